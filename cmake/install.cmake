@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Headers, library, CMake package and pkg-config file.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gfk)
+install(TARGETS gfk EXPORT gfk_targets)
+install(DIRECTORY include/gfk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT gfk_targets NAMESPACE gfk:: FILE gfk-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/gfk-config.cmake.in gfk-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(gfk-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/gfk.pc.in gfk.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/gfk-config-version.cmake DESTINATION ${package_dir})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+add_library(gfk::gfk ALIAS gfk)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# gfk_add_library(target): the library from its sources. The tests call it a second time, for a
+# build with rows that are wrong on purpose.
+function(gfk_add_library target)
+  add_library(${target} ${GFK_HOST_SOURCES})
+  target_include_directories(
+    ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+  if(GFK_HAVE_CUDA)
+    target_sources(${target} PRIVATE ${GFK_CUDA_SOURCES})
+    target_compile_definitions(${target} PRIVATE GFK_HAVE_CUDA)
+    target_link_libraries(${target} PRIVATE CUDA::cudart_static)
+    set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  else()
+    target_sources(${target} PRIVATE src/host/device_none.c)
+  endif()
+  if(NOT BUILD_SHARED_LIBS)
+    target_compile_definitions(${target} PUBLIC GFK_STATIC)
+  endif()
+  set_target_properties(
+    ${target}
+    PROPERTIES C_VISIBILITY_PRESET hidden
+               CXX_VISIBILITY_PRESET hidden
+               CUDA_VISIBILITY_PRESET hidden
+               POSITION_INDEPENDENT_CODE ON
+               OUTPUT_NAME gfk
+               VERSION ${PROJECT_VERSION}
+               SOVERSION ${PROJECT_VERSION_MAJOR})
+  if(BUILD_SHARED_LIBS)
+    set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+  endif()
+  gfk_warnings(${target})
+endfunction()

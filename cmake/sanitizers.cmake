@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# -DGFK_SANITIZE=address,undefined or =thread instruments everything this project compiles.
+if(GFK_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GFK_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all>
+                      $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${GFK_SANITIZE})
+endif()

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multipliers: a field, a kernel and a device, bound together and ready to multiply regions. */
+#ifndef GFK_MULTIPLIER_H
+#define GFK_MULTIPLIER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gfk/export.h>
+#include <gfk/field.h>
+#include <gfk/registry.h>
+#include <gfk/status.h>
+#include <gfk/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An immutable object that owns the tables of its field (on the host for host rows, in device
+ * memory for CUDA rows). Any number of threads may use one at the same time, on any streams. */
+typedef struct gfk_multiplier *gfk_multiplier_t;
+
+/* Which kernel to use. Start from GFK_MULTIPLIER_DESC_INIT and set what matters; every field left
+ * alone means "the library's choice". */
+typedef struct gfk_multiplier_desc {
+    size_t size;        /* sizeof(gfk_multiplier_desc), so that the struct can grow */
+    const char *kernel; /* a row's id; the next four must then be 0 or agree with it */
+    gfk_method method;
+    gfk_implementation implementation;
+    unsigned arg1;        /* SPLIT: the two widths of GF-Complete's "SPLIT arg1 arg2"; GROUP: gs */
+    unsigned arg2;        /* and gr. 0 means the row's own. The order does not matter for SPLIT. */
+    int device;           /* CUDA device number; -1: the calling thread's current device */
+    uint64_t table_limit; /* bytes allowed for tables plus workspace; 0: GFK_DEFAULT_TABLE_LIMIT */
+} gfk_multiplier_desc;
+
+#define GFK_DEFAULT_TABLE_LIMIT (UINT64_C(1) << 30)
+#define GFK_MULTIPLIER_DESC_INIT                                                                   \
+    {sizeof(gfk_multiplier_desc), 0, GFK_METHOD_AUTO, GFK_IMPLEMENTATION_AUTO, 0, 0, -1, 0}
+
+/* What a descriptor resolves to. */
+typedef struct gfk_multiplier_info {
+    const gfk_kernel_info *kernel; /* the row chosen */
+    gfk_field field;
+    unsigned arg1, arg2; /* the parameters in effect */
+    int device;          /* -1 for host rows */
+    uint64_t table_bytes;
+    uint64_t workspace_bytes;
+} gfk_multiplier_info;
+
+/* gfk_multiplier_desc_parse: fills method, arg1 and arg2 of *desc from a GF-Complete method string.
+ *
+ * text  "SPLIT 8 4 - -", "LOG - -", "GROUP 4 8 - -", "DEFAULT - -", ...: a method, its numbers, and
+ *       up to two "-" for GF-Complete's default region and division options; a leading "-m" is
+ *       accepted. Words are separated by blanks.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL); UNKNOWN_METHOD (no such word, or numbers that the
+ * method does not take); NOT_SUPPORTED (GF-Complete has it, this library does not: CARRY_FREE,
+ * COMPOSITE, LOG_ZERO, and the options SIMD, ALTMAP, CAUCHY, DOUBLE, QUAD, LAZY). On an error
+ * *desc is unchanged. Whether a row with these numbers exists for a width is
+ * gfk_multiplier_query's answer. */
+GFK_API gfk_status gfk_multiplier_desc_parse(gfk_multiplier_desc *desc, const char *text);
+
+/* gfk_multiplier_query: which row would gfk_multiplier_create take, and how many bytes does it
+ * need? Nothing is allocated, and table_limit does not refuse here, so this is also how to learn
+ * the number of bytes behind TABLE_LIMIT.
+ *
+ * desc  NULL means GFK_MULTIPLIER_DESC_INIT
+ *
+ * The choice: rows that match every field set in desc; of those the first, in the order of measured
+ * speed (src/host/preference.def, generated from results/), that can run here and, if several can,
+ * fits table_limit. With AUTO for everything that is the fastest CUDA row if there is a device and
+ * else the fastest host row. Nothing else is ever put in place of what desc names.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, an enumerator or size out of range, a kernel whose
+ * method, width or parameters contradict desc); UNKNOWN_METHOD (no row matches); NOT_SUPPORTED or
+ * NO_DEVICE (rows match, but none can run here; gfk_kernel_available has the sentence). */
+GFK_API gfk_status gfk_multiplier_query(const gfk_field *field, const gfk_multiplier_desc *desc,
+                                        gfk_multiplier_info *info);
+
+/* gfk_multiplier_create: makes the multiplier that gfk_multiplier_query describes, and builds its
+ * tables. May allocate, upload, launch and synchronize; not capturable. The tables of a CUDA row
+ * are in the memory of its device; the calling thread's current device is left as it was.
+ *
+ * Returns what gfk_multiplier_query returns, and TABLE_LIMIT (tables plus workspace need more than
+ * table_limit bytes), OUT_OF_MEMORY, CUDA. On an error *multiplier is unchanged. Any thread. */
+GFK_API gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *field,
+                                         const gfk_multiplier_desc *desc);
+
+/* gfk_multiplier_get_info: what the multiplier is. INVALID_ARGUMENT for NULL. Any thread. */
+GFK_API gfk_status gfk_multiplier_get_info(gfk_multiplier_t multiplier, gfk_multiplier_info *info);
+
+/* gfk_multiplier_destroy: frees the tables. NULL is allowed. The caller sees to it that no call or
+ * kernel that uses the multiplier, and no graph that will be launched again, is still pending. */
+GFK_API void gfk_multiplier_destroy(gfk_multiplier_t multiplier);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Types that several headers share: streams, methods, implementations, the accumulate mode. */
+#ifndef GFK_TYPES_H
+#define GFK_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A CUDA stream. The same type as cudaStream_t, named without a CUDA header. NULL is the default
+ * stream. Rows of the host implementation take NULL only. */
+typedef struct CUstream_st *gfk_stream_t;
+
+/* How one constant times one symbol is computed. The names are GF-Complete's; docs/methods has a
+ * page for each. */
+typedef enum gfk_method {
+    GFK_METHOD_AUTO = 0, /* the fastest measured one */
+    GFK_METHOD_SHIFT,    /* full carry-less product by shifts, reduced afterwards; no table */
+    GFK_METHOD_GROUP,    /* 2^gs multiples of the constant, 2^gr reductions, left to right */
+    GFK_METHOD_BYTWO_P,  /* one doubling of the product per bit of the constant */
+    GFK_METHOD_BYTWO_B,  /* one doubling of the operand per bit of the constant */
+    GFK_METHOD_TABLE,    /* one lookup in the row of all 2^w products */
+    GFK_METHOD_LOG,      /* logarithm, addition, antilogarithm */
+    GFK_METHOD_SPLIT     /* one lookup per part of the symbol, XORed */
+} gfk_method;
+
+typedef enum gfk_implementation {
+    GFK_IMPLEMENTATION_AUTO = 0, /* the fastest measured one that can run here */
+    GFK_IMPLEMENTATION_HOST,     /* C reference on the CPU */
+    GFK_IMPLEMENTATION_NAIVE,    /* CUDA, one thread one symbol, no shared memory */
+    GFK_IMPLEMENTATION_OPT       /* CUDA, as fast as the method allows */
+} gfk_implementation;
+
+/* What becomes of the bytes that are in dst already. */
+typedef enum gfk_accumulate {
+    GFK_SET = 0, /* dst = c * src; dst is never read */
+    GFK_XOR = 1  /* dst = dst + c * src, where + is XOR */
+} gfk_accumulate;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

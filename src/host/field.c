@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public field value and its scalar arithmetic. */
+#include <stddef.h>
+
+#include <gfk/field.h>
+
+#include "field.h"
+#include "poly.h"
+
+bool gfk_field_valid(const gfk_field *field) {
+    return field != NULL && (field->w == 8 || field->w == 16 || field->w == 32) &&
+           field->polynomial >> field->w == 1 && field->generator >= 2;
+}
+
+bool gfk_field_contains(const gfk_field *field, uint32_t a) {
+    return (uint64_t)a >> field->w == 0;
+}
+
+gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial) {
+    if (field == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (w != 8 && w != 16 && w != 32)
+        return GFK_STATUS_NOT_SUPPORTED;
+    if (polynomial == 0)
+        polynomial = w == 8 ? GFK_POLYNOMIAL_W8 : w == 16 ? GFK_POLYNOMIAL_W16 : GFK_POLYNOMIAL_W32;
+    if (polynomial >> w != 1)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (!gfk_poly_irreducible(w, polynomial))
+        return GFK_STATUS_REDUCIBLE_POLYNOMIAL;
+    field->w = w;
+    field->generator = gfk_poly_generator(w, polynomial);
+    field->polynomial = polynomial;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const uint32_t *out) {
+    if (!gfk_field_valid(field) || out == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (!gfk_field_contains(field, a) || !gfk_field_contains(field, b))
+        return GFK_STATUS_INVALID_CONSTANT;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_field_multiply(const gfk_field *field, uint32_t a, uint32_t b, uint32_t *product) {
+    gfk_status status = check(field, a, b, product);
+    if (status == GFK_STATUS_SUCCESS)
+        *product = gfk_poly_multiply(a, b, field->w, field->polynomial);
+    return status;
+}
+
+gfk_status gfk_field_inverse(const gfk_field *field, uint32_t a, uint32_t *inverse) {
+    return gfk_field_divide(field, 1, a, inverse);
+}
+
+gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint32_t *quotient) {
+    gfk_status status = check(field, a, b, quotient);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (b == 0)
+        return GFK_STATUS_DIVISION_BY_ZERO;
+    *quotient = gfk_poly_multiply(a, gfk_poly_inverse(b, field->polynomial), field->w,
+                                  field->polynomial);
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_field_pow(const gfk_field *field, uint32_t a, uint64_t exponent, uint32_t *power) {
+    gfk_status status = check(field, a, 0, power);
+    if (status == GFK_STATUS_SUCCESS)
+        *power = gfk_poly_pow(a, exponent, field->w, field->polynomial);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks on field values that other files need. */
+#ifndef GFK_HOST_FIELD_H
+#define GFK_HOST_FIELD_H
+
+#include <stdbool.h>
+
+#include <gfk/field.h>
+
+bool gfk_field_valid(const gfk_field *field); /* made by gfk_field_init, as far as one can see */
+bool gfk_field_contains(const gfk_field *field, uint32_t a);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The internal contract: what a row of kernels.def is, and what its functions are given. */
+#ifndef GFK_HOST_KERNEL_H
+#define GFK_HOST_KERNEL_H
+
+#include <stdbool.h>
+
+#include <gfk/gfk.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One region multiply, checked: bytes is a multiple of w/8 and not zero, src and dst are the same or
+ * disjoint, c is neither 0 nor 1, the workspace is large enough and aligned to 16 bytes. prepare is
+ * given the same struct with src, dst and bytes unset. */
+typedef struct gfk_call {
+    gfk_multiplier_t multiplier;
+    uint32_t c;
+    uint32_t basis[32]; /* c * 2^i for i < w; any product with c is an XOR of some of these */
+    const unsigned char *src;
+    unsigned char *dst;
+    size_t bytes;
+    bool accumulate; /* GFK_XOR */
+    void *workspace; /* prepare writes it, multiply only reads it */
+    gfk_stream_t stream;
+} gfk_call;
+
+/* Fills multiplier->tables (allocated, info.table_bytes long) and does whatever else the row needs
+ * once per multiplier. For CUDA rows the multiplier's device is current. */
+typedef gfk_status gfk_create_fn(gfk_multiplier_t multiplier);
+/* Prepare and multiply: asynchronous on call->stream for CUDA rows, without allocation. */
+typedef gfk_status gfk_run_fn(const gfk_call *call);
+
+typedef struct gfk_kernel {
+    gfk_kernel_info info; /* first, so that an info pointer is a kernel pointer */
+    gfk_create_fn *create; /* NULL: nothing to do */
+    gfk_run_fn *prepare;   /* NULL: nothing to do */
+    gfk_run_fn *multiply;  /* NULL: a CUDA row in a build without CUDA */
+} gfk_kernel;
+
+struct gfk_multiplier {
+    gfk_multiplier_info info;
+    const gfk_kernel *kernel;
+    void *tables;    /* of the field; NULL when info.table_bytes is 0 */
+    int processors;  /* multiprocessors of the device; 0 for host rows */
+    bool on_device;  /* tables are in device memory */
+};
+
+/* The list (registry.c). */
+extern const gfk_kernel gfk_kernels[];
+const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info); /* NULL if info is no row */
+
+/* What kernels.def names beside a function per CUDA row. */
+gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_double, gfk_create_log_zero,
+    gfk_create_reductions, gfk_create_split_8_8, gfk_create_log_device;
+gfk_run_fn gfk_prepare_host, gfk_prepare_device;
+gfk_run_fn gfk_shift_host, gfk_group_host, gfk_bytwo_p_host, gfk_bytwo_b_host, gfk_table_host,
+    gfk_log_host, gfk_split_host, gfk_split_8_8_host;
+
+/* What prepare writes: `parts` tables, one after the other, of 2^bits entries of `entry_bytes`
+ * bytes; entry v of part p is v * x^(p * bits) * c. */
+typedef struct gfk_expansion {
+    unsigned parts, bits, entry_bytes;
+} gfk_expansion;
+gfk_expansion gfk_expansion_of(gfk_multiplier_t multiplier);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names and sentences of the statuses, and the version. */
+#include <stddef.h>
+
+#include <gfk/gfk.h>
+
+static const struct {
+    const char *name, *description;
+} statuses[] = {
+#define ENTRY(status, description) [GFK_STATUS_##status] = {"GFK_STATUS_" #status, description}
+    ENTRY(SUCCESS, "The call succeeded."),
+    ENTRY(INVALID_ARGUMENT, "An argument is NULL, out of its range or misaligned."),
+    ENTRY(INVALID_SIZE, "The length is not a whole number of symbols, or wraps around."),
+    ENTRY(OVERLAP, "Two of the buffers overlap without being the same region."),
+    ENTRY(NOT_SUPPORTED, "This build or this device does not offer what was asked for."),
+    ENTRY(WORKSPACE_TOO_SMALL, "The workspace is missing or shorter than the kernel needs."),
+    ENTRY(TABLE_LIMIT, "The tables and the workspace would need more bytes than table_limit."),
+    ENTRY(OUT_OF_MEMORY, "Memory could not be allocated."),
+    ENTRY(NO_DEVICE, "There is no CUDA driver, or no CUDA device of that number."),
+    ENTRY(WRONG_DEVICE, "The current CUDA device is not the one the multiplier was made for."),
+    ENTRY(SINGULAR, "The matrix has no inverse."),
+    ENTRY(TOO_MANY_ERASURES, "More regions are lost than the code can rebuild."),
+    ENTRY(CORRUPT, "Stored data does not match its checksum."),
+    ENTRY(CUDA, "A CUDA call failed; the output is undefined."),
+    ENTRY(INTERNAL, "The library contradicts itself; this is a defect."),
+    ENTRY(INVALID_CONSTANT, "The constant is not an element of the field."),
+    ENTRY(REDUCIBLE_POLYNOMIAL, "The polynomial has factors, so it does not make a field."),
+    ENTRY(UNKNOWN_METHOD, "No kernel has this method, these parameters or this id."),
+    ENTRY(STREAM_ON_HOST, "A stream was given to a kernel that runs on the CPU."),
+    ENTRY(DIVISION_BY_ZERO, "Zero has no inverse."),
+#undef ENTRY
+};
+
+static int known(gfk_status status) {
+    return (size_t)status < sizeof statuses / sizeof statuses[0];
+}
+
+const char *gfk_status_name(gfk_status status) {
+    return known(status) ? statuses[status].name : "GFK_STATUS_UNKNOWN";
+}
+
+const char *gfk_status_description(gfk_status status) {
+    return known(status) ? statuses[status].description : "This number is not a status.";
+}
+
+int gfk_version(void) {
+    return 10000 * GFK_VERSION_MAJOR + 100 * GFK_VERSION_MINOR + GFK_VERSION_PATCH;
+}
