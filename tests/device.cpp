@@ -83,6 +83,7 @@ void device::release_pinned(void *memory) {
 
 void device::upload(void *to, const void *from, size_t bytes) {
     CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaStreamSynchronize(nullptr)); // pageable memory may still be on its way
 }
 
 void device::download(void *to, const void *from, size_t bytes) {
