@@ -2,7 +2,9 @@
 // The right product, then one wrong bit in the last symbol.
 #include "kernels/launch.cuh"
 
-extern "C" gfk_run_fn gfk_shift_w8_opt, gfk_shift_w16_opt, gfk_shift_w32_opt;
+extern "C" {
+gfk_run_fn gfk_shift_w8_opt, gfk_shift_w16_opt, gfk_shift_w32_opt;
+}
 
 namespace {
 
