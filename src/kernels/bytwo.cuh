@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two BYTWO ops share: packed symbols and a constant that every thread branches on
+ * alike. */
+#pragma once
+
+#include "region_opt.cuh"
+
+namespace gfk {
+
+struct BytwoParams {
+    uint32_t c;
+    uint32_t polynomial; /* without its leading term, in every symbol of a word */
+};
+
+template <int W>
+BytwoParams bytwo_params(const gfk_call *call) {
+    const uint64_t polynomial = call->multiplier->info.field.polynomial;
+    return {call->c, replicate<W>((uint32_t)(polynomial ^ UINT64_C(1) << W))};
+}
+
+/* A branch per bit costs the same for one word or many, so wide symbols, which take more bits, get
+ * more words per thread. */
+template <int W>
+struct BytwoShape {
+    static constexpr int w = W, threads = 256, vectors = W == 8 ? 2 : 4, persistent = 0;
+    using Params = BytwoParams;
+    using Shared = OpNoShared;
+
+    __device__ static void fill(const Params &, Shared &) {}
+};
+
+} // namespace gfk
