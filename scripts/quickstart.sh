@@ -37,7 +37,7 @@ probe() {
     cat >"$dir/CMakeLists.txt" <<'PROBE'
 cmake_minimum_required(VERSION 3.25)
 project(probe LANGUAGES NONE)
-foreach(item IN LISTS ITEMS)
+foreach(item IN LISTS WANTED)
   string(REPLACE "," ";" item "${item}") # package, header, library
   list(POP_FRONT item package header library)
   find_path(header_${package} ${header})
@@ -47,7 +47,7 @@ foreach(item IN LISTS ITEMS)
   endif()
 endforeach()
 PROBE
-    cmake -S "$dir" -B "$dir/build" -G "$(generator_of "$dir/build")" "-DITEMS=$items" \
+    cmake --no-warn-unused-cli -S "$dir" -B "$dir/build" -G "$(generator_of "$dir/build")" "-DWANTED=$items" \
         "-DCMAKE_LIBRARY_ARCHITECTURE=$(uname -m)-linux-gnu" | sed -n 's/^-- missing //p'
     rm -rf "$dir"
 }
