@@ -22,7 +22,8 @@ BytwoParams bytwo_params(const gfk_call *call) {
  * more words per thread. */
 template <int W>
 struct BytwoShape {
-    static constexpr int w = W, threads = 256, vectors = W == 8 ? 2 : 4, persistent = 0;
+    static constexpr int w = W, threads = 256, vectors = W == 8 ? 2 : 4, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = BytwoParams;
     using Shared = OpNoShared;
 

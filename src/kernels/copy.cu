@@ -5,7 +5,8 @@
 namespace {
 
 struct Copy {
-    static constexpr int w = 8, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     struct Params {};
     using Shared = gfk::OpNoShared;
 

@@ -34,7 +34,8 @@ Bases bases_of(const gfk_call *call) {
 }
 
 struct Group8 {
-    static constexpr int w = 8, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     struct Params {
         uint32_t multiple[2], reduction[2]; /* eight bytes each */
     };
@@ -85,7 +86,8 @@ struct Group8 {
 };
 
 struct Group16 {
-    static constexpr int w = 16, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 16, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = Bases;
     struct Shared {
         uint16_t multiple[64], reduction[64];
@@ -117,7 +119,8 @@ struct Group16 {
 };
 
 struct Group32 {
-    static constexpr int w = 32, threads = 512, vectors = 2, persistent = 2;
+    static constexpr int w = 32, threads = 512, vectors = 2, blocks = 2;
+    static constexpr bool persistent = true;
     using Params = Bases;
     using Shared = gfk::PrivateTables;
     const gfk::PrivateLookup t;

@@ -32,7 +32,8 @@ struct Tables {
 };
 
 struct Log8 {
-    static constexpr int w = 8, threads = 512, vectors = 2, persistent = 2;
+    static constexpr int w = 8, threads = 512, vectors = 2, blocks = 2;
+    static constexpr bool persistent = true;
     using Params = Tables<8>;
     using Shared = gfk::PrivateTables;
     const gfk::PrivateLookup t;
@@ -73,7 +74,8 @@ struct Log8 {
 };
 
 struct Log16 {
-    static constexpr int w = 16, threads = 1024, vectors = 2, persistent = 1;
+    static constexpr int w = 16, threads = 1024, vectors = 2, blocks = 1;
+    static constexpr bool persistent = true;
     struct Params {
         Tables<16> tables;
         uint32_t polynomial;
@@ -113,7 +115,8 @@ struct Log16 {
 /* Both tables in global memory. */
 template <int W>
 struct LogGlobal {
-    static constexpr int w = W, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = Tables<W>;
     using Shared = gfk::OpNoShared;
     const Params &t;

@@ -3,18 +3,19 @@
  * issued before the first use; whatever does not fill a chunk goes symbol by symbol.
  *
  * An Op is a struct with
- *   static constexpr int w          the width
- *   static constexpr int threads    per block
- *   static constexpr int vectors    16-byte chunks per thread and tile
- *   static constexpr int persistent 0: one tile per block. Otherwise the blocks per multiprocessor,
- *                                   each of which fills its tables once and then takes many tiles
- *   struct Params                   by value, in the constant bank
- *   struct Shared                   what it keeps in shared memory (OpNoShared if nothing)
+ *   static constexpr int w, threads (per block), vectors (16-byte chunks per thread and tile)
+ *   static constexpr int blocks       per multiprocessor, which the registers must allow
+ *   static constexpr bool persistent  a block fills its tables once and then takes many tiles; else
+ *                                     it takes one
+ *   struct Params                     by value, in the constant bank
+ *   struct Shared                     what it keeps in shared memory (OpNoShared if nothing)
  *   __device__ static void fill(const Params &, Shared &)     by all threads, before the first use
  *   __device__ Op(const Params &, Shared &)
  *   template <int N> __device__ void apply(uint32_t (&x)[N])  N words become their products
  */
 #pragma once
+
+#include <type_traits>
 
 #include "launch.cuh"
 #include "word.cuh"
@@ -26,17 +27,22 @@ struct OpNoShared {};
 /* A region, divided. The body is `chunks` 16-byte chunks whose addresses in dst are multiples of
  * 16; the edges are the bytes [0, body) and [tail, bytes). A chunk's bytes come from a window of 16
  * source bytes that begins at a symbol: dst_shift bytes before the chunk, because a misaligned dst
- * may cut a symbol in two. Windows begin src_shift bytes behind a multiple of 16. */
+ * may cut a symbol in two. Windows begin src_shift bytes behind a multiple of 16, so they take one
+ * aligned load, or two when they are shifted. */
 struct Division {
-    const uint8_t *src;
-    uint8_t *dst;
-    uint64_t bytes, body, tail, chunks;
+    const uint8_t *src, *first_load; /* of the first window */
+    uint8_t *dst, *first_chunk;
+    uint64_t bytes, body, tail, chunks, full_tiles;
     unsigned src_shift, dst_shift;
 
     bool aligned() const { return src_shift == 0 && dst_shift == 0; }
+    /* Lanes of a warp that write: when symbols are cut, a chunk needs the first word of the next
+     * window, so the last lane only lends its own to its neighbour. */
+    __host__ __device__ unsigned lanes() const { return dst_shift ? 31 : 32; }
 };
 
-inline Division divide_region(const gfk_call *call, unsigned symbol) {
+inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned threads,
+                              unsigned vectors) {
     Division d = {};
     d.src = call->src;
     d.dst = call->dst;
@@ -46,15 +52,17 @@ inline Division divide_region(const gfk_call *call, unsigned symbol) {
     d.src_shift = (unsigned)(((uintptr_t)d.src + body - d.dst_shift) % 16);
     if (body < d.dst_shift + d.src_shift) /* the first window's loads would begin before src */
         body += 16;
-    /* A window takes one aligned load, or two when it is shifted; a chunk that cuts symbols takes
-     * the next window too. In place, that next window may be gone already: then no body at all. */
-    const uint64_t first_load = body - d.dst_shift - d.src_shift;
-    const uint64_t loads = d.bytes > first_load ? (d.bytes - first_load) / 16 : 0;
+    const uint64_t skipped = body - d.dst_shift - d.src_shift;
+    const uint64_t loads = d.bytes > skipped ? (d.bytes - skipped) / 16 : 0;
     const uint64_t extra = (d.src_shift != 0) + (d.dst_shift != 0);
+    /* In place, the next window may be gone when a cut symbol needs it: then no body at all. */
     if (loads > extra && !(d.dst_shift != 0 && call->src == call->dst))
         d.chunks = loads - extra;
     d.body = d.chunks ? body : d.bytes;
     d.tail = d.chunks ? body + 16 * d.chunks : d.bytes;
+    d.full_tiles = d.chunks / (threads / 32 * d.lanes() * vectors);
+    d.first_load = d.src + skipped;
+    d.first_chunk = d.dst + d.body;
     return d;
 }
 
@@ -87,15 +95,15 @@ __device__ inline void shift_window(const uint4 &lo, const uint4 &hi, unsigned s
     }
 }
 
-/* The symbols that the edges touch; of a symbol that is cut in two only the bytes outside the body
- * are written. */
+/* The symbols that the edges touch, by the blocks from `block` = 0 to `blocks` - 1; of a symbol
+ * that is cut in two only the bytes outside the body are written. */
 template <class Op, bool Xor>
-__device__ void edges(Op &op, const Division &d) {
+__device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks) {
     constexpr int size = Op::w / 8;
     const uint64_t head = (d.body + size - 1) / size, tail = d.tail / size;
     const uint64_t count = head + (d.bytes / size - tail);
-    const uint64_t step = (uint64_t)gridDim.x * Op::threads;
-    for (uint64_t i = (uint64_t)blockIdx.x * Op::threads + threadIdx.x; i < count; i += step) {
+    const uint64_t step = (uint64_t)blocks * Op::threads;
+    for (uint64_t i = (uint64_t)block * Op::threads + threadIdx.x; i < count; i += step) {
         const uint64_t first = (i < head ? i : tail + (i - head)) * size;
         uint32_t x[1] = {0};
         for (int b = 0; b < size; b++)
@@ -111,12 +119,11 @@ __device__ void edges(Op &op, const Division &d) {
     }
 }
 
-/* Where a thread's chunks of a tile are. Unaligned and with symbols cut in two, the last lane of a
- * warp only lends its first word to its neighbour, and its window is the next warp's first. */
+/* A thread's chunks of one tile: the first one's index, and the distance to the next. */
 template <class Op, bool Aligned>
 struct Place {
-    uint64_t first; /* chunk of vector 0 */
-    unsigned step;  /* from one vector's chunk to the next's */
+    uint64_t first;
+    unsigned step;
     bool writes;
 
     __device__ Place(const Division &d, uint64_t tile) {
@@ -125,7 +132,7 @@ struct Place {
             step = Op::threads;
             writes = true;
         } else {
-            const unsigned lanes = d.dst_shift ? 31 : 32, lane = threadIdx.x % 32;
+            const unsigned lanes = d.lanes(), lane = threadIdx.x % 32;
             const uint64_t warp = tile * (Op::threads / 32) + threadIdx.x / 32;
             first = warp * (lanes * Op::vectors) + lane;
             step = lanes;
@@ -134,35 +141,29 @@ struct Place {
     }
 };
 
-inline uint64_t tiles_of(const Division &d, unsigned threads, unsigned vectors) {
-    const uint64_t lanes = d.dst_shift ? 31 : 32;
-    const uint64_t tile = threads / 32 * lanes * vectors;
-    return (d.chunks + tile - 1) / tile;
-}
-
-template <class Op, bool Aligned>
-__device__ inline void load_tile(const Division &d, uint64_t tile, uint32_t (&x)[4 * Op::vectors]) {
+/* Loads and stores of one tile. Only a tile that is not full is compared with the number of chunks.
+ */
+template <class Op, bool Aligned, bool Full>
+__device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *x) {
     const Place<Op, Aligned> place(d, tile);
+    const uint8_t *p = d.first_load + 16 * place.first;
     if (Aligned) {
 #pragma unroll
-        for (int v = 0; v < Op::vectors; v++) {
-            const uint64_t chunk = place.first + v * place.step;
-            if (chunk < d.chunks)
-                unpack(load_streaming(d.src + d.body + 16 * chunk), x + 4 * v);
-        }
+        for (int v = 0; v < Op::vectors; v++)
+            if (Full || place.first + v * place.step < d.chunks)
+                unpack(load_streaming(p + 16 * v * place.step), x + 4 * v);
     } else {
         /* One window more than chunks when symbols are cut. */
         const uint64_t windows = d.chunks + (d.dst_shift != 0);
-        const uint8_t *base = d.src + d.body - d.dst_shift - d.src_shift;
         uint4 lo[Op::vectors], hi[Op::vectors];
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++) {
-            const uint64_t window = place.first + v * place.step;
             lo[v] = hi[v] = make_uint4(0, 0, 0, 0);
-            if (window < windows) { /* neighbours share a load: leave it in L1 */
-                lo[v] = *(const uint4 *)(base + 16 * window);
+            if (Full || place.first + v * place.step < windows) {
+                const uint4 *window = (const uint4 *)(p + 16 * v * place.step);
+                lo[v] = window[0]; /* neighbours share a load: leave it in L1 */
                 if (d.src_shift)
-                    hi[v] = *(const uint4 *)(base + 16 * window + 16);
+                    hi[v] = window[1];
             }
         }
 #pragma unroll
@@ -171,13 +172,23 @@ __device__ inline void load_tile(const Division &d, uint64_t tile, uint32_t (&x)
     }
 }
 
-template <class Op, bool Xor, bool Aligned>
-__device__ inline void store_tile(const Division &d, uint64_t tile, uint32_t (&x)[4 * Op::vectors],
-                                  const uint32_t *old) {
+template <class Op, bool Aligned, bool Full>
+__device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old) {
     const Place<Op, Aligned> place(d, tile);
+    const uint8_t *p = d.first_chunk + 16 * place.first;
+#pragma unroll
+    for (int v = 0; v < Op::vectors; v++)
+        if (place.writes && (Full || place.first + v * place.step < d.chunks))
+            unpack(load_streaming(p + 16 * v * place.step), old + 4 * v);
+}
+
+template <class Op, bool Xor, bool Aligned, bool Full>
+__device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x,
+                             const uint32_t *old) {
+    const Place<Op, Aligned> place(d, tile);
+    uint8_t *p = d.first_chunk + 16 * place.first;
 #pragma unroll
     for (int v = 0; v < Op::vectors; v++) {
-        const uint64_t chunk = place.first + v * place.step;
         uint32_t y[4] = {x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]};
         if (!Aligned && Op::w > 8) {
             const uint32_t next = __shfl_down_sync(0xffffffff, y[0], 1);
@@ -190,68 +201,87 @@ __device__ inline void store_tile(const Division &d, uint64_t tile, uint32_t (&x
             for (int i = 0; i < 4; i++)
                 y[i] ^= old[4 * v + i];
         }
-        if (place.writes && chunk < d.chunks)
-            store_streaming(d.dst + d.body + 16 * chunk, y);
+        if (place.writes && (Full || place.first + v * place.step < d.chunks))
+            store_streaming(p + 16 * v * place.step, y);
     }
 }
 
-template <class Op, bool Aligned>
-__device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old) {
-    const Place<Op, Aligned> place(d, tile);
-#pragma unroll
-    for (int v = 0; v < Op::vectors; v++) {
-        const uint64_t chunk = place.first + v * place.step;
-        if (place.writes && chunk < d.chunks)
-            unpack(load_streaming(d.dst + d.body + 16 * chunk), old + 4 * v);
-    }
-}
-
+/* What a thread holds of one tile. */
 template <class Op, bool Xor, bool Aligned>
-__global__ void __launch_bounds__(Op::threads, Op::persistent ? Op::persistent : 1)
-    region_opt(const __grid_constant__ typename Op::Params params,
-               const __grid_constant__ Division d, const uint64_t tiles) {
-    extern __shared__ uint4 shared_memory[];
-    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
-    constexpr bool uses_shared = !std::is_empty<typename Op::Shared>::value;
-    constexpr int words = 4 * Op::vectors;
-    uint32_t x[words] = {}, old[words] = {};
-    uint64_t tile = blockIdx.x;
-    /* The tables fill while the first loads are under way. */
-    if (tile < tiles) {
-        load_tile<Op, Aligned>(d, tile, x);
-        if (Xor)
-            load_old<Op, Aligned>(d, tile, old);
+struct Tile {
+    static constexpr int words = 4 * Op::vectors;
+    uint32_t x[words], old[Xor ? words : 1];
+
+    __device__ void load(const Division &d, uint64_t tile) {
+        if (tile < d.full_tiles) {
+            load_windows<Op, Aligned, true>(d, tile, x);
+            if (Xor)
+                load_old<Op, Aligned, true>(d, tile, old);
+        } else {
+#pragma unroll
+            for (int i = 0; i < words; i++)
+                x[i] = 0;
+            load_windows<Op, Aligned, false>(d, tile, x);
+            if (Xor)
+                load_old<Op, Aligned, false>(d, tile, old);
+        }
     }
-    if (uses_shared) {
+
+    __device__ void finish(Op &op, const Division &d, uint64_t tile) {
+        op.template apply<words>(x);
+        if (tile < d.full_tiles)
+            store<Op, Xor, Aligned, true>(d, tile, x, old);
+        else
+            store<Op, Xor, Aligned, false>(d, tile, x, old);
+    }
+};
+
+/* Blocks below full_tiles take a tile each; the others share what is left. */
+template <class Op, bool Xor, bool Aligned>
+__device__ inline void walk_once(const typename Op::Params &params, const Division &d,
+                                 typename Op::Shared &shared) {
+    Tile<Op, Xor, Aligned> tile;
+    tile.load(d, blockIdx.x);
+    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are under way */
         Op::fill(params, shared);
         __syncthreads();
     }
     Op op(params, shared);
-    if (!Op::persistent) {
-        if (tile < tiles) {
-            op.template apply<words>(x);
-            store_tile<Op, Xor, Aligned>(d, tile, x, old);
-        }
-    } else {
-        while (tile < tiles) {
-            const uint64_t next_tile = tile + gridDim.x;
-            uint32_t next[words] = {}, next_old[words] = {};
-            if (next_tile < tiles) { /* the next tile travels while this one is computed */
-                load_tile<Op, Aligned>(d, next_tile, next);
-                if (Xor)
-                    load_old<Op, Aligned>(d, next_tile, next_old);
-            }
-            op.template apply<words>(x);
-            store_tile<Op, Xor, Aligned>(d, tile, x, old);
-#pragma unroll
-            for (int i = 0; i < words; i++) {
-                x[i] = next[i];
-                old[i] = next_old[i];
-            }
-            tile = next_tile;
-        }
+    tile.finish(op, d, blockIdx.x);
+    if (blockIdx.x >= d.full_tiles)
+        edges<Op, Xor>(op, d, blockIdx.x - (unsigned)d.full_tiles,
+                       gridDim.x - (unsigned)d.full_tiles);
+}
+
+/* Every block takes every gridDim.x-th tile; the next one travels while this one is computed. */
+template <class Op, bool Xor, bool Aligned>
+__device__ inline void walk_persistent(const typename Op::Params &params, const Division &d,
+                                       typename Op::Shared &shared) {
+    Tile<Op, Xor, Aligned> tile;
+    tile.load(d, blockIdx.x);
+    Op::fill(params, shared);
+    __syncthreads();
+    Op op(params, shared);
+    for (uint64_t i = blockIdx.x; i <= d.full_tiles; i += gridDim.x) {
+        Tile<Op, Xor, Aligned> next;
+        if (i + gridDim.x <= d.full_tiles)
+            next.load(d, i + gridDim.x);
+        tile.finish(op, d, i);
+        tile = next;
     }
-    edges<Op, Xor>(op, d);
+    edges<Op, Xor>(op, d, blockIdx.x, gridDim.x);
+}
+
+template <class Op, bool Xor, bool Aligned>
+__global__ void __launch_bounds__(Op::threads, Op::blocks)
+    region_opt(const __grid_constant__ typename Op::Params params,
+               const __grid_constant__ Division d) {
+    extern __shared__ uint4 shared_memory[];
+    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
+    if constexpr (Op::persistent)
+        walk_persistent<Op, Xor, Aligned>(params, d, shared);
+    else
+        walk_once<Op, Xor, Aligned>(params, d, shared);
 }
 
 template <class Op>
@@ -281,24 +311,20 @@ gfk_status allow_shared() {
 
 template <class Op>
 gfk_status launch_region(const gfk_call *call, const typename Op::Params &params) {
-    const Division d = divide_region(call, Op::w / 8);
-    const uint64_t tiles = tiles_of(d, Op::threads, Op::vectors);
-    const uint64_t edge_blocks = (d.bytes / (Op::w / 8) + Op::threads - 1) / Op::threads;
-    uint64_t blocks = tiles ? tiles : edge_blocks;
-    const uint64_t most = Op::persistent ? (uint64_t)call->multiplier->processors * Op::persistent
-                          : tiles        ? 0x7fffffff
-                                         : 65536;
-    if (blocks > most) {
-        if (tiles && !Op::persistent)
-            return GFK_STATUS_INTERNAL; /* beyond 16 TiB */
-        blocks = most;
-    }
-    void (*kernel)(typename Op::Params, Division, uint64_t);
+    const Division d = divide_region(call, Op::w / 8, Op::threads, Op::vectors);
+    /* What is left beside full tiles: at most one partial tile, and edges that are long only when
+     * there is no body. */
+    const uint64_t edge_blocks = (d.bytes - (d.tail - d.body)) / (Op::w / 8) / Op::threads + 1;
+    uint64_t blocks = d.full_tiles + (edge_blocks < 65536 ? edge_blocks : 65536);
+    const uint64_t resident = (uint64_t)call->multiplier->processors * Op::blocks;
+    if (Op::persistent && blocks > resident)
+        blocks = resident;
+    void (*kernel)(typename Op::Params, Division);
     if (d.aligned())
         kernel = call->accumulate ? region_opt<Op, true, true> : region_opt<Op, false, true>;
     else
         kernel = call->accumulate ? region_opt<Op, true, false> : region_opt<Op, false, false>;
-    return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d, tiles);
+    return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d);
 }
 
 /* The same, for a row. */

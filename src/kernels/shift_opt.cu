@@ -56,7 +56,8 @@ __device__ inline void carryless(uint32_t (&product)[N], const uint32_t (&x)[N],
 /* w=8 and 16: a symbol has twice its width in a register, two lanes or one. */
 template <int W>
 struct Shift {
-    static constexpr int w = W, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
     const Params &p;
@@ -106,7 +107,8 @@ struct Shift {
 
 /* w=32: products of 64 bits. */
 struct Shift32 {
-    static constexpr int w = 32, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 32, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
     const Params &p;

@@ -8,7 +8,8 @@
 namespace {
 
 struct Split8 {
-    static constexpr int w = 8, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     /* Byte i of a pair is entry i: low and middle have 8 entries, high has 4. */
     struct Params {
         uint32_t low[2], middle[2], high;
@@ -59,7 +60,8 @@ uint32_t entry(const gfk_call *call, int first, int v) {
 }
 
 struct Split16 {
-    static constexpr int w = 16, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 16, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
         uint16_t low[64], middle[32], high[32];
@@ -90,7 +92,8 @@ struct Split16 {
 };
 
 struct Split32 {
-    static constexpr int w = 32, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 32, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
         uint32_t five[6][32], two[4];

@@ -10,7 +10,8 @@
 namespace {
 
 struct Table8 {
-    static constexpr int w = 8, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
         uint8_t row[256];
@@ -35,7 +36,8 @@ struct Table8 {
 };
 
 struct Table16 {
-    static constexpr int w = 16, threads = 1024, vectors = 2, persistent = 1;
+    static constexpr int w = 16, threads = 1024, vectors = 2, blocks = 1;
+    static constexpr bool persistent = true;
     using Params = gfk::Basis;
     struct Shared {
         uint32_t row[32768]; /* two products each */
@@ -65,7 +67,8 @@ struct Table16 {
 /* Rows in global memory, written by prepare. */
 template <int W>
 struct TableGlobal {
-    static constexpr int w = W, threads = 256, vectors = 2, persistent = 0;
+    static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
     struct Params {
         const gfk::Symbol<W> *row;
     };
