@@ -87,7 +87,7 @@ struct Baseline {
     }
     std::string name() const {
         std::string text = id() + "/" + size_text(bytes ? bytes : kPerThread * threads) +
-                           "/set/cold/threads=" + std::to_string(threads);
+                           "/threads=" + std::to_string(threads);
         return c ? text + "/c=" + std::to_string(c) : text;
     }
 };

@@ -151,5 +151,5 @@ int main(int argc, char **argv) {
     for (const Result &r : results())
         if (r.state == Result::Failed)
             std::fprintf(stderr, "gfk_bench: %s: %s\n", r.name.c_str(), r.note.c_str());
-    return any_failed() ? 1 : 0;
+    return any_failed() || rows == 0 ? 1 : 0;
 }

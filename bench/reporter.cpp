@@ -52,7 +52,7 @@ void print(const Result &r) {
         std::printf("%10s", "-");
     else
         std::printf("%10.2f", r.setup_us);
-    std::printf("  %s\n", r.note.c_str());
+    std::printf("%s%s\n", r.note.empty() ? "" : "  ", r.note.c_str());
 }
 
 } // namespace

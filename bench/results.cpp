@@ -76,6 +76,7 @@ void publish(benchmark::State &state, const Result &r) {
 }
 
 static void publish_message(benchmark::State &state, Result &r, const std::string &message) {
+    state.SetLabel(label_of(r));
     r.note = message;
     state.SkipWithError(message.c_str());
     keep(r);

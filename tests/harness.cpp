@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -74,6 +75,18 @@ void parallel(size_t n, const std::function<void(size_t)> &fn) {
         });
     for (std::thread &thread : threads)
         thread.join();
+}
+
+size_t free_host_bytes() {
+    std::ifstream file("/proc/meminfo");
+    std::string word;
+    while (file >> word)
+        if (word == "MemAvailable:") {
+            size_t kib = 0;
+            file >> kib;
+            return kib * 1024;
+        }
+    return 0;
 }
 
 Oracle make_oracle(unsigned w, uint64_t polynomial) {

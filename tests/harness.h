@@ -55,6 +55,8 @@ class Random {
 // fn(0), ..., fn(n - 1), spread over all cores.
 void parallel(size_t n, const std::function<void(size_t)> &fn);
 
+size_t free_host_bytes(); // what can be allocated without swapping
+
 struct OracleDeleter {
     void operator()(oracle *o) const { oracle_destroy(o); }
 };
