@@ -58,8 +58,8 @@ gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint
         return status;
     if (b == 0)
         return GFK_STATUS_DIVISION_BY_ZERO;
-    *quotient = gfk_poly_multiply(a, gfk_poly_inverse(b, field->polynomial), field->w,
-                                  field->polynomial);
+    *quotient =
+        gfk_poly_multiply(a, gfk_poly_inverse(b, field->polynomial), field->w, field->polynomial);
     return GFK_STATUS_SUCCESS;
 }
 

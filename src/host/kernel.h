@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* One region multiply, checked: bytes is a multiple of w/8 and not zero, src and dst are the same or
- * disjoint, c is neither 0 nor 1, the workspace is large enough and aligned to 16 bytes. prepare is
- * given the same struct with src, dst and bytes unset. */
+/* One region multiply, checked: bytes is a multiple of w/8 and not zero, src and dst are the same
+ * or disjoint, c is neither 0 nor 1, the workspace is large enough and aligned to 16 bytes. prepare
+ * is given the same struct with src, dst and bytes unset. */
 typedef struct gfk_call {
     gfk_multiplier_t multiplier;
     uint32_t c;
@@ -33,7 +33,7 @@ typedef gfk_status gfk_create_fn(gfk_multiplier_t multiplier);
 typedef gfk_status gfk_run_fn(const gfk_call *call);
 
 typedef struct gfk_kernel {
-    gfk_kernel_info info; /* first, so that an info pointer is a kernel pointer */
+    gfk_kernel_info info;  /* first, so that an info pointer is a kernel pointer */
     gfk_create_fn *create; /* NULL: nothing to do */
     gfk_run_fn *prepare;   /* NULL: nothing to do */
     gfk_run_fn *multiply;  /* NULL: a CUDA row in a build without CUDA */
@@ -42,9 +42,10 @@ typedef struct gfk_kernel {
 struct gfk_multiplier {
     gfk_multiplier_info info;
     const gfk_kernel *kernel;
-    void *tables;    /* of the field; NULL when info.table_bytes is 0 */
-    int processors;  /* multiprocessors of the device; 0 for host rows */
-    bool on_device;  /* tables are in device memory */
+    void *tables;      /* of the field; NULL when info.table_bytes is 0 */
+    void *host_tables; /* malloc'ed by a create whose multiply passes tables by value, or NULL */
+    int processors;    /* multiprocessors of the device; 0 for host rows */
+    bool on_device;    /* tables are in device memory */
 };
 
 /* The list (registry.c). */

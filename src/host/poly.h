@@ -24,8 +24,8 @@ static inline uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w, uin
 }
 
 uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w, uint64_t polynomial);
-uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial); /* a != 0 */
-bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);             /* w a power of two */
-uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial);           /* the smallest one */
+uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);   /* a != 0 */
+bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);   /* w a power of two */
+uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest one */
 
 #endif

@@ -104,8 +104,7 @@ static gfk_status multiply(const gfk_call *call) {
 /* Both multiplies: every check, then the tables if they are wanted, then the product. */
 static gfk_status run(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode, bool prepared) {
     gfk_multiplier_t m = call->multiplier;
-    gfk_status status =
-        check_context(m, call->c, call->workspace, workspace_bytes, call->stream);
+    gfk_status status = check_context(m, call->c, call->workspace, workspace_bytes, call->stream);
     if (status == GFK_STATUS_SUCCESS)
         status = check_regions(m, call->src, call->dst, call->bytes, mode, call->workspace);
     if (status != GFK_STATUS_SUCCESS || call->bytes == 0)

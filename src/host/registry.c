@@ -5,11 +5,13 @@
 #include "device.h"
 #include "kernel.h"
 
-/* A CUDA row's function is gfk_<id>. A build without CUDA has the row but not the function, and
- * device_none.c has the reason. */
+/* A CUDA row's function is gfk_<id>; it may have a create and a prepare of its own. A build without
+ * CUDA has the row but not the function, and device_none.c has the reason. */
 #ifdef GFK_HAVE_CUDA
 #define CUDA_FUNCTION(f) f
-#define GFK_CUDA_ROW(id, ...) gfk_run_fn gfk_##id;
+#define GFK_CUDA_ROW(id, ...)                                                                      \
+    gfk_run_fn gfk_##id, gfk_prepare_##id;                                                         \
+    gfk_create_fn gfk_create_##id;
 #else
 #define CUDA_FUNCTION(f) NULL
 #define GFK_CUDA_ROW(id, ...)
@@ -84,5 +86,5 @@ const char *gfk_method_name(gfk_method method) {
 const char *gfk_implementation_name(gfk_implementation implementation) {
     static const char *const names[] = {"auto", "host", "naive", "opt"};
     return (size_t)implementation < sizeof names / sizeof names[0] ? names[implementation]
-                                                                    : "unknown";
+                                                                   : "unknown";
 }

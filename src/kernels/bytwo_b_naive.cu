@@ -4,7 +4,8 @@
 
 namespace {
 
-template <int W> struct BytwoB {
+template <int W>
+struct BytwoB {
     static constexpr int w = W;
     uint32_t c, polynomial; /* the polynomial without its leading term */
 
@@ -23,10 +24,11 @@ template <int W> struct BytwoB {
     }
 };
 
-template <int W> gfk_status run(const gfk_call *call) {
+template <int W>
+gfk_status run(const gfk_call *call) {
     return gfk::launch_naive(
-        call, BytwoB<W>{call->c, (uint32_t)(call->multiplier->info.field.polynomial ^
-                                            UINT64_C(1) << W)});
+        call,
+        BytwoB<W>{call->c, (uint32_t)(call->multiplier->info.field.polynomial ^ UINT64_C(1) << W)});
 }
 
 } // namespace

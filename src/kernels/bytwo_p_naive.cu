@@ -4,7 +4,8 @@
 
 namespace {
 
-template <int W> struct BytwoP {
+template <int W>
+struct BytwoP {
     static constexpr int w = W;
     uint32_t c, polynomial; /* the polynomial without its leading term */
 
@@ -23,10 +24,11 @@ template <int W> struct BytwoP {
     }
 };
 
-template <int W> gfk_status run(const gfk_call *call) {
+template <int W>
+gfk_status run(const gfk_call *call) {
     return gfk::launch_naive(
-        call, BytwoP<W>{call->c, (uint32_t)(call->multiplier->info.field.polynomial ^
-                                            UINT64_C(1) << W)});
+        call,
+        BytwoP<W>{call->c, (uint32_t)(call->multiplier->info.field.polynomial ^ UINT64_C(1) << W)});
 }
 
 } // namespace

@@ -5,7 +5,8 @@
 
 namespace {
 
-template <int W> struct Group {
+template <int W>
+struct Group {
     static constexpr int w = W;
     const uint32_t *multiples, *reductions;
     int gs, gr;
@@ -23,7 +24,8 @@ template <int W> struct Group {
     }
 };
 
-template <int W> gfk_status run(const gfk_call *call) {
+template <int W>
+gfk_status run(const gfk_call *call) {
     const gfk_multiplier_t m = call->multiplier;
     return gfk::launch_naive(call, Group<W>{(const uint32_t *)call->workspace,
                                             (const uint32_t *)m->tables, (int)m->info.arg1,

@@ -5,7 +5,8 @@
 
 namespace {
 
-template <int W> struct Log {
+template <int W>
+struct Log {
     static constexpr int w = W;
     using Table = gfk::Symbol<W>;
     static constexpr uint32_t order = 0xffffffffu >> (32 - W);
@@ -20,7 +21,8 @@ template <int W> struct Log {
     }
 };
 
-template <int W> gfk_status run(const gfk_call *call) {
+template <int W>
+gfk_status run(const gfk_call *call) {
     using Table = gfk::Symbol<W>;
     const Table *log = (const Table *)call->multiplier->tables;
     return gfk::launch_naive(call, Log<W>{log, log + (UINT64_C(1) << W), call->c});

@@ -7,27 +7,34 @@
 namespace gfk {
 
 /* The unsigned integer of w bits. */
-template <int W> struct SymbolOf;
-template <> struct SymbolOf<8> {
+template <int W>
+struct SymbolOf;
+template <>
+struct SymbolOf<8> {
     using type = uint8_t;
 };
-template <> struct SymbolOf<16> {
+template <>
+struct SymbolOf<16> {
     using type = uint16_t;
 };
-template <> struct SymbolOf<32> {
+template <>
+struct SymbolOf<32> {
     using type = uint32_t;
 };
-template <int W> using Symbol = typename SymbolOf<W>::type;
+template <int W>
+using Symbol = typename SymbolOf<W>::type;
 
 /* A symbol at any address. */
-template <int W> __device__ inline uint32_t load_bytes(const uint8_t *p) {
+template <int W>
+__device__ inline uint32_t load_bytes(const uint8_t *p) {
     uint32_t x = 0;
     for (int i = 0; i < W / 8; i++)
         x |= (uint32_t)p[i] << (8 * i);
     return x;
 }
 
-template <int W> __device__ inline void store_bytes(uint8_t *p, uint32_t x) {
+template <int W>
+__device__ inline void store_bytes(uint8_t *p, uint32_t x) {
     for (int i = 0; i < W / 8; i++)
         p[i] = (uint8_t)(x >> (8 * i));
 }
@@ -54,7 +61,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-template <class Op> gfk_status launch_naive(const gfk_call *call, Op op) {
+template <class Op>
+gfk_status launch_naive(const gfk_call *call, Op op) {
     constexpr unsigned size = Op::w / 8;
     const uint64_t symbols = call->bytes / size;
     const bool aligned = ((uintptr_t)call->src | (uintptr_t)call->dst) % size == 0;

@@ -4,7 +4,8 @@
 
 namespace {
 
-template <int W> struct Shift {
+template <int W>
+struct Shift {
     static constexpr int w = W;
     using Product = typename std::conditional<W == 32, uint64_t, uint32_t>::type;
     uint32_t c;
@@ -24,7 +25,8 @@ template <int W> struct Shift {
     }
 };
 
-template <int W> gfk_status run(const gfk_call *call) {
+template <int W>
+gfk_status run(const gfk_call *call) {
     return gfk::launch_naive(call, Shift<W>{call->c, call->multiplier->info.field.polynomial});
 }
 

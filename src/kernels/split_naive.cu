@@ -5,7 +5,8 @@
 namespace {
 
 /* SPLIT W BITS: the workspace holds a table of 2^BITS products with c per part. */
-template <int W, int BITS> struct Split {
+template <int W, int BITS>
+struct Split {
     static constexpr int w = W;
     const gfk::Symbol<W> *tables;
 
@@ -18,7 +19,8 @@ template <int W, int BITS> struct Split {
 };
 
 /* SPLIT 8 8: the field has a table of byte times byte for each sum of the bytes' positions. */
-template <int W> struct Split88 {
+template <int W>
+struct Split88 {
     static constexpr int w = W;
     const gfk::Symbol<W> *tables;
     uint32_t c;
@@ -27,17 +29,19 @@ template <int W> struct Split88 {
         uint32_t product = 0;
         for (int i = 0; i < W / 8; i++)
             for (int j = 0; j < W / 8; j++)
-                product ^= tables[65536 * (i + j) + 256 * (x >> (8 * i) & 255) +
-                                  (c >> (8 * j) & 255)];
+                product ^=
+                    tables[65536 * (i + j) + 256 * (x >> (8 * i) & 255) + (c >> (8 * j) & 255)];
         return product;
     }
 };
 
-template <int W, int BITS> gfk_status run(const gfk_call *call) {
+template <int W, int BITS>
+gfk_status run(const gfk_call *call) {
     return gfk::launch_naive(call, Split<W, BITS>{(const gfk::Symbol<W> *)call->workspace});
 }
 
-template <int W> gfk_status run88(const gfk_call *call) {
+template <int W>
+gfk_status run88(const gfk_call *call) {
     const gfk::Symbol<W> *tables = (const gfk::Symbol<W> *)call->multiplier->tables;
     return gfk::launch_naive(call, Split88<W>{tables, call->c});
 }

@@ -4,7 +4,8 @@
 
 namespace {
 
-template <int W> struct Table {
+template <int W>
+struct Table {
     static constexpr int w = W;
     const gfk::Symbol<W> *row; /* all products with c */
 

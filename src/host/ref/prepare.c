@@ -34,8 +34,7 @@ static void expand(uint64_t begin, uint64_t end, void *context) {
                 if (v >> bit & 1)
                     entry ^= t->basis[bit];
         } else {
-            entry = gfk_symbol_get(t->entries, v & (v - 1), t->w) ^
-                    t->basis[__builtin_ctzll(v)];
+            entry = gfk_symbol_get(t->entries, v & (v - 1), t->w) ^ t->basis[__builtin_ctzll(v)];
         }
         gfk_symbol_set(t->entries, v, t->w, entry);
     }

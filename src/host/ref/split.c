@@ -22,10 +22,9 @@ static inline uint32_t split_8_8(const gfk_call *call, unsigned w, uint32_t x) {
     uint32_t product = 0;
     for (unsigned i = 0; i < w / 8; i++)
         for (unsigned j = 0; j < w / 8; j++)
-            product ^= gfk_symbol_get(call->multiplier->tables,
-                                      65536 * (i + j) + 256 * (x >> (8 * i) & 255) +
-                                          (call->c >> (8 * j) & 255),
-                                      w);
+            product ^= gfk_symbol_get(
+                call->multiplier->tables,
+                65536 * (i + j) + 256 * (x >> (8 * i) & 255) + (call->c >> (8 * j) & 255), w);
     return product;
 }
 

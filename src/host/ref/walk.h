@@ -10,8 +10,8 @@
  * once the op is inlined. */
 typedef uint32_t gfk_ref_op(const gfk_call *call, unsigned w, uint32_t x);
 
-static inline __attribute__((always_inline)) void
-gfk_walk_width(const gfk_call *call, unsigned w, gfk_ref_op *op) {
+static inline __attribute__((always_inline)) void gfk_walk_width(const gfk_call *call, unsigned w,
+                                                                 gfk_ref_op *op) {
     const size_t symbols = call->bytes / (w / 8);
     for (size_t i = 0; i < symbols; i++) {
         uint32_t y = op(call, w, gfk_symbol_get(call->src, i, w));
