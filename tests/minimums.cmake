@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How many combinations each CTest entry checks: what a run prints. Fewer is a failure, so that
+# nothing stops being tested unnoticed. A new row raises them; the numbers follow when convenient.
+set(gfk_minimum_fields 497592)
+set(gfk_minimum_api 550)
+# 23 host rows; one of w=8 is swept over 27 lengths x 256 pairs of offsets x 2 modes x 8 constants.
+set(gfk_minimum_host.region 2612272)
+set(gfk_minimum_host.errors 112260)
+set(gfk_minimum_host.exhaustive 85131264)
+set(gfk_minimum_host.polynomials 2704)
+set(gfk_minimum_host.properties 4600)
+set(gfk_minimum_host.guard_pages 13064)
+set(gfk_minimum_host.threads 8096)
+set(gfk_minimum_host.huge 6)
+set(gfk_minimum_host.giant 201327000)
+# 69 CUDA rows, 44 of them no ablations, 18 of these of w=16.
+set(gfk_minimum_gpu.region 8975632)
+set(gfk_minimum_gpu.errors 331901)
+set(gfk_minimum_gpu.exhaustive 217120768)
+set(gfk_minimum_gpu.polynomials 9520)
+set(gfk_minimum_gpu.properties 13800)
+set(gfk_minimum_gpu.guard_pages 14697)
+set(gfk_minimum_gpu.threads 24288)
+set(gfk_minimum_gpu.async 1725)
+set(gfk_minimum_gpu.exhaustive_w16 77309411328)
+set(gfk_minimum_gpu.huge 176)
+set(gfk_minimum_gpu.giant 402654000)
+# With --reduced, for sanitizers.
+set(gfk_reduced_minimum_fields 143592)
+set(gfk_reduced_minimum_api 450)
+set(gfk_reduced_minimum_host.region 68212)
+set(gfk_reduced_minimum_host.errors 112259)
+set(gfk_reduced_minimum_host.exhaustive 10720256)
+set(gfk_reduced_minimum_host.polynomials 736)
+set(gfk_reduced_minimum_host.properties 2760)
+set(gfk_reduced_minimum_host.guard_pages 3128)
+set(gfk_reduced_minimum_host.threads 8096)
