@@ -8,6 +8,7 @@ flags="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I $include"
 failed=0
 for path in "$include"/gfk/*.h; do
     header=gfk/$(basename "$path")
+    # shellcheck disable=SC2086
     for compiler in "$cc -x c -std=c11" "$cxx -x c++ -std=c++17"; do
         printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$header" "$header" |
             $compiler $flags - || {
