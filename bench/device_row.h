@@ -10,8 +10,8 @@ class DeviceRow {
   public:
     DeviceRow(const Row &row, uint64_t seed);
 
-    // Prepares the workspaces and launches once, outside any graph: what is loaded lazily is loaded
-    // now. Returns the first status that is not success.
+    // Prepares the workspaces and launches outside any graph: what is loaded lazily is loaded now.
+    // Returns the first status that is not success.
     gfk_status start();
     void launch(long j, size_t constant, cudaStream_t stream) const;
 

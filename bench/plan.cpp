@@ -2,6 +2,7 @@
 // The sets of rows: default, full, s2, limits, verdicts, giant.
 #include "plan.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -103,9 +104,10 @@ void add_verdict(std::vector<Verdict> *verdicts, const char *title, const char *
             char id[64];
             std::snprintf(id, sizeof id, step.id, w);
             const gfk_kernel_info *k = gfk_kernel_find(id);
-            if (k == nullptr)
+            const bool told = std::find(v.absent.begin(), v.absent.end(), id) != v.absent.end();
+            if (k == nullptr && !told)
                 v.absent.push_back(id);
-            else
+            else if (k != nullptr)
                 v.steps.push_back({k, kGiB, GFK_SET, true, step.c ? Row::Fixed : Row::Rotating,
                                    step.c == ~0u ? all_ones(w) : step.c});
         }
