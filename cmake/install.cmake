@@ -8,6 +8,8 @@ install(EXPORT gfk_targets NAMESPACE gfk:: FILE gfk-targets.cmake DESTINATION ${
 configure_package_config_file(cmake/gfk-config.cmake.in gfk-config.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(gfk-config-version.cmake COMPATIBILITY SameMinorVersion)
+# The prefix in gfk.pc is relative to the file, for `cmake --install --prefix` and for moved trees.
+file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/gfk.pc.in gfk.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/gfk-config-version.cmake DESTINATION ${package_dir})

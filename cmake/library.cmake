@@ -2,6 +2,9 @@
 # gfk_add_library(target): the library from its sources. The tests call it a second time, for a
 # build with rows that are wrong on purpose.
 function(gfk_add_library target)
+  # Absolute, because the tests call this from their own folder.
+  list(TRANSFORM GFK_HOST_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
+  list(TRANSFORM GFK_CUDA_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
   add_library(${target} ${GFK_HOST_SOURCES})
   target_include_directories(
     ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -14,7 +17,7 @@ function(gfk_add_library target)
     target_link_libraries(${target} PRIVATE CUDA::cudart_static)
     set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
   else()
-    target_sources(${target} PRIVATE src/host/device_none.c)
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/host/device_none.c)
   endif()
   if(NOT BUILD_SHARED_LIBS)
     target_compile_definitions(${target} PUBLIC GFK_STATIC)

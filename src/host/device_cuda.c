@@ -80,7 +80,10 @@ gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
 }
 
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
-    return forget(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    gfk_status status = forget(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    /* From pageable memory cudaMemcpy may return before the last bytes have arrived, which a stream
+     * that does not wait for the default stream would notice. */
+    return status == GFK_STATUS_SUCCESS ? forget(cudaStreamSynchronize(NULL)) : status;
 }
 
 void gfk_device_free(int device, void *memory) {

@@ -42,9 +42,10 @@ typedef struct gfk_kernel {
 struct gfk_multiplier {
     gfk_multiplier_info info;
     const gfk_kernel *kernel;
-    void *tables;   /* of the field; NULL when info.table_bytes is 0 */
-    int processors; /* multiprocessors of the device; 0 for host rows */
-    bool on_device; /* tables are in device memory */
+    void *tables;      /* of the field; NULL when info.table_bytes is 0 */
+    void *host_tables; /* malloc'ed by a create whose multiply passes tables by value, or NULL */
+    int processors;    /* multiprocessors of the device; 0 for host rows */
+    bool on_device;    /* tables are in device memory */
 };
 
 /* The list (registry.c). */

@@ -223,5 +223,6 @@ void gfk_multiplier_destroy(gfk_multiplier_t multiplier) {
         free(multiplier->tables);
     else if (multiplier->tables != NULL)
         gfk_device_free(multiplier->info.device, multiplier->tables);
+    free(multiplier->host_tables);
     free(multiplier);
 }

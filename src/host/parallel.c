@@ -23,13 +23,15 @@ static void *run(void *argument) {
 
 void gfk_parallel_for(uint64_t count, gfk_loop_fn *body, void *context) {
     part parts[MAX_THREADS];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t grains = (count + GRAIN - 1) / GRAIN;
-    uint64_t threads = cores < 1 ? 1 : (uint64_t)cores;
-    if (threads > MAX_THREADS)
-        threads = MAX_THREADS;
-    if (threads > grains / 16) /* below a million steps a thread costs more than it brings */
-        threads = grains / 16;
+    const uint64_t grains = (count + GRAIN - 1) / GRAIN;
+    uint64_t threads = grains / 16; /* below a million steps a thread costs more than it brings */
+    if (threads > 1) {              /* counting the cores reads files, so not for short loops */
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        if (threads > (uint64_t)(cores < 1 ? 1 : cores))
+            threads = cores < 1 ? 1 : (uint64_t)cores;
+        if (threads > MAX_THREADS)
+            threads = MAX_THREADS;
+    }
     if (threads <= 1) {
         body(0, count, context);
         return;

@@ -1,30 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_b, optimized: packed symbols, the operand doubles up to c's top bit; a branch per bit that
- * all threads take alike. */
+/* BYTWO_b, optimized: packed symbols, the operand doubles up to c's top bit; branches that all
+ * threads take alike, for two bits of c at a time. */
 #include "bytwo.cuh"
 
 namespace {
 
 template <int W>
-struct BytwoB : gfk::BytwoShape<W> {
+struct BytwoB : gfk::BytwoShape<W, 8, 8> {
     const gfk::BytwoParams &p;
     __device__ BytwoB(const gfk::BytwoParams &params, gfk::OpNoShared &) : p(params) {}
 
     template <int N>
+    __device__ static void add(uint32_t (&sum)[N], const uint32_t (&x)[N]) {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            sum[i] ^= x[i];
+    }
+    template <int N>
+    __device__ void double_all(uint32_t (&y)[N], const uint32_t (&x)[N]) const {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            y[i] = gfk::double_xor<W>(x[i], p.polynomial, 0);
+    }
+
+    template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-        uint32_t product[N] = {};
-        for (uint32_t bits = p.c;;) {
-            if (bits & 1) {
-#pragma unroll
-                for (int i = 0; i < N; i++)
-                    product[i] ^= x[i];
-            }
-            bits >>= 1;
-            if (bits == 0)
+        uint32_t product[N] = {}, doubled[N];
+        uint32_t bits = p.c;
+        for (; bits > 3; bits >>= 2) {
+            double_all(doubled, x);
+            switch (bits & 3) {
+            case 1:
+                add(product, x);
                 break;
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                x[i] = gfk::double_xor<W>(x[i], p.polynomial, 0);
+            case 2:
+                add(product, doubled);
+                break;
+            case 3: /* two additions, one LOP3 */
+                add(product, x);
+                add(product, doubled);
+            }
+            double_all(x, doubled);
+        }
+        /* 1, 2 or 3 is left: the operand does not double beyond c's top bit. */
+        if (bits & 1)
+            add(product, x);
+        if (bits & 2) {
+            double_all(doubled, x);
+            add(product, doubled);
         }
 #pragma unroll
         for (int i = 0; i < N; i++)

@@ -6,9 +6,19 @@
 namespace {
 
 template <int W>
-struct BytwoP : gfk::BytwoShape<W> {
+struct BytwoP : gfk::BytwoShape<W, W == 32 ? 6 : 8, W == 32 ? 10 : 8> {
+    /* w=32: of eight words, those that double on the FMA pipe at a set bit of c. One multiplication
+     * gives the doubled word and its top bit, another the polynomial or 0, and one instruction of
+     * the ALU pipe is left of three. */
+    static constexpr int on_fma = 5;
+
     const gfk::BytwoParams &p;
     __device__ BytwoP(const gfk::BytwoParams &params, gfk::OpNoShared &) : p(params) {}
+
+    __device__ uint32_t double_on_fma(uint32_t x, uint32_t s) const {
+        const uint64_t doubled = (uint64_t)x * p.two;
+        return (uint32_t)doubled ^ (uint32_t)(doubled >> 32) * p.polynomial ^ s;
+    }
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
@@ -21,7 +31,9 @@ struct BytwoP : gfk::BytwoShape<W> {
             if (p.c >> bit & 1) {
 #pragma unroll
                 for (int i = 0; i < N; i++)
-                    product[i] = gfk::double_xor<W>(product[i], p.polynomial, x[i]);
+                    product[i] = W == 32 && i % 8 < on_fma
+                                     ? double_on_fma(product[i], x[i])
+                                     : gfk::double_xor<W>(product[i], p.polynomial, x[i]);
             } else {
 #pragma unroll
                 for (int i = 0; i < N; i++)

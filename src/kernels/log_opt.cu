@@ -4,8 +4,8 @@
  *
  * w=8: both tables private to each lane; an entry of the first is the address of the second's.
  * w=16: all logarithms and half of the window in shared memory where a block can have 192 KiB:
- * entry j is the antilogarithm of 2j + log c, and odd logarithms double it. A variant reads both
- * tables through the caches, as w=32 does. */
+ * entry j is the antilogarithm of 2j + log c, and odd logarithms multiply it by the generator. A
+ * variant reads both tables through the caches, as w=32 does. */
 #include "private_tables.cuh"
 #include "region_naive.cuh"
 #include "region_opt.cuh"
@@ -78,13 +78,13 @@ struct Log16 {
     static constexpr bool persistent = true;
     struct Params {
         Tables<16> tables;
-        uint32_t polynomial;
+        uint32_t polynomial, generator;
     };
     struct Shared {
         uint16_t log[65536], window[32768];
     };
     const Shared &t;
-    const uint32_t polynomial;
+    const Params &p;
 
     __device__ static void fill(const Params &params, Shared &t) {
         const uint4 *log = (const uint4 *)params.tables.log;
@@ -94,20 +94,54 @@ struct Log16 {
         for (unsigned j = threadIdx.x; j < 32768; j += threads)
             t.window[j] = (uint16_t)params.tables.rotated(log_c, 2 * j);
     }
-    __device__ Log16(const Params &params, Shared &shared)
-        : t(shared), polynomial(params.polynomial) {}
+    __device__ Log16(const Params &params, Shared &shared) : t(shared), p(params) {}
+
+    /* Every product times the generator of the logarithms, which is 2 for most polynomials. */
+    template <int N>
+    __device__ void next_power(uint32_t (&next)[N], const uint32_t (&y)[N]) const {
+        uint32_t power[N];
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            power[i] = gfk::double_xor<16>(y[i], p.polynomial, 0);
+            next[i] = power[i];
+        }
+        if (p.generator == 2)
+            return;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            next[i] = p.generator & 1 ? y[i] : 0;
+        for (uint32_t bits = p.generator >> 1; bits != 0; bits >>= 1) {
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                if (bits & 1)
+                    next[i] ^= power[i];
+                power[i] = gfk::double_xor<16>(power[i], p.polynomial, 0);
+            }
+        }
+    }
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
+        constexpr int step = N < 4 ? N : 4; /* at a time, for the sake of the registers */
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            const uint32_t a = x[i], even = t.log[a & 0xffff], odd = t.log[a >> 16];
-            const uint32_t y = gfk::prmt(t.window[even >> 1], t.window[odd >> 1], 0x5410);
-            const uint32_t doubled = gfk::double_xor<16>(y, polynomial, 0);
-            const uint32_t is_odd = (gfk::prmt(even, odd, 0x5410) & 0x00010001) * 0xffff;
-            /* log 0 = 65535 is odd and shares its entry: zero symbols are masked out. */
-            const uint32_t not_zero = gfk::top_bit_mask<16>(((a & 0x7fff7fff) + 0x7fff7fff) | a);
-            x[i] = ((doubled & is_odd) | (y & ~is_odd)) & not_zero;
+        for (int first = 0; first < N; first += step) {
+            uint32_t logs[step], y[step], next[step];
+#pragma unroll
+            for (int i = 0; i < step; i++) {
+                const uint32_t a = x[first + i], even = t.log[a & 0xffff], odd = t.log[a >> 16];
+                logs[i] = gfk::prmt(even, odd, 0x5410);
+                y[i] = gfk::prmt(t.window[even >> 1], t.window[odd >> 1], 0x5410);
+            }
+            next_power(next, y);
+#pragma unroll
+            for (int i = 0; i < step; i++) {
+                const uint32_t a = x[first + i];
+                const uint32_t is_odd = (logs[i] & 0x00010001) * 0xffff;
+                /* log 0 = 65535 is odd and shares its entry: zero symbols are masked out. */
+                const uint32_t not_zero =
+                    gfk::top_bit_mask<16>(((a & 0x7fff7fff) + 0x7fff7fff) | a);
+                x[first + i] = ((next[i] & is_odd) | (y[i] & ~is_odd)) & not_zero;
+            }
         }
     }
 };
@@ -153,8 +187,10 @@ extern "C" gfk_status gfk_create_log_w16_opt(gfk_multiplier_t multiplier) {
     return status == GFK_STATUS_SUCCESS ? gfk::allow_shared<Log16>() : status;
 }
 extern "C" gfk_status gfk_log_w16_opt(const gfk_call *call) {
-    const uint32_t polynomial = (uint16_t)call->multiplier->info.field.polynomial;
-    return gfk::launch_opt<Log16>(call, {Tables<16>::of(call), gfk::replicate<16>(polynomial)});
+    const gfk_field *field = &call->multiplier->info.field;
+    return gfk::launch_opt<Log16>(
+        call,
+        {Tables<16>::of(call), gfk::replicate<16>((uint16_t)field->polynomial), field->generator});
 }
 extern "C" gfk_status gfk_log_w16_opt_l2(const gfk_call *call) {
     return gfk::launch_opt<LogGlobal<16>>(call, Tables<16>::of(call));

@@ -36,9 +36,11 @@ struct Division {
     unsigned src_shift, dst_shift;
 
     bool aligned() const { return src_shift == 0 && dst_shift == 0; }
-    /* Lanes of a warp that write: when symbols are cut, a chunk needs the first word of the next
-     * window, so the last lane only lends its own to its neighbour. */
-    __host__ __device__ unsigned lanes() const { return dst_shift ? 31 : 32; }
+    /* Chunks that a warp writes: when symbols are cut, a chunk needs the first word of the next
+     * window, so a warp's last window only lends its own. */
+    __host__ __device__ unsigned warp_chunks(unsigned vectors) const {
+        return 32 * vectors - (dst_shift != 0);
+    }
 };
 
 inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned threads,
@@ -60,7 +62,7 @@ inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned th
         d.chunks = loads - extra;
     d.body = d.chunks ? body : d.bytes;
     d.tail = d.chunks ? body + 16 * d.chunks : d.bytes;
-    d.full_tiles = d.chunks / (threads / 32 * d.lanes() * vectors);
+    d.full_tiles = d.chunks / (threads / 32 * d.warp_chunks(vectors));
     d.first_load = d.src + skipped;
     d.first_chunk = d.dst + d.body;
     return d;
@@ -81,17 +83,36 @@ __device__ inline void unpack(uint4 v, uint32_t *x) {
     x[3] = v.w;
 }
 
-/* Four words out of eight, from byte `shift` (0 to 15, the same for all threads) on. */
-__device__ inline void shift_window(const uint4 &lo, const uint4 &hi, unsigned shift, uint32_t *x) {
+/* Of each pair of vectors, eight words, the four from word K and `bits` bits on. */
+template <int K, int V>
+__device__ inline void shift_words(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned bits,
+                                   uint32_t *x) {
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        uint32_t a[8];
+        unpack(lo[v], a);
+        unpack(hi[v], a + 4);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            x[4 * v + i] = funnel(a[i + K], a[i + K + 1], bits);
+    }
+}
+
+/* The same from byte `shift`, 0 to 15, on. One branch that all threads take alike: the vectors are
+ * inside it, or the compiler would compute all four cases and select. */
+template <int V>
+__device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned shift,
+                                     uint32_t *x) {
     const unsigned bits = 8 * (shift % 4);
-    const uint32_t a[8] = {lo.x, lo.y, lo.z, lo.w, hi.x, hi.y, hi.z, hi.w};
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        if (shift / 4 == k) {
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                x[i] = funnel(a[i + k], i + k + 1 < 8 ? a[i + k + 1] : 0, bits);
-        }
+    switch (shift / 4) {
+    case 0:
+        return shift_words<0>(lo, hi, bits, x);
+    case 1:
+        return shift_words<1>(lo, hi, bits, x);
+    case 2:
+        return shift_words<2>(lo, hi, bits, x);
+    default:
+        return shift_words<3>(lo, hi, bits, x);
     }
 }
 
@@ -119,25 +140,31 @@ __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks
     }
 }
 
-/* A thread's chunks of one tile: the first one's index, and the distance to the next. */
+/* A thread's chunks of one tile: the first one's index, and the distance to the next. Aligned, they
+ * are a block apart; else a warp's are in one piece, so that only its last window lacks a
+ * neighbour.
+ */
 template <class Op, bool Aligned>
 struct Place {
+    static constexpr unsigned step = Aligned ? Op::threads : 32;
     uint64_t first;
-    unsigned step;
-    bool writes;
+    bool lends; /* the last vector is not written */
 
     __device__ Place(const Division &d, uint64_t tile) {
         if (Aligned) {
             first = tile * (Op::threads * Op::vectors) + threadIdx.x;
-            step = Op::threads;
-            writes = true;
+            lends = false;
         } else {
-            const unsigned lanes = d.lanes(), lane = threadIdx.x % 32;
+            const unsigned lane = threadIdx.x % 32;
             const uint64_t warp = tile * (Op::threads / 32) + threadIdx.x / 32;
-            first = warp * (lanes * Op::vectors) + lane;
-            step = lanes;
-            writes = lane < lanes;
+            first = warp * d.warp_chunks(Op::vectors) + lane;
+            lends = d.dst_shift != 0 && lane == 31;
         }
+    }
+    /* Is chunk v of this thread written? Unless the tile is full, the region may end before it. */
+    template <bool Full>
+    __device__ bool writes(const Division &d, int v) const {
+        return (Full || first + v * step < d.chunks) && !(lends && v == Op::vectors - 1);
     }
 };
 
@@ -166,9 +193,7 @@ __device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *
                     hi[v] = window[1];
             }
         }
-#pragma unroll
-        for (int v = 0; v < Op::vectors; v++)
-            shift_window(lo[v], hi[v], d.src_shift, x + 4 * v);
+        shift_windows(lo, hi, d.src_shift, x);
     }
 }
 
@@ -178,7 +203,7 @@ __device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old)
     const uint8_t *p = d.first_chunk + 16 * place.first;
 #pragma unroll
     for (int v = 0; v < Op::vectors; v++)
-        if (place.writes && (Full || place.first + v * place.step < d.chunks))
+        if (place.template writes<Full>(d, v))
             unpack(load_streaming(p + 16 * v * place.step), old + 4 * v);
 }
 
@@ -191,7 +216,10 @@ __device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x
     for (int v = 0; v < Op::vectors; v++) {
         uint32_t y[4] = {x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]};
         if (!Aligned && Op::w > 8) {
-            const uint32_t next = __shfl_down_sync(0xffffffff, y[0], 1);
+            /* The next window: the next lane's, and for the last lane the first lane's next. */
+            const bool last = v + 1 == Op::vectors;
+            const uint32_t lent = threadIdx.x % 32 || last ? y[0] : x[last ? 0 : 4 * (v + 1)];
+            const uint32_t next = __shfl_sync(0xffffffff, lent, threadIdx.x + 1);
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 y[i] = funnel(y[i], i < 3 ? y[i + 1] : next, 8 * d.dst_shift);
@@ -201,7 +229,7 @@ __device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x
             for (int i = 0; i < 4; i++)
                 y[i] ^= old[4 * v + i];
         }
-        if (place.writes && (Full || place.first + v * place.step < d.chunks))
+        if (place.template writes<Full>(d, v))
             store_streaming(p + 16 * v * place.step, y);
     }
 }

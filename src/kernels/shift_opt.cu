@@ -3,37 +3,33 @@
  * b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe; the powers
  * come from kernel parameters, or the compiler would turn them back into shifts.
  *
- * The reduction is Barrett's: for a product H * x^w + L the quotient by the polynomial p is
- * (H * mu) / x^w with mu = x^(2w) / p, exact over GF(2), and the remainder is the lower w bits of L
- * + quotient * p. It is two more carry-less products, by mu and by p without its leading term, and
- * takes the same steps for every polynomial. */
+ * The reduction is Barrett's: for a product H * x^w + L and the polynomial p = x^w + r the quotient
+ * is (H * mu) / x^w with mu = x^(2w) / p, exact over GF(2), and the remainder is L + quotient * r,
+ * cut to w bits. Both products are shifts again, one per set bit of mu and of r, and every
+ * irreducible polynomial takes the same path. */
 #include "region_opt.cuh"
 
 namespace {
 
-/* The set bits of a constant as powers of two, in pairs: an odd one out is paired with 0. */
-struct Powers {
-    uint32_t v[34];
-    int count;
+/* A shift of every symbol of a word, and which bits survive it. */
+struct ShiftBy {
+    uint32_t amount; /* to the right: the number of bits; to the left: 2^bits */
+    uint32_t mask;
 };
-
-Powers powers_of(uint64_t constant) {
-    Powers p = {};
-    for (int b = 0; b < 32; b++)
-        if (constant >> b & 1)
-            p.v[p.count++] = UINT32_C(1) << b;
-    p.count = (p.count + 1) / 2 * 2;
-    return p;
-}
 
 struct ShiftParams {
-    Powers c, mu, polynomial; /* mu without x^w, whose share is H itself */
+    /* The set bits of c as powers of two, and how far right they move the upper half of a 64-bit
+     * product; an odd one out is paired with 0, which adds nothing. */
+    uint32_t c[34], c_right[34];
+    int c_count; /* even */
+    ShiftBy mu[32], r[32];
+    int mu_count, r_count;
 };
 
-/* x^(2w) / polynomial, without its leading term x^w. */
+/* x^(2w) / polynomial without its leading term x^w, by long division. */
 uint32_t barrett(unsigned w, uint64_t polynomial) {
     uint32_t remainder = (uint32_t)(polynomial ^ UINT64_C(1) << w), quotient = 0;
-    for (unsigned i = 0; i < w; i++) { /* long division: x^w * x^(i+1) */
+    for (unsigned i = 0; i < w; i++) {
         const uint32_t carry = remainder >> (w - 1) & 1;
         quotient = quotient << 1 | carry;
         remainder = (uint32_t)((uint64_t)remainder << 1 ^ (carry ? polynomial : 0));
@@ -41,22 +37,53 @@ uint32_t barrett(unsigned w, uint64_t polynomial) {
     return quotient;
 }
 
-/* product += x * the constant, without carries and cut to 32 bits; lanes must not reach each
- * other. */
+template <int W>
+ShiftParams shift_params(const gfk_call *call) {
+    const uint64_t polynomial = call->multiplier->info.field.polynomial;
+    const uint32_t all = 0xffffffffu >> (32 - W), mu = barrett(W, polynomial);
+    ShiftParams p = {};
+    for (int b = 0; b < W; b++) {
+        if (call->c >> b & 1) {
+            p.c_right[p.c_count] = W - b;
+            p.c[p.c_count++] = UINT32_C(1) << b;
+        }
+        /* H has w - 1 bits, so the two lowest bits of mu shift all of it away. */
+        if (b >= 2 && mu >> b & 1)
+            p.mu[p.mu_count++] = {(uint32_t)(W - b), gfk::replicate<W>(all >> (W - b))};
+        if (polynomial >> b & 1)
+            p.r[p.r_count++] = {UINT32_C(1) << b, gfk::replicate<W>(all << b & all)};
+    }
+    p.c_right[p.c_count] = 32;
+    p.c_count = (p.c_count + 1) / 2 * 2;
+    return p;
+}
+
+/* low += high * x^w mod the polynomial, in every symbol of N words. */
 template <int N>
-__device__ inline void carryless(uint32_t (&product)[N], const uint32_t (&x)[N], const Powers &p) {
-    for (int k = 0; k < p.count; k += 2) {
-        const uint32_t a = p.v[k], b = p.v[k + 1];
+__device__ inline void reduce(const ShiftParams &p, const uint32_t (&high)[N], uint32_t (&low)[N]) {
+    uint32_t quotient[N];
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        quotient[i] = high[i];
+    for (int k = 0; k < p.mu_count; k++) {
+        const ShiftBy s = p.mu[k];
 #pragma unroll
         for (int i = 0; i < N; i++)
-            product[i] ^= x[i] * a ^ x[i] * b;
+            quotient[i] ^= high[i] >> s.amount & s.mask;
+    }
+    for (int k = 0; k < p.r_count; k++) {
+        const ShiftBy s = p.r[k];
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            low[i] ^= quotient[i] * s.amount & s.mask;
     }
 }
 
-/* w=8 and 16: a symbol has twice its width in a register, two lanes or one. */
+/* w=8 and 16. For the product a symbol has twice its width in a register, two lanes or one; the
+ * reduction works on full words again, the upper halves of the products beside the lower ones. */
 template <int W>
 struct Shift {
-    static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
+    static constexpr int w = W, threads = 128, vectors = 3, blocks = 6;
     static constexpr bool persistent = false;
     using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
@@ -65,49 +92,33 @@ struct Shift {
     __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift(const Params &params, Shared &) : p(params) {}
 
-    /* The upper half of every lane, moved down. */
-    __device__ static uint32_t upper(uint32_t product) {
-        return gfk::prmt(product, 0, W == 8 ? 0x4341 : 0x4432);
-    }
-
-    template <int N>
-    __device__ void reduce(uint32_t (&product)[N]) const {
-        uint32_t high[N], quotient[N] = {};
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            high[i] = upper(product[i]);
-        carryless(quotient, high, p.mu);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            quotient[i] = upper(quotient[i]) ^ high[i];
-        carryless(product, quotient, p.polynomial);
-    }
-
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-        /* Half of the words at a time keeps the registers few. */
-        constexpr int step = N < 4 ? N : 4;
+        uint32_t lanes[2 * N], product[2 * N] = {}, high[N];
 #pragma unroll
-        for (int first = 0; first < N; first += step) {
-            uint32_t lanes[2 * step], product[2 * step] = {};
-#pragma unroll
-            for (int i = 0; i < step; i++) {
-                lanes[2 * i] = gfk::prmt(x[first + i], 0, W == 8 ? 0x4140 : 0x4410);
-                lanes[2 * i + 1] = gfk::prmt(x[first + i], 0, W == 8 ? 0x4342 : 0x4432);
-            }
-            carryless(product, lanes, p.c);
-            reduce(product);
-#pragma unroll
-            for (int i = 0; i < step; i++)
-                x[first + i] =
-                    gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x6420 : 0x5410);
+        for (int i = 0; i < N; i++) {
+            lanes[2 * i] = gfk::prmt(x[i], 0, W == 8 ? 0x4140 : 0x4410);
+            lanes[2 * i + 1] = gfk::prmt(x[i], 0, W == 8 ? 0x4342 : 0x4432);
         }
+        for (int k = 0; k < p.c_count; k += 2) {
+            const uint32_t a = p.c[k], b = p.c[k + 1];
+#pragma unroll
+            for (int i = 0; i < 2 * N; i++)
+                product[i] ^= lanes[i] * a ^ lanes[i] * b;
+        }
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            high[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x7531 : 0x7632);
+            x[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x6420 : 0x5410);
+        }
+        reduce(p, high, x);
     }
 };
 
-/* w=32: products of 64 bits. */
+/* w=32: products of 64 bits. One multiplication makes both halves, on the FMA pipe at half its
+ * rate; of the second power of a pair the ALU pipe shifts the upper half. */
 struct Shift32 {
-    static constexpr int w = 32, threads = 256, vectors = 2, blocks = 1;
+    static constexpr int w = 32, threads = 128, vectors = 4, blocks = 4;
     static constexpr bool persistent = false;
     using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
@@ -118,49 +129,32 @@ struct Shift32 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-        uint32_t low[N] = {}, high[N] = {}, quotient[N];
-        for (int k = 0; k < p.c.count; k += 2) {
-            const uint32_t a = p.c.v[k], b = p.c.v[k + 1];
+        uint32_t low[N] = {}, high[N] = {};
+        for (int k = 0; k < p.c_count; k += 2) {
+            const uint32_t a = p.c[k], b = p.c[k + 1];
+            const uint32_t right = p.c_right[k + 1]; /* 32 clears: shifts clamp */
 #pragma unroll
             for (int i = 0; i < N; i++) {
-                const uint64_t s = (uint64_t)x[i] * a, t = (uint64_t)x[i] * b;
-                low[i] ^= (uint32_t)s ^ (uint32_t)t;
-                high[i] ^= (uint32_t)(s >> 32) ^ (uint32_t)(t >> 32);
+                const uint64_t s = (uint64_t)x[i] * a;
+                low[i] ^= (uint32_t)s ^ x[i] * b;
+                high[i] ^= (uint32_t)(s >> 32) ^ __funnelshift_rc(x[i], 0, right);
             }
         }
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            quotient[i] = high[i];
-        for (int k = 0; k < p.mu.count; k += 2) {
-            const uint32_t a = p.mu.v[k], b = p.mu.v[k + 1];
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                quotient[i] ^= __umulhi(high[i], a) ^ __umulhi(high[i], b);
-        }
-        carryless(low, quotient, p.polynomial);
+        reduce(p, high, low);
 #pragma unroll
         for (int i = 0; i < N; i++)
             x[i] = low[i];
     }
 };
 
-template <class Op>
-gfk_status run(const gfk_call *call) {
-    const gfk_field *field = &call->multiplier->info.field;
-    const uint64_t polynomial = field->polynomial ^ UINT64_C(1) << field->w;
-    return gfk::launch_opt<Op>(call,
-                               {powers_of(call->c), powers_of(barrett(field->w, field->polynomial)),
-                                powers_of(polynomial)});
-}
-
 } // namespace
 
 extern "C" gfk_status gfk_shift_w8_opt(const gfk_call *call) {
-    return run<Shift<8>>(call);
+    return gfk::launch_opt<Shift<8>>(call, shift_params<8>(call));
 }
 extern "C" gfk_status gfk_shift_w16_opt(const gfk_call *call) {
-    return run<Shift<16>>(call);
+    return gfk::launch_opt<Shift<16>>(call, shift_params<16>(call));
 }
 extern "C" gfk_status gfk_shift_w32_opt(const gfk_call *call) {
-    return run<Shift32>(call);
+    return gfk::launch_opt<Shift32>(call, shift_params<32>(call));
 }

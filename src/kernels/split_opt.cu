@@ -8,7 +8,7 @@
 namespace {
 
 struct Split8 {
-    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr int w = 8, threads = 128, vectors = 2, blocks = 8;
     static constexpr bool persistent = false;
     /* Byte i of a pair is entry i: low and middle have 8 entries, high has 4. */
     struct Params {
@@ -60,7 +60,7 @@ uint32_t entry(const gfk_call *call, int first, int v) {
 }
 
 struct Split16 {
-    static constexpr int w = 16, threads = 256, vectors = 2, blocks = 1;
+    static constexpr int w = 16, threads = 256, vectors = 2, blocks = 5;
     static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
@@ -92,7 +92,7 @@ struct Split16 {
 };
 
 struct Split32 {
-    static constexpr int w = 32, threads = 256, vectors = 2, blocks = 1;
+    static constexpr int w = 32, threads = 256, vectors = 2, blocks = 5;
     static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {

@@ -10,7 +10,7 @@
 namespace {
 
 struct Table8 {
-    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr int w = 8, threads = 128, vectors = 3, blocks = 6;
     static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
@@ -19,7 +19,8 @@ struct Table8 {
     const Shared &t;
 
     __device__ static void fill(const Params &basis, Shared &t) {
-        t.row[threadIdx.x] = (uint8_t)gfk::combine<8>(basis.v, 0, threadIdx.x);
+        for (unsigned x = threadIdx.x; x < 256; x += threads)
+            t.row[x] = (uint8_t)gfk::combine<8>(basis.v, 0, x);
     }
     __device__ Table8(const Params &, Shared &shared) : t(shared) {}
 

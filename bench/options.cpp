@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parsing of the command line.
+#include "options.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+const char kHelp[] =
+    "gfk_bench: every row of the kernel list, measured\n"
+    "\n"
+    "  (nothing)          GPU rows at 64 KiB, 1 MiB, 16 MiB, 256 MiB and 1 GiB, set, cold; host\n"
+    "                     rows; GF-Complete\n"
+    "  --full             more sizes (4 KiB to 2 GiB), xor, hot; use with --shard\n"
+    "  --shard I/N        part I (from 1) of N parts of the rows\n"
+    "  --preset s2        c = 128, seed 10, 50,000,000 bytes: three tables\n"
+    "  --preset limits    2 GiB, set and xor, every constant on its own: percent of the roofline\n"
+    "  --preset verdicts  ablation rows, and what they say about the published claims\n"
+    "  --giant            TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device\n"
+    "  --only gpu|cpu     only rows of that side\n"
+    "  --sizes A,B,...    other region sizes, in bytes (multiples of 512)\n"
+    "  --seed N           of the random constants (10)\n"
+    "  --out FILE         JSON of everything, for bench/report.py and bench/compare.py\n"
+    "  --benchmark_...    Google Benchmark's own flags, e.g. --benchmark_filter=split_w8\n";
+
+bool parse_sizes(const char *text, std::vector<size_t> *sizes) {
+    while (*text) {
+        char *end = nullptr;
+        const unsigned long long n = std::strtoull(text, &end, 10);
+        if (end == text || n == 0 || n % 512 != 0 || (*end != ',' && *end != 0))
+            return false;
+        sizes->push_back((size_t)n);
+        text = *end ? end + 1 : end;
+    }
+    return !sizes->empty();
+}
+
+// The value of a flag given as "--flag value" or "--flag=value"; null if argv[*i] is another flag.
+const char *value_of(const char *flag, int argc, char **argv, int *i) {
+    const size_t n = std::strlen(flag);
+    if (std::strncmp(argv[*i], flag, n) != 0)
+        return nullptr;
+    if (argv[*i][n] == '=')
+        return argv[*i] + n + 1;
+    if (argv[*i][n] != 0)
+        return nullptr;
+    return *i + 1 < argc ? argv[++*i] : "";
+}
+
+// 1: taken; 0: not ours; -1: wrong.
+int take(int argc, char **argv, int *i, Options *o) {
+    const char *v;
+    if (std::strcmp(argv[*i], "--full") == 0)
+        o->full = true;
+    else if (std::strcmp(argv[*i], "--giant") == 0)
+        o->giant = true;
+    else if ((v = value_of("--preset", argc, argv, i))) {
+        if (std::strcmp(v, "s2") == 0)
+            o->preset = Options::S2;
+        else if (std::strcmp(v, "limits") == 0)
+            o->preset = Options::Limits;
+        else if (std::strcmp(v, "verdicts") == 0)
+            o->preset = Options::Verdicts;
+        else
+            return -1;
+    } else if ((v = value_of("--only", argc, argv, i))) {
+        o->device = std::strcmp(v, "gpu") == 0;
+        o->host = std::strcmp(v, "cpu") == 0;
+        return o->device || o->host ? 1 : -1;
+    } else if ((v = value_of("--shard", argc, argv, i))) {
+        if (std::sscanf(v, "%u/%u", &o->shard, &o->shards) != 2 || o->shard < 1 ||
+            o->shard > o->shards)
+            return -1;
+    } else if ((v = value_of("--sizes", argc, argv, i)))
+        return parse_sizes(v, &o->sizes) ? 1 : -1;
+    else if ((v = value_of("--seed", argc, argv, i)))
+        o->seed = std::strtoull(v, nullptr, 0);
+    else if ((v = value_of("--out", argc, argv, i)))
+        o->out = v;
+    else
+        return 0;
+    return 1;
+}
+
+} // namespace
+
+bool parse_options(int *argc, char **argv, Options *options, int *exit_code) {
+    int kept = 1;
+    for (int i = 0; i < *argc; i++)
+        options->command += (i ? " " : "") + std::string(i ? argv[i] : "gfk_bench");
+    for (int i = 1; i < *argc; i++) {
+        const char *flag = argv[i];
+        if (std::strcmp(flag, "--help") == 0) {
+            std::fputs(kHelp, stdout);
+            *exit_code = 0;
+            return false;
+        }
+        const int taken = take(*argc, argv, &i, options);
+        if (taken < 0) {
+            std::fprintf(stderr, "gfk_bench: %s: not understood; see --help\n", flag);
+            *exit_code = 2;
+            return false;
+        }
+        if (taken == 0)
+            argv[kept++] = argv[i];
+    }
+    argv[kept] = nullptr;
+    *argc = kept;
+    return true;
+}

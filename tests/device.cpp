@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// device.h with the CUDA runtime, or without.
+#include "device.h"
+
+#include <stdexcept>
+#include <string>
+
+#ifdef GFK_TEST_CUDA
+#include <cuda_runtime_api.h>
+
+namespace {
+
+void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess)
+        return;
+    (void)cudaGetLastError();
+    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+#define CHECK(call) check(call, #call)
+
+int attribute(cudaDeviceAttr which, int number) {
+    int value = 0;
+    CHECK(cudaDeviceGetAttribute(&value, which, number));
+    return value;
+}
+
+} // namespace
+
+int device::count() {
+    int n = 0;
+    if (cudaGetDeviceCount(&n) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return n;
+}
+
+int device::compute_capability(int number) {
+    return 10 * attribute(cudaDevAttrComputeCapabilityMajor, number) +
+           attribute(cudaDevAttrComputeCapabilityMinor, number);
+}
+
+int device::current() {
+    int number = 0;
+    CHECK(cudaGetDevice(&number));
+    return number;
+}
+
+void device::select(int number) {
+    CHECK(cudaSetDevice(number));
+}
+
+size_t device::free_bytes() {
+    size_t free = 0, total = 0;
+    CHECK(cudaMemGetInfo(&free, &total));
+    return free;
+}
+
+void *device::allocate(size_t bytes) {
+    void *memory = nullptr;
+    const cudaError_t error = cudaMalloc(&memory, bytes);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return nullptr;
+    }
+    check(error, "cudaMalloc");
+    return memory;
+}
+
+void device::release(void *memory) {
+    CHECK(cudaFree(memory));
+}
+
+void *device::allocate_pinned(size_t bytes) {
+    void *memory = nullptr;
+    CHECK(cudaMallocHost(&memory, bytes));
+    return memory;
+}
+
+void device::release_pinned(void *memory) {
+    CHECK(cudaFreeHost(memory));
+}
+
+void device::upload(void *to, const void *from, size_t bytes) {
+    CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    CHECK(cudaStreamSynchronize(nullptr)); // pageable memory may still be on its way
+}
+
+void device::download(void *to, const void *from, size_t bytes) {
+    CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+void device::copy(void *to, const void *from, size_t bytes, gfk_stream_t stream) {
+    CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
+}
+
+void device::fill(void *memory, int value, size_t bytes, gfk_stream_t stream) {
+    CHECK(cudaMemsetAsync(memory, value, bytes, stream));
+}
+
+gfk_stream_t device::create_stream() {
+    cudaStream_t stream = nullptr;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return stream;
+}
+
+void device::destroy_stream(gfk_stream_t stream) {
+    CHECK(cudaStreamDestroy(stream));
+}
+
+void device::synchronize(gfk_stream_t stream) {
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+void device::order(gfk_stream_t first, gfk_stream_t then) {
+    cudaEvent_t event = nullptr;
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    CHECK(cudaEventRecord(event, first));
+    CHECK(cudaStreamWaitEvent(then, event, 0));
+    CHECK(cudaEventDestroy(event)); // released once it has happened
+}
+
+bool device::error_pending() {
+    return cudaGetLastError() != cudaSuccess;
+}
+
+device::Graph::Graph(gfk_stream_t stream) : stream_(stream) {
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+}
+
+device::Graph::~Graph() {
+    if (executable_ != nullptr)
+        (void)cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(executable_));
+}
+
+void device::Graph::end() {
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamEndCapture(stream_, &graph));
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t error = cudaGraphInstantiateWithFlags(&executable, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    check(error, "cudaGraphInstantiate");
+    executable_ = executable;
+}
+
+void device::Graph::launch(gfk_stream_t stream) {
+    CHECK(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), stream));
+}
+
+#else
+
+namespace {
+
+[[noreturn]] void absent() {
+    throw std::runtime_error("this build of the tests has no CUDA");
+}
+
+} // namespace
+
+int device::count() {
+    return 0;
+}
+int device::compute_capability(int) {
+    absent();
+}
+int device::current() {
+    absent();
+}
+void device::select(int) {
+    absent();
+}
+size_t device::free_bytes() {
+    absent();
+}
+void *device::allocate(size_t) {
+    absent();
+}
+void device::release(void *) {
+    absent();
+}
+void *device::allocate_pinned(size_t) {
+    absent();
+}
+void device::release_pinned(void *) {
+    absent();
+}
+void device::upload(void *, const void *, size_t) {
+    absent();
+}
+void device::download(void *, const void *, size_t) {
+    absent();
+}
+void device::copy(void *, const void *, size_t, gfk_stream_t) {
+    absent();
+}
+void device::fill(void *, int, size_t, gfk_stream_t) {
+    absent();
+}
+gfk_stream_t device::create_stream() {
+    absent();
+}
+void device::destroy_stream(gfk_stream_t) {
+    absent();
+}
+void device::synchronize(gfk_stream_t) {
+    absent();
+}
+void device::order(gfk_stream_t, gfk_stream_t) {
+    absent();
+}
+bool device::error_pending() {
+    return false;
+}
+device::Graph::Graph(gfk_stream_t stream) : stream_(stream) {
+    absent();
+}
+device::Graph::~Graph() = default;
+void device::Graph::end() {
+    (void)executable_;
+    absent();
+}
+void device::Graph::launch(gfk_stream_t) {
+    (void)stream_;
+    absent();
+}
+void device::fill_random(void *, size_t, uint64_t) {
+    absent();
+}
+size_t device::first_difference(const void *, const void *, size_t) {
+    absent();
+}
+
+#endif

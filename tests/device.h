@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The little that the tests need of the CUDA runtime. In a build without CUDA count() is 0 and
+// everything else throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <gfk/types.h>
+
+// Every function throws std::runtime_error when CUDA reports an error, which fails the test.
+namespace device {
+
+int count();
+int compute_capability(int device); // 10 * major + minor
+int current();
+void select(int device);
+size_t free_bytes();
+
+void *allocate(size_t bytes); // nullptr when the memory is not there
+void release(void *memory);
+void *allocate_pinned(size_t bytes); // host memory that copies run at full speed with
+void release_pinned(void *memory);
+
+void upload(void *to, const void *from, size_t bytes);   // complete for every stream on return
+void download(void *to, const void *from, size_t bytes); // after all work on the default stream
+void copy(void *to, const void *from, size_t bytes, gfk_stream_t stream = nullptr);
+void fill(void *memory, int value, size_t bytes, gfk_stream_t stream = nullptr);
+
+gfk_stream_t create_stream(); // does not wait for the default stream
+void destroy_stream(gfk_stream_t stream);
+void synchronize(gfk_stream_t stream);
+void order(gfk_stream_t first, gfk_stream_t then); // `then` waits for what is in `first` now
+
+bool error_pending(); // did somebody leave an error in the runtime? Clears it.
+
+// A captured stream: everything between begin and end becomes one launchable graph.
+class Graph {
+  public:
+    explicit Graph(gfk_stream_t stream);
+    ~Graph();
+    Graph(const Graph &) = delete;
+    Graph &operator=(const Graph &) = delete;
+    void end();
+    void launch(gfk_stream_t stream);
+
+  private:
+    gfk_stream_t stream_;
+    void *executable_ = nullptr;
+};
+
+// Kernels, in device_check.cu.
+void fill_random(void *memory, size_t bytes, uint64_t seed);         // not periodic
+size_t first_difference(const void *a, const void *b, size_t bytes); // `bytes` if there is none
+
+} // namespace device

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What faulty.def names; included ahead of every C file of the faulty library. */
+#ifndef GFK_TESTS_FAULTY_ROWS_H
+#define GFK_TESTS_FAULTY_ROWS_H
+
+#include "kernel.h"
+
+gfk_run_fn gfk_shift_host_faulty;
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// No access outside the regions: on the host a stray one hits a page that may not be touched; on
+// the GPU each region is an allocation of its own, for compute-sanitizer to watch.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "row_test.h"
+
+namespace {
+
+// Accessible bytes between two pages that are not.
+class Fence {
+  public:
+    explicit Fence(size_t bytes)
+        : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))), bytes_(round_up(bytes, page_)) {
+        map_ = static_cast<uint8_t *>(
+            mmap(nullptr, bytes_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (map_ == MAP_FAILED || mprotect(map_ + page_, bytes_, PROT_READ | PROT_WRITE) != 0)
+            throw std::bad_alloc();
+    }
+    ~Fence() { munmap(map_, bytes_ + 2 * page_); }
+    Fence(const Fence &) = delete;
+    Fence &operator=(const Fence &) = delete;
+
+    uint8_t *begin() const { return map_ + page_; }
+    // Where `bytes` bytes must start to lie at one of the two ends.
+    uint8_t *place(size_t bytes, bool at_end) const {
+        return begin() + (at_end ? bytes_ - bytes : 0);
+    }
+
+  private:
+    size_t page_, bytes_;
+    uint8_t *map_;
+};
+
+std::vector<size_t> lengths(Row row) {
+    const size_t z = row->w / 8;
+    std::vector<size_t> list;
+    for (size_t symbols = 1; symbols <= 64; symbols += options.reduced ? 7 : 1)
+        list.push_back(symbols * z);
+    for (size_t bytes : {128 + z, 256 - z, 512 + 3 * z, 1024 - z, 4096 - z, size_t(4096), 4096 + z})
+        list.push_back(bytes);
+    return list;
+}
+
+class GuardPage : public RowTest {
+  protected:
+    void on_the_host();
+    void on_the_device();
+};
+
+void GuardPage::on_the_host() {
+    Multiplier m = make_multiplier(field(), row());
+    const size_t workspace_bytes = info_of(m.get()).workspace_bytes;
+    Fence source(8192), destination(8192), tables(std::max<size_t>(workspace_bytes, 1));
+    void *workspace = tables.place(workspace_bytes, true);
+    Random random;
+    for (size_t n : lengths(row()))
+        for (int ends = 0; ends < 4; ends++)
+            for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+                const uint32_t c = random.symbol(w()) | 2;
+                const Bytes in = random.bytes(n), acc = random.bytes(n);
+                uint8_t *src = source.place(n, (ends & 1) != 0);
+                uint8_t *dst = destination.place(n, (ends & 2) != 0);
+                Bytes expected = product_of(field(), c, in);
+                if (mode == GFK_XOR)
+                    expected = xor_of(expected, acc);
+                std::memcpy(src, in.data(), n);
+                std::memcpy(dst, acc.data(), n);
+                ASSERT_OK(gfk_region_multiply(m.get(), c, src, dst, n, mode, workspace,
+                                              workspace_bytes, nullptr));
+                ASSERT_TRUE(same(row(), c, expected, Bytes(dst, dst + n), mode));
+                count_checked();
+            }
+}
+
+void GuardPage::on_the_device() {
+    Runner runner(field(), row());
+    Random random;
+    for (size_t n : lengths(row()))
+        for (size_t shift : {size_t(0), size_t(1), size_t(15)}) { // the regions end the allocations
+            const uint32_t c = random.symbol(w()) | 2;
+            const Bytes in = random.bytes(shift + n), acc = random.bytes(shift + n);
+            Memory src(row(), in), dst(row(), acc);
+            const gfk_accumulate mode = random.below(2) == 0 ? GFK_SET : GFK_XOR;
+            runner.run(c, src.data() + shift, dst.data() + shift, n, mode);
+            Bytes expected = product_of(field(), c, Bytes(in.begin() + shift, in.end()));
+            if (mode == GFK_XOR)
+                expected = xor_of(expected, Bytes(acc.begin() + shift, acc.end()));
+            ASSERT_TRUE(same(row(), c, expected, dst.read(shift, n), mode));
+            count_checked();
+        }
+}
+
+TEST_P(GuardPage, IsNeverTouched) {
+    on_host(row()) ? on_the_host() : on_the_device();
+}
+
+PER_ROW(GuardPage, rows());
+
+} // namespace

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// harness.h.
+#include "harness.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+std::atomic<uint64_t> combinations{0};
+
+uint64_t hash_text(const char *text, uint64_t hash) {
+    for (; *text != 0; text++)
+        hash = (hash ^ static_cast<unsigned char>(*text)) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+} // namespace
+
+Options options;
+
+void count_checked(uint64_t n) {
+    combinations += n;
+}
+
+uint64_t checked() {
+    return combinations;
+}
+
+bool gpu_required() {
+    const char *value = std::getenv("GFK_REQUIRE_GPU");
+    return value != nullptr && std::strcmp(value, "") != 0 && std::strcmp(value, "0") != 0;
+}
+
+Random::Random(uint64_t stream) : state_(options.seed ^ stream << 32) {
+    const testing::TestInfo *test = testing::UnitTest::GetInstance()->current_test_info();
+    if (test != nullptr)
+        state_ ^=
+            hash_text(test->name(), hash_text(test->test_suite_name(), 14695981039346656037u));
+}
+
+uint64_t Random::next() { // splitmix64
+    uint64_t x = state_ += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+void Random::fill(void *memory, size_t bytes) {
+    auto *to = static_cast<uint8_t *>(memory);
+    for (size_t i = 0; i < bytes; i += 8) {
+        const uint64_t x = next();
+        std::memcpy(to + i, &x, bytes - i < 8 ? bytes - i : 8);
+    }
+}
+
+Bytes Random::bytes(size_t n) {
+    Bytes out(n);
+    fill(out.data(), n);
+    return out;
+}
+
+void parallel(size_t n, const std::function<void(size_t)> &fn) {
+    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    std::atomic<size_t> next{0};
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < std::min(n, cores); t++)
+        threads.emplace_back([&] {
+            for (size_t i = next++; i < n; i = next++)
+                fn(i);
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+size_t free_host_bytes() {
+    std::ifstream file("/proc/meminfo");
+    std::string word;
+    while (file >> word)
+        if (word == "MemAvailable:") {
+            size_t kib = 0;
+            file >> kib;
+            return kib * 1024;
+        }
+    return 0;
+}
+
+Oracle make_oracle(unsigned w, uint64_t polynomial) {
+    Oracle o(oracle_create(w, polynomial));
+    if (o == nullptr)
+        throw std::runtime_error("GF-Complete refuses the field");
+    return o;
+}
+
+gfk_field make_field(unsigned w, uint64_t polynomial) {
+    gfk_field field;
+    require_success(gfk_field_init(&field, w, polynomial), "gfk_field_init");
+    return field;
+}
+
+uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b) {
+    uint32_t product = 0;
+    require_success(gfk_field_multiply(&field, a, b, &product), "gfk_field_multiply");
+    return product;
+}
+
+uint32_t get_symbol(const void *buffer, size_t i, unsigned w) {
+    const auto *p = static_cast<const uint8_t *>(buffer) + i * (w / 8);
+    uint32_t symbol = 0;
+    for (unsigned byte = 0; byte < w / 8; byte++)
+        symbol |= static_cast<uint32_t>(p[byte]) << (8 * byte);
+    return symbol;
+}
+
+void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol) {
+    auto *p = static_cast<uint8_t *>(buffer) + i * (w / 8);
+    for (unsigned byte = 0; byte < w / 8; byte++)
+        p[byte] = static_cast<uint8_t>(symbol >> (8 * byte));
+}
+
+Bytes product_of(const gfk_field &field, uint32_t c, const Bytes &in) {
+    Bytes out(in.size());
+    for (size_t i = 0; i < in.size() / (field.w / 8); i++)
+        set_symbol(out.data(), i, field.w, multiply(field, c, get_symbol(in.data(), i, field.w)));
+    return out;
+}
+
+Bytes xor_of(Bytes a, const Bytes &b) {
+    for (size_t i = 0; i < a.size(); i++)
+        a[i] ^= b[i];
+    return a;
+}
+
+size_t first_difference(const void *a, const void *b, size_t bytes) {
+    if (bytes == 0 || std::memcmp(a, b, bytes) == 0)
+        return bytes;
+    size_t i = 0;
+    while (static_cast<const uint8_t *>(a)[i] == static_cast<const uint8_t *>(b)[i])
+        i++;
+    return i;
+}
+
+void require_success(gfk_status status, const char *what) {
+    if (status != GFK_STATUS_SUCCESS)
+        throw std::runtime_error(std::string(what) + " returned " + gfk_status_name(status));
+}

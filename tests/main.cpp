@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The test program: GoogleTest's flags and
+//   --seed N      replays a run; a failing run prints its seed
+//   --minimum N   fails if fewer than N combinations were checked
+//   --reduced     fewer and smaller cases, for sanitizers
+// It also fails if no test was selected, and returns 77 if every test was skipped.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "harness.h"
+
+namespace {
+
+enum { ALL_SKIPPED = 77 };
+
+bool parse(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const bool has_value = i + 1 < argc;
+        if (std::strcmp(argv[i], "--reduced") == 0)
+            options.reduced = true;
+        else if (std::strcmp(argv[i], "--seed") == 0 && has_value)
+            options.seed = std::strtoull(argv[++i], nullptr, 0);
+        else if (std::strcmp(argv[i], "--minimum") == 0 && has_value)
+            options.minimum = std::strtoull(argv[++i], nullptr, 0);
+        else
+            return false;
+    }
+    return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    testing::InitGoogleTest(&argc, argv);
+    if (!parse(argc, argv)) {
+        std::fprintf(stderr, "usage: %s [--seed N] [--minimum N] [--reduced] [--gtest_...]\n",
+                     argv[0]);
+        return 2;
+    }
+    int result = RUN_ALL_TESTS();
+    if (GTEST_FLAG_GET(list_tests))
+        return result;
+    const testing::UnitTest *tests = testing::UnitTest::GetInstance();
+    const auto n = static_cast<unsigned long long>(checked());
+    std::printf("gfk: %d tests, %d failed, %d skipped; %llu combinations checked; seed %llu\n",
+                tests->test_to_run_count(), tests->failed_test_count(), tests->skipped_test_count(),
+                n, static_cast<unsigned long long>(options.seed));
+    if (result != 0)
+        return result;
+    if (tests->test_to_run_count() == 0) {
+        std::printf("gfk: no test has such a name\n");
+        return 1;
+    }
+    if (tests->skipped_test_count() == tests->test_to_run_count()) {
+        std::printf("gfk: every test was skipped\n");
+        return ALL_SKIPPED;
+    }
+    if (n < options.minimum) {
+        std::printf("gfk: that is below the committed minimum of %llu combinations\n",
+                    static_cast<unsigned long long>(options.minimum));
+        return 1;
+    }
+    return 0;
+}

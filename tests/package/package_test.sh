@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# package_test.sh CMAKE CC GENERATOR SOURCE_DIR BUILD_DIR WORK_DIR: installs the build into an empty
+# prefix and uses it from there, by find_package and by pkg-config.
+set -eu
+cmake=$1 cc=$2 generator=$3 source=$4 build=$5 work=$6
+rm -rf "$work"
+mkdir -p "$work"
+"$cmake" --install "$build" --prefix "$work/prefix" >"$work/install.log"
+"$cmake" -G "$generator" -S "$source" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+    -DCMAKE_BUILD_TYPE=Release >"$work/configure.log"
+"$cmake" --build "$work/build"
+"$work/build/consumer_c"
+"$work/build/consumer_cpp"
+
+if ! command -v pkg-config >/dev/null; then
+    echo "pkg-config is not installed; that half is left out"
+    exit 0
+fi
+pc=$(find "$work/prefix" -name gfk.pc)
+library=$(dirname "$(find "$work/prefix" -name 'libgfk.*' | head -n 1)")
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+"$cc" -std=c11 "$source/consumer.c" -o "$work/consumer_pc" $(pkg-config --cflags --libs gfk)
+LD_LIBRARY_PATH=$library "$work/consumer_pc"
