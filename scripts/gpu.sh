@@ -143,7 +143,7 @@ stage_sanitize() {
 }
 
 stage_bench() {
-    local rc=0 preset arguments
+    local rc=0 preset arguments plots=()
     for preset in default s2 limits verdicts; do
         arguments=(--preset "$preset")
         [ "$preset" != default ] || arguments=()
@@ -154,7 +154,8 @@ stage_bench() {
             rc=1
         fi
     done
-    python3 bench/report.py "$results" || rc=1
+    python3 -c 'import matplotlib' 2>/dev/null || plots=(--no-plots)
+    python3 bench/report.py "${plots[@]}" "$results"/*.json || rc=1
     return "$rc"
 }
 
