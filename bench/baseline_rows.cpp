@@ -159,7 +159,7 @@ void register_baselines(const Options &options) {
     if ((options.preset != Options::Default && !s2) || options.shard != 1 || !options.sizes.empty())
         return;
     const uint64_t seed = options.seed;
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const unsigned cores = usable_cores();
     std::vector<unsigned> thread_counts = {1};
     if (cores > 1)
         thread_counts.push_back(cores);

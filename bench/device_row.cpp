@@ -43,10 +43,12 @@ gfk_status DeviceRow::start() {
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
-    const size_t last = constants_.size() - 1; // never 0 or 1, which would take another path
-    const gfk_status status = gfk_region_multiply_prepared(
-        multiplier_.handle, constants_[last], rotation_.src(0), rotation_.dst(0), row_.bytes,
-        row_.mode, workspace(last), workspace_stride_, stream);
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (size_t k : {size_t{0}, constants_.size() - 1}) // c = 1, which copies, may be the first
+        if (status == GFK_STATUS_SUCCESS)
+            status = gfk_region_multiply_prepared(
+                multiplier_.handle, constants_[k], rotation_.src(0), rotation_.dst(0), row_.bytes,
+                row_.mode, workspace(k), workspace_stride_, stream);
     GPU_CHECK(cudaStreamSynchronize(stream));
     return status;
 }
@@ -84,12 +86,12 @@ std::string DeviceRow::verify(long n) const {
     return checker.verdict();
 }
 
-std::string DeviceRow::verify_left_behind(long n) const {
+std::string DeviceRow::verify_left_behind(long n, long first) const {
     if (row_.mode != GFK_SET)
         return "";
     Checker checker;
     for (long j = n - rotation_.sets(); j < n; j++) {
-        expect(j, (size_t)j % constants_.size());
+        expect(j, (size_t)(first + j) % constants_.size());
         checker.check(rotation_.scratch(), rotation_.dst(j), row_.bytes, j);
     }
     return checker.verdict();

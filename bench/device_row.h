@@ -10,15 +10,15 @@ class DeviceRow {
   public:
     DeviceRow(const Row &row, uint64_t seed);
 
-    // Prepares the workspaces and launches once, outside any graph: what is loaded lazily is loaded
-    // now. Returns the first status that is not success.
+    // Prepares the workspaces and launches outside any graph: what is loaded lazily is loaded now.
+    // Returns the first status that is not success.
     gfk_status start();
     void launch(long j, size_t constant, cudaStream_t stream) const;
 
     // Launches 0 to n - 1, constants in turn, every byte against the reference. "" or a sentence.
     std::string verify(long n) const;
     // After a timed sequence of n launches (set mode): what is in the buffers now.
-    std::string verify_left_behind(long n) const;
+    std::string verify_left_behind(long n, long first) const;
 
     const Rotation &rotation() const { return rotation_; }
     size_t constant_count() const { return constants_.size(); }

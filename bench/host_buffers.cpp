@@ -3,7 +3,9 @@
 #include "host_buffers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <random>
 #include <thread>
@@ -41,7 +43,7 @@ HostBuffers host_buffers(size_t bytes) {
         src = allocate(have);
         dst = allocate(have);
         // All cores, so that the first touch spreads the pages and does not take minutes.
-        const unsigned n = std::max(1u, std::thread::hardware_concurrency());
+        const unsigned n = usable_cores();
         std::vector<std::thread> threads;
         for (unsigned t = 0; t < n; t++)
             threads.emplace_back([=] {
@@ -69,4 +71,19 @@ const unsigned char *host_expected(unsigned w, uint32_t c, size_t bytes) {
                   "the host reference");
     }
     return expected.data();
+}
+
+unsigned usable_cores() {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    double quota = 0, period = 0;
+    std::ifstream v2("/sys/fs/cgroup/cpu.max"); // "max 100000" where there is no quota
+    if (!(v2 >> quota >> period)) {
+        std::ifstream q("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+            p("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+        if (!(q >> quota && p >> period))
+            return cores;
+    }
+    if (quota <= 0 || period <= 0)
+        return cores;
+    return std::min(cores, std::max(1u, (unsigned)std::ceil(quota / period)));
 }

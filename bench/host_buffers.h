@@ -14,3 +14,6 @@ HostBuffers host_buffers(size_t bytes);
 
 // c * src by the host reference of the width; made once and kept.
 const unsigned char *host_expected(unsigned w, uint32_t c, size_t bytes);
+
+// The cores that this process may use: its affinity, and the quota of its control group.
+unsigned usable_cores();

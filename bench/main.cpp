@@ -5,13 +5,13 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <thread>
 
 #include <benchmark/benchmark.h>
 #include <gfk/gfk.h>
 
 #include "build_info.h"
 #include "device_rows.h"
+#include "host_buffers.h"
 #include "host_rows.h"
 #include "options.h"
 #include "plan.h"
@@ -58,7 +58,7 @@ Context describe(const Options &options) {
     context.push_back({"compiler_flags", BUILD_FLAGS});
     context.push_back({"cuda_compiler", BUILD_CUDA});
     context.push_back({"cpu", cpu_model()});
-    context.push_back({"cpu_threads", std::to_string(std::thread::hardware_concurrency())});
+    context.push_back({"cpu_threads", std::to_string(usable_cores())});
     context.push_back({"gf_complete", BUILD_GFCOMPLETE});
     context.push_back({"gf_complete_simd", baseline_simd()});
     context.push_back({"google_benchmark", BUILD_BENCHMARK});
@@ -91,6 +91,7 @@ void loud(const std::string &what, const std::string &why) {
     if (why.empty())
         return;
     const std::string line(72, '!');
+    std::fflush(stdout);
     std::fprintf(stderr, "\n%s\n!!! %s: %s\n%s\n\n", line.c_str(), what.c_str(), why.c_str(),
                  line.c_str());
 }
@@ -146,6 +147,7 @@ int main(int argc, char **argv) {
     loud("THIS RUN IS VOID", void_text);
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();
+    std::fflush(stdout);
     if (rows == 0)
         std::fprintf(stderr, "gfk_bench: nothing to measure\n");
     for (const Result &r : results())

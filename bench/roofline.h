@@ -21,6 +21,6 @@ struct Roofline {
 // Measured when first asked for. Not while a Rotation is in use.
 const Roofline &roofline(size_t bytes, gfk_accumulate mode, bool cold);
 
-// An H200 that copies 1 GiB slower than this is not in a state to be measured: the run is void.
-// Returns "" or the sentence that says so.
+// An H200 that copies 1 GiB and 2 GiB slower than this is not in a state to be measured: the run is
+// void. Returns "" or the sentence that says so.
 std::string void_reason();

@@ -44,6 +44,10 @@ elif commit=$(git rev-parse HEAD 2>/dev/null); then
     [ -n "$(git status --porcelain -- . ':!results')" ] || tree=clean
 fi
 
+# What the benchmark writes into its own files.
+described=$commit
+[ -z "$commit" ] || [ $tree = clean ] || described=$commit-dirty
+
 head_of_section() {
     echo "commit: ${commit:-unknown}"
     echo "tree: $tree"
@@ -66,7 +70,7 @@ left() { echo $((deadline - SECONDS > 1 ? deadline - SECONDS : 1)); }
 compile() {
     cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release \
         -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$capabilities" \
-        -DGFK_TESTS=ON -DGFK_BENCH=ON -DGFK_EXAMPLES=ON &&
+        -DGFK_TESTS=ON -DGFK_BENCH=ON -DGFK_EXAMPLES=ON "-DGFK_COMMIT=$described" &&
         cmake --build "$build" -j "$(nproc)"
 }
 
@@ -101,36 +105,36 @@ stage_giant() {
     return "$rc"
 }
 
-# One tool over all programs. The tests provoke failing CUDA calls and check the statuses that come
+# One tool over the short GPU tests. They provoke failing CUDA calls and check the statuses that come
 # of them, so memcheck is told to look at memory only.
 sanitize_with() {
-    local tool=$1 name path rc options=() verdict="no programs"
+    local tool=$1 line rc options=() verdict="nothing ran" log
     [ "$tool" != memcheck ] || options=(--report-api-errors no)
-    while read -r name path; do
-        rc=0
-        [ "$verdict" != "no programs" ] || verdict=clean
-        GFK_REQUIRE_GPU=1 timeout "$(left)" compute-sanitizer \
-            --tool "$tool" "${options[@]}" --error-exitcode 86 "$path" --reduced \
-            >"$logs/$tool-$name.log" 2>&1 || rc=$?
-        echo "$tool $name: exit status $rc, $(grep -E '^\[  PASSED  \]' "$logs/$tool-$name.log" || echo 'no test passed')"
+    while read -ra line; do # name, command
+        log=$logs/$tool-${line[0]}.log rc=0
+        [ "$verdict" != "nothing ran" ] || verdict=clean
+        GFK_REQUIRE_GPU=1 timeout "$(left)" compute-sanitizer --tool "$tool" "${options[@]}" \
+            --error-exitcode 86 "${line[@]:1}" --reduced >"$log" 2>&1 || rc=$?
+        echo "$tool ${line[0]}: exit status $rc; $(grep '^gfk: .* tests' "$log" || echo 'no summary')"
         case $rc in
-        0) ;;
-        124) verdict="out of time in $name" ;;
-        86) verdict="errors in $name" ;;
-        *) verdict="$name failed with $rc" ;;
+        0) continue ;;
+        124) verdict="out of time in ${line[0]}" ;;
+        86) verdict="errors in ${line[0]}" ;;
+        *) verdict="${line[0]} ended with $rc" ;;
         esac
-        [ "$rc" -eq 0 ] || tail -n 20 "$logs/$tool-$name.log"
-    done < <(python3 scripts/record.py programs "$build")
+        tail -n 20 "$log"
+    done < <(python3 scripts/record.py commands "$build")
     echo "$verdict" >"$logs/$tool.verdict"
 }
 
 stage_sanitize() {
-    local tool rc=0 tools="memcheck racecheck initcheck synccheck"
+    local tool rc=0 tools="memcheck racecheck initcheck synccheck" jobs=()
     for tool in $tools; do
         rm -f "$logs/$tool.verdict"
         sanitize_with "$tool" &
+        jobs+=($!)
     done
-    wait
+    wait "${jobs[@]}" # by name: there is also the tee that writes the log
     for tool in $tools; do
         echo "$tool: $(cat "$logs/$tool.verdict")" >&3
         [ "$(cat "$logs/$tool.verdict")" = clean ] || rc=1
@@ -139,7 +143,7 @@ stage_sanitize() {
 }
 
 stage_bench() {
-    local rc=0 preset arguments
+    local rc=0 preset arguments plots=()
     for preset in default s2 limits verdicts; do
         arguments=(--preset "$preset")
         [ "$preset" != default ] || arguments=()
@@ -150,7 +154,8 @@ stage_bench() {
             rc=1
         fi
     done
-    python3 bench/report.py "$results" || rc=1
+    python3 -c 'import matplotlib' 2>/dev/null || plots=(--no-plots)
+    python3 bench/report.py "${plots[@]}" "$results"/*.json || rc=1
     return "$rc"
 }
 
@@ -161,15 +166,17 @@ run_stage() {
     section=$(mktemp)
     echo "==== $stage"
     {
-        if ! compile >"$logs/build.log" 2>&1; then
-            tail -n 40 "$logs/build.log"
+        if ! compile >"$logs/compile.log" 2>&1; then
+            tail -n 40 "$logs/compile.log"
             verdict="the build failed"
         elif ! "stage_$stage" 3>"$section"; then
             verdict=failed
         fi
     } > >(tee "$logs/$stage.log") 2>&1
-    { head_of_section; cat "$section"; echo "verdict: $verdict"; echo "seconds: $((SECONDS - start))"; } |
-        tee /dev/stderr | python3 scripts/record.py put "$results/tests.txt" "$stage"
+    printf '%s\n' "$(head_of_section)" "$(cat "$section")" "verdict: $verdict" \
+        "seconds: $((SECONDS - start))" >"$section"
+    cat "$section"
+    python3 scripts/record.py put "$results/tests.txt" "$stage" <"$section"
     rm -f "$section"
     pack
     [ "$verdict" = passed ]

@@ -5,12 +5,13 @@
   record.py counts BUILD JUNIT...   counts of a ctest run per label, as lines for a section; exits
                                     with 1 if anything failed
   record.py total JUNIT...          "N passed, N failed, N skipped"; exits with 1 on a failure
-  record.py programs BUILD          the programs of the short GPU tests: name and path
+  record.py commands BUILD          the short GPU tests: name and command, without --minimum
   record.py put FILE STAGE          replaces section [STAGE] of FILE by the lines of stdin
   record.py check FILE...           is one of these records complete, passed, and of this code?
 
 A record is a list of sections, one for each stage of scripts/gpu.sh, of lines "key: value". Where a
-ctest entry is a GoogleTest program its cases are counted, not the entry.
+ctest entry is a GoogleTest program its cases are counted, not the entry, and the combinations of
+arguments that it says it checked are added up.
 """
 
 import json
@@ -27,26 +28,24 @@ LONG_OR_FOREIGN = {"slow", "huge", "giant", "fault", "examples"}  # not for comp
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 
-GTEST = {
-    "passed": re.compile(r"^\[  PASSED  \] (\d+) tests?\.", re.M),
-    "failed": re.compile(r"^\[  FAILED  \] (\d+) tests?, listed below", re.M),
-    "skipped": re.compile(r"^\[  SKIPPED \] (\d+) tests?, listed below", re.M),
-}
+GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",
+                                            r"^\[  FAILED  \] (\d+) tests?, listed below",
+                                            r"^\[  SKIPPED \] (\d+) tests?, listed below")]
+COMBINATIONS = re.compile(r"(\d+) combinations checked")
 
 
 def cases(path):
-    """(name, passed, failed, skipped) of each ctest entry of a JUnit file."""
+    """(name, [passed, failed, skipped, combinations]) of each ctest entry of a JUnit file."""
     for case in ET.parse(path).getroot().iter("testcase"):
         text = case.findtext("system-out") or ""
-        count = {k: sum(map(int, r.findall(text))) for k, r in GTEST.items()}
+        passed, failed, skipped = (sum(map(int, r.findall(text))) for r in GTEST)
         status = case.get("status")
-        bad = status == "fail" or case.find("failure") is not None
-        if not any(count.values()):
-            skipped = status in ("notrun", "disabled") or case.find("skipped") is not None
-            count["failed" if bad else "skipped" if skipped else "passed"] = 1
-        elif bad and count["failed"] == 0:
-            count["failed"] = 1  # it crashed or ran out of time
-        yield case.get("name"), count["passed"], count["failed"], count["skipped"]
+        if status == "fail" or case.find("failure") is not None:
+            failed = max(failed, 1)  # a crash has no summary
+        elif not passed + failed + skipped:
+            skipped = int(status != "run")
+            passed = 1 - skipped
+        yield case.get("name"), [passed, failed, skipped, sum(map(int, COMBINATIONS.findall(text)))]
 
 
 def ctest_entries(build):
@@ -58,36 +57,30 @@ def ctest_entries(build):
         yield test["name"], found[0] if found else ["none"], test.get("command", [])
 
 
-def add(total, key, counts):
-    total[key] = [a + b for a, b in zip(total.get(key, [0, 0, 0]), counts)]
-
-
 def counts(build, files):
-    labels, total = {name: found for name, found, _ in ctest_entries(build)}, {}
-    for name, *numbers in (c for f in files for c in cases(f)):
-        add(total, "all", numbers)
-        for label in labels.get(name, ["none"]):
-            add(total, f"label {label}", numbers)
-    for key in sorted(total):
-        print("{}: {} passed, {} failed, {} skipped".format(key, *total[key]))
-    return 1 if "all" not in total or total["all"][1] else 0
+    labels = {name: found for name, found, _ in ctest_entries(build)}
+    sums = {}
+    for name, numbers in (c for f in files for c in cases(f)):
+        for key in ["all"] + [f"label {label}" for label in labels.get(name, ["none"])]:
+            sums[key] = [a + b for a, b in zip(sums.get(key, [0] * 4), numbers)]
+    for key in sorted(sums):
+        print("{}: {} passed, {} failed, {} skipped; {} combinations".format(key, *sums[key]))
+    return 1 if "all" not in sums or sums["all"][1] else 0
 
 
-def programs(build):
-    found = {}
-    for _, labels, command in ctest_entries(build):
+def commands(build):
+    for name, labels, command in ctest_entries(build):
         if command and "gpu" in labels and not LONG_OR_FOREIGN & set(labels):
-            found[os.path.basename(command[0])] = command[0]
-    for name in sorted(found):
-        print(name, found[name])
+            if "--minimum" in command:
+                at = command.index("--minimum")
+                command = command[:at] + command[at + 2:]
+            print(name, *command)
     return 0
 
 
 def total(files):
-    sums = {}
-    for _, *numbers in (c for f in files for c in cases(f)):
-        add(sums, "all", numbers)
-    passed, failed, skipped = sums.get("all", [0, 0, 0])
+    rows = [numbers for f in files for _, numbers in cases(f)]
+    passed, failed, skipped = (sum(row[i] for row in rows) for i in range(3))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
@@ -163,8 +156,8 @@ def main(argv):
         return counts(argv[1], argv[2:])
     if len(argv) >= 2 and argv[0] == "total":
         return total(argv[1:])
-    if len(argv) == 2 and argv[0] == "programs":
-        return programs(argv[1])
+    if len(argv) == 2 and argv[0] == "commands":
+        return commands(argv[1])
     if len(argv) == 3 and argv[0] == "put":
         return put(argv[1], argv[2])
     if argv and argv[0] == "check":

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A few small CPU rows from gfk_bench through report.py and compare.py. The figures do not matter.
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGV}\nended with ${code}\n${out}${err}")
+  endif()
+endfunction()
+run(${BENCH} --only cpu --sizes 4096,65536 --benchmark_filter=split_ --out ${OUT})
+run(${PYTHON} -B ${SOURCE_DIR}/report.py --check ${OUT})
+run(${PYTHON} -B ${SOURCE_DIR}/compare.py ${OUT} ${OUT})
+execute_process(COMMAND ${BENCH} --preset nonsense RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
+if(NOT code EQUAL 2)
+  message(FATAL_ERROR "an unknown preset was not refused")
+endif()
