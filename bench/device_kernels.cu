@@ -45,6 +45,20 @@ __global__ void read_kernel(const uint4 *p, size_t n, unsigned *sink) {
 
 __global__ void empty_kernel() {}
 
+__device__ unsigned long long nanoseconds() {
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+}
+
+__global__ void clock_kernel(ClockCount *result) {
+    const unsigned long long start = nanoseconds(), cycles = (unsigned long long)clock64();
+    unsigned long long now = start;
+    while (now - start < 20000)
+        now = nanoseconds();
+    *result = {(unsigned long long)clock64() - cycles, now - start};
+}
+
 unsigned blocks_of(size_t items) {
     return (unsigned)((items + kThreads - 1) / kThreads);
 }
@@ -67,6 +81,11 @@ void compare(const void *a, const void *b, size_t bytes, uint64_t base, Mismatch
 
 void read_through(const void *p, size_t bytes, unsigned *sink, cudaStream_t stream) {
     read_kernel<<<blocks_of(bytes / 16), kThreads, 0, stream>>>((const uint4 *)p, bytes / 16, sink);
+    GPU_CHECK(cudaGetLastError());
+}
+
+void count_clock(ClockCount *result, cudaStream_t stream) {
+    clock_kernel<<<1, 1, 0, stream>>>(result);
     GPU_CHECK(cudaGetLastError());
 }
 

@@ -23,6 +23,12 @@ void read_through(const void *p, size_t bytes, unsigned *sink, cudaStream_t stre
 
 void launch_empty(cudaStream_t stream);
 
+// Counts the clock of a multiprocessor for 20 us.
+struct ClockCount {
+    unsigned long long cycles, nanoseconds;
+};
+void count_clock(ClockCount *result, cudaStream_t stream);
+
 // One way to write the plain kernel of a region's traffic.
 struct CeilingVariant {
     const char *name; // "b16_cs_256": 16 bytes per thread, streaming hints, 256 threads

@@ -86,12 +86,12 @@ std::string DeviceRow::verify(long n) const {
     return checker.verdict();
 }
 
-std::string DeviceRow::verify_left_behind(long n) const {
+std::string DeviceRow::verify_left_behind(long n, long first) const {
     if (row_.mode != GFK_SET)
         return "";
     Checker checker;
     for (long j = n - rotation_.sets(); j < n; j++) {
-        expect(j, (size_t)j % constants_.size());
+        expect(j, (size_t)(first + j) % constants_.size());
         checker.check(rotation_.scratch(), rotation_.dst(j), row_.bytes, j);
     }
     return checker.verdict();

@@ -18,7 +18,7 @@ class DeviceRow {
     // Launches 0 to n - 1, constants in turn, every byte against the reference. "" or a sentence.
     std::string verify(long n) const;
     // After a timed sequence of n launches (set mode): what is in the buffers now.
-    std::string verify_left_behind(long n) const;
+    std::string verify_left_behind(long n, long first) const;
 
     const Rotation &rotation() const { return rotation_; }
     size_t constant_count() const { return constants_.size(); }

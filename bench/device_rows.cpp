@@ -11,49 +11,51 @@
 #include "device_row.h"
 #include "giant.h"
 #include "host_time.h"
-#include "nvml.h"
 #include "reporter.h"
 #include "results.h"
 #include "roofline.h"
 
 namespace {
 
-constexpr int kReplays = 9, kWarmUp = 2;
-constexpr int kReplaysPerConstant = 3;
+constexpr int kReplays = 9;
+constexpr int kReplaysPerConstant = 2;
 
-// How many constants one replay goes through: 64 unless that takes too long.
-long constants_in_replay(double launch_us, size_t available) {
-    const long wanted = 64 * launch_us <= 60e3 ? 64 : 16 * launch_us <= 200e3 ? 16 : 4;
-    return std::min(wanted, (long)available);
-}
-
-Launch in_turn(const DeviceRow &row) {
-    return [&row](long j, cudaStream_t stream) {
-        row.launch(j, (size_t)j % row.constant_count(), stream);
+// Launches that go through the constants in turn, from the constant `first` on.
+Launch in_turn(const DeviceRow &row, long first) {
+    return [&row, first](long j, cudaStream_t stream) {
+        row.launch(j, (size_t)(first + j) % row.constant_count(), stream);
     };
 }
 
 // Time of one launch, roughly: from a graph as long as the rotation.
 double estimate_us(const DeviceRow &row) {
-    const Graph graph(row.rotation().sets(), in_turn(row));
+    const Graph graph(row.rotation().sets(), in_turn(row, 0));
     graph.replay_us();
     return graph.replay_us() / (double)graph.launches();
 }
 
-void time_in_turn(benchmark::State &state, const DeviceRow &row, long n, Result *result) {
-    const Graph graph(n, in_turn(row));
+// Short replays keep the card below its power limit, so where a replay has fewer launches than
+// there are constants each replay takes the next ones. Returns the first constant of the last
+// replay.
+long time_in_turn(benchmark::State &state, const DeviceRow &row, long n, Result *result) {
+    const long step = n < (long)row.constant_count() ? n : 0;
+    std::unique_ptr<Graph> graph;
     std::vector<double> us;
-    for (int i = 0; i < kWarmUp; i++) {
-        row.rotation().make_cold();
-        graph.replay_us();
-    }
+    long first = 0;
     for (auto _ : state) {
+        first = step * (long)us.size();
+        if (step != 0 || graph == nullptr) {
+            graph = std::make_unique<Graph>(n, in_turn(row, first));
+            row.rotation().make_cold();
+            graph->replay_us(); // warms up
+        }
         row.rotation().make_cold();
-        us.push_back(graph.replay_us() / (double)n);
+        us.push_back(graph->replay_us() / (double)n);
         state.SetIterationTime(us.back() * 1e-6);
     }
     set_times(result, us);
     result->launches = n;
+    return first;
 }
 
 // Every constant on its own: one iteration is one constant, its time the median of a few replays.
@@ -106,25 +108,23 @@ void run_row(benchmark::State &state, const Row &row, uint64_t seed) {
         return publish_failure(state, result, gfk_status_description(status));
     const bool each = row.constants == Row::Each;
     const double us = estimate_us(device_row);
-    const long constants = each ? 1 : constants_in_replay(us, device_row.constant_count());
-    const long n = launches_for(device_row.rotation(), us, constants);
+    const long n = launches_for(device_row.rotation(), us, 1);
     const long sets = device_row.rotation().sets();
-    const long to_verify = each ? (long)device_row.constant_count() : constants;
-    std::string wrong = device_row.verify(std::max(to_verify, sets));
+    std::string wrong = device_row.verify(std::max((long)device_row.constant_count(), sets));
     if (!wrong.empty())
         return publish_failure(state, result, wrong);
     result.setup_us = device_row.setup_us(&result.setup);
+    lowest_clock_mhz(); // from here on
     if (each)
         time_each(state, device_row, n, &result);
     else
-        time_in_turn(state, device_row, n, &result);
-    if (!each)
-        wrong = device_row.verify_left_behind(n);
+        wrong = device_row.verify_left_behind(n, time_in_turn(state, device_row, n, &result));
     if (!wrong.empty())
         return publish_failure(state, result, wrong + " (after the timed replays)");
-    const double mhz = nvml_sm_mhz();
-    if (mhz > 0)
-        result.extra.push_back({"sm_MHz", mhz});
+    const double mhz = lowest_clock_mhz();
+    result.extra.push_back({"sm_MHz", mhz});
+    if (mhz < kClockFraction * nominal_clock_mhz())
+        result.note = "SLOW CLOCK: " + std::to_string((int)mhz) + " MHz";
     if (result.percent() > 101)
         result.note = "ABOVE 101 % of the roofline";
     publish(state, result);

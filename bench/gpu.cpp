@@ -3,9 +3,12 @@
 #include "gpu.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <utility>
 
 #include "device_kernels.h"
 
@@ -105,20 +108,64 @@ Graph::~Graph() {
     GPU_CHECK(cudaGraphExecDestroy(exec_));
 }
 
-double Graph::replay_us() const {
+namespace {
+
+double g_lowest_clock = 0;
+
+// Time of one replay, and the clock right behind it.
+double replay_once(cudaGraphExec_t exec, double *mhz) {
     static cudaEvent_t start = nullptr, stop = nullptr;
+    static ClockCount *count = nullptr;
     if (start == nullptr) {
         GPU_CHECK(cudaEventCreate(&start));
         GPU_CHECK(cudaEventCreate(&stop));
+        GPU_CHECK(cudaMalloc((void **)&count, sizeof *count));
     }
     const cudaStream_t stream = gpu().stream;
     float ms = 0;
+    ClockCount counted;
     GPU_CHECK(cudaEventRecord(start, stream));
-    GPU_CHECK(cudaGraphLaunch(exec_, stream));
+    GPU_CHECK(cudaGraphLaunch(exec, stream));
     GPU_CHECK(cudaEventRecord(stop, stream));
-    GPU_CHECK(cudaEventSynchronize(stop));
+    count_clock(count, stream);
+    GPU_CHECK(cudaMemcpyAsync(&counted, count, sizeof counted, cudaMemcpyDeviceToHost, stream));
+    GPU_CHECK(cudaStreamSynchronize(stream));
     GPU_CHECK(cudaEventElapsedTime(&ms, start, stop));
+    *mhz = 1e3 * (double)counted.cycles / (double)counted.nanoseconds;
     return 1000.0 * ms;
+}
+
+void pause_us(double us) {
+    std::this_thread::sleep_for(std::chrono::microseconds((long)us));
+}
+
+} // namespace
+
+double Graph::replay_us() const {
+    static double last_us = 0;
+    double mhz = 0;
+    pause_us(std::min(4 * last_us, 40e3));
+    last_us = replay_once(exec_, &mhz);
+    for (int retry = 1; retry <= 5 && mhz < kClockFraction * nominal_clock_mhz(); retry++) {
+        pause_us(30e3 * retry);
+        last_us = replay_once(exec_, &mhz);
+    }
+    if (g_lowest_clock == 0 || mhz < g_lowest_clock)
+        g_lowest_clock = mhz;
+    return last_us;
+}
+
+double lowest_clock_mhz() {
+    return std::exchange(g_lowest_clock, 0.0);
+}
+
+double nominal_clock_mhz() {
+    static const double mhz = [] {
+        int khz = 0;
+        GPU_CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, gpu().device));
+        return khz / 1e3;
+    }();
+    return mhz;
 }
 
 // ---- buffers -----------------------------------------------------------------------------------

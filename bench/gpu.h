@@ -36,13 +36,22 @@ class Graph {
     ~Graph();
     Graph(const Graph &) = delete;
     Graph &operator=(const Graph &) = delete;
-    double replay_us() const; // one timed replay, of all n launches
+    // One timed replay, of all n launches. It comes after a pause, because without one the card
+    // reaches its power limit within milliseconds and lowers its clock, by up to a third for rows
+    // that compute much. The clock is counted right behind the replay, and a replay that ran below
+    // 97 % of the card's maximum is repeated after a longer pause, a few times.
+    double replay_us() const;
     long launches() const { return n_; }
 
   private:
     long n_;
     cudaGraphExec_t exec_ = nullptr;
 };
+
+// The lowest clock behind any replay since the last call, in MHz.
+double lowest_clock_mhz();
+double nominal_clock_mhz();
+constexpr double kClockFraction = 0.97; // of the nominal clock, which a good replay has
 
 // Source and destination buffers of one size, enough of them that the cache cannot hold them (cold)
 // or one pair (hot). Launch j uses pair j % sets. All live in the same few allocations, which grow

@@ -78,9 +78,3 @@ void nvml_describe(Context *context) {
     if (n.power && n.power(n.device, &milliwatts) == 0)
         context->push_back({"gpu_power_at_start", std::to_string(milliwatts / 1000) + " W"});
 }
-
-double nvml_sm_mhz() {
-    unsigned mhz = 0;
-    const Nvml &n = nvml();
-    return n.device && n.clock && n.clock(n.device, kSm, &mhz) == 0 ? mhz : 0;
-}

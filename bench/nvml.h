@@ -5,4 +5,3 @@
 #include "device_rows.h"
 
 void nvml_describe(Context *context);
-double nvml_sm_mhz(); // now; 0 if unknown
