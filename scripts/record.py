@@ -11,8 +11,8 @@
   record.py check FILE...           is one of these records complete, passed, and of this code?
 
 A record is a list of sections, one for each stage of scripts/gpu.sh, of lines "key: value". In
-them, where a ctest entry is a GoogleTest program, its cases are counted, not the entry, and the combinations of
-arguments that it says it checked are added up.
+them the cases of a GoogleTest program are counted, not its ctest entry, and the combinations that it
+says it checked are added up.
 """
 
 import json
