@@ -4,14 +4,15 @@
 
   record.py counts BUILD JUNIT...   counts of a ctest run per label, as lines for a section; exits
                                     with 1 if anything failed
-  record.py total JUNIT...          "N passed, N failed, N skipped"; exits with 1 on a failure
+  record.py total JUNIT...          ctest entries: "N passed, N failed, N skipped"; exits with 1 if
+                                    anything failed
   record.py commands BUILD          the short GPU tests: name and command, without --minimum
   record.py put FILE STAGE          replaces section [STAGE] of FILE by the lines of stdin
   record.py check FILE...           is one of these records complete, passed, and of this code?
 
-A record is a list of sections, one for each stage of scripts/gpu.sh, of lines "key: value". Where a
-ctest entry is a GoogleTest program its cases are counted, not the entry, and the combinations of
-arguments that it says it checked are added up.
+A record is a list of sections, one for each stage of scripts/gpu.sh, of lines "key: value". In
+them the cases of a GoogleTest program are counted, not its ctest entry, and the combinations that it
+says it checked are added up.
 """
 
 import json
@@ -80,8 +81,9 @@ def commands(build):
 
 def total(files):
     rows = [numbers for f in files for _, numbers in cases(f)]
-    passed, failed, skipped = (sum(row[i] for row in rows) for i in range(3))
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    failed = sum(row[1] > 0 for row in rows)
+    passed = sum(row[0] > 0 and row[1] == 0 for row in rows)
+    print(f"{passed} passed, {failed} failed, {len(rows) - passed - failed} skipped")
     return 1 if failed or not passed else 0
 
 
