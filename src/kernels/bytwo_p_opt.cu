@@ -6,7 +6,13 @@
 namespace {
 
 template <int W>
-struct BytwoP : gfk::BytwoShape<W, W == 32 ? 6 : 8, W == 32 ? 10 : 8> {
+struct BytwoP : gfk::BytwoShape<W,
+                                W == 8    ? 4
+                                : W == 16 ? 8
+                                          : 6,
+                                W == 8    ? 12
+                                : W == 16 ? 8
+                                          : 10> {
     /* w=32: of eight words, those that double on the FMA pipe at a set bit of c. One multiplication
      * gives the doubled word and its top bit, another the polynomial or 0, and one instruction of
      * the ALU pipe is left of three. */

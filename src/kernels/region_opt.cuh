@@ -68,12 +68,12 @@ inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned th
     return d;
 }
 
-__device__ inline uint4 load_streaming(const uint8_t *p) {
-    return __ldcs((const uint4 *)p);
+__device__ inline uint4 load16(const uint8_t *p) {
+    return *(const uint4 *)p;
 }
 
-__device__ inline void store_streaming(uint8_t *p, const uint32_t *x) {
-    __stcs((uint4 *)p, make_uint4(x[0], x[1], x[2], x[3]));
+__device__ inline void store16(uint8_t *p, const uint32_t *x) {
+    *(uint4 *)p = make_uint4(x[0], x[1], x[2], x[3]);
 }
 
 __device__ inline void unpack(uint4 v, uint32_t *x) {
@@ -178,7 +178,7 @@ __device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++)
             if (Full || place.first + v * place.step < d.chunks)
-                unpack(load_streaming(p + 16 * v * place.step), x + 4 * v);
+                unpack(load16(p + 16 * v * place.step), x + 4 * v);
     } else {
         /* One window more than chunks when symbols are cut. */
         const uint64_t windows = d.chunks + (d.dst_shift != 0);
@@ -204,7 +204,7 @@ __device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old)
 #pragma unroll
     for (int v = 0; v < Op::vectors; v++)
         if (place.template writes<Full>(d, v))
-            unpack(load_streaming(p + 16 * v * place.step), old + 4 * v);
+            unpack(load16(p + 16 * v * place.step), old + 4 * v);
 }
 
 template <class Op, bool Xor, bool Aligned, bool Full>
@@ -230,7 +230,7 @@ __device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x
                 y[i] ^= old[4 * v + i];
         }
         if (place.template writes<Full>(d, v))
-            store_streaming(p + 16 * v * place.step, y);
+            store16(p + 16 * v * place.step, y);
     }
 }
 

@@ -60,7 +60,7 @@ uint32_t entry(const gfk_call *call, int first, int v) {
 }
 
 struct Split16 {
-    static constexpr int w = 16, threads = 256, vectors = 2, blocks = 5;
+    static constexpr int w = 16, threads = 128, vectors = 3, blocks = 8;
     static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
@@ -92,7 +92,7 @@ struct Split16 {
 };
 
 struct Split32 {
-    static constexpr int w = 32, threads = 256, vectors = 2, blocks = 5;
+    static constexpr int w = 32, threads = 128, vectors = 3, blocks = 8;
     static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
@@ -101,11 +101,11 @@ struct Split32 {
     const Shared &t;
 
     __device__ static void fill(const Params &basis, Shared &t) {
-        const unsigned part = threadIdx.x / 32, v = threadIdx.x % 32;
-        if (part < 6)
+        const unsigned v = threadIdx.x % 32; /* a warp makes a part at a time */
+        for (unsigned part = threadIdx.x / 32; part < 6; part += threads / 32)
             t.five[part][v] = gfk::combine<5>(basis.v, 5 * part, v);
-        else if (part == 6 && v < 4)
-            t.two[v] = gfk::combine<2>(basis.v, 30, v);
+        if (threadIdx.x < 4)
+            t.two[threadIdx.x] = gfk::combine<2>(basis.v, 30, threadIdx.x);
     }
     __device__ Split32(const Params &, Shared &shared) : t(shared) {}
 

@@ -10,7 +10,7 @@
 namespace {
 
 struct Table8 {
-    static constexpr int w = 8, threads = 128, vectors = 3, blocks = 6;
+    static constexpr int w = 8, threads = 64, vectors = 3, blocks = 12;
     static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {

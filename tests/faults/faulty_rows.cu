@@ -3,7 +3,7 @@
 #include "kernels/launch.cuh"
 
 extern "C" {
-gfk_run_fn gfk_shift_w8_opt, gfk_shift_w16_opt, gfk_shift_w32_opt;
+gfk_run_fn gfk_shift_w8_naive, gfk_shift_w16_naive, gfk_shift_w32_naive;
 }
 
 namespace {
@@ -22,12 +22,12 @@ gfk_status run(gfk_run_fn *right, const gfk_call *call) {
 
 } // namespace
 
-extern "C" gfk_status gfk_shift_w8_opt_faulty(const gfk_call *call) {
-    return run(gfk_shift_w8_opt, call);
+extern "C" gfk_status gfk_shift_w8_naive_faulty(const gfk_call *call) {
+    return run(gfk_shift_w8_naive, call);
 }
-extern "C" gfk_status gfk_shift_w16_opt_faulty(const gfk_call *call) {
-    return run(gfk_shift_w16_opt, call);
+extern "C" gfk_status gfk_shift_w16_naive_faulty(const gfk_call *call) {
+    return run(gfk_shift_w16_naive, call);
 }
-extern "C" gfk_status gfk_shift_w32_opt_faulty(const gfk_call *call) {
-    return run(gfk_shift_w32_opt, call);
+extern "C" gfk_status gfk_shift_w32_naive_faulty(const gfk_call *call) {
+    return run(gfk_shift_w32_naive, call);
 }
