@@ -18,7 +18,6 @@
 namespace {
 
 constexpr int kReplays = 9;
-constexpr int kReplaysPerConstant = 2;
 
 // Launches that go through the constants in turn, from the constant `first` on.
 Launch in_turn(const DeviceRow &row, long first) {
@@ -58,20 +57,16 @@ long time_in_turn(benchmark::State &state, const DeviceRow &row, long n, Result 
     return first;
 }
 
-// Every constant on its own: one iteration is one constant, its time the median of a few replays.
+// Every constant on its own: one iteration is one constant and one replay.
 void time_each(benchmark::State &state, const DeviceRow &row, long n, Result *result) {
     std::vector<double> us;
     for (auto _ : state) {
         const size_t constant = us.size() % row.constant_count();
         const Graph graph(n, [&](long j, cudaStream_t stream) { row.launch(j, constant, stream); });
-        std::vector<double> replays;
-        for (int i = 0; i <= kReplaysPerConstant; i++) {
-            row.rotation().make_cold();
-            const double t = graph.replay_us();
-            if (i > 0) // the first one warms up
-                replays.push_back(t);
-        }
-        us.push_back(timing_of(replays, n).median_us);
+        row.rotation().make_cold();
+        if (us.empty())
+            graph.replay_us(); // warms up
+        us.push_back(graph.replay_us() / (double)n);
         state.SetIterationTime(us.back() * 1e-6);
     }
     set_times(result, us);

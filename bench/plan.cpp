@@ -81,9 +81,9 @@ std::vector<Row> limit_rows(const Options &options) {
          }))
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             rows.push_back({k, bytes, mode, true, Row::Each, 64});
-            if (k->w == 8) {
+            if (k->w == 8 && mode == GFK_SET) {
                 rows.push_back({k, bytes, mode, true, Row::Each, 255});
-            } else {
+            } else if (k->w != 8) {
                 rows.push_back({k, bytes, mode, true, Row::Fixed, 2});
                 rows.push_back({k, bytes, mode, true, Row::Fixed, all_ones(k->w)});
             }
