@@ -43,12 +43,14 @@ long time_in_turn(benchmark::State &state, const DeviceRow &row, long n, Result 
     long first = 0;
     for (auto _ : state) {
         first = step * (long)us.size();
-        if (step != 0 || graph == nullptr) {
+        const bool warm = graph != nullptr;
+        if (step != 0 || !warm)
             graph = std::make_unique<Graph>(n, in_turn(row, first));
-            row.rotation().make_cold();
-            graph->replay_us(); // warms up
-        }
         row.rotation().make_cold();
+        if (!warm) {
+            graph->replay_us();
+            row.rotation().make_cold();
+        }
         us.push_back(graph->replay_us() / (double)n);
         state.SetIterationTime(us.back() * 1e-6);
     }

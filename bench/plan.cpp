@@ -51,11 +51,12 @@ std::vector<Row> sweep(const Options &options) {
             for (bool cold : {true, false})
                 for (const gfk_kernel_info *k : all) {
                     const bool plain = mode == GFK_SET && cold;
+                    const bool ablation = k->labels & GFK_LABEL_ABLATION;
                     const bool usual =
-                        !options.full || bytes == 16 * kMiB || bytes == kGiB; // for ablations
-                    const bool wanted = options.full && !(k->labels & GFK_LABEL_ABLATION)
-                                            ? cold || bytes <= kLargestHot
-                                            : plain && usual;
+                        bytes == 16 * kMiB || bytes == kGiB || !options.sizes.empty();
+                    const bool wanted = ablation       ? plain && usual
+                                        : options.full ? cold || bytes <= kLargestHot
+                                                       : plain;
                     if (wanted)
                         rows.push_back({k, bytes, mode, cold});
                 }
@@ -68,7 +69,7 @@ std::vector<Row> s2_rows() {
              return on_device(k) && runs_here(k) && k->labels == 0;
          })) {
         rows.push_back({k, kS2Bytes, GFK_SET, true, Row::Fixed, kS2Constant});
-        rows.push_back({k, kS2Bytes, GFK_SET, true, Row::Each, 64});
+        rows.push_back({k, kS2Bytes, GFK_SET, true, Row::Rotating});
     }
     return rows;
 }

@@ -49,7 +49,7 @@ def sample():
                      row(f"{name}/64KiB/set/cold", gbps / 9, bytes=65536, impl=impl, **common),
                      row(f"{name}/50000000/set/cold/c=128", gbps, bytes=50000000, impl=impl,
                          **common),
-                     row(f"{name}/50000000/set/cold/c=each64", gbps, bytes=50000000, impl=impl,
+                     row(f"{name}/50000000/set/cold", gbps, bytes=50000000, impl=impl,
                          **limit, **common),
                      row(f"host_time/{name}", 1, impl=impl, call_us=3.1, bare_launch_us=2.0,
                          above_bare_us=1.1, prepared_call_us=3.0, prepared_above_bare_us=1.0,

@@ -187,10 +187,14 @@ extern "C" gfk_status gfk_create_log_w16_opt(gfk_multiplier_t multiplier) {
     return status == GFK_STATUS_SUCCESS ? gfk::allow_shared<Log16>() : status;
 }
 extern "C" gfk_status gfk_log_w16_opt(const gfk_call *call) {
+    /* Filling the shared tables takes each block some 7 us; below a few MiB the caches are faster.
+     */
+    const size_t worth_filling = (size_t)4 << 20;
+    if (call->bytes < worth_filling)
+        return gfk::launch_region<gfk::Narrow<LogGlobal<16>>>(call, Tables<16>::of(call));
     const gfk_field *field = &call->multiplier->info.field;
-    return gfk::launch_opt<Log16>(
-        call,
-        {Tables<16>::of(call), gfk::replicate<16>((uint16_t)field->polynomial), field->generator});
+    const uint32_t polynomial = gfk::replicate<16>((uint16_t)field->polynomial);
+    return gfk::launch_opt<Log16>(call, {Tables<16>::of(call), polynomial, field->generator});
 }
 extern "C" gfk_status gfk_log_w16_opt_l2(const gfk_call *call) {
     return gfk::launch_opt<LogGlobal<16>>(call, Tables<16>::of(call));

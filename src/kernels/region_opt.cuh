@@ -355,12 +355,24 @@ gfk_status launch_region(const gfk_call *call, const typename Op::Params &params
     return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d);
 }
 
+/* The op with one vector per thread, for regions that would not fill the device otherwise. */
+template <class Op>
+struct Narrow : Op {
+    static constexpr int vectors = 1;
+    using Op::Op;
+};
+
 /* The same, for a row. */
 template <class Op>
 gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params) {
     const gfk_kernel_info *info = call->multiplier->info.kernel;
     if (info->tile_bytes != tile_bytes<Op>() || info->shared_bytes != shared_bytes<Op>())
         return GFK_STATUS_INTERNAL; /* kernels.def and this Op disagree */
+    if constexpr (!Op::persistent) {
+        const uint64_t few = 4 * (uint64_t)call->multiplier->processors;
+        if (call->bytes / tile_bytes<Op>() < few)
+            return launch_region<Narrow<Op>>(call, params);
+    }
     return launch_region<Op>(call, params);
 }
 
