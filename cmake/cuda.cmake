@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds nvcc as GFK_CUDA asks, enables CUDA, and sets GFK_HAVE_CUDA and the default architectures.
 set(GFK_HAVE_CUDA OFF)
+string(TOUPPER "${GFK_CUDA}" GFK_CUDA)
+if(NOT GFK_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "GFK_CUDA is ${GFK_CUDA}; it may be AUTO, ON or OFF")
+endif()
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  # Where the toolkit installs itself, which is not always on the PATH.
+  find_program(GFK_NVCC nvcc HINTS /usr/local/cuda/bin)
+  mark_as_advanced(GFK_NVCC)
+  if(GFK_NVCC)
+    set(ENV{CUDACXX} ${GFK_NVCC})
+  endif()
+endif()
 if(NOT GFK_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)

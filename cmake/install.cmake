@@ -10,8 +10,11 @@ configure_package_config_file(cmake/gfk-config.cmake.in gfk-config.cmake
 write_basic_package_version_file(gfk-config-version.cmake COMPATIBILITY SameMinorVersion)
 # The prefix in gfk.pc is relative to the file, for `cmake --install --prefix` and for moved trees.
 file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(pc_libs_private "-lpthread -lrt -ldl")
+if(GFK_HAVE_CUDA) # what a static libgfk leaves to the program
+  set(pc_libs_private "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ ${pc_libs_private}")
+endif()
 configure_file(cmake/gfk.pc.in gfk.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/gfk-config-version.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-add_library(gfk::gfk ALIAS gfk)

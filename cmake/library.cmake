@@ -21,6 +21,9 @@ function(gfk_add_library target)
   endif()
   if(NOT BUILD_SHARED_LIBS)
     target_compile_definitions(${target} PUBLIC GFK_STATIC)
+    if(GFK_HAVE_CUDA) # the launchers are C++, and the consumer may be C
+      target_link_libraries(${target} INTERFACE $<LINK_ONLY:stdc++>)
+    endif()
   endif()
   set_target_properties(
     ${target}
@@ -30,7 +33,8 @@ function(gfk_add_library target)
                POSITION_INDEPENDENT_CODE ON
                OUTPUT_NAME gfk
                VERSION ${PROJECT_VERSION}
-               SOVERSION ${PROJECT_VERSION_MAJOR})
+               # Before 1.0 a minor version may change the interface.
+               SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   if(BUILD_SHARED_LIBS)
     set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
     target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")

@@ -11,13 +11,15 @@ fi
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# nvcc counts from 12.8 on.
-nvcc=$(command -v nvcc || true)
-[ -n "$nvcc" ] || ! [ -x /usr/local/cuda/bin/nvcc ] || nvcc=/usr/local/cuda/bin/nvcc
-nvcc_version=$("${nvcc:-false}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p' || true)
-if [ "$(printf '%s\n' 12.8 "${nvcc_version:-0}" | sort -V | head -n 1)" != 12.8 ]; then
-    nvcc=
-fi
+# The first nvcc of 12.8 or newer; nvcc_version stays that of an older one if there is no other.
+nvcc='' nvcc_version=''
+for candidate in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
+    [ -z "$nvcc" ] && [ -x "$candidate" ] || continue
+    nvcc_version=$("$candidate" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p' || true)
+    if [ "$(printf '%s\n' 12.8 "${nvcc_version:-0}" | sort -V | head -n 1)" = 12.8 ]; then
+        nvcc=$candidate
+    fi
+done
 
 # Compute capabilities as CMake writes architectures: "90", or "89;90".
 capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |

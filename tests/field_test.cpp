@@ -111,6 +111,22 @@ TEST(Field, BadInit) {
     EXPECT_EQ(0, std::memcmp(&before, &f, sizeof f));
 }
 
+// A field put together by hand with a reducible polynomial: no answer, but an end.
+TEST(Field, ForgedField) {
+    uint32_t out = 77;
+    for (uint64_t polynomial : {UINT64_C(0x100), UINT64_C(0x101), UINT64_C(0x1ff)})
+        for (uint32_t a = 2; a < 256; a++) {
+            const gfk_field f = {8, 2, polynomial};
+            const gfk_status status = gfk_field_inverse(&f, a, &out);
+            EXPECT_TRUE(status == GFK_STATUS_SUCCESS || status == GFK_STATUS_INVALID_ARGUMENT);
+        }
+    const gfk_field f = {8, 2, 0x101}; // (x + 1)^8
+    out = 77;
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_inverse(&f, 3, &out));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_divide(&f, 1, 3, &out));
+    EXPECT_EQ(77u, out);
+}
+
 TEST(Field, BadArithmetic) {
     for (unsigned w : WIDTHS) {
         const gfk_field f = make_field(w);

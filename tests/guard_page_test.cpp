@@ -82,18 +82,19 @@ void GuardPage::on_the_device() {
     Runner runner(field(), row());
     Random random;
     for (size_t n : lengths(row()))
-        for (size_t shift : {size_t(0), size_t(1), size_t(15)}) { // the regions end the allocations
-            const uint32_t c = random.symbol(w()) | 2;
-            const Bytes in = random.bytes(shift + n), acc = random.bytes(shift + n);
-            Memory src(row(), in), dst(row(), acc);
-            const gfk_accumulate mode = random.below(2) == 0 ? GFK_SET : GFK_XOR;
-            runner.run(c, src.data() + shift, dst.data() + shift, n, mode);
-            Bytes expected = product_of(field(), c, Bytes(in.begin() + shift, in.end()));
-            if (mode == GFK_XOR)
-                expected = xor_of(expected, Bytes(acc.begin() + shift, acc.end()));
-            ASSERT_TRUE(same(row(), c, expected, dst.read(shift, n), mode));
-            count_checked();
-        }
+        for (size_t from : {size_t(0), size_t(1), size_t(15)})
+            for (size_t to : {size_t(0), size_t(1), size_t(3)}) { // the regions end the allocations
+                const uint32_t c = random.symbol(w()) | 2;
+                const Bytes in = random.bytes(from + n), acc = random.bytes(to + n);
+                Memory src(row(), in), dst(row(), acc);
+                const gfk_accumulate mode = random.below(2) == 0 ? GFK_SET : GFK_XOR;
+                runner.run(c, src.data() + from, dst.data() + to, n, mode);
+                Bytes expected = product_of(field(), c, Bytes(in.begin() + from, in.end()));
+                if (mode == GFK_XOR)
+                    expected = xor_of(expected, Bytes(acc.begin() + to, acc.end()));
+                ASSERT_TRUE(same(row(), c, expected, dst.read(to, n), mode));
+                count_checked();
+            }
 }
 
 TEST_P(GuardPage, IsNeverTouched) {

@@ -134,16 +134,32 @@ TEST(Multiplier, DeviceThatIsNotThere) {
     gfk_multiplier_info info;
     for (int number : {device::count(), 1000, INT32_MAX, -2, INT32_MIN})
         for (unsigned w : WIDTHS) {
-            gfk_multiplier_desc desc = description(GFK_METHOD_SHIFT, GFK_IMPLEMENTATION_NAIVE);
-            desc.device = number;
-            const gfk_status status = resolve(w, desc, &info);
-            if (device::count() > 0) {
-                EXPECT_STATUS(GFK_STATUS_NO_DEVICE, status) << number;
-            } else {
-                EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
+            // Left to choose, the library does not take the CPU for a device that was named.
+            for (auto implementation : {GFK_IMPLEMENTATION_NAIVE, GFK_IMPLEMENTATION_AUTO}) {
+                gfk_multiplier_desc desc = description(GFK_METHOD_SHIFT, implementation);
+                desc.device = number;
+                const gfk_status status = resolve(w, desc, &info);
+                if (device::count() > 0) {
+                    EXPECT_STATUS(GFK_STATUS_NO_DEVICE, status) << number;
+                } else {
+                    EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE ||
+                                status == GFK_STATUS_NOT_SUPPORTED);
+                }
             }
         }
     EXPECT_FALSE(device::error_pending());
+}
+
+// Either number of SPLIT may be left out.
+TEST(Multiplier, OneNumberOfSplit) {
+    gfk_multiplier_info info;
+    for (const auto &given : {std::pair<unsigned, unsigned>{4, 0}, {0, 4}, {8, 0}, {0, 8}}) {
+        gfk_multiplier_desc desc = description(GFK_METHOD_SPLIT, GFK_IMPLEMENTATION_HOST);
+        desc.arg1 = given.first;
+        desc.arg2 = given.second;
+        ASSERT_STATUS(GFK_STATUS_SUCCESS, resolve(8, desc, &info));
+        EXPECT_STREQ("split_w8_host", info.kernel->id);
+    }
 }
 
 // "SPLIT 8 4" and "SPLIT 4 8" are the same row; parameters nobody has are refused.

@@ -227,6 +227,15 @@ TEST_P(Region, ManyTiles) {
             count_checked();
         }
     }
+    for (size_t offset : {0, 1}) { // in place
+        dst.write(0, poison.data(), poison.size());
+        dst.write(GUARD + offset, in.data(), bytes);
+        uint8_t *region = dst.data() + GUARD + offset;
+        runner.run(c, region, region, bytes, GFK_SET);
+        ASSERT_TRUE(same(Case{row(), c, offset, offset, bytes, GFK_SET}, product.data(),
+                         dst.view(GUARD + offset, bytes), bytes, 0));
+        count_checked();
+    }
 }
 
 // prepare fills the workspace and nothing beyond it; multiplications with it only read it.

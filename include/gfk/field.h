@@ -37,9 +37,11 @@ typedef struct gfk_field {
  * Any thread. Takes some microseconds. */
 GFK_API gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial);
 
-/* Scalar arithmetic. Operands must be below 2^w: INVALID_CONSTANT otherwise. NULL pointers, and a
- * field that gfk_field_init did not make, give INVALID_ARGUMENT. Addition and subtraction are XOR,
- * written a ^ b. Any thread; no tables are used or kept, so the cost is O(w) steps. */
+/* Scalar arithmetic. Operands must be below 2^w: INVALID_CONSTANT otherwise. NULL pointers give
+ * INVALID_ARGUMENT, and so does a field that was put together by hand, as far as it shows: these
+ * functions do not repeat gfk_field_init's tests. Addition and subtraction are XOR, written a ^ b.
+ * Any thread; no tables are used or kept, so a multiplication or an inverse costs O(w) steps and a
+ * power O(w) multiplications. */
 
 /* gfk_field_multiply: *product = a * b. */
 GFK_API gfk_status gfk_field_multiply(const gfk_field *field, uint32_t a, uint32_t b,

@@ -27,9 +27,10 @@ typedef struct gfk_multiplier_desc {
     const char *kernel; /* a row's id; the next four must then be 0 or agree with it */
     gfk_method method;
     gfk_implementation implementation;
-    unsigned arg1;        /* SPLIT: the two widths of GF-Complete's "SPLIT arg1 arg2"; GROUP: gs */
-    unsigned arg2;        /* and gr. 0 means the row's own. The order does not matter for SPLIT. */
-    int device;           /* CUDA device number; -1: the calling thread's current device */
+    unsigned arg1; /* SPLIT: the two widths of GF-Complete's "SPLIT arg1 arg2"; GROUP: gs */
+    unsigned arg2; /* and gr. 0 means the row's own. The order does not matter for SPLIT. */
+    int device; /* CUDA device number; -1: the calling thread's current device. A number rules host
+                   rows out, unless implementation or kernel names them. */
     uint64_t table_limit; /* bytes allowed for tables plus workspace; 0: GFK_DEFAULT_TABLE_LIMIT */
 } gfk_multiplier_desc;
 
@@ -45,6 +46,7 @@ typedef struct gfk_multiplier_info {
     int device;          /* -1 for host rows */
     uint64_t table_bytes;
     uint64_t workspace_bytes;
+    uint64_t reserved[4]; /* 0 */
 } gfk_multiplier_info;
 
 /* gfk_multiplier_desc_parse: fills method, arg1 and arg2 of *desc from a GF-Complete method string.
@@ -55,7 +57,7 @@ typedef struct gfk_multiplier_info {
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL); UNKNOWN_METHOD (no such word, or numbers that the
  * method does not take); NOT_SUPPORTED (GF-Complete has it, this library does not: CARRY_FREE,
- * COMPOSITE, LOG_ZERO, and the options SIMD, ALTMAP, CAUCHY, DOUBLE, QUAD, LAZY). On an error
+ * COMPOSITE, LOG_ZERO and their variants, and any region or division option). On an error
  * *desc is unchanged. Whether a row with these numbers exists for a width is
  * gfk_multiplier_query's answer. */
 GFK_API gfk_status gfk_multiplier_desc_parse(gfk_multiplier_desc *desc, const char *text);
@@ -71,9 +73,11 @@ GFK_API gfk_status gfk_multiplier_desc_parse(gfk_multiplier_desc *desc, const ch
  * fits table_limit. With AUTO for everything that is the fastest CUDA row if there is a device and
  * else the fastest host row. Nothing else is ever put in place of what desc names.
  *
- * Returns SUCCESS; INVALID_ARGUMENT (NULL, an enumerator or size out of range, a kernel whose
- * method, width or parameters contradict desc); UNKNOWN_METHOD (no row matches); NOT_SUPPORTED or
- * NO_DEVICE (rows match, but none can run here; gfk_kernel_available has the sentence). */
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, an enumerator
+ * or size out of range, a kernel whose method, width or parameters contradict desc); UNKNOWN_METHOD
+ * (no row matches); NOT_SUPPORTED or NO_DEVICE (rows match, but none can run here;
+ * gfk_kernel_available has the sentence); CUDA (the device does not answer). Asking about a device
+ * makes its primary context, as any CUDA call does. */
 GFK_API gfk_status gfk_multiplier_query(const gfk_field *field, const gfk_multiplier_desc *desc,
                                         gfk_multiplier_info *info);
 

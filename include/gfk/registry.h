@@ -53,8 +53,8 @@ GFK_API const gfk_kernel_info *gfk_kernel_find(const char *id);
  * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
  *
  * Returns SUCCESS; INVALID_ARGUMENT (info is not a row of this list); NOT_SUPPORTED (this build has
- * no CUDA, or the device lacks what the row needs); NO_DEVICE. Memory is not looked at. Any thread.
- */
+ * no CUDA, or the device lacks what the row needs); NO_DEVICE; CUDA (the device does not answer).
+ * Memory is not looked at. Any thread. */
 GFK_API gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device,
                                         const char **reason);
 

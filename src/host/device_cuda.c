@@ -38,7 +38,10 @@ gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
         return GFK_STATUS_NO_DEVICE;
     }
     *device = requested;
-    return requested == -1 ? forget(cudaGetDevice(device)) : GFK_STATUS_SUCCESS;
+    const gfk_status status = requested == -1 ? forget(cudaGetDevice(device)) : GFK_STATUS_SUCCESS;
+    if (status != GFK_STATUS_SUCCESS)
+        *reason = "the CUDA device does not answer";
+    return status;
 }
 
 gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason) {

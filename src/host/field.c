@@ -58,8 +58,10 @@ gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint
         return status;
     if (b == 0)
         return GFK_STATUS_DIVISION_BY_ZERO;
-    *quotient =
-        gfk_poly_multiply(a, gfk_poly_inverse(b, field->polynomial), field->w, field->polynomial);
+    const uint32_t inverse = gfk_poly_inverse(b, field->polynomial);
+    if (inverse == 0) /* the polynomial is reducible: gfk_field_init did not make this */
+        return GFK_STATUS_INVALID_ARGUMENT;
+    *quotient = gfk_poly_multiply(a, inverse, field->w, field->polynomial);
     return GFK_STATUS_SUCCESS;
 }
 

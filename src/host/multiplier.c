@@ -27,17 +27,18 @@ static gfk_status check_desc(const gfk_multiplier_desc *desc) {
     return GFK_STATUS_SUCCESS;
 }
 
+static bool arguments_are(const gfk_kernel_info *info, unsigned a, unsigned b) {
+    return (a == 0 || a == info->arg1) && (b == 0 || b == info->arg2);
+}
+
 /* Parameters of SPLIT in either order; GROUP's have a meaning each. */
 static bool arguments_match(const gfk_kernel_info *info, const gfk_multiplier_desc *desc) {
-    unsigned a = desc->arg1, b = desc->arg2;
+    const unsigned a = desc->arg1, b = desc->arg2;
     if (info->arg_min != 0)
         return (a == 0 || (a >= info->arg_min && a <= info->arg_max)) &&
                (b == 0 || (b >= info->arg_min && b <= info->arg_max));
-    if (info->method == GFK_METHOD_SPLIT && a < b) {
-        a = desc->arg2;
-        b = desc->arg1;
-    }
-    return (a == 0 || a == info->arg1) && (b == 0 || b == info->arg2);
+    return arguments_are(info, a, b) ||
+           (info->method == GFK_METHOD_SPLIT && arguments_are(info, b, a));
 }
 
 static bool matches(const gfk_kernel_info *info, unsigned w, const gfk_multiplier_desc *desc) {
@@ -49,6 +50,7 @@ static bool matches(const gfk_kernel_info *info, unsigned w, const gfk_multiplie
 
 static void describe(const gfk_kernel_info *row, const gfk_field *field,
                      const gfk_multiplier_desc *desc, gfk_multiplier_info *info) {
+    *info = (gfk_multiplier_info){0};
     info->kernel = row;
     info->field = *field;
     info->arg1 = row->arg1;
@@ -85,11 +87,15 @@ static bool fits(const gfk_multiplier_info *info, const gfk_multiplier_desc *des
 static void consider(search *s, const gfk_kernel_info *row) {
     if (s->fits || !matches(row, s->field->w, s->desc))
         return;
+    const bool on_host = row->implementation == GFK_IMPLEMENTATION_HOST;
+    if (on_host && s->desc->device != -1 && s->desc->kernel == NULL &&
+        s->desc->implementation != GFK_IMPLEMENTATION_HOST)
+        return; /* whoever names a device does not want the CPU instead */
     gfk_multiplier_info info;
     describe(row, s->field, s->desc, &info);
     info.device = -1;
     gfk_status status = GFK_STATUS_SUCCESS;
-    if (row->implementation != GFK_IMPLEMENTATION_HOST) {
+    if (!on_host) {
         const char *reason;
         status = gfk_device_resolve(s->desc->device, &info.device, &reason);
         if (status == GFK_STATUS_SUCCESS)
@@ -119,7 +125,8 @@ static void search_rows(search *s) {
     for (size_t i = 0; i < gfk_kernel_count(); i++)
         if (!(gfk_kernel_at(i)->labels & GFK_LABEL_ABLATION))
             consider(s, gfk_kernel_at(i));
-    for (size_t i = 0; i < gfk_kernel_count() && s->desc->arg1 != 0; i++)
+    const bool asked_for = s->desc->arg1 != 0 || s->desc->arg2 != 0;
+    for (size_t i = 0; i < gfk_kernel_count() && asked_for; i++)
         consider(s, gfk_kernel_at(i));
 }
 

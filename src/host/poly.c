@@ -34,7 +34,7 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
     /* Extended Euclid. Invariants: g * a = u and h * a = v (mod polynomial), and the degrees of
      * g and h stay below w. */
     uint64_t u = a, v = polynomial, g = 1, h = 0;
-    while (u != 1) {
+    while (u > 1) {
         int shift = degree(u) - degree(v);
         if (shift < 0) {
             uint64_t t = u;
@@ -48,7 +48,7 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
         u ^= v << shift;
         g ^= h << shift;
     }
-    return (uint32_t)g;
+    return u == 1 ? (uint32_t)g : 0; /* 0: a and the polynomial have a factor in common */
 }
 
 /* Rabin's test: x^(2^w) = x, and x^(2^(w/q)) - x has no factor in common with the polynomial for

@@ -69,8 +69,10 @@ gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device, const c
     if (reason == NULL)
         reason = &unused;
     *reason = NULL;
-    if (gfk_kernel_of(info) == NULL)
+    if (gfk_kernel_of(info) == NULL) {
+        *reason = "this is no row of the list";
         return GFK_STATUS_INVALID_ARGUMENT;
+    }
     if (info->implementation == GFK_IMPLEMENTATION_HOST)
         return GFK_STATUS_SUCCESS;
     gfk_status status = gfk_device_resolve(device, &device, reason);

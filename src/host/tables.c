@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of a field, built once per multiplier: on the host, then uploaded for CUDA rows. */
+/* The tables of a field, built once per multiplier: on the host, then uploaded for CUDA rows. (The
+ * giant tables of LOG w=32 are built on the device, in src/kernels/log_naive.cu.) */
 #include <stdlib.h>
 #include <string.h>
 

@@ -35,7 +35,7 @@ struct LogSerial {
             power = next(power);
         }
         t.log[0] = 510;
-        for (int i = 510; i < 1024; i++)
+        for (int i = 509; i < 1024; i++)
             t.antilog[i] = 0;
     }
     __device__ uint32_t operator()(const Shared &t, uint32_t x) const { return t.product(x, c); }

@@ -180,8 +180,8 @@ __device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *
             if (Full || place.first + v * place.step < d.chunks)
                 unpack(load16(p + 16 * v * place.step), x + 4 * v);
     } else {
-        /* One window more than chunks when symbols are cut. */
-        const uint64_t windows = d.chunks + (d.dst_shift != 0);
+        /* One window more than chunks when symbols are cut; none without a body. */
+        const uint64_t windows = d.chunks ? d.chunks + (d.dst_shift != 0) : 0;
         uint4 lo[Op::vectors], hi[Op::vectors];
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++) {
