@@ -6,7 +6,7 @@
                                     with 1 if anything failed
   record.py total JUNIT...          ctest entries: "N passed, N failed, N skipped"; exits with 1 if
                                     anything failed
-  record.py commands BUILD          the short GPU tests: name and command, without --minimum
+  record.py commands BUILD          what compute-sanitizer runs: name and command, without --minimum
   record.py put FILE STAGE          replaces section [STAGE] of FILE by the lines of stdin
   record.py check FILE...           is one of these records complete, passed, and of this code?
 
@@ -25,7 +25,7 @@ import xml.etree.ElementTree as ET
 STAGES = ["build", "test", "sanitize", "giant", "bench"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt"]
-LONG_OR_FOREIGN = {"slow", "huge", "giant", "fault", "examples"}  # not for compute-sanitizer
+SANITIZED = "gpu.guard_pages"  # every CUDA row, on allocations that fit exactly
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 
@@ -69,9 +69,9 @@ def counts(build, files):
     return 1 if "all" not in sums or sums["all"][1] else 0
 
 
-def commands(build):
+def commands(build):  # for compute-sanitizer
     for name, labels, command in ctest_entries(build):
-        if command and "gpu" in labels and not LONG_OR_FOREIGN & set(labels):
+        if command and name == SANITIZED:
             if "--minimum" in command:
                 at = command.index("--minimum")
                 command = command[:at] + command[at + 2:]
