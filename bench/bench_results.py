@@ -47,10 +47,21 @@ class Row:
         return 100 * (self.slowest - self.fastest) / self.median if self.median else 0.0
 
 
+def parse(text):
+    """The JSON of a run. One that was stopped has no end; its rows up to there are as good as any."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        end = text.rfind("\n    }")  # of the last complete row
+        data = json.loads(text[:end] + "\n    }]}")
+        data["context"]["interrupted"] = "the run was stopped before its end"
+        return data
+
+
 def load(path):
     """(context, rows) of one file."""
     with open(path, encoding="utf-8") as file:
-        data = json.load(file)
+        data = parse(file.read())
     context = data["context"]
     context["file"] = path.split("/")[-1]
     rows = [Row(raw, context) for raw in data["benchmarks"]

@@ -84,6 +84,16 @@ class ReportTest(unittest.TestCase):
         return subprocess.run([sys.executable, HERE / arguments[0], *arguments[1:]],
                               capture_output=True, text=True, check=False)
 
+    def test_an_interrupted_run_keeps_its_rows(self):
+        text = json.dumps(sample(), indent=2)
+        path = pathlib.Path(self.folder.name) / "cut.json"
+        path.write_text(text[:text.rindex("\n    }") + 6], encoding="utf-8")
+        context, rows = results.load(str(path))
+        self.assertIn("interrupted", context)
+        self.assertEqual(len(sample()["benchmarks"]), len(rows))
+        path.write_text(text[:text.rindex("\n    }")], encoding="utf-8")
+        self.assertEqual(len(rows) - 1, len(results.load(str(path))[1]))
+
     def test_every_section_is_rendered(self):
         contexts, rows = results.load_all([self.write("a.json", sample())])
         page = tables.page("Test GPU", contexts, rows, {})

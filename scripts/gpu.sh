@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds, tests, checks and measures on a machine with a GPU, and writes the record of it.
 #
-#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench; all is the five of them
+#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, presets; all is these six
 #
 # Each stage takes less than 8 minutes on 16 cores, the build for this GPU included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Nothing is
@@ -17,10 +17,10 @@ cd "$(dirname "$0")/.."
 
 [ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 stages=("$@")
-[ "$*" != all ] || stages=(build test sanitize giant bench)
+[ "$*" != all ] || stages=(build test sanitize giant bench presets)
 for stage in "${stages[@]}"; do
     case $stage in
-    build | test | sanitize | giant | bench) ;;
+    build | test | sanitize | giant | bench | presets) ;;
     *) echo "$0: no stage $stage" >&2; exit 2 ;;
     esac
 done
@@ -142,9 +142,12 @@ stage_sanitize() {
     return "$rc"
 }
 
-stage_bench() {
+stage_bench() { measure default verdicts; }
+stage_presets() { measure s2 limits; }
+
+measure() { # PRESET...
     local rc=0 preset arguments plots=()
-    for preset in default s2 limits verdicts; do
+    for preset in "$@"; do
         arguments=(--preset "$preset")
         [ "$preset" != default ] || arguments=()
         if timeout "$(left)" "$build/bench/gfk_bench" "${arguments[@]}" --out "$results/$preset.json"; then
