@@ -75,7 +75,8 @@ def contexts_section(contexts):
             lines.append([key.replace("_", " "), " / ".join(values)])
     text = table(["what", "value"], lines).replace("| --- | ---: |", "| --- | --- |")
     files = table(["file", "commit", "date", "command"],
-                  [[c["file"], c.get("commit", ""), c.get("date_utc", ""),
+                  [[c["file"] + (f" ({c['interrupted']})" if "interrupted" in c else ""),
+                    c.get("commit", ""), c.get("date_utc", ""),
                     f"`{c.get('command', '')}`"] for c in contexts])
     return text + "\n\n" + files
 
