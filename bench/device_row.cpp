@@ -24,6 +24,14 @@ std::vector<uint32_t> constants_of(const Row &row, uint64_t seed) {
 
 } // namespace
 
+void set_timing(Result *result, const Timing &timing) {
+    result->median_us = timing.median_us;
+    result->min_us = timing.min_us;
+    result->max_us = timing.max_us;
+    result->launches = timing.launches;
+    result->replays = timing.replays;
+}
+
 DeviceRow::DeviceRow(const Row &row, uint64_t seed)
     : row_(row), rotation_(row.bytes, row.cold), multiplier_(multiplier_of(row.kernel)),
       reference_(multiplier_of(reference_of(row.kernel->w, true))),

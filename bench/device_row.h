@@ -5,6 +5,10 @@
 #include "gpu.h"
 #include "multipliers.h"
 #include "plan.h"
+#include "results.h"
+
+// The times of a row that was timed as a whole.
+void set_timing(Result *result, const Timing &timing);
 
 class DeviceRow {
   public:

@@ -148,11 +148,7 @@ void run_ceiling(benchmark::State &state, const std::string &name, const Row &ro
     result.variant = best.best;
     result.note = "best of " + std::to_string(best.variants.size()) + ": " + best.best;
     result.roofline = best.gbps;
-    result.median_us = best.timing.median_us;
-    result.min_us = best.timing.min_us;
-    result.max_us = best.timing.max_us;
-    result.launches = best.timing.launches;
-    result.replays = best.timing.replays;
+    set_timing(&result, best.timing);
     result.extra = best.variants;
     publish(state, result);
 }

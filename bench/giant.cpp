@@ -47,11 +47,7 @@ void run_gather(benchmark::State &state, const GatherVariant &variant) {
     const Timing timing = time_launches(rotation, launch, kReplays);
     for (auto _ : state)
         state.SetIterationTime(timing.median_us * 1e-6);
-    result.median_us = timing.median_us;
-    result.min_us = timing.min_us;
-    result.max_us = timing.max_us;
-    result.launches = timing.launches;
-    result.replays = timing.replays;
+    set_timing(&result, timing);
     const double rate = (double)kLookups / timing.median_us / 1e3;
     if (!variant.hashed && rate > g_best_plain)
         g_best_plain = rate;
@@ -88,11 +84,7 @@ void run_giant(benchmark::State &state, const Row &row, uint64_t seed) {
     const Timing timing = time_launches(device_row.rotation(), launch, kReplays);
     for (auto _ : state)
         state.SetIterationTime(timing.median_us * 1e-6);
-    result.median_us = timing.median_us;
-    result.min_us = timing.min_us;
-    result.max_us = timing.max_us;
-    result.launches = timing.launches;
-    result.replays = timing.replays;
+    set_timing(&result, timing);
     wrong = device_row.verify_left_behind(timing.launches, 0);
     if (!wrong.empty())
         return publish_failure(state, result, wrong + " (after the timed replays)");
