@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The region matrix product: out[j] = sum over i of matrix[j][i] * in[i], over whole regions. */
+#ifndef GFK_PRODUCT_H
+#define GFK_PRODUCT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gfk/export.h>
+#include <gfk/field.h>
+#include <gfk/status.h>
+#include <gfk/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- engines ----------------------------------------------------------------------------------- */
+
+/* What an engine is, apart from its width and variant; docs/engines has a page for each. */
+typedef enum gfk_engine_family {
+    GFK_ENGINE_AUTO = 0,
+    GFK_ENGINE_HOST,  /* the reference, in C on the CPU */
+    GFK_ENGINE_ISAL,  /* ISA-L on all cores of the CPU; w = 8, polynomial 0x11d */
+    GFK_ENGINE_PEROP, /* one fused kernel over the operation of any method */
+    GFK_ENGINE_PRMT,  /* sixteen-entry tables in the constant bank, looked up by PRMT */
+    GFK_ENGINE_BMMA,  /* binary tensor cores */
+    GFK_ENGINE_XOR    /* the matrix compiled into a program of XORs */
+} gfk_engine_family;
+
+/* Labels of an engine, a set of bits. */
+#define GFK_ENGINE_ABLATION 1u /* there for comparison, never AUTO */
+#define GFK_ENGINE_COMPILES 2u /* wants gfk_product_desc.compile */
+
+/* One row of the list of engines. Rows are constant, and exist in every build. */
+typedef struct gfk_engine_info {
+    const char *id; /* <family>_w<W>, or <family>_<method>_w<W>; a variant may follow */
+    gfk_engine_family family;
+    unsigned w;
+    gfk_method method; /* of perop engines; else GFK_METHOD_AUTO */
+    unsigned labels;
+    unsigned cc_min, cc_max; /* compute capabilities, 10 * major + minor; 0: no bound */
+    size_t tile_bytes;       /* bytes of every region that one block takes in one step */
+} gfk_engine_info;
+
+/* gfk_engine_count, gfk_engine_at, gfk_engine_find: the list; NULL beyond its end, or if no engine
+ * has this id. */
+GFK_API size_t gfk_engine_count(void);
+GFK_API const gfk_engine_info *gfk_engine_at(size_t index);
+GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
+
+/* gfk_engine_available: can this engine run here?
+ *
+ * device  a CUDA device number, or -1 for the calling thread's current one; ignored by engines on
+ *         the CPU
+ * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (info is not of this list); NOT_SUPPORTED; NO_DEVICE; CUDA. */
+GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
+                                        const char **reason);
+
+/* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL. */
+GFK_API const char *gfk_engine_family_name(gfk_engine_family family);
+
+/* ---- products ---------------------------------------------------------------------------------- */
+
+/* An immutable object: a matrix, an engine, a device, and what the engine derived from the matrix.
+ * Any number of threads may run one at the same time, on any streams. */
+typedef struct gfk_product *gfk_product_t;
+
+/* Which engine to use. Start from GFK_PRODUCT_DESC_INIT. */
+typedef struct gfk_product_desc {
+    size_t size;        /* sizeof(gfk_product_desc), so that the struct can grow */
+    const char *engine; /* an engine's id; NULL: the fastest measured one for this shape */
+    gfk_engine_family family; /* AUTO, or only engines of this family */
+    gfk_method method;        /* AUTO, or only perop engines of this method */
+    int device; /* CUDA device number; -1: the calling thread's current device. A number rules
+                   engines on the CPU out, unless engine or family names them. */
+    bool compile; /* create may compile the matrix into a kernel: tens of milliseconds, unless it is
+                     one of the common codes or in the cache */
+    const char *cache_folder; /* where compiled kernels are kept; NULL: nowhere. Made if missing. A
+                                 folder that cannot be used is as good as none. */
+    size_t bytes;         /* the length of the regions to come, for the choice; 0: long */
+    uint64_t table_limit; /* bytes allowed for tables; 0: GFK_DEFAULT_TABLE_LIMIT */
+} gfk_product_desc;
+
+#define GFK_PRODUCT_DESC_INIT                                                                      \
+    {sizeof(gfk_product_desc), 0, GFK_ENGINE_AUTO, GFK_METHOD_AUTO, -1, false, 0, 0, 0}
+
+/* What a descriptor resolves to. */
+typedef struct gfk_product_info {
+    const gfk_engine_info *engine;
+    gfk_field field;
+    size_t rows, cols;
+    int device;               /* -1 for engines on the CPU */
+    uint64_t table_bytes;     /* device or host memory that the product holds */
+    uint64_t workspace_bytes; /* that every run needs */
+    bool from_cache;          /* the compiled kernel was found in the cache folder */
+    uint64_t reserved[4];     /* 0 */
+} gfk_product_info;
+
+/* Several regions of the same length: an array of addresses, or equally spaced ones. The array is
+ * in host memory and is read during the call only. */
+typedef struct gfk_regions {
+    void *const *pointers; /* one address per region; NULL: region i is at base + i * stride */
+    void *base;
+    size_t stride; /* bytes; at least the regions' length */
+} gfk_regions;
+
+/* gfk_product_query: which engine would gfk_product_create take? Nothing is allocated or compiled;
+ * table_bytes is what create would allocate, and table_limit does not refuse here. Statuses as
+ * gfk_product_create. */
+GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
+                                     const gfk_product_desc *desc, gfk_product_info *info);
+
+/* gfk_product_create: makes a product.
+ *
+ * rows    outputs, 1 or more
+ * cols    inputs, 1 or more
+ * matrix  rows * cols elements of the field, row by row; copied
+ * desc    NULL means GFK_PRODUCT_DESC_INIT
+ *
+ * May allocate, upload, launch, compile (only with desc->compile) and synchronize; not capturable.
+ * The calling thread's current device is left as it was.
+ *
+ * The choice: engines that match every field set in desc; of those the first, in the order of
+ * measured speed for this width, shape, length and desc->compile (src/host/product/preference.def,
+ * generated from results/), that can run here. An engine named by its id is never replaced; among
+ * several, one that fails to compile gives way to the next.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
+ * not make, an enumerator or size out of range, an engine that contradicts desc); INVALID_CONSTANT
+ * (an element outside the field); INVALID_SIZE (rows * cols overflows); UNKNOWN_METHOD (no such
+ * engine); NOT_SUPPORTED or NO_DEVICE (engines match, but none can run here, or an engine that
+ * compiles was named without desc->compile); TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product
+ * is unchanged. Any thread. */
+GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
+                                      size_t cols, const uint32_t *matrix,
+                                      const gfk_product_desc *desc);
+
+/* gfk_product_get_info: what the product is. INVALID_ARGUMENT for NULL. Any thread. */
+GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info *info);
+
+/* gfk_product_run: out[j] = sum of matrix[j][i] * in[i] (GFK_SET), or that XORed into out[j].
+ *
+ * memory     Host memory for engines on the CPU; memory that the product's device can access for
+ *            the others. Pointers are not checked against that.
+ * in, out    cols and rows regions of `bytes` bytes each; in is only read
+ * alignment  Any, each region its own. The fast path is for regions that all begin at the same
+ *            phase modulo 16 bytes, at multiples of the symbol's size.
+ * length     Any number of bytes that is a multiple of w/8, above 4 GiB too. Zero is success.
+ * aliasing   Inputs may overlap each other. An output that overlaps an input or another output is
+ *            refused, in place too.
+ * access     Only the regions are touched; out is read in GFK_XOR mode only.
+ * workspace  gfk_product_info.workspace_bytes or more, aligned to 256 bytes, until the run's work
+ *            has finished; runs that overlap in time need their own. NULL and 0 where that is 0.
+ * streams    Engines on a device work on `stream`, in its order, and return at once. Engines on the
+ *            CPU want NULL and have finished when they return.
+ * hot path   No allocation, no synchronization, no compilation, no global state; capturable. CUDA
+ *            loads a kernel's code at its first launch, so run once before capturing or timing.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes, a misaligned
+ * workspace); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE; CUDA;
+ * INTERNAL. On all but the last two nothing has been written. Any thread. */
+GFK_API gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in,
+                                   const gfk_regions *out, size_t bytes, gfk_accumulate mode,
+                                   void *workspace, size_t workspace_bytes, gfk_stream_t stream);
+
+/* gfk_product_destroy: frees what the product holds. NULL is allowed. The caller sees to it that no
+ * run, and no graph that will be launched again, is still pending. */
+GFK_API void gfk_product_destroy(gfk_product_t product);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The internal contract of products: what an engine of engines.def is, and what its functions are
+ * given. */
+#ifndef GFK_HOST_ENGINE_H
+#define GFK_HOST_ENGINE_H
+
+#include <stdbool.h>
+
+#include <gfk/gfk.h>
+#include <gfk/product.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One run, checked: bytes is a multiple of w/8 and not zero, no output overlaps an input or another
+ * output, the workspace is large enough. */
+typedef struct gfk_product_call {
+    gfk_product_t product;
+    const gfk_regions *in, *out;
+    size_t bytes;
+    bool accumulate; /* GFK_XOR */
+    void *workspace;
+    gfk_stream_t stream;
+} gfk_product_call;
+
+static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
+    return regions->pointers ? (unsigned char *)regions->pointers[i]
+                             : (unsigned char *)regions->base + i * regions->stride;
+}
+
+/* Can the engine take this field and shape? NULL in a row: all of its width. Sets *table_bytes, the
+ * device or host memory that create would take. `reason` is never NULL. */
+typedef gfk_status gfk_engine_accepts_fn(const gfk_field *field, size_t rows, size_t cols,
+                                         uint64_t *table_bytes, const char **reason);
+/* Derives from product->matrix what run needs: `tables` (info.table_bytes, allocated already, in
+ * device memory for engines on a device) and `state` (its own, freed by destroy). For engines on a
+ * device the product's device is current. On an error what was made is given back by destroy. */
+typedef gfk_status gfk_engine_create_fn(gfk_product_t product, const gfk_product_desc *desc);
+typedef void gfk_engine_destroy_fn(gfk_product_t product);
+/* Asynchronous on call->stream for engines on a device, without allocation. */
+typedef gfk_status gfk_engine_run_fn(const gfk_product_call *call);
+
+typedef struct gfk_engine {
+    gfk_engine_info info; /* first, so that an info pointer is an engine pointer */
+    gfk_engine_accepts_fn *accepts;
+    gfk_engine_create_fn *create;   /* NULL: nothing to do */
+    gfk_engine_destroy_fn *destroy; /* NULL: nothing to do */
+    gfk_engine_run_fn *run;         /* NULL: not in this build */
+} gfk_engine;
+
+struct gfk_product {
+    gfk_product_info info;
+    const gfk_engine *engine;
+    uint32_t *matrix; /* info.rows * info.cols, row by row */
+    void *tables;     /* info.table_bytes long; NULL when that is 0 */
+    void *state;      /* the engine's, on the host; NULL unless its create made one */
+    int processors;   /* multiprocessors of the device; 0 for engines on the CPU */
+    int cc;           /* compute capability, 10 * major + minor */
+    bool on_device;
+};
+
+extern const gfk_engine gfk_engines[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif
