@@ -10,9 +10,14 @@
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason);
 /* Can this device run the row? */
 gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason);
+/* Has this device a compute capability from cc_min to cc_max (0: no bound), code in this library,
+ * and so much shared memory per block? */
+gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+                                  const char **reason);
 gfk_status gfk_device_current(int *device);
 gfk_status gfk_device_select(int device);
 gfk_status gfk_device_processors(int device, int *processors);
+gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
 gfk_status gfk_device_alloc(void **memory, uint64_t bytes);
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes);
 void gfk_device_free(int device, void *memory);

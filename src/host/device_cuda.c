@@ -44,10 +44,19 @@ gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     return status;
 }
 
-gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason) {
-    int major = 0, minor = 0, shared = 0, previous = 0;
+gfk_status gfk_device_capability(int device, int *cc) {
+    int major = 0, minor = 0;
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device))
+        return forget(cudaErrorUnknown);
+    *cc = 10 * major + minor;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+                                  const char **reason) {
+    int capability = 0, shared = 0, previous = 0;
+    if (gfk_device_capability(device, &capability) != GFK_STATUS_SUCCESS ||
         cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
         cudaGetDevice(&previous) || cudaSetDevice(device)) {
         *reason = "the CUDA device does not answer";
@@ -55,15 +64,19 @@ gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char 
     }
     bool has_code = gfk_device_has_code();
     (void)cudaSetDevice(previous);
-    unsigned cc = (unsigned)(10 * major + minor);
+    unsigned cc = (unsigned)capability;
     *reason = NULL;
     if (!has_code)
         *reason = "this build of the library has no code for the device's compute capability";
-    else if ((info->cc_min && cc < info->cc_min) || (info->cc_max && cc > info->cc_max))
+    else if ((cc_min && cc < cc_min) || (cc_max && cc > cc_max))
         *reason = "the device's compute capability is outside the kernel's range";
-    else if (info->shared_bytes > (size_t)shared)
+    else if (shared_bytes > (size_t)shared)
         *reason = "the kernel needs more shared memory per block than the device has";
     return *reason ? GFK_STATUS_NOT_SUPPORTED : GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason) {
+    return gfk_device_check_range(info->cc_min, info->cc_max, info->shared_bytes, device, reason);
 }
 
 gfk_status gfk_device_current(int *device) {

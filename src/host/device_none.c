@@ -15,6 +15,14 @@ gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char 
     return gfk_device_resolve(device, &device, reason);
 }
 
+gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+                                  const char **reason) {
+    (void)cc_min;
+    (void)cc_max;
+    (void)shared_bytes;
+    return gfk_device_resolve(device, &device, reason);
+}
+
 gfk_status gfk_device_current(int *device) {
     (void)device;
     return GFK_STATUS_NOT_SUPPORTED;
@@ -28,6 +36,12 @@ gfk_status gfk_device_select(int device) {
 gfk_status gfk_device_processors(int device, int *processors) {
     (void)device;
     (void)processors;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_device_capability(int device, int *cc) {
+    (void)device;
+    (void)cc;
     return GFK_STATUS_NOT_SUPPORTED;
 }
 

@@ -33,6 +33,13 @@ gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial) {
     return GFK_STATUS_SUCCESS;
 }
 
+bool gfk_field_genuine(const gfk_field *field) {
+    gfk_field again;
+    return gfk_field_valid(field) &&
+           gfk_field_init(&again, field->w, field->polynomial) == GFK_STATUS_SUCCESS &&
+           again.generator == field->generator;
+}
+
 static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const uint32_t *out) {
     if (!gfk_field_valid(field) || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;

@@ -132,11 +132,7 @@ static void search_rows(search *s) {
 
 static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *desc,
                           gfk_multiplier_info *info) {
-    if (!gfk_field_valid(field))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_field checked; /* a field that was put together by hand is found out here */
-    if (gfk_field_init(&checked, field->w, field->polynomial) != GFK_STATUS_SUCCESS ||
-        checked.generator != field->generator)
+    if (!gfk_field_genuine(field))
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_status status = check_desc(desc);
     if (status != GFK_STATUS_SUCCESS)

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include <gfk/gfk.h>
-#include <gfk/product.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,7 +59,22 @@ struct gfk_product {
     bool on_device;
 };
 
+/* The list (engines.c). */
+enum { GFK_MOST_ENGINES = 256 };
 extern const gfk_engine gfk_engines[];
+const gfk_engine *gfk_engine_of(const gfk_engine_info *info); /* NULL if info is no row */
+bool gfk_engine_on_host(const gfk_engine_info *info);
+/* Can the engine run on this device, or on the CPU? Sets *device to the device that the number
+ * means, -1 for engines on the CPU. */
+gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
+                            const char **reason);
+
+/* What engines.def names of the engines on the CPU. */
+gfk_engine_run_fn gfk_host_product_run;
+gfk_engine_accepts_fn gfk_isal_accepts;
+gfk_engine_create_fn gfk_isal_create;
+gfk_engine_destroy_fn gfk_isal_destroy;
+gfk_engine_run_fn gfk_isal_run;
 
 #ifdef __cplusplus
 }

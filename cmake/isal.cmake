@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Finds ISA-L as GFK_ISAL asks, and sets GFK_HAVE_ISAL.
+set(GFK_HAVE_ISAL OFF)
+string(TOUPPER "${GFK_ISAL}" GFK_ISAL)
+if(NOT GFK_ISAL MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "GFK_ISAL is ${GFK_ISAL}; it may be AUTO, ON or OFF")
+endif()
+if(NOT GFK_ISAL STREQUAL "OFF")
+  list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+  find_package(ISAL QUIET)
+  list(POP_FRONT CMAKE_MODULE_PATH)
+  set(GFK_HAVE_ISAL ${ISAL_FOUND})
+  if(GFK_ISAL STREQUAL "ON" AND NOT GFK_HAVE_ISAL)
+    message(FATAL_ERROR "GFK_ISAL is ON, but there is no ISA-L")
+  endif()
+endif()

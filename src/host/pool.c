@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 256 };
+
+/* A loop under way; it lives on its caller's stack. */
+typedef struct job {
+    struct job *next;
+    atomic_size_t taken; /* steps that somebody has begun */
+    size_t count;
+    size_t helpers; /* threads of the pool that are in it */
+    gfk_step_fn *body;
+    void *context;
+} job;
+
+struct gfk_pool {
+    pthread_mutex_t mutex; /* of everything below */
+    pthread_cond_t work, left;
+    job *jobs; /* those with steps to begin */
+    bool stop;
+    size_t threads;
+    pthread_t thread[MAX_THREADS];
+};
+
+static void do_steps(job *j) {
+    for (size_t i; (i = atomic_fetch_add_explicit(&j->taken, 1, memory_order_relaxed)) < j->count;)
+        j->body(i, j->context);
+}
+
+static void unlist(gfk_pool *pool, const job *j) {
+    job **link = &pool->jobs;
+    while (*link != NULL && *link != j)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = j->next;
+}
+
+static void *serve(void *argument) {
+    gfk_pool *pool = argument;
+    pthread_mutex_lock(&pool->mutex);
+    for (;;) {
+        while (pool->jobs == NULL && !pool->stop)
+            pthread_cond_wait(&pool->work, &pool->mutex);
+        if (pool->stop)
+            break;
+        job *j = pool->jobs;
+        j->helpers++;
+        pthread_mutex_unlock(&pool->mutex);
+        do_steps(j);
+        pthread_mutex_lock(&pool->mutex);
+        unlist(pool, j);
+        if (--j->helpers == 0)
+            pthread_cond_broadcast(&pool->left);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+void gfk_pool_run(gfk_pool *pool, size_t count, gfk_step_fn *body, void *context) {
+    job mine = {.count = count, .body = body, .context = context};
+    const bool shared = count > 1 && pool->threads != 0;
+    if (shared) {
+        pthread_mutex_lock(&pool->mutex);
+        mine.next = pool->jobs;
+        pool->jobs = &mine;
+        pthread_cond_broadcast(&pool->work);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+    do_steps(&mine);
+    if (shared) {
+        pthread_mutex_lock(&pool->mutex);
+        unlist(pool, &mine);
+        while (mine.helpers != 0)
+            pthread_cond_wait(&pool->left, &pool->mutex);
+        pthread_mutex_unlock(&pool->mutex);
+    }
+}
+
+/* ---- the process's pool ------------------------------------------------------------------------ */
+
+static pthread_mutex_t owners = PTHREAD_MUTEX_INITIALIZER;
+static gfk_pool *the_pool;
+static size_t references;
+
+static gfk_pool *start(void) {
+    gfk_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL)
+        return NULL;
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->left, NULL);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t wanted = cores < 1 ? 0 : cores > MAX_THREADS ? MAX_THREADS : (size_t)cores - 1;
+    while (pool->threads < wanted &&
+           pthread_create(&pool->thread[pool->threads], NULL, serve, pool) == 0)
+        pool->threads++;
+    return pool;
+}
+
+static void end(gfk_pool *pool) {
+    pthread_mutex_lock(&pool->mutex);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->mutex);
+    for (size_t i = 0; i < pool->threads; i++)
+        pthread_join(pool->thread[i], NULL);
+    pthread_cond_destroy(&pool->left);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->mutex);
+    free(pool);
+}
+
+gfk_pool *gfk_pool_acquire(void) {
+    pthread_mutex_lock(&owners);
+    if (the_pool == NULL)
+        the_pool = start();
+    gfk_pool *pool = the_pool;
+    references += pool != NULL;
+    pthread_mutex_unlock(&owners);
+    return pool;
+}
+
+void gfk_pool_release(gfk_pool *pool) {
+    pthread_mutex_lock(&owners);
+    const bool last = --references == 0;
+    if (last)
+        the_pool = NULL;
+    pthread_mutex_unlock(&owners);
+    if (last)
+        end(pool);
+}

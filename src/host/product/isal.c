@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ISA-L on all cores. The matrix is cut into tiles of at most 64 outputs and 64 inputs, so that a
+ * tile's addresses fit on the stack; the regions are cut into blocks, which the threads of a pool
+ * share. */
+#include <isa-l.h>
+
+#include "../pool.h"
+#include "engine.h"
+
+enum {
+    SIDE = 64,              /* of a tile of the matrix */
+    COEFFICIENT = 32,       /* bytes of ISA-L's tables for one coefficient */
+    BLOCK_BYTES = 512 << 10 /* that a block has in all regions together: an L2 cache */
+};
+
+gfk_status gfk_isal_accepts(const gfk_field *field, size_t rows, size_t cols, uint64_t *table_bytes,
+                            const char **reason) {
+    *reason = "ISA-L has no other field than w = 8 with polynomial 0x11d";
+    *table_bytes = (uint64_t)COEFFICIENT * rows * cols;
+    if (*table_bytes / COEFFICIENT / rows != cols) /* more than any limit allows */
+        *table_bytes = UINT64_MAX;
+    return field->polynomial == GFK_POLYNOMIAL_W8 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+}
+
+static size_t tile_side(size_t first, size_t end) {
+    return end - first < SIDE ? end - first : SIDE;
+}
+
+/* Where the tables of the tile at (row, col) begin: behind those of the tiles before it. */
+static unsigned char *tile_tables(gfk_product_t product, size_t row, size_t col) {
+    const size_t rows = tile_side(row, product->info.rows);
+    return (unsigned char *)product->tables + COEFFICIENT * (row * product->info.cols + rows * col);
+}
+
+gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) {
+    (void)desc;
+    const size_t all_rows = product->info.rows, all_cols = product->info.cols;
+    unsigned char tile[SIDE * SIDE];
+    for (size_t row = 0; row < all_rows; row += SIDE)
+        for (size_t col = 0; col < all_cols; col += SIDE) {
+            const size_t rows = tile_side(row, all_rows), cols = tile_side(col, all_cols);
+            for (size_t j = 0; j < rows; j++)
+                for (size_t i = 0; i < cols; i++)
+                    tile[j * cols + i] =
+                        (unsigned char)product->matrix[(row + j) * all_cols + col + i];
+            ec_init_tables((int)cols, (int)rows, tile, tile_tables(product, row, col));
+        }
+    product->state = gfk_pool_acquire();
+    return product->state ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+}
+
+void gfk_isal_destroy(gfk_product_t product) {
+    if (product->state != NULL)
+        gfk_pool_release(product->state);
+}
+
+/* ISA-L sets outputs from all inputs of a tile at once, and adds to them one input at a time. */
+static void multiply_tile(const gfk_product_call *call, size_t row, size_t col, size_t offset,
+                          int length) {
+    const gfk_product_info *info = &call->product->info;
+    const size_t rows = tile_side(row, info->rows), cols = tile_side(col, info->cols);
+    unsigned char *tables = tile_tables(call->product, row, col);
+    unsigned char *in[SIDE], *out[SIDE];
+    for (size_t i = 0; i < cols; i++)
+        in[i] = gfk_region_address(call->in, col + i) + offset;
+    for (size_t j = 0; j < rows; j++)
+        out[j] = gfk_region_address(call->out, row + j) + offset;
+    if (col == 0 && !call->accumulate) {
+        ec_encode_data(length, (int)cols, (int)rows, tables, in, out);
+        return;
+    }
+    for (size_t i = 0; i < cols; i++)
+        ec_encode_data_update(length, (int)cols, (int)rows, (int)i, tables, in[i], out);
+}
+
+/* The length of a block: whole pages as long as there are not too many regions. */
+static size_t block_of(const gfk_product_info *info) {
+    const size_t length = BLOCK_BYTES / (info->rows + info->cols) / 4096 * 4096;
+    return length < 4096 ? 4096 : length > 65536 ? 65536 : length;
+}
+
+static void multiply_block(size_t block, void *context) {
+    const gfk_product_call *call = context;
+    const gfk_product_info *info = &call->product->info;
+    const size_t most = block_of(info), offset = block * most;
+    const size_t length = call->bytes - offset < most ? call->bytes - offset : most;
+    for (size_t row = 0; row < info->rows; row += SIDE)
+        for (size_t col = 0; col < info->cols; col += SIDE)
+            multiply_tile(call, row, col, offset, (int)length);
+}
+
+gfk_status gfk_isal_run(const gfk_product_call *call) {
+    const size_t block = block_of(&call->product->info);
+    const size_t blocks = call->bytes / block + (call->bytes % block != 0);
+    gfk_pool_run(call->product->state, blocks, multiply_block, (void *)(uintptr_t)call);
+    return GFK_STATUS_SUCCESS;
+}

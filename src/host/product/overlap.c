@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Overlap by sorting: regions are of one length, so a region that begins less than that before or
+ * behind another one overlaps it, and in a sorted list only the two neighbours can. Outputs are
+ * sorted a group at a time, so that the group fits on the stack; inputs need no order. */
+#include "overlap.h"
+#include "engine.h"
+
+enum { GROUP = 1024 };
+
+static void sift_down(uintptr_t *a, size_t root, size_t count) {
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && a[child] < a[child + 1])
+            child++;
+        if (a[root] >= a[child])
+            return;
+        const uintptr_t larger = a[child];
+        a[child] = a[root];
+        a[root] = larger;
+    }
+}
+
+/* Heapsort, because qsort may allocate. Most callers' addresses ascend already. */
+static void sort(uintptr_t *a, size_t count) {
+    size_t ascending = 1;
+    while (ascending < count && a[ascending - 1] <= a[ascending])
+        ascending++;
+    if (ascending >= count)
+        return;
+    for (size_t root = count / 2; root-- > 0;)
+        sift_down(a, root, count);
+    for (size_t last = count - 1; last > 0; last--) {
+        const uintptr_t largest = a[0];
+        a[0] = a[last];
+        a[last] = largest;
+        sift_down(a, 0, last);
+    }
+}
+
+/* Is there an address in the sorted list less than `bytes` away from x? */
+static bool near(const uintptr_t *a, size_t count, uintptr_t x, size_t bytes) {
+    size_t low = 0, high = count; /* a[i] < x below low, a[i] >= x from high on */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (a[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (low < count && a[low] - x < bytes) || (low > 0 && x - a[low - 1] < bytes);
+}
+
+static uintptr_t address(const gfk_regions *regions, size_t i) {
+    return (uintptr_t)gfk_region_address(regions, i);
+}
+
+bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
+                         size_t bytes) {
+    uintptr_t group[GROUP];
+    for (size_t first = 0; first < outs; first += GROUP) {
+        const size_t count = outs - first < GROUP ? outs - first : GROUP;
+        for (size_t i = 0; i < count; i++)
+            group[i] = address(out, first + i);
+        sort(group, count);
+        for (size_t i = 1; i < count; i++)
+            if (group[i] - group[i - 1] < bytes)
+                return true;
+        for (size_t j = first + count; j < outs; j++)
+            if (near(group, count, address(out, j), bytes))
+                return true;
+        for (size_t i = 0; i < ins; i++)
+            if (near(group, count, address(in, i), bytes))
+                return true;
+    }
+    return false;
+}
+
+bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
+                       size_t length) {
+    const uintptr_t x = (uintptr_t)start;
+    for (size_t i = 0; i < count; i++) {
+        const uintptr_t y = address(regions, i);
+        if (x < y ? y - x < length : x - y < bytes)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The product call: every check, and the way to the engine. */
+#include "../device.h"
+#include "engine.h"
+#include "overlap.h"
+
+/* Where and with what: workspace, stream, device. */
+static gfk_status check_context(gfk_product_t product, const void *workspace,
+                                size_t workspace_bytes, gfk_stream_t stream) {
+    const gfk_product_info *info = &product->info;
+    if (info->workspace_bytes > (workspace ? workspace_bytes : 0))
+        return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    if (info->workspace_bytes != 0 && (uintptr_t)workspace % 256 != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (!product->on_device)
+        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
+    int device = -1;
+    gfk_status status = gfk_device_current(&device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return device == info->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+}
+
+/* Every region has an address and ends before the last byte of the address space. */
+static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t bytes) {
+    if (regions->pointers != NULL) {
+        for (size_t i = 0; i < count; i++) {
+            if (regions->pointers[i] == NULL)
+                return GFK_STATUS_INVALID_ARGUMENT;
+            if ((uintptr_t)regions->pointers[i] > UINTPTR_MAX - bytes)
+                return GFK_STATUS_INVALID_SIZE;
+        }
+        return GFK_STATUS_SUCCESS;
+    }
+    if (regions->base == NULL || regions->stride < bytes)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const size_t room = UINTPTR_MAX - (uintptr_t)regions->base;
+    if (bytes > room || (count - 1) > (room - bytes) / regions->stride)
+        return GFK_STATUS_INVALID_SIZE;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status check_overlap(const gfk_product_call *call) {
+    const gfk_product_info *info = &call->product->info;
+    const size_t workspace = (size_t)info->workspace_bytes, bytes = call->bytes;
+    if (workspace != 0 &&
+        (gfk_regions_touch(call->in, info->cols, bytes, call->workspace, workspace) ||
+         gfk_regions_touch(call->out, info->rows, bytes, call->workspace, workspace)))
+        return GFK_STATUS_OVERLAP;
+    return gfk_outputs_overlap(call->in, info->cols, call->out, info->rows, bytes)
+               ? GFK_STATUS_OVERLAP
+               : GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
+                           size_t bytes, gfk_accumulate mode, void *workspace,
+                           size_t workspace_bytes, gfk_stream_t stream) {
+    if (product == NULL || in == NULL || out == NULL || (mode != GFK_SET && mode != GFK_XOR))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_status status = check_context(product, workspace, workspace_bytes, stream);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (bytes % (product->info.field.w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    const gfk_product_call call = {.product = product,
+                                   .in = in,
+                                   .out = out,
+                                   .bytes = bytes,
+                                   .accumulate = mode == GFK_XOR,
+                                   .workspace = workspace,
+                                   .stream = stream};
+    status = check_regions(in, product->info.cols, bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        status = check_regions(out, product->info.rows, bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        status = check_overlap(&call);
+    return status == GFK_STATUS_SUCCESS ? product->engine->run(&call) : status;
+}
