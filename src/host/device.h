@@ -6,6 +6,10 @@
 
 #include "kernel.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The device that a descriptor's number means: -1 is the current one. */
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason);
 /* Can this device run the row? */
@@ -25,4 +29,7 @@ void gfk_device_free(int device, void *memory);
 gfk_status gfk_device_clear(const gfk_call *call);
 gfk_run_fn gfk_device_copy;
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -82,7 +82,8 @@ void gfk_pool_run(gfk_pool *pool, size_t count, gfk_step_fn *body, void *context
     }
 }
 
-/* ---- the process's pool ------------------------------------------------------------------------ */
+/* ---- the process's pool ------------------------------------------------------------------------
+ */
 
 static pthread_mutex_t owners = PTHREAD_MUTEX_INITIALIZER;
 static gfk_pool *the_pool;

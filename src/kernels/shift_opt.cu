@@ -1,46 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SHIFT, optimized: the full carry-less product by shifts, then its reduction by shifts. A shift by
  * b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe; the powers
- * come from kernel parameters, or the compiler would turn them back into shifts.
- *
- * The reduction is Barrett's: for a product H * x^w + L and the polynomial p = x^w + r the quotient
- * is (H * mu) / x^w with mu = x^(2w) / p, exact over GF(2), and the remainder is L + quotient * r,
- * cut to w bits. Both products are shifts again, one per set bit of mu and of r, and every
- * irreducible polynomial takes the same path. */
+ * come from kernel parameters, or the compiler would turn them back into shifts. */
 #include "region_opt.cuh"
+#include "shift.cuh"
 
 namespace {
-
-/* A shift of every symbol of a word, and which bits survive it. */
-struct ShiftBy {
-    uint32_t amount; /* to the right: the number of bits; to the left: 2^bits */
-    uint32_t mask;
-};
 
 struct ShiftParams {
     /* The set bits of c as powers of two, and how far right they move the upper half of a 64-bit
      * product; an odd one out is paired with 0, which adds nothing. */
     uint32_t c[34], c_right[34];
     int c_count; /* even */
-    ShiftBy mu[32], r[32];
+    gfk::ShiftBy mu[32], r[32];
     int mu_count, r_count;
 };
-
-/* x^(2w) / polynomial without its leading term x^w, by long division. */
-uint32_t barrett(unsigned w, uint64_t polynomial) {
-    uint32_t remainder = (uint32_t)(polynomial ^ UINT64_C(1) << w), quotient = 0;
-    for (unsigned i = 0; i < w; i++) {
-        const uint32_t carry = remainder >> (w - 1) & 1;
-        quotient = quotient << 1 | carry;
-        remainder = (uint32_t)((uint64_t)remainder << 1 ^ (carry ? polynomial : 0));
-    }
-    return quotient;
-}
 
 template <int W>
 ShiftParams shift_params(const gfk_call *call) {
     const uint64_t polynomial = call->multiplier->info.field.polynomial;
-    const uint32_t all = 0xffffffffu >> (32 - W), mu = barrett(W, polynomial);
+    const uint32_t all = 0xffffffffu >> (32 - W), mu = gfk::barrett(W, polynomial);
     ShiftParams p = {};
     for (int b = 0; b < W; b++) {
         if (call->c >> b & 1) {
@@ -56,27 +35,6 @@ ShiftParams shift_params(const gfk_call *call) {
     p.c_right[p.c_count] = 32;
     p.c_count = (p.c_count + 1) / 2 * 2;
     return p;
-}
-
-/* low += high * x^w mod the polynomial, in every symbol of N words. */
-template <int N>
-__device__ inline void reduce(const ShiftParams &p, const uint32_t (&high)[N], uint32_t (&low)[N]) {
-    uint32_t quotient[N];
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        quotient[i] = high[i];
-    for (int k = 0; k < p.mu_count; k++) {
-        const ShiftBy s = p.mu[k];
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            quotient[i] ^= high[i] >> s.amount & s.mask;
-    }
-    for (int k = 0; k < p.r_count; k++) {
-        const ShiftBy s = p.r[k];
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            low[i] ^= quotient[i] * s.amount & s.mask;
-    }
 }
 
 /* w=8 and 16. For the product a symbol has twice its width in a register, two lanes or one; the
@@ -111,7 +69,7 @@ struct Shift {
             high[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x7531 : 0x7632);
             x[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x6420 : 0x5410);
         }
-        reduce(p, high, x);
+        gfk::reduce(p, high, x);
     }
 };
 
@@ -140,7 +98,7 @@ struct Shift32 {
                 high[i] ^= (uint32_t)(s >> 32) ^ __funnelshift_rc(x[i], 0, right);
             }
         }
-        reduce(p, high, low);
+        gfk::reduce(p, high, low);
 #pragma unroll
         for (int i = 0; i < N; i++)
             x[i] = low[i];

@@ -101,8 +101,7 @@ static gfk_status consider(const gfk_choice *choice, const gfk_engine *engine,
         return GFK_STATUS_NOT_SUPPORTED;
     gfk_status status = gfk_engine_check(engine, choice->desc->device, &info->device, &reason);
     if (status == GFK_STATUS_SUCCESS && engine->accepts != NULL)
-        status =
-            engine->accepts(&info->field, info->rows, info->cols, &info->table_bytes, &reason);
+        status = engine->accepts(&info->field, info->rows, info->cols, &info->table_bytes, &reason);
     return status;
 }
 

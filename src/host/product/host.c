@@ -21,9 +21,8 @@ static void expand(nibbles *t, const gfk_field *field, uint32_t c) {
     }
 }
 
-static inline __attribute__((always_inline)) void add_symbols(uint32_t *sum, size_t symbols,
-                                                              unsigned w, const nibbles *t,
-                                                              const unsigned char *in) {
+static inline __attribute__((always_inline)) void
+add_symbols(uint32_t *sum, size_t symbols, unsigned w, const nibbles *t, const unsigned char *in) {
     for (size_t i = 0; i < symbols; i++) {
         const uint32_t x = gfk_symbol_get(in, i, w);
         for (unsigned n = 0; n < w / 4; n++)
