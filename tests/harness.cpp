@@ -108,6 +108,33 @@ uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b) {
     return product;
 }
 
+// The first ones from low places, high ones and random ones on.
+std::vector<uint64_t> polynomials(unsigned w) {
+    const uint64_t lead = UINT64_C(1) << w;
+    std::vector<uint64_t> list;
+    const auto collect = [&](uint64_t from, size_t n) {
+        gfk_field f;
+        for (uint64_t p = lead | from | 1; n != 0 && p < 2 * lead; p += 2)
+            if (gfk_field_init(&f, w, p) == GFK_STATUS_SUCCESS) {
+                list.push_back(p);
+                n--;
+            }
+    };
+    if (w == 8) {
+        collect(0, options.reduced ? 4 : 30);
+        return list;
+    }
+    list.push_back(w == 16 ? 0x1002d : 0x1000000c5);
+    Random random(w);
+    collect(0, 2);
+    collect(lead / 2 + lead / 4, 1); // the terms next to the leading one are set
+    if (!options.reduced) {
+        collect(random.symbol(w) & (lead / 2 - 1), 2);
+        collect(lead - lead / 64, 2);
+    }
+    return list;
+}
+
 uint32_t get_symbol(const void *buffer, size_t i, unsigned w) {
     const auto *p = static_cast<const uint8_t *>(buffer) + i * (w / 8);
     uint32_t symbol = 0;

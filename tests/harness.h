@@ -65,6 +65,8 @@ Oracle make_oracle(unsigned w, uint64_t polynomial = 0);
 
 gfk_field make_field(unsigned w, uint64_t polynomial = 0);
 uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b);
+// All 30 polynomials of fields of w = 8, several of the others.
+std::vector<uint64_t> polynomials(unsigned w);
 inline uint32_t largest(unsigned w) {
     return 0xffffffffu >> (32 - w);
 }

@@ -4,33 +4,6 @@
 
 namespace {
 
-// The first polynomials of degree w that are irreducible, from a low and a random place on.
-std::vector<uint64_t> polynomials(unsigned w) {
-    const uint64_t lead = UINT64_C(1) << w;
-    std::vector<uint64_t> list;
-    const auto collect = [&](uint64_t from, size_t n) {
-        gfk_field f;
-        for (uint64_t p = lead | from | 1; n != 0 && p < 2 * lead; p += 2)
-            if (gfk_field_init(&f, w, p) == GFK_STATUS_SUCCESS) {
-                list.push_back(p);
-                n--;
-            }
-    };
-    if (w == 8) {
-        collect(0, options.reduced ? 4 : 30);
-        return list;
-    }
-    list.push_back(w == 16 ? 0x1002d : 0x1000000c5);
-    Random random(w);
-    collect(0, 2);
-    collect(lead / 2 + lead / 4, 1); // the terms next to the leading one are set
-    if (!options.reduced) {
-        collect(random.symbol(w) & (lead / 2 - 1), 2);
-        collect(lead - lead / 64, 2);
-    }
-    return list;
-}
-
 class Polynomials : public RowTest {};
 
 TEST_P(Polynomials, AgreeWithScalarArithmetic) {

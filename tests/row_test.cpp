@@ -62,7 +62,7 @@ void RowTest::SetUp() {
     SKIP_WITHOUT_GPU(std::string(row()->id) + ": " + reason);
 }
 
-Memory::Memory(Row row, size_t bytes) : host_(on_host(row)), bytes_(bytes) {
+Memory::Memory(bool host, size_t bytes) : host_(host), bytes_(bytes) {
     const size_t least = std::max<size_t>(bytes, 1);
     void *memory = nullptr;
     if (!host_)
@@ -74,7 +74,7 @@ Memory::Memory(Row row, size_t bytes) : host_(on_host(row)), bytes_(bytes) {
     data_ = static_cast<uint8_t *>(memory);
 }
 
-Memory::Memory(Row row, const Bytes &content) : Memory(row, content.size()) {
+Memory::Memory(bool host, const Bytes &content) : Memory(host, content.size()) {
     write(0, content.data(), content.size());
 }
 

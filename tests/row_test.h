@@ -22,11 +22,13 @@ inline bool on_host(Row row) {
     GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
     INSTANTIATE_TEST_SUITE_P(Rows, suite, testing::ValuesIn(which), row_name)
 
-// Memory that a row works on: the host's or the current device's, aligned to 256 bytes.
+// Memory that a row or an engine works on: the host's or the current device's, aligned to 256 bytes.
 class Memory {
   public:
-    Memory(Row row, size_t bytes);
-    Memory(Row row, const Bytes &content);
+    Memory(bool host, size_t bytes);
+    Memory(bool host, const Bytes &content);
+    Memory(Row row, size_t bytes) : Memory(on_host(row), bytes) {}
+    Memory(Row row, const Bytes &content) : Memory(on_host(row), content) {}
     ~Memory();
     Memory(const Memory &) = delete;
     Memory &operator=(const Memory &) = delete;

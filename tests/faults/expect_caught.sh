@@ -19,7 +19,7 @@ result=$?
 caught=0 missed=0
 for row in $rows; do
     if echo "$output" | grep -q "^\[  FAILED  \] .*/$row" &&
-        echo "$output" | grep -q "kernel $row, constant .*expected .*got "; then
+        echo "$output" | grep -q "\(kernel\|engine\) $row, .*expected .*got "; then
         echo "caught: $row"
         caught=$((caught + 1))
     elif echo "$output" | grep -q "^\[  SKIPPED \] .*/$row" &&

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What faulty.def names; included ahead of every C file of the faulty library. */
+/* What faulty.def and faulty_engines.def name; included ahead of every C file of the faulty library. */
 #ifndef GFK_TESTS_FAULTY_ROWS_H
 #define GFK_TESTS_FAULTY_ROWS_H
 
 #include "kernel.h"
+#include "product/engine.h"
 
 gfk_run_fn gfk_shift_host_faulty;
+gfk_engine_run_fn gfk_host_product_faulty;
 
 #endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The right products, then one wrong bit in the last symbol of the last output. */
+#include "faulty_rows.h"
+
+gfk_status gfk_host_product_faulty(const gfk_product_call *call) {
+    gfk_status status = gfk_host_product_run(call);
+    const gfk_product_info *info = &call->product->info;
+    gfk_region_address(call->out, info->rows - 1)[call->bytes - info->field.w / 8] ^= 1;
+    return status;
+}
