@@ -3,9 +3,7 @@
 #include "engine_test.h"
 
 #include <algorithm>
-#include <mutex>
 #include <sstream>
-#include <thread>
 
 namespace {
 
@@ -231,25 +229,4 @@ void EngineTest::check(const gfk_field &f, const Matrix &matrix, size_t bytes, c
         }
         count_checked();
     }
-}
-
-void on_threads(int count, const std::function<testing::AssertionResult(int)> &body) {
-    std::mutex mutex;
-    testing::AssertionResult result = testing::AssertionSuccess();
-    std::vector<std::thread> threads;
-    for (int t = 0; t < count; t++)
-        threads.emplace_back([&, t] {
-            testing::AssertionResult mine = testing::AssertionSuccess();
-            try {
-                mine = body(t);
-            } catch (const std::exception &error) {
-                mine = testing::AssertionFailure() << error.what();
-            }
-            std::lock_guard<std::mutex> lock(mutex);
-            if (result && !mine)
-                result = mine;
-        });
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_TRUE(result);
 }

@@ -89,6 +89,3 @@ class EngineTest : public testing::TestWithParam<Engine> {
     void check(const gfk_field &field, const Matrix &matrix, size_t bytes, const Layout &layout,
                bool scalar, uint64_t stream = 0);
 };
-
-// Runs body(thread) on `count` threads and expects that none fails.
-void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);

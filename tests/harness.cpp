@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -75,6 +76,27 @@ void parallel(size_t n, const std::function<void(size_t)> &fn) {
         });
     for (std::thread &thread : threads)
         thread.join();
+}
+
+void on_threads(int count, const std::function<testing::AssertionResult(int)> &body) {
+    std::mutex mutex;
+    testing::AssertionResult result = testing::AssertionSuccess();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < count; t++)
+        threads.emplace_back([&, t] {
+            testing::AssertionResult mine = testing::AssertionSuccess();
+            try {
+                mine = body(t);
+            } catch (const std::exception &error) {
+                mine = testing::AssertionFailure() << error.what();
+            }
+            std::lock_guard<std::mutex> lock(mutex);
+            if (result && !mine)
+                result = mine;
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_TRUE(result);
 }
 
 size_t free_host_bytes() {

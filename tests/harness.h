@@ -55,6 +55,9 @@ class Random {
 // fn(0), ..., fn(n - 1), spread over all cores.
 void parallel(size_t n, const std::function<void(size_t)> &fn);
 
+// Runs body(thread) on `count` threads at once and expects that none fails.
+void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);
+
 size_t free_host_bytes(); // what can be allocated without swapping
 
 struct OracleDeleter {

@@ -22,7 +22,8 @@ inline bool on_host(Row row) {
     GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
     INSTANTIATE_TEST_SUITE_P(Rows, suite, testing::ValuesIn(which), row_name)
 
-// Memory that a row or an engine works on: the host's or the current device's, aligned to 256 bytes.
+// Memory that a row or an engine works on: the host's or the current device's, aligned to 256
+// bytes.
 class Memory {
   public:
     Memory(bool host, size_t bytes);

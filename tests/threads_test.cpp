@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many threads, one multiplier; and multipliers that come and go in all threads at once.
-#include <atomic>
-#include <mutex>
-#include <thread>
-
 #include "row_test.h"
 
 namespace {
@@ -12,28 +8,6 @@ constexpr int THREADS = 8;
 
 class Threads : public RowTest {
   protected:
-    // Runs body(thread) on all threads and reports the first failure of any.
-    void on_all_threads(const std::function<testing::AssertionResult(int)> &body) {
-        std::mutex mutex;
-        testing::AssertionResult result = testing::AssertionSuccess();
-        std::vector<std::thread> threads;
-        for (int t = 0; t < THREADS; t++)
-            threads.emplace_back([&, t] {
-                testing::AssertionResult mine = testing::AssertionSuccess();
-                try {
-                    mine = body(t);
-                } catch (const std::exception &error) {
-                    mine = testing::AssertionFailure() << error.what();
-                }
-                std::lock_guard<std::mutex> lock(mutex);
-                if (result && !mine)
-                    result = mine;
-            });
-        for (std::thread &thread : threads)
-            thread.join();
-        EXPECT_TRUE(result);
-    }
-
     // What one thread multiplies: its own constants and data, the products known beforehand.
     struct Work {
         std::vector<uint32_t> cs;
@@ -69,7 +43,7 @@ TEST_P(Threads, ShareAMultiplier) {
     const std::vector<Work> work = make_work(bytes);
     Multiplier m = make_multiplier(field(), row());
     const size_t workspace_bytes = info_of(m.get()).workspace_bytes;
-    on_all_threads([&](int t) {
+    on_threads(THREADS, [&](int t) {
         const gfk_stream_t stream = make_stream();
         Memory src(row(), work[t].in), dst(row(), bytes), workspace(row(), workspace_bytes);
         testing::AssertionResult result = testing::AssertionSuccess();
@@ -98,7 +72,7 @@ TEST_P(Threads, ShareAWorkspace) {
     runner.prepare(c);
     if (!on_host(row()))
         device::synchronize(nullptr);
-    on_all_threads([&](int t) {
+    on_threads(THREADS, [&](int t) {
         const gfk_stream_t stream = make_stream();
         Memory src(row(), work[t].in), dst(row(), bytes);
         const Bytes expected = product_of(field(), c, work[t].in);
@@ -117,7 +91,7 @@ TEST_P(Threads, ShareAWorkspace) {
 TEST_P(Threads, CreateRunDestroy) {
     const size_t bytes = 256 + symbol_bytes();
     const std::vector<Work> work = make_work(bytes);
-    on_all_threads([&](int t) {
+    on_threads(THREADS, [&](int t) {
         testing::AssertionResult result = testing::AssertionSuccess();
         for (size_t i = 0; i < work[t].cs.size() && result; i++) {
             Runner runner(field(), row());

@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* ---- engines ----------------------------------------------------------------------------------- */
+/* ---- engines -----------------------------------------------------------------------------------
+ */
 
 /* What an engine is, apart from its width and variant; docs/engines has a page for each. */
 typedef enum gfk_engine_family {
@@ -63,7 +64,8 @@ GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
 /* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL. */
 GFK_API const char *gfk_engine_family_name(gfk_engine_family family);
 
-/* ---- products ---------------------------------------------------------------------------------- */
+/* ---- products ----------------------------------------------------------------------------------
+ */
 
 /* An immutable object: a matrix, an engine, a device, and what the engine derived from the matrix.
  * Any number of threads may run one at the same time, on any streams. */
@@ -71,18 +73,18 @@ typedef struct gfk_product *gfk_product_t;
 
 /* Which engine to use. Start from GFK_PRODUCT_DESC_INIT. */
 typedef struct gfk_product_desc {
-    size_t size;        /* sizeof(gfk_product_desc), so that the struct can grow */
-    const char *engine; /* an engine's id; NULL: the fastest measured one for this shape */
+    size_t size;              /* sizeof(gfk_product_desc), so that the struct can grow */
+    const char *engine;       /* an engine's id; NULL: the fastest measured one for this shape */
     gfk_engine_family family; /* AUTO, or only engines of this family */
     gfk_method method;        /* AUTO, or only perop engines of this method */
-    int device; /* CUDA device number; -1: the calling thread's current device. A number rules
-                   engines on the CPU out, unless engine or family names them. */
+    int device;   /* CUDA device number; -1: the calling thread's current device. A number rules
+                     engines on the CPU out, unless engine or family names them. */
     bool compile; /* create may compile the matrix into a kernel: tens of milliseconds, unless it is
                      one of the common codes or in the cache */
     const char *cache_folder; /* where compiled kernels are kept; NULL: nowhere. Made if missing. A
                                  folder that cannot be used is as good as none. */
-    size_t bytes;         /* the length of the regions to come, for the choice; 0: long */
-    uint64_t table_limit; /* bytes allowed for tables; 0: GFK_DEFAULT_TABLE_LIMIT */
+    size_t bytes;             /* the length of the regions to come, for the choice; 0: long */
+    uint64_t table_limit;     /* bytes allowed for tables; 0: GFK_DEFAULT_TABLE_LIMIT */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \

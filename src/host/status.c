@@ -17,7 +17,7 @@ static const struct {
     ENTRY(TABLE_LIMIT, "The tables and the workspace would need more bytes than table_limit."),
     ENTRY(OUT_OF_MEMORY, "Memory could not be allocated."),
     ENTRY(NO_DEVICE, "There is no CUDA driver, or no CUDA device of that number."),
-    ENTRY(WRONG_DEVICE, "The current CUDA device is not the one the multiplier was made for."),
+    ENTRY(WRONG_DEVICE, "The current CUDA device is not the one the object was made for."),
     ENTRY(SINGULAR, "The matrix has no inverse."),
     ENTRY(TOO_MANY_ERASURES, "More regions are lost than the code can rebuild."),
     ENTRY(CORRUPT, "Stored data does not match its checksum."),
@@ -25,8 +25,8 @@ static const struct {
     ENTRY(INTERNAL, "The library contradicts itself; this is a defect."),
     ENTRY(INVALID_CONSTANT, "The constant is not an element of the field."),
     ENTRY(REDUCIBLE_POLYNOMIAL, "The polynomial has factors, so it does not make a field."),
-    ENTRY(UNKNOWN_METHOD, "No kernel has this method, these parameters or this id."),
-    ENTRY(STREAM_ON_HOST, "A stream was given to a kernel that runs on the CPU."),
+    ENTRY(UNKNOWN_METHOD, "No kernel or engine has this method, these parameters or this id."),
+    ENTRY(STREAM_ON_HOST, "A stream was given to a kernel or engine that runs on the CPU."),
     ENTRY(DIVISION_BY_ZERO, "Zero has no inverse."),
 #undef ENTRY
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What faulty.def and faulty_engines.def name; included ahead of every C file of the faulty library. */
+/* What faulty.def and faulty_engines.def name; included ahead of every C file of the faulty
+ * library. */
 #ifndef GFK_TESTS_FAULTY_ROWS_H
 #define GFK_TESTS_FAULTY_ROWS_H
 

@@ -14,6 +14,18 @@ int main(void) {
         gfk_region_multiply(multiplier, 2, region, region, sizeof region, GFK_SET, NULL, 0, NULL))
         return 1;
     gfk_multiplier_destroy(multiplier);
+    /* 2 * region[0] + 1 * region[1] = 2 * 0x1d + 0x02 */
+    const uint32_t matrix[2] = {2, 1};
+    gfk_product_desc on_host = GFK_PRODUCT_DESC_INIT;
+    gfk_product_t product;
+    unsigned char sum = 0;
+    const gfk_regions in = {NULL, region, 1}, out = {NULL, &sum, 1};
+    on_host.family = GFK_ENGINE_HOST;
+    if (gfk_product_create(&product, &field, 1, 2, matrix, &on_host) ||
+        gfk_product_run(product, &in, &out, 1, GFK_SET, NULL, 0, NULL))
+        return 1;
+    gfk_product_destroy(product);
     printf("gfk %d: %02x\n", gfk_version(), region[0]);
-    return region[0] != 0x1d || region[1] != 0x02 || region[2] != 0 || region[3] != 0x80;
+    return sum != 0x38 || region[0] != 0x1d || region[1] != 0x02 || region[2] != 0 ||
+           region[3] != 0x80;
 }

@@ -23,4 +23,4 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 "$cc" -std=c11 "$source/consumer.c" -o "$work/consumer_pc" $(pkg-config --cflags --libs gfk)
-LD_LIBRARY_PATH=$library "$work/consumer_pc"
+LD_LIBRARY_PATH=$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$work/consumer_pc"
