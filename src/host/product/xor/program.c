@@ -125,8 +125,8 @@ static uint32_t sum_of_shifts(builder *b, gfk_xor_kind kind, uint32_t x, uint32_
 
 /* high * x^32 + low, reduced. */
 static uint32_t reduce_wide(builder *b, uint32_t high, uint32_t low) {
-    const uint32_t quotient =
-        sum_of_shifts(b, GFK_XOR_SHIFT_RIGHT, high, reciprocal(b->program->polynomial), GFK_XOR_NONE);
+    const uint32_t quotient = sum_of_shifts(b, GFK_XOR_SHIFT_RIGHT, high,
+                                            reciprocal(b->program->polynomial), GFK_XOR_NONE);
     return sum_of_shifts(b, GFK_XOR_SHIFT_LEFT, quotient, (uint32_t)b->program->polynomial, low);
 }
 
@@ -154,9 +154,8 @@ static uint32_t output(builder *b, size_t first_sum) {
             low = binary(b, GFK_XOR_DOUBLE, low, operand(b, 0));
             continue;
         }
-        high = high == GFK_XOR_NONE
-                   ? unary(b, GFK_XOR_SHIFT_RIGHT, low, 31)
-                   : binary(b, GFK_XOR_CARRY, low, high);
+        high = high == GFK_XOR_NONE ? unary(b, GFK_XOR_SHIFT_RIGHT, low, 31)
+                                    : binary(b, GFK_XOR_CARRY, low, high);
         low = unary(b, GFK_XOR_SHIFT_LEFT, low, 1);
         if (b->operands != 0)
             low = sum(b, low, operand(b, 0), operand(b, 1));
@@ -263,8 +262,10 @@ gfk_status gfk_xor_program_create(gfk_xor_program *program, const gfk_field *fie
     if (program->outputs == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     builder b = {.program = program, .matrix = matrix};
-    /* Tiles of one size: 17 outputs are 9 and 8. */
-    const size_t tiles = (rows + GFK_XOR_TILE - 1) / GFK_XOR_TILE;
+    /* Outputs of a tile share terms; more of them would want more registers than there are. Tiles
+     * are of one size: 17 outputs are 9 and 8. */
+    const size_t most = cols > 48 ? 11 : 16;
+    const size_t tiles = (rows + most - 1) / most;
     for (size_t t = 0; t < tiles; t++) {
         const size_t first = t * rows / tiles, end = (t + 1) * rows / tiles;
         if (!tile(&b, first, end - first))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A matrix as a straight-line program over 32-bit words of packed symbols: value i < cols is the
- * word of input i, every operation makes the next value, and outputs[j] is the value of output j. */
+ * word of input i, every operation makes the next value, and outputs[j] is the value of output j.
+ */
 #ifndef GFK_XOR_PROGRAM_H
 #define GFK_XOR_PROGRAM_H
 
@@ -38,9 +39,6 @@ typedef struct gfk_xor_program {
     gfk_xor_op *ops; /* op i makes value cols + i */
     uint32_t *outputs;
 } gfk_xor_program;
-
-/* Outputs that share terms; more would want more registers than there are. */
-enum { GFK_XOR_TILE = 16 };
 
 /* Writes the program of a matrix, to be freed whatever the status. SUCCESS or OUT_OF_MEMORY. */
 gfk_status gfk_xor_program_create(gfk_xor_program *program, const gfk_field *field, size_t rows,

@@ -3,8 +3,8 @@
  * one word, which single words of unaligned regions and single symbols share. With one word per
  * thread it appears once.
  *
- * Registers: %a to %d the values of the aligned words, %e those of the single one; %idx the thread's
- * number, %off its offset in every region. */
+ * Registers: %a to %d the values of the aligned words, %e those of the single one; %idx the
+ * thread's number, %off its offset in every region. */
 #include "ptx.h"
 
 typedef struct writer {
@@ -133,7 +133,8 @@ static void aligned_stores(const writer *w) {
         values(w, "oqrs", 0);
         OUT(", [%%p];\n");
         for (unsigned v = 0; v < w->target->words; v++)
-            OUT("xor.b32 %%%c0, %%%c0, %%%c%u;\n", "oqrs"[v], "oqrs"[v], columns[v], p->outputs[j]);
+            OUT("xor.b32 %%%c0, %%%c0, %%%c%u;\n", "oqrs"[v], "oqrs"[v], columns[v],
+                p -> outputs[j]);
         OUT("st.global%s.b32 [%%p], ", vector(w));
         values(w, "oqrs", 0);
         OUT(";\n");

@@ -9,9 +9,9 @@
 #define GFK_XOR_KERNEL "gfk_xor" /* its name */
 
 /* The kernel's second parameter. The first is an array of addresses, inputs and then outputs, of
- * unit 0 of each region. A thread takes one unit: `words` aligned words of every region, or one word
- * of regions that are not aligned. What is in front of the units and behind them is taken symbol by
- * symbol, by one block more. */
+ * unit 0 of each region. A thread takes one unit: `words` aligned words of every region, or one
+ * word of regions that are not aligned. What is in front of the units and behind them is taken
+ * symbol by symbol, by one block more. */
 typedef struct gfk_xor_shape {
     uint64_t tail;       /* offset of the first byte behind the units */
     uint32_t units;      /* below 2^32 - threads */
