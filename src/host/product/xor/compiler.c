@@ -79,7 +79,7 @@ static bool take_code(handle h, gfk_bytes *code) {
 bool gfk_xor_compile(const char *ptx, size_t size, unsigned cc, gfk_bytes *code) {
     char arch[32];
     (void)pthread_once(&once, load);
-    if (linker.create == NULL)
+    if (linker.create == NULL || cc < 50) /* below, it ends the process instead of refusing */
         return false;
     (void)snprintf(arch, sizeof arch, "-arch=sm_%u", cc);
     const char *options[] = {arch};
