@@ -15,6 +15,12 @@ extern "C" {
 #include "../src/host/product/xor/specialize.h"
 }
 
+// LeakSanitizer asks for this: nvJitLink keeps some bytes of a text that it refused.
+extern "C" const char *__lsan_default_suppressions();
+extern "C" const char *__lsan_default_suppressions() {
+    return "leak:libnvJitLink";
+}
+
 namespace {
 
 std::string ptx_of(const Matrix &m, const gfk_xor_target &target) {

@@ -84,10 +84,11 @@ bool gfk_xor_compile(const char *ptx, size_t size, unsigned cc, gfk_bytes *code)
     (void)snprintf(arch, sizeof arch, "-arch=sm_%u", cc);
     const char *options[] = {arch};
     handle h = NULL;
-    if (linker.create(&h, 1, options) != SUCCESS)
-        return false;
-    const bool ok = linker.add_data(h, INPUT_PTX, ptx, size + 1, "gfk_xor") == SUCCESS &&
+    /* A handle is left behind also where an option is refused. */
+    const bool ok = linker.create(&h, 1, options) == SUCCESS &&
+                    linker.add_data(h, INPUT_PTX, ptx, size + 1, "gfk_xor") == SUCCESS &&
                     linker.complete(h) == SUCCESS && take_code(h, code);
-    (void)linker.destroy(&h);
+    if (h != NULL)
+        (void)linker.destroy(&h);
     return ok;
 }
