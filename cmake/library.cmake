@@ -12,7 +12,7 @@ function(gfk_add_library target)
   target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
   target_link_libraries(${target} PRIVATE Threads::Threads)
   if(GFK_HAVE_CUDA)
-    target_sources(${target} PRIVATE ${GFK_CUDA_SOURCES})
+    target_sources(${target} PRIVATE ${GFK_CUDA_SOURCES} $<TARGET_OBJECTS:gfk_xor_common>)
     target_compile_definitions(${target} PRIVATE GFK_HAVE_CUDA)
     # The xor engine looks for nvJitLink at run time.
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})

@@ -15,7 +15,16 @@
 #include <vector>
 
 extern "C" {
+#include "../src/host/cauchy.h"
+#include "../src/host/product/xor/common.h"
 #include "../src/host/product/xor/loaded.h"
+
+// In place of the table that the build of the library makes.
+static const unsigned char code[2] = {1, 2};
+extern const gfk_xor_common gfk_xor_commons[];
+const gfk_xor_common gfk_xor_commons[] = {{4, 2, 80, code}, {4, 2, 90, code + 1}};
+extern const size_t gfk_xor_common_count;
+const size_t gfk_xor_common_count = 2;
 }
 
 namespace {
@@ -260,6 +269,42 @@ TEST_F(XorCache, ManyAtATime) {
     EXPECT_EQ(torn, 0);
     EXPECT_GT(hits, 200);
     EXPECT_EQ(files().size(), 3u); // no temporary file is left
+}
+
+// ---- built in ----------------------------------------------------------------------------------
+
+TEST(XorCommon, OnlyTheDefaultMatrixOnDevicesThatRunTheCode) {
+    gfk_field field, other;
+    ASSERT_EQ(gfk_field_init(&field, 8, 0), GFK_STATUS_SUCCESS);
+    ASSERT_EQ(gfk_field_init(&other, 8, 0x11b), GFK_STATUS_SUCCESS);
+    uint32_t matrix[8];
+    ASSERT_EQ(gfk_cauchy_matrix(&field, 4, 2, matrix), GFK_STATUS_SUCCESS);
+    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 80), code);
+    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 86), code);
+    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 90), code + 1);
+    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 75), nullptr);
+    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 100), nullptr);
+    EXPECT_EQ(gfk_xor_common_find(&field, 4, 2, matrix, 90), nullptr);
+    EXPECT_EQ(gfk_xor_common_find(&other, 2, 4, matrix, 90), nullptr);
+    matrix[7] ^= 1;
+    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 90), nullptr);
+}
+
+TEST(XorCommon, CauchyMatrix) {
+    gfk_field field;
+    ASSERT_EQ(gfk_field_init(&field, 8, 0), GFK_STATUS_SUCCESS);
+    std::vector<uint32_t> matrix(256 * 256, 77);
+    EXPECT_EQ(gfk_cauchy_matrix(&field, 200, 57, matrix.data()), GFK_STATUS_INVALID_SIZE);
+    EXPECT_EQ(gfk_cauchy_matrix(&field, 257, 1, matrix.data()), GFK_STATUS_INVALID_SIZE);
+    EXPECT_EQ(matrix[0], 77u);
+    ASSERT_EQ(gfk_cauchy_matrix(&field, 200, 56, matrix.data()), GFK_STATUS_SUCCESS);
+    for (uint32_t j = 0; j < 56; j++) {
+        for (uint32_t i = 0; i < 200; i++) {
+            uint32_t product = 0;
+            gfk_field_multiply(&field, matrix[j * 200 + i], (200 + j) ^ i, &product);
+            EXPECT_EQ(product, 1u);
+        }
+    }
 }
 
 // ---- in memory ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../engine.h"
+#include "common.h"
 #include "compiler.h"
 #include "library.h"
 #include "loaded.h"
@@ -24,6 +25,15 @@ static gfk_status accepts(const gfk_field *field, size_t rows, size_t cols, uint
 
 /* ---- create -----------------------------------------------------------------------------------
  */
+
+/* One of the codes that the library was built with. */
+static bool load_common(gfk_product_t product, gfk_xor_kernel *made) {
+    const gfk_product_info *info = &product->info;
+    const unsigned char *code = gfk_xor_common_find(&info->field, info->rows, info->cols,
+                                                    product->matrix, (unsigned)product->cc);
+    return code != NULL &&
+           gfk_xor_library_load(code, &made->library, &made->function) == GFK_STATUS_SUCCESS;
+}
 
 /* From the folder, if its file is good. A file that the driver does not take is removed. */
 static bool load_cached(const gfk_xor_cache *cache, gfk_xor_kernel *made) {
@@ -64,7 +74,7 @@ static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
     return status;
 }
 
-/* In the order of what they take: from memory, from the folder, compiled. */
+/* In the order of what they take: from memory, built in, from the folder, compiled. */
 static gfk_status get_kernel(gfk_product_t product, const gfk_xor_cache *cache, state *s,
                              bool *found) {
     const gfk_product_info *info = &product->info;
@@ -81,7 +91,7 @@ static gfk_status get_kernel(gfk_product_t product, const gfk_xor_cache *cache, 
         free(made.key.data);
         return GFK_STATUS_SUCCESS;
     }
-    *found = load_cached(cache, &made);
+    *found = load_common(product, &made) || load_cached(cache, &made);
     gfk_status status = GFK_STATUS_SUCCESS;
     if (!*found)
         status = compile(product, cache, &s->target, &made);
