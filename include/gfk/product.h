@@ -98,7 +98,7 @@ typedef struct gfk_product_info {
     int device;               /* -1 for engines on the CPU */
     uint64_t table_bytes;     /* device or host memory that the product holds */
     uint64_t workspace_bytes; /* that every run needs */
-    bool from_cache;          /* the compiled kernel was found in the cache folder */
+    bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
     uint64_t reserved[4];     /* 0 */
 } gfk_product_info;
 

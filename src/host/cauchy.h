@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The default matrix of an erasure code. */
+#ifndef GFK_HOST_CAUCHY_H
+#define GFK_HOST_CAUCHY_H
+
+#include <stddef.h>
+
+#include <gfk/field.h>
+
+/* The parity rows of a systematic Cauchy code: matrix[j * k + i] = 1 / ((k + j) ^ i), for k data
+ * and m parity regions. Every square part of it is regular, as x_j = k + j and y_i = i are all
+ * different, which takes k + m <= 2^w; more: INVALID_SIZE. */
+gfk_status gfk_cauchy_matrix(const gfk_field *field, size_t k, size_t m, uint32_t *matrix);
+
+#endif

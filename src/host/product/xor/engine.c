@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engines xor_w8, xor_w16 and xor_w32: the matrix compiled into a kernel. */
+#include <stdlib.h>
+
+#include "../engine.h"
+#include "common.h"
+#include "compiler.h"
+#include "library.h"
+#include "loaded.h"
+#include "specialize.h"
+
+typedef struct state {
+    gfk_xor_kernel *kernel;
+    gfk_xor_target target;
+} state;
+
+static gfk_status accepts(const gfk_field *field, size_t rows, size_t cols, uint64_t *table_bytes,
+                          const char **reason) {
+    *table_bytes = 0;
+    if (gfk_xor_accepts(field->w, rows, cols))
+        return GFK_STATUS_SUCCESS;
+    *reason = "the matrix is too large to be compiled";
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+/* ---- create -----------------------------------------------------------------------------------
+ */
+
+/* One of the codes that the library was built with. */
+static bool load_common(gfk_product_t product, gfk_xor_kernel *made) {
+    const gfk_product_info *info = &product->info;
+    const unsigned char *code = gfk_xor_common_find(&info->field, info->rows, info->cols,
+                                                    product->matrix, (unsigned)product->cc);
+    return code != NULL &&
+           gfk_xor_library_load(code, &made->library, &made->function) == GFK_STATUS_SUCCESS;
+}
+
+/* From the folder, if its file is good. A file that the driver does not take is removed. */
+static bool load_cached(const gfk_xor_cache *cache, gfk_xor_kernel *made) {
+    if (!gfk_xor_cache_read(cache, made->key, &made->image))
+        return false;
+    if (gfk_xor_library_load(made->image.data, &made->library, &made->function) ==
+        GFK_STATUS_SUCCESS)
+        return true;
+    gfk_xor_cache_remove(cache, made->key);
+    free(made->image.data);
+    made->image = (gfk_bytes){NULL, 0};
+    return false;
+}
+
+/* Machine code from the compiler; what the compiler or the driver refuses goes to the driver as
+ * PTX. */
+static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
+                          const gfk_xor_target *target, gfk_xor_kernel *made) {
+    const gfk_product_info *info = &product->info;
+    gfk_text ptx = {0};
+    gfk_status status =
+        gfk_xor_write_ptx(&ptx, &info->field, info->rows, info->cols, product->matrix, target);
+    if (status == GFK_STATUS_SUCCESS) {
+        status = GFK_STATUS_NOT_SUPPORTED;
+        if (gfk_xor_compile(ptx.data, ptx.length, target->cc, &made->image)) {
+            status = gfk_xor_library_load(made->image.data, &made->library, &made->function);
+            if (status == GFK_STATUS_SUCCESS) {
+                gfk_xor_cache_write(cache, made->key, made->image);
+            } else {
+                free(made->image.data);
+                made->image = (gfk_bytes){NULL, 0};
+            }
+        }
+        if (status != GFK_STATUS_SUCCESS)
+            status = gfk_xor_library_load(ptx.data, &made->library, &made->function);
+    }
+    gfk_text_free(&ptx);
+    return status;
+}
+
+/* In the order of what they take: from memory, built in, from the folder, compiled. */
+static gfk_status get_kernel(gfk_product_t product, const gfk_xor_cache *cache, state *s,
+                             bool *found) {
+    const gfk_product_info *info = &product->info;
+    gfk_xor_kernel made = {.unload = gfk_xor_library_unload};
+    made.key = gfk_xor_key(&info->field, info->rows, info->cols, product->matrix, &s->target,
+                           gfk_xor_compiler());
+    if (made.key.data == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    *found = true;
+    s->kernel = gfk_xor_loaded_find(made.key);
+    if (s->kernel != NULL) {
+        if (s->kernel->image.size != 0 && !gfk_xor_cache_has(cache, made.key))
+            gfk_xor_cache_write(cache, made.key, s->kernel->image);
+        free(made.key.data);
+        return GFK_STATUS_SUCCESS;
+    }
+    *found = load_common(product, &made) || load_cached(cache, &made);
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (!*found)
+        status = compile(product, cache, &s->target, &made);
+    if (status != GFK_STATUS_SUCCESS) {
+        free(made.key.data);
+        return status;
+    }
+    s->kernel = gfk_xor_loaded_add(&made);
+    return s->kernel != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+}
+
+static gfk_status create(gfk_product_t product, const gfk_product_desc *desc) {
+    const gfk_product_info *info = &product->info;
+    if (!desc->compile)
+        return GFK_STATUS_NOT_SUPPORTED;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    product->state = s;
+    s->target = gfk_xor_choose_target(info->field.w, info->rows, info->cols, (unsigned)product->cc);
+    const gfk_xor_cache cache = {desc->cache_folder, GFK_XOR_CACHE_LIMIT};
+    return get_kernel(product, &cache, s, &product->info.from_cache);
+}
+
+static void destroy(gfk_product_t product) {
+    state *s = product->state;
+    if (s != NULL)
+        gfk_xor_loaded_release(s->kernel);
+    free(s);
+    product->state = NULL;
+}
+
+/* ---- run --------------------------------------------------------------------------------------
+ */
+
+/* One launch, or one for every 4 GiB, so that 32 bits count a launch's units. */
+static gfk_status run(const gfk_product_call *call) {
+    const gfk_product_info *info = &call->product->info;
+    const state *s = call->product->state;
+    const size_t count = info->rows + info->cols;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (uint64_t done = 0; done < call->bytes && status == GFK_STATUS_SUCCESS;
+         done += GFK_XOR_LONGEST) {
+        uint64_t regions[GFK_XOR_MOST_ROWS + GFK_XOR_MOST_COLS];
+        for (size_t i = 0; i < info->cols; i++)
+            regions[i] = (uint64_t)(uintptr_t)gfk_region_address(call->in, i) + done;
+        for (size_t j = 0; j < info->rows; j++)
+            regions[info->cols + j] = (uint64_t)(uintptr_t)gfk_region_address(call->out, j) + done;
+        const uint64_t left = call->bytes - done;
+        const gfk_xor_shape shape =
+            gfk_xor_cut(&s->target, info->field.w, regions, count,
+                        left < GFK_XOR_LONGEST ? left : GFK_XOR_LONGEST, call->accumulate);
+        status =
+            gfk_xor_launch(s->kernel->function, s->target.threads, regions, &shape, call->stream);
+    }
+    return status;
+}
+
+/* ---- the rows ---------------------------------------------------------------------------------
+ */
+
+/* The list names functions per row; the widths share theirs. */
+#define ROW(id)                                                                                    \
+    gfk_engine_accepts_fn gfk_##id##_accepts;                                                      \
+    gfk_engine_create_fn gfk_##id##_create;                                                        \
+    gfk_engine_destroy_fn gfk_##id##_destroy;                                                      \
+    gfk_engine_run_fn gfk_##id##_run;                                                              \
+    gfk_status gfk_##id##_accepts(const gfk_field *field, size_t rows, size_t cols,                \
+                                  uint64_t *table_bytes, const char **reason) {                    \
+        return accepts(field, rows, cols, table_bytes, reason);                                    \
+    }                                                                                              \
+    gfk_status gfk_##id##_create(gfk_product_t product, const gfk_product_desc *desc) {            \
+        return create(product, desc);                                                              \
+    }                                                                                              \
+    void gfk_##id##_destroy(gfk_product_t product) {                                               \
+        destroy(product);                                                                          \
+    }                                                                                              \
+    gfk_status gfk_##id##_run(const gfk_product_call *call) {                                      \
+        return run(call);                                                                          \
+    }
+ROW(xor_w8)
+ROW(xor_w16)
+ROW(xor_w32)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of a kernel. The program appears twice: for `words` words of aligned regions, and for
+ * one word, which single words of unaligned regions and single symbols share. With one word per
+ * thread it appears once.
+ *
+ * Registers: %a to %d the values of the aligned words, %e those of the single one; %idx the
+ * thread's number, %off its offset in every region. */
+#include "ptx.h"
+
+typedef struct writer {
+    gfk_text *text;
+    const gfk_xor_program *program;
+    const gfk_xor_target *target;
+} writer;
+
+#define OUT(...) gfk_text_add(w->text, __VA_ARGS__)
+
+static void sum(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+    if (op->c == GFK_XOR_NONE)
+        OUT("xor.b32 %%%c%u, %%%c%u, %%%c%u;\n", column, d, column, op->a, column, op->b);
+    else
+        OUT("lop3.b32 %%%c%u, %%%c%u, %%%c%u, %%%c%u, 0x96;\n", column, d, column, op->a, column,
+            op->b, column, op->c);
+}
+
+/* Either the sign of every symbol as a mask, and the polynomial under it; or the top bits, moved
+ * and multiplied in one go: (top >> (w - 1)) * polynomial is the upper word of a product. */
+static void doubling(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+    const bool bytes = w->program->w == 8;
+    const uint32_t ones = bytes ? 0x01010101u : 0x00010001u;
+    const uint32_t low = (uint32_t)w->program->polynomial & (bytes ? 0xffu : 0xffffu);
+    const uint32_t top = ones << (w->program->w - 1);
+    const bool operand = op->b != GFK_XOR_NONE;
+    OUT("add.u32 %%x, %%%c%u, %%%c%u;\n", column, op->a, column, op->a);
+    if (op->multiply) {
+        OUT("and.b32 %%y, %%%c%u, 0x%x;\n", column, op->a, top);
+        OUT("mad.lo.u32 %%x, %%y, 0xfffffffe, %%x;\n");
+        OUT("mul.hi.u32 %%y, %%y, 0x%x;\n", low << (33 - w->program->w));
+        if (operand)
+            OUT("lop3.b32 %%%c%u, %%x, %%y, %%%c%u, 0x96;\n", column, d, column, op->b);
+        else
+            OUT("xor.b32 %%%c%u, %%x, %%y;\n", column, d);
+        return;
+    }
+    OUT("prmt.b32 %%y, %%%c%u, 0, 0x%x;\n", column, op->a, bytes ? 0xba98u : 0xbb99u);
+    if (operand) /* (y & polynomial) ^ operand */
+        OUT("lop3.b32 %%y, %%y, 0x%x, %%%c%u, 0x6a;\n", low * ones, column, op->b);
+    else
+        OUT("and.b32 %%y, %%y, 0x%x;\n", low * ones);
+    OUT("lop3.b32 %%%c%u, %%x, 0x%x, %%y, 0x6a;\n", column, d, ~ones);
+}
+
+static void carry(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+    if (!op->multiply) {
+        OUT("shf.l.wrap.b32 %%%c%u, %%%c%u, %%%c%u, 1;\n", column, d, column, op->a, column, op->b);
+        return;
+    }
+    OUT("mul.hi.u32 %%x, %%%c%u, 2;\n", column, op->a);
+    OUT("mad.lo.u32 %%%c%u, %%%c%u, 2, %%x;\n", column, d, column, op->b);
+}
+
+static void body(const writer *w, char column) {
+    const gfk_xor_program *p = w->program;
+    for (size_t i = 0; i < p->count; i++) {
+        const gfk_xor_op *op = &p->ops[i];
+        const uint32_t d = (uint32_t)(p->cols + i);
+        switch (op->kind) {
+        case GFK_XOR_ZERO:
+            OUT("mov.b32 %%%c%u, 0;\n", column, d);
+            break;
+        case GFK_XOR_SUM:
+            sum(w, column, d, op);
+            break;
+        case GFK_XOR_DOUBLE:
+            doubling(w, column, d, op);
+            break;
+        case GFK_XOR_SHIFT_LEFT:
+            OUT("mul.lo.u32 %%%c%u, %%%c%u, 0x%x;\n", column, d, column, op->a,
+                UINT32_C(1) << op->immediate);
+            break;
+        case GFK_XOR_SHIFT_RIGHT:
+            OUT("shr.u32 %%%c%u, %%%c%u, %u;\n", column, d, column, op->a, op->immediate);
+            break;
+        default:
+            carry(w, column, d, op);
+            break;
+        }
+    }
+}
+
+static const char *vector(const writer *w) {
+    return w->target->words == 4 ? ".v4" : w->target->words == 2 ? ".v2" : "";
+}
+
+/* {%a5, %b5, ...}: a value in all words. */
+static void values(const writer *w, const char *columns, uint32_t value) {
+    for (unsigned v = 0; v < w->target->words; v++)
+        OUT("%s%%%c%u", v == 0 ? "{" : ", ", columns[v], value);
+    OUT("}");
+}
+
+static void address(const writer *w, size_t region) {
+    OUT("ld.param.u64 %%p, [regions+%zu];\nadd.u64 %%p, %%p, %%off;\n", 8 * region);
+}
+
+static const char *const aligned_columns[] = {"", "e", "ab", "", "abcd"};
+
+static void aligned_loads(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    OUT("mul.wide.u32 %%off, %%idx, %u;\n", 4 * w->target->words);
+    for (size_t i = 0; i < p->cols; i++) {
+        address(w, i);
+        OUT("ld.global%s.b32 ", vector(w));
+        values(w, aligned_columns[w->target->words], (uint32_t)i);
+        OUT(", [%%p];\n");
+    }
+}
+
+static void aligned_stores(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    const char *columns = aligned_columns[w->target->words];
+    OUT("@%%accumulate bra ALIGNED_XOR;\n");
+    for (size_t j = 0; j < p->rows; j++) {
+        address(w, p->cols + j);
+        OUT("st.global%s.b32 [%%p], ", vector(w));
+        values(w, columns, p->outputs[j]);
+        OUT(";\n");
+    }
+    OUT("ret;\nALIGNED_XOR:\n");
+    for (size_t j = 0; j < p->rows; j++) {
+        address(w, p->cols + j);
+        OUT("ld.global%s.b32 ", vector(w));
+        values(w, "oqrs", 0);
+        OUT(", [%%p];\n");
+        for (unsigned v = 0; v < w->target->words; v++)
+            OUT("xor.b32 %%%c0, %%%c0, %%%c%u;\n", "oqrs"[v], "oqrs"[v], columns[v],
+                p -> outputs[j]);
+        OUT("st.global%s.b32 [%%p], ", vector(w));
+        values(w, "oqrs", 0);
+        OUT(";\n");
+    }
+    OUT("ret;\n");
+}
+
+/* Words at any address, put together from the two aligned words that they lie in. */
+static void word_loads(const writer *w) {
+    OUT("WORD:\nmov.u32 %%bytes, 4;\nmul.wide.u32 %%off, %%idx, 4;\n");
+    for (size_t i = 0; i < w->program->cols; i++) {
+        address(w, i);
+        OUT("and.b64 %%q, %%p, 3;\nsub.u64 %%p, %%p, %%q;\ncvt.u32.u64 %%y, %%q;\n");
+        OUT("ld.global.b32 %%o0, [%%p];\nmov.b32 %%x, 0;\nsetp.ne.u32 %%cut, %%y, 0;\n");
+        OUT("@%%cut ld.global.b32 %%x, [%%p+4];\nshl.b32 %%y, %%y, 3;\n");
+        OUT("shf.r.wrap.b32 %%e%zu, %%o0, %%x, %%y;\n", i);
+    }
+    OUT("bra SINGLE;\n");
+}
+
+/* Symbol %thread of the edges; %off is negative in front of the units. */
+static void symbol_loads(const writer *w) {
+    const unsigned symbol = w->program->w / 8;
+    OUT("EDGE:\nld.param.u32 %%x, [shape+20];\nsetp.ge.u32 %%cut, %%thread, %%x;\n@%%cut ret;\n");
+    OUT("mov.u32 %%bytes, %u;\nld.param.u32 %%x, [shape+16];\nld.param.u64 %%q, [shape];\n",
+        symbol);
+    OUT("setp.lt.u32 %%cut, %%thread, %%x;\n@%%cut mov.b64 %%q, 0;\nsub.u32 %%x, %%thread, %%x;\n");
+    OUT("mul.wide.s32 %%off, %%x, %u;\nadd.u64 %%off, %%off, %%q;\n", symbol);
+    for (size_t i = 0; i < w->program->cols; i++) {
+        address(w, i);
+        OUT("ld.global.u8 %%e%zu, [%%p];\n", i);
+        for (unsigned b = 1; b < symbol; b++)
+            OUT("ld.global.u8 %%x, [%%p+%u];\nmad.lo.u32 %%e%zu, %%x, 0x%x, %%e%zu;\n", b, i,
+                UINT32_C(1) << (8 * b), i);
+    }
+}
+
+/* %bytes bytes of every output, at any address. */
+static void single_stores(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    for (unsigned b = 1; b < 4; b++)
+        OUT("setp.gt.u32 %%has%u, %%bytes, %u;\n", b, b);
+    OUT("setp.eq.u32 %%has0, %%bytes, %%bytes;\n");
+    for (size_t j = 0; j < p->rows; j++) {
+        const uint32_t value = p->outputs[j];
+        address(w, p->cols + j);
+        OUT("cvt.u32.u64 %%x, %%p;\nand.b32 %%x, %%x, 3;\nxor.b32 %%y, %%bytes, 4;\n");
+        OUT("or.b32 %%x, %%x, %%y;\nsetp.ne.u32 %%cut, %%x, 0;\n@%%cut bra BYTES%zu;\n", j);
+        OUT("mov.b32 %%o0, 0;\n@%%accumulate ld.global.b32 %%o0, [%%p];\n");
+        OUT("xor.b32 %%o0, %%o0, %%e%u;\nst.global.b32 [%%p], %%o0;\nbra NEXT%zu;\n", value, j);
+        OUT("BYTES%zu:\n", j);
+        for (unsigned b = 0; b < 4; b++) {
+            OUT("and.pred %%cut, %%has%u, %%accumulate;\nmov.b32 %%o0, 0;\n", b);
+            OUT("@%%cut ld.global.u8 %%o0, [%%p+%u];\nshr.u32 %%x, %%e%u, %u;\n", b, value, 8 * b);
+            OUT("xor.b32 %%o0, %%o0, %%x;\n@%%has%u st.global.u8 [%%p+%u], %%o0;\n", b, b);
+        }
+        OUT("NEXT%zu:\n", j);
+    }
+    OUT("ret;\n");
+}
+
+static void head(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    /* What there was in PTX when the oldest compute capability that still matters came out; older
+     * drivers read it, newer ones too. */
+    const unsigned cc = w->target->cc < 75 ? w->target->cc : 75;
+    OUT(".version 7.1\n.target sm_%u\n.address_size 64\n", cc);
+    OUT(".visible .entry " GFK_XOR_KERNEL "(.param .align 8 .b8 regions[%zu],\n",
+        8 * (p->rows + p->cols));
+    OUT(".param .align 8 .b8 shape[%zu])\n.maxntid %u, 1, 1\n{\n", sizeof(gfk_xor_shape),
+        w->target->threads);
+    const size_t values_needed = p->cols + p->count;
+    for (unsigned v = 0; w->target->words > 1 && v < w->target->words; v++)
+        OUT(".reg .b32 %%%c<%zu>;\n", "abcd"[v], values_needed);
+    OUT(".reg .b32 %%e<%zu>, %%o<1>, %%q<1>, %%r<1>, %%s<1>;\n", values_needed);
+    OUT(".reg .b32 %%idx, %%thread, %%block, %%bytes, %%x, %%y;\n.reg .b64 %%p, %%off, %%q;\n");
+    OUT(".reg .pred %%accumulate, %%single, %%cut, %%has<4>;\n");
+    OUT("mov.u32 %%thread, %%tid.x;\nmov.u32 %%block, %%ctaid.x;\n");
+    OUT("ld.param.u32 %%x, [shape+24];\nsetp.ne.u32 %%accumulate, %%x, 0;\n");
+    OUT("ld.param.u32 %%x, [shape+12];\nsetp.ge.u32 %%single, %%block, %%x;\n");
+    OUT("@%%single bra EDGE;\nmad.lo.u32 %%idx, %%block, %u, %%thread;\n", w->target->threads);
+    OUT("ld.param.u32 %%x, [shape+8];\nsetp.ge.u32 %%cut, %%idx, %%x;\n@%%cut ret;\n");
+    OUT("ld.param.u32 %%x, [shape+28];\nsetp.ne.u32 %%single, %%x, 0;\n@%%single bra WORD;\n");
+}
+
+void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_target *target) {
+    const writer this_one = {text, program, target};
+    const writer *const w = &this_one;
+    const unsigned words = target->words;
+    head(w);
+    aligned_loads(w);
+    if (words == 1) {
+        OUT("bra SINGLE;\n");
+    } else {
+        for (unsigned v = 0; v < words; v++)
+            body(w, aligned_columns[words][v]);
+        aligned_stores(w);
+    }
+    word_loads(w);
+    symbol_loads(w);
+    OUT("SINGLE:\n");
+    body(w, 'e');
+    if (words == 1) {
+        OUT("@%%single bra SINGLE_STORES;\n");
+        aligned_stores(w);
+        OUT("SINGLE_STORES:\n");
+    }
+    single_stores(w);
+    OUT("}\n");
+}

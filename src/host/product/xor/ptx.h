@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program as the text of a kernel, in PTX. */
+#ifndef GFK_XOR_PTX_H
+#define GFK_XOR_PTX_H
+
+#include "program.h"
+#include "text.h"
+
+#define GFK_XOR_KERNEL "gfk_xor" /* its name */
+
+/* The kernel's second parameter. The first is an array of addresses, inputs and then outputs, of
+ * unit 0 of each region. A thread takes one unit: `words` aligned words of every region, or one
+ * word of regions that are not aligned. What is in front of the units and behind them is taken
+ * symbol by symbol, by one block more. */
+typedef struct gfk_xor_shape {
+    uint64_t tail;       /* offset of the first byte behind the units */
+    uint32_t units;      /* below 2^32 - threads */
+    uint32_t blocks;     /* that the units take */
+    uint32_t head;       /* symbols in front of the units */
+    uint32_t edges;      /* symbols in front and behind; at most `threads` */
+    uint32_t accumulate; /* 1: XOR into the outputs */
+    uint32_t unaligned;  /* 1: units are single words at any address */
+} gfk_xor_shape;
+
+typedef struct gfk_xor_target {
+    unsigned cc;      /* compute capability, 10 * major + minor */
+    unsigned words;   /* 1, 2 or 4 */
+    unsigned threads; /* of a block */
+} gfk_xor_target;
+
+/* Appends the kernel; running out of memory shows in text->failed. */
+void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_target *target);
+
+#endif

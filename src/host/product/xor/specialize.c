@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "specialize.h"
+
+bool gfk_xor_accepts(unsigned w, size_t rows, size_t cols) {
+    return rows <= GFK_XOR_MOST_ROWS && cols <= GFK_XOR_MOST_COLS && rows * cols * (w / 8) <= 4096;
+}
+
+/* More words per thread spend fewer instructions on addresses, and want more registers and longer
+ * code; the code of a kernel should stay within 32 KiB or so. */
+gfk_xor_target gfk_xor_choose_target(unsigned w, size_t rows, size_t cols, unsigned cc) {
+    const size_t symbol = w / 8;
+    const size_t work = symbol * rows * (cols + 21); /* about the instructions for one word */
+    unsigned words = 1;
+    if (cols <= 12 && work <= 200)
+        words = 4;
+    else if (cols <= 40 && work <= 500)
+        words = 2;
+    return (gfk_xor_target){.cc = cc, .words = words, .threads = 128};
+}
+
+static uint8_t *put(uint8_t *p, const void *data, size_t size) {
+    memcpy(p, data, size);
+    return p + size;
+}
+
+gfk_bytes gfk_xor_key(const gfk_field *field, size_t rows, size_t cols, const uint32_t *matrix,
+                      const gfk_xor_target *target, const char *compiler) {
+    const uint64_t numbers[] = {
+        GFK_XOR_GENERATOR, field->w,        field->polynomial, rows, cols, target->cc,
+        target->words,     target->threads, strlen(compiler)};
+    const size_t name = strlen(compiler), elements = rows * cols * sizeof *matrix;
+    gfk_bytes key = {NULL, sizeof numbers + name + elements};
+    key.data = malloc(key.size);
+    if (key.data != NULL)
+        (void)put(put(put(key.data, numbers, sizeof numbers), compiler, name), matrix, elements);
+    return key;
+}
+
+gfk_status gfk_xor_write_ptx(gfk_text *text, const gfk_field *field, size_t rows, size_t cols,
+                             const uint32_t *matrix, const gfk_xor_target *target) {
+    gfk_xor_program program;
+    gfk_status status = gfk_xor_program_create(&program, field, rows, cols, matrix);
+    if (status == GFK_STATUS_SUCCESS) {
+        gfk_xor_ptx(text, &program, target);
+        status = text->failed ? GFK_STATUS_OUT_OF_MEMORY : status;
+    }
+    gfk_xor_program_free(&program);
+    return status;
+}
+
+gfk_xor_shape gfk_xor_cut(const gfk_xor_target *target, unsigned w, uint64_t *regions, size_t count,
+                          uint64_t bytes, bool accumulate) {
+    const uint64_t symbol = w / 8, wide = 4 * (uint64_t)target->words;
+    const uint64_t phase = regions[0] % wide;
+    bool aligned = phase % symbol == 0;
+    for (size_t i = 1; aligned && i < count; i++)
+        aligned = regions[i] % wide == phase;
+    /* The first and the last word of an unaligned region are put together from single bytes: the
+     * aligned words that they lie in reach beyond the region. */
+    const uint64_t unit = aligned ? wide : 4;
+    const uint64_t margin = aligned ? 0 : 4;
+    uint64_t head = aligned ? (wide - phase) % wide : margin;
+    head = head < bytes ? head : bytes;
+    const uint64_t behind = bytes - head;
+    const uint64_t units = behind > margin ? (behind - margin) / unit : 0;
+    const gfk_xor_shape shape = {
+        .tail = units * unit,
+        .units = (uint32_t)units,
+        .blocks = (uint32_t)((units + target->threads - 1) / target->threads),
+        .head = (uint32_t)(head / symbol),
+        .edges = (uint32_t)((bytes - units * unit) / symbol),
+        .accumulate = accumulate,
+        .unaligned = !aligned,
+    };
+    for (size_t i = 0; i < count; i++)
+        regions[i] += head;
+    return shape;
+}

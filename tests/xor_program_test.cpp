@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The programs of the xor engine: right by the field's own arithmetic, and as short as they were.
+#include <gtest/gtest.h>
+
+#include "xor_matrices.h"
+extern "C" {
+#include "../src/host/product/xor/interpret.h"
+}
+
+namespace {
+
+struct Program {
+    gfk_xor_program p{};
+    gfk_status status;
+    explicit Program(const Matrix &m)
+        : status(gfk_xor_program_create(&p, &m.field, m.rows, m.cols, m.elements.data())) {}
+    Program(const Program &) = delete;
+    ~Program() { gfk_xor_program_free(&p); }
+};
+
+void check(const Matrix &m, int words) {
+    SCOPED_TRACE(m.name + " w=" + std::to_string(m.field.w) + " " + std::to_string(m.rows) + "x" +
+                 std::to_string(m.cols));
+    const Program program(m);
+    ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
+    uint64_t state = 1;
+    std::vector<uint32_t> in(m.cols), out(m.rows);
+    for (int n = 0; n < words; n++) {
+        for (uint32_t &x : in)
+            x = n == 0 ? UINT32_MAX : static_cast<uint32_t>(next_random(state));
+        ASSERT_EQ(gfk_xor_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
+        for (size_t j = 0; j < m.rows; j++)
+            ASSERT_EQ(out[j], expected_word(m, j, in.data())) << "output " << j;
+    }
+}
+
+const char *const kinds[] = {"random", "cauchy", "identity", "zero",
+                             "ones",   "sparse", "same",     "top"};
+
+// Polynomials with few and with many terms, with and without the term below the leading one, which
+// decides whether doublings may be multiplications.
+const std::vector<gfk_field> fields = {
+    field_of(8),           field_of(8, 0x11b),    field_of(8, 0x1f3), field_of(16),
+    field_of(16, 0x1002b), field_of(16, 0x1a011), field_of(32),       field_of(32, 0x1000000af)};
+
+TEST(XorProgram, EveryShapeUpToTwelve) {
+    for (const gfk_field &field : fields) {
+        ASSERT_NE(field.w, 0u);
+        for (size_t rows = 1; rows <= 12; rows++)
+            for (size_t cols = 1; cols <= 12; cols++)
+                check(make_matrix("random", field, rows, cols), 3);
+    }
+}
+
+TEST(XorProgram, Structured) {
+    for (const gfk_field &field : fields)
+        for (const char *kind : kinds)
+            for (const auto &[rows, cols] :
+                 {std::pair<size_t, size_t>{1, 1}, {4, 10}, {3, 17}, {9, 2}})
+                check(make_matrix(kind, field, rows, cols), 4);
+}
+
+TEST(XorProgram, Wide) {
+    check(make_matrix("random", field_of(8), 32, 64), 4);
+    check(make_matrix("cauchy", field_of(8), 42, 96), 2);
+    check(make_matrix("random", field_of(16), 20, 96), 2);
+    check(make_matrix("random", field_of(32), 24, 40), 2);
+}
+
+TEST(XorProgram, EveryConstant) { // of w = 8: all that Horner's rule can meet
+    for (uint32_t c = 0; c < 256; c++) {
+        Matrix m = make_matrix("random", field_of(8), 1, 2);
+        m.elements[0] = c;
+        check(m, 2);
+    }
+}
+
+// Each row of the field's 32 basis words: by linearity these are all products.
+TEST(XorProgram, BasisOfW32) {
+    const Matrix m = make_matrix("random", field_of(32), 4, 10);
+    const Program program(m);
+    ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
+    for (size_t i = 0; i < m.cols; i++) {
+        for (unsigned bit = 0; bit < 32; bit++) {
+            std::vector<uint32_t> in(m.cols), out(m.rows);
+            in[i] = UINT32_C(1) << bit;
+            ASSERT_EQ(gfk_xor_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
+            for (size_t j = 0; j < m.rows; j++)
+                ASSERT_EQ(out[j], expected_word(m, j, in.data()));
+        }
+    }
+}
+
+// Committed maxima: instructions on the two pipes for a word of every region. More is a step back.
+TEST(XorProgram, Costs) {
+    static const struct {
+        unsigned w;
+        size_t cols, rows, alu, fma;
+    } most[] = {
+        {8, 4, 2, 50, 14},     {8, 6, 3, 85, 21},     {8, 8, 3, 91, 21},      {8, 10, 4, 126, 28},
+        {8, 12, 4, 133, 28},   {8, 16, 4, 148, 28},   {8, 17, 3, 116, 21},    {8, 30, 3, 153, 21},
+        {8, 50, 10, 646, 70},  {8, 32, 16, 653, 448}, {8, 64, 32, 2172, 896}, {16, 10, 4, 204, 201},
+        {16, 16, 4, 240, 237}, {16, 30, 3, 305, 45},  {32, 10, 4, 287, 286},  {32, 16, 4, 360, 358},
+        {32, 30, 3, 391, 372},
+    };
+    for (const auto &e : most) {
+        for (const char *kind : {"random", "cauchy"}) {
+            const Program program(make_matrix(kind, field_of(e.w), e.rows, e.cols));
+            ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
+            const gfk_xor_cost cost = gfk_xor_program_cost(&program.p);
+            EXPECT_LE(cost.alu, e.alu) << kind << " w=" << e.w << " " << e.cols << "+" << e.rows;
+            EXPECT_LE(cost.fma, e.fma) << kind << " w=" << e.w << " " << e.cols << "+" << e.rows;
+        }
+    }
+}
+
+} // namespace

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of the xor engine as text: run by an interpreter on host memory, at every alignment,
+// and assembled by ptxas.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+#include "ptx_interpreter.h"
+#include "xor_matrices.h"
+extern "C" {
+#include "../src/host/product/xor/compiler.h"
+#include "../src/host/product/xor/specialize.h"
+}
+
+// LeakSanitizer asks for this: nvJitLink keeps some bytes of a text that it refused.
+extern "C" const char *__lsan_default_suppressions();
+extern "C" const char *__lsan_default_suppressions() {
+    return "leak:libnvJitLink";
+}
+
+namespace {
+
+std::string ptx_of(const Matrix &m, const gfk_xor_target &target) {
+    gfk_text text{};
+    const gfk_status status =
+        gfk_xor_write_ptx(&text, &m.field, m.rows, m.cols, m.elements.data(), &target);
+    std::string result = status == GFK_STATUS_SUCCESS ? text.data : "";
+    gfk_text_free(&text);
+    return result;
+}
+
+template <class T>
+std::vector<uint8_t> bytes_of(const T *data, size_t count) {
+    std::vector<uint8_t> bytes(count * sizeof(T));
+    std::memcpy(bytes.data(), data, bytes.size());
+    return bytes;
+}
+
+// One region at a phase modulo 16, between bytes that must stay as they are.
+struct Buffer {
+    std::vector<uint8_t> memory;
+    uint8_t *data;
+    size_t size;
+    Buffer(size_t bytes, size_t phase, uint64_t &state) : memory(bytes + 64), size(bytes) {
+        for (uint8_t &x : memory)
+            x = static_cast<uint8_t>(next_random(state));
+        data = memory.data() + 16;
+        data += (16 + phase - reinterpret_cast<uintptr_t>(data) % 16) % 16;
+    }
+};
+
+struct Case {
+    size_t bytes;
+    std::vector<size_t> phases; // of inputs and then outputs; repeated
+    bool accumulate;
+};
+
+void run_case(const Matrix &m, const gfk_xor_target &target, const PtxKernel &kernel,
+              const Case &c) {
+    uint64_t state = c.bytes;
+    std::vector<Buffer> buffers;
+    std::vector<uint64_t> addresses;
+    buffers.reserve(m.rows + m.cols);
+    for (size_t i = 0; i < m.rows + m.cols; i++) {
+        buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
+        addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
+    }
+    std::vector<std::vector<uint8_t>> before;
+    for (const Buffer &b : buffers)
+        before.push_back(b.memory);
+    const gfk_xor_shape shape =
+        gfk_xor_cut(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, c.accumulate);
+    ASSERT_LE(shape.edges, target.threads);
+    PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
+    launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
+    for (size_t i = 0; i < buffers.size(); i++)
+        launch.regions.push_back({buffers[i].data, buffers[i].data + c.bytes, i >= m.cols});
+    try {
+        kernel.run(launch);
+    } catch (const std::runtime_error &e) {
+        FAIL() << e.what();
+    }
+    const size_t symbol = m.field.w / 8;
+    std::vector<uint32_t> in(m.cols);
+    for (size_t j = 0; j < m.rows; j++) {
+        std::vector<uint8_t> &expected = before[m.cols + j];
+        const size_t base =
+            static_cast<size_t>(buffers[m.cols + j].data - buffers[m.cols + j].memory.data());
+        for (size_t at = 0; at < c.bytes; at += symbol) {
+            for (size_t i = 0; i < m.cols; i++) {
+                in[i] = 0;
+                std::memcpy(&in[i], buffers[i].data + at, symbol);
+            }
+            uint32_t value = expected_word(m, j, in.data());
+            uint32_t old = 0;
+            std::memcpy(&old, &expected[base + at], symbol);
+            value ^= c.accumulate ? old : 0;
+            std::memcpy(&expected[base + at], &value, symbol);
+        }
+        ASSERT_EQ(buffers[m.cols + j].memory, expected) << "output " << j;
+    }
+}
+
+const std::vector<unsigned> all_words = {1, 2, 4};
+
+void sweep(const Matrix &m, const std::vector<std::vector<size_t>> &phases,
+           const std::vector<size_t> &lengths, unsigned threads) {
+    for (const unsigned words : all_words) {
+        const gfk_xor_target target{90, words, threads};
+        const PtxKernel kernel(ptx_of(m, target));
+        for (const auto &p : phases)
+            for (const size_t bytes : lengths)
+                for (const bool accumulate : {false, true}) {
+                    SCOPED_TRACE(
+                        "w=" + std::to_string(m.field.w) + " words=" + std::to_string(words) +
+                        " bytes=" + std::to_string(bytes) + " phase=" + std::to_string(p[0]) +
+                        " xor=" + std::to_string(accumulate));
+                    run_case(m, target, kernel, {bytes, p, accumulate});
+                    if (testing::Test::HasFatalFailure())
+                        return;
+                }
+    }
+}
+
+class XorPtx : public testing::TestWithParam<unsigned> {
+  protected:
+    std::vector<size_t> lengths(size_t last) const { // in bytes
+        std::vector<size_t> result;
+        for (size_t n = GetParam() / 8; n <= last; n += GetParam() / 8)
+            result.push_back(n);
+        return result;
+    }
+};
+
+TEST_P(XorPtx, OnePhase) {
+    const Matrix m = make_matrix("random", field_of(GetParam()), 2, 3);
+    std::vector<std::vector<size_t>> phases;
+    for (size_t phase = 0; phase < 16; phase++)
+        phases.push_back({phase});
+    sweep(m, phases, lengths(70), 32);
+}
+
+TEST_P(XorPtx, DifferentPhases) {
+    const Matrix m = make_matrix("random", field_of(GetParam()), 2, 3);
+    sweep(m,
+          {{0, 1, 2, 3, 4}, {4, 8, 12, 0, 4}, {15, 0, 7, 9, 1}, {2, 2, 2, 2, 6}, {0, 0, 0, 0, 1}},
+          lengths(70), 32);
+}
+
+TEST_P(XorPtx, SeveralBlocks) {
+    const Matrix m = make_matrix("cauchy", field_of(GetParam()), 2, 4);
+    sweep(m, {{0}, {4}, {8, 3}}, {32 * 16, 32 * 16 + 4, 96 * 16 - 4, 96 * 16 + 36}, 32);
+}
+
+TEST_P(XorPtx, Structured) { // values that are an input, zero, or the same for two outputs
+    for (const char *kind : {"identity", "zero", "same", "ones", "top"})
+        sweep(make_matrix(kind, field_of(GetParam()), 3, 4), {{0}, {4}, {1, 2}}, {4, 16, 100}, 32);
+}
+
+TEST_P(XorPtx, Polynomials) {
+    for (const uint64_t low :
+         {UINT64_C(0x1b), UINT64_C(0xf3), UINT64_C(0x2b), UINT64_C(0xa011), UINT64_C(0xaf)}) {
+        gfk_field field;
+        const uint64_t polynomial = (UINT64_C(1) << GetParam()) | low;
+        if (gfk_field_init(&field, GetParam(), polynomial) == GFK_STATUS_SUCCESS)
+            sweep(make_matrix("random", field, 3, 5), {{0}, {1}}, {64, 132}, 32);
+    }
+}
+
+TEST_P(XorPtx, Wide) { // doublings by multiplications among them
+    sweep(make_matrix("random", field_of(GetParam()), 12, 12), {{0}, {4, 5}}, {256}, 32);
+    sweep(make_matrix("random", field_of(GetParam()), 18, 50), {{0}}, {64}, 32);
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, XorPtx, testing::Values(8u, 16u, 32u),
+                         [](const auto &p) { return "w" + std::to_string(p.param); });
+
+// The interpreter itself: a kernel that reaches beyond a region is found out.
+TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
+    const Matrix m = make_matrix("random", field_of(8), 1, 1);
+    const gfk_xor_target target{90, 4, 32};
+    const PtxKernel kernel(ptx_of(m, target));
+    alignas(16) uint8_t in[32] = {}, out[32] = {};
+    const uint64_t addresses[] = {reinterpret_cast<uintptr_t>(in),
+                                  reinterpret_cast<uintptr_t>(out)};
+    gfk_xor_shape shape{};
+    shape.tail = 32;
+    shape.units = 2;
+    shape.blocks = 1;
+    PtxKernel::Launch launch{1, 32, {bytes_of(addresses, 2), bytes_of(&shape, 1)}, {}};
+    launch.regions = {{in, in + 32, false}, {out, out + 32, true}};
+    EXPECT_NO_THROW(kernel.run(launch));
+    launch.regions = {{in, in + 31, false}, {out, out + 32, true}};
+    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+    launch.regions = {{in, in + 32, false}, {out, out + 32, false}};
+    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+    launch.regions = {{in, in + 32, false}, {out, out + 16, true}};
+    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+}
+
+// ---- cutting -----------------------------------------------------------------------------------
+
+TEST(XorCut, LongestRegionFitsIntoTheNumbers) {
+    for (const unsigned words : all_words) {
+        const gfk_xor_target target{90, words, 128};
+        for (const uint64_t phase : {0, 1}) {
+            uint64_t regions[2] = {1 << 20, (1 << 20) + phase};
+            const gfk_xor_shape s = gfk_xor_cut(&target, 8, regions, 2, GFK_XOR_LONGEST, false);
+            const uint64_t unit = phase ? 4 : 4 * words;
+            EXPECT_EQ(uint64_t{s.units} * unit + s.edges, GFK_XOR_LONGEST);
+            EXPECT_EQ(s.unaligned, phase);
+            EXPECT_LT(uint64_t{s.blocks} * target.threads, UINT64_C(1) << 32);
+            EXPECT_LT(s.blocks, UINT32_C(1) << 31);
+        }
+    }
+}
+
+// ---- what identifies a kernel ------------------------------------------------------------------
+
+TEST(XorKey, EverythingMatters) {
+    std::vector<std::string> keys;
+    const auto add = [&](const Matrix &m, gfk_xor_target target, const char *compiler) {
+        const gfk_bytes key =
+            gfk_xor_key(&m.field, m.rows, m.cols, m.elements.data(), &target, compiler);
+        ASSERT_NE(key.data, nullptr);
+        keys.emplace_back(static_cast<const char *>(key.data), key.size);
+        std::free(key.data);
+    };
+    Matrix m = make_matrix("random", field_of(8), 2, 3);
+    add(m, {90, 4, 128}, "a");
+    add(m, {80, 4, 128}, "a");
+    add(m, {90, 2, 128}, "a");
+    add(m, {90, 4, 256}, "a");
+    add(m, {90, 4, 128}, "b");
+    std::swap(m.rows, m.cols);
+    add(m, {90, 4, 128}, "a");
+    std::swap(m.rows, m.cols);
+    m.elements[5] ^= 1;
+    add(m, {90, 4, 128}, "a");
+    m.elements[5] ^= 1;
+    m.field = field_of(8, 0x11b);
+    add(m, {90, 4, 128}, "a");
+    for (size_t i = 0; i < keys.size(); i++)
+        for (size_t j = 0; j < i; j++)
+            EXPECT_NE(keys[i], keys[j]) << i << " " << j;
+}
+
+// A change of the generated text needs a new GFK_XOR_GENERATOR, or caches would go on giving the
+// old kernels. Then the number here follows.
+TEST(XorKey, GeneratorVersion) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const unsigned w : {8u, 16u, 32u})
+        for (const auto &[rows, cols] : {std::pair<size_t, size_t>{2, 4}, {4, 10}, {16, 32}}) {
+            const Matrix m = make_matrix("random", field_of(w), rows, cols);
+            for (const char c : ptx_of(m, gfk_xor_choose_target(w, rows, cols, 90)))
+                hash = (hash ^ static_cast<uint8_t>(c)) * UINT64_C(0x100000001b3);
+        }
+    EXPECT_EQ(GFK_XOR_GENERATOR, 1);
+    EXPECT_EQ(hash, UINT64_C(0xe790dfb10cc9dc2)) << std::hex << "0x" << hash;
+}
+
+// ---- assembling --------------------------------------------------------------------------------
+
+struct Shape {
+    unsigned w;
+    size_t cols, rows;
+    unsigned registers; // at most
+};
+
+const Shape shapes[] = {
+    {8, 4, 2, 40},    {8, 6, 3, 48},    {8, 8, 3, 56},     {8, 10, 4, 72},   {8, 12, 4, 80},
+    {8, 16, 4, 64},   {8, 17, 3, 64},   {8, 20, 4, 72},    {8, 24, 4, 96},   {8, 30, 3, 104},
+    {8, 50, 10, 168}, {8, 32, 16, 168}, {8, 64, 32, 255},  {16, 10, 4, 56},  {16, 16, 4, 72},
+    {16, 30, 3, 128}, {32, 10, 4, 64},  {32, 16, 4, 72},   {32, 30, 3, 128}, {8, 1, 1, 32},
+    {8, 12, 12, 96},  {16, 12, 12, 96}, {32, 12, 12, 128},
+};
+
+int number_before(const std::string &text, const char *what) {
+    const size_t at = text.find(what);
+    if (at == std::string::npos)
+        return -1;
+    size_t begin = at;
+    while (begin > 0 &&
+           (std::isdigit(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == ' '))
+        begin--;
+    return std::atoi(text.c_str() + begin);
+}
+
+TEST(XorPtxAssembled, RegistersAndSpills) {
+    const char *ptxas = GFK_TEST_PTXAS;
+    if (*ptxas == '\0')
+        GTEST_SKIP() << "there is no ptxas: the kernels are not assembled";
+    char file[] = "/tmp/gfk_xor_XXXXXX";
+    const int fd = mkstemp(file);
+    ASSERT_GE(fd, 0);
+    close(fd);
+    for (const Shape &s : shapes) {
+        for (const char *kind : {"random", "cauchy"}) {
+            SCOPED_TRACE(std::string(kind) + " w=" + std::to_string(s.w) + " " +
+                         std::to_string(s.cols) + "+" + std::to_string(s.rows));
+            const Matrix m = make_matrix(kind, field_of(s.w), s.rows, s.cols);
+            const std::string ptx = ptx_of(m, gfk_xor_choose_target(s.w, s.rows, s.cols, 90));
+            FILE *out = std::fopen(file, "w");
+            ASSERT_EQ(std::fwrite(ptx.data(), 1, ptx.size(), out), ptx.size());
+            std::fclose(out);
+            const std::string command =
+                std::string(ptxas) + " -v -arch=sm_90 " + file + " -o /dev/null 2>&1";
+            FILE *pipe = popen(command.c_str(), "r");
+            ASSERT_NE(pipe, nullptr);
+            std::string log;
+            char buffer[512];
+            while (std::fgets(buffer, sizeof buffer, pipe))
+                log += buffer;
+            ASSERT_EQ(pclose(pipe), 0) << log;
+            EXPECT_EQ(number_before(log, "bytes spill stores"), 0) << log;
+            const int registers = number_before(log, "registers");
+            EXPECT_GT(registers, 0) << log;
+            EXPECT_LE(registers, static_cast<int>(s.registers)) << log;
+        }
+    }
+    std::remove(file);
+}
+
+// The compiler that fills caches, where there is one.
+TEST(XorCompiler, MakesMachineCode) {
+    const std::string ptx =
+        ptx_of(make_matrix("random", field_of(8), 4, 10), gfk_xor_choose_target(8, 4, 10, 90));
+    gfk_bytes code{};
+    if (!gfk_xor_compile(ptx.c_str(), ptx.size(), 90, &code)) {
+        EXPECT_STREQ(gfk_xor_compiler(), "driver");
+        GTEST_SKIP() << "there is no nvJitLink: the driver compiles";
+    }
+    ASSERT_GT(code.size, 1000u);
+    EXPECT_EQ(std::memcmp(code.data, "\177ELF", 4), 0);
+    std::free(code.data);
+    // What it refuses is a refusal, not a crash.
+    EXPECT_FALSE(gfk_xor_compile("nonsense", 8, 90, &code));
+    for (const unsigned cc : {0, 1, 52, 999}) // that it does not know
+        EXPECT_FALSE(gfk_xor_compile(ptx.c_str(), ptx.size(), cc, &code));
+}
+
+} // namespace
