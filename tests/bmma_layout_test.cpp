@@ -81,8 +81,8 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
                                     const int symbol = first_symbol<T>(word, chain);
                                     fa[lane].push_back(a[lane][symbol][r]);
                                     fa[lane].push_back(a[lane][symbol + 1][r]);
-                                    fb[lane].push_back(b[T::index(
-                                        pair, tile_of<T>(chain) * T::steps + r, lane)]);
+                                    fb[lane].push_back(
+                                        b[T::index(pair, tile_of<T>(chain) * T::steps + r, lane)]);
                                 }
                             mma(c[chain], fa, fb);
                             s += n;
@@ -101,8 +101,8 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
                     for (int lane = 0; lane < 32; lane++)
                         received[lane] = words[lane ^ (1 << round)][0];
                     for (int lane = 0; lane < 32; lane++)
-                        words[lane][0] = permute(words[lane][0], received[lane],
-                                                 exchange_selector(round, lane));
+                        words[lane][0] =
+                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
                 }
             }
             for (int lane = 0; lane < 32; lane++)

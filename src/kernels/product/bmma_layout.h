@@ -54,35 +54,36 @@ struct Layout {
     static_assert(W == 8 || W == 16 || W == 32, "");
     static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
     static constexpr int w = W, lanes = Lanes, slots = Slots;
-    static constexpr int inputs = Lanes * Slots;          /* of a pass */
-    static constexpr int cells = 32 / Lanes;              /* of a unit */
-    static constexpr int symbols = 128 / W;               /* of a cell */
-    static constexpr int in_register = 32 / W;            /* slots that a register holds */
+    static constexpr int inputs = Lanes * Slots; /* of a pass */
+    static constexpr int cells = 32 / Lanes;     /* of a unit */
+    static constexpr int symbols = 128 / W;      /* of a cell */
+    static constexpr int in_register = 32 / W;   /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
-    static constexpr int outputs = W == 32 ? 1 : Lanes;   /* of a group */
-    static constexpr int words = W == 32 ? 1 : 4;         /* of a lane and group */
-    static constexpr int tiles = W == 16 ? 2 : 1;         /* sets of 8 columns with a bit pair */
-    static constexpr int pair_registers = tiles * steps;  /* of the matrix operand, per bit pair */
+    static constexpr int outputs = W == 32 ? 1 : Lanes;  /* of a group */
+    static constexpr int words = W == 32 ? 1 : 4;        /* of a lane and group */
+    static constexpr int tiles = W == 16 ? 2 : 1;        /* sets of 8 columns with a bit pair */
+    static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
     static constexpr int group_registers = 4 * pair_registers;
     /* A count may reach the number of K bits; four counts share a word while it fits in a byte. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
 
     /* The registers of the matrix operand in memory: [pass][group][bit pair][register / vector]
      * [lane][register % vector], so that a warp's loads are contiguous. */
-    static constexpr int vector =
-        pair_registers % 4 == 0 ? 4 : pair_registers % 2 == 0 ? 2 : 1;
-    static constexpr size_t index(int pair, int r, int lane) {
+    static constexpr int vector = pair_registers % 4 == 0 ? 4 : pair_registers % 2 == 0 ? 2 : 1;
+    GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
         return ((size_t)(pair * pair_registers + r) / vector * 32 + (size_t)lane) * vector +
                r % vector;
     }
 
     /* What column `column` of the tile means: output `*output` of the group, bit `*bit` of it. */
-    static constexpr int column_output(int column) { return W == 32 ? 0 : column / 2 % Lanes; }
-    static constexpr int column_bit(int pair, int tile, int column) {
+    GFK_BOTH static constexpr int column_output(int column) {
+        return W == 32 ? 0 : column / 2 % Lanes;
+    }
+    GFK_BOTH static constexpr int column_bit(int pair, int tile, int column) {
         return 2 * pair + column % 2 + (W == 32 ? 8 * (column / 2) : 8 * tile);
     }
     /* Is the column for the cell that lane q of four has a share of? */
-    static constexpr bool column_sees(int column, int q) {
+    GFK_BOTH static constexpr bool column_sees(int column, int q) {
         return column / 2 / Lanes == q / Lanes;
     }
 };
@@ -166,9 +167,8 @@ GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
 #pragma unroll
     for (int s = 0; s < 2; s++) {
         const int bit = 2 * pair + s;
-        const uint32_t v = T::w == 16
-                               ? pack<P>(c[0][s], c[1][s], c[0][2 + s], c[1][2 + s], bit)
-                               : pack<P>(c[0][s], c[0][2 + s], c[1][s], c[1][2 + s], bit);
+        const uint32_t v = T::w == 16 ? pack<P>(c[0][s], c[1][s], c[0][2 + s], c[1][2 + s], bit)
+                                      : pack<P>(c[0][s], c[0][2 + s], c[1][s], c[1][2 + s], bit);
         word ^= v & 0x01010101u << bit;
     }
     return word;

@@ -47,8 +47,7 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
             bit_matrix<T::w>(matrix[j * cols + i], polynomial, masks);
             const int slot = (int)(i % T::inputs / T::lanes), share = (int)(i % T::lanes);
             const int step = slot / T::in_register, shift = slot % T::in_register * T::w;
-            uint32_t *group =
-                table + (i / T::inputs * groups + j / T::outputs) * group_words<T>();
+            uint32_t *group = table + (i / T::inputs * groups + j / T::outputs) * group_words<T>();
             for (int column = 0; column < 8; column++) {
                 if ((size_t)T::column_output(column) != j % T::outputs)
                     continue;
