@@ -68,8 +68,8 @@ __device__ inline uint4 load_cell(const uint8_t *region, const Cells &c, uint64_
         const uint32_t *words = (const uint32_t *)(p - shift);
         const uint32_t a = words[0], b = words[1], d = words[2], e = words[3];
         const uint32_t f = shift ? words[4] : 0;
-        return make_uint4(funnel(a, b, 8 * shift), funnel(b, d, 8 * shift), funnel(d, e, 8 * shift),
-                          funnel(e, f, 8 * shift));
+        return make_uint4(funnel(a, b, 8 * shift), funnel(b, d, 8 * shift),
+                          funnel(d, e, 8 * shift), funnel(e, f, 8 * shift));
     }
     unsigned first, last;
     cell_bounds(c, cell, &first, &last);
