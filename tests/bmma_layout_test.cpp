@@ -3,12 +3,9 @@
 // documents, what lanes do before and after it is the kernels' own code, and the result is compared
 // with the field's arithmetic.
 #include <array>
-#include <random>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include <gfk/gfk.h>
+#include "harness.h"
 
 #include "../src/kernels/product/bmma_layout.h"
 #include "../src/kernels/product/bmma_tables.h"
@@ -121,17 +118,17 @@ void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
     SCOPED_TRACE(testing::Message() << "w " << T::w << " lanes " << T::lanes << " slots "
                                     << T::slots << " pack " << static_cast<int>(P) << ", " << cols
                                     << " -> " << rows << (ones ? ", all ones" : ""));
-    std::mt19937 random(static_cast<unsigned>(rows * 1000 + cols));
+    Random random(rows * 1000 + cols);
     gfk_field field;
     ASSERT_EQ(gfk_field_init(&field, T::w, polynomial), GFK_STATUS_SUCCESS);
     std::vector<uint32_t> matrix(rows * cols);
     for (auto &c : matrix)
-        c = static_cast<uint32_t>(random()) >> (32 - T::w);
+        c = random.symbol(T::w);
     const size_t words = T::cells * 4;
     std::vector<std::vector<uint32_t>> in(cols, std::vector<uint32_t>(words));
     for (auto &region : in)
         for (auto &word : region)
-            word = ones ? 0xffffffff : static_cast<uint32_t>(random());
+            word = ones ? 0xffffffff : random.symbol(32);
     std::vector<std::vector<uint32_t>> out(rows, std::vector<uint32_t>(words, 0));
     std::vector<uint32_t> table(matrix_words<T>(rows, cols));
     build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
@@ -149,6 +146,7 @@ void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
                     expected ^= product << bit;
                 }
             ASSERT_EQ(out[j][at], expected) << "output " << j << " word " << at;
+            count_checked();
         }
 }
 

@@ -86,7 +86,7 @@ __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
 }
 
 /* Where all regions are. */
-template <int Inputs, int Outputs>
+template <size_t Inputs, size_t Outputs>
 struct Job : Walk {
     const uint32_t *matrix;       /* the layout's table */
     const uint32_t *coefficients; /* for the cut cells: rows * stride */
@@ -114,7 +114,7 @@ struct Narrow {
         P == Pack::permute || T::counts_fit_bytes ? T::inputs : 255 / T::w;
 };
 
-enum { narrow_inputs = 32, narrow_outputs = 4 };
+constexpr size_t narrow_inputs = 32, narrow_outputs = 4;
 using NarrowJob = Job<narrow_inputs, narrow_outputs>;
 
 template <class K>
@@ -195,9 +195,11 @@ struct Wide {
     static constexpr int units = Units, threads = Threads, blocks = Blocks;
     static constexpr bool aligned = Aligned;
     static constexpr Pack pack = T::counts_fit_bytes ? Pack::mixed : Pack::permute;
+    /* w = 32: a k256 MMA wants two words of a cell beside two of the next input's. */
+    static constexpr Load load = T::w == 32 ? Load::halves : Load::once;
 };
 
-enum { wide_inputs = 512, wide_outputs = 512 };
+constexpr size_t wide_inputs = 512, wide_outputs = 512;
 using WideJob = Job<wide_inputs, wide_outputs>;
 
 template <class K>
@@ -221,7 +223,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
                 uint32_t x[T::slots][4];
 #pragma unroll
                 for (int s = 0; s < T::slots; s++)
-                    load_whole<K::aligned>(
+                    load_whole<K::aligned, K::load>(
                         job.in[pass * T::inputs + s * T::lanes + share] + 16 * cell, x[s]);
                 arrange<T>(x, a[u]);
             }

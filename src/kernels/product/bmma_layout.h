@@ -31,6 +31,11 @@
 #else
 #define GFK_BOTH inline
 #endif
+#ifdef __CUDA_ARCH__
+#define GFK_UNROLL _Pragma("unroll")
+#else
+#define GFK_UNROLL
+#endif
 
 namespace gfk {
 namespace bmma {
@@ -92,11 +97,11 @@ struct Layout {
  * register's missing slots hold does not matter: the matrix operand is zero there. */
 template <class T>
 GFK_BOTH void arrange(const uint32_t (&x)[T::slots][4], uint32_t (&a)[T::symbols][T::steps]) {
-#pragma unroll
+    GFK_UNROLL
     for (int s = 0; s < T::steps; s++) {
         const int first = s * T::in_register;
         const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
-#pragma unroll
+        GFK_UNROLL
         for (int i = 0; i < 4; i++) {
             if (T::w == 32) {
                 a[i % T::symbols][s] = x[first][i];
@@ -164,7 +169,7 @@ GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int b
  * every byte. c[chain] is an accumulator: columns 2q and 2q + 1 of row g, then of row g + 8. */
 template <class T, Pack P>
 GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
-#pragma unroll
+    GFK_UNROLL
     for (int s = 0; s < 2; s++) {
         const int bit = 2 * pair + s;
         const uint32_t v = T::w == 16 ? pack<P>(c[0][s], c[1][s], c[0][2 + s], c[1][2 + s], bit)

@@ -70,10 +70,23 @@ __device__ void cut_cells(const J &job, uint64_t thread, uint64_t threads) {
     }
 }
 
+enum class Load {
+    whole,  /* 16 bytes at once */
+    halves, /* 8 and 8: registers in pairs, which may then stand beside another cell's */
+    once    /* 16 bytes that L1 need not keep */
+};
+
 /* A whole cell. Unaligned, the load reaches up to three bytes beyond it. */
-template <bool Aligned>
+template <bool Aligned, Load How = Load::whole>
 __device__ inline void load_whole(const uint8_t *p, uint32_t (&x)[4]) {
-    if (Aligned) {
+    if (Aligned && How == Load::halves) {
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2 + 8];" : "=r"(x[2]), "=r"(x[3]) : "l"(p));
+    } else if (Aligned && How == Load::once) {
+        asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                     : "l"(p));
+    } else if (Aligned) {
         const uint4 v = *(const uint4 *)p;
         x[0] = v.x;
         x[1] = v.y;
@@ -82,7 +95,7 @@ __device__ inline void load_whole(const uint8_t *p, uint32_t (&x)[4]) {
     } else {
         const unsigned shift = (unsigned)((uintptr_t)p % 4);
         const uint32_t *words = (const uint32_t *)(p - shift);
-        uint32_t y[5] = {words[0], words[1], words[2], words[3], shift ? words[4] : 0};
+        const uint32_t y[5] = {words[0], words[1], words[2], words[3], shift ? words[4] : 0};
 #pragma unroll
         for (int i = 0; i < 4; i++)
             x[i] = funnel(y[i], y[i + 1], 8 * shift);

@@ -15,7 +15,7 @@ struct Tables {
     uint32_t low[2], middle[2], high;
 };
 
-enum { most_coefficients = 200, most_inputs = 200, group = 4 };
+constexpr size_t most_coefficients = 200, most_inputs = 200, group = 4;
 
 struct Job : gfk::Walk {
     /* 2^32 / 2^n, for shifts to the right on the FMA pipe: as constants of the program they would
