@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The host side of the BMMA engines: which kernel takes a shape, its tables, its launches.
+ *
+ * A product's tables are the narrow kernel's matrix operand, if the shape has one, the wide
+ * kernel's, and the coefficients. Everything follows from the shape, so a product keeps no state of
+ * its own. */
+#pragma once
+
+#include <stdlib.h>
+
+#include "bmma.cuh"
+#include "bmma_tables.h"
+
+extern "C" {
+#include "../../host/device.h"
+}
+
+namespace gfk {
+namespace bmma {
+
+/* A kernel of either kind, as the choice sees it. */
+struct Row {
+    size_t inputs, outputs; /* narrow: the largest shape; wide: what a pass and a group take */
+    size_t (*words)(size_t rows, size_t cols);
+    void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
+                  const uint32_t *matrix);
+    gfk_status (*run)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
+                      const uint32_t *coefficients);
+};
+
+template <class K, class J>
+gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *call,
+                      uint64_t unit_cells) {
+    const uint64_t units = divide_up(job.count, unit_cells);
+    const uint64_t cut = cut_threads(job, K::T::w);
+    uint64_t blocks = divide_up(units, K::threads / 32);
+    if (blocks < divide_up(cut, K::threads))
+        blocks = divide_up(cut, K::threads);
+    const uint64_t most = (uint64_t)call->product->processors * K::blocks;
+    return launch(kernel, blocks < most ? blocks : most, K::threads, 0, call->stream, job);
+}
+
+template <class K>
+gfk_status run_narrow(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+                      const uint32_t *coefficients) {
+    using T = typename K::T;
+    const gfk_product_info &info = call->product->info;
+    NarrowJob job = {};
+    describe(job, call, c);
+    job.matrix = matrix;
+    job.coefficients = coefficients;
+    job.rows = (uint32_t)info.rows;
+    job.cols = job.stride = (uint32_t)info.cols;
+    /* A missing input stands for one that its neighbour loads in the same instruction. */
+    for (size_t i = 0; i < (size_t)T::inputs; i++)
+        job.in[i] = i < info.cols ? gfk_region_address(call->in, i) - c.phase
+                                  : job.in[i - i % T::lanes < info.cols ? i - i % T::lanes : 0];
+    for (size_t j = 0; j < info.rows; j++)
+        job.out[j] = gfk_region_address(call->out, j) - c.phase;
+    return launch_job<K>(narrow<K>, job, call, T::cells);
+}
+
+/* As many launches as the pointers need. */
+template <class K>
+gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+                    const uint32_t *coefficients) {
+    using T = typename K::T;
+    static_assert(wide_inputs % T::inputs == 0 && wide_outputs % T::outputs == 0, "");
+    const gfk_product_info &info = call->product->info;
+    WideJob job;
+    describe(job, call, c);
+    job.stride = (uint32_t)info.cols;
+    job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
+    for (size_t first_out = 0; first_out < info.rows; first_out += wide_outputs) {
+        const size_t rows =
+            info.rows - first_out < wide_outputs ? info.rows - first_out : wide_outputs;
+        for (size_t j = 0; j < rows; j++)
+            job.out[j] = gfk_region_address(call->out, first_out + j) - c.phase;
+        job.rows = (uint32_t)rows;
+        job.groups = (uint32_t)divide_up(rows, T::outputs);
+        for (size_t first_in = 0; first_in < info.cols; first_in += wide_inputs) {
+            const size_t cols =
+                info.cols - first_in < wide_inputs ? info.cols - first_in : wide_inputs;
+            job.cols = (uint32_t)cols;
+            job.passes = (uint32_t)divide_up(cols, T::inputs);
+            for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
+                job.in[i] = i < cols ? gfk_region_address(call->in, first_in + i) - c.phase
+                                     : job.in[i - i % T::lanes < cols ? i - i % T::lanes : 0];
+            job.matrix = matrix + first_in / T::inputs * job.pass_words +
+                         first_out / T::outputs * group_words<T>();
+            job.coefficients = coefficients + first_out * info.cols + first_in;
+            job.accumulate = call->accumulate || first_in != 0;
+            const gfk_status status = launch_job<K>(wide<K>, job, call, T::cells * K::units);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+        }
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+template <class K>
+constexpr Row narrow_row() {
+    using T = typename K::T;
+    return {(size_t)K::inputs, (size_t)(K::groups * T::outputs), matrix_words<T>, build_matrix<T>,
+            run_narrow<K>};
+}
+
+/* Aligned and not: the same layout. */
+struct WideRow {
+    Row aligned, unaligned;
+};
+
+template <class T, int Units, int Threads, int Blocks>
+constexpr WideRow wide_row() {
+    return {{(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>, build_matrix<T>,
+             run_wide<Wide<T, Units, Threads, Blocks, true>>},
+            {(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>, build_matrix<T>,
+             run_wide<Wide<T, Units, Threads, Blocks, false>>}};
+}
+
+/* The kernels of one width: narrow ones with the best first, wide ones by growing inputs. */
+template <size_t N, size_t M>
+struct Engine {
+    Row narrow[N];
+    WideRow wide[M];
+
+    struct Choice {
+        const Row *narrow; /* NULL: the shape has none */
+        const WideRow *wide;
+        size_t narrow_words, wide_words;
+        uint64_t bytes;
+    };
+
+    Choice choose(size_t rows, size_t cols) const {
+        Choice c = {};
+        for (size_t i = 0; i < N && c.narrow == NULL; i++)
+            if (cols <= narrow[i].inputs && rows <= narrow[i].outputs)
+                c.narrow = &narrow[i];
+        size_t i = 0;
+        while (i + 1 < M && cols > wide[i].aligned.inputs)
+            i++;
+        c.wide = &wide[i];
+        c.narrow_words = c.narrow ? c.narrow->words(rows, cols) : 0;
+        c.wide_words = c.wide->aligned.words(rows, cols);
+        c.bytes = 4 * ((uint64_t)c.narrow_words + c.wide_words + rows * cols);
+        return c;
+    }
+
+    /* 2^31 is where the kernels' counters of rows, columns and groups end. */
+    gfk_status accepts(size_t rows, size_t cols, uint64_t *table_bytes, const char **reason) const {
+        *table_bytes = 0;
+        *reason = "";
+        if (rows >= (size_t)1 << 24 || cols >= (size_t)1 << 24) {
+            *reason = "binary tensor cores take at most 2^24 rows and columns";
+            return GFK_STATUS_NOT_SUPPORTED;
+        }
+        *table_bytes = choose(rows, cols).bytes;
+        return GFK_STATUS_SUCCESS;
+    }
+
+    gfk_status create(gfk_product_t p) const {
+        const size_t rows = p->info.rows, cols = p->info.cols;
+        const Choice c = choose(rows, cols);
+        uint32_t *table = (uint32_t *)malloc(c.bytes);
+        if (table == NULL)
+            return GFK_STATUS_OUT_OF_MEMORY;
+        const uint64_t polynomial = p->info.field.polynomial;
+        if (c.narrow)
+            c.narrow->build(table, polynomial, rows, cols, p->matrix);
+        c.wide->aligned.build(table + c.narrow_words, polynomial, rows, cols, p->matrix);
+        memcpy(table + c.narrow_words + c.wide_words, p->matrix, 4 * rows * cols);
+        const gfk_status status = gfk_device_upload(p->tables, table, c.bytes);
+        free(table);
+        return status;
+    }
+
+    gfk_status run(const gfk_product_call *call) const {
+        const gfk_product_info &info = call->product->info;
+        const Choice c = choose(info.rows, info.cols);
+        const Cells cells = cells_of(call);
+        const uint32_t *table = (const uint32_t *)call->product->tables;
+        const uint32_t *coefficients = table + c.narrow_words + c.wide_words;
+        if (cells.aligned && c.narrow)
+            return c.narrow->run(call, cells, table, coefficients);
+        const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
+        return row.run(call, cells, table + c.narrow_words, coefficients);
+    }
+};
+
+} // namespace bmma
+} // namespace gfk

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a region product becomes binary matrix products mma.m16n8k128 and k256 (AND, popcount).
+ *
+ * A row of the data operand is one symbol position, its K bits are the input symbols there. A
+ * column of the matrix operand is one bit of one output; the parity of the count is that bit. A
+ * warp takes a unit of 32 / lanes cells; cell and inputs are dealt out so that every lane loads,
+ * and stores, 16 contiguous bytes:
+ *
+ * - lane 4g + q supplies 32 K bits to the rows g and g + 8 and receives columns 2q and 2q + 1 of
+ *   both (PTX ISA, "Matrix Fragments for mma.m16n8k128 / k256").
+ * - `lanes` neighbouring lanes (1, 2 or 4) share a cell. Lane l of them has the inputs
+ *   l, lanes + l, 2 * lanes + l, ...: its slots. With fewer than four, a row holds several cells
+ *   and the matrix operand is block-diagonal.
+ * - A register of the data operand holds the same symbol of 4, 2 or 1 slots (w = 8, 16, 32), the
+ *   first in its lowest bits: the order of the K bits is free as long as both operands agree, so
+ *   nothing else is moved.
+ * - Outputs go in groups. w = 8 and 16: a group is `lanes` outputs, and lane l receives all bits of
+ *   output l. w = 32: a group is one output, lane q receives byte q of every symbol, and a 4 x 4
+ *   byte transposition among four lanes makes words of it, so no column is spent on padding.
+ *
+ * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
+ * against an emulated MMA. */
+#ifndef GFK_KERNELS_BMMA_LAYOUT_H
+#define GFK_KERNELS_BMMA_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define GFK_BOTH __host__ __device__ inline
+#else
+#define GFK_BOTH inline
+#endif
+#ifdef __CUDA_ARCH__
+#define GFK_UNROLL _Pragma("unroll")
+#else
+#define GFK_UNROLL
+#endif
+
+namespace gfk {
+namespace bmma {
+
+/* PRMT without its sign mode. */
+GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
+#ifdef __CUDA_ARCH__
+    return __byte_perm(a, b, selector);
+#else
+    const uint64_t bytes = (uint64_t)b << 32 | a;
+    uint32_t d = 0;
+    for (int i = 0; i < 4; i++)
+        d |= (uint32_t)(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+    return d;
+#endif
+}
+
+/* Slots is how many inputs a lane has in one pass. */
+template <int W, int Lanes, int Slots>
+struct Layout {
+    static_assert(W == 8 || W == 16 || W == 32, "");
+    static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
+    static constexpr int w = W, lanes = Lanes, slots = Slots;
+    static constexpr int inputs = Lanes * Slots; /* of a pass */
+    static constexpr int cells = 32 / Lanes;     /* of a unit */
+    static constexpr int symbols = 128 / W;      /* of a cell */
+    static constexpr int in_register = 32 / W;   /* slots that a register holds */
+    static constexpr int steps = (Slots + in_register - 1) / in_register;
+    static constexpr int outputs = W == 32 ? 1 : Lanes;  /* of a group */
+    static constexpr int words = W == 32 ? 1 : 4;        /* of a lane and group */
+    static constexpr int tiles = W == 16 ? 2 : 1;        /* sets of 8 columns with a bit pair */
+    static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
+    static constexpr int group_registers = 4 * pair_registers;
+    /* A count may reach the number of K bits; four counts share a word while it fits in a byte. */
+    static constexpr bool counts_fit_bytes = inputs * W < 256;
+
+    /* The registers of the matrix operand in memory: [pass][group][bit pair][register / vector]
+     * [lane][register % vector], so that a warp's loads are contiguous. */
+    static constexpr int vector = pair_registers % 4 == 0 ? 4 : pair_registers % 2 == 0 ? 2 : 1;
+    GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
+        return ((size_t)(pair * pair_registers + r) / vector * 32 + (size_t)lane) * vector +
+               r % vector;
+    }
+
+    /* What column `column` of the tile means: output `*output` of the group, bit `*bit` of it. */
+    GFK_BOTH static constexpr int column_output(int column) {
+        return W == 32 ? 0 : column / 2 % Lanes;
+    }
+    GFK_BOTH static constexpr int column_bit(int pair, int tile, int column) {
+        return 2 * pair + column % 2 + (W == 32 ? 8 * (column / 2) : 8 * tile);
+    }
+    /* Is the column for the cell that lane q of four has a share of? */
+    GFK_BOTH static constexpr bool column_sees(int column, int q) {
+        return column / 2 / Lanes == q / Lanes;
+    }
+};
+
+/* From the words of a lane's cells, x[slot][word], to the data operand, a[symbol][step]. What a
+ * register's missing slots hold does not matter: the matrix operand is zero there. */
+template <class T>
+GFK_BOTH void arrange(const uint32_t (&x)[T::slots][4], uint32_t (&a)[T::symbols][T::steps]) {
+    GFK_UNROLL
+    for (int s = 0; s < T::steps; s++) {
+        const int first = s * T::in_register;
+        const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
+        GFK_UNROLL
+        for (int i = 0; i < 4; i++) {
+            if (T::w == 32) {
+                a[i % T::symbols][s] = x[first][i];
+            } else if (T::w == 16) {
+                const uint32_t p = x[first][i], q = n > 1 ? x[first + (n > 1)][i] : 0;
+                a[2 * i % T::symbols][s] = n > 1 ? permute(p, q, 0x5410) : p;
+                a[(2 * i + 1) % T::symbols][s] = n > 1 ? permute(p, q, 0x7632) : p >> 16;
+            } else {
+                const uint32_t p = x[first][i], q = n > 1 ? x[first + (n > 1)][i] : 0;
+                const uint32_t r = n > 2 ? x[first + 2 * (n > 2)][i] : 0;
+                const uint32_t lo = permute(p, q, 0x5140), hi = permute(p, q, 0x7362);
+                uint32_t *y[4] = {&a[4 * i % T::symbols][s], &a[(4 * i + 1) % T::symbols][s],
+                                  &a[(4 * i + 2) % T::symbols][s], &a[(4 * i + 3) % T::symbols][s]};
+                if (n == 4) {
+                    const uint32_t t = x[first + 3 * (n > 3)][i];
+                    const uint32_t lo2 = permute(r, t, 0x5140), hi2 = permute(r, t, 0x7362);
+                    *y[0] = permute(lo, lo2, 0x5410);
+                    *y[1] = permute(lo, lo2, 0x7632);
+                    *y[2] = permute(hi, hi2, 0x5410);
+                    *y[3] = permute(hi, hi2, 0x7632);
+                } else if (n == 3) {
+                    *y[0] = permute(lo, r, 0x4410);
+                    *y[1] = permute(lo, r, 0x5532);
+                    *y[2] = permute(hi, r, 0x6610);
+                    *y[3] = permute(hi, r, 0x7732);
+                } else {
+                    *y[0] = n == 2 ? lo : p;
+                    *y[1] = n == 2 ? lo >> 16 : p >> 8;
+                    *y[2] = n == 2 ? hi : p >> 16;
+                    *y[3] = n == 2 ? hi >> 16 : p >> 24;
+                }
+            }
+        }
+    }
+}
+
+/* Every output word of a lane and every bit pair take two chains of MMAs. Chain c works on the
+ * symbols first_symbol and the next (rows g and g + 8) with column tile tile_of. */
+template <class T>
+GFK_BOTH constexpr int first_symbol(int word, int chain) {
+    return T::w == 8 ? 4 * word + 2 * chain : T::w == 16 ? 2 * word : 2 * chain;
+}
+template <class T>
+GFK_BOTH constexpr int tile_of(int chain) {
+    return T::w == 16 ? chain : 0;
+}
+
+/* How counts become the bits of a word: which pipe does it. */
+enum class Pack {
+    fma,    /* shifts and adds: 4 multiply-adds, 1 ALU. Counts below 256. */
+    mixed,  /* 3 multiply-adds, 2 ALU. Counts below 256. */
+    permute /* 2 multiply-adds, 3 ALU. Any counts. */
+};
+
+template <Pack P>
+GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int bit) {
+    if (P == Pack::fma)
+        return (c0 << bit) + (c1 << (8 + bit)) + (c2 << (16 + bit)) + (c3 << (24 + bit));
+    if (P == Pack::mixed)
+        return permute((c1 << 8) + c0, (c3 << 8) + c2, 0x5410) << bit;
+    return (permute(c0, c1, 0x3340) << bit) + (permute(c2, c3, 0x3340) << (16 + bit));
+}
+
+/* Adds a bit pair's counts to the word: their parities become the bits 2 * pair and the next of
+ * every byte. c[chain] is an accumulator: columns 2q and 2q + 1 of row g, then of row g + 8. */
+template <class T, Pack P>
+GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
+    GFK_UNROLL
+    for (int s = 0; s < 2; s++) {
+        const int bit = 2 * pair + s;
+        const uint32_t v = T::w == 16 ? pack<P>(c[0][s], c[1][s], c[0][2 + s], c[1][2 + s], bit)
+                                      : pack<P>(c[0][s], c[0][2 + s], c[1][s], c[1][2 + s], bit);
+        word ^= v & 0x01010101u << bit;
+    }
+    return word;
+}
+
+/* w = 32: byte y of lane q's word is byte q of symbol y; two exchanges, with lane ^ 1 and with
+ * lane ^ 2, make it symbol q. These are the selectors of PRMT(own word, received word). */
+GFK_BOTH constexpr uint32_t exchange_selector(int round, int lane) {
+    return round == 0 ? (lane & 1 ? 0x3715 : 0x6240) : (lane & 2 ? 0x3276 : 0x5410);
+}
+
+} // namespace bmma
+} // namespace gfk
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* BMMA, w = 16: the kernels for its shapes. */
+#include "bmma_engine.cuh"
+
+namespace {
+
+using namespace gfk::bmma;
+
+template <int Slots, int Blocks, Pack P>
+constexpr Row row() {
+    return narrow_row<Narrow<Layout<16, 4, Slots>, 1, 128, Blocks, true, P>>();
+}
+
+const Engine<6, 3> engine = {
+    {
+        row<2, 5, Pack::mixed>(),
+        row<3, 4, Pack::mixed>(),
+        row<4, 4, Pack::mixed>(),
+        row<4, 4, Pack::permute>(), /* 16 inputs: 256 bits, a count too large for a byte */
+        row<6, 3, Pack::permute>(),
+        row<8, 3, Pack::permute>(),
+    },
+    {
+        wide_row<Layout<16, 4, 4>, 1, 128, 4>(),
+        wide_row<Layout<16, 4, 8>, 1, 128, 3>(),
+        wide_row<Layout<16, 4, 16>, 1, 128, 3>(),
+    },
+};
+
+} // namespace
+
+extern "C" gfk_status gfk_bmma_w16_accepts(const gfk_field *, size_t rows, size_t cols,
+                                           uint64_t *table_bytes, const char **reason) {
+    return engine.accepts(rows, cols, table_bytes, reason);
+}
+extern "C" gfk_status gfk_bmma_w16_create(gfk_product_t product, const gfk_product_desc *) {
+    return engine.create(product);
+}
+extern "C" void gfk_bmma_w16_destroy(gfk_product_t) {}
+extern "C" gfk_status gfk_bmma_w16_run(const gfk_product_call *call) {
+    return engine.run(call);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* BMMA, w = 8: the kernels for its shapes. */
+#include "bmma_engine.cuh"
+
+namespace {
+
+using namespace gfk::bmma;
+
+template <int Lanes, int Slots, int Groups, int Blocks, Pack P>
+constexpr Row row() {
+    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, true, P>>();
+}
+
+const Engine<18, 4> engine = {
+    {
+        row<1, 4, 1, 6, Pack::mixed>(),
+        row<1, 4, 2, 6, Pack::mixed>(),
+        row<1, 4, 3, 5, Pack::mixed>(),
+        row<1, 4, 4, 5, Pack::mixed>(),
+        /* up to 8 inputs */
+        row<1, 6, 1, 5, Pack::mixed>(),
+        row<1, 6, 2, 4, Pack::mixed>(),
+        row<1, 6, 3, 4, Pack::mixed>(),
+        row<2, 3, 2, 5, Pack::mixed>(),
+        row<1, 8, 1, 4, Pack::mixed>(),
+        row<1, 8, 2, 4, Pack::mixed>(),
+        row<1, 8, 3, 3, Pack::mixed>(),
+        row<2, 4, 2, 5, Pack::mixed>(),
+        /* up to 16 */
+        row<2, 6, 1, 4, Pack::mixed>(),
+        row<4, 3, 1, 5, Pack::mixed>(),
+        row<4, 4, 1, 5, Pack::mixed>(),
+        /* up to 31 */
+        row<4, 5, 1, 4, Pack::mixed>(),
+        row<4, 6, 1, 4, Pack::mixed>(),
+        row<4, 8, 1, 3, Pack::mixed>(),
+    },
+    {
+        wide_row<Layout<8, 4, 4>, 1, 128, 4>(),
+        wide_row<Layout<8, 4, 8>, 1, 128, 4>(),
+        wide_row<Layout<8, 4, 16>, 1, 128, 3>(),
+        wide_row<Layout<8, 4, 32>, 1, 128, 2>(),
+    },
+};
+
+} // namespace
+
+extern "C" gfk_status gfk_bmma_w8_accepts(const gfk_field *, size_t rows, size_t cols,
+                                          uint64_t *table_bytes, const char **reason) {
+    return engine.accepts(rows, cols, table_bytes, reason);
+}
+extern "C" gfk_status gfk_bmma_w8_create(gfk_product_t product, const gfk_product_desc *) {
+    return engine.create(product);
+}
+extern "C" void gfk_bmma_w8_destroy(gfk_product_t) {}
+extern "C" gfk_status gfk_bmma_w8_run(const gfk_product_call *call) {
+    return engine.run(call);
+}

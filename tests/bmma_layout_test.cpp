@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The BMMA engines' layout on the CPU: the MMA is emulated with the fragments that the PTX ISA
+// documents, what lanes do before and after it is the kernels' own code, and the result is compared
+// with the field's arithmetic.
+#include <array>
+#include <vector>
+
+#include "harness.h"
+
+#include "../src/kernels/product/bmma_layout.h"
+#include "../src/kernels/product/bmma_tables.h"
+
+using namespace gfk::bmma;
+
+namespace {
+
+using Fragment = std::array<std::vector<uint32_t>, 32>; // registers of every lane
+
+// mma.m16n8k128 (two registers of A, one of B) or m16n8k256 (four and two), b1, and.popc, added to
+// the accumulators. Operands are first unpacked into matrices, element by element as in the PTX
+// ISA's figures.
+void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a, const Fragment &b) {
+    const int k = static_cast<int>(b[0].size()) * 128;
+    std::vector<std::array<int, 16>> rows(k);
+    std::vector<std::array<int, 8>> columns(k);
+    for (int lane = 0; lane < 32; lane++) {
+        const int group = lane >> 2, thread = lane & 3;
+        for (int i = 0; i < k / 2; i++) { // k / 4 bits of each of two rows
+            const bool lower = k == 128 ? i < 32 : i < 32 || (i >= 64 && i < 96);
+            const int row = lower ? group : group + 8;
+            const int column = thread * 32 + (i & 31) + (i < 64 ? 0 : 128);
+            rows[column][row] = a[lane][i / 32] >> (i & 31) & 1;
+        }
+        for (int i = 0; i < k / 4; i++) {
+            const int row = thread * 32 + (i & 31) + (i < 32 ? 0 : 128);
+            columns[row][group] = b[lane][i / 32] >> (i & 31) & 1;
+        }
+    }
+    for (int lane = 0; lane < 32; lane++)
+        for (int i = 0; i < 4; i++) {
+            const int row = (lane >> 2) + (i < 2 ? 0 : 8), column = (lane & 3) * 2 + (i & 1);
+            for (int x = 0; x < k; x++)
+                c[lane][i] += static_cast<uint32_t>(rows[x][row] & columns[x][column]);
+        }
+}
+
+// One unit of cells through all passes and groups, as the kernels do it.
+template <class T, Pack P>
+void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
+              const std::vector<std::vector<uint32_t>> &in,
+              std::vector<std::vector<uint32_t>> &out) {
+    const size_t groups = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
+    for (size_t pass = 0; pass < passes; pass++) {
+        static uint32_t a[32][T::symbols][T::steps];
+        for (int lane = 0; lane < 32; lane++) {
+            uint32_t x[T::slots][4];
+            for (int s = 0; s < T::slots; s++) {
+                // A missing input is loaded from some other region: it must not matter.
+                size_t i = pass * T::inputs + s * T::lanes + lane % T::lanes;
+                i = i < cols ? i : 0;
+                for (int word = 0; word < 4; word++)
+                    x[s][word] = in[i][4 * (lane / T::lanes) + word];
+            }
+            arrange<T>(x, a[lane]);
+        }
+        for (size_t j = 0; j < groups; j++) {
+            const uint32_t *b = table.data() + (pass * groups + j) * group_words<T>();
+            uint32_t words[32][T::words] = {};
+            for (int pair = 0; pair < 4; pair++)
+                for (int word = 0; word < T::words; word++) {
+                    std::array<std::array<uint32_t, 4>, 32> c[2] = {};
+                    for (int chain = 0; chain < 2; chain++)
+                        for (int s = 0; s < T::steps;) {
+                            const int n = s + 1 < T::steps ? 2 : 1; // k256 or k128
+                            Fragment fa, fb;
+                            for (int lane = 0; lane < 32; lane++)
+                                for (int r = s; r < s + n; r++) {
+                                    const int symbol = first_symbol<T>(word, chain);
+                                    fa[lane].push_back(a[lane][symbol][r]);
+                                    fa[lane].push_back(a[lane][symbol + 1][r]);
+                                    fb[lane].push_back(
+                                        b[T::index(pair, tile_of<T>(chain) * T::steps + r, lane)]);
+                                }
+                            mma(c[chain], fa, fb);
+                            s += n;
+                        }
+                    for (int lane = 0; lane < 32; lane++) {
+                        uint32_t counts[2][4];
+                        for (int chain = 0; chain < 2; chain++)
+                            for (int i = 0; i < 4; i++)
+                                counts[chain][i] = c[chain][lane][i];
+                        words[lane][word] = merge<T, P>(words[lane][word], counts, pair);
+                    }
+                }
+            if (T::w == 32) {
+                for (int round = 0; round < 2; round++) {
+                    uint32_t received[32];
+                    for (int lane = 0; lane < 32; lane++)
+                        received[lane] = words[lane ^ (1 << round)][0];
+                    for (int lane = 0; lane < 32; lane++)
+                        words[lane][0] =
+                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
+                }
+            }
+            for (int lane = 0; lane < 32; lane++)
+                for (int word = 0; word < T::words; word++) {
+                    const size_t output = T::w == 32 ? j : j * T::outputs + lane % T::lanes;
+                    const int at = 4 * (lane / T::lanes) + (T::w == 32 ? lane % 4 : word);
+                    if (output < rows)
+                        out[output][at] ^= words[lane][word];
+                }
+        }
+    }
+}
+
+template <class T, Pack P>
+void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
+    SCOPED_TRACE(testing::Message() << "w " << T::w << " lanes " << T::lanes << " slots "
+                                    << T::slots << " pack " << static_cast<int>(P) << ", " << cols
+                                    << " -> " << rows << (ones ? ", all ones" : ""));
+    Random random(rows * 1000 + cols);
+    gfk_field field;
+    ASSERT_EQ(gfk_field_init(&field, T::w, polynomial), GFK_STATUS_SUCCESS);
+    std::vector<uint32_t> matrix(rows * cols);
+    for (auto &c : matrix)
+        c = random.symbol(T::w);
+    const size_t words = T::cells * 4;
+    std::vector<std::vector<uint32_t>> in(cols, std::vector<uint32_t>(words));
+    for (auto &region : in)
+        for (auto &word : region)
+            word = ones ? 0xffffffff : random.symbol(32);
+    std::vector<std::vector<uint32_t>> out(rows, std::vector<uint32_t>(words, 0));
+    std::vector<uint32_t> table(matrix_words<T>(rows, cols));
+    build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
+    run_unit<T, P>(table, rows, cols, in, out);
+    for (size_t j = 0; j < rows; j++)
+        for (size_t at = 0; at < words; at++) {
+            uint32_t expected = 0;
+            for (size_t i = 0; i < cols; i++)
+                for (unsigned bit = 0; bit < 32; bit += T::w) {
+                    uint32_t product = 0;
+                    ASSERT_EQ(gfk_field_multiply(&field, matrix[j * cols + i],
+                                                 in[i][at] << (32 - T::w - bit) >> (32 - T::w),
+                                                 &product),
+                              GFK_STATUS_SUCCESS);
+                    expected ^= product << bit;
+                }
+            ASSERT_EQ(out[j][at], expected) << "output " << j << " word " << at;
+            count_checked();
+        }
+}
+
+// Full and partial passes and groups, more than one of each, and the largest counts there are.
+template <class T>
+void check_all(uint64_t other_polynomial) {
+    constexpr Pack safe = T::counts_fit_bytes ? Pack::fma : Pack::permute;
+    check<T, safe>(T::outputs, T::inputs, 0);
+    check<T, safe>(T::outputs, T::inputs, 0, true);
+    check<T, safe>(1, 1, 0);
+    check<T, safe>(T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial);
+    check<T, safe>(2 * T::outputs + 1, T::inputs + 1, 0);
+    check<T, T::counts_fit_bytes ? Pack::mixed : Pack::permute>(T::outputs, T::inputs, 0);
+    check<T, Pack::permute>(T::outputs, T::inputs, 0, true);
+}
+
+template <int W, int Lanes, int... Slots>
+void check_slots(uint64_t other_polynomial) {
+    (check_all<Layout<W, Lanes, Slots>>(other_polynomial), ...);
+}
+
+TEST(BmmaLayout, W8) {
+    check_slots<8, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12>(0x11b);
+    check_slots<8, 2, 1, 2, 3, 4, 6, 7, 8, 12>(0x11b);
+    check_slots<8, 4, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32>(0x11b);
+}
+TEST(BmmaLayout, W16) {
+    check_slots<16, 1, 1, 2, 3, 4, 8>(0x1002d);
+    check_slots<16, 2, 1, 2, 3, 4, 8>(0x1002d);
+    check_slots<16, 4, 1, 2, 3, 4, 5, 6, 8, 16>(0x1002d);
+}
+TEST(BmmaLayout, W32) {
+    check_slots<32, 4, 1, 2, 3, 4, 5, 8, 16>(0x1000000af);
+}
+
+} // namespace
