@@ -17,13 +17,14 @@ struct ShiftBy {
     uint32_t mask;
 };
 
+template <int W>
 struct ShiftParams {
+    uint32_t constant, quotient, remainder; /* c, mu and r as they are */
+    int c_count, mu_count, r_count;         /* c_count is even */
     /* The set bits of c as powers of two, and how far right they move the upper half of a 64-bit
      * product; an odd one out is paired with 0, which adds nothing. */
-    uint32_t c[34], c_right[34];
-    int c_count; /* even */
-    ShiftBy mu[32], r[32];
-    int mu_count, r_count;
+    uint32_t c[W + 2], c_right[W + 2];
+    ShiftBy mu[W], r[W];
 };
 
 /* x^(2w) / polynomial without its leading term x^w, by long division. */
@@ -38,10 +39,13 @@ uint32_t barrett(unsigned w, uint64_t polynomial) {
 }
 
 template <int W>
-ShiftParams shift_params(const gfk_call *call) {
+ShiftParams<W> shift_params(const gfk_call *call) {
     const uint64_t polynomial = call->multiplier->info.field.polynomial;
     const uint32_t all = 0xffffffffu >> (32 - W), mu = barrett(W, polynomial);
-    ShiftParams p = {};
+    ShiftParams<W> p = {};
+    p.constant = call->c;
+    p.quotient = mu;
+    p.remainder = (uint32_t)polynomial & all;
     for (int b = 0; b < W; b++) {
         if (call->c >> b & 1) {
             p.c_right[p.c_count] = W - b;
@@ -59,8 +63,9 @@ ShiftParams shift_params(const gfk_call *call) {
 }
 
 /* low += high * x^w mod the polynomial, in every symbol of N words. */
-template <int N>
-__device__ inline void reduce(const ShiftParams &p, const uint32_t (&high)[N], uint32_t (&low)[N]) {
+template <int W, int N>
+__device__ inline void reduce(const ShiftParams<W> &p, const uint32_t (&high)[N],
+                              uint32_t (&low)[N]) {
     uint32_t quotient[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -79,27 +84,69 @@ __device__ inline void reduce(const ShiftParams &p, const uint32_t (&high)[N], u
     }
 }
 
+/* A mask if the bit is set, else nothing. */
+__device__ inline uint32_t mask_if(uint32_t bits, int bit, uint32_t mask) {
+    return 0u - (bits >> bit & 1) & mask;
+}
+
+/* The same for one word. The lists of set bits would be waited for, so every bit takes part. */
+template <int W>
+__device__ inline uint32_t reduce_word(const ShiftParams<W> &p, uint32_t high, uint32_t low) {
+    constexpr uint32_t all = 0xffffffffu >> (32 - W);
+    uint32_t quotient = high;
+#pragma unroll
+    for (int b = 2; b < W; b++)
+        quotient ^= high >> (W - b) & mask_if(p.quotient, b, gfk::replicate<W>(all >> (W - b)));
+#pragma unroll
+    for (int b = 0; b < W; b++)
+        low ^= quotient << b & mask_if(p.remainder, b, gfk::replicate<W>(all << b & all));
+    return low;
+}
+
 /* w=8 and 16. For the product a symbol has twice its width in a register, two lanes or one; the
  * reduction works on full words again, the upper halves of the products beside the lower ones. */
 template <int W>
 struct Shift {
     static constexpr int w = W, threads = 64, vectors = 3, blocks = 12;
     static constexpr bool persistent = false;
-    using Params = ShiftParams;
+    using Params = ShiftParams<W>;
     using Shared = gfk::OpNoShared;
     const Params &p;
 
     __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift(const Params &params, Shared &) : p(params) {}
 
+    /* A word's symbols, widened to twice their width, and half of the result put together again. */
     template <int N>
-    __device__ void apply(uint32_t (&x)[N]) {
-        uint32_t lanes[2 * N], product[2 * N] = {}, high[N];
+    __device__ static void widen(const uint32_t (&x)[N], uint32_t (&lanes)[2 * N]) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
             lanes[2 * i] = gfk::prmt(x[i], 0, W == 8 ? 0x4140 : 0x4410);
             lanes[2 * i + 1] = gfk::prmt(x[i], 0, W == 8 ? 0x4342 : 0x4432);
         }
+    }
+    __device__ static uint32_t upper(uint32_t a, uint32_t b) {
+        return gfk::prmt(a, b, W == 8 ? 0x7531 : 0x7632);
+    }
+    __device__ static uint32_t lower(uint32_t a, uint32_t b) {
+        return gfk::prmt(a, b, W == 8 ? 0x6420 : 0x5410);
+    }
+
+    __device__ void apply(uint32_t (&x)[1]) {
+        uint32_t lanes[2], product[2] = {};
+        widen(x, lanes);
+#pragma unroll
+        for (int b = 0; b < W; b++) {
+            product[0] ^= lanes[0] * (p.constant & 1u << b);
+            product[1] ^= lanes[1] * (p.constant & 1u << b);
+        }
+        x[0] = reduce_word(p, upper(product[0], product[1]), lower(product[0], product[1]));
+    }
+
+    template <int N>
+    __device__ void apply(uint32_t (&x)[N]) {
+        uint32_t lanes[2 * N], product[2 * N] = {}, high[N];
+        widen(x, lanes);
         for (int k = 0; k < p.c_count; k += 2) {
             const uint32_t a = p.c[k], b = p.c[k + 1];
 #pragma unroll
@@ -108,8 +155,8 @@ struct Shift {
         }
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            high[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x7531 : 0x7632);
-            x[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x6420 : 0x5410);
+            high[i] = upper(product[2 * i], product[2 * i + 1]);
+            x[i] = lower(product[2 * i], product[2 * i + 1]);
         }
         reduce(p, high, x);
     }
@@ -120,12 +167,22 @@ struct Shift {
 struct Shift32 {
     static constexpr int w = 32, threads = 128, vectors = 4, blocks = 4;
     static constexpr bool persistent = false;
-    using Params = ShiftParams;
+    using Params = ShiftParams<32>;
     using Shared = gfk::OpNoShared;
     const Params &p;
 
     __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift32(const Params &params, Shared &) : p(params) {}
+
+    __device__ void apply(uint32_t (&x)[1]) {
+        uint32_t low = x[0] * (p.constant & 1), high = 0;
+#pragma unroll
+        for (int b = 1; b < 32; b++) {
+            low ^= x[0] * (p.constant & 1u << b);
+            high ^= x[0] >> (32 - b) & mask_if(p.constant, b, ~0u);
+        }
+        x[0] = reduce_word(p, high, low);
+    }
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
