@@ -134,7 +134,7 @@ __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks
         uint32_t x[1] = {0};
         for (int b = 0; b < size && here; b++)
             x[0] |= (uint32_t)d.src[first + b] << (8 * b);
-        op.apply(x);
+        op.template apply<1>(x);
         for (int b = 0; b < size && here; b++) {
             const uint64_t at = first + b;
             if (at < d.body || at >= d.tail) {

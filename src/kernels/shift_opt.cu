@@ -6,8 +6,12 @@
  * The reduction is Barrett's: for a product H * x^w + L and the polynomial p = x^w + r the quotient
  * is (H * mu) / x^w with mu = x^(2w) / p, exact over GF(2), and the remainder is L + quotient * r,
  * cut to w bits. Both products are shifts again, one per set bit of mu and of r, and every
- * irreducible polynomial takes the same path. */
+ * irreducible polynomial takes the same path.
+ *
+ * In a short region of w=8 or 16 a thread takes one symbol and all bits in turn: the lists of set
+ * bits would be waited for. */
 #include "region_opt.cuh"
+#include "shift_op.cuh"
 
 namespace {
 
@@ -17,14 +21,13 @@ struct ShiftBy {
     uint32_t mask;
 };
 
-template <int W>
 struct ShiftParams {
-    uint32_t constant, quotient, remainder; /* c, mu and r as they are */
-    int c_count, mu_count, r_count;         /* c_count is even */
     /* The set bits of c as powers of two, and how far right they move the upper half of a 64-bit
      * product; an odd one out is paired with 0, which adds nothing. */
-    uint32_t c[W + 2], c_right[W + 2];
-    ShiftBy mu[W], r[W];
+    uint32_t c[34], c_right[34];
+    int c_count; /* even */
+    ShiftBy mu[32], r[32];
+    int mu_count, r_count;
 };
 
 /* x^(2w) / polynomial without its leading term x^w, by long division. */
@@ -39,13 +42,10 @@ uint32_t barrett(unsigned w, uint64_t polynomial) {
 }
 
 template <int W>
-ShiftParams<W> shift_params(const gfk_call *call) {
+ShiftParams shift_params(const gfk_call *call) {
     const uint64_t polynomial = call->multiplier->info.field.polynomial;
     const uint32_t all = 0xffffffffu >> (32 - W), mu = barrett(W, polynomial);
-    ShiftParams<W> p = {};
-    p.constant = call->c;
-    p.quotient = mu;
-    p.remainder = (uint32_t)polynomial & all;
+    ShiftParams p = {};
     for (int b = 0; b < W; b++) {
         if (call->c >> b & 1) {
             p.c_right[p.c_count] = W - b;
@@ -63,9 +63,8 @@ ShiftParams<W> shift_params(const gfk_call *call) {
 }
 
 /* low += high * x^w mod the polynomial, in every symbol of N words. */
-template <int W, int N>
-__device__ inline void reduce(const ShiftParams<W> &p, const uint32_t (&high)[N],
-                              uint32_t (&low)[N]) {
+template <int N>
+__device__ inline void reduce(const ShiftParams &p, const uint32_t (&high)[N], uint32_t (&low)[N]) {
     uint32_t quotient[N];
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -84,69 +83,27 @@ __device__ inline void reduce(const ShiftParams<W> &p, const uint32_t (&high)[N]
     }
 }
 
-/* A mask if the bit is set, else nothing. */
-__device__ inline uint32_t mask_if(uint32_t bits, int bit, uint32_t mask) {
-    return 0u - (bits >> bit & 1) & mask;
-}
-
-/* The same for one word. The lists of set bits would be waited for, so every bit takes part. */
-template <int W>
-__device__ inline uint32_t reduce_word(const ShiftParams<W> &p, uint32_t high, uint32_t low) {
-    constexpr uint32_t all = 0xffffffffu >> (32 - W);
-    uint32_t quotient = high;
-#pragma unroll
-    for (int b = 2; b < W; b++)
-        quotient ^= high >> (W - b) & mask_if(p.quotient, b, gfk::replicate<W>(all >> (W - b)));
-#pragma unroll
-    for (int b = 0; b < W; b++)
-        low ^= quotient << b & mask_if(p.remainder, b, gfk::replicate<W>(all << b & all));
-    return low;
-}
-
 /* w=8 and 16. For the product a symbol has twice its width in a register, two lanes or one; the
  * reduction works on full words again, the upper halves of the products beside the lower ones. */
 template <int W>
 struct Shift {
     static constexpr int w = W, threads = 64, vectors = 3, blocks = 12;
     static constexpr bool persistent = false;
-    using Params = ShiftParams<W>;
+    using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
     const Params &p;
 
     __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift(const Params &params, Shared &) : p(params) {}
 
-    /* A word's symbols, widened to twice their width, and half of the result put together again. */
     template <int N>
-    __device__ static void widen(const uint32_t (&x)[N], uint32_t (&lanes)[2 * N]) {
+    __device__ void apply(uint32_t (&x)[N]) {
+        uint32_t lanes[2 * N], product[2 * N] = {}, high[N];
 #pragma unroll
         for (int i = 0; i < N; i++) {
             lanes[2 * i] = gfk::prmt(x[i], 0, W == 8 ? 0x4140 : 0x4410);
             lanes[2 * i + 1] = gfk::prmt(x[i], 0, W == 8 ? 0x4342 : 0x4432);
         }
-    }
-    __device__ static uint32_t upper(uint32_t a, uint32_t b) {
-        return gfk::prmt(a, b, W == 8 ? 0x7531 : 0x7632);
-    }
-    __device__ static uint32_t lower(uint32_t a, uint32_t b) {
-        return gfk::prmt(a, b, W == 8 ? 0x6420 : 0x5410);
-    }
-
-    __device__ void apply(uint32_t (&x)[1]) {
-        uint32_t lanes[2], product[2] = {};
-        widen(x, lanes);
-#pragma unroll
-        for (int b = 0; b < W; b++) {
-            product[0] ^= lanes[0] * (p.constant & 1u << b);
-            product[1] ^= lanes[1] * (p.constant & 1u << b);
-        }
-        x[0] = reduce_word(p, upper(product[0], product[1]), lower(product[0], product[1]));
-    }
-
-    template <int N>
-    __device__ void apply(uint32_t (&x)[N]) {
-        uint32_t lanes[2 * N], product[2 * N] = {}, high[N];
-        widen(x, lanes);
         for (int k = 0; k < p.c_count; k += 2) {
             const uint32_t a = p.c[k], b = p.c[k + 1];
 #pragma unroll
@@ -155,8 +112,8 @@ struct Shift {
         }
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            high[i] = upper(product[2 * i], product[2 * i + 1]);
-            x[i] = lower(product[2 * i], product[2 * i + 1]);
+            high[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x7531 : 0x7632);
+            x[i] = gfk::prmt(product[2 * i], product[2 * i + 1], W == 8 ? 0x6420 : 0x5410);
         }
         reduce(p, high, x);
     }
@@ -167,22 +124,12 @@ struct Shift {
 struct Shift32 {
     static constexpr int w = 32, threads = 128, vectors = 4, blocks = 4;
     static constexpr bool persistent = false;
-    using Params = ShiftParams<32>;
+    using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
     const Params &p;
 
     __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift32(const Params &params, Shared &) : p(params) {}
-
-    __device__ void apply(uint32_t (&x)[1]) {
-        uint32_t low = x[0] * (p.constant & 1), high = 0;
-#pragma unroll
-        for (int b = 1; b < 32; b++) {
-            low ^= x[0] * (p.constant & 1u << b);
-            high ^= x[0] >> (32 - b) & mask_if(p.constant, b, ~0u);
-        }
-        x[0] = reduce_word(p, high, low);
-    }
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
@@ -204,13 +151,19 @@ struct Shift32 {
     }
 };
 
+template <int W>
+gfk_status run(const gfk_call *call) {
+    return call->bytes <= gfk::words_up_to ? gfk::launch_shift_symbols<W>(call)
+                                           : gfk::launch_opt<Shift<W>>(call, shift_params<W>(call));
+}
+
 } // namespace
 
 extern "C" gfk_status gfk_shift_w8_opt(const gfk_call *call) {
-    return gfk::launch_opt<Shift<8>>(call, shift_params<8>(call));
+    return run<8>(call);
 }
 extern "C" gfk_status gfk_shift_w16_opt(const gfk_call *call) {
-    return gfk::launch_opt<Shift<16>>(call, shift_params<16>(call));
+    return run<16>(call);
 }
 extern "C" gfk_status gfk_shift_w32_opt(const gfk_call *call) {
     return gfk::launch_opt<Shift32>(call, shift_params<32>(call));
