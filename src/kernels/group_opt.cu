@@ -35,7 +35,7 @@ Bases bases_of(const gfk_call *call) {
 }
 
 struct Group8 {
-    static constexpr int w = 8, threads = 64, vectors = 3, blocks = 12;
+    static constexpr int w = 8, threads = 64, vectors = 3, blocks = 24;
     static constexpr bool persistent = false;
     struct Params {
         uint32_t multiple[2], reduction[2]; /* eight bytes each */
@@ -87,7 +87,7 @@ struct Group8 {
 };
 
 struct Group16 {
-    static constexpr int w = 16, threads = 128, vectors = 4, blocks = 6;
+    static constexpr int w = 16, threads = 128, vectors = 4, blocks = 8;
     static constexpr bool persistent = false;
     using Params = Bases;
     struct Shared {

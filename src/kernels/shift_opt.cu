@@ -87,7 +87,7 @@ __device__ inline void reduce(const ShiftParams &p, const uint32_t (&high)[N], u
  * reduction works on full words again, the upper halves of the products beside the lower ones. */
 template <int W>
 struct Shift {
-    static constexpr int w = W, threads = 64, vectors = 3, blocks = 12;
+    static constexpr int w = W, threads = 64, vectors = 3, blocks = W == 8 ? 16 : 12;
     static constexpr bool persistent = false;
     using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
