@@ -3,7 +3,7 @@
  * added up as they are; the reduction, which is linear, comes once per output, after the last one.
  * A shift by b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe.
  */
-#include "../shift.cuh"
+#include "../shift_reduce.cuh"
 #include "perop.cuh"
 
 namespace {
