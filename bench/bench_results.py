@@ -35,6 +35,8 @@ class Row:
         self.w = int(raw.get("w", 0))
         self.bytes = int(raw.get("bytes", 0))
         self.threads = int(raw.get("threads_used", 1))
+        self.shared_bytes = int(raw.get("shared_bytes", 0))
+        self.earlier = []  # the same row in other files
         self.gbps = raw.get("source_GBps", 0.0)
         self.percent = raw.get("percent_of_roofline", 0.0)
         self.setup_us = raw.get("setup_us", 0.0)
@@ -78,6 +80,9 @@ def load_all(paths):
         contexts.append(context)
         for row in found:
             if row.name not in rows or not row.error:
+                known = rows.get(row.name)
+                if known is not None and not known.error:
+                    row.earlier = known.earlier + [known]
                 rows[row.name] = row
     return contexts, rows
 

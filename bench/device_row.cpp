@@ -33,7 +33,8 @@ void set_timing(Result *result, const Timing &timing) {
 }
 
 DeviceRow::DeviceRow(const Row &row, uint64_t seed)
-    : row_(row), rotation_(row.bytes, row.cold), multiplier_(multiplier_of(row.kernel)),
+    : row_(row), rotation_(row.bytes + (row.misaligned() ? 512 : 0), row.cold),
+      multiplier_(multiplier_of(row.kernel)),
       reference_(multiplier_of(reference_of(row.kernel->w, true))),
       constants_(constants_of(row, seed)),
       workspace_stride_((multiplier_.workspace_bytes + 255) / 256 * 256),
@@ -54,25 +55,26 @@ gfk_status DeviceRow::start() {
     gfk_status status = GFK_STATUS_SUCCESS;
     for (size_t k : {size_t{0}, constants_.size() - 1}) // c = 1, which copies, may be the first
         if (status == GFK_STATUS_SUCCESS)
-            status = gfk_region_multiply_prepared(
-                multiplier_.handle, constants_[k], rotation_.src(0), rotation_.dst(0), row_.bytes,
-                row_.mode, workspace(k), workspace_stride_, stream);
+            status = gfk_region_multiply_prepared(multiplier_.handle, constants_[k], src(0), dst(0),
+                                                  row_.bytes, row_.mode, workspace(k),
+                                                  workspace_stride_, stream);
     GPU_CHECK(cudaStreamSynchronize(stream));
     return status;
 }
 
 void DeviceRow::launch(long j, size_t constant, cudaStream_t stream) const {
-    gfk_check(gfk_region_multiply_prepared(
-                  multiplier_.handle, constants_[constant], rotation_.src(j), rotation_.dst(j),
-                  row_.bytes, row_.mode, workspace(constant), workspace_stride_, stream),
+    gfk_check(gfk_region_multiply_prepared(multiplier_.handle, constants_[constant], src(j), dst(j),
+                                           row_.bytes, row_.mode, workspace(constant),
+                                           workspace_stride_, stream),
               row_.kernel->id);
 }
 
 void DeviceRow::expect(long j, size_t constant) const {
-    if (row_.mode == GFK_XOR)
+    if (row_.mode == GFK_XOR || row_.misaligned()) /* then what is around dst is compared too */
         rotation_.poison_scratch(j);
-    gfk_check(gfk_region_multiply(reference_.handle, constants_[constant], rotation_.src(j),
-                                  rotation_.scratch(), row_.bytes, row_.mode,
+    gfk_check(gfk_region_multiply(reference_.handle, constants_[constant], src(j),
+                                  (char *)rotation_.scratch() + row_.dst_offset, row_.bytes,
+                                  row_.mode,
                                   gpu_slot(Slot::ReferenceWorkspace, reference_.workspace_bytes),
                                   reference_.workspace_bytes, gpu().stream),
               "the reference row");
@@ -88,7 +90,7 @@ std::string DeviceRow::verify(long n) const {
             launch(j, (size_t)j % constants_.size(), gpu().stream);
         for (long j = first; j < end; j++) {
             expect(j, (size_t)j % constants_.size());
-            checker.check(rotation_.scratch(), rotation_.dst(j), row_.bytes, j);
+            checker.check(rotation_.scratch(), rotation_.dst(j), rotation_.bytes(), j);
         }
     }
     return checker.verdict();
@@ -100,7 +102,7 @@ std::string DeviceRow::verify_left_behind(long n, long first) const {
     Checker checker;
     for (long j = n - rotation_.sets(); j < n; j++) {
         expect(j, (size_t)(first + j) % constants_.size());
-        checker.check(rotation_.scratch(), rotation_.dst(j), row_.bytes, j);
+        checker.check(rotation_.scratch(), rotation_.dst(j), rotation_.bytes(), j);
     }
     return checker.verdict();
 }

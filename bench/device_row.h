@@ -32,6 +32,8 @@ class DeviceRow {
 
   private:
     void expect(long j, size_t constant) const; // into scratch
+    const char *src(long j) const { return (const char *)rotation_.src(j) + row_.src_offset; }
+    char *dst(long j) const { return (char *)rotation_.dst(j) + row_.dst_offset; }
 
     Row row_;
     Rotation rotation_;

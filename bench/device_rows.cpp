@@ -189,7 +189,8 @@ void register_device_rows(const Options &options) {
     const std::vector<Row> rows = plan_device_rows(options);
     for (const Row &row : rows) {
         const std::string ceiling = "ceiling" + row.name().substr(row.name().find('/'));
-        const std::string name = ceiling.substr(0, ceiling.find("/c="));
+        const std::string name =
+            ceiling.substr(0, std::min(ceiling.find("/c="), ceiling.find("/at=")));
         if (std::find(seen.begin(), seen.end(), name) == seen.end()) {
             seen.push_back(name);
             auto *b = register_row(

@@ -17,6 +17,8 @@ const char kHelp[] =
     "  --shard I/N        part I (from 1) of N parts of the rows\n"
     "  --preset s2        c = 128, seed 10, 50,000,000 bytes: three tables\n"
     "  --preset limits    2 GiB, set and xor, every constant on its own: percent of the roofline\n"
+    "  --preset small     naive and optimized rows at 4 KiB to 16 MiB, set, cold\n"
+    "  --preset offsets   optimized rows at 1 GiB, aligned and at odd addresses, set, cold\n"
     "  --preset verdicts  ablation rows, and what they say about the published claims\n"
     "  --giant            TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device\n"
     "  --only gpu|cpu     only rows of that side\n"
@@ -35,6 +37,23 @@ bool parse_sizes(const char *text, std::vector<size_t> *sizes) {
         text = *end ? end + 1 : end;
     }
     return !sizes->empty();
+}
+
+bool parse_preset(const char *text, Options::Preset *preset) {
+    const struct {
+        const char *name;
+        Options::Preset preset;
+    } presets[] = {{"s2", Options::S2},
+                   {"limits", Options::Limits},
+                   {"small", Options::Small},
+                   {"offsets", Options::Offsets},
+                   {"verdicts", Options::Verdicts}};
+    for (const auto &known : presets)
+        if (std::strcmp(text, known.name) == 0) {
+            *preset = known.preset;
+            return true;
+        }
+    return false;
 }
 
 // The value of a flag given as "--flag value" or "--flag=value"; null if argv[*i] is another flag.
@@ -57,14 +76,7 @@ int take(int argc, char **argv, int *i, Options *o) {
     else if (std::strcmp(argv[*i], "--giant") == 0)
         o->giant = true;
     else if ((v = value_of("--preset", argc, argv, i))) {
-        if (std::strcmp(v, "s2") == 0)
-            o->preset = Options::S2;
-        else if (std::strcmp(v, "limits") == 0)
-            o->preset = Options::Limits;
-        else if (std::strcmp(v, "verdicts") == 0)
-            o->preset = Options::Verdicts;
-        else
-            return -1;
+        return parse_preset(v, &o->preset) ? 1 : -1;
     } else if ((v = value_of("--only", argc, argv, i))) {
         o->device = std::strcmp(v, "gpu") == 0;
         o->host = std::strcmp(v, "cpu") == 0;

@@ -8,7 +8,7 @@
 #include <vector>
 
 struct Options {
-    enum Preset { Default, S2, Limits, Verdicts };
+    enum Preset { Default, S2, Limits, Small, Offsets, Verdicts };
     Preset preset = Default;
     bool full = false, giant = false;
     bool device = true, host = true; // which rows

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sets of rows: default, full, s2, limits, verdicts, giant.
+// The sets of rows: default, full, s2, limits, small, offsets, verdicts, giant.
 #include "plan.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <random>
+#include <utility>
 
 #include "results.h"
 
@@ -14,6 +15,8 @@ constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 constexpr size_t kLargestHot = 16 * kMiB; // source and destination still fit a cache of 40 MB
 
 const std::vector<size_t> kSizes = {64 * kKiB, kMiB, 16 * kMiB, 256 * kMiB, kGiB};
+const std::vector<size_t> kSmallSizes = {4 * kKiB, 16 * kKiB, 64 * kKiB, 256 * kKiB,
+                                         kMiB,     4 * kMiB,  16 * kMiB};
 const std::vector<size_t> kFullSizes = {4 * kKiB,   16 * kKiB, 64 * kKiB, 256 * kKiB,
                                         kMiB,       4 * kMiB,  16 * kMiB, 64 * kMiB,
                                         256 * kMiB, kGiB,      2 * kGiB};
@@ -74,12 +77,16 @@ std::vector<Row> s2_rows() {
     return rows;
 }
 
+std::vector<const gfk_kernel_info *> optimized() {
+    return kernels([](const gfk_kernel_info *k) {
+        return k->implementation == GFK_IMPLEMENTATION_OPT && runs_here(k) && k->labels == 0;
+    });
+}
+
 std::vector<Row> limit_rows(const Options &options) {
     std::vector<Row> rows;
     const size_t bytes = options.sizes.empty() ? 2 * kGiB : options.sizes[0];
-    for (const gfk_kernel_info *k : kernels([](const gfk_kernel_info *k) {
-             return k->implementation == GFK_IMPLEMENTATION_OPT && runs_here(k) && k->labels == 0;
-         }))
+    for (const gfk_kernel_info *k : optimized())
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             rows.push_back({k, bytes, mode, true, Row::Each, 64});
             if (k->w == 8 && mode == GFK_SET) {
@@ -89,6 +96,25 @@ std::vector<Row> limit_rows(const Options &options) {
                 rows.push_back({k, bytes, mode, true, Row::Fixed, all_ones(k->w)});
             }
         }
+    return rows;
+}
+
+std::vector<Row> small_rows(const Options &options) {
+    std::vector<Row> rows;
+    for (size_t bytes : options.sizes.empty() ? kSmallSizes : options.sizes)
+        for (const gfk_kernel_info *k : kernels([](const gfk_kernel_info *k) {
+                 return on_device(k) && runs_here(k) && k->labels == 0;
+             }))
+            rows.push_back({k, bytes});
+    return rows;
+}
+
+std::vector<Row> offset_rows(const Options &options) {
+    std::vector<Row> rows;
+    const size_t bytes = options.sizes.empty() ? kGiB : options.sizes[0];
+    for (const gfk_kernel_info *k : optimized())
+        for (auto [src, dst] : {std::pair{0u, 0u}, {1u, 3u}, {3u, 15u}, {15u, 1u}})
+            rows.push_back({k, bytes, GFK_SET, true, Row::Rotating, 0, src, dst});
     return rows;
 }
 
@@ -126,6 +152,8 @@ std::string Row::name() const {
         name += "/c=" + std::to_string(c);
     if (constants == Each)
         name += (c == 255 ? "/c=all" : "/c=each") + std::to_string(c);
+    if (misaligned())
+        name += "/at=" + std::to_string(src_offset) + "," + std::to_string(dst_offset);
     return name;
 }
 
@@ -151,6 +179,12 @@ std::vector<Row> plan_device_rows(const Options &options) {
         break;
     case Options::Limits:
         rows = limit_rows(options);
+        break;
+    case Options::Small:
+        rows = small_rows(options);
+        break;
+    case Options::Offsets:
+        rows = offset_rows(options);
         break;
     case Options::Verdicts:
         for (const Verdict &v : plan_verdicts())

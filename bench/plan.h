@@ -18,8 +18,10 @@ struct Row {
     enum Constants { Rotating, Fixed, Each } constants = Rotating;
     uint32_t c = 0; // Fixed: the constant. Each: how many, every one timed on its own; 255 means
                     // all of w = 8, any other number that many random ones
+    unsigned src_offset = 0, dst_offset = 0; // bytes from a multiple of 512
 
-    std::string name() const; // <id>/<size>/<set|xor>/<cold|hot>[/c=...]
+    bool misaligned() const { return src_offset != 0 || dst_offset != 0; }
+    std::string name() const; // <id>/<size>/<set|xor>/<cold|hot>[/c=...][/at=src,dst]
 };
 
 // The random constants of a width: 2 and above, the same in every run with this seed.

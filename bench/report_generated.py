@@ -2,6 +2,7 @@
 """Files that are generated from the results: preference.def, and the table in the README."""
 
 import bench_results as results
+import report_tables as tables
 
 BEGIN, END = "<!-- table:begin -->", "<!-- table:end -->"
 HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
@@ -16,7 +17,7 @@ def preference(rows):
     for w in results.WIDTHS:
         plain = [row for row in rows.values()
                  if row.w == w and row.impl in ("naive", "opt", "host") and not row.labels
-                 and row.mode == "set" and row.gbps and "/c=" not in row.name
+                 and row.mode == "set" and row.gbps and tables.is_plain(row)
                  and not row.name.startswith("host_time/")]
         device = [row for row in plain
                   if row.where == "gpu" and row.bytes == results.GIB and row.cache == "cold"]

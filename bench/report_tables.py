@@ -34,9 +34,14 @@ def best(rows, **wanted):
     return max(fitting, key=lambda row: row.gbps, default=None)
 
 
+def is_plain(row):
+    """Constants in turn, aligned."""
+    return "/c=" not in row.name and "/at=" not in row.name
+
+
 def cell(rows, method, w, impl, size=results.GIB):
     """The row that stands for a cell: its fastest at this size that is no ablation."""
-    fitting = {row.name: row for row in rows.values() if "/c=" not in row.name}
+    fitting = {row.name: row for row in rows.values() if is_plain(row)}
     return best(fitting, method=method, w=w, impl=impl, labels="", bytes=size, mode="set",
                 cache="cold", where="gpu")
 
@@ -115,7 +120,7 @@ def cells(rows):
 
 
 def is_sweep(row):
-    return row.where == "gpu" and row.impl in ("naive", "opt") and "/c=" not in row.name \
+    return row.where == "gpu" and row.impl in ("naive", "opt") and is_plain(row) \
         and not row.name.startswith("host_time/") and "giant" not in row.labels
 
 
@@ -196,6 +201,74 @@ def limits(rows):
     return "\n\n".join(parts)
 
 
+def offsets(rows):
+    """Rows at odd addresses against themselves aligned, in the same run."""
+    lines, steps = [], []
+    for row in rows.values():
+        if "/at=" in row.name and row.gbps:
+            steps.append(row.name.rsplit("/at=", 1)[1])
+    steps = list(dict.fromkeys(steps))
+    for row in rows.values():
+        mine = [rows.get(f"{row.name}/at={step}") for step in steps]
+        if steps and all(mine) and row.gbps:
+            lines.append([f"`{row.name}`", f"{rate(row.gbps)} ({row.percent:.0f} %)"]
+                         + [f"{rate(other.gbps)} ({100 * other.gbps / row.gbps:.0f} %)"
+                            for other in mine])
+    return "GB/s of source; aligned, and with src and dst so many bytes behind a multiple of 512, " \
+        "in percent of aligned.\n\n" + table(["row", "aligned"] + steps, lines) if lines else ""
+
+
+def fraction(rows, row):
+    """What the row reaches of the copy roofline at the largest size."""
+    found = [r for r in rows.values() if r.id == row.id and r.mode == "set" and r.cache == "cold"
+             and r.gbps and (is_plain(r) or "/c=each64" in r.name)]
+    return max(found, key=lambda r: (r.bytes, "/c=" in r.name)).percent / 100
+
+
+def small(rows):
+    """Times at small sizes as multiples of a copy's, and of the fastest naive row's of the cell."""
+    sizes = sorted({row.bytes for row in rows.values() if is_sweep(row) and row.mode == "set"
+                    and row.cache == "cold" and 4096 <= row.bytes <= 16 << 20})
+    if len(sizes) < 5:
+        return ""
+    at = {(row.id, row.bytes): row for row in rows.values()
+          if is_sweep(row) and row.mode == "set" and row.cache == "cold" and row.gbps
+          and row.bytes in sizes}
+    lines, beyond, slower = [], [], []
+    for row_id in dict.fromkeys(row.id for row in at.values() if row.impl == "opt"
+                                and row.labels == ""):
+        line = [f"`{row_id}`"]
+        for size in sizes:
+            row = at.get((row_id, size))
+            copy = rows.get(f"ceiling/{row.name.split('/')[1]}/set/cold") if row else None
+            if row is None or copy is None:
+                line.append("-")
+                continue
+            line.append(f"{row.median:.2f} ({row.median / copy.median:.2f})")
+            allowed = 1.25 * copy.median / fraction(rows, row) + (3 if row.shared_bytes else 0)
+            if row.median > allowed:
+                beyond.append(f"`{row_id}` at {results.size_text(size)}: {row.median:.2f} us, "
+                              f"allowed {allowed:.2f}")
+            naive = [other for other in at.values() if other.impl == "naive" and other.labels == ""
+                     and (other.method, other.w, other.bytes) == (row.method, row.w, size)]
+            if naive:
+                base = min(naive, key=lambda other: other.median)
+                runs = zip(row.earlier + [row], base.earlier + [base])
+                ratios = [mine.median / theirs.median for mine, theirs in runs]
+                if min(ratios) > 1.05:
+                    slower.append(f"`{row_id}` at {results.size_text(size)}: "
+                                  + ", ".join(f"{ratio:.2f}" for ratio in ratios))
+        lines.append(line)
+    runs = 1 + max(len(row.earlier) for row in at.values())
+    return "Microseconds of one region multiply, and that as a multiple of the best copy of the " \
+        "same size.\n\n" \
+        + table(["row"] + [results.size_text(size) for size in sizes], lines) \
+        + "\n\nBeyond 1.25 x (copy / the row's fraction of it at the largest size), plus 3 us for " \
+        "rows that fill a table in shared memory: " + ("; ".join(beyond) or "none") + "." \
+        + f"\n\nSlower than the cell's fastest naive row by more than 5 % (runs: {runs}; in every " \
+        "one of them): " + ("; ".join(slower) or "none") + "."
+
+
 def verdicts(contexts, rows):
     parts = []
     for context in contexts:
@@ -266,7 +339,9 @@ def page(title, contexts, rows, plots):
         ("The machine", contexts_section(contexts)),
         ("Every cell at 1 GiB, set, cold", cells(rows)),
         ("Region sizes", sizes(rows)),
+        ("Small regions", small(rows)),
         ("Limits", limits(rows)),
+        ("Odd addresses", offsets(rows)),
         ("Ceilings", ceilings(rows)),
         ("The published test case: 50,000,000 bytes, c = 128", s2(rows)),
         ("Verdicts", verdicts(contexts, rows)),

@@ -39,6 +39,7 @@ Result result_of(const gfk_kernel_info *kernel) {
         r.labels += r.labels.empty() ? "giant" : "+giant";
     r.w = kernel->w;
     r.on_device = kernel->implementation != GFK_IMPLEMENTATION_HOST;
+    r.shared_bytes = kernel->shared_bytes;
     return r;
 }
 
@@ -56,6 +57,7 @@ void publish(benchmark::State &state, const Result &r) {
     state.SetLabel(label_of(r));
     state.counters["w"] = r.w;
     state.counters["bytes"] = (double)r.bytes;
+    state.counters["shared_bytes"] = (double)r.shared_bytes;
     state.counters["threads_used"] = r.threads;
     state.counters["source_GBps"] = r.source_gbps();
     state.counters["traffic_GBps"] = r.traffic_gbps();

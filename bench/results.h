@@ -14,7 +14,8 @@ struct Result {
     std::string name; // of the benchmark, e.g. "split_w8_opt/1GiB/set/cold"
     std::string id, method, implementation, variant, labels;
     unsigned w = 0;
-    size_t bytes = 0; // of one region; over all threads for a baseline
+    size_t bytes = 0;        // of one region; over all threads for a baseline
+    size_t shared_bytes = 0; // what a block's tables take
     bool accumulate = false, cold = false, on_device = false;
     std::string constants;                        // "64 random", "c=128", ...
     double median_us = 0, min_us = 0, max_us = 0; // of one region multiply

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds, tests, checks and measures on a machine with a GPU, and writes the record of it.
 #
-#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, presets; all is these six
+#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, limits, small; all is these
 #
 # Each stage takes less than 8 minutes on 16 cores, the build for this GPU included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Nothing is
@@ -17,10 +17,10 @@ cd "$(dirname "$0")/.."
 
 [ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 stages=("$@")
-[ "$*" != all ] || stages=(build test sanitize giant bench presets)
+[ "$*" != all ] || stages=(build test sanitize giant bench limits small)
 for stage in "${stages[@]}"; do
     case $stage in
-    build | test | sanitize | giant | bench | presets) ;;
+    build | test | sanitize | giant | bench | limits | small) ;;
     *) echo "$0: no stage $stage" >&2; exit 2 ;;
     esac
 done
@@ -142,16 +142,18 @@ stage_sanitize() {
     return "$rc"
 }
 
-stage_bench() { measure default verdicts; }
-stage_presets() { measure s2 limits; }
+stage_bench() { measure default verdicts s2; }
+stage_limits() { measure limits; }
+stage_small() { measure small offsets small:small-2; } # twice: a second run tells slow from unlucky
 
-measure() { # PRESET...
-    local rc=0 preset arguments plots=()
-    for preset in "$@"; do
+measure() { # PRESET[:FILE]...
+    local rc=0 item preset file arguments plots=()
+    for item in "$@"; do
+        preset=${item%:*} file=$results/${item#*:}.json
         arguments=(--preset "$preset")
         [ "$preset" != default ] || arguments=()
-        if timeout "$(left)" "$build/bench/gfk_bench" "${arguments[@]}" --out "$results/$preset.json"; then
-            echo "$preset: $results/$preset.json" >&3
+        if timeout "$(left)" "$build/bench/gfk_bench" "${arguments[@]}" --out "$file"; then
+            echo "$preset: $file" >&3
         else
             echo "$preset: failed" >&3
             rc=1

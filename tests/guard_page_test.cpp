@@ -44,7 +44,7 @@ std::vector<size_t> lengths(Row row) {
     for (size_t symbols = 1; symbols <= 64; symbols += step)
         list.push_back(symbols * z);
     if (!on_host(row)) // enough for full tiles; the host rows have none
-        list.push_back(std::min(530 * row->tile_bytes, size_t(8) << 20) + 5 * z);
+        list.push_back(std::min(1060 * row->tile_bytes, size_t(9) << 20) + 5 * z);
     if (!on_host(row) && options.reduced) { // compute-sanitizer takes its time
         list.push_back(4096 + z);
         return list;

@@ -199,42 +199,46 @@ TEST_P(Region, InPlace) {
     }
 }
 
-// Longer than what all blocks of a device take in one step, so that each takes several.
+// Regions for narrow tiles, and regions longer than what all blocks of a device take in one step,
+// so that each takes several.
 TEST_P(Region, ManyTiles) {
-    size_t bytes = size_t(1) << 16;
+    std::vector<size_t> sizes = {size_t(1) << 16};
     if (!on_host(row()) && !options.reduced)
-        bytes = std::max(size_t(24) << 20, std::min(480 * row()->tile_bytes, size_t(96) << 20));
-    bytes += 5 * symbol_bytes();
+        sizes = {size_t(1) << 20,
+                 std::max(size_t(24) << 20, std::min(480 * row()->tile_bytes, size_t(96) << 20))};
     const uint32_t c = cs_.back();
-    const Bytes in = Random(1).bytes(bytes), poison = Random(2).bytes(bytes + 2 * GUARD);
-    Bytes product(bytes);
-    Oracle o = make_oracle(w());
-    oracle_multiply_region(o.get(), c, in.data(), product.data(), bytes);
-    Memory src(row(), bytes + 16), dst(row(), poison.size());
-    Runner runner(field(), row());
-    for (const Offsets &pair : {Offsets{0, 0}, {5, 5}, {0, 8}, {3, 1}}) {
-        src.write(pair.src, in.data(), bytes);
-        for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+    for (size_t bytes : sizes) {
+        bytes += 5 * symbol_bytes();
+        const Bytes in = Random(1).bytes(bytes), poison = Random(2).bytes(bytes + 2 * GUARD);
+        Bytes product(bytes);
+        Oracle o = make_oracle(w());
+        oracle_multiply_region(o.get(), c, in.data(), product.data(), bytes);
+        Memory src(row(), bytes + 16), dst(row(), poison.size());
+        Runner runner(field(), row());
+        for (const Offsets &pair : {Offsets{0, 0}, {5, 5}, {0, 8}, {3, 1}}) {
+            src.write(pair.src, in.data(), bytes);
+            for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+                dst.write(0, poison.data(), poison.size());
+                const size_t before = GUARD + pair.dst;
+                runner.run(c, src.data() + pair.src, dst.data() + before, bytes, mode);
+                Bytes expected = poison;
+                for (size_t i = 0; i < bytes; i++)
+                    expected[before + i] = static_cast<uint8_t>(
+                        mode == GFK_XOR ? expected[before + i] ^ product[i] : product[i]);
+                ASSERT_TRUE(same(Case{row(), c, pair.src, pair.dst, bytes, mode}, expected.data(),
+                                 dst.view(0, dst.size()), dst.size(), before));
+                count_checked();
+            }
+        }
+        for (size_t offset : {0, 1}) { // in place
             dst.write(0, poison.data(), poison.size());
-            const size_t before = GUARD + pair.dst;
-            runner.run(c, src.data() + pair.src, dst.data() + before, bytes, mode);
-            Bytes expected = poison;
-            for (size_t i = 0; i < bytes; i++)
-                expected[before + i] = static_cast<uint8_t>(
-                    mode == GFK_XOR ? expected[before + i] ^ product[i] : product[i]);
-            ASSERT_TRUE(same(Case{row(), c, pair.src, pair.dst, bytes, mode}, expected.data(),
-                             dst.view(0, dst.size()), dst.size(), before));
+            dst.write(GUARD + offset, in.data(), bytes);
+            uint8_t *region = dst.data() + GUARD + offset;
+            runner.run(c, region, region, bytes, GFK_SET);
+            ASSERT_TRUE(same(Case{row(), c, offset, offset, bytes, GFK_SET}, product.data(),
+                             dst.view(GUARD + offset, bytes), bytes, 0));
             count_checked();
         }
-    }
-    for (size_t offset : {0, 1}) { // in place
-        dst.write(0, poison.data(), poison.size());
-        dst.write(GUARD + offset, in.data(), bytes);
-        uint8_t *region = dst.data() + GUARD + offset;
-        runner.run(c, region, region, bytes, GFK_SET);
-        ASSERT_TRUE(same(Case{row(), c, offset, offset, bytes, GFK_SET}, product.data(),
-                         dst.view(GUARD + offset, bytes), bytes, 0));
-        count_checked();
     }
 }
 

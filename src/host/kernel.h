@@ -13,7 +13,7 @@ extern "C" {
 
 /* One region multiply, checked: bytes is a multiple of w/8 and not zero, src and dst are the same
  * or disjoint, c is neither 0 nor 1, the workspace is large enough and aligned to 16 bytes. prepare
- * is given the same struct with src, dst and bytes unset. */
+ * is given the same struct, with src, dst and bytes unset if no multiply follows at once. */
 typedef struct gfk_call {
     gfk_multiplier_t multiplier;
     uint32_t c;
@@ -53,8 +53,8 @@ extern const gfk_kernel gfk_kernels[];
 const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info); /* NULL if info is no row */
 
 /* What kernels.def names beside a function per CUDA row. */
-gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_double, gfk_create_log_zero,
-    gfk_create_reductions, gfk_create_split_8_8, gfk_create_log_device;
+gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_create_log_double,
+    gfk_create_log_zero, gfk_create_reductions, gfk_create_split_8_8, gfk_create_log_device;
 gfk_run_fn gfk_prepare_host, gfk_prepare_device;
 gfk_run_fn gfk_shift_host, gfk_group_host, gfk_bytwo_p_host, gfk_bytwo_b_host, gfk_table_host,
     gfk_log_host, gfk_split_host, gfk_split_8_8_host;

@@ -72,6 +72,20 @@ gfk_status gfk_create_log(gfk_multiplier_t multiplier) {
     return create(multiplier, fill_log);
 }
 
+/* LOG w=16, with the antilogarithms of 0, 2, 4, ... modulo 65535 behind the plain tables: 98,304 of
+ * them, so that 32,768 in a row begin at any of the first 65,535, which are all there are. */
+static void fill_log_even(const gfk_multiplier_info *info, void *tables) {
+    fill_log(info, tables);
+    const uint16_t *antilog = (const uint16_t *)tables + 65536;
+    uint16_t *even = (uint16_t *)tables + 2 * 65536;
+    for (uint32_t i = 0; i < 98304; i++)
+        even[i] = antilog[2 * i % 65535];
+}
+
+gfk_status gfk_create_log_even(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_log_even);
+}
+
 /* LOG w=8, doubled: 256 logarithms, then 512 antilogarithms, so that the sum of two logarithms
  * needs no reduction modulo 255. */
 static void fill_log_double(const gfk_multiplier_info *info, void *tables) {

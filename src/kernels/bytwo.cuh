@@ -19,6 +19,11 @@ BytwoParams bytwo_params(const gfk_call *call) {
     return {call->c, replicate<W>((uint32_t)(polynomial ^ UINT64_C(1) << W)), 2};
 }
 
+/* All ones if the bit is set. */
+__device__ inline uint32_t bit_mask(uint32_t c, int bit) {
+    return 0u - (c >> bit & 1);
+}
+
 /* A branch per bit costs the same for one word or many, so a thread takes many. */
 template <int W, int VECTORS, int BLOCKS>
 struct BytwoShape {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BYTWO_b, optimized: packed symbols, the operand doubles up to c's top bit; branches that all
- * threads take alike, for two bits of c at a time. */
+ * threads take alike, for two bits of c at a time, or none where a thread has but one word and a
+ * branch costs more than it saves. */
 #include "bytwo.cuh"
 
 namespace {
@@ -21,6 +22,16 @@ struct BytwoB : gfk::BytwoShape<W, 8, 8> {
 #pragma unroll
         for (int i = 0; i < N; i++)
             y[i] = gfk::double_xor<W>(x[i], p.polynomial, 0);
+    }
+
+    __device__ void apply(uint32_t (&x)[1]) {
+        uint32_t product = x[0] & gfk::bit_mask(p.c, 0);
+#pragma unroll
+        for (int bit = 1; bit < W; bit++) {
+            x[0] = gfk::double_xor<W>(x[0], p.polynomial, 0);
+            product ^= x[0] & gfk::bit_mask(p.c, bit);
+        }
+        x[0] = product;
     }
 
     template <int N>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BYTWO_p, optimized: packed symbols, one doubling per bit of c, in which the addition of the
- * source is free; a branch per bit that all threads take alike. */
+ * source is free; a branch per bit that all threads take alike, or none where a thread has but one
+ * word and a branch costs more than it saves. */
 #include "bytwo.cuh"
 
 namespace {
@@ -24,6 +25,14 @@ struct BytwoP : gfk::BytwoShape<W,
     __device__ uint32_t double_on_fma(uint32_t x, uint32_t s) const {
         const uint64_t doubled = (uint64_t)x * p.two;
         return (uint32_t)doubled ^ (uint32_t)(doubled >> 32) * p.polynomial ^ s;
+    }
+
+    __device__ void apply(uint32_t (&x)[1]) {
+        uint32_t product = 0;
+#pragma unroll
+        for (int bit = W - 1; bit >= 0; bit--)
+            product = gfk::double_xor<W>(product, p.polynomial, x[0] & gfk::bit_mask(p.c, bit));
+        x[0] = product;
     }
 
     template <int N>

@@ -2,7 +2,8 @@
 /* GROUP, optimized: left to right, product = product * 2^g + reduction of the g bits that fall out
  * + multiple of c for the next group. w=8 with groups of 3 bits (the first has 2) and both tables
  * in registers; w=16 with groups of 6 (the first has 4) and both tables conflict-free in shared
- * memory; w=32 with groups of 8 and both tables private to each lane. */
+ * memory; w=32 with groups of 8 and both tables private to each lane, which takes a long region to
+ * pay. */
 #include "expand.cuh"
 #include "private_tables.cuh"
 #include "region_opt.cuh"
@@ -34,7 +35,7 @@ Bases bases_of(const gfk_call *call) {
 }
 
 struct Group8 {
-    static constexpr int w = 8, threads = 64, vectors = 3, blocks = 12;
+    static constexpr int w = 8, threads = 64, vectors = 3, blocks = 24;
     static constexpr bool persistent = false;
     struct Params {
         uint32_t multiple[2], reduction[2]; /* eight bytes each */
@@ -86,7 +87,7 @@ struct Group8 {
 };
 
 struct Group16 {
-    static constexpr int w = 16, threads = 128, vectors = 4, blocks = 6;
+    static constexpr int w = 16, threads = 128, vectors = 4, blocks = 8;
     static constexpr bool persistent = false;
     using Params = Bases;
     struct Shared {
@@ -121,6 +122,7 @@ struct Group16 {
 struct Group32 {
     static constexpr int w = 32, threads = 512, vectors = 2, blocks = 2;
     static constexpr bool persistent = true;
+    static constexpr size_t fill_from = 2 << 20;
     using Params = Bases;
     using Shared = gfk::PrivateTables;
     const gfk::PrivateLookup t;
@@ -140,6 +142,37 @@ struct Group32 {
             p = p << 8 ^ t.second(t.address<3>(p)) ^ t.first(t.address<2>(x[i]));
             p = p << 8 ^ t.second(t.address<3>(p)) ^ t.first(t.address<1>(x[i]));
             x[i] = p << 8 ^ t.second(t.address<3>(p)) ^ t.first(t.address<0>(x[i]));
+        }
+    }
+};
+
+/* w=32 for short regions: one copy of the tables per block. */
+struct Group32Few {
+    static constexpr int w = 32, threads = 128, blocks = 8;
+    static constexpr bool persistent = false;
+    using Params = Bases;
+    struct Shared {
+        uint32_t multiple[256], reduction[256];
+    };
+    const Shared &t;
+
+    __device__ static void fill(const Params &bases, Shared &t) {
+        for (unsigned v = threadIdx.x; v < 256; v += blockDim.x) {
+            t.multiple[v] = gfk::combine<8>(bases.multiples.v, 0, v);
+            t.reduction[v] = gfk::combine<8>(bases.reductions.v, 0, v);
+        }
+    }
+    __device__ Group32Few(const Params &, Shared &shared) : t(shared) {}
+
+    template <int N>
+    __device__ void apply(uint32_t (&x)[N]) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            uint32_t p = t.multiple[x[i] >> 24];
+#pragma unroll
+            for (int shift = 16; shift >= 0; shift -= 8)
+                p = p << 8 ^ t.reduction[p >> 24] ^ t.multiple[x[i] >> shift & 255];
+            x[i] = p;
         }
     }
 };
@@ -169,5 +202,5 @@ extern "C" gfk_status gfk_create_group_w32_opt(gfk_multiplier_t) {
     return gfk::allow_shared<Group32>();
 }
 extern "C" gfk_status gfk_group_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<Group32>(call, bases_of(call));
+    return gfk::launch_opt<Group32, Group32Few>(call, bases_of(call));
 }

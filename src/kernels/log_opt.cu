@@ -4,8 +4,9 @@
  *
  * w=8: both tables private to each lane; an entry of the first is the address of the second's.
  * w=16: all logarithms and half of the window in shared memory where a block can have 192 KiB:
- * entry j is the antilogarithm of 2j + log c, and odd logarithms multiply it by the generator. A
- * variant reads both tables through the caches, as w=32 does. */
+ * entry j is the antilogarithm of 2j + log c, and odd logarithms multiply it by the generator. The
+ * multiplier has all even powers in a row, twice round, so that a window is a piece of it. A
+ * variant reads both tables through the caches, as w=32 and short regions do. */
 #include "private_tables.cuh"
 #include "region_naive.cuh"
 #include "region_opt.cuh"
@@ -34,6 +35,7 @@ struct Tables {
 struct Log8 {
     static constexpr int w = 8, threads = 512, vectors = 2, blocks = 2;
     static constexpr bool persistent = true;
+    static constexpr size_t fill_from = 8 << 20;
     using Params = Tables<8>;
     using Shared = gfk::PrivateTables;
     const gfk::PrivateLookup t;
@@ -73,28 +75,81 @@ struct Log8 {
     }
 };
 
+/* w=8 for short regions: the plain tables, copied into shared memory. */
+struct Log8Few {
+    static constexpr int w = 8, threads = 128, blocks = 8;
+    static constexpr bool persistent = false;
+    using Params = Tables<8>;
+    struct Shared {
+        uint32_t log[64], antilog[64];
+    };
+    const uint8_t *log, *antilog;
+    const uint32_t log_c;
+
+    __device__ static void fill(const Params &params, Shared &t) {
+        if (threadIdx.x < 64)
+            t.log[threadIdx.x] = ((const uint32_t *)params.log)[threadIdx.x];
+        else if (threadIdx.x < 128)
+            t.antilog[threadIdx.x - 64] = ((const uint32_t *)params.antilog)[threadIdx.x - 64];
+    }
+    __device__ Log8Few(const Params &params, Shared &shared)
+        : log((const uint8_t *)shared.log), antilog((const uint8_t *)shared.antilog),
+          log_c(params.log[params.c]) {}
+
+    __device__ uint32_t product(uint32_t x) const {
+        const uint32_t sum = log[x] + log_c;
+        return x ? antilog[sum < 255 ? sum : sum - 255] : 0;
+    }
+
+    template <int N>
+    __device__ void apply(uint32_t (&x)[N]) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            const uint32_t a = x[i];
+            const uint32_t low = gfk::prmt(product(a & 255), product(a >> 8 & 255), 0x0040);
+            const uint32_t high = gfk::prmt(product(a >> 16 & 255), product(a >> 24), 0x0040);
+            x[i] = gfk::prmt(low, high, 0x5410);
+        }
+    }
+};
+
 struct Log16 {
     static constexpr int w = 16, threads = 1024, vectors = 2, blocks = 1;
     static constexpr bool persistent = true;
+    static constexpr size_t fill_from = 768 << 10;
     struct Params {
         Tables<16> tables;
         uint32_t polynomial, generator;
+
+        __device__ const uint16_t *even_powers() const { return tables.antilog + 65536; }
+        /* Where the window begins: half of log c, modulo 65535. */
+        __device__ uint32_t begin() const {
+            const uint32_t log_c = tables.log[tables.c];
+            return (log_c + (log_c & 1) * 65535) / 2;
+        }
     };
+    /* The window is copied in 16 bytes at a time, so up to 7 entries come before it. */
     struct Shared {
-        uint16_t log[65536], window[32768];
+        uint4 log[65536 / 8], window[32768 / 8 + 1];
     };
-    const Shared &t;
+    const uint16_t *log, *window;
     const Params &p;
 
     __device__ static void fill(const Params &params, Shared &t) {
         const uint4 *log = (const uint4 *)params.tables.log;
-        for (unsigned i = threadIdx.x; i < sizeof t.log / 16; i += threads)
-            ((uint4 *)t.log)[i] = log[i];
-        const uint32_t log_c = params.tables.log[params.tables.c];
-        for (unsigned j = threadIdx.x; j < 32768; j += threads)
-            t.window[j] = (uint16_t)params.tables.rotated(log_c, 2 * j);
+        const uint4 *window = (const uint4 *)params.even_powers() + params.begin() / 8;
+#pragma unroll
+        for (unsigned i = 0; i < 8; i++)
+            t.log[i * threads + threadIdx.x] = log[i * threads + threadIdx.x];
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++)
+            t.window[i * threads + threadIdx.x] = window[i * threads + threadIdx.x];
+        if (threadIdx.x == 0)
+            t.window[4 * threads] = window[4 * threads];
     }
-    __device__ Log16(const Params &params, Shared &shared) : t(shared), p(params) {}
+    __device__ Log16(const Params &params, Shared &shared)
+        : log((const uint16_t *)shared.log),
+          window((const uint16_t *)shared.window + params.begin() % 8), p(params) {}
 
     /* Every product times the generator of the logarithms, which is 2 for most polynomials. */
     template <int N>
@@ -128,9 +183,9 @@ struct Log16 {
             uint32_t logs[step], y[step], next[step];
 #pragma unroll
             for (int i = 0; i < step; i++) {
-                const uint32_t a = x[first + i], even = t.log[a & 0xffff], odd = t.log[a >> 16];
+                const uint32_t a = x[first + i], even = log[a & 0xffff], odd = log[a >> 16];
                 logs[i] = gfk::prmt(even, odd, 0x5410);
-                y[i] = gfk::prmt(t.window[even >> 1], t.window[odd >> 1], 0x5410);
+                y[i] = gfk::prmt(window[even >> 1], window[odd >> 1], 0x5410);
             }
             next_power(next, y);
 #pragma unroll
@@ -180,24 +235,22 @@ extern "C" gfk_status gfk_create_log_w8_opt(gfk_multiplier_t multiplier) {
     return status == GFK_STATUS_SUCCESS ? gfk::allow_shared<Log8>() : status;
 }
 extern "C" gfk_status gfk_log_w8_opt(const gfk_call *call) {
-    return gfk::launch_opt<Log8>(call, Tables<8>::of(call));
+    return gfk::launch_opt<Log8, Log8Few>(call, Tables<8>::of(call));
 }
 extern "C" gfk_status gfk_create_log_w16_opt(gfk_multiplier_t multiplier) {
-    const gfk_status status = gfk_create_log(multiplier);
+    const gfk_status status = gfk_create_log_even(multiplier);
     return status == GFK_STATUS_SUCCESS ? gfk::allow_shared<Log16>() : status;
 }
 extern "C" gfk_status gfk_log_w16_opt(const gfk_call *call) {
-    /* Filling the shared tables takes each block some 7 us; below a few MiB the caches are faster.
-     */
-    const size_t worth_filling = (size_t)4 << 20;
-    if (call->bytes < worth_filling)
-        return gfk::launch_region<gfk::Narrow<LogGlobal<16>>>(call, Tables<16>::of(call));
     const gfk_field *field = &call->multiplier->info.field;
     const uint32_t polynomial = gfk::replicate<16>((uint16_t)field->polynomial);
-    return gfk::launch_opt<Log16>(call, {Tables<16>::of(call), polynomial, field->generator});
+    const Tables<16> tables = Tables<16>::of(call);
+    return gfk::launch_opt<Log16, LogGlobal<16>, gfk::gather_threads>(
+        call, {tables, polynomial, field->generator}, tables);
 }
 extern "C" gfk_status gfk_log_w16_opt_l2(const gfk_call *call) {
-    return gfk::launch_opt<LogGlobal<16>>(call, Tables<16>::of(call));
+    const Tables<16> tables = Tables<16>::of(call);
+    return gfk::launch_opt<LogGlobal<16>, LogGlobal<16>, gfk::gather_threads>(call, tables, tables);
 }
 extern "C" gfk_status gfk_log_w32_opt(const gfk_call *call) {
     return gfk::launch_opt<LogGlobal<32>>(call, Tables<32>::of(call));

@@ -11,7 +11,10 @@
  *   struct Shared                     what it keeps in shared memory (OpNoShared if nothing)
  *   __device__ static void fill(const Params &, Shared &)     by all threads, before the first use
  *   __device__ Op(const Params &, Shared &)
- *   template <int N> __device__ void apply(uint32_t (&x)[N])  N words become their products
+ *   template <int N> __device__ void apply(uint32_t (&x)[N])  N words become their products. For
+ *                                      N = 1 latency counts, not throughput: there may be an
+ * overload static constexpr size_t fill_from  if persistent: regions of fewer bytes go to another
+ * op
  */
 #pragma once
 
@@ -124,13 +127,15 @@ __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks
     const uint64_t head = (d.body + size - 1) / size, tail = d.tail / size;
     const uint64_t count = head + (d.bytes / size - tail);
     const uint64_t step = (uint64_t)blocks * Op::threads;
-    for (uint64_t i = (uint64_t)block * Op::threads + threadIdx.x; i < count; i += step) {
+    for (uint64_t base = (uint64_t)block * Op::threads; base < count; base += step) {
+        const uint64_t i = base + threadIdx.x;
+        const bool here = i < count; /* all threads go on: ops may shuffle */
         const uint64_t first = (i < head ? i : tail + (i - head)) * size;
         uint32_t x[1] = {0};
-        for (int b = 0; b < size; b++)
+        for (int b = 0; b < size && here; b++)
             x[0] |= (uint32_t)d.src[first + b] << (8 * b);
         op.template apply<1>(x);
-        for (int b = 0; b < size; b++) {
+        for (int b = 0; b < size && here; b++) {
             const uint64_t at = first + b;
             if (at < d.body || at >= d.tail) {
                 const uint8_t y = (uint8_t)(x[0] >> (8 * b));
@@ -312,6 +317,45 @@ __global__ void __launch_bounds__(Op::threads, Op::blocks)
         walk_once<Op, Xor, Aligned>(params, d, shared);
 }
 
+/* Small regions: a thread takes one word, and the last one the symbols that are left over. src and
+ * dst are at multiples of 4. */
+template <class Op, bool Xor, int Threads>
+__global__ void __launch_bounds__(Threads)
+    region_words(const __grid_constant__ typename Op::Params params, const uint8_t *src,
+                 uint8_t *dst, uint64_t bytes) {
+    extern __shared__ uint4 shared_memory[];
+    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
+    const uint64_t at = ((uint64_t)blockIdx.x * Threads + threadIdx.x) * 4;
+    const unsigned here = at >= bytes ? 0 : bytes - at < 4 ? (unsigned)(bytes - at) : 4;
+    uint32_t x[1] = {0}, old = 0;
+    if (here == 4) {
+        x[0] = *(const uint32_t *)(src + at);
+        if (Xor)
+            old = *(const uint32_t *)(dst + at);
+    } else {
+#pragma unroll 1
+        for (unsigned b = 0; b < here; b++) {
+            x[0] |= (uint32_t)src[at + b] << (8 * b);
+            if (Xor)
+                old |= (uint32_t)dst[at + b] << (8 * b);
+        }
+    }
+    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are under way */
+        Op::fill(params, shared);
+        __syncthreads();
+    }
+    Op op(params, shared);
+    op.apply(x);
+    const uint32_t y = x[0] ^ old;
+    if (here == 4) {
+        *(uint32_t *)(dst + at) = y;
+    } else {
+#pragma unroll 1
+        for (unsigned b = 0; b < here; b++)
+            dst[at + b] = (uint8_t)(y >> (8 * b));
+    }
+}
+
 template <class Op>
 constexpr size_t shared_bytes() {
     return std::is_empty<typename Op::Shared>::value ? 0 : sizeof(typename Op::Shared);
@@ -355,6 +399,23 @@ gfk_status launch_region(const gfk_call *call, const typename Op::Params &params
     return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d);
 }
 
+/* The largest region that goes word by word: up to there latency is what a call costs, and a thread
+ * with one word has the least of it. Ops that gather from global memory want their few threads on
+ * many multiprocessors. */
+constexpr size_t words_up_to = 256 * 1024;
+constexpr int word_threads = 256, gather_threads = 128;
+
+template <class Op, int Threads>
+gfk_status launch_words(const gfk_call *call, const typename Op::Params &params) {
+    static_assert(Threads >= Op::threads || std::is_empty<typename Op::Shared>::value,
+                  "fill counts on Op::threads");
+    void (*kernel)(typename Op::Params, const uint8_t *, uint8_t *, uint64_t) =
+        call->accumulate ? region_words<Op, true, Threads> : region_words<Op, false, Threads>;
+    const uint64_t words = (call->bytes + 3) / 4;
+    return launch(kernel, (words + Threads - 1) / Threads, Threads, shared_bytes<Op>(),
+                  call->stream, params, call->src, call->dst, call->bytes);
+}
+
 /* The op with one vector per thread, for regions that would not fill the device otherwise. */
 template <class Op>
 struct Narrow : Op {
@@ -362,18 +423,34 @@ struct Narrow : Op {
     using Op::Op;
 };
 
-/* The same, for a row. */
+/* Would a region of this length rather have narrow tiles? A persistent op fills large tables, so it
+ * says itself; others want eight tiles for each multiprocessor. */
 template <class Op>
-gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params) {
+bool is_short(const gfk_call *call) {
+    if constexpr (Op::persistent)
+        return call->bytes < Op::fill_from;
+    else
+        return call->bytes / tile_bytes<Op>() < 8 * (uint64_t)call->multiplier->processors;
+}
+
+/* The same, for a row. Few is the op for short regions, by default the same one. */
+template <class Op, class Few = Op, int WordThreads = word_threads>
+gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params,
+                      const typename Few::Params &few_params) {
     const gfk_kernel_info *info = call->multiplier->info.kernel;
     if (info->tile_bytes != tile_bytes<Op>() || info->shared_bytes != shared_bytes<Op>())
         return GFK_STATUS_INTERNAL; /* kernels.def and this Op disagree */
-    if constexpr (!Op::persistent) {
-        const uint64_t few = 4 * (uint64_t)call->multiplier->processors;
-        if (call->bytes / tile_bytes<Op>() < few)
-            return launch_region<Narrow<Op>>(call, params);
-    }
+    const bool at_words = ((uintptr_t)call->src | (uintptr_t)call->dst) % 4 == 0;
+    if (call->bytes <= words_up_to && at_words)
+        return launch_words<Few, WordThreads>(call, few_params);
+    if (is_short<Op>(call))
+        return launch_region<Narrow<Few>>(call, few_params);
     return launch_region<Op>(call, params);
+}
+
+template <class Op, class Few = Op>
+gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params) {
+    return launch_opt<Op, Few>(call, params, params);
 }
 
 } // namespace gfk

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SHIFT, optimized: the full carry-less product by shifts, then its reduction by shifts. A shift by
  * b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe; the powers
- * come from kernel parameters, or the compiler would turn them back into shifts. */
+ * come from kernel parameters, or the compiler would turn them back into shifts.
+ *
+ * In a short region of w=8 or 16 a thread takes one symbol and all bits in turn: the lists of set
+ * bits would be waited for. */
 #include "region_opt.cuh"
 #include "shift.cuh"
+#include "shift_op.cuh"
 
 namespace {
 
@@ -41,7 +45,7 @@ ShiftParams shift_params(const gfk_call *call) {
  * reduction works on full words again, the upper halves of the products beside the lower ones. */
 template <int W>
 struct Shift {
-    static constexpr int w = W, threads = 64, vectors = 3, blocks = 12;
+    static constexpr int w = W, threads = 64, vectors = 3, blocks = W == 8 ? 16 : 12;
     static constexpr bool persistent = false;
     using Params = ShiftParams;
     using Shared = gfk::OpNoShared;
@@ -105,13 +109,19 @@ struct Shift32 {
     }
 };
 
+template <int W>
+gfk_status run(const gfk_call *call) {
+    return call->bytes <= gfk::words_up_to ? gfk::launch_shift_symbols<W>(call)
+                                           : gfk::launch_opt<Shift<W>>(call, shift_params<W>(call));
+}
+
 } // namespace
 
 extern "C" gfk_status gfk_shift_w8_opt(const gfk_call *call) {
-    return gfk::launch_opt<Shift<8>>(call, shift_params<8>(call));
+    return run<8>(call);
 }
 extern "C" gfk_status gfk_shift_w16_opt(const gfk_call *call) {
-    return gfk::launch_opt<Shift<16>>(call, shift_params<16>(call));
+    return run<16>(call);
 }
 extern "C" gfk_status gfk_shift_w32_opt(const gfk_call *call) {
     return gfk::launch_opt<Shift32>(call, shift_params<32>(call));

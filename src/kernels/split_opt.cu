@@ -51,6 +51,37 @@ struct Split8 {
     }
 };
 
+/* w=32 for short regions: each lane holds one entry of each table in registers, and a lookup is a
+ * shuffle. Nothing is written to shared memory and nobody waits for it. */
+struct Split32Few {
+    static constexpr int w = 32, threads = 128, blocks = 8;
+    static constexpr bool persistent = false;
+    using Params = gfk::Basis;
+    using Shared = gfk::OpNoShared;
+    uint32_t five[6], two;
+
+    __device__ static void fill(const Params &, Shared &) {}
+    __device__ Split32Few(const Params &basis, Shared &) {
+        const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+        for (int part = 0; part < 6; part++)
+            five[part] = gfk::combine<5>(basis.v, 5 * part, lane);
+        two = gfk::combine<2>(basis.v, 30, lane % 4);
+    }
+
+    template <int N>
+    __device__ void apply(uint32_t (&x)[N]) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            uint32_t y = __shfl_sync(0xffffffff, two, x[i] >> 30);
+#pragma unroll
+            for (int part = 0; part < 6; part++) /* a shuffle takes the lower five bits */
+                y ^= __shfl_sync(0xffffffff, five[part], x[i] >> (5 * part));
+            x[i] = y;
+        }
+    }
+};
+
 uint32_t entry(const gfk_call *call, int first, int v) {
     uint32_t e = 0;
     for (int b = 0; v >> b; b++)
@@ -138,5 +169,5 @@ extern "C" gfk_status gfk_split_w16_opt(const gfk_call *call) {
     return gfk::launch_opt<Split16>(call, gfk::basis_of(call));
 }
 extern "C" gfk_status gfk_split_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<Split32>(call, gfk::basis_of(call));
+    return gfk::launch_opt<Split32, Split32Few>(call, gfk::basis_of(call));
 }

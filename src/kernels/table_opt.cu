@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TABLE, optimized. w=8: the row of c in shared memory. w=16: the whole row of 65,536 products in
- * shared memory where a block can have 128 KiB, and a variant that reads it through the caches.
- * Both rows are expanded from c's basis by the block itself. w=32: gathers from the row in the
- * workspace, eight in flight per thread. */
+ * shared memory where a block can have 128 KiB; for short regions, and in a variant, it is read
+ * from the workspace through the caches. Rows in shared memory are expanded from c's basis by the
+ * block itself. w=32: gathers from the row in the workspace, eight in flight per thread. */
 #include "expand.cuh"
 #include "region_naive.cuh"
 #include "region_opt.cuh"
@@ -39,6 +39,7 @@ struct Table8 {
 struct Table16 {
     static constexpr int w = 16, threads = 1024, vectors = 2, blocks = 1;
     static constexpr bool persistent = true;
+    static constexpr size_t fill_from = 384 << 10;
     using Params = gfk::Basis;
     struct Shared {
         uint32_t row[32768]; /* two products each */
@@ -99,11 +100,18 @@ extern "C" gfk_status gfk_table_w8_opt(const gfk_call *call) {
 extern "C" gfk_status gfk_create_table_w16_opt(gfk_multiplier_t) {
     return gfk::allow_shared<Table16>();
 }
+extern "C" gfk_status gfk_prepare_table_w16_opt(const gfk_call *call) {
+    const bool unread = call->bytes >= Table16::fill_from;
+    return unread ? GFK_STATUS_SUCCESS : gfk_prepare_device(call);
+}
 extern "C" gfk_status gfk_table_w16_opt(const gfk_call *call) {
-    return gfk::launch_opt<Table16>(call, gfk::basis_of(call));
+    const TableGlobal<16>::Params row = {(const uint16_t *)call->workspace};
+    return gfk::launch_opt<Table16, TableGlobal<16>, gfk::gather_threads>(call, gfk::basis_of(call),
+                                                                          row);
 }
 extern "C" gfk_status gfk_table_w16_opt_l2(const gfk_call *call) {
-    return gfk::launch_opt<TableGlobal<16>>(call, {(const uint16_t *)call->workspace});
+    const TableGlobal<16>::Params row = {(const uint16_t *)call->workspace};
+    return gfk::launch_opt<TableGlobal<16>, TableGlobal<16>, gfk::gather_threads>(call, row, row);
 }
 extern "C" gfk_status gfk_table_w32_opt(const gfk_call *call) {
     return gfk::launch_opt<TableGlobal<32>>(call, {(const uint32_t *)call->workspace});
