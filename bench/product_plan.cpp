@@ -24,8 +24,14 @@ const std::vector<Shape> kSpecialised = {{8, 4, 2},   {8, 6, 3},   {8, 10, 4},  
                                          {8, 16, 4},  {8, 17, 3},  {8, 30, 3},  {8, 50, 10},
                                          {8, 32, 16}, {8, 64, 32}, {16, 10, 4}, {32, 10, 4}};
 const std::vector<Shape> kOnCpu = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}};
-const size_t kMapColumns[] = {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64};
-const size_t kMapRows[] = {1, 2, 3, 4, 6, 8, 12, 16};
+struct Grid {
+    unsigned w;
+    std::vector<size_t> k, m;
+};
+const std::vector<Grid> kMaps = {
+    {8, {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {1, 2, 3, 4, 6, 8, 12, 16, 32}},
+    {16, {4, 10, 20, 40}, {2, 4, 8, 16}},
+    {32, {4, 10, 20, 40}, {2, 4, 8, 16}}};
 
 // The engines that can run here and take this shape, on the device.
 template <class Wanted>
@@ -125,20 +131,25 @@ void perop(Plan *plan, size_t data) {
 void small(Plan *plan, const std::vector<size_t> &regions) {
     for (const Shape &shape : kSmall)
         for (size_t region : regions) {
-            plan->add_way(row_of(shape, region * shape.k), Way::Auto);
-            plan->add_way(row_of(shape, region * shape.k), Way::AutoCompile);
-        }
-}
-
-void map(Plan *plan, size_t data) {
-    for (size_t k : kMapColumns)
-        for (size_t m : kMapRows) {
-            ProductRow row = row_of({8, k, m}, data);
-            row.replays = 3;
-            row.few = true;
+            const ProductRow row = row_of(shape, region * shape.k);
+            plan->add_engines(row, contenders(shape));
             plan->add_way(row, Way::Auto);
             plan->add_way(row, Way::AutoCompile);
         }
+}
+
+// AUTO for the heat map, and every engine for the table that AUTO goes by.
+void map(Plan *plan, size_t data) {
+    for (const Grid &grid : kMaps)
+        for (size_t k : grid.k)
+            for (size_t m : grid.m) {
+                ProductRow row = row_of({grid.w, k, m}, data);
+                row.replays = 3;
+                row.few = true;
+                plan->add_engines(row, contenders(row.shape));
+                plan->add_way(row, Way::Auto);
+                plan->add_way(row, Way::AutoCompile);
+            }
 }
 
 } // namespace
