@@ -4,9 +4,9 @@
 #include "product_rows.h"
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include <benchmark/benchmark.h>
 
@@ -154,12 +154,13 @@ void run_create(benchmark::State &state, const std::string &name, const std::str
     set_times(&result, us);
     result.setup_us = result.median_us;
     result.extra.push_back({"from_cache", (double)found});
+    const char *remark = "";
+    if (kind == MatrixKind::Cauchy)
+        remark = ", a default matrix";
+    else if (found != (cached ? (int)us.size() : 0))
+        remark = cached ? " (NOT IN THE CACHE)" : " (FOUND IN A CACHE)";
     char note[80];
-    std::snprintf(note, sizeof note, "%.2f ms%s", result.median_us / 1e3,
-                  kind == MatrixKind::Cauchy               ? ", a default matrix"
-                  : found == (cached ? (int)us.size() : 0) ? ""
-                  : cached                                 ? " (NOT IN THE CACHE)"
-                                                           : " (FOUND IN A CACHE)");
+    std::snprintf(note, sizeof note, "%.2f ms%s", result.median_us / 1e3, remark);
     result.note = note;
     publish(state, result);
 }

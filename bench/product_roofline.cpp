@@ -2,6 +2,7 @@
 // Every shape of the XOR-only kernel, checked and timed; the best is kept.
 #include "product_roofline.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 

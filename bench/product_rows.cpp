@@ -2,6 +2,9 @@
 // Registers the products on the device and times them.
 #include "product_rows.h"
 
+#include <cstdio>
+#include <memory>
+
 #include <benchmark/benchmark.h>
 
 #include "device_row.h"

@@ -16,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 stages=("$@")
 [ "$*" != all ] || stages=(build test sanitize giant bench limits small product map)
 for stage in "${stages[@]}"; do
