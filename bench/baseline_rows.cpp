@@ -5,12 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -19,6 +15,7 @@
 #include "plan.h"
 #include "reporter.h"
 #include "results.h"
+#include "team.h"
 
 namespace {
 
@@ -27,54 +24,6 @@ constexpr size_t kUnit = 4096;                  // slices and shortened passes a
 constexpr size_t kProbe = size_t{1} << 18, kChecked = size_t{1} << 16;
 constexpr double kLongestPass = 0.05; // seconds; slow methods get fewer bytes
 constexpr int kPasses = 7;
-
-// Threads that all run the same job when told to; one field each.
-class Team {
-  public:
-    using Job = std::function<void(unsigned thread)>;
-    explicit Team(unsigned n) {
-        for (unsigned t = 0; t < n; t++)
-            threads_.emplace_back([this, t] { work(t); });
-    }
-    ~Team() {
-        run(nullptr);
-        for (std::thread &thread : threads_)
-            thread.join();
-    }
-    double run(const Job *job) { // seconds from the first start to the last end
-        std::unique_lock<std::mutex> lock(mutex_);
-        const auto start = std::chrono::steady_clock::now();
-        job_ = job;
-        left_ = threads_.size();
-        round_++;
-        wake_.notify_all();
-        if (job != nullptr)
-            done_.wait(lock, [this] { return left_ == 0; });
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-
-  private:
-    void work(unsigned t) {
-        for (unsigned seen = 0;; seen++) {
-            std::unique_lock<std::mutex> lock(mutex_);
-            wake_.wait(lock, [&] { return round_ != seen; });
-            const Job *job = job_;
-            if (job == nullptr)
-                return;
-            lock.unlock();
-            (*job)(t);
-            lock.lock();
-            if (--left_ == 0)
-                done_.notify_one();
-        }
-    }
-    std::mutex mutex_;
-    std::condition_variable wake_, done_;
-    const Job *job_ = nullptr;
-    size_t left_ = 0;
-    unsigned round_ = 0;
-    std::vector<std::thread> threads_;
-};
 
 struct Baseline {
     const gfc_method *method;

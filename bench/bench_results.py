@@ -33,6 +33,7 @@ class Row:
         self.raw = raw
         self.context = context
         self.w = int(raw.get("w", 0))
+        self.shape = (int(raw.get("k", 0)), int(raw.get("m", 0)))  # of a product
         self.bytes = int(raw.get("bytes", 0))
         self.threads = int(raw.get("threads_used", 1))
         self.shared_bytes = int(raw.get("shared_bytes", 0))
@@ -40,6 +41,7 @@ class Row:
         self.gbps = raw.get("source_GBps", 0.0)
         self.percent = raw.get("percent_of_roofline", 0.0)
         self.setup_us = raw.get("setup_us", 0.0)
+        self.roofline = raw.get("roofline_GBps", 0.0)
         self.median = raw.get("time_us_median", 0.0)
         self.fastest = raw.get("time_us_min", 0.0)
         self.slowest = raw.get("time_us_max", 0.0)

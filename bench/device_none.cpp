@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device_rows.h in a build without CUDA.
-#include "device_rows.h"
+// What runs on the device, in a build without CUDA.
+#include "product_rows.h"
 
 std::string device_missing() {
     return "this build has no CUDA";
@@ -9,3 +9,9 @@ std::string device_missing() {
 void describe_device(Context *) {}
 
 void register_device_rows(const Options &) {}
+
+std::string product_void() {
+    return "";
+}
+
+void register_product_rows(const Options &) {}

@@ -105,7 +105,7 @@ void run_row(benchmark::State &state, const Row &row, uint64_t seed) {
         return publish_failure(state, result, gfk_status_description(status));
     const bool each = row.constants == Row::Each;
     const double us = estimate_us(device_row);
-    const long n = launches_for(device_row.rotation(), us, 1);
+    const long n = launches_for(device_row.rotation().sets(), us, 1);
     const long sets = device_row.rotation().sets();
     std::string wrong = device_row.verify(std::max((long)device_row.constant_count(), sets));
     if (!wrong.empty())

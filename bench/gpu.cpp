@@ -34,15 +34,12 @@ struct Block {
         return true;
     }
 };
-Block g_src, g_dst, g_scratch, g_slots[3];
-Block *const g_blocks[] = {&g_src, &g_dst, &g_scratch, &g_slots[0], &g_slots[1], &g_slots[2]};
+Block g_src, g_dst, g_scratch, g_slots[6];
+Block *const g_blocks[] = {&g_src,      &g_dst,      &g_scratch,  &g_slots[0], &g_slots[1],
+                           &g_slots[2], &g_slots[3], &g_slots[4], &g_slots[5]};
 
 size_t round_up(size_t x, size_t step) {
     return (x + step - 1) / step * step;
-}
-
-size_t cold_footprint() {
-    return std::max(8 * gpu().l2_bytes, 512 * kMiB);
 }
 
 long sets_for(size_t stride, bool cold) {
@@ -201,10 +198,17 @@ void Rotation::poison_scratch(long j) const {
 }
 
 void Rotation::make_cold() const {
-    if (!cold_ || 2 * stride_ * (size_t)sets_ >= cold_footprint())
-        return;
-    // Too few launches to rotate through the whole footprint: read something else instead. Reading
-    // leaves no dirty lines, whose write-back the next launches would pay for.
+    // Too few launches to rotate through the whole footprint: read something else instead.
+    if (cold_ && 2 * stride_ * (size_t)sets_ < cold_footprint())
+        flush_cache();
+}
+
+size_t cold_footprint() {
+    return std::max(8 * gpu().l2_bytes, 512 * kMiB);
+}
+
+// Reading leaves no dirty lines, whose write-back the next launches would pay for.
+void flush_cache() {
     static unsigned *sink = nullptr;
     if (sink == nullptr)
         GPU_CHECK(cudaMalloc((void **)&sink, sizeof *sink));
@@ -281,27 +285,32 @@ Timing timing_of(std::vector<double> replay_us, long launches) {
     return t;
 }
 
-long launches_for(const Rotation &rotation, double launch_us, long at_least) {
+long launches_for(long sets, double launch_us, long at_least) {
     const double needed = std::ceil(kReplayUs / std::max(launch_us, 0.1));
-    const long n = std::max(at_least, (long)needed), sets = rotation.sets();
+    const long n = std::max(at_least, (long)needed);
     return (n + sets - 1) / sets * sets;
 }
 
-Timing time_launches(const Rotation &rotation, const Launch &launch, int replays) {
-    auto graph = std::make_unique<Graph>(rotation.sets(), launch);
-    rotation.make_cold();
+Timing time_launches(long sets, const std::function<void()> &make_cold, const Launch &launch,
+                     int replays) {
+    auto graph = std::make_unique<Graph>(sets, launch);
+    make_cold();
     graph->replay_us();
-    rotation.make_cold();
-    const double launch_us = graph->replay_us() / (double)rotation.sets();
-    const long n = launches_for(rotation, launch_us, 1);
-    if (n != rotation.sets())
+    make_cold();
+    const double launch_us = graph->replay_us() / (double)sets;
+    const long n = launches_for(sets, launch_us, 1);
+    if (n != sets)
         graph = std::make_unique<Graph>(n, launch);
     std::vector<double> us;
     for (int i = 0; i <= replays; i++) {
-        rotation.make_cold();
+        make_cold();
         const double t = graph->replay_us();
         if (i > 0) // the first one warms up
             us.push_back(t);
     }
     return timing_of(us, n);
+}
+
+Timing time_launches(const Rotation &rotation, const Launch &launch, int replays) {
+    return time_launches(rotation.sets(), [&] { rotation.make_cold(); }, launch, replays);
 }

@@ -79,8 +79,11 @@ size_t gpu_memory_budget(); // what memory_needed may come to
 void gpu_release();         // gives all buffers back; giants need the room
 
 // A place for `bytes` in device memory that lives until the next call for the same slot.
-enum class Slot { Workspaces, ReferenceWorkspace, Flush };
+enum class Slot { Workspaces, ReferenceWorkspace, Flush, Inputs, Outputs, Expected };
 void *gpu_slot(Slot slot, size_t bytes);
+
+size_t cold_footprint(); // what launches must go through so that the cache holds nothing for later
+void flush_cache();      // reads that much of something else
 
 // Collects the differences found by check(): expected against actual, on the device.
 class Checker {
@@ -101,8 +104,11 @@ struct Timing {
 };
 Timing timing_of(std::vector<double> replay_us, long launches);
 
-// How many launches make one replay long enough, given the time of one.
-long launches_for(const Rotation &rotation, double launch_us, long at_least);
+// How many launches make one replay long enough, given the time of one: whole rounds of `sets`.
+long launches_for(long sets, double launch_us, long at_least);
 
 // Captures, warms up and times: what ceilings and set-up times need. The launch must have run once.
+// make_cold runs before each replay.
+Timing time_launches(long sets, const std::function<void()> &make_cold, const Launch &launch,
+                     int replays);
 Timing time_launches(const Rotation &rotation, const Launch &launch, int replays);

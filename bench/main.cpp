@@ -15,6 +15,7 @@
 #include "host_rows.h"
 #include "options.h"
 #include "plan.h"
+#include "product_rows.h"
 #include "reporter.h"
 #include "results.h"
 #include "summary.h"
@@ -45,6 +46,16 @@ std::string now_utc() {
     return text;
 }
 
+// A file has one entry that says it is void.
+void add_void(Context *context, const std::string &reason) {
+    for (auto &[key, value] : *context)
+        if (key == "void") {
+            value += "; " + reason;
+            return;
+        }
+    context->push_back({"void", reason});
+}
+
 Context describe(const Options &options) {
     Context context;
     if (options.device)
@@ -67,6 +78,12 @@ Context describe(const Options &options) {
         context.push_back({"unfit", unfit_build()});
     if (options.preset == Options::Verdicts)
         describe_verdicts(&context);
+    if (options.of_products()) {
+        describe_coders(&context);
+        const std::string reason = options.device ? product_void() : "";
+        if (!reason.empty())
+            add_void(&context, reason);
+    }
     return context;
 }
 
@@ -132,9 +149,14 @@ int main(int argc, char **argv) {
             void_text = value;
     }
     loud("THIS RUN IS VOID", void_text);
-    if (options.device)
+    if (options.of_products()) {
+        if (options.device)
+            register_product_rows(options);
+        if (options.host)
+            register_product_host_rows(options);
+    } else if (options.device)
         register_device_rows(options);
-    if (options.host && !options.giant) {
+    if (options.host && !options.giant && !options.of_products()) {
         register_host_rows(options);
         register_baselines(options);
     }

@@ -20,9 +20,15 @@ const char kHelp[] =
     "  --preset small     naive and optimized rows at 4 KiB to 16 MiB, set, cold\n"
     "  --preset offsets   optimized rows at 1 GiB, aligned and at odd addresses, set, cold\n"
     "  --preset verdicts  ablation rows, and what they say about the published claims\n"
+    "  --preset product   matrix products, 3 GiB of data: engines, AUTO, the plain way, CPU "
+    "libraries\n"
+    "  --preset product-perop  every perop engine at 10+4 and 30+3\n"
+    "  --preset product-small  products of regions of 64 KiB and 1 MiB, first calls, host time\n"
+    "  --preset product-map    AUTO over inputs and outputs, 1 GiB of data\n"
     "  --giant            TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device\n"
     "  --only gpu|cpu     only rows of that side\n"
-    "  --sizes A,B,...    other region sizes, in bytes (multiples of 512)\n"
+    "  --sizes A,B,...    other region sizes, in bytes (multiples of 512); of products: the first\n"
+    "                     is the bytes of data\n"
     "  --seed N           of the random constants (10)\n"
     "  --out FILE         JSON of everything, for bench/report.py and bench/compare.py\n"
     "  --benchmark_...    Google Benchmark's own flags, e.g. --benchmark_filter=split_w8\n";
@@ -47,7 +53,11 @@ bool parse_preset(const char *text, Options::Preset *preset) {
                    {"limits", Options::Limits},
                    {"small", Options::Small},
                    {"offsets", Options::Offsets},
-                   {"verdicts", Options::Verdicts}};
+                   {"verdicts", Options::Verdicts},
+                   {"product", Options::Product},
+                   {"product-perop", Options::ProductPerop},
+                   {"product-small", Options::ProductSmall},
+                   {"product-map", Options::ProductMap}};
     for (const auto &known : presets)
         if (std::strcmp(text, known.name) == 0) {
             *preset = known.preset;

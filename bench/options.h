@@ -8,7 +8,18 @@
 #include <vector>
 
 struct Options {
-    enum Preset { Default, S2, Limits, Small, Offsets, Verdicts };
+    enum Preset {
+        Default,
+        S2,
+        Limits,
+        Small,
+        Offsets,
+        Verdicts,
+        Product,
+        ProductPerop,
+        ProductSmall,
+        ProductMap
+    };
     Preset preset = Default;
     bool full = false, giant = false;
     bool device = true, host = true; // which rows
@@ -17,6 +28,8 @@ struct Options {
     std::vector<size_t> sizes;       // instead of the set's own
     std::string out;
     std::string command; // the whole line, for the record
+
+    bool of_products() const { return preset >= Product; }
 };
 
 // Takes our flags out of argv and turns --out into Google Benchmark's. False: *exit_code says how

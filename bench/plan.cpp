@@ -196,6 +196,8 @@ std::vector<Row> plan_device_rows(const Options &options) {
                     rows.push_back(row);
             }
         break;
+    default: // of products: product_plan.cpp
+        break;
     }
     std::vector<Row> mine;
     for (size_t i = 0; i < rows.size(); i++)

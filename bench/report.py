@@ -3,7 +3,8 @@
 """Writes results/<gpu>/README.md, its plots and results/README.md from gfk_bench's JSON files.
 
   report.py results/h200/*.json               the tables and plots beside the files
-  report.py --preference ... results/*.json   also src/host/preference.def
+  report.py --preference ... results/*.json   also src/host/preference.def and, if product-map was
+                                              run, src/host/product/preference.def
   report.py --readme README.md ...            also the table between its two markers
   report.py --check file.json                 only reads and renders; writes nothing
 """
@@ -43,7 +44,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--no-plots", action="store_true", help="do without matplotlib")
     parser.add_argument("--preference", action="store_true",
-                        help="regenerate src/host/preference.def")
+                        help="regenerate the two preference.def")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the table between the markers in FILE")
     arguments = parser.parse_args()
@@ -61,7 +62,10 @@ def main():
         import report_plots  # needs matplotlib, which --check does without
         plots = report_plots.draw(rows, folder)
     page = tables.page(gpus.pop(), contexts, rows, plots)
-    preference = generated.preference(rows) if arguments.preference else None
+    preferences = {}
+    if arguments.preference:
+        preferences = {"src/host/preference.def": generated.preference(rows),
+                       "src/host/product/preference.def": generated.product_preference(rows)}
     block = tables.overview(rows)
     if arguments.check:
         print(f"read {len(rows)} rows, rendered {len(page.splitlines())} lines")
@@ -69,9 +73,9 @@ def main():
 
     write(folder / "README.md", page)
     write_index(folder.parent)
-    if preference:
-        write(pathlib.Path(__file__).resolve().parent.parent / "src/host/preference.def",
-              preference)
+    for path, text in preferences.items():
+        if text:
+            write(pathlib.Path(__file__).resolve().parent.parent / path, text)
     if arguments.readme:
         write(arguments.readme,
               generated.replace_block(arguments.readme.read_text(encoding="utf-8"), block))

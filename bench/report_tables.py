@@ -4,27 +4,14 @@
 import statistics
 
 import bench_results as results
+import report_products as products
+from report_text import number, rate, table
 
 SHOWN = ("gpu", "gpu_compute_capability", "gpu_driver", "cuda_of_driver", "cuda_runtime",
          "cuda_compiler", "compiler", "compiler_flags", "build_type", "gpu_clock_max",
          "gpu_clock_at_start", "gpu_memory_clock", "gpu_temperature_at_start", "gpu_power_at_start",
          "gpu_l2_bytes", "gpu_memory_bytes", "cpu", "cpu_threads", "gf_complete", "gf_complete_simd",
-         "google_benchmark", "seed")
-
-
-def table(header, lines):
-    """A Markdown table; the first column is text, the others are figures."""
-    rule = ["---"] + ["---:"] * (len(header) - 1)
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |"
-                     for line in [header, rule, *lines])
-
-
-def number(value, digits=1):
-    return f"{value:,.{digits}f}" if value else "-"
-
-
-def rate(value):
-    return number(value, 0 if value >= 100 else 1 if value >= 10 else 2)
+         "isa_l", "isa_l_simd", "jerasure", "jerasure_simd", "google_benchmark", "seed")
 
 
 def best(rows, **wanted):
@@ -347,6 +334,7 @@ def page(title, contexts, rows, plots):
         ("Verdicts", verdicts(contexts, rows)),
         ("Giants", giants(rows)),
         ("Host time of a region call", host_time(rows)),
+        *products.sections(rows),
         ("GF-Complete", cpu(rows, "gf-complete")),
         ("Host references", cpu(rows, "host")),
         ("Rows without a number, or with a doubtful one", troubles(rows)))

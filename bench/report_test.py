@@ -70,6 +70,60 @@ def sample():
             "benchmarks": rows}
 
 
+def product(name, gbps, w=8, moved=1.4, roof=4300.0, **fields):
+    """A row of products as gfk_bench writes it; k and m are in the name."""
+    words = name.split("/")
+    shape = next(word for word in words if "+" in word).split("+")
+    fields = {"impl": "product", "w": float(w), "k": float(shape[0]), "m": float(shape[1]),
+              "mode": "xor" if "xor" in words[1:] else "set", "roofline_GBps": roof,
+              "traffic_GBps": gbps * moved, "percent_of_roofline": 100 * gbps * moved / roof,
+              **fields}
+    return row(name, gbps, **fields)
+
+
+def products():
+    """Results of the product presets: xor wins at small k when compiled, bmma at large k."""
+    rows = []
+    for w in results.WIDTHS:
+        for k, m in ((10, 4), (30, 3)):
+            code, size = f"{k}+{m}", "3GiB/set/cold"
+            rows += [product(f"xor_only/{code}/{size}", 3070, id="xor_only", impl="ceiling",
+                             variant="b16_128"),
+                     product(f"xor_w{w}/{code}/{size}", 3000, w),
+                     product(f"xor_w{w}/{code}/{size}/cauchy", 3010, w),
+                     product(f"bmma_w{w}/{code}/{size}", 2500, w),
+                     product(f"auto_w{w}/{code}/{size}", 2500, w, variant=f"bmma_w{w}"),
+                     product(f"auto_w{w}_compile/{code}/{size}", 3000, w, variant=f"xor_w{w}"),
+                     product(f"plain_w{w}/{code}/{size}", 100, w),
+                     product(f"perop_log_w{w}/{code}/{size}", 700, w),
+                     product(f"perop_log_w{w}_4/{code}/{size}", 300, w, labels="ablation"),
+                     product(f"xor_w{w}/{code}/3GiB/xor/cold", 2400, w)]
+        for k in (4, 10, 40):
+            for m in (2, 4):
+                fast = {"xor": 3000 if k < 40 else 1000, "bmma": 2000, "prmt": 1500 - 10 * k}
+                rows.append(product(f"xor_only_few/{k}+{m}/1GiB/set/cold", 3070, impl="ceiling"))
+                rows += [product(f"{engine}_w{w}/{k}+{m}/1GiB/set/cold", gbps, w)
+                         for engine, gbps in fast.items()]
+                rows.append(product(f"auto_w{w}/{k}+{m}/1GiB/set/cold", 2000, w,
+                                    variant=f"bmma_w{w}"))
+        small = {"bytes": 655360}
+        rows += [product("xor_only/10+4/640KiB/set/cold", 1000, id="xor_only", impl="ceiling",
+                         **small),
+                 product(f"auto_w{w}/10+4/640KiB/set/cold", 900, w, variant=f"bmma_w{w}", **small),
+                 product(f"first_call/bmma_w{w}/10+4", 100, w, setup_us=50.0),
+                 product(f"specialise/xor_w{w}/10+4", 1, w, from_cache=0.0),
+                 product(f"cache_hit/xor_w{w}/10+4", 900, w, from_cache=5.0),
+                 product(f"product_host_time/bmma_w{w}/10+4", 100, w, id=f"bmma_w{w}",
+                         call_us=2.9, bare_launch_us=2.3, above_bare_us=0.6)]
+    cpu = {"where": "cpu", "roofline_GBps": 0.0, "percent_of_roofline": 0.0}
+    rows += [product("isa-l/10+4/1GiB/set/cold/threads=1", 9, impl="isa-l", **cpu),
+             product("isa-l/10+4/1GiB/set/cold/threads=16", 90, impl="isa-l", threads_used=16.0,
+                     **cpu),
+             product("isal_w8/10+4/1GiB/set/cold/threads=16", 95, threads_used=16.0, **cpu),
+             product("host_w8/10+4/1MiB/set/hot/threads=1", 0.1, bytes=1 << 20, **cpu)]
+    return {"context": {"gpu": "Test GPU", "commit": "abc"}, "benchmarks": rows}
+
+
 class ReportTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -122,6 +176,43 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(lines[:3], ["GFK_PREFER(8, split_w8_opt)", "GFK_PREFER(8, split_w8_naive)",
                                      "GFK_PREFER(8, split_w8_host)"])
         self.assertEqual(len(lines), 9)
+
+    def test_products(self):
+        contexts, rows = results.load_all([self.write("p.json", products())])
+        page = tables.page("Test GPU", contexts, rows, {})
+        for heading in ("prepared", "run-time matrix", "xor into the outputs", "over k and m",
+                        "perop comparison", "small regions", "baselines",
+                        "first call and specialisation", "host time of a run", "ceilings"):
+            self.assertIn(f"## Products: {heading}", page)
+        for line in (  # XOR-only, then the engines, each with its percentage
+                "| (10, 4) | 3,070 | 3,000 (97.7 %) | 3,010 (98.0 %) | 3,000 (97.7 %) xor_w8 |",
+                "| LOG | 700 (22.8 %) | 300 (9.8 %) | - | 700 (22.8 %) | 300 (9.8 %) | - |",
+                "| w = 8 (10, 4) | 64 KiB | 0.66 | 0.73 (1.11) bmma_w8 | - | - | - | - | - |",
+                "| (10, 4) | 3,000 (97.7 %) | 2,500 (81.4 %) | 700 (22.8 %) | 100 (3.3 %) "
+                "| 9.00 | 90.0 | 95.0 | 0.10 |",
+                "| k = 40 | 65 bmma | 65 bmma |",
+                "| `bmma_w8` (10, 4) | 2.90 | 2.30 | 0.60 |"):
+            self.assertIn(line, page)
+
+    def test_product_preference(self):
+        _, rows = results.load_all([self.write("p.json", products())])
+        lines = [line for line in generated.product_preference(rows).splitlines()
+                 if line.startswith("GFK_PREFER_ENGINE(8,")]
+        self.assertEqual(lines, ["GFK_PREFER_ENGINE(8, 1, 0, 1, 25, 0, 0, 1, xor_w8)",
+                                 "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, bmma_w8)",
+                                 "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, prmt_w8)",
+                                 "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, isal_w8)",
+                                 "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, host_w8)"])
+        _, none = results.load_all([self.write("a.json", sample())])
+        self.assertIsNone(generated.product_preference(none))
+
+    def test_ranges_and_rectangles(self):
+        self.assertEqual(generated.ranges([2, 4, 10]), [(1, 3), (4, 7), (8, 0)])
+        cells = {(0, 0): "a", (1, 0): "a", (2, 0): "b", (0, 1): "a", (1, 1): "a", (2, 1): "a",
+                 (1, 2): "b"}
+        self.assertEqual(generated.rectangles(cells, "klm", "rst"),
+                         [[0, 1, 0, 0, "a"], [2, 2, 0, 0, "b"], [0, 2, 1, 1, "a"],
+                          [1, 1, 2, 2, "b"]])
 
     def test_readme_block(self):
         text = f"a\n{generated.BEGIN}\nold\n{generated.END}\nb\n"

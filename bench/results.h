@@ -14,8 +14,9 @@ struct Result {
     std::string name; // of the benchmark, e.g. "split_w8_opt/1GiB/set/cold"
     std::string id, method, implementation, variant, labels;
     unsigned w = 0;
-    size_t bytes = 0;        // of one region; over all threads for a baseline
+    size_t bytes = 0;        // of one region; of all inputs of a product; over all threads
     size_t shared_bytes = 0; // what a block's tables take
+    double moved = 0;        // bytes of traffic per byte; 0: 2 for set and 3 for xor
     bool accumulate = false, cold = false, on_device = false;
     std::string constants;                        // "64 random", "c=128", ...
     double median_us = 0, min_us = 0, max_us = 0; // of one region multiply
@@ -31,7 +32,8 @@ struct Result {
     enum { Measured, Skipped, Failed } state = Measured;
 
     double source_gbps() const { return median_us > 0 ? (double)bytes / median_us / 1e3 : 0; }
-    double traffic_gbps() const { return source_gbps() * (accumulate ? 3 : 2); }
+    double traffic_gbps() const { return source_gbps() * moved_per_byte(); }
+    double moved_per_byte() const { return moved > 0 ? moved : accumulate ? 3 : 2; }
     double percent() const { return roofline > 0 ? 100 * traffic_gbps() / roofline : 0; }
 };
 

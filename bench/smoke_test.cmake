@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A few small CPU rows from gfk_bench through report.py and compare.py. The figures do not matter.
+# A few small CPU rows from gfk_bench, of products too, through report.py and compare.py. The figures do not matter.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
   if(NOT code EQUAL 0)
@@ -9,6 +9,8 @@ endfunction()
 run(${BENCH} --only cpu --sizes 4096,65536 --benchmark_filter=split_ --out ${OUT})
 run(${PYTHON} -B ${SOURCE_DIR}/report.py --check ${OUT})
 run(${PYTHON} -B ${SOURCE_DIR}/compare.py ${OUT} ${OUT})
+run(${BENCH} --preset product --only cpu --sizes 65536 --out ${OUT}.product.json)
+run(${PYTHON} -B ${SOURCE_DIR}/report.py --check ${OUT}.product.json)
 execute_process(COMMAND ${BENCH} --preset nonsense RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
 if(NOT code EQUAL 2)
   message(FATAL_ERROR "an unknown preset was not refused")

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds, tests, checks and measures on a machine with a GPU, and writes the record of it.
 #
-#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, limits, small; all is these
+#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, limits, small, product,
+#                                  map; all is these
 #
 # Each stage takes less than 8 minutes on 16 cores, the build for this GPU included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Nothing is
@@ -17,10 +18,10 @@ cd "$(dirname "$0")/.."
 
 [ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 stages=("$@")
-[ "$*" != all ] || stages=(build test sanitize giant bench limits small)
+[ "$*" != all ] || stages=(build test sanitize giant bench limits small product map)
 for stage in "${stages[@]}"; do
     case $stage in
-    build | test | sanitize | giant | bench | limits | small) ;;
+    build | test | sanitize | giant | bench | limits | small | product | map) ;;
     *) echo "$0: no stage $stage" >&2; exit 2 ;;
     esac
 done
@@ -145,6 +146,8 @@ stage_sanitize() {
 stage_bench() { measure default verdicts s2; }
 stage_limits() { measure limits; }
 stage_small() { measure small offsets small:small-2; } # twice: a second run tells slow from unlucky
+stage_product() { measure product product-small; }
+stage_map() { measure product-perop product-map; }
 
 measure() { # PRESET[:FILE]...
     local rc=0 item preset file arguments plots=()

@@ -14,7 +14,8 @@ cd "$(dirname "$0")/.."
 goal=${1:-}
 case $goal in
 test) items="libgf-complete-dev,gf_complete.h,gf_complete;libgtest-dev,gtest/gtest.h,gtest" ;;
-bench) items="libgf-complete-dev,gf_complete.h,gf_complete;libbenchmark-dev,benchmark/benchmark.h,benchmark" ;;
+bench) items="libgf-complete-dev,gf_complete.h,gf_complete;libbenchmark-dev,benchmark/benchmark.h,benchmark"
+    items="$items;libisal-dev,isa-l.h,isal;libjerasure-dev,jerasure.h,Jerasure" ;;
 *)
     echo "usage: $0 bench|test" >&2
     exit 2

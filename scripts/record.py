@@ -22,7 +22,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small"]
+STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt"]
 SANITIZED = "gpu.guard_pages"  # every CUDA row, on allocations that fit exactly
