@@ -20,7 +20,7 @@ set(gfk_minimum_host.products 14304)
 set(gfk_minimum_host.products_wide 88)
 set(gfk_minimum_host.product_errors 75)
 set(gfk_minimum_host.product_threads 960)
-set(gfk_minimum_host.product_huge 12)
+set(gfk_minimum_host.product_huge 3)
 # 69 CUDA rows, 44 of them no ablations, 18 of these of w=16.
 set(gfk_minimum_gpu.region 8975632)
 set(gfk_minimum_gpu.errors 331901)

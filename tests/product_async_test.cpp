@@ -144,13 +144,20 @@ TEST_P(ProductHuge, BeyondFourGiB) {
         device::fill_random(memory.data(), 3 * room + 16, options.seed);
     const std::string row = "split_w" + std::to_string(w()) + (host ? "_host" : "_naive");
     Runner plain(field(), gfk_kernel_find(row.c_str()));
-    for (size_t shift : {size_t(0), size_t(3)}) { // one phase, and phases that differ
+    // One phase, and phases that differ. The CPU, which takes its time, has one run, compared at
+    // its beginning, around 4 GiB and at its end.
+    const std::vector<size_t> shifts = host ? std::vector<size_t>{0} : std::vector<size_t>{0, 3};
+    const std::vector<gfk_accumulate> modes =
+        host ? std::vector<gfk_accumulate>{GFK_SET} : std::vector<gfk_accumulate>{GFK_SET, GFK_XOR};
+    for (size_t shift : shifts) {
         uint8_t *in = memory.data(), *out = in + 2 * room + shift;
         const gfk_regions ins = {nullptr, in, room}, outs = {nullptr, out, room};
-        for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+        for (gfk_accumulate mode : modes) {
             ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, mode,
                                       needed ? workspace.data() : nullptr, needed, nullptr));
             for (size_t done = 0; done < bytes; done += piece) {
+                if (host && done != 0 && done + 2 * piece <= 4096 * MIB)
+                    continue;
                 const size_t n = std::min(piece, bytes - done);
                 // Adding the same product once more leaves zero.
                 plain.run(mode == GFK_SET ? matrix.at(0, 0) : 0, in + done, expected.data(), n);
