@@ -246,10 +246,17 @@ def small(rows):
                     slower.append(f"`{row_id}` at {results.size_text(size)}: "
                                   + ", ".join(f"{ratio:.2f}" for ratio in ratios))
         lines.append(line)
+    auto = [cell.id for w in results.WIDTHS
+            for cell in [best({r.name: r for r in rows.values() if is_sweep(r)}, w=w, impl="opt",
+                              labels="", bytes=results.GIB, mode="set", cache="cold")] if cell]
+    worst = max((at[key].median / rows[f"ceiling/{at[key].name.split('/')[1]}/set/cold"].median
+                 for key in at if key[0] in auto), default=0)
     runs = 1 + max(len(row.earlier) for row in at.values())
     return "Microseconds of one region multiply, and that as a multiple of the best copy of the " \
         "same size.\n\n" \
         + table(["row"] + [results.size_text(size) for size in sizes], lines) \
+        + f"\n\nThe choices of AUTO ({', '.join(f'`{row_id}`' for row_id in auto)}) take at most " \
+        f"{worst:.3f} times a copy." \
         + "\n\nBeyond 1.25 x (copy / the row's fraction of it at the largest size), plus 3 us for " \
         "rows that fill a table in shared memory: " + ("; ".join(beyond) or "none") + "." \
         + f"\n\nSlower than the cell's fastest naive row by more than 5 % (runs: {runs}; in every " \
