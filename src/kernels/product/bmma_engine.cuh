@@ -123,6 +123,7 @@ template <size_t N, size_t M>
 struct Engine {
     Row narrow[N];
     WideRow wide[M];
+    size_t first_wide, last_wide; /* numbers of inputs that the wide kernels take first anyway */
 
     struct Choice {
         const Row *narrow; /* NULL: the shape has none */
@@ -133,7 +134,8 @@ struct Engine {
 
     Choice choose(size_t rows, size_t cols) const {
         Choice c = {};
-        for (size_t i = 0; i < N && c.narrow == NULL; i++)
+        const bool wide_first = cols >= first_wide && cols <= last_wide;
+        for (size_t i = 0; i < N && c.narrow == NULL && !wide_first; i++)
             if (cols <= narrow[i].inputs && rows <= narrow[i].outputs)
                 c.narrow = &narrow[i];
         size_t i = 0;

@@ -11,20 +11,19 @@ constexpr Row row() {
     return narrow_row<Narrow<Layout<16, 4, Slots>, 1, 128, Blocks, true, P>>();
 }
 
-const Engine<6, 3> engine = {
+const Engine<3, 3> engine = {
     {
         row<2, 5, Pack::mixed>(),
-        row<3, 4, Pack::mixed>(),
-        row<4, 4, Pack::mixed>(),
-        row<4, 4, Pack::permute>(), /* 16 inputs: 256 bits, a count too large for a byte */
         row<6, 3, Pack::permute>(),
-        row<8, 3, Pack::permute>(),
+        row<8, 4, Pack::permute>(),
     },
     {
-        wide_row<Layout<16, 4, 4>, 1, 128, 4>(),
-        wide_row<Layout<16, 4, 8>, 1, 128, 3>(),
+        wide_row<Layout<16, 4, 4>, 2, 128, 4>(),
+        wide_row<Layout<16, 4, 8>, 1, 128, 4>(),
         wide_row<Layout<16, 4, 16>, 1, 128, 3>(),
     },
+    9,
+    16,
 };
 
 } // namespace

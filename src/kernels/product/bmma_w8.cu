@@ -6,41 +6,45 @@ namespace {
 
 using namespace gfk::bmma;
 
-template <int Lanes, int Slots, int Groups, int Blocks, Pack P>
+/* Prefetch pays up to 16 inputs; above, the registers are better spent on more blocks. */
+template <int Lanes, int Slots, int Groups, int Threads, int Blocks, Pack P,
+          bool Prefetch = Lanes != 4>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, true, P>>();
+    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, Threads, Blocks, Prefetch, P>>();
 }
 
 const Engine<18, 4> engine = {
     {
-        row<1, 4, 1, 6, Pack::mixed>(),
-        row<1, 4, 2, 6, Pack::mixed>(),
-        row<1, 4, 3, 5, Pack::mixed>(),
-        row<1, 4, 4, 5, Pack::mixed>(),
+        row<1, 4, 1, 128, 6, Pack::mixed>(),
+        row<1, 4, 2, 256, 3, Pack::mixed>(),
+        row<1, 4, 3, 128, 5, Pack::mixed>(),
+        row<1, 4, 4, 128, 5, Pack::mixed>(),
         /* up to 8 inputs */
-        row<1, 6, 1, 5, Pack::mixed>(),
-        row<1, 6, 2, 4, Pack::mixed>(),
-        row<1, 6, 3, 4, Pack::mixed>(),
-        row<2, 3, 2, 5, Pack::mixed>(),
-        row<1, 8, 1, 4, Pack::mixed>(),
-        row<1, 8, 2, 4, Pack::mixed>(),
-        row<1, 8, 3, 3, Pack::mixed>(),
-        row<2, 4, 2, 5, Pack::mixed>(),
+        row<1, 6, 1, 128, 5, Pack::mixed>(),
+        row<1, 6, 2, 128, 4, Pack::mixed>(),
+        row<1, 6, 3, 256, 2, Pack::fma>(),
+        row<2, 3, 2, 128, 5, Pack::mixed>(),
+        row<1, 8, 1, 128, 4, Pack::mixed>(),
+        row<1, 8, 2, 128, 4, Pack::mixed>(),
+        row<1, 8, 3, 128, 3, Pack::fma>(),
+        row<2, 4, 2, 256, 2, Pack::fma>(),
         /* up to 16 */
-        row<2, 6, 1, 4, Pack::mixed>(),
-        row<4, 3, 1, 5, Pack::mixed>(),
-        row<4, 4, 1, 5, Pack::mixed>(),
+        row<2, 5, 2, 256, 2, Pack::fma>(),
+        row<2, 6, 2, 128, 3, Pack::fma>(),
+        row<2, 8, 2, 128, 3, Pack::fma>(),
         /* up to 31 */
-        row<4, 5, 1, 4, Pack::mixed>(),
-        row<4, 6, 1, 4, Pack::mixed>(),
-        row<4, 8, 1, 3, Pack::mixed>(),
+        row<4, 5, 1, 128, 8, Pack::mixed>(),
+        row<4, 6, 1, 128, 6, Pack::mixed>(),
+        row<4, 8, 1, 128, 4, Pack::mixed>(),
     },
     {
-        wide_row<Layout<8, 4, 4>, 1, 128, 4>(),
-        wide_row<Layout<8, 4, 8>, 1, 128, 4>(),
-        wide_row<Layout<8, 4, 16>, 1, 128, 3>(),
+        wide_row<Layout<8, 4, 4>, 2, 128, 6>(),
+        wide_row<Layout<8, 4, 8>, 1, 128, 6>(),
+        wide_row<Layout<8, 4, 16>, 1, 128, 4>(),
         wide_row<Layout<8, 4, 32>, 1, 128, 2>(),
     },
+    0,
+    0,
 };
 
 } // namespace

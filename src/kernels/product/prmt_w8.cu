@@ -139,10 +139,12 @@ gfk_status start(const Job &job, gfk_stream_t stream) {
 
 using Start = gfk_status(const Job &job, gfk_stream_t stream);
 
-/* Registers for all inputs at once bound the number of cells and of blocks. */
+/* As many blocks as the registers allow, which all inputs at once take: more of them hide more of
+ * the latency than several cells per thread do. */
 template <int Inputs, int Outputs>
 constexpr Start *fixed() {
-    return start<Shape<Inputs, Outputs, Inputs <= 6 ? 2 : 1, Inputs <= 4 ? 6 : 5, true>>;
+    constexpr int most = Inputs > 5 || Outputs > 3 ? 8 : Inputs > 4 || Outputs > 2 ? 10 : 12;
+    return start<Shape<Inputs, Outputs, 1, most, true>>;
 }
 
 #define GFK_PRMT_INPUTS(k) {fixed<k, 1>(), fixed<k, 2>(), fixed<k, 3>(), fixed<k, 4>()}

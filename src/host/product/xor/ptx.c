@@ -204,8 +204,11 @@ static void head(const writer *w) {
     OUT(".version 7.1\n.target sm_%u\n.address_size 64\n", cc);
     OUT(".visible .entry " GFK_XOR_KERNEL "(.param .align 8 .b8 regions[%zu],\n",
         8 * (p->rows + p->cols));
-    OUT(".param .align 8 .b8 shape[%zu])\n.maxntid %u, 1, 1\n{\n", sizeof(gfk_xor_shape),
+    OUT(".param .align 8 .b8 shape[%zu])\n.maxntid %u, 1, 1\n", sizeof(gfk_xor_shape),
         w->target->threads);
+    if (w->target->blocks != 0)
+        OUT(".minnctapersm %u\n", w->target->blocks);
+    OUT("{\n");
     const size_t values_needed = p->cols + p->count;
     for (unsigned v = 0; w->target->words > 1 && v < w->target->words; v++)
         OUT(".reg .b32 %%%c<%zu>;\n", "abcd"[v], values_needed);

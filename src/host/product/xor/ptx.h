@@ -26,6 +26,7 @@ typedef struct gfk_xor_target {
     unsigned cc;      /* compute capability, 10 * major + minor */
     unsigned words;   /* 1, 2 or 4 */
     unsigned threads; /* of a block */
+    unsigned blocks;  /* per multiprocessor, which the registers must allow; 0: as it comes */
 } gfk_xor_target;
 
 /* Appends the kernel; running out of memory shows in text->failed. */

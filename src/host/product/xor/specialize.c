@@ -9,16 +9,25 @@ bool gfk_xor_accepts(unsigned w, size_t rows, size_t cols) {
 }
 
 /* More words per thread spend fewer instructions on addresses, and want more registers and longer
- * code; the code of a kernel should stay within 32 KiB or so. */
+ * code; the code of a kernel should stay within 32 KiB or so. What hides the latency of memory is
+ * blocks, so the registers are capped where that costs no spills. `live` is about what is in them.
+ * Found on an H200; docs/engines/xor.md has the figures. */
 gfk_xor_target gfk_xor_choose_target(unsigned w, size_t rows, size_t cols, unsigned cc) {
-    const size_t symbol = w / 8;
-    const size_t work = symbol * rows * (cols + 21); /* about the instructions for one word */
-    unsigned words = 1;
-    if (cols <= 12 && work <= 200)
-        words = 4;
-    else if (cols <= 40 && work <= 500)
-        words = 2;
-    return (gfk_xor_target){.cc = cc, .words = words, .threads = 128};
+    const size_t work = w / 8 * rows * (cols + 21); /* about the instructions for one word */
+    const size_t live = 2 * (cols + 2 * rows);
+    gfk_xor_target t = {.cc = cc, .words = 2, .threads = 128};
+    if (work > 850 || cols > 64) { /* too long for two words */
+        t.words = 1;
+    } else if (w == 16 && cols <= 16 && work <= 300) {
+        t.words = 4;
+        t.blocks = cols <= 12 ? 6 : 5;
+    } else if (live > 96 || (live > 48 && w > 8)) {
+        t.threads = 64;
+        t.blocks = live > 96 ? 0 : 8;
+    } else {
+        t.blocks = live <= 48 && w == 8 ? 7 : 5;
+    }
+    return t;
 }
 
 static uint8_t *put(uint8_t *p, const void *data, size_t size) {
@@ -29,8 +38,8 @@ static uint8_t *put(uint8_t *p, const void *data, size_t size) {
 gfk_bytes gfk_xor_key(const gfk_field *field, size_t rows, size_t cols, const uint32_t *matrix,
                       const gfk_xor_target *target, const char *compiler) {
     const uint64_t numbers[] = {
-        GFK_XOR_GENERATOR, field->w,        field->polynomial, rows, cols, target->cc,
-        target->words,     target->threads, strlen(compiler)};
+        GFK_XOR_GENERATOR, field->w,      field->polynomial, rows,           cols,
+        target->cc,        target->words, target->threads,   target->blocks, strlen(compiler)};
     const size_t name = strlen(compiler), elements = rows * cols * sizeof *matrix;
     gfk_bytes key = {NULL, sizeof numbers + name + elements};
     key.data = malloc(key.size);
