@@ -14,11 +14,11 @@ constexpr Row row() {
 const Engine<6, 3> engine = {
     {
         row<2, 5, Pack::mixed>(),
-        row<3, 4, Pack::mixed>(),
-        row<4, 4, Pack::mixed>(),
-        row<4, 4, Pack::permute>(), /* 16 inputs: 256 bits, a count too large for a byte */
-        row<6, 3, Pack::permute>(),
-        row<8, 3, Pack::permute>(),
+        row<3, 5, Pack::mixed>(),
+        row<4, 5, Pack::mixed>(),
+        row<4, 5, Pack::permute>(), /* 16 inputs: 256 bits, a count too large for a byte */
+        row<6, 4, Pack::permute>(),
+        row<8, 4, Pack::permute>(),
     },
     {
         wide_row<Layout<16, 4, 4>, 1, 128, 4>(),

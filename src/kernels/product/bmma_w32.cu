@@ -12,7 +12,7 @@ constexpr Row row() {
                              Slots == 1 ? Pack::mixed : Pack::permute>>();
 }
 
-const Engine<12, 2> engine = {
+const Engine<9, 2> engine = {
     {
         row<1, 2, 6>(),
         row<1, 3, 5>(),
@@ -23,13 +23,10 @@ const Engine<12, 2> engine = {
         row<3, 2, 4>(),
         row<3, 3, 4>(),
         row<3, 4, 4>(),
-        row<4, 2, 4>(),
-        row<4, 3, 4>(),
-        row<4, 4, 3>(),
     },
     {
         wide_row<Layout<32, 4, 4>, 2, 128, 4>(),
-        wide_row<Layout<32, 4, 8>, 2, 128, 3>(),
+        wide_row<Layout<32, 4, 8>, 2, 128, 4>(),
     },
 };
 

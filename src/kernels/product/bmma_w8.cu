@@ -6,39 +6,40 @@ namespace {
 
 using namespace gfk::bmma;
 
-template <int Lanes, int Slots, int Groups, int Blocks, Pack P>
+template <int Lanes, int Slots, int Groups, int Blocks, bool Prefetch, Pack P>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, true, P>>();
+    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Prefetch, P>>();
 }
 
-const Engine<18, 4> engine = {
+const Engine<19, 4> engine = {
     {
-        row<1, 4, 1, 6, Pack::mixed>(),
-        row<1, 4, 2, 6, Pack::mixed>(),
-        row<1, 4, 3, 5, Pack::mixed>(),
-        row<1, 4, 4, 5, Pack::mixed>(),
+        row<1, 4, 1, 6, true, Pack::mixed>(),
+        row<1, 4, 2, 6, true, Pack::mixed>(),
+        row<1, 4, 3, 5, true, Pack::mixed>(),
+        row<1, 4, 4, 5, true, Pack::mixed>(),
         /* up to 8 inputs */
-        row<1, 6, 1, 5, Pack::mixed>(),
-        row<1, 6, 2, 4, Pack::mixed>(),
-        row<1, 6, 3, 4, Pack::mixed>(),
-        row<2, 3, 2, 5, Pack::mixed>(),
-        row<1, 8, 1, 4, Pack::mixed>(),
-        row<1, 8, 2, 4, Pack::mixed>(),
-        row<1, 8, 3, 3, Pack::mixed>(),
-        row<2, 4, 2, 5, Pack::mixed>(),
+        row<1, 6, 1, 5, true, Pack::mixed>(),
+        row<1, 6, 2, 4, true, Pack::mixed>(),
+        row<1, 6, 3, 4, true, Pack::fma>(),
+        row<2, 3, 2, 4, true, Pack::mixed>(),
+        row<1, 8, 1, 4, true, Pack::mixed>(),
+        row<1, 8, 2, 4, true, Pack::mixed>(),
+        row<1, 8, 3, 3, true, Pack::fma>(),
+        row<2, 4, 2, 4, true, Pack::mixed>(),
         /* up to 16 */
-        row<2, 6, 1, 4, Pack::mixed>(),
-        row<4, 3, 1, 5, Pack::mixed>(),
-        row<4, 4, 1, 5, Pack::mixed>(),
+        row<2, 6, 1, 4, true, Pack::mixed>(),
+        row<2, 5, 2, 4, true, Pack::fma>(),
+        row<4, 3, 1, 7, false, Pack::mixed>(),
+        row<4, 4, 1, 6, false, Pack::mixed>(),
         /* up to 31 */
-        row<4, 5, 1, 4, Pack::mixed>(),
-        row<4, 6, 1, 4, Pack::mixed>(),
-        row<4, 8, 1, 3, Pack::mixed>(),
+        row<4, 5, 1, 6, false, Pack::mixed>(),
+        row<4, 6, 1, 4, true, Pack::mixed>(),
+        row<4, 8, 1, 4, false, Pack::mixed>(),
     },
     {
-        wide_row<Layout<8, 4, 4>, 1, 128, 4>(),
-        wide_row<Layout<8, 4, 8>, 1, 128, 4>(),
-        wide_row<Layout<8, 4, 16>, 1, 128, 3>(),
+        wide_row<Layout<8, 4, 4>, 1, 128, 5>(),
+        wide_row<Layout<8, 4, 8>, 1, 128, 5>(),
+        wide_row<Layout<8, 4, 16>, 1, 128, 4>(),
         wide_row<Layout<8, 4, 32>, 1, 128, 2>(),
     },
 };

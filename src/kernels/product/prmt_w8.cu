@@ -139,10 +139,11 @@ gfk_status start(const Job &job, gfk_stream_t stream) {
 
 using Start = gfk_status(const Job &job, gfk_stream_t stream);
 
-/* Registers for all inputs at once bound the number of cells and of blocks. */
+/* One cell a thread: more blocks were worth more than two cells that share a table. */
 template <int Inputs, int Outputs>
 constexpr Start *fixed() {
-    return start<Shape<Inputs, Outputs, Inputs <= 6 ? 2 : 1, Inputs <= 4 ? 6 : 5, true>>;
+    constexpr int blocks = Inputs <= 4 ? (Outputs <= 2 ? 12 : 8) : Outputs <= 3 ? 8 : 7;
+    return start<Shape<Inputs, Outputs, 1, blocks, true>>;
 }
 
 #define GFK_PRMT_INPUTS(k) {fixed<k, 1>(), fixed<k, 2>(), fixed<k, 3>(), fixed<k, 4>()}
