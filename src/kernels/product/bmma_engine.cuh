@@ -24,9 +24,30 @@ struct Row {
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
+    gfk_status (*prepare)(); /* once, before the first run on a device */
     gfk_status (*run)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
                       const uint32_t *coefficients);
 };
+
+/* Shared memory for as many blocks as the registers allow: left to itself, a device may give more
+ * of it to L1. The percentage is rounded up; a device with less takes what it has. */
+template <class K>
+gfk_status prepare(const void *kernel) {
+    constexpr int block_bytes = 16 * K::shared_cells + 1024, most = 228 * 1024;
+    constexpr int percent = (int)divide_up(100 * K::blocks * block_bytes, most);
+    if (K::shared_cells == 0)
+        return GFK_STATUS_SUCCESS;
+    return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                          percent < 100 ? percent : 100));
+}
+template <class K>
+gfk_status prepare_narrow() {
+    return prepare<K>((const void *)narrow<K>);
+}
+template <class K>
+gfk_status prepare_wide() {
+    return prepare<K>((const void *)wide<K>);
+}
 
 template <class K, class J>
 gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *call,
@@ -65,7 +86,8 @@ template <class K>
 gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
                     const uint32_t *coefficients) {
     using T = typename K::T;
-    static_assert(wide_inputs % T::inputs == 0 && wide_outputs % T::outputs == 0, "");
+    static_assert(wide_outputs % T::outputs == 0, "");
+    constexpr size_t inputs = wide_inputs / T::inputs * T::inputs;
     const gfk_product_info &info = call->product->info;
     WideJob job;
     describe(job, call, c);
@@ -78,9 +100,8 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
             job.out[j] = gfk_region_address(call->out, first_out + j) - c.phase;
         job.rows = (uint32_t)rows;
         job.groups = (uint32_t)divide_up(rows, T::outputs);
-        for (size_t first_in = 0; first_in < info.cols; first_in += wide_inputs) {
-            const size_t cols =
-                info.cols - first_in < wide_inputs ? info.cols - first_in : wide_inputs;
+        for (size_t first_in = 0; first_in < info.cols; first_in += inputs) {
+            const size_t cols = info.cols - first_in < inputs ? info.cols - first_in : inputs;
             job.cols = (uint32_t)cols;
             job.passes = (uint32_t)divide_up(cols, T::inputs);
             for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
@@ -101,8 +122,9 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
 template <class K>
 constexpr Row narrow_row() {
     using T = typename K::T;
-    return {(size_t)K::inputs, (size_t)(K::groups * T::outputs), matrix_words<T>, build_matrix<T>,
-            run_narrow<K>};
+    return {(size_t)K::inputs, (size_t)(K::groups * T::outputs),
+            matrix_words<T>,   build_matrix<T>,
+            prepare_narrow<K>, run_narrow<K>};
 }
 
 /* Aligned and not: the same layout. */
@@ -110,12 +132,16 @@ struct WideRow {
     Row aligned, unaligned;
 };
 
-template <class T, int Units, int Threads, int Blocks>
+template <class K>
+constexpr Row one_wide_row() {
+    using T = typename K::T;
+    return {(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>,
+            build_matrix<T>,   prepare_wide<K>,    run_wide<K>};
+}
+template <class T, int Units, int Threads, int Blocks, int Ahead>
 constexpr WideRow wide_row() {
-    return {{(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>, build_matrix<T>,
-             run_wide<Wide<T, Units, Threads, Blocks, true>>},
-            {(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>, build_matrix<T>,
-             run_wide<Wide<T, Units, Threads, Blocks, false>>}};
+    return {one_wide_row<Wide<T, Units, Threads, Blocks, Ahead, true>>(),
+            one_wide_row<Wide<T, Units, Threads, Blocks, Ahead, false>>()};
 }
 
 /* The kernels of one width: narrow ones with the best first, wide ones by growing inputs. */
@@ -161,6 +187,11 @@ struct Engine {
     gfk_status create(gfk_product_t p) const {
         const size_t rows = p->info.rows, cols = p->info.cols;
         const Choice c = choose(rows, cols);
+        gfk_status status = c.wide->aligned.prepare();
+        if (status == GFK_STATUS_SUCCESS && c.narrow)
+            status = c.narrow->prepare();
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
         uint32_t *table = (uint32_t *)malloc(c.bytes);
         if (table == NULL)
             return GFK_STATUS_OUT_OF_MEMORY;
@@ -169,7 +200,7 @@ struct Engine {
             c.narrow->build(table, polynomial, rows, cols, p->matrix);
         c.wide->aligned.build(table + c.narrow_words, polynomial, rows, cols, p->matrix);
         memcpy(table + c.narrow_words + c.wide_words, p->matrix, 4 * rows * cols);
-        const gfk_status status = gfk_device_upload(p->tables, table, c.bytes);
+        status = gfk_device_upload(p->tables, table, c.bytes);
         free(table);
         return status;
     }

@@ -67,9 +67,10 @@ struct Layout {
     static constexpr int outputs = W == 32 ? 1 : Lanes;  /* of a group */
     static constexpr int words = W == 32 ? 1 : 4;        /* of a lane and group */
     static constexpr int tiles = W == 16 ? 2 : 1;        /* sets of 8 columns with a bit pair */
+    static constexpr int mmas = (steps + 1) / 2;         /* of a chain */
     static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
     static constexpr int group_registers = 4 * pair_registers;
-    /* A count may reach the number of K bits; four counts share a word while it fits in a byte. */
+    /* A count may reach the number of K bits. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
 
     /* The registers of the matrix operand in memory: [pass][group][bit pair][register / vector]
@@ -152,17 +153,14 @@ GFK_BOTH constexpr int tile_of(int chain) {
 /* How counts become the bits of a word: which pipe does it. */
 enum class Pack {
     fma,    /* shifts and adds: 4 multiply-adds, 1 ALU. Counts below 256. */
-    mixed,  /* 3 multiply-adds, 2 ALU. Counts below 256. */
-    permute /* 2 multiply-adds, 3 ALU. Any counts. */
+    permute /* 3 multiply-adds, 2 ALU. Any counts. */
 };
 
 template <Pack P>
 GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int bit) {
     if (P == Pack::fma)
         return (c0 << bit) + (c1 << (8 + bit)) + (c2 << (16 + bit)) + (c3 << (24 + bit));
-    if (P == Pack::mixed)
-        return permute((c1 << 8) + c0, (c3 << 8) + c2, 0x5410) << bit;
-    return (permute(c0, c1, 0x3340) << bit) + (permute(c2, c3, 0x3340) << (16 + bit));
+    return permute((c1 << 16) + c0, (c3 << 16) + c2, 0x6420) << bit;
 }
 
 /* Adds a bit pair's counts to the word: their parities become the bits 2 * pair and the next of

@@ -11,7 +11,7 @@
 namespace gfk {
 namespace bmma {
 
-inline size_t divide_up(size_t a, size_t b) {
+constexpr size_t divide_up(size_t a, size_t b) {
     return (a + b - 1) / b;
 }
 

@@ -6,41 +6,41 @@ namespace {
 
 using namespace gfk::bmma;
 
-template <int Lanes, int Slots, int Groups, int Blocks, bool Prefetch, Pack P>
+template <int Lanes, int Slots, int Groups, int Blocks, int Ahead, Pack P>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Prefetch, P>>();
+    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Ahead, P>>();
 }
 
 const Engine<19, 4> engine = {
     {
-        row<1, 4, 1, 6, true, Pack::mixed>(),
-        row<1, 4, 2, 6, true, Pack::mixed>(),
-        row<1, 4, 3, 5, true, Pack::mixed>(),
-        row<1, 4, 4, 5, true, Pack::mixed>(),
+        row<1, 4, 1, 8, 2, Pack::fma>(),
+        row<1, 4, 2, 8, 2, Pack::fma>(),
+        row<1, 4, 3, 7, 2, Pack::fma>(),
+        row<1, 4, 4, 6, 2, Pack::fma>(),
         /* up to 8 inputs */
-        row<1, 6, 1, 5, true, Pack::mixed>(),
-        row<1, 6, 2, 4, true, Pack::mixed>(),
-        row<1, 6, 3, 4, true, Pack::fma>(),
-        row<2, 3, 2, 4, true, Pack::mixed>(),
-        row<1, 8, 1, 4, true, Pack::mixed>(),
-        row<1, 8, 2, 4, true, Pack::mixed>(),
-        row<1, 8, 3, 3, true, Pack::fma>(),
-        row<2, 4, 2, 4, true, Pack::mixed>(),
+        row<1, 6, 1, 6, 1, Pack::fma>(),
+        row<1, 6, 2, 5, 1, Pack::fma>(),
+        row<1, 6, 3, 5, 1, Pack::fma>(),
+        row<2, 3, 2, 6, 2, Pack::fma>(),
+        row<1, 8, 1, 5, 1, Pack::fma>(),
+        row<1, 8, 2, 5, 1, Pack::fma>(),
+        row<1, 8, 3, 3, in_registers, Pack::fma>(),
+        row<2, 4, 2, 6, 2, Pack::fma>(),
         /* up to 16 */
-        row<2, 6, 1, 4, true, Pack::mixed>(),
-        row<2, 5, 2, 4, true, Pack::fma>(),
-        row<4, 3, 1, 7, false, Pack::mixed>(),
-        row<4, 4, 1, 6, false, Pack::mixed>(),
+        row<2, 6, 1, 5, 2, Pack::fma>(),
+        row<2, 5, 2, 4, in_registers, Pack::fma>(),
+        row<4, 3, 1, 8, 3, Pack::fma>(),
+        row<4, 4, 1, 8, 3, Pack::fma>(),
         /* up to 31 */
-        row<4, 5, 1, 6, false, Pack::mixed>(),
-        row<4, 6, 1, 4, true, Pack::mixed>(),
-        row<4, 8, 1, 4, false, Pack::mixed>(),
+        row<4, 5, 1, 7, 2, Pack::fma>(),
+        row<4, 6, 1, 6, 2, Pack::fma>(),
+        row<4, 8, 1, 5, 1, Pack::fma>(),
     },
     {
-        wide_row<Layout<8, 4, 4>, 1, 128, 5>(),
-        wide_row<Layout<8, 4, 8>, 1, 128, 5>(),
-        wide_row<Layout<8, 4, 16>, 1, 128, 4>(),
-        wide_row<Layout<8, 4, 32>, 1, 128, 2>(),
+        wide_row<Layout<8, 4, 4>, 1, 128, 6, 2>(),
+        wide_row<Layout<8, 4, 8>, 1, 128, 5, 2>(),
+        wide_row<Layout<8, 4, 16>, 1, 128, 4, 1>(),
+        wide_row<Layout<8, 4, 32>, 1, 128, 2, 0>(),
     },
 };
 
