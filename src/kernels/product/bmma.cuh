@@ -93,6 +93,12 @@ __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
             words[0] = prmt(words[0], received, exchange_selector(round, (int)lane));
         }
     }
+    if constexpr (T::three) {
+#pragma unroll
+        for (int word = 0; word < T::words; word++)
+            words[word] = join_last_pair(
+                words[word], __shfl_sync(0xffffffff, words[word], (int)(lane | 3)), (int)lane);
+    }
 }
 
 /* Where all regions are. */
@@ -202,11 +208,11 @@ __global__ __launch_bounds__(K::threads,
     } else {
         load(at, x);
     }
-    uint32_t b[K::groups][4][T::pair_registers];
+    uint32_t b[K::groups][T::pairs][T::pair_registers];
 #pragma unroll
     for (int j = 0; j < K::groups; j++)
 #pragma unroll
-        for (int pair = 0; pair < 4; pair++)
+        for (int pair = 0; pair < T::pairs; pair++)
             load_pair<T>(job.matrix + j * (T::group_registers * 32), pair, lane, b[j][pair]);
 
     for (;;) {
@@ -232,7 +238,7 @@ __global__ __launch_bounds__(K::threads,
             for (int word = 0; word < T::words; word++) {
                 words[word] = 0;
 #pragma unroll
-                for (int pair = 0; pair < 4; pair++) {
+                for (int pair = 0; pair < T::pairs; pair++) {
                     uint32_t c[1][1][2][4];
                     count<T>(a, b[j][pair], word, c);
                     words[word] = merge<T, K::pack>(words[word], c[0][0], pair);
@@ -258,6 +264,7 @@ __global__ __launch_bounds__(K::threads,
 template <class Layout_, int Units, int Threads, int Blocks, int Ahead, bool Aligned>
 struct Wide {
     using T = Layout_;
+    static_assert(!T::three, "a lane without an output would write another group's");
     static constexpr int units = Units, threads = Threads, blocks = Blocks;
     static constexpr int ahead = Aligned ? Ahead : 0;
     static constexpr int shared_cells = ahead * Units * T::slots * Threads;
@@ -351,7 +358,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
                 j + 1 < job.groups ? group + T::group_registers * 32 : group;
             uint32_t words[K::units][T::words] = {};
 #pragma unroll
-            for (int pair = 0; pair < 4; pair++) {
+            for (int pair = 0; pair < T::pairs; pair++) {
                 load_pair<T>(pair < 3 ? group : following, (pair + 1) % 4, lane, b[(pair + 1) % 2]);
 #pragma unroll
                 for (int word = 0; word < T::words; word += K::abreast) {

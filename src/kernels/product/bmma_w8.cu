@@ -10,8 +10,12 @@ template <int Lanes, int Slots, int Groups, int Blocks, int Ahead, Pack P>
 constexpr Row row() {
     return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Ahead, P>>();
 }
+template <int Slots, int Blocks, int Ahead>
+constexpr Row three() {
+    return narrow_row<Narrow<Layout<8, 4, Slots, true>, 1, 128, Blocks, Ahead, Pack::fma>>();
+}
 
-const Engine<19, 4> engine = {
+const Engine<24, 4> engine = {
     {
         row<1, 4, 1, 8, 2, Pack::fma>(),
         row<1, 4, 2, 8, 2, Pack::fma>(),
@@ -28,12 +32,17 @@ const Engine<19, 4> engine = {
         row<2, 4, 2, 6, 2, Pack::fma>(),
         /* up to 16 */
         row<2, 6, 1, 5, 2, Pack::fma>(),
+        three<3, 8, 3>(),
         row<2, 5, 2, 4, in_registers, Pack::fma>(),
         row<4, 3, 1, 8, 3, Pack::fma>(),
+        three<4, 8, 3>(),
         row<4, 4, 1, 8, 3, Pack::fma>(),
         /* up to 31 */
+        three<5, 7, 2>(),
         row<4, 5, 1, 7, 2, Pack::fma>(),
+        three<6, 6, 2>(),
         row<4, 6, 1, 6, 2, Pack::fma>(),
+        three<8, 5, 1>(),
         row<4, 8, 1, 5, 1, Pack::fma>(),
     },
     {
