@@ -99,7 +99,7 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
                         received[lane] = words[lane ^ (1 << round)][0];
                     for (int lane = 0; lane < 32; lane++)
                         words[lane][0] =
-                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
+                            permute(words[lane][0], received[lane], exchange_selector(round, lane, false));
                 }
             }
             if (T::three)

@@ -27,4 +27,14 @@ __device__ inline void wait_for_groups() {
     asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory");
 }
 
+/* Half of 16 bytes that were copied. Every second eight lanes should take the other half at the
+ * same time: then no two lanes want the same bank, and two loads cannot be joined into one of four
+ * registers in a row, to be moved apart again where pairs are wanted. */
+__device__ inline void take_half(const uint4 *from, unsigned half, uint32_t *x) {
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(x[0]), "=r"(x[1])
+                 : "r"((uint32_t)__cvta_generic_to_shared(from) + 8 * half)
+                 : "memory");
+}
+
 } // namespace gfk

@@ -4,7 +4,8 @@
  * narrow: all inputs in one pass, all outputs in a few groups: the matrix operand stays in
  * registers. Aligned regions only.
  * wide: any shape; a warp keeps a pass of inputs in registers and goes through all groups of
- * outputs, whose matrix operands come through L1. Further passes add to the outputs.
+ * outputs, whose matrix operands come through L1, or from shared memory if all fit. Further passes
+ * add to the outputs.
  *
  * Both load the data of the units to come while one is computed. */
 #pragma once
@@ -60,37 +61,46 @@ __device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
                 }
 }
 
+/* Words that no one writes, in global or in shared memory. */
+template <bool Shared, class V>
+__device__ inline V read_only(const V *p) {
+    if constexpr (Shared)
+        return *p;
+    else
+        return __ldg(p);
+}
+
 /* The matrix operand of one bit pair, from a group's table. */
-template <class T>
+template <class T, bool Shared = false>
 __device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
                                  uint32_t (&b)[T::pair_registers]) {
 #pragma unroll
     for (int r = 0; r < T::pair_registers; r += T::vector) {
         const uint32_t *p = group + T::index(pair, r, 0) + lane * T::vector;
         if constexpr (T::vector == 4) {
-            const uint4 v = __ldg((const uint4 *)p);
+            const uint4 v = read_only<Shared>((const uint4 *)p);
             b[r] = v.x;
             b[r + 1] = v.y;
             b[r + 2] = v.z;
             b[r + 3] = v.w;
         } else if constexpr (T::vector == 2) {
-            const uint2 v = __ldg((const uint2 *)p);
+            const uint2 v = read_only<Shared>((const uint2 *)p);
             b[r] = v.x;
             b[r + 1] = v.y;
         } else {
-            b[r] = __ldg(p);
+            b[r] = read_only<Shared>(p);
         }
     }
 }
 
 /* What a lane has of a group becomes words of regions. */
 template <class T>
-__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
+__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane, bool swapped) {
     if constexpr (T::w == 32) {
 #pragma unroll
         for (int round = 0; round < 2; round++) {
             const uint32_t received = __shfl_xor_sync(0xffffffff, words[0], 1 << round);
-            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane));
+            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane, swapped));
         }
     }
     if constexpr (T::three) {
@@ -124,16 +134,12 @@ constexpr int in_registers = -1;
 /* The words of a lane's cells, from where they were copied to. w = 32: a k256 MMA wants two words
  * of a cell beside two of the next input's, so registers in pairs. */
 template <class T, int Threads>
-__device__ inline void take(const uint4 *cells, uint32_t (&x)[T::slots][4]) {
+__device__ inline void take(const uint4 *cells, bool swapped, uint32_t (&x)[T::slots][4]) {
 #pragma unroll
     for (int s = 0; s < T::slots; s++) {
         if constexpr (T::w == 32) {
-            const uint2 *halves = (const uint2 *)&cells[s * Threads];
-            const uint2 v = halves[0], w = halves[1];
-            x[s][0] = v.x;
-            x[s][1] = v.y;
-            x[s][2] = w.x;
-            x[s][3] = w.y;
+            take_half(&cells[s * Threads], swapped, &x[s][0]);
+            take_half(&cells[s * Threads], !swapped, &x[s][2]);
         } else {
             const uint4 v = cells[s * Threads];
             x[s][0] = v.x;
@@ -150,6 +156,7 @@ template <class Layout_, int Groups, int Threads, int Blocks, int Ahead, Pack P>
 struct Narrow {
     using T = Layout_;
     static constexpr int groups = Groups, threads = Threads, blocks = Blocks, ahead = Ahead;
+    static constexpr int table = 0; /* in registers */
     static constexpr int shared_cells = Ahead > 0 ? Ahead *T::slots *Threads : 0;
     static constexpr Pack pack = P;
     /* The most inputs whose counts the packing bears. */
@@ -169,6 +176,7 @@ __global__ __launch_bounds__(K::threads,
     __shared__ uint4 ring[shared ? K::ahead * ring_cells : 1];
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = lane / T::lanes * 16;
+    const bool swapped = shared && T::w == 32 && lane / 8 % 2; /* the halves of cells, by take */
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
@@ -219,7 +227,7 @@ __global__ __launch_bounds__(K::threads,
         uint32_t a[1][T::symbols][T::steps];
         if constexpr (shared) {
             wait_for_groups<K::ahead - 1>();
-            take<T, K::threads>(place, x);
+            take<T, K::threads>(place, swapped, x);
         }
         arrange<T>(x, a[0]);
         if constexpr (shared) {
@@ -244,7 +252,7 @@ __global__ __launch_bounds__(K::threads,
                     words[word] = merge<T, K::pack>(words[word], c[0][0], pair);
                 }
             }
-            exchange<T>(words, lane);
+            exchange<T>(words, lane, swapped);
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
                 const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
@@ -260,10 +268,12 @@ __global__ __launch_bounds__(K::threads,
 }
 
 /* A wide kernel's choices. Units: that a warp takes at a time, for each matrix operand it loads.
- * Ahead: units loaded ahead to shared memory; aligned regions only. */
-template <class Layout_, int Units, int Threads, int Blocks, int Ahead, bool Aligned>
+ * Ahead: units loaded ahead to shared memory; aligned regions only. Table: 0, or the most groups
+ * whose matrix operands are in shared memory; then all inputs are in one pass. */
+template <class Layout_, int Units, int Threads, int Blocks, int Ahead, bool Aligned, int Table = 0>
 struct Wide {
     using T = Layout_;
+    static constexpr int table = Table;
     static_assert(!T::three, "a lane without an output would write another group's");
     static constexpr int units = Units, threads = Threads, blocks = Blocks;
     static constexpr int ahead = Aligned ? Ahead : 0;
@@ -285,9 +295,19 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
     __shared__ uint4 ring[shared ? K::ahead * ring_cells : 1];
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = lane / T::lanes * 16;
+    const bool swapped = shared && T::w == 32 && lane / 8 % 2; /* the halves of cells, by take */
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+
+    const uint32_t *matrix = job.matrix;
+    if constexpr (K::table != 0) {
+        extern __shared__ uint4 table[];
+        for (unsigned i = threadIdx.x; i < job.groups * (T::group_registers * 8); i += K::threads)
+            table[i] = __ldg((const uint4 *)job.matrix + i);
+        __syncthreads();
+        matrix = (const uint32_t *)table;
+    }
 
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32 * K::units) * unit_bytes;
@@ -329,7 +349,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
         for (int u = 0; u < K::units; u++) {
             uint32_t x[T::slots][4];
             if constexpr (shared) {
-                take<T, K::threads>(place + u * T::slots * K::threads, x);
+                take<T, K::threads>(place + u * T::slots * K::threads, swapped, x);
             } else {
                 uint64_t cell = now.at + u * unit_bytes + mine;
                 cell = cell < end ? cell : end - 16;
@@ -348,10 +368,10 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
                             ? place + ring_cells
                             : place - (K::ahead - 1) * ring_cells;
         }
-        const uint32_t *group = job.matrix + now.pass * job.pass_words;
+        const uint32_t *group = K::table ? matrix : matrix + now.pass * job.pass_words;
         const bool accumulate = job.accumulate || now.pass != 0;
         uint32_t b[2][T::pair_registers]; /* of this bit pair and of the next */
-        load_pair<T>(group, 0, lane, b[0]);
+        load_pair<T, K::table != 0>(group, 0, lane, b[0]);
 #pragma unroll 1
         for (unsigned j = 0; j < job.groups; j++) {
             const uint32_t *following =
@@ -359,7 +379,8 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
             uint32_t words[K::units][T::words] = {};
 #pragma unroll
             for (int pair = 0; pair < T::pairs; pair++) {
-                load_pair<T>(pair < 3 ? group : following, (pair + 1) % 4, lane, b[(pair + 1) % 2]);
+                load_pair<T, K::table != 0>(pair < 3 ? group : following, (pair + 1) % 4, lane,
+                                            b[(pair + 1) % 2]);
 #pragma unroll
                 for (int word = 0; word < T::words; word += K::abreast) {
                     uint32_t c[K::units][K::abreast][2][4];
@@ -376,7 +397,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
 #pragma unroll
             for (int u = 0; u < K::units; u++) {
-                exchange<T>(words[u], lane);
+                exchange<T>(words[u], lane, swapped);
                 const uint64_t cell = now.at + u * unit_bytes + mine;
                 if (output < job.rows && cell < end) {
                     const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;

@@ -29,16 +29,28 @@ struct Row {
                       const uint32_t *coefficients);
 };
 
+/* Bytes of shared memory for the matrix operand. */
+template <class K>
+constexpr int table_size() {
+    return (int)(4 * K::table * group_words<typename K::T>());
+}
+
 /* Shared memory for as many blocks as the registers allow: left to itself, a device may give more
  * of it to L1. The percentage is rounded up; a device with less takes what it has. */
 template <class K>
 gfk_status prepare(const void *kernel) {
-    constexpr int block_bytes = 16 * K::shared_cells + 1024, most = 228 * 1024;
+    constexpr int ring_bytes = 16 * K::shared_cells, table_bytes = table_size<K>();
+    constexpr int block_bytes = ring_bytes + table_bytes + 1024, most = 228 * 1024;
+    static_assert(ring_bytes <= 48 * 1024 && K::blocks * block_bytes <= most, "");
     constexpr int percent = (int)divide_up(100 * K::blocks * block_bytes, most);
-    if (K::shared_cells == 0)
-        return GFK_STATUS_SUCCESS;
-    return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                          percent < 100 ? percent : 100));
+    cudaError_t error = cudaSuccess;
+    if (table_bytes != 0)
+        error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, table_bytes);
+    if (error == cudaSuccess && ring_bytes + table_bytes != 0)
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     percent < 100 ? percent : 100);
+    return status_of(error);
 }
 template <class K>
 gfk_status prepare_narrow() {
@@ -51,14 +63,14 @@ gfk_status prepare_wide() {
 
 template <class K, class J>
 gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *call,
-                      uint64_t unit_cells) {
+                      uint64_t unit_cells, size_t shared) {
     const uint64_t units = divide_up(job.count, unit_cells);
     const uint64_t cut = cut_threads(job, K::T::w);
     uint64_t blocks = divide_up(units, K::threads / 32);
     if (blocks < divide_up(cut, K::threads))
         blocks = divide_up(cut, K::threads);
     const uint64_t most = (uint64_t)call->product->processors * K::blocks;
-    return launch(kernel, blocks < most ? blocks : most, K::threads, 0, call->stream, job);
+    return launch(kernel, blocks < most ? blocks : most, K::threads, shared, call->stream, job);
 }
 
 template <class K>
@@ -78,7 +90,7 @@ gfk_status run_narrow(const gfk_product_call *call, const Cells &c, const uint32
                                   : job.in[i - i % T::lanes < info.cols ? i - i % T::lanes : 0];
     for (size_t j = 0; j < info.rows; j++)
         job.out[j] = gfk_region_address(call->out, j) - c.phase;
-    return launch_job<K>(narrow<K>, job, call, T::cells);
+    return launch_job<K>(narrow<K>, job, call, T::cells, 0);
 }
 
 /* As many launches as the pointers need. */
@@ -111,7 +123,9 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
                          first_out / T::outputs * group_words<T>();
             job.coefficients = coefficients + first_out * info.cols + first_in;
             job.accumulate = call->accumulate || first_in != 0;
-            const gfk_status status = launch_job<K>(wide<K>, job, call, T::cells * K::units);
+            const gfk_status status =
+                launch_job<K>(wide<K>, job, call, T::cells * K::units,
+                              K::table ? 4 * job.groups * group_words<T>() : 0);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -131,6 +145,15 @@ constexpr Row narrow_row() {
 struct WideRow {
     Row aligned, unaligned;
 };
+
+/* A wide kernel with its table in shared memory has a largest shape, as a narrow one. */
+template <class K>
+constexpr Row table_row() {
+    using T = typename K::T;
+    return {(size_t)T::inputs, (size_t)(K::table * T::outputs),
+            matrix_words<T>,   build_matrix<T>,
+            prepare_wide<K>,   run_wide<K>};
+}
 
 template <class K>
 constexpr Row one_wide_row() {

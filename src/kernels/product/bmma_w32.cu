@@ -12,7 +12,7 @@ constexpr Row row() {
                              Slots == 1 ? Pack::fma : Pack::permute>>();
 }
 
-const Engine<9, 4> engine = {
+const Engine<13, 4> engine = {
     {
         row<1, 2, 8>(),
         row<1, 3, 7>(),
@@ -23,6 +23,11 @@ const Engine<9, 4> engine = {
         row<3, 2, 5>(),
         row<3, 3, 4>(),
         row<3, 4, 4>(),
+        row<4, 2, 5>(),
+        row<4, 3, 4>(),
+        row<4, 4, 4>(),
+        /* up to 32 inputs: the matrix operand in shared memory */
+        table_row<Wide<Layout<32, 4, 8>, 2, 128, 4, 1, true, 4>>(),
     },
     {
         wide_row<Layout<32, 4, 2>, 2, 128, 5, 2>(),

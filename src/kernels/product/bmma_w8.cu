@@ -10,12 +10,17 @@ template <int Lanes, int Slots, int Groups, int Blocks, int Ahead, Pack P>
 constexpr Row row() {
     return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Ahead, P>>();
 }
+/* Up to 4 * Slots inputs, 4 * Table outputs. */
+template <int Slots, int Table, int Threads, int Blocks, int Ahead>
+constexpr Row table() {
+    return table_row<Wide<Layout<8, 4, Slots>, 1, Threads, Blocks, Ahead, true, Table>>();
+}
 template <int Slots, int Blocks, int Ahead>
 constexpr Row three() {
     return narrow_row<Narrow<Layout<8, 4, Slots, true>, 1, 128, Blocks, Ahead, Pack::fma>>();
 }
 
-const Engine<24, 4> engine = {
+const Engine<28, 4> engine = {
     {
         row<1, 4, 1, 8, 2, Pack::fma>(),
         row<1, 4, 2, 8, 2, Pack::fma>(),
@@ -44,6 +49,11 @@ const Engine<24, 4> engine = {
         row<4, 6, 1, 6, 2, Pack::fma>(),
         three<8, 5, 1>(),
         row<4, 8, 1, 5, 1, Pack::fma>(),
+        /* more outputs */
+        table<4, 8, 128, 6, 2>(),
+        table<8, 8, 128, 5, 2>(),
+        table<16, 8, 128, 4, 1>(),
+        table<32, 32, 256, 1, 0>(),
     },
     {
         wide_row<Layout<8, 4, 4>, 1, 128, 6, 2>(),
