@@ -21,6 +21,7 @@ namespace bmma {
 /* A kernel of either kind, as the choice sees it. */
 struct Row {
     size_t inputs, outputs; /* narrow: the largest shape; wide: what a pass and a group take */
+    size_t shared;          /* bytes of a block */
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
@@ -29,17 +30,32 @@ struct Row {
                       const uint32_t *coefficients);
 };
 
+/* Bytes of shared memory for data on its way. */
+template <class K>
+constexpr int ring_size() {
+    return 16 * K::shared_cells;
+}
+
 /* Bytes of shared memory for the matrix operand. */
 template <class K>
 constexpr int table_size() {
     return (int)(4 * K::table * group_words<typename K::T>());
 }
 
+template <class K>
+constexpr size_t shared_size() {
+    return ring_size<K>() + table_size<K>();
+}
+/* What a block may have. Beyond it the shape's wide kernel takes over. */
+inline bool fits(const Row &row, int cc) {
+    return row.shared <= (size_t)(cc >= 90 ? 227 : cc == 80 || cc == 87 ? 163 : 99) * 1024;
+}
+
 /* Shared memory for as many blocks as the registers allow: left to itself, a device may give more
  * of it to L1. The percentage is rounded up; a device with less takes what it has. */
 template <class K>
 gfk_status prepare(const void *kernel) {
-    constexpr int ring_bytes = 16 * K::shared_cells, table_bytes = table_size<K>();
+    constexpr int ring_bytes = ring_size<K>(), table_bytes = table_size<K>();
     constexpr int block_bytes = ring_bytes + table_bytes + 1024, most = 228 * 1024;
     static_assert(ring_bytes <= 48 * 1024 && K::blocks * block_bytes <= most, "");
     constexpr int percent = (int)divide_up(100 * K::blocks * block_bytes, most);
@@ -137,8 +153,9 @@ template <class K>
 constexpr Row narrow_row() {
     using T = typename K::T;
     return {(size_t)K::inputs, (size_t)(K::groups * T::outputs),
-            matrix_words<T>,   build_matrix<T>,
-            prepare_narrow<K>, run_narrow<K>};
+            shared_size<K>(),  matrix_words<T>,
+            build_matrix<T>,   prepare_narrow<K>,
+            run_narrow<K>};
 }
 
 /* Aligned and not: the same layout. */
@@ -151,14 +168,15 @@ template <class K>
 constexpr Row table_row() {
     using T = typename K::T;
     return {(size_t)T::inputs, (size_t)(K::table * T::outputs),
-            matrix_words<T>,   build_matrix<T>,
-            prepare_wide<K>,   run_wide<K>};
+            shared_size<K>(),  matrix_words<T>,
+            build_matrix<T>,   prepare_wide<K>,
+            run_wide<K>};
 }
 
 template <class K>
 constexpr Row one_wide_row() {
     using T = typename K::T;
-    return {(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>,
+    return {(size_t)T::inputs, (size_t)T::outputs, shared_size<K>(), matrix_words<T>,
             build_matrix<T>,   prepare_wide<K>,    run_wide<K>};
 }
 template <class T, int Units, int Threads, int Blocks, int Ahead>
@@ -211,7 +229,7 @@ struct Engine {
         const size_t rows = p->info.rows, cols = p->info.cols;
         const Choice c = choose(rows, cols);
         gfk_status status = c.wide->aligned.prepare();
-        if (status == GFK_STATUS_SUCCESS && c.narrow)
+        if (status == GFK_STATUS_SUCCESS && c.narrow && fits(*c.narrow, p->cc))
             status = c.narrow->prepare();
         if (status != GFK_STATUS_SUCCESS)
             return status;
@@ -234,7 +252,7 @@ struct Engine {
         const Cells cells = cells_of(call);
         const uint32_t *table = (const uint32_t *)call->product->tables;
         const uint32_t *coefficients = table + c.narrow_words + c.wide_words;
-        if (cells.aligned && c.narrow)
+        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc))
             return c.narrow->run(call, cells, table, coefficients);
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
         return row.run(call, cells, table + c.narrow_words, coefficients);
