@@ -48,7 +48,7 @@ const Engine<28, 4> engine = {
         three<6, 6, 2>(),
         row<4, 6, 1, 6, 2, Pack::fma>(),
         three<8, 5, 1>(),
-        row<4, 8, 1, 5, 1, Pack::fma>(),
+        row<4, 8, 1, 4, 2, Pack::fma>(),
         /* more outputs */
         table<4, 8, 128, 6, 2>(),
         table<8, 8, 128, 5, 2>(),
