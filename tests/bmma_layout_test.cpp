@@ -66,7 +66,7 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
         for (size_t j = 0; j < groups; j++) {
             const uint32_t *b = table.data() + (pass * groups + j) * group_words<T>();
             uint32_t words[32][T::words] = {};
-            for (int pair = 0; pair < 4; pair++)
+            for (int pair = 0; pair < T::pairs; pair++)
                 for (int word = 0; word < T::words; word++) {
                     std::array<std::array<uint32_t, 4>, 32> c[2] = {};
                     for (int chain = 0; chain < 2; chain++)
@@ -98,12 +98,19 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
                     for (int lane = 0; lane < 32; lane++)
                         received[lane] = words[lane ^ (1 << round)][0];
                     for (int lane = 0; lane < 32; lane++)
-                        words[lane][0] =
-                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
+                        words[lane][0] = permute(words[lane][0], received[lane],
+                                                 exchange_selector(round, lane, false));
                 }
             }
+            if (T::three)
+                for (int lane = 0; lane < 32; lane++) // a fourth lane comes after its readers
+                    for (int word = 0; word < T::words; word++)
+                        words[lane][word] =
+                            join_last_pair(words[lane][word], words[lane | 3][word], lane);
             for (int lane = 0; lane < 32; lane++)
                 for (int word = 0; word < T::words; word++) {
+                    if (T::w != 32 && lane % T::lanes >= T::outputs)
+                        continue;
                     const size_t output = T::w == 32 ? j : j * T::outputs + lane % T::lanes;
                     const int at = 4 * (lane / T::lanes) + (T::w == 32 ? lane % 4 : word);
                     if (output < rows)
@@ -159,8 +166,13 @@ void check_all(uint64_t other_polynomial) {
     check<T, safe>(1, 1, 0);
     check<T, safe>(T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial);
     check<T, safe>(2 * T::outputs + 1, T::inputs + 1, 0);
-    check<T, T::counts_fit_bytes ? Pack::mixed : Pack::permute>(T::outputs, T::inputs, 0);
+    check<T, Pack::permute>(T::outputs, T::inputs, 0);
     check<T, Pack::permute>(T::outputs, T::inputs, 0, true);
+}
+
+template <int... Slots>
+void check_three() {
+    (check_all<Layout<8, 4, Slots, true>>(0x11b), ...);
 }
 
 template <int W, int Lanes, int... Slots>
@@ -172,6 +184,9 @@ TEST(BmmaLayout, W8) {
     check_slots<8, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12>(0x11b);
     check_slots<8, 2, 1, 2, 3, 4, 6, 7, 8, 12>(0x11b);
     check_slots<8, 4, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32>(0x11b);
+}
+TEST(BmmaLayout, ThreeOutputs) {
+    check_three<1, 2, 3, 4, 5, 6, 8>();
 }
 TEST(BmmaLayout, W16) {
     check_slots<16, 1, 1, 2, 3, 4, 8>(0x1002d);

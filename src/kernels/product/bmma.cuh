@@ -2,11 +2,15 @@
 /* The kernels of the BMMA engines. bmma_layout.h says who holds what.
  *
  * narrow: all inputs in one pass, all outputs in a few groups: the matrix operand stays in
- * registers, and the next unit's data is loaded while this one's is computed. Aligned regions only.
+ * registers. Aligned regions only.
  * wide: any shape; a warp keeps a pass of inputs in registers and goes through all groups of
- * outputs, whose matrix operands come through L1. Further passes add to the outputs. */
+ * outputs, whose matrix operands come through L1, or from shared memory if all fit. Further passes
+ * add to the outputs.
+ *
+ * Both load the data of the units to come while one is computed. */
 #pragma once
 
+#include "ahead.cuh"
 #include "bmma_layout.h"
 #include "cut_cells.cuh"
 
@@ -29,59 +33,81 @@ __device__ inline void mma(uint32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t 
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-/* The counts of one bit pair of one output word. b[tile * steps + step]. */
-template <class T>
-__device__ inline void count(const uint32_t (&a)[T::symbols][T::steps],
+/* The counts of one bit pair for N output words of U units. b[tile * steps + step]. The MMAs of
+ * different chains alternate: one that adds to the one just before would wait for it. */
+template <class T, int U, int N>
+__device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
                              const uint32_t (&b)[T::pair_registers], int word,
-                             uint32_t (&c)[2][4]) {
+                             uint32_t (&c)[U][N][2][4]) {
 #pragma unroll
-    for (int chain = 0; chain < 2; chain++) {
-        const int symbol = first_symbol<T>(word, chain), tile = tile_of<T>(chain) * T::steps;
+    for (int s = 0; s < T::steps; s += 2)
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            c[chain][i] = 0;
+        for (int u = 0; u < U; u++)
 #pragma unroll
-        for (int s = 0; s + 1 < T::steps; s += 2)
-            mma(c[chain], a[symbol][s], a[symbol + 1][s], a[symbol][s + 1], a[symbol + 1][s + 1],
-                b[tile + s], b[tile + s + 1]);
-        if (T::steps % 2)
-            mma(c[chain], a[symbol][T::steps - 1], a[symbol + 1][T::steps - 1],
-                b[tile + T::steps - 1]);
-    }
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int chain = 0; chain < 2; chain++) {
+                    const int at = first_symbol<T>(word + n, chain);
+                    const uint32_t(&p)[T::steps] = a[u][at], (&q)[T::steps] = a[u][at + 1];
+                    const uint32_t *m = &b[tile_of<T>(chain) * T::steps];
+                    if (s == 0)
+#pragma unroll
+                        for (int i = 0; i < 4; i++)
+                            c[u][n][chain][i] = 0;
+                    if (s + 1 < T::steps)
+                        mma(c[u][n][chain], p[s], q[s], p[s + 1], q[s + 1], m[s], m[s + 1]);
+                    else
+                        mma(c[u][n][chain], p[s], q[s], m[s]);
+                }
+}
+
+/* Words that no one writes, in global or in shared memory. */
+template <bool Shared, class V>
+__device__ inline V read_only(const V *p) {
+    if constexpr (Shared)
+        return *p;
+    else
+        return __ldg(p);
 }
 
 /* The matrix operand of one bit pair, from a group's table. */
-template <class T>
+template <class T, bool Shared = false>
 __device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
                                  uint32_t (&b)[T::pair_registers]) {
 #pragma unroll
     for (int r = 0; r < T::pair_registers; r += T::vector) {
         const uint32_t *p = group + T::index(pair, r, 0) + lane * T::vector;
         if constexpr (T::vector == 4) {
-            const uint4 v = __ldg((const uint4 *)p);
+            const uint4 v = read_only<Shared>((const uint4 *)p);
             b[r] = v.x;
             b[r + 1] = v.y;
             b[r + 2] = v.z;
             b[r + 3] = v.w;
         } else if constexpr (T::vector == 2) {
-            const uint2 v = __ldg((const uint2 *)p);
+            const uint2 v = read_only<Shared>((const uint2 *)p);
             b[r] = v.x;
             b[r + 1] = v.y;
         } else {
-            b[r] = __ldg(p);
+            b[r] = read_only<Shared>(p);
         }
     }
 }
 
 /* What a lane has of a group becomes words of regions. */
 template <class T>
-__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
+__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane, bool swapped) {
     if constexpr (T::w == 32) {
 #pragma unroll
         for (int round = 0; round < 2; round++) {
             const uint32_t received = __shfl_xor_sync(0xffffffff, words[0], 1 << round);
-            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane));
+            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane, swapped));
         }
+    }
+    if constexpr (T::three) {
+#pragma unroll
+        for (int word = 0; word < T::words; word++)
+            words[word] = join_last_pair(
+                words[word], __shfl_sync(0xffffffff, words[word], (int)(lane | 3)), (int)lane);
     }
 }
 
@@ -101,13 +127,37 @@ struct Job : Walk {
     }
 };
 
+/* Loading ahead: 0 for not at all, the next unit in registers, or so many units in shared memory.
+ */
+constexpr int in_registers = -1;
+
+/* The words of a lane's cells, from where they were copied to. w = 32: a k256 MMA wants two words
+ * of a cell beside two of the next input's, so registers in pairs. */
+template <class T, int Threads>
+__device__ inline void take(const uint4 *cells, bool swapped, uint32_t (&x)[T::slots][4]) {
+#pragma unroll
+    for (int s = 0; s < T::slots; s++) {
+        if constexpr (T::w == 32) {
+            take_half(&cells[s * Threads], swapped, &x[s][0]);
+            take_half(&cells[s * Threads], !swapped, &x[s][2]);
+        } else {
+            const uint4 v = cells[s * Threads];
+            x[s][0] = v.x;
+            x[s][1] = v.y;
+            x[s][2] = v.z;
+            x[s][3] = v.w;
+        }
+    }
+}
+
 /* A narrow kernel's choices. Groups: of outputs, all in one pass. Blocks: per multiprocessor, which
  * the registers must allow. */
-template <class Layout_, int Groups, int Threads, int Blocks, bool Prefetch, Pack P>
+template <class Layout_, int Groups, int Threads, int Blocks, int Ahead, Pack P>
 struct Narrow {
     using T = Layout_;
-    static constexpr int groups = Groups, threads = Threads, blocks = Blocks;
-    static constexpr bool prefetch = Prefetch;
+    static constexpr int groups = Groups, threads = Threads, blocks = Blocks, ahead = Ahead;
+    static constexpr int table = 0; /* in registers */
+    static constexpr int shared_cells = Ahead > 0 ? Ahead *T::slots *Threads : 0;
     static constexpr Pack pack = P;
     /* The most inputs whose counts the packing bears. */
     static constexpr int inputs =
@@ -121,44 +171,74 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void narrow(const __grid_constant__ NarrowJob job) {
     using T = typename K::T;
+    constexpr bool shared = K::ahead > 0;
+    constexpr unsigned unit_bytes = 16 * T::cells, ring_cells = T::slots * K::threads;
+    __shared__ uint4 ring[shared ? K::ahead * ring_cells : 1];
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
+    const unsigned mine = lane / T::lanes * 16;
+    const bool swapped = shared && T::w == 32 && lane / 8 % 2; /* the halves of cells, by take */
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    const uint64_t warps = (uint64_t)gridDim.x * (K::threads / 32);
-    const uint64_t units = (job.count + T::cells - 1) / T::cells;
-    uint64_t unit = thread / 32;
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
-    if (unit >= units)
+
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * unit_bytes;
+    uint64_t at = 16 * job.first + thread / 32 * unit_bytes; /* of the warp's unit */
+    if (at >= end)
         return;
 
     const uint8_t *in[T::slots];
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
-        in[s] = job.in[s * T::lanes + share] + 16 * job.first;
+        in[s] = job.in[s * T::lanes + share];
     /* Beyond the last whole cell a lane loads that one again, and does not store. */
-    auto load = [&](uint64_t u, uint32_t(&x)[T::slots][4]) {
-        const uint64_t cell = u * T::cells + lane / T::lanes;
-        const uint64_t at = 16 * (cell < job.count ? cell : job.count - 1);
+    auto load = [&](uint64_t unit, uint32_t(&x)[T::slots][4]) {
+        const uint64_t cell = unit + mine < end ? unit + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_whole<true>(in[s] + at, x[s]);
+            load_whole<true>(in[s] + cell, x[s]);
+    };
+    /* Here it copies nothing and computes with what is there. A group all the same: they are
+     * counted. */
+    auto fetch = [&](uint64_t unit, uint4 *to) {
+        if (unit + mine < end)
+#pragma unroll
+            for (int s = 0; s < T::slots; s++)
+                copy_ahead(to + s * K::threads, in[s] + (unit + mine));
+        close_group();
     };
     uint32_t x[T::slots][4];
-    load(unit, x);
-    uint32_t b[K::groups][4][T::pair_registers];
+    uint4 *place = ring + threadIdx.x;
+    if constexpr (shared) {
+#pragma unroll
+        for (int n = 0; n < K::ahead; n++)
+            fetch(at + n * stride, place + n * ring_cells);
+    } else {
+        load(at, x);
+    }
+    uint32_t b[K::groups][T::pairs][T::pair_registers];
 #pragma unroll
     for (int j = 0; j < K::groups; j++)
 #pragma unroll
-        for (int pair = 0; pair < 4; pair++)
+        for (int pair = 0; pair < T::pairs; pair++)
             load_pair<T>(job.matrix + j * (T::group_registers * 32), pair, lane, b[j][pair]);
 
     for (;;) {
-        uint32_t a[T::symbols][T::steps];
-        arrange<T>(x, a);
-        const uint64_t next = unit + warps;
-        if (K::prefetch && next < units)
-            load(next, x);
-        const uint64_t cell = unit * T::cells + lane / T::lanes;
+        uint32_t a[1][T::symbols][T::steps];
+        if constexpr (shared) {
+            wait_for_groups<K::ahead - 1>();
+            take<T, K::threads>(place, swapped, x);
+        }
+        arrange<T>(x, a[0]);
+        if constexpr (shared) {
+            fetch(at + K::ahead * stride, place);
+            if constexpr (K::ahead > 1)
+                place = place + ring_cells < ring + K::ahead * ring_cells
+                            ? place + ring_cells
+                            : place - (K::ahead - 1) * ring_cells;
+        } else if (K::ahead == in_registers && at + stride < end) {
+            load(at + stride, x);
+        }
 #pragma unroll
         for (int j = 0; j < K::groups; j++) {
             uint32_t words[T::words];
@@ -166,37 +246,42 @@ __global__ __launch_bounds__(K::threads,
             for (int word = 0; word < T::words; word++) {
                 words[word] = 0;
 #pragma unroll
-                for (int pair = 0; pair < 4; pair++) {
-                    uint32_t c[2][4];
+                for (int pair = 0; pair < T::pairs; pair++) {
+                    uint32_t c[1][1][2][4];
                     count<T>(a, b[j][pair], word, c);
-                    words[word] = merge<T, K::pack>(words[word], c, pair);
+                    words[word] = merge<T, K::pack>(words[word], c[0][0], pair);
                 }
             }
-            exchange<T>(words, lane);
+            exchange<T>(words, lane, swapped);
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
-            if (output < job.rows && cell < job.count) {
+            if (output < job.rows && at + mine < end) {
                 const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
-                store_words<true>(job.out[output] + 16 * (job.first + cell) + part, words,
-                                  job.accumulate);
+                store_words<true>(job.out[output] + (at + mine) + part, words, job.accumulate);
             }
         }
-        unit = next;
-        if (unit >= units)
+        at += stride;
+        if (at >= end)
             return;
-        if (!K::prefetch)
-            load(unit, x);
+        if (K::ahead == 0)
+            load(at, x);
     }
 }
 
-/* A wide kernel's choices. Units: that a warp takes at a time, for each matrix operand it loads. */
-template <class Layout_, int Units, int Threads, int Blocks, bool Aligned>
+/* A wide kernel's choices. Units: that a warp takes at a time, for each matrix operand it loads.
+ * Ahead: units loaded ahead to shared memory; aligned regions only. Table: 0, or the most groups
+ * whose matrix operands are in shared memory; then all inputs are in one pass. */
+template <class Layout_, int Units, int Threads, int Blocks, int Ahead, bool Aligned, int Table = 0>
 struct Wide {
     using T = Layout_;
+    static constexpr int table = Table;
+    static_assert(!T::three, "a lane without an output would write another group's");
     static constexpr int units = Units, threads = Threads, blocks = Blocks;
+    static constexpr int ahead = Aligned ? Ahead : 0;
+    static constexpr int shared_cells = ahead * Units * T::slots * Threads;
     static constexpr bool aligned = Aligned;
-    static constexpr Pack pack = T::counts_fit_bytes ? Pack::mixed : Pack::permute;
-    /* w = 32: a k256 MMA wants two words of a cell beside two of the next input's. */
     static constexpr Load load = T::w == 32 ? Load::halves : Load::once;
+    /* Output words at a time: enough chains that their MMAs need not wait for each other. */
+    static constexpr int abreast = T::words > 1 && T::mmas > 1 ? 2 : 1;
 };
 
 constexpr size_t wide_inputs = 512, wide_outputs = 512;
@@ -205,56 +290,118 @@ using WideJob = Job<wide_inputs, wide_outputs>;
 template <class K>
 __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_constant__ WideJob job) {
     using T = typename K::T;
-    constexpr unsigned cells = T::cells * K::units;
+    constexpr bool shared = K::ahead > 0;
+    constexpr unsigned unit_bytes = 16 * T::cells, ring_cells = K::units * T::slots * K::threads;
+    __shared__ uint4 ring[shared ? K::ahead * ring_cells : 1];
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
+    const unsigned mine = lane / T::lanes * 16;
+    const bool swapped = shared && T::w == 32 && lane / 8 % 2; /* the halves of cells, by take */
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    const uint64_t warps = (uint64_t)gridDim.x * (K::threads / 32);
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
-    for (uint64_t unit = thread / 32; unit * cells < job.count; unit += warps) {
-        const uint64_t first = unit * cells + lane / T::lanes;
-        for (unsigned pass = 0; pass < job.passes; pass++) {
-            uint32_t a[K::units][T::symbols][T::steps];
+    const uint32_t *matrix = job.matrix;
+    if constexpr (K::table != 0) {
+        extern __shared__ uint4 table[];
+        for (unsigned i = threadIdx.x; i < job.groups * (T::group_registers * 8); i += K::threads)
+            table[i] = __ldg((const uint4 *)job.matrix + i);
+        __syncthreads();
+        matrix = (const uint32_t *)table;
+    }
+
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32 * K::units) * unit_bytes;
+    /* A step is a pass over some units. */
+    struct Step {
+        uint64_t at; /* of the units */
+        unsigned pass;
+    };
+    auto advance = [&](Step &step) {
+        if (++step.pass == job.passes) {
+            step.pass = 0;
+            step.at += stride;
+        }
+    };
+    auto fetch = [&](const Step &step, uint4 *to) {
 #pragma unroll
-            for (int u = 0; u < K::units; u++) {
-                uint64_t cell = first + u * T::cells;
-                cell = job.first + (cell < job.count ? cell : job.count - 1);
-                uint32_t x[T::slots][4];
+        for (int u = 0; u < K::units; u++) {
+            const uint64_t cell = step.at + u * unit_bytes + mine;
+            if (cell < end)
+#pragma unroll
+                for (int s = 0; s < T::slots; s++)
+                    copy_ahead(to + (u * T::slots + s) * K::threads,
+                               job.in[step.pass * T::inputs + s * T::lanes + share] + cell);
+        }
+        close_group();
+    };
+    Step now = {16 * job.first + thread / 32 * (K::units * unit_bytes), 0}, next = now;
+    uint4 *place = ring + threadIdx.x;
+    if constexpr (shared) {
+#pragma unroll 1
+        for (int n = 0; n < K::ahead; n++, advance(next))
+            fetch(next, place + n * ring_cells);
+    }
+    for (; now.at < end; advance(now)) {
+        uint32_t a[K::units][T::symbols][T::steps];
+        if constexpr (shared)
+            wait_for_groups<K::ahead - 1>();
+#pragma unroll
+        for (int u = 0; u < K::units; u++) {
+            uint32_t x[T::slots][4];
+            if constexpr (shared) {
+                take<T, K::threads>(place + u * T::slots * K::threads, swapped, x);
+            } else {
+                uint64_t cell = now.at + u * unit_bytes + mine;
+                cell = cell < end ? cell : end - 16;
 #pragma unroll
                 for (int s = 0; s < T::slots; s++)
                     load_whole<K::aligned, K::load>(
-                        job.in[pass * T::inputs + s * T::lanes + share] + 16 * cell, x[s]);
-                arrange<T>(x, a[u]);
+                        job.in[now.pass * T::inputs + s * T::lanes + share] + cell, x[s]);
             }
-            const uint32_t *group = job.matrix + pass * job.pass_words;
-            const bool accumulate = job.accumulate || pass != 0;
+            arrange<T>(x, a[u]);
+        }
+        if constexpr (shared) {
+            fetch(next, place);
+            advance(next);
+            if constexpr (K::ahead > 1)
+                place = place + ring_cells < ring + K::ahead * ring_cells
+                            ? place + ring_cells
+                            : place - (K::ahead - 1) * ring_cells;
+        }
+        const uint32_t *group = K::table ? matrix : matrix + now.pass * job.pass_words;
+        const bool accumulate = job.accumulate || now.pass != 0;
+        uint32_t b[2][T::pair_registers]; /* of this bit pair and of the next */
+        load_pair<T, K::table != 0>(group, 0, lane, b[0]);
 #pragma unroll 1
-            for (unsigned j = 0; j < job.groups; j++, group += T::group_registers * 32) {
-                uint32_t words[K::units][T::words] = {};
+        for (unsigned j = 0; j < job.groups; j++) {
+            const uint32_t *following =
+                j + 1 < job.groups ? group + T::group_registers * 32 : group;
+            uint32_t words[K::units][T::words] = {};
 #pragma unroll
-                for (int pair = 0; pair < 4; pair++) {
-                    uint32_t b[T::pair_registers];
-                    load_pair<T>(group, pair, lane, b);
+            for (int pair = 0; pair < T::pairs; pair++) {
+                load_pair<T, K::table != 0>(pair < 3 ? group : following, (pair + 1) % 4, lane,
+                                            b[(pair + 1) % 2]);
+#pragma unroll
+                for (int word = 0; word < T::words; word += K::abreast) {
+                    uint32_t c[K::units][K::abreast][2][4];
+                    count<T>(a, b[pair % 2], word, c);
 #pragma unroll
                     for (int u = 0; u < K::units; u++)
 #pragma unroll
-                        for (int word = 0; word < T::words; word++) {
-                            uint32_t c[2][4];
-                            count<T>(a[u], b, word, c);
-                            words[u][word] = merge<T, K::pack>(words[u][word], c, pair);
-                        }
+                        for (int n = 0; n < K::abreast; n++)
+                            words[u][word + n] =
+                                merge<T, Pack::permute>(words[u][word + n], c[u][n], pair);
                 }
-                const unsigned output = T::w == 32 ? j : j * T::outputs + share;
+            }
+            group = following;
+            const unsigned output = T::w == 32 ? j : j * T::outputs + share;
 #pragma unroll
-                for (int u = 0; u < K::units; u++) {
-                    exchange<T>(words[u], lane);
-                    const uint64_t cell = first + u * T::cells;
-                    if (output < job.rows && cell < job.count) {
-                        const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
-                        store_words<K::aligned>(job.out[output] + 16 * (job.first + cell) + part,
-                                                words[u], accumulate);
-                    }
+            for (int u = 0; u < K::units; u++) {
+                exchange<T>(words[u], lane, swapped);
+                const uint64_t cell = now.at + u * unit_bytes + mine;
+                if (output < job.rows && cell < end) {
+                    const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
+                    store_words<K::aligned>(job.out[output] + cell + part, words[u], accumulate);
                 }
             }
         }

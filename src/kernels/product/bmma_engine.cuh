@@ -21,23 +21,72 @@ namespace bmma {
 /* A kernel of either kind, as the choice sees it. */
 struct Row {
     size_t inputs, outputs; /* narrow: the largest shape; wide: what a pass and a group take */
+    size_t shared;          /* bytes of a block */
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
+    gfk_status (*prepare)(); /* once, before the first run on a device */
     gfk_status (*run)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
                       const uint32_t *coefficients);
 };
 
+/* Bytes of shared memory for data on its way. */
+template <class K>
+constexpr int ring_size() {
+    return 16 * K::shared_cells;
+}
+
+/* Bytes of shared memory for the matrix operand. */
+template <class K>
+constexpr int table_size() {
+    return (int)(4 * K::table * group_words<typename K::T>());
+}
+
+template <class K>
+constexpr size_t shared_size() {
+    return ring_size<K>() + table_size<K>();
+}
+/* What a block may have. Beyond it the shape's wide kernel takes over. */
+inline bool fits(const Row &row, int cc) {
+    return row.shared <= (size_t)(cc >= 90 ? 227 : cc == 80 || cc == 87 ? 163 : 99) * 1024;
+}
+
+/* Shared memory for as many blocks as the registers allow: left to itself, a device may give more
+ * of it to L1. The percentage is rounded up; a device with less takes what it has. */
+template <class K>
+gfk_status prepare(const void *kernel) {
+    constexpr int ring_bytes = ring_size<K>(), table_bytes = table_size<K>();
+    constexpr int block_bytes = ring_bytes + table_bytes + 1024, most = 228 * 1024;
+    static_assert(ring_bytes <= 48 * 1024 && K::blocks * block_bytes <= most, "");
+    constexpr int percent = (int)divide_up(100 * K::blocks * block_bytes, most);
+    cudaError_t error = cudaSuccess;
+    if (table_bytes != 0)
+        error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, table_bytes);
+    if (error == cudaSuccess && ring_bytes + table_bytes != 0)
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     percent < 100 ? percent : 100);
+    return status_of(error);
+}
+template <class K>
+gfk_status prepare_narrow() {
+    return prepare<K>((const void *)narrow<K>);
+}
+template <class K>
+gfk_status prepare_wide() {
+    return prepare<K>((const void *)wide<K>);
+}
+
 template <class K, class J>
 gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *call,
-                      uint64_t unit_cells) {
+                      uint64_t unit_cells, size_t shared) {
     const uint64_t units = divide_up(job.count, unit_cells);
     const uint64_t cut = cut_threads(job, K::T::w);
     uint64_t blocks = divide_up(units, K::threads / 32);
     if (blocks < divide_up(cut, K::threads))
         blocks = divide_up(cut, K::threads);
     const uint64_t most = (uint64_t)call->product->processors * K::blocks;
-    return launch(kernel, blocks < most ? blocks : most, K::threads, 0, call->stream, job);
+    return launch(kernel, blocks < most ? blocks : most, K::threads, shared, call->stream, job);
 }
 
 template <class K>
@@ -57,7 +106,7 @@ gfk_status run_narrow(const gfk_product_call *call, const Cells &c, const uint32
                                   : job.in[i - i % T::lanes < info.cols ? i - i % T::lanes : 0];
     for (size_t j = 0; j < info.rows; j++)
         job.out[j] = gfk_region_address(call->out, j) - c.phase;
-    return launch_job<K>(narrow<K>, job, call, T::cells);
+    return launch_job<K>(narrow<K>, job, call, T::cells, 0);
 }
 
 /* As many launches as the pointers need. */
@@ -65,7 +114,8 @@ template <class K>
 gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
                     const uint32_t *coefficients) {
     using T = typename K::T;
-    static_assert(wide_inputs % T::inputs == 0 && wide_outputs % T::outputs == 0, "");
+    static_assert(wide_outputs % T::outputs == 0, "");
+    constexpr size_t inputs = wide_inputs / T::inputs * T::inputs;
     const gfk_product_info &info = call->product->info;
     WideJob job;
     describe(job, call, c);
@@ -78,9 +128,8 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
             job.out[j] = gfk_region_address(call->out, first_out + j) - c.phase;
         job.rows = (uint32_t)rows;
         job.groups = (uint32_t)divide_up(rows, T::outputs);
-        for (size_t first_in = 0; first_in < info.cols; first_in += wide_inputs) {
-            const size_t cols =
-                info.cols - first_in < wide_inputs ? info.cols - first_in : wide_inputs;
+        for (size_t first_in = 0; first_in < info.cols; first_in += inputs) {
+            const size_t cols = info.cols - first_in < inputs ? info.cols - first_in : inputs;
             job.cols = (uint32_t)cols;
             job.passes = (uint32_t)divide_up(cols, T::inputs);
             for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
@@ -90,7 +139,9 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
                          first_out / T::outputs * group_words<T>();
             job.coefficients = coefficients + first_out * info.cols + first_in;
             job.accumulate = call->accumulate || first_in != 0;
-            const gfk_status status = launch_job<K>(wide<K>, job, call, T::cells * K::units);
+            const gfk_status status =
+                launch_job<K>(wide<K>, job, call, T::cells * K::units,
+                              K::table ? 4 * job.groups * group_words<T>() : 0);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -101,7 +152,9 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
 template <class K>
 constexpr Row narrow_row() {
     using T = typename K::T;
-    return {(size_t)K::inputs, (size_t)(K::groups * T::outputs), matrix_words<T>, build_matrix<T>,
+    return {(size_t)K::inputs, (size_t)(K::groups * T::outputs),
+            shared_size<K>(),  matrix_words<T>,
+            build_matrix<T>,   prepare_narrow<K>,
             run_narrow<K>};
 }
 
@@ -110,12 +163,26 @@ struct WideRow {
     Row aligned, unaligned;
 };
 
-template <class T, int Units, int Threads, int Blocks>
+/* A wide kernel with its table in shared memory has a largest shape, as a narrow one. */
+template <class K>
+constexpr Row table_row() {
+    using T = typename K::T;
+    return {(size_t)T::inputs, (size_t)(K::table * T::outputs),
+            shared_size<K>(),  matrix_words<T>,
+            build_matrix<T>,   prepare_wide<K>,
+            run_wide<K>};
+}
+
+template <class K>
+constexpr Row one_wide_row() {
+    using T = typename K::T;
+    return {(size_t)T::inputs, (size_t)T::outputs, shared_size<K>(), matrix_words<T>,
+            build_matrix<T>,   prepare_wide<K>,    run_wide<K>};
+}
+template <class T, int Units, int Threads, int Blocks, int Ahead>
 constexpr WideRow wide_row() {
-    return {{(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>, build_matrix<T>,
-             run_wide<Wide<T, Units, Threads, Blocks, true>>},
-            {(size_t)T::inputs, (size_t)T::outputs, matrix_words<T>, build_matrix<T>,
-             run_wide<Wide<T, Units, Threads, Blocks, false>>}};
+    return {one_wide_row<Wide<T, Units, Threads, Blocks, Ahead, true>>(),
+            one_wide_row<Wide<T, Units, Threads, Blocks, Ahead, false>>()};
 }
 
 /* The kernels of one width: narrow ones with the best first, wide ones by growing inputs. */
@@ -163,6 +230,11 @@ struct Engine {
     gfk_status create(gfk_product_t p) const {
         const size_t rows = p->info.rows, cols = p->info.cols;
         const Choice c = choose(rows, cols);
+        gfk_status status = c.wide->aligned.prepare();
+        if (status == GFK_STATUS_SUCCESS && c.narrow && fits(*c.narrow, p->cc))
+            status = c.narrow->prepare();
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
         uint32_t *table = (uint32_t *)malloc(c.bytes);
         if (table == NULL)
             return GFK_STATUS_OUT_OF_MEMORY;
@@ -171,7 +243,7 @@ struct Engine {
             c.narrow->build(table, polynomial, rows, cols, p->matrix);
         c.wide->aligned.build(table + c.narrow_words, polynomial, rows, cols, p->matrix);
         memcpy(table + c.narrow_words + c.wide_words, p->matrix, 4 * rows * cols);
-        const gfk_status status = gfk_device_upload(p->tables, table, c.bytes);
+        status = gfk_device_upload(p->tables, table, c.bytes);
         free(table);
         return status;
     }
@@ -182,7 +254,7 @@ struct Engine {
         const Cells cells = cells_of(call);
         const uint32_t *table = (const uint32_t *)call->product->tables;
         const uint32_t *coefficients = table + c.narrow_words + c.wide_words;
-        if (cells.aligned && c.narrow)
+        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc))
             return c.narrow->run(call, cells, table, coefficients);
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
         return row.run(call, cells, table + c.narrow_words, coefficients);

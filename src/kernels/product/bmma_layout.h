@@ -17,6 +17,8 @@
  * - Outputs go in groups. w = 8 and 16: a group is `lanes` outputs, and lane l receives all bits of
  *   output l. w = 32: a group is one output, lane q receives byte q of every symbol, and a 4 x 4
  *   byte transposition among four lanes makes words of it, so no column is spent on padding.
+ * - Three outputs of w = 8 to four lanes: the fourth lane's columns would be padding in all four
+ *   rounds. In three rounds it receives the last bit pair of each output, and passes it on.
  *
  * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
  * against an emulated MMA. */
@@ -53,9 +55,10 @@ GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 #endif
 }
 
-/* Slots is how many inputs a lane has in one pass. */
-template <int W, int Lanes, int Slots>
+/* Slots is how many inputs a lane has in one pass. Three: groups of three outputs. */
+template <int W, int Lanes, int Slots, bool Three = false>
 struct Layout {
+    static_assert(!Three || (W == 8 && Lanes == 4), "");
     static_assert(W == 8 || W == 16 || W == 32, "");
     static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
     static constexpr int w = W, lanes = Lanes, slots = Slots;
@@ -64,12 +67,15 @@ struct Layout {
     static constexpr int symbols = 128 / W;      /* of a cell */
     static constexpr int in_register = 32 / W;   /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
-    static constexpr int outputs = W == 32 ? 1 : Lanes;  /* of a group */
-    static constexpr int words = W == 32 ? 1 : 4;        /* of a lane and group */
+    static constexpr bool three = Three;
+    static constexpr int outputs = W == 32 ? 1 : Three ? 3 : Lanes; /* of a group */
+    static constexpr int pairs = Three ? 3 : 4;                     /* rounds, a bit pair each */
+    static constexpr int words = W == 32 ? 1 : 4;                   /* of a lane and group */
     static constexpr int tiles = W == 16 ? 2 : 1;        /* sets of 8 columns with a bit pair */
+    static constexpr int mmas = (steps + 1) / 2;         /* of a chain */
     static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
-    static constexpr int group_registers = 4 * pair_registers;
-    /* A count may reach the number of K bits; four counts share a word while it fits in a byte. */
+    static constexpr int group_registers = pairs * pair_registers;
+    /* A count may reach the number of K bits. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
 
     /* The registers of the matrix operand in memory: [pass][group][bit pair][register / vector]
@@ -80,12 +86,13 @@ struct Layout {
                r % vector;
     }
 
-    /* What column `column` of the tile means: output `*output` of the group, bit `*bit` of it. */
-    GFK_BOTH static constexpr int column_output(int column) {
-        return W == 32 ? 0 : column / 2 % Lanes;
+    /* What column `column` of the tile means: an output of the group, and a bit of it. */
+    GFK_BOTH static constexpr int column_output(int pair, int column) {
+        return W == 32 ? 0 : Three && column >= 6 ? pair : column / 2 % Lanes;
     }
     GFK_BOTH static constexpr int column_bit(int pair, int tile, int column) {
-        return 2 * pair + column % 2 + (W == 32 ? 8 * (column / 2) : 8 * tile);
+        return column % 2 + (Three && column >= 6 ? 6 : 2 * pair) +
+               (W == 32 ? 8 * (column / 2) : 8 * tile);
     }
     /* Is the column for the cell that lane q of four has a share of? */
     GFK_BOTH static constexpr bool column_sees(int column, int q) {
@@ -152,17 +159,14 @@ GFK_BOTH constexpr int tile_of(int chain) {
 /* How counts become the bits of a word: which pipe does it. */
 enum class Pack {
     fma,    /* shifts and adds: 4 multiply-adds, 1 ALU. Counts below 256. */
-    mixed,  /* 3 multiply-adds, 2 ALU. Counts below 256. */
-    permute /* 2 multiply-adds, 3 ALU. Any counts. */
+    permute /* 3 multiply-adds, 2 ALU. Any counts. */
 };
 
 template <Pack P>
 GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int bit) {
     if (P == Pack::fma)
         return (c0 << bit) + (c1 << (8 + bit)) + (c2 << (16 + bit)) + (c3 << (24 + bit));
-    if (P == Pack::mixed)
-        return permute((c1 << 8) + c0, (c3 << 8) + c2, 0x5410) << bit;
-    return (permute(c0, c1, 0x3340) << bit) + (permute(c2, c3, 0x3340) << (16 + bit));
+    return permute((c1 << 16) + c0, (c3 << 16) + c2, 0x6420) << bit;
 }
 
 /* Adds a bit pair's counts to the word: their parities become the bits 2 * pair and the next of
@@ -180,9 +184,16 @@ GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
 }
 
 /* w = 32: byte y of lane q's word is byte q of symbol y; two exchanges, with lane ^ 1 and with
- * lane ^ 2, make it symbol q. These are the selectors of PRMT(own word, received word). */
-GFK_BOTH constexpr uint32_t exchange_selector(int round, int lane) {
-    return round == 0 ? (lane & 1 ? 0x3715 : 0x6240) : (lane & 2 ? 0x3276 : 0x5410);
+ * lane ^ 2, make it symbol q. These are the selectors of PRMT(own word, received word). Swapped:
+ * the halves of the lane's cells were. */
+GFK_BOTH constexpr uint32_t exchange_selector(int round, int lane, bool swapped) {
+    return round == 0 ? (lane & 1 ? 0x3715 : 0x6240) ^ (swapped ? 0x2222 : 0)
+                      : (lane & 2 ? 0x3276 : 0x5410);
+}
+
+/* Three: the fourth lane's word has the last bit pair of output q where pair q is. */
+GFK_BOTH uint32_t join_last_pair(uint32_t own, uint32_t fourth, int lane) {
+    return own | (fourth << ((6 - 2 * (lane & 3)) & 7) & 0xc0c0c0c0);
 }
 
 } // namespace bmma

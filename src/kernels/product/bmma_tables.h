@@ -11,7 +11,7 @@
 namespace gfk {
 namespace bmma {
 
-inline size_t divide_up(size_t a, size_t b) {
+constexpr size_t divide_up(size_t a, size_t b) {
     return (a + b - 1) / b;
 }
 
@@ -48,18 +48,18 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
             const int slot = (int)(i % T::inputs / T::lanes), share = (int)(i % T::lanes);
             const int step = slot / T::in_register, shift = slot % T::in_register * T::w;
             uint32_t *group = table + (i / T::inputs * groups + j / T::outputs) * group_words<T>();
-            for (int column = 0; column < 8; column++) {
-                if ((size_t)T::column_output(column) != j % T::outputs)
-                    continue;
+            for (int column = 0; column < 8; column++)
                 for (int q = share; q < 4; q += T::lanes) {
                     if (!T::column_sees(column, q))
                         continue;
-                    for (int pair = 0; pair < 4; pair++)
+                    for (int pair = 0; pair < T::pairs; pair++) {
+                        if ((size_t)T::column_output(pair, column) != j % T::outputs)
+                            continue;
                         for (int tile = 0; tile < T::tiles; tile++)
                             group[T::index(pair, tile * T::steps + step, 4 * column + q)] |=
                                 masks[T::column_bit(pair, tile, column)] << shift % 32;
+                    }
                 }
-            }
         }
     }
 }

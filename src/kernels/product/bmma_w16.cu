@@ -6,24 +6,24 @@ namespace {
 
 using namespace gfk::bmma;
 
-template <int Slots, int Blocks, Pack P>
+template <int Slots, int Blocks, int Ahead, Pack P>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<16, 4, Slots>, 1, 128, Blocks, true, P>>();
+    return narrow_row<Narrow<Layout<16, 4, Slots>, 1, 128, Blocks, Ahead, P>>();
 }
 
-const Engine<3, 3> engine = {
+const Engine<5, 3> engine = {
     {
-        row<2, 5, Pack::mixed>(),
-        row<6, 3, Pack::permute>(),
-        row<8, 4, Pack::permute>(),
+        row<2, 6, 3, Pack::fma>(),
+        row<3, 6, 3, Pack::fma>(),
+        row<4, 6, 2, Pack::permute>(), /* 16 inputs: 256 bits, a count too large for a byte */
+        row<6, 5, 1, Pack::permute>(),
+        row<8, 5, 1, Pack::permute>(),
     },
     {
-        wide_row<Layout<16, 4, 4>, 2, 128, 4>(),
-        wide_row<Layout<16, 4, 8>, 1, 128, 4>(),
-        wide_row<Layout<16, 4, 16>, 1, 128, 3>(),
+        wide_row<Layout<16, 4, 4>, 1, 128, 5, 2>(),
+        wide_row<Layout<16, 4, 8>, 1, 128, 4, 1>(),
+        wide_row<Layout<16, 4, 16>, 1, 128, 3, 1>(),
     },
-    9,
-    16,
 };
 
 } // namespace

@@ -6,45 +6,61 @@ namespace {
 
 using namespace gfk::bmma;
 
-/* Prefetch pays up to 16 inputs; above, the registers are better spent on more blocks. */
-template <int Lanes, int Slots, int Groups, int Threads, int Blocks, Pack P,
-          bool Prefetch = Lanes != 4>
+template <int Lanes, int Slots, int Groups, int Blocks, int Ahead, Pack P>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, Threads, Blocks, Prefetch, P>>();
+    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Ahead, P>>();
+}
+/* Up to 4 * Slots inputs, 4 * Table outputs. */
+template <int Slots, int Table, int Threads, int Blocks, int Ahead>
+constexpr Row table() {
+    return table_row<Wide<Layout<8, 4, Slots>, 1, Threads, Blocks, Ahead, true, Table>>();
+}
+template <int Slots, int Blocks, int Ahead>
+constexpr Row three() {
+    return narrow_row<Narrow<Layout<8, 4, Slots, true>, 1, 128, Blocks, Ahead, Pack::fma>>();
 }
 
-const Engine<18, 4> engine = {
+const Engine<28, 4> engine = {
     {
-        row<1, 4, 1, 128, 6, Pack::mixed>(),
-        row<1, 4, 2, 256, 3, Pack::mixed>(),
-        row<1, 4, 3, 128, 5, Pack::mixed>(),
-        row<1, 4, 4, 128, 5, Pack::mixed>(),
+        row<1, 4, 1, 8, 2, Pack::fma>(),
+        row<1, 4, 2, 8, 2, Pack::fma>(),
+        row<1, 4, 3, 7, 2, Pack::fma>(),
+        row<1, 4, 4, 6, 2, Pack::fma>(),
         /* up to 8 inputs */
-        row<1, 6, 1, 128, 5, Pack::mixed>(),
-        row<1, 6, 2, 128, 4, Pack::mixed>(),
-        row<1, 6, 3, 256, 2, Pack::fma>(),
-        row<2, 3, 2, 128, 5, Pack::mixed>(),
-        row<1, 8, 1, 128, 4, Pack::mixed>(),
-        row<1, 8, 2, 128, 4, Pack::mixed>(),
-        row<1, 8, 3, 128, 3, Pack::fma>(),
-        row<2, 4, 2, 256, 2, Pack::fma>(),
+        row<1, 6, 1, 6, 1, Pack::fma>(),
+        row<1, 6, 2, 5, 1, Pack::fma>(),
+        row<1, 6, 3, 5, 1, Pack::fma>(),
+        row<2, 3, 2, 6, 2, Pack::fma>(),
+        row<1, 8, 1, 5, 1, Pack::fma>(),
+        row<1, 8, 2, 5, 1, Pack::fma>(),
+        row<1, 8, 3, 3, in_registers, Pack::fma>(),
+        row<2, 4, 2, 6, 2, Pack::fma>(),
         /* up to 16 */
-        row<2, 5, 2, 256, 2, Pack::fma>(),
-        row<2, 6, 2, 128, 3, Pack::fma>(),
-        row<2, 8, 2, 128, 3, Pack::fma>(),
+        row<2, 6, 1, 5, 2, Pack::fma>(),
+        three<3, 8, 3>(),
+        row<2, 5, 2, 4, in_registers, Pack::fma>(),
+        row<4, 3, 1, 8, 3, Pack::fma>(),
+        three<4, 8, 3>(),
+        row<4, 4, 1, 8, 3, Pack::fma>(),
         /* up to 31 */
-        row<4, 5, 1, 128, 8, Pack::mixed>(),
-        row<4, 6, 1, 128, 6, Pack::mixed>(),
-        row<4, 8, 1, 128, 4, Pack::mixed>(),
+        three<5, 7, 2>(),
+        row<4, 5, 1, 7, 2, Pack::fma>(),
+        three<6, 6, 2>(),
+        row<4, 6, 1, 6, 2, Pack::fma>(),
+        three<8, 5, 1>(),
+        row<4, 8, 1, 4, 2, Pack::fma>(),
+        /* more outputs */
+        table<4, 8, 128, 6, 2>(),
+        table<8, 8, 128, 5, 2>(),
+        table<16, 8, 128, 4, 1>(),
+        table<32, 32, 256, 1, 0>(),
     },
     {
-        wide_row<Layout<8, 4, 4>, 2, 128, 6>(),
-        wide_row<Layout<8, 4, 8>, 1, 128, 6>(),
-        wide_row<Layout<8, 4, 16>, 1, 128, 4>(),
-        wide_row<Layout<8, 4, 32>, 1, 128, 2>(),
+        wide_row<Layout<8, 4, 4>, 1, 128, 6, 2>(),
+        wide_row<Layout<8, 4, 8>, 1, 128, 5, 2>(),
+        wide_row<Layout<8, 4, 16>, 1, 128, 4, 1>(),
+        wide_row<Layout<8, 4, 32>, 1, 128, 2, 0>(),
     },
-    0,
-    0,
 };
 
 } // namespace
