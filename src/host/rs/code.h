@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The internal contract of codes: what a code holds, and what its parts offer each other. */
+#ifndef GFK_HOST_RS_CODE_H
+#define GFK_HOST_RS_CODE_H
+
+#include <gfk/gfk.h>
+#include <gfk/rs.h>
+
+#include "../product/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gfk_rs_locator gfk_rs_locator; /* locate.c */
+typedef struct gfk_rs_cache gfk_rs_cache;     /* cache.c */
+
+struct gfk_rs {
+    gfk_rs_info info;
+    uint32_t *matrix;         /* info.m * info.k, row by row */
+    gfk_product_desc product; /* the descriptor of its products, its strings owned by the code */
+    gfk_product_t encoder;
+    gfk_rs_locator *locator; /* NULL: info.locatable is 0 */
+    gfk_rs_cache *cache;     /* decoders and updaters of the conveniences */
+};
+
+/* ---- matrices: matrix.c, mds.c ------------------------------------------------------------------
+ */
+
+/* Is every square part of the m x k matrix regular? UNKNOWN where C(k + m, m) > 1,000,000. */
+gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
+                            gfk_rs_mds *mds);
+
+/* ---- what is lost: decode_matrix.c --------------------------------------------------------------
+ */
+
+/* The regions to read (sources, k of them) and the wanted_count x k matrix that makes the wanted
+ * ones of them. Lists as gfk_rs_decoder_create's, whose statuses these are; wanted NULL is lost.
+ * NULL outputs are left out. For a code with k = m = 128 under 20 ms on one core. */
+gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
+                                const size_t *wanted, size_t wanted_count, size_t *sources,
+                                uint32_t *matrix);
+
+/* ---- what is damaged: locate.c ------------------------------------------------------------------
+ */
+
+/* Sets code->locator and code->info.locatable from info, matrix and info.mds; NULL and 0 where
+ * locating is not offered. For a code on a device, that device is current. */
+gfk_status gfk_rs_locator_create(gfk_rs_t code);
+void gfk_rs_locator_destroy(gfk_rs_locator *locator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
