@@ -82,8 +82,7 @@ bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32
         const uint32_t part = gfk_times(f, points[0] ^ parity[j], matrix[j * k]);
         if (part == 0)
             return false;
-        v[k + j] =
-            gfk_quotient(f, first, gfk_times(f, part, distance(f, parity[j], m, parity)));
+        v[k + j] = gfk_quotient(f, first, gfk_times(f, part, distance(f, parity[j], m, parity)));
     }
     for (size_t i = 0; i < k; i++) {
         v[i] = 0;

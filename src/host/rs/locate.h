@@ -12,9 +12,9 @@
 #include "arithmetic.h"
 
 enum {
-    GFK_LOCATE_CHUNK_SHIFT = 16,         /* a mark stands for 64 KiB of every region */
-    GFK_LOCATE_MOST_SUBSETS = 100000,    /* sets of columns that a search may try */
-    GFK_LOCATE_MOST_DEVICE_ROWS = 4096,  /* m on a device, where the state is in shared memory */
+    GFK_LOCATE_CHUNK_SHIFT = 16,        /* a mark stands for 64 KiB of every region */
+    GFK_LOCATE_MOST_SUBSETS = 100000,   /* sets of columns that a search may try */
+    GFK_LOCATE_MOST_DEVICE_ROWS = 4096, /* m on a device, where the state is in shared memory */
     GFK_LOCATE_MOST_DEVICE_POINTERS = 1024
 };
 
@@ -93,8 +93,7 @@ GFK_RS_BOTH uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_
             const uint32_t old = *gfk_word(s, l - 1);
             if (l >= shift)
                 *gfk_word(s, l - 1) ^=
-                    l == shift ? factor
-                               : gfk_times(f, *gfk_word(s, c->t + l - shift - 1), factor);
+                    l == shift ? factor : gfk_times(f, *gfk_word(s, c->t + l - shift - 1), factor);
             if (grows)
                 *gfk_word(s, c->t + l - 1) = old;
         }
@@ -263,6 +262,12 @@ GFK_RS_BOTH uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_stat
 
 /* ---- the parts ----------------------------------------------------------------------------------
  */
+
+struct gfk_rs_locator {
+    gfk_locate_code code; /* points into tables */
+    void *tables;
+    int device; /* -1: tables are in host memory */
+};
 
 /* One call, checked. The addresses of regions and all that is written are in the memory that the
  * code works on. */
