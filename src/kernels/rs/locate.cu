@@ -139,7 +139,13 @@ extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
 extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     const gfk_locate_code &c = call->code;
     const uint32_t regions = c.k + c.m;
-    Job job = {c, call->bytes, call->marks, call->verdict, call->counts, call->repair};
+    Job job = {};
+    job.code = c;
+    job.bytes = call->bytes;
+    job.marks = call->marks;
+    job.verdict = call->verdict;
+    job.counts = call->counts;
+    job.repair = call->repair;
     job.spaced = regions > GFK_LOCATE_MOST_DEVICE_POINTERS;
     if (job.spaced) {
         job.data = gfk_region_address(call->data, 0);
