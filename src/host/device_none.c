@@ -2,6 +2,7 @@
 /* device.h without CUDA. Only the first function is ever reached: every other one is called for a
  * CUDA row that gfk_device_resolve let through. */
 #include "device.h"
+#include "rs/locate.h"
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     (void)requested;
@@ -69,6 +70,16 @@ gfk_status gfk_device_clear(const gfk_call *call) {
 }
 
 gfk_status gfk_device_copy(const gfk_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     (void)call;
     return GFK_STATUS_NOT_SUPPORTED;
 }

@@ -47,7 +47,12 @@ gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_c
 /* Sets code->locator and code->info.locatable from info, matrix and info.mds; NULL and 0 where
  * locating is not offered. For a code on a device, that device is current. */
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
-void gfk_rs_locator_destroy(gfk_rs_locator *locator);
+void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */
+
+/* verify.c: is parity what gfk_rs_encode would write? marks[o >> shift] becomes 1 where it is not
+ * at byte offset o; other marks are left alone. Statuses as gfk_product_check. */
+gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
+                        size_t bytes, uint32_t *marks, unsigned shift, gfk_stream_t stream);
 
 #ifdef __cplusplus
 }
