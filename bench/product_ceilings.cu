@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The XOR-only kernels. k and m are arguments: memory does not notice what that costs. How many
-// loads a thread has under way is compiled in, in four sizes, so that a small code, which needs
-// few, does not pay with registers and so with threads for what a large one needs.
+// loads a thread has under way is compiled in, in several sizes, so that a small code, which needs
+// few, does not pay with registers and so with threads for what a large one needs. The deep ones
+// are for short regions, where there are few threads anyway.
 #include "product_ceilings.h"
 
 #include "gpu.h"
@@ -121,9 +122,9 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <class T, bool STREAM, bool XOR, unsigned THREADS>
+template <class T, bool STREAM, bool XOR, unsigned THREADS, bool DEEP>
 void launch(const XorOnlyCall &c, cudaStream_t stream) {
-    constexpr unsigned count = Item<T>::count, many = 4 / count, few = 2 / count;
+    constexpr unsigned count = Item<T>::count, many = DEEP ? 8 : 4 / count, few = 2 / count;
     const size_t n = c.bytes / sizeof(typename Item<T>::Memory), tile = (size_t)THREADS * count;
     const unsigned blocks = (unsigned)((n + tile - 1) / tile), lanes = c.k < c.m ? c.k : c.m;
     auto *kernel = xor_only_kernel<T, STREAM, XOR, THREADS, 4, many>;
@@ -137,12 +138,12 @@ void launch(const XorOnlyCall &c, cudaStream_t stream) {
     GPU_CHECK(cudaGetLastError());
 }
 
-template <class T, bool STREAM, unsigned THREADS>
+template <class T, bool STREAM, unsigned THREADS, bool DEEP = false>
 void run(const XorOnlyCall &c, cudaStream_t stream) {
     if (c.accumulate)
-        launch<T, STREAM, true, THREADS>(c, stream);
+        launch<T, STREAM, true, THREADS, DEEP>(c, stream);
     else
-        launch<T, STREAM, false, THREADS>(c, stream);
+        launch<T, STREAM, false, THREADS, DEEP>(c, stream);
 }
 
 #define SHAPE(bytes, T, threads)                                                                   \
@@ -154,7 +155,12 @@ void run(const XorOnlyCall &c, cudaStream_t stream) {
 #define SHAPES(threads)                                                                            \
     SHAPE(4, unsigned, threads), SHAPE(8, uint2, threads), SHAPE(16, uint4, threads),              \
         SHAPE(32, Wide, threads)
-const XorOnlyVariant kVariants[] = {SHAPES(128), SHAPES(256), SHAPES(512)};
+const XorOnlyVariant kVariants[] = {SHAPES(128),
+                                    SHAPES(256),
+                                    SHAPES(512),
+                                    {"b4_deep_128", false, run<unsigned, false, 128, true>},
+                                    {"b8_deep_128", false, run<uint2, false, 128, true>},
+                                    {"b16_deep_128", false, run<uint4, false, 128, true>}};
 
 } // namespace
 

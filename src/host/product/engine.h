@@ -22,13 +22,14 @@ typedef struct gfk_product_call {
     void *workspace;
     gfk_stream_t stream;
     uint32_t *marks; /* NULL: a run. Else a check: nothing is written to out, but marks[o >> shift]
-                        becomes 1 where out differs at byte offset o; other marks are left alone */
+                        becomes 1 where out differs at byte offset o. A mark beside it may become 1
+                        too; others are left alone */
     unsigned shift;  /* at least 12, at most 63 */
 } gfk_product_call;
 
-/* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out, and
- * sets marks as above; the caller clears them. in and out may overlap, marks not them. For engines
- * on a device marks are in memory that it can write. Otherwise as gfk_product_run. */
+/* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out,
+ * and sets marks as above; the caller clears them. in and out may overlap, marks not them. For
+ * engines on a device marks are in memory that it can write. Otherwise as gfk_product_run. */
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
                              size_t bytes, uint32_t *marks, unsigned shift, void *workspace,
                              size_t workspace_bytes, gfk_stream_t stream);

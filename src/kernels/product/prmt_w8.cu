@@ -125,7 +125,7 @@ __global__ __launch_bounds__(S::threads, S::blocks) void multiply(const __grid_c
                 y[pair] = gfk::prmt(sums[j][c][pair], sums[j][c][pair + 1], 0x6420);
                 y[pair + 1] = gfk::prmt(sums[j][c][pair], sums[j][c][pair + 1], 0x7531);
             }
-            gfk::store_words<S::aligned>(job.out[j] + at[c], y, job.accumulate);
+            gfk::store_words<S::aligned>(job.out[j] + at[c], y, job.sink, at[c] - job.phase);
         }
 }
 
