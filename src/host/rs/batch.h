@@ -52,13 +52,13 @@ typedef struct gfk_batch_plan {
 /* The head of a stripe's record. Behind it are the addresses where cell 0 of every region would
  * begin, as 64-bit words: gfk_batch_kernel.inputs of inputs, then those of the outputs. */
 typedef struct gfk_batch_record {
-    uint32_t first_task, end_task; /* [first_task, end_task) are the stripe's */
+    uint32_t first_task;
     uint32_t rows;
-    uint32_t matrix;                 /* where its matrix operand begins, in 16 bytes */
+    uint64_t matrix;                 /* index of its matrix operand's first word */
     uint32_t cells;                  /* cut ones included */
     uint32_t whole_begin, whole_end; /* [whole_begin, whole_end) can be loaded by words */
     uint8_t phase;                   /* bytes that cell 0 lacks in front */
-    uint8_t tail;                    /* bytes up to the end of the region in the last cell */
+    uint8_t tail;                    /* bytes of the last cell up to the region's end */
     uint16_t aligned;                /* 1: cells are aligned in memory */
 } gfk_batch_record;
 
@@ -69,9 +69,7 @@ typedef struct gfk_batch_record {
 typedef struct gfk_batch_job {
     const unsigned char *records;
     const uint32_t *matrices;
-    /* NULL: stripe = task * reciprocal >> shift. Else index[task >> shift] is the stripe of the
-     * first task with these upper bits. */
-    const uint32_t *index;
+    const uint32_t *index; /* the stripe of every task; NULL: task * reciprocal >> shift */
     uint32_t reciprocal, shift;
     uint32_t tasks;
     uint32_t record_bytes;
@@ -101,7 +99,7 @@ typedef struct gfk_batch_image {
     gfk_batch_job job; /* for a copy of the image at the address that it was built for */
 } gfk_batch_image;
 
-/* The length of the image; INVALID_SIZE if there are 2^31 tasks or more, or 64 GiB of matrices. */
+/* The length of the image; INVALID_SIZE if there are 2^31 tasks or more. */
 gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
                                    size_t *bytes);
 /* Builds the image for a copy at `address`, aligned to 256 bytes; NULL: for where it is itself.

@@ -12,7 +12,7 @@ enum { MOST_TASKS = 0x7fffffff, ALIGNMENT = 256 };
 /* Where the parts of an image are. */
 typedef struct layout {
     size_t record_bytes, matrices, index, bytes;
-    size_t index_words; /* 0: stripes have the same number of tasks */
+    size_t index_words; /* 0: all stripes have the same number of tasks */
     uint32_t tasks, reciprocal, shift;
 } layout;
 
@@ -76,20 +76,14 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
         rows = pattern->rows > rows ? pattern->rows : rows;
         words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
     }
-    if (words / 4 > UINT32_MAX)
-        return GFK_STATUS_INVALID_SIZE;
     *l = (layout){.tasks = (uint32_t)tasks};
     l->record_bytes =
         round_up(sizeof(gfk_batch_record) + 8 * (kernel->inputs + round_up(rows, kernel->outputs)),
                  sizeof(gfk_batch_record));
-    if (uniform) {
+    if (uniform)
         divide_by(each, l);
-    } else {
-        /* An entry for each task, unless long stripes make that more than records need. */
-        while (tasks >> l->shift > 4 * (uint64_t)plan->stripe_count + (1 << 20))
-            l->shift++;
-        l->index_words = (size_t)((tasks - 1) >> l->shift) + 1;
-    }
+    else
+        l->index_words = l->tasks;
     l->matrices = round_up(plan->stripe_count * l->record_bytes, ALIGNMENT);
     l->index = round_up(l->matrices + 4 * words, ALIGNMENT);
     l->bytes = l->index + 4 * l->index_words;
@@ -120,23 +114,22 @@ static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
 }
 
 static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel, const layout *l,
-                        const uint32_t *operands, unsigned char *data) {
+                        const uint64_t *operands, unsigned char *data) {
     uint32_t *index = (uint32_t *)(void *)(data + l->index);
     const size_t addresses = (l->record_bytes - sizeof(gfk_batch_record)) / 8;
     uint32_t task = 0;
-    size_t indexed = 0;
     for (size_t i = 0; i < plan->stripe_count; i++) {
         const gfk_batch_stripe *stripe = &plan->stripes[i];
         gfk_batch_record *to = (gfk_batch_record *)(void *)(data + i * l->record_bytes);
         gfk_batch_record record = cut(plan, stripe);
         record.matrix = operands[stripe->pattern];
         record.first_task = task;
-        record.end_task = task += tasks_of(&record, kernel);
+        task += tasks_of(&record, kernel);
+        for (uint32_t t = record.first_task; l->index_words != 0 && t < task; t++)
+            index[t] = (uint32_t)i;
         *to = record;
         put_addresses(plan, kernel, stripe, &record, addresses - kernel->inputs,
                       (uint64_t *)(void *)(to + 1));
-        while (indexed < l->index_words && (uint64_t)indexed << l->shift < task)
-            index[indexed++] = (uint32_t)i;
     }
 }
 
@@ -147,7 +140,7 @@ gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_ker
     if (status != GFK_STATUS_SUCCESS)
         return status;
     unsigned char *data = malloc(l.bytes);
-    uint32_t *operands = malloc(plan->pattern_count * sizeof *operands);
+    uint64_t *operands = malloc(plan->pattern_count * sizeof *operands);
     if (data == NULL || operands == NULL) {
         free(data);
         free(operands);
@@ -157,7 +150,7 @@ gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_ker
     uint64_t words = 0;
     for (size_t i = 0; i < plan->pattern_count; i++) {
         const gfk_batch_pattern *pattern = &plan->patterns[i];
-        operands[i] = (uint32_t)(words / 4);
+        operands[i] = words;
         kernel->build(matrices + words, plan->field.polynomial, pattern->rows, plan->k,
                       pattern->matrix);
         words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);

@@ -38,20 +38,29 @@ __device__ inline void load(const Place &place, bool simple, unsigned lane,
                             const uint8_t *const (&in)[K::T::slots],
                             uint32_t (&x)[K::units][K::T::slots][4]) {
     using T = typename K::T;
+    uint32_t cell[K::units];
+#pragma unroll
+    for (int u = 0; u < K::units; u++)
+        cell[u] = min(place.cell + u * T::cells + lane / T::lanes, place.record.cells - 1);
+    if (simple) {
+#pragma unroll
+        for (int u = 0; u < K::units; u++)
+#pragma unroll
+            for (int s = 0; s < T::slots; s++)
+                load_whole<true, Load::once>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+        return;
+    }
 #pragma unroll
     for (int u = 0; u < K::units; u++) {
-        const uint32_t mine = place.cell + u * T::cells + lane / T::lanes;
-        const uint32_t cell = mine < place.record.cells ? mine : place.record.cells - 1;
-        const bool whole = simple || place.whole(cell);
+        if (place.whole(cell[u])) {
 #pragma unroll
-        for (int s = 0; s < T::slots; s++) {
-            const uint8_t *p = in[s] + 16 * (uint64_t)cell;
-            if (simple)
-                load_whole<true>(p, x[u][s]);
-            else if (whole)
-                load_whole<false>(p, x[u][s]);
-            else
-                load_part(p, place.first(cell), place.last(cell), x[u][s]);
+            for (int s = 0; s < T::slots; s++)
+                load_whole<false>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+        } else {
+#pragma unroll
+            for (int s = 0; s < T::slots; s++)
+                load_part(in[s] + 16 * (uint64_t)cell[u], place.first(cell[u]), place.last(cell[u]),
+                          x[u][s]);
         }
     }
 }
@@ -95,7 +104,7 @@ __global__ __launch_bounds__(threads,
     for (int u = 0; u < K::units; u++)
         mine[u] = cell + u * T::cells < place.record.cells;
 
-    const uint32_t *group = job.matrices + 4 * (uint64_t)place.record.matrix;
+    const uint32_t *group = job.matrices + place.record.matrix;
     unsigned output = T::w == 32 ? 0 : lane % T::lanes;
     uint32_t b[T::pairs][T::pair_registers];
 #pragma unroll
@@ -149,7 +158,7 @@ __global__ __launch_bounds__(threads) void words(const __grid_constant__ gfk_bat
     if (cell >= place.record.cells)
         return;
     const bool whole = place.whole(cell);
-    const uint32_t *coefficients = job.matrices + 4 * (uint64_t)place.record.matrix;
+    const uint32_t *coefficients = job.matrices + place.record.matrix;
     const unsigned rows = place.record.rows;
     for (unsigned first = 0; first < rows; first += words_outputs) {
         uint32_t sum[words_outputs][4] = {};

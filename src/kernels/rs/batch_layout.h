@@ -45,6 +45,7 @@ GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
 #ifdef __CUDA_ARCH__
     uint8_t *x;
     asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(x) : "l"(p));
+    __builtin_assume(__isGlobal(x));
     return x;
 #else
     uint64_t x;
@@ -73,17 +74,11 @@ struct Place {
 };
 
 GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_cells) {
-    const uint64_t stripe = job.index ? load_index(job.index + (task >> job.shift))
-                                      : (uint64_t)task * job.reciprocal >> job.shift;
+    const uint64_t stripe =
+        job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
     Place place;
     place.in_image = job.records + stripe * job.record_bytes;
     place.record = load_record(place.in_image);
-    if (job.index && job.shift != 0) {
-        while (task >= place.record.end_task) {
-            place.in_image += job.record_bytes;
-            place.record = load_record(place.in_image);
-        }
-    }
     place.cell = (task - place.record.first_task) * task_cells;
     return place;
 }
