@@ -17,7 +17,6 @@ struct Tables {
 
 constexpr size_t most_coefficients = 200, most_inputs = 200, group = 4;
 
-/* Parameters take time to arrive: 5 KiB of them 0.5 us more than a few hundred bytes. */
 template <size_t Inputs, size_t Coefficients>
 struct JobOf : gfk::Walk {
     /* 2^32 / 2^n, for shifts to the right on the FMA pipe: as constants of the program they would
