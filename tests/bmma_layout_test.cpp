@@ -98,8 +98,8 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
                     for (int lane = 0; lane < 32; lane++)
                         received[lane] = words[lane ^ (1 << round)][0];
                     for (int lane = 0; lane < 32; lane++)
-                        words[lane][0] = permute(words[lane][0], received[lane],
-                                                 exchange_selector(round, lane, false));
+                        words[lane][0] =
+                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
                 }
             }
             if (T::three)

@@ -52,6 +52,17 @@ gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
+gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
+    (void)memory;
+    (void)bytes;
+    (void)stream;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+void gfk_device_synchronize(int device) {
+    (void)device;
+}
+
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
     (void)memory;
     (void)host;
