@@ -59,7 +59,7 @@ set(gfk_minimum_gpu.product_huge 76)
 set(gfk_minimum_gpu.rs 55000)
 set(gfk_minimum_gpu.rs_decode 112000)
 set(gfk_minimum_gpu.rs_errors 1200)
-set(gfk_minimum_gpu.rs_threads 5600)
+set(gfk_minimum_gpu.rs_threads 5040)
 set(gfk_minimum_gpu.rs_async 160)
 set(gfk_minimum_gpu.rs_batch 26304)
 # With --reduced, for sanitizers.
