@@ -3,7 +3,6 @@
  * with both; the engines share what the two have in common. */
 #include <stdlib.h>
 
-#include "cache.h"
 #include "code.h"
 
 struct gfk_rs_updater {
@@ -81,13 +80,15 @@ gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
 /* ---- deltas ------------------------------------------------------------------------------------
  */
 
-/* Sums are the same in every field: of w = 8, where the engine for them needs no memory. */
+/* Sums are the same in every field, so they are of w = 8, where the CPU has a fast engine. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code) {
     static const uint32_t ones[] = {1, 1};
     gfk_field bytes;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     if (code->info.device >= 0)
         desc.device = code->info.device;
+    else if (gfk_engine_available(gfk_engine_find("isal_w8"), -1, NULL) == GFK_STATUS_SUCCESS)
+        desc.family = GFK_ENGINE_ISAL;
     else
         desc.family = GFK_ENGINE_HOST;
     gfk_status status = gfk_field_init(&bytes, 8, 0);
