@@ -204,7 +204,7 @@ void expect_equal(const gfk_field &field, gfk_rs_matrix which, const Generate &g
             << gfk_rs_matrix_name(which) << ", w = " << field.w << ", k = " << k << ", m = " << m;
         count_checked();
     };
-    const size_t most = options.reduced ? 8 : 40;
+    const size_t most = options.reduced ? 8 : field.w == 32 ? 20 : 40; // w = 32 takes them long
     for (size_t k = 1; k <= most; k++)
         for (size_t m = 1; m <= most / 2; m++)
             check(k, m);
@@ -212,7 +212,7 @@ void expect_equal(const gfk_field &field, gfk_rs_matrix which, const Generate &g
         if (field.w == 8)
             check(256 - m, m);
     if (!options.reduced && field.w == 16)
-        for (size_t k : {254, 300, 1000})
+        for (size_t k : {254, 255, 300})
             for (size_t m : {2, 3})
                 check(k, m);
 }

@@ -115,25 +115,33 @@ __global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ J
     atomicMin((Count *)&job.verdict->first_corrupt, found.first);
 }
 
-gfk_status clear(void *memory, int value, size_t bytes, gfk_stream_t stream) {
+gfk_status fill(void *memory, int value, size_t bytes, gfk_stream_t stream) {
     return gfk::status_of(cudaMemsetAsync(memory, value, bytes, stream));
+}
+
+size_t mark_bytes(const gfk_locate_call *call) {
+    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
+    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
 }
 
 } // namespace
 
 extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
-    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
-    const size_t marks = (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
+    const size_t marks = mark_bytes(call);
     const size_t counts = ((size_t)call->code.k + call->code.m) * sizeof *call->counts;
     gfk_rs_verdict *verdict = call->verdict;
-    gfk_status status = clear(verdict, 0, sizeof *verdict, call->stream);
+    gfk_status status = fill(verdict, 0, sizeof *verdict, call->stream);
     if (status == GFK_STATUS_SUCCESS)
-        status = clear(&verdict->first_corrupt, 0xff, sizeof verdict->first_corrupt, call->stream);
+        status = fill(&verdict->first_corrupt, 0xff, sizeof verdict->first_corrupt, call->stream);
     if (status == GFK_STATUS_SUCCESS)
-        status = clear(call->counts, 0, counts, call->stream);
+        status = fill(call->counts, 0, counts, call->stream);
     if (status == GFK_STATUS_SUCCESS && marks != 0)
-        status = clear(call->marks, 0, marks, call->stream);
+        status = fill(call->marks, 0, marks, call->stream);
     return status;
+}
+
+extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
+    return fill(call->marks, 0xff, mark_bytes(call), call->stream);
 }
 
 extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
