@@ -70,6 +70,7 @@ template <class K>
 __device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simple, uint32_t cell,
                              unsigned lane, uint8_t *out, const uint32_t (&words)[K::T::words]) {
     const unsigned part = K::T::w == 32 ? 4 * (lane % 4) : 0;
+    __builtin_assume(__isGlobal(out));
     uint8_t *p = out + 16 * (uint64_t)cell;
     if (simple) {
         if constexpr (K::T::w == 32)
