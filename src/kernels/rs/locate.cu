@@ -139,13 +139,21 @@ __global__ void clear(const __grid_constant__ Blank blank) {
         blank.marks[i] = 0;
 }
 
+size_t mark_bytes(const gfk_locate_call *call) {
+    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
+    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
+}
+
 } // namespace
 
 extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
-    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
     const Blank blank = {call->verdict, call->counts, call->marks,
-                         (uint64_t)call->code.k + call->code.m, (call->bytes + chunk - 1) / chunk};
+                         (uint64_t)call->code.k + call->code.m, mark_bytes(call) / 4};
     return gfk::launch(clear, 64, 256, 0, call->stream, blank);
+}
+
+extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
+    return gfk::status_of(cudaMemsetAsync(call->marks, 0xff, mark_bytes(call), call->stream));
 }
 
 extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
