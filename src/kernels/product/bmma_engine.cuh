@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The host side of the BMMA engines: which kernel takes a shape, its tables, its launches.
  *
- * A product's tables are the narrow kernel's matrix operand, if the shape has one, the wide
- * kernel's, and the coefficients. Everything follows from the shape, so a product keeps no state of
- * its own. */
+ * A product's tables are the matrix operands of the narrow kernel and of one for short regions, if
+ * the shape has these, the wide kernel's, and the coefficients. Everything follows from the shape,
+ * so a product keeps no state of its own. */
 #pragma once
 
 #include <stdlib.h>
@@ -22,6 +22,8 @@ namespace bmma {
 struct Row {
     size_t inputs, outputs; /* narrow: the largest shape; wide: what a pass and a group take */
     size_t shared;          /* bytes of a block */
+    unsigned block_cells;   /* that a block takes at a time */
+    bool once;
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
@@ -167,6 +169,8 @@ constexpr Row narrow_row() {
     return {(size_t)K::inputs,
             (size_t)(K::groups * T::outputs),
             0,
+            K::threads / 32 * T::cells,
+            K::trips == Trips::once,
             matrix_words<T>,
             build_matrix<T>,
             NULL,
@@ -185,6 +189,8 @@ constexpr Row table_row() {
     return {(size_t)T::inputs,
             (size_t)(K::table * T::outputs),
             (size_t)table_size<K>(),
+            K::threads / 32 * K::units * T::cells,
+            K::trips == Trips::once,
             matrix_words<T>,
             build_matrix<T>,
             prepare_table<K>,
@@ -194,7 +200,14 @@ constexpr Row table_row() {
 template <class K>
 constexpr Row one_wide_row() {
     using T = typename K::T;
-    return {(size_t)T::inputs, (size_t)T::outputs, 0, matrix_words<T>, build_matrix<T>, NULL,
+    return {(size_t)T::inputs,
+            (size_t)T::outputs,
+            0,
+            K::threads / 32 * K::units * T::cells,
+            K::trips == Trips::once,
+            matrix_words<T>,
+            build_matrix<T>,
+            NULL,
             run_wide<K>};
 }
 template <class T, int Units, int Threads, int Blocks, Trips Trips_>
@@ -215,8 +228,9 @@ struct Engine {
 
     struct Choice {
         const Row *narrow; /* NULL: the shape has none */
+        const Row *brief;  /* for short regions; NULL: the one before */
         const WideRow *wide;
-        size_t narrow_words, wide_words;
+        size_t narrow_words, brief_words, wide_words;
         uint64_t bytes;
     };
 
@@ -226,13 +240,20 @@ struct Engine {
         for (size_t i = 0; i < N && c.narrow == NULL && !wide_first; i++)
             if (cols <= narrow[i].inputs && rows <= narrow[i].outputs)
                 c.narrow = &narrow[i];
+        if (c.narrow && !c.narrow->once)
+            for (size_t i = 0; i < N && c.brief == NULL; i++)
+                if (cols <= narrow[i].inputs && rows <= narrow[i].outputs && narrow[i].once &&
+                    narrow[i].shared == 0)
+                    c.brief = &narrow[i];
         size_t i = 0;
         while (i + 1 < M && cols > wide[i].aligned.inputs)
             i++;
         c.wide = &wide[i];
         c.narrow_words = c.narrow ? c.narrow->words(rows, cols) : 0;
+        c.brief_words = c.brief ? c.brief->words(rows, cols) : 0;
         c.wide_words = c.wide->aligned.words(rows, cols);
-        c.bytes = 4 * ((uint64_t)c.narrow_words + c.wide_words + rows * cols);
+        c.bytes =
+            4 * ((uint64_t)c.narrow_words + c.brief_words + c.wide_words + (uint64_t)rows * cols);
         return c;
     }
 
@@ -262,8 +283,12 @@ struct Engine {
         const uint64_t polynomial = p->info.field.polynomial;
         if (c.narrow)
             c.narrow->build(table, polynomial, rows, cols, p->matrix);
-        c.wide->aligned.build(table + c.narrow_words, polynomial, rows, cols, p->matrix);
-        memcpy(table + c.narrow_words + c.wide_words, p->matrix, 4 * rows * cols);
+        uint32_t *end = table + c.narrow_words;
+        if (c.brief)
+            c.brief->build(end, polynomial, rows, cols, p->matrix);
+        end += c.brief_words;
+        c.wide->aligned.build(end, polynomial, rows, cols, p->matrix);
+        memcpy(end + c.wide_words, p->matrix, 4 * rows * cols);
         status = gfk_device_upload(p->tables, table, c.bytes);
         free(table);
         return status;
@@ -274,13 +299,21 @@ struct Engine {
         const Choice c = choose(info.rows, info.cols);
         const Cells cells = cells_of(call);
         const uint32_t *table = (const uint32_t *)call->product->tables;
-        const uint32_t *coefficients = table + c.narrow_words + c.wide_words;
-        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc))
+        const uint32_t *brief_table = table + c.narrow_words;
+        const uint32_t *wide_table = brief_table + c.brief_words;
+        const uint32_t *coefficients = wide_table + c.wide_words;
+        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc)) {
+            /* Short: large blocks would leave processors idle. */
+            const uint64_t block_cells = c.narrow->block_cells;
+            const bool is_short = cells.count < 2 * block_cells * call->product->processors;
+            if (is_short && c.brief)
+                return c.brief->run(call, cells, brief_table, coefficients);
             return c.narrow->run(call, cells, table, coefficients);
+        }
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
         if (call->marks && info.cols > row.inputs)
-            return check(call, cells, table + c.narrow_words, coefficients);
-        return row.run(call, cells, table + c.narrow_words, coefficients);
+            return check(call, cells, wide_table, coefficients);
+        return row.run(call, cells, wide_table, coefficients);
     }
 };
 

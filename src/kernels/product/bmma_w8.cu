@@ -36,7 +36,7 @@ const Engine<23, 4> engine = {
         row<1, 8, 3, 128, 7, Trips::once>(),
         row<2, 4, 2, 512, 1, Trips::prefetch>(),
         /* up to 16 */
-        three<3, 512, 3, Trips::loop, Pack::permute>(),
+        three<3, 1024, 1, Trips::prefetch, Pack::permute>(),
         row<2, 5, 2, 512, 1, Trips::prefetch>(),
         row<2, 6, 2, 512, 1, Trips::prefetch>(),
         three<4, 128, 10, Trips::once, Pack::fma>(),
