@@ -88,8 +88,10 @@ int method_parse(method *result, const char *width, char *const *words, size_t c
 
 int method_create(const method *m, gfk_multiplier_t *multiplier) {
     const gfk_status status = gfk_multiplier_create(multiplier, &m->field, &m->desc);
-    return status == GFK_STATUS_SUCCESS ? 0
-                                        : fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
+    if (status == GFK_STATUS_SUCCESS)
+        return 0;
+    return fail(status == GFK_STATUS_TABLE_LIMIT ? TOOL_USAGE : TOOL_INTERNAL, "%s",
+                gfk_status_description(status));
 }
 
 bool method_parse_element(const method *m, const char *text, uint32_t *element) {

@@ -27,7 +27,8 @@ static const struct {
 
 static void list_kernels(uint64_t w) {
     json_open_array("kernels");
-    say("%-2s %-8s %-6s %-14s %-28s %s", "w", "method", "of it", "implementation", "id", "state");
+    say("%-2s %-8s %-10s %-14s %-28s %s", "w", "method", "parameters", "implementation", "id",
+        "state");
     for (size_t i = 0; i < gfk_kernel_count(); i++) {
         const gfk_kernel_info *k = gfk_kernel_at(i);
         const char *reason = NULL;
@@ -40,7 +41,7 @@ static void list_kernels(uint64_t w) {
         else
             snprintf(state, sizeof state, "yes%s",
                      (k->labels & GFK_LABEL_GIANT) != 0 ? ", with tables of gigabytes" : "");
-        say("%-2u %-8s %-6s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
+        say("%-2u %-8s %-10s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
             gfk_implementation_name(k->implementation), k->id, state);
         json_open_object();
         json_string("id", k->id);

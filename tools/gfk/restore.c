@@ -99,8 +99,13 @@ static void read_again(restore *r, batch *b, size_t stripe) {
 static int correct(restore *r, batch *b, size_t stripe, bool *done) {
     read_again(r, b, stripe);
     const int code = coder_correct(r->coder, b->stripes + stripe, done, r->counts);
-    for (size_t i = 0; i < b->n && code == 0 && *done; i++)
-        r->result->corrected[i] += r->counts[i] != 0 && batch_states(b, stripe)[i] > BLOCK_MISSING;
+    for (size_t i = 0; i < b->n && code == 0 && *done; i++) {
+        block_state *state = &batch_states(b, stripe)[i];
+        if (r->counts[i] == 0 || *state < BLOCK_ELSEWHERE)
+            continue;
+        *state = BLOCK_DAMAGED; /* its checksum is as wrong as itself */
+        r->result->corrected[i]++;
+    }
     return code;
 }
 
