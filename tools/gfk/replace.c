@@ -42,24 +42,16 @@ int check_replaceable(const char *base, const shard_header *header, bool complet
     return code;
 }
 
-/* Shards of a replaced set that are more than the new one has. */
+/* Shards of another set that has more of them; without --force there are none. */
 static void remove_rest(const shard_set *there, size_t count) {
     for (size_t i = 0; i < there->source_count; i++) {
-        const shard_source *old = &there->sources[i];
+        const shard_source *s = &there->sources[i];
         uint32_t index = 0;
         size_t base_length = 0;
-        const char *name = path_name(old->path);
-        if (old->temp || !old->identified ||
-            !shard_name_parse(name, strlen(name), &base_length, &index) || index < count)
-            continue;
-        for (size_t j = 0; j < there->source_count; j++) {
-            const shard_source *other = &there->sources[j];
-            if (other->identified && other->in_place && other->header.index < count &&
-                memcmp(other->header.set_id, old->header.set_id, SET_ID_BYTES) == 0) {
-                unlink(old->path);
-                break;
-            }
-        }
+        const char *name = path_name(s->path);
+        if (!s->temp && s->identified &&
+            shard_name_parse(name, strlen(name), &base_length, &index) && index >= count)
+            unlink(s->path);
     }
 }
 
