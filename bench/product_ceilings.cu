@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The XOR-only kernels. k and m are arguments: memory does not notice what that costs. How many
-// loads a thread has under way is compiled in, in four sizes, so that a small code, which needs
+// loads a thread has under way is compiled in, in several sizes, so that a small code, which needs
 // few, does not pay with registers and so with threads for what a large one needs.
 #include "product_ceilings.h"
 
@@ -121,6 +121,41 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+// The same with k and m compiled in and all inputs under way at once: for short regions, where
+// there are few threads. Other shapes take the kernel above.
+template <class T, unsigned THREADS, unsigned K, unsigned M>
+__global__ void __launch_bounds__(THREADS)
+    exact_kernel(const char *in, char *out, size_t stride, size_t n) {
+    const size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= n)
+        return;
+    T x[K], sum[M] = {};
+#pragma unroll
+    for (unsigned i = 0; i < K; i++)
+        x[i] = ((const T *)(in + i * stride))[at];
+#pragma unroll
+    for (unsigned i = 0; i < K; i++)
+        add(sum[i % M], x[i]);
+#pragma unroll
+    for (unsigned j = 0; j < M; j++)
+        ((T *)(out + j * stride))[at] = sum[j];
+}
+
+template <class T, unsigned THREADS>
+void run_exact(const XorOnlyCall &c, cudaStream_t stream) {
+    const size_t n = c.bytes / sizeof(T);
+    const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
+    const char *in = (const char *)c.in;
+    char *out = (char *)c.out;
+    if (c.k == 4 && c.m == 2)
+        exact_kernel<T, THREADS, 4, 2><<<blocks, THREADS, 0, stream>>>(in, out, c.stride, n);
+    else if (c.k == 10 && c.m == 4)
+        exact_kernel<T, THREADS, 10, 4><<<blocks, THREADS, 0, stream>>>(in, out, c.stride, n);
+    else
+        exact_kernel<T, THREADS, 30, 3><<<blocks, THREADS, 0, stream>>>(in, out, c.stride, n);
+    GPU_CHECK(cudaGetLastError());
+}
+
 template <class T, bool STREAM, bool XOR, unsigned THREADS>
 void launch(const XorOnlyCall &c, cudaStream_t stream) {
     constexpr unsigned count = Item<T>::count, many = 4 / count, few = 2 / count;
@@ -145,6 +180,12 @@ void run(const XorOnlyCall &c, cudaStream_t stream) {
         launch<T, STREAM, false, THREADS>(c, stream);
 }
 
+template <class T>
+void run_any(const XorOnlyCall &c, cudaStream_t stream) {
+    const bool known = (c.k == 4 && c.m == 2) || (c.k == 10 && c.m == 4) || (c.k == 30 && c.m == 3);
+    known && !c.accumulate ? run_exact<T, 128>(c, stream) : run<T, false, 128>(c, stream);
+}
+
 #define SHAPE(bytes, T, threads)                                                                   \
     {"b" #bytes "_" #threads, threads == 128 && (bytes == 8 || bytes == 16),                       \
      run<T, false, threads>},                                                                      \
@@ -154,7 +195,12 @@ void run(const XorOnlyCall &c, cudaStream_t stream) {
 #define SHAPES(threads)                                                                            \
     SHAPE(4, unsigned, threads), SHAPE(8, uint2, threads), SHAPE(16, uint4, threads),              \
         SHAPE(32, Wide, threads)
-const XorOnlyVariant kVariants[] = {SHAPES(128), SHAPES(256), SHAPES(512)};
+const XorOnlyVariant kVariants[] = {SHAPES(128),
+                                    SHAPES(256),
+                                    SHAPES(512),
+                                    {"b4_exact_128", false, run_any<unsigned>},
+                                    {"b8_exact_128", false, run_any<uint2>},
+                                    {"b16_exact_128", false, run_any<uint4>}};
 
 } // namespace
 

@@ -25,7 +25,8 @@ import xml.etree.ElementTree as ET
 STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt"]
-SANITIZED = "gpu.guard_pages"  # every CUDA row, on allocations that fit exactly
+# Every CUDA row and engine, on allocations that fit exactly.
+SANITIZED = ("gpu.guard_pages", "gpu.product_guard_pages")
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 
@@ -71,7 +72,7 @@ def counts(build, files):
 
 def commands(build):  # for compute-sanitizer
     for name, labels, command in ctest_entries(build):
-        if command and name == SANITIZED:
+        if command and name in SANITIZED:
             if "--minimum" in command:
                 at = command.index("--minimum")
                 command = command[:at] + command[at + 2:]

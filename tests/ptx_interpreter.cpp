@@ -200,6 +200,12 @@ void PtxKernel::step(const Instruction &i, Thread &t) const {
         d = a ^ b;
     else if (op == "shl.b32")
         d = b > 31 ? 0 : a << b;
+    else if (op == "cvt.u64.u32")
+        d = a;
+    else if (op == "shr.u64")
+        d = b > 63 ? 0 : v[0] >> b;
+    else if (op == "shl.b64")
+        d = b > 63 ? 0 : v[0] << b;
     else if (op == "shr.u32")
         d = b > 31 ? 0 : a >> b;
     else if (op == "shf.l.wrap.b32") // the upper word of b:a, moved up

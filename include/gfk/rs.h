@@ -211,8 +211,9 @@ typedef enum gfk_rs_repair {
     GFK_RS_REPAIR = 1  /* corrects the symbols that it names */
 } gfk_rs_repair;
 
-/* gfk_rs_locate_workspace: bytes that gfk_rs_locate needs for regions of this length; a few per
- * 64 KiB. INVALID_ARGUMENT for NULL; NOT_SUPPORTED as gfk_rs_locate. Any thread. */
+/* gfk_rs_locate_workspace: bytes that gfk_rs_locate needs for regions of this length: four per
+ * 64 KiB, and on the host some for each parity region. INVALID_ARGUMENT for NULL; NOT_SUPPORTED as
+ * gfk_rs_locate. Any thread. */
 GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspace_bytes);
 
 /* gfk_rs_locate: which symbols are wrong? Without checksums: at every position where parity does
@@ -233,10 +234,13 @@ GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *
  * too, or an unexplained number other than 0, are the sign of that: do not repair.
  *
  * Any t for codes that are generalized Reed-Solomon codes, which all matrices but GFK_RS_GEN_RS and
- * GFK_RS_CUSTOM are; for these two by search, while C(k + m, t) <= 100,000 and the code is MDS.
+ * GFK_RS_CUSTOM are; for these two by search, while C(k + m, t) <= 100,000 and the code is MDS. On
+ * a device m is at most 4,096, and more than 1,024 regions must be equally spaced: NOT_SUPPORTED
+ * otherwise.
  *
  * Costs what gfk_rs_verify costs where nothing is wrong. No allocation, no synchronization;
- * capturable. Statuses: above; NOT_SUPPORTED (locatable is 0); WORKSPACE_TOO_SMALL. */
+ * capturable. Statuses: above, OVERLAP for regions with each other only with GFK_RS_REPAIR;
+ * NOT_SUPPORTED (locatable is 0, or see above); WORKSPACE_TOO_SMALL. */
 GFK_API gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                                  size_t bytes, gfk_rs_repair repair, gfk_rs_verdict *verdict,
                                  uint64_t *counts, void *workspace, size_t workspace_bytes,

@@ -56,13 +56,17 @@ gfk_status gfk_host_product_run(const gfk_product_call *call) {
         const size_t offset = first * (w / 8);
         for (size_t j = 0; j < info->rows; j++) {
             unsigned char *out = gfk_region_address(call->out, j) + offset;
+            const bool adds = call->accumulate || call->marks; /* a check sums to zero */
             for (size_t s = 0; s < count; s++)
-                sum[s] = call->accumulate ? gfk_symbol_get(out, s, w) : 0;
+                sum[s] = adds ? gfk_symbol_get(out, s, w) : 0;
             for (size_t i = 0; i < info->cols; i++)
                 add_product(sum, count, &info->field, call->product->matrix[j * info->cols + i],
                             gfk_region_address(call->in, i) + offset);
             for (size_t s = 0; s < count; s++)
-                gfk_symbol_set(out, s, w, sum[s]);
+                if (!call->marks)
+                    gfk_symbol_set(out, s, w, sum[s]);
+                else if (sum[s] != 0)
+                    gfk_mark(call, offset + s * (w / 8));
         }
     }
     return GFK_STATUS_SUCCESS;

@@ -6,11 +6,9 @@
  * wide: any shape; a warp keeps a pass of inputs in registers and goes through all groups of
  * outputs, whose matrix operands come through L1, or from shared memory if all fit. Further passes
  * add to the outputs.
- *
- * Both load the data of the units to come while one is computed. */
+ * wide_check: the same for any number of passes, comparing instead of writing. */
 #pragma once
 
-#include "ahead.cuh"
 #include "bmma_layout.h"
 #include "cut_cells.cuh"
 
@@ -95,12 +93,12 @@ __device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
 
 /* What a lane has of a group becomes words of regions. */
 template <class T>
-__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane, bool swapped) {
+__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
     if constexpr (T::w == 32) {
 #pragma unroll
         for (int round = 0; round < 2; round++) {
             const uint32_t received = __shfl_xor_sync(0xffffffff, words[0], 1 << round);
-            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane, swapped));
+            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane));
         }
     }
     if constexpr (T::three) {
@@ -127,37 +125,20 @@ struct Job : Walk {
     }
 };
 
-/* Loading ahead: 0 for not at all, the next unit in registers, or so many units in shared memory.
- */
-constexpr int in_registers = -1;
-
-/* The words of a lane's cells, from where they were copied to. w = 32: a k256 MMA wants two words
- * of a cell beside two of the next input's, so registers in pairs. */
-template <class T, int Threads>
-__device__ inline void take(const uint4 *cells, bool swapped, uint32_t (&x)[T::slots][4]) {
-#pragma unroll
-    for (int s = 0; s < T::slots; s++) {
-        if constexpr (T::w == 32) {
-            take_half(&cells[s * Threads], swapped, &x[s][0]);
-            take_half(&cells[s * Threads], !swapped, &x[s][2]);
-        } else {
-            const uint4 v = cells[s * Threads];
-            x[s][0] = v.x;
-            x[s][1] = v.y;
-            x[s][2] = v.z;
-            x[s][3] = v.w;
-        }
-    }
-}
+/* How many units a warp takes, and when it loads the next one's data. */
+enum class Trips {
+    once,    /* one unit; the blocks that come and go overlap loads with computing */
+    loop,    /* many, each loaded when the one before is done */
+    prefetch /* many, each loaded while the one before is computed */
+};
 
 /* A narrow kernel's choices. Groups: of outputs, all in one pass. Blocks: per multiprocessor, which
  * the registers must allow. */
-template <class Layout_, int Groups, int Threads, int Blocks, int Ahead, Pack P>
+template <class Layout_, int Groups, int Threads, int Blocks, Trips Trips_, Pack P>
 struct Narrow {
     using T = Layout_;
-    static constexpr int groups = Groups, threads = Threads, blocks = Blocks, ahead = Ahead;
-    static constexpr int table = 0; /* in registers */
-    static constexpr int shared_cells = Ahead > 0 ? Ahead *T::slots *Threads : 0;
+    static constexpr int groups = Groups, threads = Threads, blocks = Blocks;
+    static constexpr Trips trips = Trips_;
     static constexpr Pack pack = P;
     /* The most inputs whose counts the packing bears. */
     static constexpr int inputs =
@@ -171,12 +152,9 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void narrow(const __grid_constant__ NarrowJob job) {
     using T = typename K::T;
-    constexpr bool shared = K::ahead > 0;
-    constexpr unsigned unit_bytes = 16 * T::cells, ring_cells = T::slots * K::threads;
-    __shared__ uint4 ring[shared ? K::ahead * ring_cells : 1];
+    constexpr unsigned unit_bytes = 16 * T::cells;
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = lane / T::lanes * 16;
-    const bool swapped = shared && T::w == 32 && lane / 8 % 2; /* the halves of cells, by take */
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
@@ -198,24 +176,8 @@ __global__ __launch_bounds__(K::threads,
         for (int s = 0; s < T::slots; s++)
             load_whole<true>(in[s] + cell, x[s]);
     };
-    /* Here it copies nothing and computes with what is there. A group all the same: they are
-     * counted. */
-    auto fetch = [&](uint64_t unit, uint4 *to) {
-        if (unit + mine < end)
-#pragma unroll
-            for (int s = 0; s < T::slots; s++)
-                copy_ahead(to + s * K::threads, in[s] + (unit + mine));
-        close_group();
-    };
     uint32_t x[T::slots][4];
-    uint4 *place = ring + threadIdx.x;
-    if constexpr (shared) {
-#pragma unroll
-        for (int n = 0; n < K::ahead; n++)
-            fetch(at + n * stride, place + n * ring_cells);
-    } else {
-        load(at, x);
-    }
+    load(at, x);
     uint32_t b[K::groups][T::pairs][T::pair_registers];
 #pragma unroll
     for (int j = 0; j < K::groups; j++)
@@ -225,20 +187,9 @@ __global__ __launch_bounds__(K::threads,
 
     for (;;) {
         uint32_t a[1][T::symbols][T::steps];
-        if constexpr (shared) {
-            wait_for_groups<K::ahead - 1>();
-            take<T, K::threads>(place, swapped, x);
-        }
         arrange<T>(x, a[0]);
-        if constexpr (shared) {
-            fetch(at + K::ahead * stride, place);
-            if constexpr (K::ahead > 1)
-                place = place + ring_cells < ring + K::ahead * ring_cells
-                            ? place + ring_cells
-                            : place - (K::ahead - 1) * ring_cells;
-        } else if (K::ahead == in_registers && at + stride < end) {
+        if (K::trips == Trips::prefetch && at + stride < end)
             load(at + stride, x);
-        }
 #pragma unroll
         for (int j = 0; j < K::groups; j++) {
             uint32_t words[T::words];
@@ -252,50 +203,110 @@ __global__ __launch_bounds__(K::threads,
                     words[word] = merge<T, K::pack>(words[word], c[0][0], pair);
                 }
             }
-            exchange<T>(words, lane, swapped);
+            exchange<T>(words, lane);
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
-                const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
-                store_words<true>(job.out[output] + (at + mine) + part, words, job.accumulate);
+                const uint64_t cell = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
+                store_words<true>(job.out[output] + cell, words, job.sink, cell - job.phase);
             }
         }
         at += stride;
-        if (at >= end)
+        if (K::trips == Trips::once || at >= end)
             return;
-        if (K::ahead == 0)
+        if (K::trips == Trips::loop)
             load(at, x);
     }
 }
 
 /* A wide kernel's choices. Units: that a warp takes at a time, for each matrix operand it loads.
- * Ahead: units loaded ahead to shared memory; aligned regions only. Table: 0, or the most groups
- * whose matrix operands are in shared memory; then all inputs are in one pass. */
-template <class Layout_, int Units, int Threads, int Blocks, int Ahead, bool Aligned, int Table = 0>
+ * Table: 0, or the most groups whose matrix operands are in shared memory; then all inputs are in
+ * one pass. */
+template <class Layout_, int Units, int Threads, int Blocks, Trips Trips_, bool Aligned,
+          int Table = 0>
 struct Wide {
     using T = Layout_;
-    static constexpr int table = Table;
     static_assert(!T::three, "a lane without an output would write another group's");
+    static_assert(Trips_ != Trips::prefetch, "");
+    static constexpr int table = Table;
     static constexpr int units = Units, threads = Threads, blocks = Blocks;
-    static constexpr int ahead = Aligned ? Ahead : 0;
-    static constexpr int shared_cells = ahead * Units * T::slots * Threads;
+    static constexpr Trips trips = Trips_;
     static constexpr bool aligned = Aligned;
+    /* w = 32: a k256 MMA wants two words of a cell beside two of the next input's. */
     static constexpr Load load = T::w == 32 ? Load::halves : Load::once;
     /* Output words at a time: enough chains that their MMAs need not wait for each other. */
     static constexpr int abreast = T::words > 1 && T::mmas > 1 ? 2 : 1;
 };
 
-constexpr size_t wide_inputs = 512, wide_outputs = 512;
+constexpr size_t wide_inputs = 512, wide_outputs = 512, check_inputs = 2048;
 using WideJob = Job<wide_inputs, wide_outputs>;
+using CheckJob = Job<check_inputs, wide_outputs>;
+
+/* The data operand of a warp's units and one pass. */
+template <class K, class J>
+__device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned pass, unsigned lane,
+                              uint32_t (&a)[K::units][K::T::symbols][K::T::steps]) {
+    using T = typename K::T;
+#pragma unroll
+    for (int u = 0; u < K::units; u++) {
+        uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
+        cell = cell < end ? cell : end - 16;
+        uint32_t x[T::slots][4];
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            load_whole<K::aligned, K::load>(
+                job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + cell, x[s]);
+        arrange<T>(x, a[u]);
+    }
+}
+
+/* Adds one pass of inputs to the words of one group. b[0] holds the group's first bit pair, and in
+ * the end the first one of `following`: operands are loaded one pair ahead. */
+template <class K>
+__device__ inline void add_group(const uint32_t (&a)[K::units][K::T::symbols][K::T::steps],
+                                 const uint32_t *group, const uint32_t *following, unsigned lane,
+                                 uint32_t (&b)[2][K::T::pair_registers],
+                                 uint32_t (&words)[K::units][K::T::words]) {
+    using T = typename K::T;
+#pragma unroll
+    for (int pair = 0; pair < T::pairs; pair++) {
+        load_pair<T, K::table != 0>(pair < 3 ? group : following, (pair + 1) % 4, lane,
+                                    b[(pair + 1) % 2]);
+#pragma unroll
+        for (int word = 0; word < T::words; word += K::abreast) {
+            uint32_t c[K::units][K::abreast][2][4];
+            count<T>(a, b[pair % 2], word, c);
+#pragma unroll
+            for (int u = 0; u < K::units; u++)
+#pragma unroll
+                for (int n = 0; n < K::abreast; n++)
+                    words[u][word + n] = merge<T, Pack::permute>(words[u][word + n], c[u][n], pair);
+        }
+    }
+}
+
+/* Writes, or compares, what a group has become. */
+template <class K, class J>
+__device__ inline void finish_group(const J &job, uint64_t at, uint64_t end, unsigned group,
+                                    unsigned lane, const Sink &sink,
+                                    uint32_t (&words)[K::units][K::T::words]) {
+    using T = typename K::T;
+    const unsigned output = T::w == 32 ? group : group * T::outputs + lane % T::lanes;
+#pragma unroll
+    for (int u = 0; u < K::units; u++) {
+        exchange<T>(words[u], lane);
+        uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
+        if (output < job.rows && cell < end) {
+            cell += T::w == 32 ? 4 * (lane % 4) : 0;
+            store_words<K::aligned>(job.out[output] + cell, words[u], sink, cell - job.phase);
+        }
+    }
+}
 
 template <class K>
 __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_constant__ WideJob job) {
     using T = typename K::T;
-    constexpr bool shared = K::ahead > 0;
-    constexpr unsigned unit_bytes = 16 * T::cells, ring_cells = K::units * T::slots * K::threads;
-    __shared__ uint4 ring[shared ? K::ahead * ring_cells : 1];
-    const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned mine = lane / T::lanes * 16;
-    const bool swapped = shared && T::w == 32 && lane / 8 % 2; /* the halves of cells, by take */
+    constexpr unsigned step_bytes = 16 * T::cells * K::units;
+    const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
@@ -310,102 +321,57 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
     }
 
     const uint64_t end = 16 * (job.first + job.count);
-    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32 * K::units) * unit_bytes;
-    /* A step is a pass over some units. */
-    struct Step {
-        uint64_t at; /* of the units */
-        unsigned pass;
-    };
-    auto advance = [&](Step &step) {
-        if (++step.pass == job.passes) {
-            step.pass = 0;
-            step.at += stride;
-        }
-    };
-    auto fetch = [&](const Step &step, uint4 *to) {
-#pragma unroll
-        for (int u = 0; u < K::units; u++) {
-            const uint64_t cell = step.at + u * unit_bytes + mine;
-            if (cell < end)
-#pragma unroll
-                for (int s = 0; s < T::slots; s++)
-                    copy_ahead(to + (u * T::slots + s) * K::threads,
-                               job.in[step.pass * T::inputs + s * T::lanes + share] + cell);
-        }
-        close_group();
-    };
-    Step now = {16 * job.first + thread / 32 * (K::units * unit_bytes), 0}, next = now;
-    uint4 *place = ring + threadIdx.x;
-    if constexpr (shared) {
+    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * step_bytes;
+    for (uint64_t at = 16 * job.first + thread / 32 * step_bytes; at < end; at += stride) {
+        for (unsigned pass = 0; pass < (K::table ? 1 : job.passes); pass++) {
+            uint32_t a[K::units][T::symbols][T::steps];
+            gather<K>(job, at, end, pass, lane, a);
+            Sink sink = job.sink;
+            sink.accumulate |= pass != 0;
+            const uint32_t *group = matrix + (K::table ? 0 : pass * job.pass_words);
+            uint32_t b[2][T::pair_registers];
+            load_pair<T, K::table != 0>(group, 0, lane, b[0]);
 #pragma unroll 1
-        for (int n = 0; n < K::ahead; n++, advance(next))
-            fetch(next, place + n * ring_cells);
-    }
-    for (; now.at < end; advance(now)) {
-        uint32_t a[K::units][T::symbols][T::steps];
-        if constexpr (shared)
-            wait_for_groups<K::ahead - 1>();
-#pragma unroll
-        for (int u = 0; u < K::units; u++) {
-            uint32_t x[T::slots][4];
-            if constexpr (shared) {
-                take<T, K::threads>(place + u * T::slots * K::threads, swapped, x);
-            } else {
-                uint64_t cell = now.at + u * unit_bytes + mine;
-                cell = cell < end ? cell : end - 16;
-#pragma unroll
-                for (int s = 0; s < T::slots; s++)
-                    load_whole<K::aligned, K::load>(
-                        job.in[now.pass * T::inputs + s * T::lanes + share] + cell, x[s]);
+            for (unsigned j = 0; j < job.groups; j++) {
+                const uint32_t *following =
+                    j + 1 < job.groups ? group + T::group_registers * 32 : group;
+                uint32_t words[K::units][T::words] = {};
+                add_group<K>(a, group, following, lane, b, words);
+                finish_group<K>(job, at, end, j, lane, sink, words);
+                group = following;
             }
-            arrange<T>(x, a[u]);
         }
-        if constexpr (shared) {
-            fetch(next, place);
-            advance(next);
-            if constexpr (K::ahead > 1)
-                place = place + ring_cells < ring + K::ahead * ring_cells
-                            ? place + ring_cells
-                            : place - (K::ahead - 1) * ring_cells;
-        }
-        const uint32_t *group = K::table ? matrix : matrix + now.pass * job.pass_words;
-        const bool accumulate = job.accumulate || now.pass != 0;
-        uint32_t b[2][T::pair_registers]; /* of this bit pair and of the next */
-        load_pair<T, K::table != 0>(group, 0, lane, b[0]);
-#pragma unroll 1
+        if (K::trips == Trips::once)
+            return;
+    }
+}
+
+/* Outputs that take several passes of inputs are compared when the last one is in: the inputs are
+ * read again for every group, from the caches mostly. */
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void wide_check(const __grid_constant__ CheckJob job) {
+    using T = typename K::T;
+    constexpr unsigned step_bytes = 16 * T::cells * K::units;
+    const unsigned lane = threadIdx.x % 32;
+    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (job.cut_head + job.cut_tail)
+        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * step_bytes;
+    for (uint64_t at = 16 * job.first + thread / 32 * step_bytes; at < end; at += stride)
         for (unsigned j = 0; j < job.groups; j++) {
-            const uint32_t *following =
-                j + 1 < job.groups ? group + T::group_registers * 32 : group;
             uint32_t words[K::units][T::words] = {};
-#pragma unroll
-            for (int pair = 0; pair < T::pairs; pair++) {
-                load_pair<T, K::table != 0>(pair < 3 ? group : following, (pair + 1) % 4, lane,
-                                            b[(pair + 1) % 2]);
-#pragma unroll
-                for (int word = 0; word < T::words; word += K::abreast) {
-                    uint32_t c[K::units][K::abreast][2][4];
-                    count<T>(a, b[pair % 2], word, c);
-#pragma unroll
-                    for (int u = 0; u < K::units; u++)
-#pragma unroll
-                        for (int n = 0; n < K::abreast; n++)
-                            words[u][word + n] =
-                                merge<T, Pack::permute>(words[u][word + n], c[u][n], pair);
-                }
+            for (unsigned pass = 0; pass < job.passes; pass++) {
+                const uint32_t *group =
+                    job.matrix + pass * job.pass_words + j * (T::group_registers * 32);
+                uint32_t a[K::units][T::symbols][T::steps], b[2][T::pair_registers];
+                gather<K>(job, at, end, pass, lane, a);
+                load_pair<T>(group, 0, lane, b[0]);
+                add_group<K>(a, group, group, lane, b, words);
             }
-            group = following;
-            const unsigned output = T::w == 32 ? j : j * T::outputs + share;
-#pragma unroll
-            for (int u = 0; u < K::units; u++) {
-                exchange<T>(words[u], lane, swapped);
-                const uint64_t cell = now.at + u * unit_bytes + mine;
-                if (output < job.rows && cell < end) {
-                    const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
-                    store_words<K::aligned>(job.out[output] + cell + part, words[u], accumulate);
-                }
-            }
+            finish_group<K>(job, at, end, j, lane, job.sink, words);
         }
-    }
 }
 
 } // namespace bmma

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The host side of the BMMA engines: which kernel takes a shape, its tables, its launches.
  *
- * A product's tables are the narrow kernel's matrix operand, if the shape has one, the wide
- * kernel's, and the coefficients. Everything follows from the shape, so a product keeps no state of
- * its own. */
+ * A product's tables are the matrix operands of the narrow kernel and of one for short regions, if
+ * the shape has these, the wide kernel's, and the coefficients. Everything follows from the shape,
+ * so a product keeps no state of its own. */
 #pragma once
 
 #include <stdlib.h>
@@ -22,19 +22,15 @@ namespace bmma {
 struct Row {
     size_t inputs, outputs; /* narrow: the largest shape; wide: what a pass and a group take */
     size_t shared;          /* bytes of a block */
+    unsigned block_cells;   /* that a block takes at a time */
+    bool once;
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
-    gfk_status (*prepare)(); /* once, before the first run on a device */
+    gfk_status (*prepare)(); /* once, before the first run on a device; NULL: nothing */
     gfk_status (*run)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
                       const uint32_t *coefficients);
 };
-
-/* Bytes of shared memory for data on its way. */
-template <class K>
-constexpr int ring_size() {
-    return 16 * K::shared_cells;
-}
 
 /* Bytes of shared memory for the matrix operand. */
 template <class K>
@@ -42,10 +38,6 @@ constexpr int table_size() {
     return (int)(4 * K::table * group_words<typename K::T>());
 }
 
-template <class K>
-constexpr size_t shared_size() {
-    return ring_size<K>() + table_size<K>();
-}
 /* What a block may have. Beyond it the shape's wide kernel takes over. */
 inline bool fits(const Row &row, int cc) {
     return row.shared <= (size_t)(cc >= 90 ? 227 : cc == 80 || cc == 87 ? 163 : 99) * 1024;
@@ -54,27 +46,15 @@ inline bool fits(const Row &row, int cc) {
 /* Shared memory for as many blocks as the registers allow: left to itself, a device may give more
  * of it to L1. The percentage is rounded up; a device with less takes what it has. */
 template <class K>
-gfk_status prepare(const void *kernel) {
-    constexpr int ring_bytes = ring_size<K>(), table_bytes = table_size<K>();
-    constexpr int block_bytes = ring_bytes + table_bytes + 1024, most = 228 * 1024;
-    static_assert(ring_bytes <= 48 * 1024 && K::blocks * block_bytes <= most, "");
-    constexpr int percent = (int)divide_up(100 * K::blocks * block_bytes, most);
-    cudaError_t error = cudaSuccess;
-    if (table_bytes != 0)
-        error =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, table_bytes);
-    if (error == cudaSuccess && ring_bytes + table_bytes != 0)
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     percent < 100 ? percent : 100);
+gfk_status prepare_table() {
+    constexpr int block_bytes = table_size<K>() + 1024, most = 228 * 1024;
+    static_assert(K::blocks * block_bytes <= most, "");
+    cudaError_t error =
+        cudaFuncSetAttribute(wide<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, table_size<K>());
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(wide<K>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     (int)divide_up(100 * K::blocks * block_bytes, most));
     return status_of(error);
-}
-template <class K>
-gfk_status prepare_narrow() {
-    return prepare<K>((const void *)narrow<K>);
-}
-template <class K>
-gfk_status prepare_wide() {
-    return prepare<K>((const void *)wide<K>);
 }
 
 template <class K, class J>
@@ -85,8 +65,10 @@ gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *c
     uint64_t blocks = divide_up(units, K::threads / 32);
     if (blocks < divide_up(cut, K::threads))
         blocks = divide_up(cut, K::threads);
-    const uint64_t most = (uint64_t)call->product->processors * K::blocks;
-    return launch(kernel, blocks < most ? blocks : most, K::threads, shared, call->stream, job);
+    const uint64_t resident = (uint64_t)call->product->processors * K::blocks;
+    if (K::trips != Trips::once && blocks > resident)
+        blocks = resident;
+    return launch(kernel, blocks, K::threads, shared, call->stream, job);
 }
 
 template <class K>
@@ -138,7 +120,7 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
             job.matrix = matrix + first_in / T::inputs * job.pass_words +
                          first_out / T::outputs * group_words<T>();
             job.coefficients = coefficients + first_out * info.cols + first_in;
-            job.accumulate = call->accumulate || first_in != 0;
+            job.sink.accumulate = call->accumulate || first_in != 0;
             const gfk_status status =
                 launch_job<K>(wide<K>, job, call, T::cells * K::units,
                               K::table ? 4 * job.groups * group_words<T>() : 0);
@@ -149,12 +131,49 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
     return GFK_STATUS_SUCCESS;
 }
 
+/* Compares, where run_wide would need several passes. */
+template <class T>
+gfk_status check_wide(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+                      const uint32_t *coefficients) {
+    using K = Wide<T, 1, 128, 1, Trips::loop, false>;
+    const gfk_product_info &info = call->product->info;
+    if (info.cols > check_inputs)
+        return GFK_STATUS_NOT_SUPPORTED;
+    CheckJob job;
+    describe(job, call, c);
+    job.stride = job.cols = (uint32_t)info.cols;
+    job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
+    job.passes = (uint32_t)divide_up(info.cols, T::inputs);
+    static_assert(check_inputs % T::inputs == 0, "");
+    for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
+        job.in[i] = i < info.cols ? gfk_region_address(call->in, i) - c.phase
+                                  : job.in[i - i % T::lanes < info.cols ? i - i % T::lanes : 0];
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (size_t first = 0; first < info.rows && status == GFK_STATUS_SUCCESS;
+         first += wide_outputs) {
+        const size_t rows = info.rows - first < wide_outputs ? info.rows - first : wide_outputs;
+        for (size_t j = 0; j < rows; j++)
+            job.out[j] = gfk_region_address(call->out, first + j) - c.phase;
+        job.rows = (uint32_t)rows;
+        job.groups = (uint32_t)divide_up(rows, T::outputs);
+        job.matrix = matrix + first / T::outputs * group_words<T>();
+        job.coefficients = coefficients + first * info.cols;
+        status = launch_job<K>(wide_check<K>, job, call, T::cells * K::units, 0);
+    }
+    return status;
+}
+
 template <class K>
 constexpr Row narrow_row() {
     using T = typename K::T;
-    return {(size_t)K::inputs, (size_t)(K::groups * T::outputs),
-            shared_size<K>(),  matrix_words<T>,
-            build_matrix<T>,   prepare_narrow<K>,
+    return {(size_t)K::inputs,
+            (size_t)(K::groups * T::outputs),
+            0,
+            K::threads / 32 * T::cells,
+            K::trips == Trips::once,
+            matrix_words<T>,
+            build_matrix<T>,
+            NULL,
             run_narrow<K>};
 }
 
@@ -167,22 +186,34 @@ struct WideRow {
 template <class K>
 constexpr Row table_row() {
     using T = typename K::T;
-    return {(size_t)T::inputs, (size_t)(K::table * T::outputs),
-            shared_size<K>(),  matrix_words<T>,
-            build_matrix<T>,   prepare_wide<K>,
+    return {(size_t)T::inputs,
+            (size_t)(K::table * T::outputs),
+            (size_t)table_size<K>(),
+            K::threads / 32 * K::units * T::cells,
+            K::trips == Trips::once,
+            matrix_words<T>,
+            build_matrix<T>,
+            prepare_table<K>,
             run_wide<K>};
 }
 
 template <class K>
 constexpr Row one_wide_row() {
     using T = typename K::T;
-    return {(size_t)T::inputs, (size_t)T::outputs, shared_size<K>(), matrix_words<T>,
-            build_matrix<T>,   prepare_wide<K>,    run_wide<K>};
+    return {(size_t)T::inputs,
+            (size_t)T::outputs,
+            0,
+            K::threads / 32 * K::units * T::cells,
+            K::trips == Trips::once,
+            matrix_words<T>,
+            build_matrix<T>,
+            NULL,
+            run_wide<K>};
 }
-template <class T, int Units, int Threads, int Blocks, int Ahead>
+template <class T, int Units, int Threads, int Blocks, Trips Trips_>
 constexpr WideRow wide_row() {
-    return {one_wide_row<Wide<T, Units, Threads, Blocks, Ahead, true>>(),
-            one_wide_row<Wide<T, Units, Threads, Blocks, Ahead, false>>()};
+    return {one_wide_row<Wide<T, Units, Threads, Blocks, Trips_, true>>(),
+            one_wide_row<Wide<T, Units, Threads, Blocks, Trips_, false>>()};
 }
 
 /* The kernels of one width: narrow ones with the best first, wide ones by growing inputs. */
@@ -190,12 +221,16 @@ template <size_t N, size_t M>
 struct Engine {
     Row narrow[N];
     WideRow wide[M];
+    /* Compares when the last wide kernel would need several passes. */
+    gfk_status (*check)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
+                        const uint32_t *coefficients);
     size_t first_wide, last_wide; /* numbers of inputs that the wide kernels take first anyway */
 
     struct Choice {
         const Row *narrow; /* NULL: the shape has none */
+        const Row *brief;  /* for short regions; NULL: the one before */
         const WideRow *wide;
-        size_t narrow_words, wide_words;
+        size_t narrow_words, brief_words, wide_words;
         uint64_t bytes;
     };
 
@@ -205,13 +240,20 @@ struct Engine {
         for (size_t i = 0; i < N && c.narrow == NULL && !wide_first; i++)
             if (cols <= narrow[i].inputs && rows <= narrow[i].outputs)
                 c.narrow = &narrow[i];
+        if (c.narrow && !c.narrow->once)
+            for (size_t i = 0; i < N && c.brief == NULL; i++)
+                if (cols <= narrow[i].inputs && rows <= narrow[i].outputs && narrow[i].once &&
+                    narrow[i].shared == 0)
+                    c.brief = &narrow[i];
         size_t i = 0;
         while (i + 1 < M && cols > wide[i].aligned.inputs)
             i++;
         c.wide = &wide[i];
         c.narrow_words = c.narrow ? c.narrow->words(rows, cols) : 0;
+        c.brief_words = c.brief ? c.brief->words(rows, cols) : 0;
         c.wide_words = c.wide->aligned.words(rows, cols);
-        c.bytes = 4 * ((uint64_t)c.narrow_words + c.wide_words + rows * cols);
+        c.bytes =
+            4 * ((uint64_t)c.narrow_words + c.brief_words + c.wide_words + (uint64_t)rows * cols);
         return c;
     }
 
@@ -230,8 +272,8 @@ struct Engine {
     gfk_status create(gfk_product_t p) const {
         const size_t rows = p->info.rows, cols = p->info.cols;
         const Choice c = choose(rows, cols);
-        gfk_status status = c.wide->aligned.prepare();
-        if (status == GFK_STATUS_SUCCESS && c.narrow && fits(*c.narrow, p->cc))
+        gfk_status status = GFK_STATUS_SUCCESS;
+        if (c.narrow && c.narrow->prepare && fits(*c.narrow, p->cc))
             status = c.narrow->prepare();
         if (status != GFK_STATUS_SUCCESS)
             return status;
@@ -241,8 +283,12 @@ struct Engine {
         const uint64_t polynomial = p->info.field.polynomial;
         if (c.narrow)
             c.narrow->build(table, polynomial, rows, cols, p->matrix);
-        c.wide->aligned.build(table + c.narrow_words, polynomial, rows, cols, p->matrix);
-        memcpy(table + c.narrow_words + c.wide_words, p->matrix, 4 * rows * cols);
+        uint32_t *end = table + c.narrow_words;
+        if (c.brief)
+            c.brief->build(end, polynomial, rows, cols, p->matrix);
+        end += c.brief_words;
+        c.wide->aligned.build(end, polynomial, rows, cols, p->matrix);
+        memcpy(end + c.wide_words, p->matrix, 4 * rows * cols);
         status = gfk_device_upload(p->tables, table, c.bytes);
         free(table);
         return status;
@@ -253,11 +299,21 @@ struct Engine {
         const Choice c = choose(info.rows, info.cols);
         const Cells cells = cells_of(call);
         const uint32_t *table = (const uint32_t *)call->product->tables;
-        const uint32_t *coefficients = table + c.narrow_words + c.wide_words;
-        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc))
+        const uint32_t *brief_table = table + c.narrow_words;
+        const uint32_t *wide_table = brief_table + c.brief_words;
+        const uint32_t *coefficients = wide_table + c.wide_words;
+        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc)) {
+            /* Short: large blocks would leave processors idle. */
+            const uint64_t block_cells = c.narrow->block_cells;
+            const bool is_short = cells.count < 2 * block_cells * call->product->processors;
+            if (is_short && c.brief)
+                return c.brief->run(call, cells, brief_table, coefficients);
             return c.narrow->run(call, cells, table, coefficients);
+        }
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
-        return row.run(call, cells, table + c.narrow_words, coefficients);
+        if (call->marks && info.cols > row.inputs)
+            return check(call, cells, wide_table, coefficients);
+        return row.run(call, cells, wide_table, coefficients);
     }
 };
 

@@ -184,11 +184,9 @@ GFK_BOTH uint32_t merge(uint32_t word, const uint32_t (&c)[2][4], int pair) {
 }
 
 /* w = 32: byte y of lane q's word is byte q of symbol y; two exchanges, with lane ^ 1 and with
- * lane ^ 2, make it symbol q. These are the selectors of PRMT(own word, received word). Swapped:
- * the halves of the lane's cells were. */
-GFK_BOTH constexpr uint32_t exchange_selector(int round, int lane, bool swapped) {
-    return round == 0 ? (lane & 1 ? 0x3715 : 0x6240) ^ (swapped ? 0x2222 : 0)
-                      : (lane & 2 ? 0x3276 : 0x5410);
+ * lane ^ 2, make it symbol q. These are the selectors of PRMT(own word, received word). */
+GFK_BOTH constexpr uint32_t exchange_selector(int round, int lane) {
+    return round == 0 ? (lane & 1 ? 0x3715 : 0x6240) : (lane & 2 ? 0x3276 : 0x5410);
 }
 
 /* Three: the fourth lane's word has the last bit pair of output q where pair q is. */

@@ -6,24 +6,26 @@ namespace {
 
 using namespace gfk::bmma;
 
-template <int Slots, int Blocks, int Ahead, Pack P>
+template <int Slots, int Blocks, Trips T, Pack P>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<16, 4, Slots>, 1, 128, Blocks, Ahead, P>>();
+    return narrow_row<Narrow<Layout<16, 4, Slots>, 1, 128, Blocks, T, P>>();
 }
 
-const Engine<5, 3> engine = {
+const Engine<4, 3> engine = {
     {
-        row<2, 6, 3, Pack::fma>(),
-        row<3, 6, 3, Pack::fma>(),
-        row<4, 6, 2, Pack::permute>(), /* 16 inputs: 256 bits, a count too large for a byte */
-        row<6, 5, 1, Pack::permute>(),
-        row<8, 5, 1, Pack::permute>(),
+        row<2, 6, Trips::loop, Pack::fma>(),
+        row<4, 10, Trips::once, Pack::permute>(), /* 256 bits, a count too large for a byte */
+        row<6, 5, Trips::once, Pack::permute>(),
+        row<8, 4, Trips::once, Pack::permute>(),
     },
     {
-        wide_row<Layout<16, 4, 4>, 1, 128, 5, 2>(),
-        wide_row<Layout<16, 4, 8>, 1, 128, 4, 1>(),
-        wide_row<Layout<16, 4, 16>, 1, 128, 3, 1>(),
+        wide_row<Layout<16, 4, 4>, 2, 128, 5, Trips::once>(),
+        wide_row<Layout<16, 4, 8>, 1, 128, 4, Trips::once>(),
+        wide_row<Layout<16, 4, 16>, 1, 128, 3, Trips::once>(),
     },
+    check_wide<Layout<16, 4, 16>>,
+    0,
+    0,
 };
 
 } // namespace

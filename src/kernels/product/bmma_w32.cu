@@ -8,33 +8,35 @@ using namespace gfk::bmma;
 
 template <int Slots, int Groups, int Blocks>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<32, 4, Slots>, Groups, 128, Blocks, 2,
+    return narrow_row<Narrow<Layout<32, 4, Slots>, Groups, 128, Blocks, Trips::prefetch,
                              Slots == 1 ? Pack::fma : Pack::permute>>();
 }
+/* The matrix operand in shared memory: up to 4 * Slots inputs, 8 outputs. */
+template <int Slots, int Units, int Blocks, Trips T>
+constexpr Row table() {
+    return table_row<Wide<Layout<32, 4, Slots>, Units, 128, Blocks, T, true, 8>>();
+}
 
-const Engine<13, 4> engine = {
+const Engine<10, 2> engine = {
     {
-        row<1, 2, 8>(),
-        row<1, 3, 7>(),
-        row<1, 4, 7>(),
-        row<2, 2, 6>(),
-        row<2, 3, 6>(),
-        row<2, 4, 5>(),
-        row<3, 2, 5>(),
-        row<3, 3, 4>(),
-        row<3, 4, 4>(),
-        row<4, 2, 5>(),
-        row<4, 3, 4>(),
-        row<4, 4, 4>(),
-        /* up to 32 inputs: the matrix operand in shared memory */
-        table_row<Wide<Layout<32, 4, 8>, 2, 128, 4, 1, true, 4>>(),
+        row<1, 2, 6>(),
+        row<1, 3, 5>(),
+        row<1, 4, 5>(),
+        row<2, 2, 5>(),
+        row<2, 3, 4>(),
+        row<2, 4, 4>(),
+        table<3, 2, 8, Trips::once>(),
+        table<4, 2, 5, Trips::once>(),
+        table<6, 2, 4, Trips::loop>(),
+        table<8, 2, 4, Trips::loop>(),
     },
     {
-        wide_row<Layout<32, 4, 2>, 2, 128, 5, 2>(),
-        wide_row<Layout<32, 4, 3>, 2, 128, 5, 2>(),
-        wide_row<Layout<32, 4, 4>, 2, 128, 4, 2>(),
-        wide_row<Layout<32, 4, 8>, 2, 128, 4, 1>(),
+        wide_row<Layout<32, 4, 4>, 2, 128, 6, Trips::once>(),
+        wide_row<Layout<32, 4, 8>, 2, 128, 4, Trips::once>(),
     },
+    check_wide<Layout<32, 4, 8>>,
+    0,
+    0,
 };
 
 } // namespace

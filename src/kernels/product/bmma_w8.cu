@@ -1,66 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BMMA, w = 8: the kernels for its shapes. */
+/* The BMMA engine of w = 8: which kernel takes which shape, as measured (docs/engines/bmma.md). */
 #include "bmma_engine.cuh"
 
 namespace {
 
 using namespace gfk::bmma;
 
-template <int Lanes, int Slots, int Groups, int Blocks, int Ahead, Pack P>
+template <int Lanes, int Slots, int Groups, int Threads, int Blocks, Trips T, Pack P = Pack::fma>
 constexpr Row row() {
-    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, 128, Blocks, Ahead, P>>();
+    return narrow_row<Narrow<Layout<8, Lanes, Slots>, Groups, Threads, Blocks, T, P>>();
+}
+/* Three outputs. */
+template <int Slots, int Threads, int Blocks, Trips T, Pack P>
+constexpr Row three() {
+    return narrow_row<Narrow<Layout<8, 4, Slots, true>, 1, Threads, Blocks, T, P>>();
 }
 /* Up to 4 * Slots inputs, 4 * Table outputs. */
-template <int Slots, int Table, int Threads, int Blocks, int Ahead>
+template <int Slots, int Table, int Threads, int Blocks, Trips T>
 constexpr Row table() {
-    return table_row<Wide<Layout<8, 4, Slots>, 1, Threads, Blocks, Ahead, true, Table>>();
-}
-template <int Slots, int Blocks, int Ahead>
-constexpr Row three() {
-    return narrow_row<Narrow<Layout<8, 4, Slots, true>, 1, 128, Blocks, Ahead, Pack::fma>>();
+    return table_row<Wide<Layout<8, 4, Slots>, 1, Threads, Blocks, T, true, Table>>();
 }
 
-const Engine<28, 4> engine = {
+const Engine<23, 4> engine = {
     {
-        row<1, 4, 1, 8, 2, Pack::fma>(),
-        row<1, 4, 2, 8, 2, Pack::fma>(),
-        row<1, 4, 3, 7, 2, Pack::fma>(),
-        row<1, 4, 4, 6, 2, Pack::fma>(),
+        row<1, 4, 1, 128, 10, Trips::once>(),
+        row<1, 4, 2, 128, 10, Trips::once>(),
+        row<1, 4, 3, 128, 8, Trips::once>(),
+        row<1, 4, 4, 128, 6, Trips::once>(),
         /* up to 8 inputs */
-        row<1, 6, 1, 6, 1, Pack::fma>(),
-        row<1, 6, 2, 5, 1, Pack::fma>(),
-        row<1, 6, 3, 5, 1, Pack::fma>(),
-        row<2, 3, 2, 6, 2, Pack::fma>(),
-        row<1, 8, 1, 5, 1, Pack::fma>(),
-        row<1, 8, 2, 5, 1, Pack::fma>(),
-        row<1, 8, 3, 3, in_registers, Pack::fma>(),
-        row<2, 4, 2, 6, 2, Pack::fma>(),
+        row<1, 6, 1, 128, 8, Trips::once>(),
+        row<1, 6, 2, 128, 8, Trips::once>(),
+        row<1, 6, 3, 128, 7, Trips::once>(),
+        row<1, 8, 1, 128, 8, Trips::once>(),
+        row<1, 8, 2, 128, 7, Trips::once>(),
+        row<1, 8, 3, 128, 7, Trips::once>(),
+        row<2, 4, 2, 512, 1, Trips::prefetch>(),
         /* up to 16 */
-        row<2, 6, 1, 5, 2, Pack::fma>(),
-        three<3, 8, 3>(),
-        row<2, 5, 2, 4, in_registers, Pack::fma>(),
-        row<4, 3, 1, 8, 3, Pack::fma>(),
-        three<4, 8, 3>(),
-        row<4, 4, 1, 8, 3, Pack::fma>(),
-        /* up to 31 */
-        three<5, 7, 2>(),
-        row<4, 5, 1, 7, 2, Pack::fma>(),
-        three<6, 6, 2>(),
-        row<4, 6, 1, 6, 2, Pack::fma>(),
-        three<8, 5, 1>(),
-        row<4, 8, 1, 4, 2, Pack::fma>(),
+        three<3, 1024, 1, Trips::prefetch, Pack::permute>(),
+        row<2, 5, 2, 512, 1, Trips::prefetch>(),
+        row<2, 6, 2, 512, 1, Trips::prefetch>(),
+        three<4, 128, 10, Trips::once, Pack::fma>(),
+        row<4, 4, 1, 128, 9, Trips::once, Pack::permute>(),
+        /* up to 32 */
+        three<5, 128, 8, Trips::once, Pack::permute>(),
+        row<4, 6, 1, 128, 7, Trips::once>(),
+        row<4, 8, 1, 128, 6, Trips::once, Pack::permute>(),
         /* more outputs */
-        table<4, 8, 128, 6, 2>(),
-        table<8, 8, 128, 5, 2>(),
-        table<16, 8, 128, 4, 1>(),
-        table<32, 32, 256, 1, 0>(),
+        table<4, 8, 128, 6, Trips::once>(),
+        table<8, 8, 128, 7, Trips::once>(),
+        table<16, 8, 128, 4, Trips::once>(),
+        table<32, 32, 256, 1, Trips::loop>(),
     },
     {
-        wide_row<Layout<8, 4, 4>, 1, 128, 6, 2>(),
-        wide_row<Layout<8, 4, 8>, 1, 128, 5, 2>(),
-        wide_row<Layout<8, 4, 16>, 1, 128, 4, 1>(),
-        wide_row<Layout<8, 4, 32>, 1, 128, 2, 0>(),
+        wide_row<Layout<8, 4, 4>, 1, 128, 6, Trips::once>(),
+        wide_row<Layout<8, 4, 8>, 1, 128, 6, Trips::once>(),
+        wide_row<Layout<8, 4, 16>, 1, 128, 4, Trips::once>(),
+        wide_row<Layout<8, 4, 32>, 1, 128, 2, Trips::once>(),
     },
+    check_wide<Layout<8, 4, 32>>,
+    0,
+    0,
 };
 
 } // namespace

@@ -22,6 +22,24 @@ struct Cells {
     bool aligned;
 };
 
+/* What becomes of an output: it is set, or XORed into what is there; or, where there are marks, it
+ * is compared with what is there (gfk_product_check). */
+struct Sink {
+    uint32_t *marks;
+    unsigned shift;
+    bool accumulate;
+
+    /* Some of the `bytes` bytes from `offset` on differ. */
+    __device__ void mark(uint64_t offset, unsigned bytes) const {
+        marks[offset >> shift] = 1;
+        marks[(offset + bytes - 1) >> shift] = 1;
+    }
+};
+
+inline Sink sink_of(const gfk_product_call *call) {
+    return {call->marks, call->shift, call->accumulate};
+}
+
 inline Cells cells_of(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const unsigned symbol = info->field.w / 8;
@@ -81,15 +99,17 @@ __device__ inline uint4 load_cell(const uint8_t *region, const Cells &c, uint64_
     return make_uint4(x[0], x[1], x[2], x[3]);
 }
 
+__device__ inline uint4 operator^(uint4 a, uint4 b) {
+    return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
+}
+
 /* Writes a cell, or XORs it into what is there; nothing outside the region is touched. */
 template <bool Aligned, bool Xor>
-__device__ inline void store_cell(uint8_t *region, const Cells &c, uint64_t cell, uint4 value) {
+__device__ inline void write_cell(uint8_t *region, const Cells &c, uint64_t cell, uint4 value) {
     uint8_t *p = region + 16 * cell - c.phase;
     if (Aligned && cell_is_full(c, cell)) {
-        if (Xor) {
-            const uint4 old = *(const uint4 *)p;
-            value = make_uint4(value.x ^ old.x, value.y ^ old.y, value.z ^ old.z, value.w ^ old.w);
-        }
+        if (Xor)
+            value = value ^ *(const uint4 *)p;
         *(uint4 *)p = value;
         return;
     }
@@ -108,6 +128,24 @@ __device__ inline void store_cell(uint8_t *region, const Cells &c, uint64_t cell
             const uint8_t y = (uint8_t)(x[i / 4] >> (8 * (i % 4)));
             p[i] = Xor ? p[i] ^ y : y;
         }
+    }
+}
+
+/* Outside the region `value` is zero, as what load_cell says is there. */
+template <bool Aligned>
+__device__ inline void store_cell(uint8_t *region, const Cells &c, uint64_t cell, uint4 value,
+                                  const Sink &sink) {
+    if (sink.marks) {
+        const uint4 d = value ^ load_cell<Aligned>(region, c, cell);
+        if (d.x | d.y | d.z | d.w) {
+            unsigned first, last;
+            cell_bounds(c, cell, &first, &last);
+            sink.mark(16 * cell + first - c.phase, last - first);
+        }
+    } else if (sink.accumulate) {
+        write_cell<Aligned, true>(region, c, cell, value);
+    } else {
+        write_cell<Aligned, false>(region, c, cell, value);
     }
 }
 

@@ -15,7 +15,7 @@ struct Walk {
     uint32_t phase, cut_head, cut_tail; /* cut cells in front and behind */
     uint32_t rows, cols;
     uint32_t polynomial; /* its lower 32 bits */
-    bool accumulate;
+    Sink sink;
 };
 
 inline void describe(Walk &walk, const gfk_product_call *call, const Cells &c) {
@@ -27,7 +27,7 @@ inline void describe(Walk &walk, const gfk_product_call *call, const Cells &c) {
     walk.cut_head = (uint32_t)head;
     walk.cut_tail = (uint32_t)(c.count - head - walk.count);
     walk.polynomial = (uint32_t)call->product->info.field.polynomial;
-    walk.accumulate = call->accumulate;
+    walk.sink = sink_of(call);
 }
 
 /* Threads that the cut cells keep busy. */
@@ -65,7 +65,11 @@ __device__ void cut_cells(const J &job, uint64_t thread, uint64_t threads) {
         }
         for (unsigned b = 0; b < size; b++) {
             uint8_t *y = job.out[j] + at + b;
-            *y = (uint8_t)((job.accumulate ? *y : 0) ^ sum >> (8 * b));
+            const uint8_t value = (uint8_t)(sum >> (8 * b));
+            if (!job.sink.marks)
+                *y = job.sink.accumulate ? *y ^ value : value;
+            else if (*y != value)
+                job.sink.mark(at - job.phase, size);
         }
     }
 }
@@ -102,15 +106,40 @@ __device__ inline void load_whole(const uint8_t *p, uint32_t (&x)[4]) {
     }
 }
 
-/* Writes a whole cell, or one word of it. */
+/* Is the memory, a whole cell or one word of it, something else? */
 template <bool Aligned, int N>
-__device__ inline void store_words(uint8_t *p, const uint32_t (&x)[N], bool accumulate) {
+__device__ inline bool differs(const uint8_t *p, const uint32_t (&x)[N]) {
+    uint32_t difference = 0;
+    if constexpr (Aligned && N == 4) {
+        const uint4 d = make_uint4(x[0], x[1], x[2], x[3]) ^ *(const uint4 *)p;
+        difference = d.x | d.y | d.z | d.w;
+    } else if (Aligned || (uintptr_t)p % 4 == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            difference |= ((const uint32_t *)p)[i] ^ x[i];
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            for (int b = 0; b < 4; b++)
+                difference |= p[4 * i + b] ^ (x[i] >> (8 * b) & 0xff);
+    }
+    return difference != 0;
+}
+
+/* Writes, or compares, a whole cell, or one word of it; `offset` is its place in the region. */
+template <bool Aligned, int N>
+__device__ inline void store_words(uint8_t *p, const uint32_t (&x)[N], const Sink &sink,
+                                   uint64_t offset) {
+    if (sink.marks) {
+        if (differs<Aligned>(p, x))
+            sink.mark(offset, 4 * N);
+        return;
+    }
+    const bool accumulate = sink.accumulate;
     if constexpr (Aligned && N == 4) {
         uint4 v = make_uint4(x[0], x[1], x[2], x[3]);
-        if (accumulate) {
-            const uint4 old = *(const uint4 *)p;
-            v = make_uint4(v.x ^ old.x, v.y ^ old.y, v.z ^ old.z, v.w ^ old.w);
-        }
+        if (accumulate)
+            v = v ^ *(const uint4 *)p;
         *(uint4 *)p = v;
     } else if (Aligned || (uintptr_t)p % 4 == 0) {
 #pragma unroll

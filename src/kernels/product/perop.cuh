@@ -66,7 +66,7 @@ struct PeropParams {
     size_t first_col, all_cols;
     unsigned groups; /* of four outputs */
     unsigned chunk;  /* inputs whose coefficients are in shared memory at a time */
-    bool accumulate;
+    Sink sink;
     typename Op::Params op;
     Addresses<POINTERS> regions;
 };
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(PEROP_THREADS)
             if (mine && j < outputs) {
                 uint32_t y[U::words];
                 op.template result<BYTES>(sum[j], y);
-                U::store(p.regions.out(PEROP_OUTPUTS * group + j), p.cells, unit, p.accumulate, y);
+                U::store(p.regions.out(PEROP_OUTPUTS * group + j), p.cells, unit, p.sink, y);
             }
         }
     }
@@ -249,7 +249,8 @@ gfk_status launch_part(const gfk_product_call *call, const Cells &cells, const P
     p.first_col = part.col;
     p.all_cols = product->info.cols;
     p.groups = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
-    p.accumulate = call->accumulate || part.col != 0;
+    p.sink = sink_of(call);
+    p.sink.accumulate |= part.col != 0;
     p.op = *(const typename Op::Params *)product->state;
 
     auto &regions = p.regions;
@@ -299,6 +300,8 @@ gfk_status perop_run(const gfk_product_call *call) {
     const Cells cells = cells_of(call);
     const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
     const size_t most_cols = call->in->pointers ? PEROP_POINTERS : PEROP_STRIDED;
+    if (call->marks && info->cols > most_cols)
+        return GFK_STATUS_NOT_SUPPORTED;
     for (size_t row = 0; row < info->rows; row += most_rows)
         for (size_t col = 0; col < info->cols; col += most_cols) {
             const Part part = {row, info->rows - row < most_rows ? info->rows - row : most_rows,

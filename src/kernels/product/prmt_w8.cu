@@ -17,13 +17,14 @@ struct Tables {
 
 constexpr size_t most_coefficients = 200, most_inputs = 200, group = 4;
 
-struct Job : gfk::Walk {
+template <size_t Inputs, size_t Coefficients>
+struct JobOf : gfk::Walk {
     /* 2^32 / 2^n, for shifts to the right on the FMA pipe: as constants of the program they would
      * become shifts again, on the pipe that the lookups fill. */
     uint32_t shift2, shift3, shift4, shift16;
-    const uint8_t *in[most_inputs];
+    const uint8_t *in[Inputs];
     uint8_t *out[group];
-    Tables tables[most_coefficients]; /* input by input */
+    Tables tables[Coefficients]; /* input by input */
 
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return tables[i * rows + j].low[0] >> 8 & 0xff;
@@ -35,7 +36,8 @@ struct Job : gfk::Walk {
 struct Indices {
     uint32_t low[2], middle[2], high[2];
 
-    __device__ Indices(uint32_t a, uint32_t b, const Job &job) {
+    template <class J>
+    __device__ Indices(uint32_t a, uint32_t b, const J &job) {
         const uint32_t lower = (a & 0x0f0f0f0f) | (b << 4 & 0xf0f0f0f0);
         const uint32_t upper = (__umulhi(a, job.shift4) & 0x0f0f0f0f) | (b & 0xf0f0f0f0);
         low[0] = lower & 0x77777777;
@@ -58,11 +60,13 @@ struct Shape {
     static constexpr int inputs = Inputs_, outputs = Outputs, cells = Cells_, threads = 128,
                          blocks = Blocks;
     static constexpr bool aligned = Aligned_;
+    using Job = JobOf<inputs ? inputs : most_inputs, inputs ? inputs * outputs : most_coefficients>;
 };
 
 template <class S>
 __device__ inline void add(uint32_t (&sums)[S::outputs][S::cells][4],
-                           const uint32_t (&x)[S::cells][4], const Job &job, unsigned input) {
+                           const uint32_t (&x)[S::cells][4], const typename S::Job &job,
+                           unsigned input) {
 #pragma unroll
     for (int c = 0; c < S::cells; c++)
 #pragma unroll
@@ -78,7 +82,8 @@ __device__ inline void add(uint32_t (&sums)[S::outputs][S::cells][4],
 }
 
 template <class S>
-__global__ __launch_bounds__(S::threads, S::blocks) void multiply(const __grid_constant__ Job job) {
+__global__ __launch_bounds__(S::threads,
+                             S::blocks) void multiply(const __grid_constant__ typename S::Job job) {
     const uint64_t thread = (uint64_t)blockIdx.x * S::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
         gfk::cut_cells<8>(job, thread, (uint64_t)gridDim.x * S::threads);
@@ -125,19 +130,39 @@ __global__ __launch_bounds__(S::threads, S::blocks) void multiply(const __grid_c
                 y[pair] = gfk::prmt(sums[j][c][pair], sums[j][c][pair + 1], 0x6420);
                 y[pair + 1] = gfk::prmt(sums[j][c][pair], sums[j][c][pair + 1], 0x7531);
             }
-            gfk::store_words<S::aligned>(job.out[j] + at[c], y, job.accumulate);
+            gfk::store_words<S::aligned>(job.out[j] + at[c], y, job.sink, at[c] - job.phase);
         }
 }
 
+/* Outputs [first, first + rows), with their tables. */
+struct Part {
+    size_t first, rows;
+    const Tables *tables;
+};
+
 template <class S>
-gfk_status start(const Job &job, gfk_stream_t stream) {
+gfk_status start(const gfk_product_call *call, const gfk::Cells &c, const Part &part) {
+    const size_t cols = call->product->info.cols;
+    typename S::Job job;
+    gfk::describe(job, call, c);
+    job.shift2 = 1u << 30;
+    job.shift3 = 1u << 29;
+    job.shift4 = 1u << 28;
+    job.shift16 = 1u << 16;
+    job.cols = (uint32_t)cols;
+    job.rows = (uint32_t)part.rows;
+    for (size_t i = 0; i < cols; i++)
+        job.in[i] = gfk_region_address(call->in, i) - c.phase;
+    for (size_t j = 0; j < part.rows; j++)
+        job.out[j] = gfk_region_address(call->out, part.first + j) - c.phase;
+    memcpy(job.tables, part.tables, part.rows * cols * sizeof *part.tables);
     const uint64_t cells = S::threads * S::cells;
     uint64_t blocks = (job.count + cells - 1) / cells;
     const uint64_t cut = (gfk::cut_threads(job, 8) + S::threads - 1) / S::threads;
-    return gfk::launch(multiply<S>, blocks > cut ? blocks : cut, S::threads, 0, stream, job);
+    return gfk::launch(multiply<S>, blocks > cut ? blocks : cut, S::threads, 0, call->stream, job);
 }
 
-using Start = gfk_status(const Job &job, gfk_stream_t stream);
+using Start = gfk_status(const gfk_product_call *call, const gfk::Cells &c, const Part &part);
 
 /* As many blocks as the registers allow, which all inputs at once take: more of them hide more of
  * the latency than several cells per thread do. */
@@ -208,24 +233,12 @@ extern "C" gfk_status gfk_prmt_w8_run(const gfk_product_call *call) {
     const gfk_product_info &info = call->product->info;
     const Tables *t = (const Tables *)call->product->state;
     const gfk::Cells c = gfk::cells_of(call);
-    Job job;
-    gfk::describe(job, call, c);
-    job.shift2 = 1u << 30;
-    job.shift3 = 1u << 29;
-    job.shift4 = 1u << 28;
-    job.shift16 = 1u << 16;
-    job.cols = (uint32_t)info.cols;
-    for (size_t i = 0; i < info.cols; i++)
-        job.in[i] = gfk_region_address(call->in, i) - c.phase;
     for (size_t first = 0; first < info.rows; first += group) {
         const size_t rows = info.rows - first < group ? info.rows - first : group;
-        job.rows = (uint32_t)rows;
-        for (size_t j = 0; j < rows; j++)
-            job.out[j] = gfk_region_address(call->out, first + j) - c.phase;
-        memcpy(job.tables, t + first * info.cols, rows * info.cols * sizeof *t);
+        const Part part = {first, rows, t + first * info.cols};
         Start *const start = c.aligned && info.cols <= 8 ? for_few[info.cols - 1][rows - 1]
                                                          : for_any[c.aligned][rows - 1];
-        const gfk_status status = start(job, call->stream);
+        const gfk_status status = start(call, c, part);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }

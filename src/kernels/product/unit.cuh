@@ -24,13 +24,9 @@ struct Unit<16, Aligned> {
         x[2] = v.z;
         x[3] = v.w;
     }
-    __device__ static void store(uint8_t *region, const Cells &c, uint64_t unit, bool accumulate,
+    __device__ static void store(uint8_t *region, const Cells &c, uint64_t unit, const Sink &sink,
                                  const uint32_t (&y)[words]) {
-        const uint4 v = make_uint4(y[0], y[1], y[2], y[3]);
-        if (accumulate)
-            store_cell<Aligned, true>(region, c, unit, v);
-        else
-            store_cell<Aligned, false>(region, c, unit, v);
+        store_cell<Aligned>(region, c, unit, make_uint4(y[0], y[1], y[2], y[3]), sink);
     }
 };
 
@@ -59,17 +55,24 @@ struct Unit<4, false> {
         for (unsigned i = 0; i < bytes; i++)
             x[0] |= (uint32_t)p[i] << (8 * i);
     }
-    __device__ static void store(uint8_t *region, const Cells &c, uint64_t unit, bool accumulate,
+    __device__ static void store(uint8_t *region, const Cells &c, uint64_t unit, const Sink &sink,
                                  const uint32_t (&y)[words]) {
         uint8_t *p = region + 4 * unit;
         const unsigned bytes = bytes_of(c, unit);
+        if (sink.marks) {
+            uint32_t x[words];
+            load(region, c, unit, x);
+            if (x[0] != y[0])
+                sink.mark(4 * unit, bytes_of(c, unit));
+            return;
+        }
         if (is_word(p, bytes)) {
-            *(uint32_t *)p = accumulate ? *(const uint32_t *)p ^ y[0] : y[0];
+            *(uint32_t *)p = sink.accumulate ? *(const uint32_t *)p ^ y[0] : y[0];
             return;
         }
         for (unsigned i = 0; i < bytes; i++) {
             const uint8_t byte = (uint8_t)(y[0] >> (8 * i));
-            p[i] = accumulate ? p[i] ^ byte : byte;
+            p[i] = sink.accumulate ? p[i] ^ byte : byte;
         }
     }
 };
@@ -83,9 +86,12 @@ struct Unit<1, false> {
                                 uint32_t (&x)[words]) {
         x[0] = region[unit];
     }
-    __device__ static void store(uint8_t *region, const Cells &, uint64_t unit, bool accumulate,
+    __device__ static void store(uint8_t *region, const Cells &, uint64_t unit, const Sink &sink,
                                  const uint32_t (&y)[words]) {
-        region[unit] = (uint8_t)(accumulate ? region[unit] ^ y[0] : y[0]);
+        if (!sink.marks)
+            region[unit] = (uint8_t)(sink.accumulate ? region[unit] ^ y[0] : y[0]);
+        else if (region[unit] != (uint8_t)y[0])
+            sink.mark(unit, 1);
     }
 };
 

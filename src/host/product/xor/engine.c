@@ -141,9 +141,15 @@ static gfk_status run(const gfk_product_call *call) {
         for (size_t j = 0; j < info->rows; j++)
             regions[info->cols + j] = (uint64_t)(uintptr_t)gfk_region_address(call->out, j) + done;
         const uint64_t left = call->bytes - done;
-        const gfk_xor_shape shape =
+        gfk_xor_shape shape =
             gfk_xor_cut(&s->target, info->field.w, regions, count,
                         left < GFK_XOR_LONGEST ? left : GFK_XOR_LONGEST, call->accumulate);
+        if (call->marks != NULL) {
+            shape.mode = GFK_XOR_CHECK;
+            shape.marks = (uint64_t)(uintptr_t)call->marks;
+            shape.origin += done;
+            shape.shift = call->shift;
+        }
         status =
             gfk_xor_launch(s->kernel->function, s->target.threads, regions, &shape, call->stream);
     }

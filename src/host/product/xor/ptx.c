@@ -126,7 +126,7 @@ static void aligned_stores(const writer *w) {
         values(w, columns, p->outputs[j]);
         OUT(";\n");
     }
-    OUT("ret;\nALIGNED_XOR:\n");
+    OUT("ret;\nALIGNED_XOR:\n@%%check bra ALIGNED_CHECK;\n");
     for (size_t j = 0; j < p->rows; j++) {
         address(w, p->cols + j);
         OUT("ld.global%s.b32 ", vector(w));
@@ -139,7 +139,47 @@ static void aligned_stores(const writer *w) {
         values(w, "oqrs", 0);
         OUT(";\n");
     }
+    OUT("ret;\nALIGNED_CHECK:\nmov.u32 %%bytes, %u;\nmov.b32 %%x, 0;\n", 4 * w->target->words);
+    for (size_t j = 0; j < p->rows; j++) {
+        address(w, p->cols + j);
+        OUT("ld.global%s.b32 ", vector(w));
+        values(w, "oqrs", 0);
+        OUT(", [%%p];\n");
+        for (unsigned v = 0; v < w->target->words; v++) /* x |= output ^ value */
+            OUT("lop3.b32 %%x, %%%c0, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], columns[v],
+                p -> outputs[j]);
+    }
+    OUT("bra MARK;\n");
+}
+
+/* %x is not zero if something differs in the %bytes bytes at %off. */
+static void mark(const writer *w) {
+    OUT("MARK:\nsetp.eq.u32 %%cut, %%x, 0;\n@%%cut ret;\nmov.b32 %%x, 1;\n");
+    OUT("ld.param.u64 %%p, [shape+40];\nadd.u64 %%off, %%off, %%p;\n");
+    OUT("ld.param.u32 %%y, [shape+48];\ncvt.u64.u32 %%q, %%bytes;\n");
+    for (int end = 0; end < 2; end++) {
+        OUT("shr.u64 %%p, %%off, %%y;\nshl.b64 %%p, %%p, 2;\n");
+        if (end == 0)
+            OUT("add.u64 %%off, %%off, %%q;\nsub.u64 %%off, %%off, 1;\nld.param.u64 %%q, "
+                "[shape+32];\n");
+        OUT("add.u64 %%p, %%p, %%q;\nst.global.b32 [%%p], %%x;\n");
+    }
     OUT("ret;\n");
+}
+
+/* single_stores, comparing. */
+static void single_check(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    OUT("SINGLE_CHECK:\nmov.b32 %%q0, 0;\n");
+    for (size_t j = 0; j < p->rows; j++) {
+        address(w, p->cols + j);
+        for (unsigned b = 0; b < 4; b++) {
+            OUT("@%%has%u ld.global.u8 %%o0, [%%p+%u];\n", b, b);
+            OUT("shr.u32 %%y, %%e%u, %u;\nand.b32 %%y, %%y, 0xff;\n", p->outputs[j], 8 * b);
+            OUT("@%%has%u lop3.b32 %%q0, %%o0, %%y, %%q0, 0xbe;\n", b);
+        }
+    }
+    OUT("mov.b32 %%x, %%q0;\nbra MARK;\n");
 }
 
 /* Words at any address, put together from the two aligned words that they lie in. */
@@ -177,7 +217,7 @@ static void single_stores(const writer *w) {
     const gfk_xor_program *p = w->program;
     for (unsigned b = 1; b < 4; b++)
         OUT("setp.gt.u32 %%has%u, %%bytes, %u;\n", b, b);
-    OUT("setp.eq.u32 %%has0, %%bytes, %%bytes;\n");
+    OUT("setp.eq.u32 %%has0, %%bytes, %%bytes;\n@%%check bra SINGLE_CHECK;\n");
     for (size_t j = 0; j < p->rows; j++) {
         const uint32_t value = p->outputs[j];
         address(w, p->cols + j);
@@ -214,9 +254,10 @@ static void head(const writer *w) {
         OUT(".reg .b32 %%%c<%zu>;\n", "abcd"[v], values_needed);
     OUT(".reg .b32 %%e<%zu>, %%o<1>, %%q<1>, %%r<1>, %%s<1>;\n", values_needed);
     OUT(".reg .b32 %%idx, %%thread, %%block, %%bytes, %%x, %%y;\n.reg .b64 %%p, %%off, %%q;\n");
-    OUT(".reg .pred %%accumulate, %%single, %%cut, %%has<4>;\n");
+    OUT(".reg .pred %%accumulate, %%check, %%single, %%cut, %%has<4>;\n");
     OUT("mov.u32 %%thread, %%tid.x;\nmov.u32 %%block, %%ctaid.x;\n");
     OUT("ld.param.u32 %%x, [shape+24];\nsetp.ne.u32 %%accumulate, %%x, 0;\n");
+    OUT("setp.eq.u32 %%check, %%x, %u;\n", (unsigned)GFK_XOR_CHECK);
     OUT("ld.param.u32 %%x, [shape+12];\nsetp.ge.u32 %%single, %%block, %%x;\n");
     OUT("@%%single bra EDGE;\nmad.lo.u32 %%idx, %%block, %u, %%thread;\n", w->target->threads);
     OUT("ld.param.u32 %%x, [shape+8];\nsetp.ge.u32 %%cut, %%idx, %%x;\n@%%cut ret;\n");
@@ -246,5 +287,7 @@ void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_t
         OUT("SINGLE_STORES:\n");
     }
     single_stores(w);
+    single_check(w);
+    mark(w);
     OUT("}\n");
 }

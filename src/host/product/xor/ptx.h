@@ -8,18 +8,24 @@
 
 #define GFK_XOR_KERNEL "gfk_xor" /* its name */
 
+/* gfk_xor_shape.mode. */
+enum { GFK_XOR_STORE = 0, GFK_XOR_ADD = 1, GFK_XOR_CHECK = 2 };
+
 /* The kernel's second parameter. The first is an array of addresses, inputs and then outputs, of
  * unit 0 of each region. A thread takes one unit: `words` aligned words of every region, or one
  * word of regions that are not aligned. What is in front of the units and behind them is taken
  * symbol by symbol, by one block more. */
 typedef struct gfk_xor_shape {
-    uint64_t tail;       /* offset of the first byte behind the units */
-    uint32_t units;      /* below 2^32 - threads */
-    uint32_t blocks;     /* that the units take */
-    uint32_t head;       /* symbols in front of the units */
-    uint32_t edges;      /* symbols in front and behind; at most `threads` */
-    uint32_t accumulate; /* 1: XOR into the outputs */
-    uint32_t unaligned;  /* 1: units are single words at any address */
+    uint64_t tail;      /* offset of the first byte behind the units */
+    uint32_t units;     /* below 2^32 - threads */
+    uint32_t blocks;    /* that the units take */
+    uint32_t head;      /* symbols in front of the units */
+    uint32_t edges;     /* symbols in front and behind; at most `threads` */
+    uint32_t mode;      /* what becomes of the outputs */
+    uint32_t unaligned; /* 1: units are single words at any address */
+    uint64_t marks;     /* for GFK_XOR_CHECK: marks[o >> shift] becomes 1 where an output differs */
+    uint64_t origin;    /* o of unit 0 */
+    uint32_t shift;
 } gfk_xor_shape;
 
 typedef struct gfk_xor_target {

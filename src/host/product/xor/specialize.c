@@ -20,7 +20,7 @@ gfk_xor_target gfk_xor_choose_target(unsigned w, size_t rows, size_t cols, unsig
         t.words = 1;
     } else if (w == 16 && cols <= 16 && work <= 300) {
         t.words = 4;
-        t.blocks = cols <= 12 ? 6 : 5;
+        t.blocks = cols <= 12 ? 6 : 4;
     } else if (live > 96 || (live > 48 && w > 8)) {
         t.threads = 64;
         t.blocks = live > 96 ? 0 : 8;
@@ -81,8 +81,9 @@ gfk_xor_shape gfk_xor_cut(const gfk_xor_target *target, unsigned w, uint64_t *re
         .blocks = (uint32_t)((units + target->threads - 1) / target->threads),
         .head = (uint32_t)(head / symbol),
         .edges = (uint32_t)((bytes - units * unit) / symbol),
-        .accumulate = accumulate,
+        .mode = accumulate ? GFK_XOR_ADD : GFK_XOR_STORE,
         .unaligned = !aligned,
+        .origin = head,
     };
     for (size_t i = 0; i < count; i++)
         regions[i] += head;
