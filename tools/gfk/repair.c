@@ -49,27 +49,29 @@ static int pass(repairing *r, restore_sink *sink, restore_result *result) {
 /* ---- the places of the new shards --------------------------------------------------------------
  */
 
-/* What is in a place: a file of this set, or one that no header claims; else 0 says nothing is. */
-static const shard_source *found_there(const shard_set *set, const struct stat *status) {
+/* The source that a file was found as; NULL: it was not there, or nobody looked. */
+static const shard_source *find_source(const shard_set *set, const struct stat *status) {
     for (size_t i = 0; i < set->source_count; i++)
         if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
             return &set->sources[i];
     return NULL;
 }
 
-/* Before the work, and again before the renaming: `again` is whether what is there has changed. */
-static int check_place(const repairing *r, const char *path, bool *again) {
+/* May what is in a place be replaced? Asked before the work, and again before the renaming.
+ * REPAIR_AGAIN: it came after the shards were looked for. */
+static int check_place(const repairing *r, const char *path) {
     struct stat status;
     if (stat(path, &status) != 0)
         return 0;
     if (!S_ISREG(status.st_mode))
         return fail(TOOL_IO, "%s is not a regular file", path);
-    const shard_source *there = found_there(r->set, &status);
-    *again = there == NULL;
-    if (there == NULL || !there->other || r->options->force)
+    const shard_source *there = find_source(r->set, &status);
+    if (there == NULL && r->set->searched)
+        return REPAIR_AGAIN;
+    if ((there != NULL && !there->other) || r->options->force)
         return 0;
-    return fail(TOOL_EXISTS, "%s is in the way: it belongs to another set; --force replaces it",
-                path);
+    return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", path,
+                there == NULL ? "is not among the arguments" : "belongs to another set");
 }
 
 static int open_writer(repairing *r, const restore_result *result) {
@@ -77,12 +79,9 @@ static int open_writer(repairing *r, const restore_result *result) {
     for (size_t i = 0; i < r->set->count && code == 0; i++) {
         if (!shard_is_bad(r->set, result, i))
             continue;
-        bool again = false;
         char *path = shard_set_path(r->set, i);
         if (path != NULL)
-            code = check_place(r, path, &again);
-        if (again && !r->options->force && code == 0)
-            code = fail(TOOL_EXISTS, "%s is in the way; --force replaces it", path);
+            code = check_place(r, path);
         if (code == 0)
             code = shard_writer_add(&r->writer, i, path);
         else
@@ -96,13 +95,10 @@ static int commit_one(repairing *r, size_t i) {
     char *folder = path_folder(path);
     if (folder == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
-    bool again = false;
     int code = TOOL_IO;
     const int lock = folder_lock(folder, true);
     if (lock >= 0) {
-        code = check_place(r, path, &again);
-        if (code == 0 && again && !r->options->force)
-            code = REPAIR_AGAIN;
+        code = check_place(r, path);
         if (code == 0)
             code = temp_commit(&r->writer.temps[i], 1, &path, lock);
         close(lock);
@@ -174,7 +170,8 @@ int command_repair(int argc, char **argv) {
         free(base);
     }
     if (code == REPAIR_AGAIN)
-        code = fail(TOOL_EXISTS, "others keep writing these shards");
+        code =
+            fail(TOOL_EXISTS, "what is in the place of a shard cannot be read, or keeps changing");
     json_end(stdout, code);
     return code;
 }

@@ -207,6 +207,7 @@ static int find(shard_set *set, char *const *arguments, size_t count) {
     allow_open_files(MAX_SHARDS);
     int code = 0;
     if (count == 1 && !is_shard(arguments[0])) {
+        set->searched = true;
         code = search_for_base(set);
     } else {
         for (size_t i = 0; i < count && code == 0; i++) {

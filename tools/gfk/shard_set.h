@@ -34,6 +34,7 @@ typedef struct shard_set {
     shard_source **shards; /* the best source of each; NULL: missing */
     shard_source *sources; /* everything that was found, whether it is used or not */
     size_t source_count;
+    bool searched; /* sources is all that the folder has */
 } shard_set;
 
 /* Finds the shards that the arguments name: one base, whose folder is searched, or shards, which
