@@ -40,7 +40,7 @@ def check(condition, message):
 class Run:
     def __init__(self, process, out, err):
         self.code = process.returncode
-        self.out = out
+        self.out = out or b""
         self.err = err.decode(errors="replace")
 
     @property
