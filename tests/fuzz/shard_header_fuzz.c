@@ -58,6 +58,37 @@ static void check_header(const uint8_t *bytes) {
     require(shard_bytes(&header) < UINT64_C(1) << 62);
 }
 
+static uint64_t number(const uint8_t *bytes, size_t at, uint64_t least, uint64_t most) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | bytes[at + i];
+    return least + value % (most - least + 1);
+}
+
+/* A header with values that are allowed, which the input chooses; any changed bit shows. */
+static void check_made(const uint8_t *bytes) {
+    static const uint32_t widths[] = {8, 16, 32};
+    shard_header header = {.w = widths[bytes[0] % 3], .matrix = bytes[1] % 6};
+    const uint64_t elements = header.w == 8 ? 256 : MAX_SHARDS;
+    header.polynomial =
+        (UINT64_C(1) << header.w) + number(bytes, 8, 0, (UINT64_C(1) << header.w) - 1);
+    header.k = (uint32_t)number(bytes, 16, 1, elements - 1);
+    header.m = (uint32_t)number(bytes, 24, 1, elements - header.k);
+    header.index = (uint32_t)number(bytes, 32, 0, header.k + header.m - 1);
+    header.mode = (uint32_t)number(bytes, 40, 0, 07777);
+    header.block_bytes = number(bytes, 48, 1, MAX_BLOCK_BYTES / BLOCK_UNIT) * BLOCK_UNIT;
+    header.file_bytes = number(bytes, 56, 0, MAX_FILE_BYTES) >> bytes[2] % 61;
+    memset(header.name, 'n', bytes[3]);
+    uint8_t made[HEADER_BYTES];
+    shard_header read;
+    shard_header_write(&header, made);
+    require(shard_header_read(&read, made) == FORMAT_OK);
+    require(shard_header_same_set(&header, &read) && read.index == header.index);
+    check_header(made);
+    made[number(bytes, 64, 0, HEADER_BYTES - 1)] ^= (uint8_t)(1 << bytes[4] % 8);
+    require(shard_header_read(&read, made) != FORMAT_OK);
+}
+
 static void check_block(const uint8_t *bytes) {
     uint8_t again[BLOCK_HEADER_BYTES];
     block_header header;
@@ -69,6 +100,7 @@ static void check_block(const uint8_t *bytes) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *header = take(data, size, HEADER_BYTES), *block = take(data, size, BLOCK_HEADER_BYTES);
+    check_made(header);
     check_header(header);
     check_block(block);
     memcpy(header, "\x89GFK\r\n\x1a\n\1\0\0\0\0\2\0\0", 16);

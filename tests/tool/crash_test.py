@@ -160,28 +160,44 @@ def before_every_call():
                 scene.after_rerun()
 
 
-def at_random_moments():
-    class Larger:
-        size = 8 << 20
-        code = ("-k10", "-m4", "--block-size", "64K")
+class Larger:
+    size = 8 << 20
+    code = ("-k10", "-m4", "--block-size", "64K")
 
-    killed = 0
-    for n in range(harness.options.kills):
-        base = SCENES[n % len(SCENES)]
+
+def kill_some(count, scenes):
+    """Until so many runs were killed before they ended, at any moment of the time that one takes."""
+    killed = tried = 0
+    slowest = 0.02
+    while killed < count:
+        base = scenes[tried % len(scenes)]
+        tried += 1
         with Folder() as folder:
             scene = type(base.__name__, (Larger, base), {})(folder)
+            start = time.monotonic()
             process = subprocess.Popen(command(*scene.arguments()), cwd=folder.path,
                                        stdout=subprocess.DEVNULL)
-            time.sleep(harness.rng.uniform(0, 0.06))
-            process.kill()
-            code = process.wait()
+            try:
+                code = process.wait(harness.rng.uniform(0, slowest))
+                slowest = time.monotonic() - start
+            except subprocess.TimeoutExpired:
+                process.kill()
+                code = process.wait()
             check(code in (harness.OK, KILLED), f"exit code {code}")
-            killed += code == KILLED
             if code == KILLED:
+                killed += 1
+                slowest *= 1.01
                 scene.after_kill()
                 scene.gfk(*scene.arguments())
             scene.after_rerun()
-    print(f"{killed} of {harness.options.kills} runs were killed in time")
+        check(tried < 10 * count + 100, "runs end before they can be killed")
+
+
+def at_random_moments():
+    kills = harness.options.kills
+    kill_some(kills, (FirstEncode, EncodeAgain, EncodeOver))
+    kill_some(kills, (Repair,))
+    kill_some(kills // 4, (Decode,))
 
 
 def names_after_contents():

@@ -23,7 +23,8 @@ parser.add_argument("tool", help="the program")
 parser.add_argument("--minimum", type=int, default=1, help="combinations to check at least")
 parser.add_argument("--seed", type=int, default=20240229)
 parser.add_argument("--reduced", action="store_true", help="fewer cases, for sanitizers")
-parser.add_argument("--kills", type=int, default=24, help="crash_test: runs to kill")
+parser.add_argument("--kills", type=int, default=12,
+                    help="crash_test: runs of encode to kill, and runs of repair")
 options = None
 rng = None
 _checked = 0
@@ -153,6 +154,8 @@ def main(*tests):
     global options, rng
     options = parser.parse_args()
     options.tool = os.path.abspath(options.tool)
+    # The thread that waits for signals never ends; ThreadSanitizer would wait a second for it.
+    os.environ["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + os.environ.get("TSAN_OPTIONS", "")
     for test in tests:
         rng = random.Random(f"{options.seed} {test.__name__}")
         start = time.monotonic()

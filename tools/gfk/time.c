@@ -70,14 +70,12 @@ static gfk_status inverse(const timing *t, size_t i, uint32_t *result) {
 static int time_single(timing *t, const char *what, operation *run) {
     const size_t count = t->bytes / (t->method.field.w / 8);
     const double start = seconds_now();
-    volatile uint32_t sum = 0; /* the results are used */
     for (uint64_t n = 0; n < t->iterations; n++) {
         for (size_t i = 0; i < count; i++) {
             uint32_t result = 0;
             const gfk_status status = run(t, i, &result);
             if (status != GFK_STATUS_SUCCESS)
                 return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
-            sum ^= result;
         }
     }
     print(what, seconds_now() - start, (double)count * (double)t->iterations,
