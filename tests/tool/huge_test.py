@@ -15,14 +15,10 @@ PIECE = 16 << 20
 MEMORY = 64 << 20
 
 
-BASIS = harness.rng.randbytes(PIECE)
-
-
-def pieces():
-    """The file: every piece differs. Never all at once: what this process has in memory counts for
-    the programs that it starts, too."""
+def pieces(basis):
+    """The file, which is not kept: every piece differs."""
     for number in range(0, SIZE, PIECE):
-        piece = number.to_bytes(8, "little") + BASIS[8:]
+        piece = number.to_bytes(8, "little") + basis[8:]
         yield piece[:min(PIECE, SIZE - number)]
 
 
@@ -36,9 +32,10 @@ def measured(*arguments, cwd):
 
 
 def more_than_4_gib():
+    basis = harness.rng.randbytes(PIECE)
     with Folder() as folder:
         with open(folder / "f", "wb") as file:
-            file.writelines(pieces())
+            file.writelines(pieces(basis))
         most = measured("encode", "-k4", "-m2", "--memory", MEMORY, "f", cwd=folder.path)
         check(most < 2 * MEMORY, f"encode took {most} bytes of memory")
         os.unlink(folder / "f")
@@ -48,7 +45,7 @@ def more_than_4_gib():
         most = measured("decode", "--memory", MEMORY, "f", cwd=folder.path)
         check(most < 2 * MEMORY, f"decode took {most} bytes of memory")
         with open(folder / "f", "rb") as file:
-            for piece in pieces():
+            for piece in pieces(basis):
                 check(file.read(PIECE) == piece, "the file differs")
             check(file.read(1) == b"", "the file is longer")
         os.unlink(folder / "f")
