@@ -252,6 +252,30 @@ TEST_P(RsUpdate, Delta) {
     }
 }
 
+// Who holds one parity region has a code of its row alone.
+TEST_P(RsUpdate, HolderOfOneParityRegion) {
+    const RsCode code = make_code({GFK_RS_CAUCHY, 6, 3});
+    Random random;
+    const size_t bytes = 200 * symbol_bytes();
+    Stripe stripe(host(), code.get(), bytes, Stripe::PHASES, random);
+    std::vector<uint32_t> matrix(18);
+    ASSERT_OK(gfk_rs_get_matrix(code.get(), matrix.data()));
+    const Bytes made = random.bytes(bytes);
+    const Memory before(host(), stripe.content(4)), after(host(), made);
+    const Memory delta(host(), bytes);
+    ASSERT_OK(gfk_rs_delta(code.get(), before.data(), after.data(), delta.data(), bytes, nullptr));
+    for (size_t j = 0; j < 3; j++) {
+        const auto row = matrix.begin() + static_cast<ptrdiff_t>(6 * j);
+        const RsCode holder = make_code({GFK_RS_CUSTOM, 6, 1, {row, row + 6}});
+        EXPECT_EQ(GFK_RS_MDS_YES, info_of(holder.get()).mds);
+        const gfk_regions one = {nullptr, stripe.at(6 + j), bytes};
+        ASSERT_OK(gfk_rs_apply_delta(holder.get(), 4, delta.data(), &one, bytes, nullptr));
+    }
+    stripe.change(4, 0, made);
+    ASSERT_TRUE(stripe.is_rebuilt({6, 7, 8}));
+    count_checked(3);
+}
+
 PER_PLACE(RsEncode);
 PER_PLACE(RsVerify);
 PER_PLACE(RsUpdate);
