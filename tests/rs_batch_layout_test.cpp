@@ -34,7 +34,8 @@ struct Batch {
     }
 };
 
-enum class Shape { ALIGNED, PHASES, MISALIGNED, MIXED };
+// ONE: only the last region, an output, is misaligned.
+enum class Shape { ALIGNED, PHASES, MISALIGNED, ONE, MIXED };
 
 struct Choice {
     size_t k, most_rows, stripes, most_bytes;
@@ -60,7 +61,7 @@ Batch make_batch(unsigned w, const Choice &c, Random &random) {
     size_t next = (16 - reinterpret_cast<uintptr_t>(b.memory.data()) % 16) % 16;
     for (size_t s = 0; s < c.stripes; s++) {
         const size_t p = s % 3;
-        const Shape shape = c.shape == Shape::MIXED ? static_cast<Shape>(random.below(3)) : c.shape;
+        const Shape shape = c.shape == Shape::MIXED ? static_cast<Shape>(random.below(4)) : c.shape;
         const size_t phase = shape == Shape::PHASES ? random.below(16) / symbol * symbol : 0;
         const size_t symbols = s == 0 || c.same_length ? c.most_bytes / symbol
                                : s == 1                ? 1
@@ -68,7 +69,10 @@ Batch make_batch(unsigned w, const Choice &c, Random &random) {
         const size_t bytes = symbols * symbol;
         b.stripes.push_back({bytes, p, b.addresses.size()});
         for (size_t i = 0; i < c.k + b.patterns[p].rows; i++) {
-            const size_t at = shape == Shape::MISALIGNED ? random.below(16) : phase;
+            const bool last = i + 1 == c.k + b.patterns[p].rows;
+            const size_t at = shape == Shape::MISALIGNED    ? random.below(16)
+                              : shape == Shape::ONE && last ? 1 + random.below(15)
+                                                            : phase;
             b.addresses.push_back(b.memory.data() + next + 16 + at);
             next += room;
         }
@@ -182,10 +186,15 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
                 const size_t output = T::w == 32 ? first : first + lane % T::lanes;
                 const uint32_t cell = place.cell + u * T::cells + lane / T::lanes;
                 const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
-                if (output < place.record.rows && cell < place.record.cells)
-                    store_part(load_address(place.in_image, T::inputs + output) +
-                                   16 * static_cast<uint64_t>(cell),
-                               place.first(cell), place.last(cell), part, words[lane]);
+                if (output >= place.record.rows || cell >= place.record.cells)
+                    continue;
+                uint8_t *p = load_address(place.in_image, T::inputs + output) +
+                             16 * static_cast<uint64_t>(cell);
+                if (simple) { // a store of the whole cell
+                    ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % 16, 0u);
+                    ASSERT_TRUE(place.first(cell) == 0 && place.last(cell) == 16);
+                }
+                store_part(p, place.first(cell), place.last(cell), part, words[lane]);
             }
         }
 }
@@ -241,7 +250,7 @@ void check_bits(size_t k, size_t rows) {
                                      nullptr};
     const Task task = run_bits<T, Units, P>;
     check(T::w, kernel, task, {k, rows, 5, 512, true, Shape::ALIGNED});
-    for (Shape shape : {Shape::ALIGNED, Shape::PHASES, Shape::MISALIGNED})
+    for (Shape shape : {Shape::ALIGNED, Shape::PHASES, Shape::MISALIGNED, Shape::ONE})
         check(T::w, kernel, task, {k, rows, 6, 384, false, shape});
     check(T::w, kernel, task, {k, rows, 30, 48, false, Shape::MIXED});
 }

@@ -26,7 +26,7 @@ struct Arguments {
     gfk_rs_t code;
     const gfk_regions *data, *parity;
     size_t bytes;
-    gfk_rs_repair repair;
+    int repair; // not the enumeration, which must not hold the wrong values tried here
     gfk_rs_verdict *verdict;
     uint64_t *counts;
     void *workspace;
@@ -60,7 +60,8 @@ TEST_P(RsLocateCall, Mistakes) {
         const gfk_rs_verdict verdict = patient.verdict();
         const std::vector<uint64_t> counts = patient.counts();
         const Bytes workspace = patient.workspace().read();
-        EXPECT_STATUS(status, gfk_rs_locate(a.code, a.data, a.parity, a.bytes, a.repair, a.verdict,
+        EXPECT_STATUS(status, gfk_rs_locate(a.code, a.data, a.parity, a.bytes,
+                                            static_cast<gfk_rs_repair>(a.repair), a.verdict,
                                             a.counts, a.workspace, a.workspace_bytes, a.stream))
             << what;
         patient.take();
@@ -77,8 +78,7 @@ TEST_P(RsLocateCall, Mistakes) {
     refused(invalid, "no verdict", [](Arguments &a) { a.verdict = nullptr; });
     refused(invalid, "no counts", [](Arguments &a) { a.counts = nullptr; });
     for (int wrong : {-1, 2})
-        refused(invalid, "repair",
-                [=](Arguments &a) { std::memcpy(&a.repair, &wrong, sizeof a.repair); });
+        refused(invalid, "repair", [=](Arguments &a) { a.repair = wrong; });
     refused(GFK_STATUS_INVALID_SIZE, "half a symbol", [](Arguments &a) { a.bytes = 4095; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "workspace", [](Arguments &a) { a.workspace_bytes--; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "no workspace",

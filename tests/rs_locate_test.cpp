@@ -208,6 +208,24 @@ TEST_P(RsLocate, TooManyErrors) {
     }
 }
 
+// An odd number of parity regions tells t + 1 errors from t others.
+TEST_P(RsLocate, OneErrorTooMany) {
+    for (unsigned w : {8u, 16u, 32u})
+        for (size_t m : {3, 5, 7}) {
+            const size_t symbols = options.reduced ? 200 : 2000;
+            Random random(m);
+            const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, 20, m});
+            Patient patient(host(), code.get(), symbols * (w / 8), false, random);
+            for (size_t symbol = 0; symbol < symbols; symbol++)
+                patient.damage_some(symbol, m / 2 + 1, random);
+            ASSERT_OK(patient.locate(GFK_RS_REPAIR));
+            ASSERT_TRUE(patient.is_consistent());
+            EXPECT_EQ(symbols, patient.verdict().unexplained);
+            ASSERT_TRUE(patient.is_untouched());
+            count_checked(symbols);
+        }
+}
+
 // More regions than a kernel's parameters hold addresses: equally spaced ones only, on a device.
 TEST_P(RsLocate, ManyRegions) {
     const gfk_field field = make_field(16);

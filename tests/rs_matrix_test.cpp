@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The named matrices: what they are by definition, and what other libraries compute.
-#include <cstring>
 #include <functional>
 
 #include <gfk/rs.h>
@@ -46,9 +45,7 @@ TEST(RsMatrix, Names) {
         count_checked();
     }
     for (int wrong : {-1, 7, 1000000}) {
-        gfk_rs_matrix which;
-        std::memcpy(&which, &wrong, sizeof which);
-        EXPECT_NE(nullptr, gfk_rs_matrix_name(which));
+        EXPECT_NE(nullptr, gfk_rs_matrix_name(static_cast<gfk_rs_matrix>(wrong)));
         count_checked();
     }
 }
@@ -84,9 +81,11 @@ TEST(RsMatrix, Refusals) {
     }
     refused(GFK_STATUS_INVALID_SIZE, &wide, GFK_RS_CAUCHY, size_t(1) << 31, size_t(1) << 31);
     for (int wrong : {static_cast<int>(GFK_RS_CUSTOM), -1, 7}) {
-        gfk_rs_matrix which;
-        std::memcpy(&which, &wrong, sizeof which);
-        refused(GFK_STATUS_INVALID_ARGUMENT, &field, which, 4, 2);
+        EXPECT_STATUS(
+            GFK_STATUS_INVALID_ARGUMENT,
+            gfk_rs_fill_matrix(&field, static_cast<gfk_rs_matrix>(wrong), 4, 2, matrix.data()));
+        EXPECT_EQ(before, matrix);
+        count_checked();
     }
 }
 
@@ -196,7 +195,8 @@ TEST(RsMatrix, KnownValues) {
 
 using Generate = std::function<bool(int k, int m, uint32_t *matrix)>;
 
-void expect_equal(const gfk_field &field, gfk_rs_matrix which, const Generate &generate) {
+[[maybe_unused]] void expect_equal(const gfk_field &field, gfk_rs_matrix which,
+                                   const Generate &generate) {
     const auto check = [&](size_t k, size_t m) {
         Elements expected(k * m);
         ASSERT_TRUE(generate(static_cast<int>(k), static_cast<int>(m), expected.data()));
@@ -204,7 +204,7 @@ void expect_equal(const gfk_field &field, gfk_rs_matrix which, const Generate &g
             << gfk_rs_matrix_name(which) << ", w = " << field.w << ", k = " << k << ", m = " << m;
         count_checked();
     };
-    const size_t most = options.reduced ? 8 : 40;
+    const size_t most = options.reduced ? 8 : field.w == 32 ? 20 : 40; // w = 32 takes them long
     for (size_t k = 1; k <= most; k++)
         for (size_t m = 1; m <= most / 2; m++)
             check(k, m);
@@ -212,7 +212,7 @@ void expect_equal(const gfk_field &field, gfk_rs_matrix which, const Generate &g
         if (field.w == 8)
             check(256 - m, m);
     if (!options.reduced && field.w == 16)
-        for (size_t k : {254, 300, 1000})
+        for (size_t k : {254, 255, 300})
             for (size_t m : {2, 3})
                 check(k, m);
 }

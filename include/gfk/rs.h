@@ -143,8 +143,9 @@ typedef struct gfk_rs_decoder *gfk_rs_decoder_t;
 /* gfk_rs_decoder_create: prepares to rebuild.
  *
  * lost    lost_count indices, each once, in any order; 0 and NULL are fine
- * wanted  wanted_count of them, each once; NULL and 0: all of them
- * desc    how to compute; NULL: as the code was made. Its device must be the code's.
+ * wanted  wanted_count of them, each once; NULL and 0: all of them; an empty list: none
+ * desc    how to compute; NULL: as the code was made. It must lead to the code's device, or for a
+ *         code on the CPU to the CPU.
  *
  * The decoder reads k of the regions that are not lost, data first, then parity in its order,
  * unless the matrix is not MDS and these do not suffice.
@@ -191,7 +192,8 @@ GFK_API gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_
  *          write): set to 0 if it matches, to 1 if not, in stream order; aligned to 4 bytes
  *
  * No allocation, no synchronization; capturable. Statuses: above; INVALID_ARGUMENT for a NULL or
- * misaligned word too. */
+ * misaligned word too; OVERLAP only of the word with a region; NOT_SUPPORTED (on a device, more
+ * than 1,024 data regions, or 2,048 equally spaced ones). */
 GFK_API gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                                  size_t bytes, uint32_t *differs, gfk_stream_t stream);
 
@@ -254,7 +256,7 @@ typedef struct gfk_rs_updater *gfk_rs_updater_t;
 
 /* gfk_rs_updater_create: prepares updates of the data region `index`.
  *
- * desc  how to compute; NULL: as the code was made. Its device must be the code's.
+ * desc  how to compute; NULL: as the code was made. As for gfk_rs_decoder_create.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k - 1, another device); otherwise as
  * gfk_product_create. On an error *updater is unchanged. Any thread. */
@@ -282,8 +284,8 @@ GFK_API gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *de
 GFK_API void gfk_rs_updater_destroy(gfk_rs_updater_t updater);
 
 /* gfk_rs_delta: delta = before ^ after, which is all that the holder of a parity region needs.
- * delta may be before or after itself, but not overlap them otherwise. No allocation; capturable.
- * Statuses: above. */
+ * delta may be one of before and after itself, but not overlap them otherwise. No allocation;
+ * capturable. Statuses: above. */
 GFK_API gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, void *delta,
                                 size_t bytes, gfk_stream_t stream);
 
@@ -301,11 +303,12 @@ GFK_API gfk_status gfk_rs_apply_delta(gfk_rs_t code, size_t index, const void *d
 typedef struct gfk_rs_stripe {
     gfk_regions data, parity; /* as for gfk_rs_encode and gfk_rs_decoder_run */
     size_t bytes;             /* each stripe its own */
-    const size_t *lost;       /* NULL and 0: encode. Else rebuild all of these */
+    const size_t *lost;       /* NULL and 0: encode. Else rebuild all of these; 0: nothing */
     size_t lost_count;
 } gfk_rs_stripe;
 
-/* An immutable object: the addresses, lengths and matrices of many stripes, in device memory. */
+/* An immutable object: the addresses, lengths and matrices of many stripes, on a device in its
+ * memory. */
 typedef struct gfk_rs_batch *gfk_rs_batch_t;
 
 /* gfk_rs_batch_create: prepares to encode or rebuild many stripes of one code in one launch.
@@ -313,13 +316,17 @@ typedef struct gfk_rs_batch *gfk_rs_batch_t;
  * stripes   count of them; copied, the regions themselves not
  * statuses  if not NULL, count words: what is wrong with each stripe. A stripe that is not SUCCESS
  *           (INVALID_ARGUMENT, INVALID_SIZE, OVERLAP within the stripe, TOO_MANY_ERASURES,
- * SINGULAR) is left out, and the others are done. Stripes are not checked against each other.
+ *           SINGULAR) is left out, and the others are done.
  *
- * All inversion, packing and uploading is here.
+ * Stripes are done in any order and not checked against each other: what one writes, no other may
+ * read or write. On a device a region has at most 64 GiB less 32 bytes: INVALID_SIZE.
+ *
+ * All inversion, packing and uploading is here. A loss that several stripes share is inverted once.
  *
  * Returns SUCCESS, also when stripes were left out, if statuses is given; else the first stripe's
- * error. INVALID_ARGUMENT (NULL); OUT_OF_MEMORY; CUDA. On an error *batch is unchanged. Any thread.
- */
+ * error. INVALID_ARGUMENT (NULL); INVALID_SIZE (on a device, stripes that are too long together,
+ * which begins at 256 GiB, counting one region of each); OUT_OF_MEMORY; CUDA; on the CPU also what
+ * gfk_product_create returns. On an error *batch is unchanged. Any thread. */
 GFK_API gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code,
                                        const gfk_rs_stripe *stripes, size_t count,
                                        gfk_status *statuses);

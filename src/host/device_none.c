@@ -90,6 +90,11 @@ gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
+gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
 gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     (void)call;
     return GFK_STATUS_NOT_SUPPORTED;

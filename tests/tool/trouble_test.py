@@ -267,7 +267,7 @@ def json_for_machines():
 
 def progress_on_a_terminal_alone():
     with Folder() as folder:
-        folder.write("f", harness.rng.randbytes((2 if harness.options.reduced else 16) << 20))
+        folder.write("f", harness.rng.randbytes((12 if harness.options.reduced else 96) << 20))
         arguments = ("encode", "-f", "-w32", "-k4", "-m4", "f")
         master, slave = pty.openpty()
         process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,

@@ -167,18 +167,16 @@ static gfk_status make_on_host(gfk_rs_batch_t batch, gfk_rs_t code) {
     if (batch->pool == NULL || batch->products == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     batch->product_count = plan->pattern_count;
-    for (size_t i = 0; i < plan->stripe_count; i++) {
+    gfk_product_desc desc;
+    gfk_status status = gfk_rs_product_desc(code, NULL, &desc);
+    for (size_t i = 0; i < plan->stripe_count && status == GFK_STATUS_SUCCESS; i++) {
         const size_t p = plan->stripes[i].pattern;
         const gfk_batch_pattern *pattern = &plan->patterns[p];
-        if (batch->products[p] != NULL)
-            continue;
-        const gfk_status status =
-            gfk_product_create(&batch->products[p], &plan->field, pattern->rows, plan->k,
-                               pattern->matrix, &code->product);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
+        if (batch->products[p] == NULL)
+            status = gfk_product_create(&batch->products[p], &plan->field, pattern->rows, plan->k,
+                                        pattern->matrix, &desc);
     }
-    return GFK_STATUS_SUCCESS;
+    return status;
 }
 
 typedef struct host_run {

@@ -9,10 +9,11 @@
 #include "../device.h"
 #include "cache.h"
 
-enum { MOST = 64 };
+enum { MOST = 64, FEW = 256 /* of a key that needs no allocation */ };
 
 typedef struct entry {
-    size_t *key; /* the index of an updater; or lost, ascending, and wanted, ascending */
+    size_t *key; /* the index of an updater; or the number of lost regions, these, and the wanted
+                    ones, both ascending */
     size_t length;
     gfk_rs_decoder_t decoder; /* one of the two */
     gfk_rs_updater_t updater;
@@ -28,6 +29,8 @@ struct gfk_rs_cache {
 };
 
 static void destroy_entry(entry *e) {
+    if (e == NULL)
+        return;
     gfk_rs_decoder_destroy(e->decoder);
     gfk_rs_updater_destroy(e->updater);
     free(e->key);
@@ -54,8 +57,7 @@ void gfk_rs_cache_destroy(gfk_rs_cache *cache) {
     if (cache == NULL)
         return;
     for (size_t i = 0; i < MOST; i++)
-        if (cache->entries[i] != NULL)
-            destroy_entry(cache->entries[i]);
+        destroy_entry(cache->entries[i]);
     pthread_mutex_destroy(&cache->mutex);
     free(cache);
 }
@@ -131,75 +133,77 @@ static void leave(gfk_rs_t code, entry *e) {
     pthread_mutex_unlock(&code->cache->mutex);
 }
 
-/* The key becomes the entry's. */
-static gfk_status enter(gfk_rs_t code, size_t *key, size_t length, bool decoder, const size_t *lost,
-                        size_t lost_count, const size_t *wanted, size_t wanted_count, entry **out) {
-    pthread_mutex_lock(&code->cache->mutex);
-    *out = find(code->cache, decoder, key, length);
-    pthread_mutex_unlock(&code->cache->mutex);
-    if (*out != NULL) {
-        free(key);
-        return GFK_STATUS_SUCCESS;
-    }
+/* Makes the entry of a key that is not there. */
+static gfk_status make(gfk_rs_t code, bool decoder, const size_t *key, size_t length, entry **out) {
     entry *made = calloc(1, sizeof *made);
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
-    if (made != NULL && decoder)
-        status = gfk_rs_decoder_create(&made->decoder, code, lost, lost_count, wanted, wanted_count,
-                                       NULL);
-    else if (made != NULL)
-        status = gfk_rs_updater_create(&made->updater, code, key[0], NULL);
+    if (made != NULL && (made->key = malloc(length * sizeof *key)) != NULL)
+        status = decoder ? gfk_rs_decoder_create(&made->decoder, code, key + 1, key[0],
+                                                 key + 1 + key[0], length - 1 - key[0], NULL)
+                         : gfk_rs_updater_create(&made->updater, code, key[0], NULL);
     if (status != GFK_STATUS_SUCCESS) {
-        free(made);
-        free(key);
+        destroy_entry(made);
         return status;
     }
-    made->key = key;
+    memcpy(made->key, key, length * sizeof *key);
     made->length = length;
     *out = add(code, made);
     return GFK_STATUS_SUCCESS;
 }
 
+static gfk_status enter(gfk_rs_t code, bool decoder, const size_t *key, size_t length,
+                        entry **out) {
+    pthread_mutex_lock(&code->cache->mutex);
+    *out = find(code->cache, decoder, key, length);
+    pthread_mutex_unlock(&code->cache->mutex);
+    return *out ? GFK_STATUS_SUCCESS : make(code, decoder, key, length, out);
+}
+
 /* ---- the conveniences --------------------------------------------------------------------------
  */
+
+static void sort(size_t *to, const size_t *from, size_t count) {
+    if (count == 0)
+        return;
+    memcpy(to, from, count * sizeof *to);
+    qsort(to, count, sizeof *to, compare);
+}
 
 gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count, const size_t *wanted,
                          size_t wanted_count, const gfk_regions *data, const gfk_regions *parity,
                          size_t bytes, gfk_stream_t stream) {
     if (code == NULL || (lost == NULL && lost_count != 0) || (wanted == NULL && wanted_count != 0))
         return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t n = code->info.k + code->info.m;
-    if (lost_count > n || wanted_count > lost_count) /* something is there twice */
+    if (wanted == NULL) {
+        wanted = lost;
+        wanted_count = lost_count;
+    }
+    if (lost_count > code->info.m) /* no key for it; what is wrong? */
+        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
+    if (wanted_count > lost_count)
         return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t length = lost_count + wanted_count + 1;
-    size_t *key = malloc(length * sizeof *key);
-    if (key == NULL)
+    size_t few[FEW], *key = few;
+    const size_t length = 1 + lost_count + wanted_count;
+    if (length > FEW && (key = malloc(length * sizeof *key)) == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    /* Without a list all are wanted; with an empty one too. */
     key[0] = lost_count;
-    if (lost_count != 0)
-        memcpy(key + 1, lost, lost_count * sizeof *key);
-    if (wanted_count != 0)
-        memcpy(key + 1 + lost_count, wanted, wanted_count * sizeof *key);
-    qsort(key + 1, lost_count, sizeof *key, compare);
-    qsort(key + 1 + lost_count, wanted_count, sizeof *key, compare);
+    sort(key + 1, lost, lost_count);
+    sort(key + 1 + lost_count, wanted, wanted_count);
     entry *e;
-    gfk_status status = enter(code, key, length, true, lost, lost_count,
-                              wanted_count ? wanted : NULL, wanted_count, &e);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_rs_decoder_run(e->decoder, data, parity, bytes, stream);
-    leave(code, e);
+    gfk_status status = enter(code, true, key, length, &e);
+    if (status == GFK_STATUS_SUCCESS) {
+        status = gfk_rs_decoder_run(e->decoder, data, parity, bytes, stream);
+        leave(code, e);
+    }
+    if (key != few)
+        free(key);
     return status;
 }
 
 static gfk_status enter_updater(gfk_rs_t code, size_t index, entry **e) {
     if (code == NULL || index >= code->info.k)
         return GFK_STATUS_INVALID_ARGUMENT;
-    size_t *key = malloc(sizeof *key);
-    if (key == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    *key = index;
-    return enter(code, key, 1, false, NULL, 0, NULL, 0, e);
+    return enter(code, false, &index, 1, e);
 }
 
 gfk_status gfk_rs_update(gfk_rs_t code, size_t index, const void *before, const void *after,

@@ -139,8 +139,15 @@ gfk_status gfk_rs_create(gfk_rs_t *code, const gfk_field *field, size_t k, size_
 }
 
 gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out) {
+    if (desc != NULL && desc->size != sizeof *desc)
+        return GFK_STATUS_INVALID_ARGUMENT;
     *out = desc ? *desc : code->product;
-    if (desc != NULL && desc->device != -1 && desc->device != code->info.device)
+    const gfk_engine_info *named = out->engine ? gfk_engine_find(out->engine) : NULL;
+    const gfk_engine_family family = named ? named->family : out->family;
+    const bool other_side =
+        family != GFK_ENGINE_AUTO &&
+        (family == GFK_ENGINE_HOST || family == GFK_ENGINE_ISAL) != (code->info.device < 0);
+    if (desc != NULL && (other_side || (desc->device != -1 && desc->device != code->info.device)))
         return GFK_STATUS_INVALID_ARGUMENT;
     /* Where the code is, its other products are: on its device, or on the CPU. */
     if (code->info.device >= 0) {

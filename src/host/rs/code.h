@@ -53,8 +53,9 @@ gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_c
 /* ---- what is damaged: locate.c ------------------------------------------------------------------
  */
 
-/* Sets code->locator and code->info.locatable from info, matrix and info.mds; NULL and 0 where
- * locating is not offered. For a code on a device, that device is current. */
+/* Sets code->locator and code->info.locatable from info, matrix and arithmetic; NULL and 0 where
+ * locating is not offered. The locator uses the arithmetic. For a code on a device, that device is
+ * current. */
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
 void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */
 

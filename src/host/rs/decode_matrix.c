@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../nibbles.h"
 #include "code.h"
 
 enum { THERE = 0, LOST = 1, WANTED = 2 };
@@ -26,19 +27,23 @@ static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost
     return lost_count > m ? GFK_STATUS_TOO_MANY_ERASURES : GFK_STATUS_SUCCESS;
 }
 
-/* to += c * from */
-static void add_row(const gfk_arithmetic *f, uint32_t *to, const uint32_t *from, uint32_t c,
-                    size_t count) {
+/* to[i] += c * from[i], or where there is an index c * from[index[i]] */
+static void add_row(const gfk_arithmetic *f, uint32_t *to, const uint32_t *from,
+                    const size_t *index, uint32_t c, size_t count) {
     if (c == 0)
         return;
     if (f->w == 32) {
+        gfk_nibbles t;
+        gfk_nibbles_expand(&t, 32, f->polynomial, c);
         for (size_t i = 0; i < count; i++)
-            to[i] ^= gfk_times(f, c, from[i]);
+            to[i] ^= gfk_nibbles_times(&t, 32, from[index ? index[i] : i]);
         return;
     }
     const uint16_t *antilog = f->antilog + f->log[c];
-    for (size_t i = 0; i < count; i++)
-        to[i] ^= from[i] ? antilog[f->log[from[i]]] : 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t x = from[index ? index[i] : i];
+        to[i] ^= x ? antilog[f->log[x]] : 0;
+    }
 }
 
 static void scale_row(const gfk_arithmetic *f, uint32_t *row, uint32_t c, size_t count) {
@@ -61,8 +66,8 @@ static bool take_row(solver *s, size_t parity) {
     uint32_t *left = s->left + s->taken * e, *right = s->right + s->taken * e;
     for (size_t r = 0; r < s->taken; r++) {
         const uint32_t c = left[s->pivots[r]];
-        add_row(s->f, left, s->left + r * e, c, e);
-        add_row(s->f, right, s->right + r * e, c, e);
+        add_row(s->f, left, s->left + r * e, NULL, c, e);
+        add_row(s->f, right, s->right + r * e, NULL, c, e);
     }
     size_t pivot = 0;
     while (pivot < e && left[pivot] == 0)
@@ -74,8 +79,8 @@ static bool take_row(solver *s, size_t parity) {
     scale_row(s->f, right, inverse, e);
     for (size_t r = 0; r < s->taken; r++) {
         const uint32_t c = s->left[r * e + pivot];
-        add_row(s->f, s->left + r * e, left, c, e);
-        add_row(s->f, s->right + r * e, right, c, e);
+        add_row(s->f, s->left + r * e, left, NULL, c, e);
+        add_row(s->f, s->right + r * e, right, NULL, c, e);
     }
     s->pivots[s->taken] = pivot;
     s->parity[s->taken] = parity;
@@ -99,35 +104,22 @@ static bool solve(solver *s, gfk_rs_t code, const unsigned char *state, const si
     return s->taken == e;
 }
 
-/* data += c * (the lost data region whose row of the solution is `row`), as coefficients of the
- * sources: the data that is there, then the parity rows taken. */
-static void add_solution(const solver *s, gfk_rs_t code, const size_t *sources, size_t row,
-                         uint32_t c, uint32_t *to) {
-    const size_t k = code->info.k, there = k - s->e;
-    for (size_t r = 0; r < s->e; r++) {
-        const uint32_t d = gfk_times(s->f, c, s->right[row * s->e + r]);
-        to[there + r] ^= d;
-        if (d == 0)
-            continue;
-        const uint32_t *parity = code->matrix + s->parity[r] * k;
-        for (size_t i = 0; i < there; i++)
-            to[i] ^= gfk_times(s->f, d, parity[sources[i]]);
-    }
-}
-
+/* The wanted region as a sum of the sources: the data that is there, then the parity taken. That
+ * parity stands for the lost data, of which a parity region has a sum and a data region is one. */
 static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, const size_t *lost,
-                       size_t index, uint32_t *to) {
-    const size_t k = code->info.k, there = k - s->e;
-    memset(to, 0, k * sizeof *to);
-    if (index >= k)
-        for (size_t i = 0; i < there; i++)
-            to[i] = code->matrix[(index - k) * k + sources[i]];
-    for (size_t r = 0; r < s->e; r++) {
+                       size_t index, uint32_t *row) {
+    const size_t k = code->info.k, e = s->e, there = k - e;
+    uint32_t *of_parity = row + there;
+    memset(row, 0, k * sizeof *row);
+    for (size_t r = 0; r < e; r++) {
         const size_t region = lost[s->pivots[r]];
         const uint32_t c = index >= k ? code->matrix[(index - k) * k + region] : index == region;
-        if (c != 0)
-            add_solution(s, code, sources, r, c, to);
+        add_row(s->f, of_parity, s->right + r * e, NULL, c, e);
     }
+    if (index >= k)
+        add_row(s->f, row, code->matrix + (index - k) * k, sources, 1, there);
+    for (size_t r = 0; r < e; r++) /* parity less its part of the data that is there */
+        add_row(s->f, row, code->matrix + s->parity[r] * k, sources, of_parity[r], there);
 }
 
 static gfk_status fill(gfk_rs_t code, const unsigned char *state, const size_t *wanted,

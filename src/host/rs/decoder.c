@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../device.h"
 #include "../product/overlap.h"
 #include "code.h"
 
@@ -12,6 +13,7 @@ enum { GROUP = 1024 };
 
 struct gfk_rs_decoder {
     size_t k, symbol;
+    int device; /* -1: the host */
     size_t wanted_count;
     size_t *wanted, *sources; /* one allocation, with sources behind */
     size_t row_groups, col_groups;
@@ -65,11 +67,11 @@ gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const
     gfk_status status = gfk_rs_product_desc(code, desc, &chosen);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    /* Also before anything is allocated by what the lists claim. */
-    status = gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    if (wanted == NULL) {
+    if (lost_count > code->info.m) /* allocate nothing for it; what is wrong? */
+        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
+    if (wanted_count > lost_count)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (wanted == NULL && wanted_count == 0) {
         wanted = lost;
         wanted_count = lost_count;
     }
@@ -80,15 +82,16 @@ gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const
     if (d != NULL && matrix != NULL) {
         d->k = k;
         d->symbol = code->info.field.w / 8;
+        d->device = code->info.device;
         d->wanted_count = wanted_count;
         d->wanted = malloc((wanted_count + k) * sizeof *d->wanted);
     }
     if (d != NULL && matrix != NULL && d->wanted != NULL) {
         d->sources = d->wanted + wanted_count;
-        if (wanted_count != 0)
-            memcpy(d->wanted, wanted, wanted_count * sizeof *wanted);
         status =
             gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, d->sources, matrix);
+        for (size_t i = 0; i < wanted_count && status == GFK_STATUS_SUCCESS; i++)
+            d->wanted[i] = wanted[i];
         if (status == GFK_STATUS_SUCCESS && wanted_count != 0)
             status = make_products(d, &code->info.field, matrix, &chosen);
     }
@@ -132,11 +135,22 @@ static gfk_status gather(const where *w, const size_t *indices, size_t count, vo
         }
         if (regions->base == NULL || regions->stride < w->bytes)
             return GFK_STATUS_INVALID_ARGUMENT;
-        if (regions->stride != 0 && i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
+        if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
             return GFK_STATUS_INVALID_SIZE;
         pointers[n] = (unsigned char *)regions->base + i * regions->stride;
     }
     return GFK_STATUS_SUCCESS;
+}
+
+/* What a product would check before it looks at regions. */
+static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
+    if (d->device < 0)
+        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
+    int device = -1;
+    const gfk_status status = gfk_device_current(&device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return device == d->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
 }
 
 /* One pair of groups: only its checks, or all. */
@@ -154,13 +168,13 @@ static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t 
         return gfk_product_run(product, &in, &out, w->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
                                stream);
     status = gfk_product_check_arguments(product, &in, &out, w->bytes, NULL, 0, stream);
-    if (status != GFK_STATUS_SUCCESS || w->bytes == 0)
+    if (status != GFK_STATUS_SUCCESS)
         return status;
     const size_t ins = group_size(d->k, c), outs = group_size(d->wanted_count, r);
     if (gfk_outputs_overlap(&in, ins, &out, outs, w->bytes))
         return GFK_STATUS_OVERLAP;
-    for (size_t other = 0; other < r && c == 0;
-         other++) { /* outputs with outputs of a group before */
+    /* Outputs with those of a group before. */
+    for (size_t other = 0; other < r && c == 0 && status == GFK_STATUS_SUCCESS; other++) {
         const size_t others = group_size(d->wanted_count, other);
         status = gather(w, d->wanted + other * GROUP, others, in_pointers);
         if (status == GFK_STATUS_SUCCESS && gfk_outputs_overlap(&in, others, &out, outs, w->bytes))
@@ -173,13 +187,15 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
                               const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
     if (d == NULL || data == NULL || parity == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_status status = check_context(d, stream);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
     if (bytes % d->symbol != 0)
         return GFK_STATUS_INVALID_SIZE;
-    if (d->products == NULL)
+    if (d->products == NULL || bytes == 0)
         return GFK_STATUS_SUCCESS;
     const where w = {data, parity, d->k, bytes};
     const bool several = d->row_groups * d->col_groups > 1;
-    gfk_status status = GFK_STATUS_SUCCESS;
     for (int pass = several ? 0 : 1; pass < 2; pass++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++)

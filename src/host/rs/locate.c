@@ -2,7 +2,6 @@
 /* Locating: the call with every check, and the host's loop. */
 #include <string.h>
 
-#include "../device.h"
 #include "../product/overlap.h"
 #include "../symbol.h"
 #include "code.h"
@@ -107,39 +106,6 @@ gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspac
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status check_context(gfk_rs_t code, size_t bytes, const void *workspace,
-                                size_t workspace_bytes, gfk_stream_t stream) {
-    if (workspace_of(code->locator, bytes) > (workspace ? workspace_bytes : 0))
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if ((uintptr_t)workspace % 256 != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (code->info.device < 0)
-        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    int device = -1;
-    gfk_status status = gfk_device_current(&device);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    return device == code->info.device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
-}
-
-static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t bytes) {
-    if (regions->pointers == NULL) {
-        if (regions->base == NULL || regions->stride < bytes)
-            return GFK_STATUS_INVALID_ARGUMENT;
-        const size_t room = UINTPTR_MAX - (uintptr_t)regions->base;
-        return bytes > room || count - 1 > (room - bytes) / regions->stride
-                   ? GFK_STATUS_INVALID_SIZE
-                   : GFK_STATUS_SUCCESS;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (regions->pointers[i] == NULL)
-            return GFK_STATUS_INVALID_ARGUMENT;
-        if ((uintptr_t)regions->pointers[i] > UINTPTR_MAX - bytes)
-            return GFK_STATUS_INVALID_SIZE;
-    }
-    return GFK_STATUS_SUCCESS;
-}
-
 typedef struct gfk_span {
     const void *start;
     size_t bytes;
@@ -169,26 +135,22 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
             gfk_outputs_overlap(call->parity, m, call->data, k, bytes));
 }
 
-static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call) {
-    const size_t k = code->info.k, m = code->info.m, bytes = call->bytes;
-    if (bytes % (code->info.field.w / 8) != 0)
-        return GFK_STATUS_INVALID_SIZE;
-    if ((uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
+static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
+    const size_t needed = workspace_of(code->locator, call->bytes);
+    if (needed > (call->marks ? workspace_bytes : 0))
+        return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    if ((uintptr_t)call->marks % 256 != 0 || (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
         (uintptr_t)call->counts % sizeof(uint64_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status = GFK_STATUS_SUCCESS;
-    if (bytes != 0) {
-        status = check_regions(call->data, k, bytes);
-        if (status == GFK_STATUS_SUCCESS)
-            status = check_regions(call->parity, m, bytes);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-        if (code->info.device >= 0 && k + m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
-            (call->data->pointers != NULL || call->parity->pointers != NULL))
-            return GFK_STATUS_NOT_SUPPORTED;
-    }
-    return overlap(code, call, workspace_of(code->locator, bytes)) ? GFK_STATUS_OVERLAP
-                                                                   : GFK_STATUS_SUCCESS;
+    const gfk_status status = gfk_product_check_arguments(code->encoder, call->data, call->parity,
+                                                          call->bytes, NULL, 0, call->stream);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (code->info.device >= 0 && call->bytes != 0 &&
+        code->info.k + code->info.m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
+        (call->data->pointers != NULL || call->parity->pointers != NULL))
+        return GFK_STATUS_NOT_SUPPORTED;
+    return overlap(code, call, needed) ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
@@ -203,9 +165,7 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     const gfk_locate_call call = {
         code->locator->code, data,  parity, bytes, repair == GFK_RS_REPAIR, verdict, counts,
         workspace,           stream};
-    gfk_status status = check_context(code, bytes, workspace, workspace_bytes, stream);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_call(code, &call);
+    gfk_status status = check_call(code, &call, workspace_bytes);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     const bool on_device = code->info.device >= 0;
@@ -216,6 +176,9 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     if (bytes == 0 || status != GFK_STATUS_SUCCESS)
         return status;
     status = gfk_rs_check(code, data, parity, bytes, call.marks, GFK_LOCATE_CHUNK_SHIFT, stream);
+    if (status == GFK_STATUS_NOT_SUPPORTED &&
+        on_device) /* the engine cannot check so wide a code */
+        status = gfk_locate_device_mark(&call);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     if (on_device)

@@ -264,7 +264,7 @@ GFK_RS_BOTH uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_stat
  */
 
 struct gfk_rs_locator {
-    gfk_locate_code code; /* points into tables */
+    gfk_locate_code code; /* points into tables, and on the host to the code's arithmetic */
     void *tables;
     int device; /* -1: tables are in host memory */
 };
@@ -291,9 +291,10 @@ extern "C" {
 bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
                   uint32_t *points, uint32_t *multipliers);
 
-/* locate.cu, asynchronous on call->stream: clear verdict, counts and marks; go through the marked
- * chunks. */
+/* locate.cu, asynchronous on call->stream: clear verdict, counts and marks; mark all chunks; go
+ * through the marked ones. */
 gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
+gfk_status gfk_locate_device_mark(const gfk_locate_call *call);
 gfk_status gfk_locate_device_run(const gfk_locate_call *call);
 
 #ifdef __cplusplus

@@ -16,38 +16,42 @@ static bool few_subsets(uint64_t n, uint64_t t) {
 }
 
 /* How many words the tables of a code have: matrix, points, multipliers of parity, inverses of all
- * multipliers, arithmetic. */
+ * multipliers; and, where they are uploaded, the arithmetic's tables. */
 static size_t table_words(const gfk_rs_info *info, size_t entries) {
     const size_t n = info->k + info->m;
     return info->m * info->k + n + info->m + n + (entries + 1) / 2;
 }
 
 /* The view of tables that begin at `words`. */
-static gfk_locate_code view(const gfk_rs_info *info, const gfk_arithmetic *f, bool points,
-                            const uint32_t *words) {
-    const size_t k = info->k, m = info->m;
-    gfk_locate_code code = {*f, (uint32_t)k, (uint32_t)m, (uint32_t)(m / 2), words, 0, 0, 0};
+static gfk_locate_code view(gfk_rs_t code, bool points, const uint32_t *words, size_t entries) {
+    const size_t k = code->info.k, m = code->info.m;
+    gfk_locate_code out = {.field = code->arithmetic,
+                           .k = (uint32_t)k,
+                           .m = (uint32_t)m,
+                           .t = (uint32_t)(m / 2),
+                           .matrix = words};
     words += m * k;
-    code.points = points ? words : NULL;
+    out.points = points ? words : NULL;
     words += k + m;
-    code.v_parity = words;
+    out.v_parity = words;
     words += m;
-    code.v_inverses = words;
+    out.v_inverses = words;
     words += k + m;
-    if (f->w != 32) {
-        code.field.log = (const uint16_t *)words;
-        code.field.antilog = code.field.log + ((size_t)1 << f->w);
+    if (entries != 0) {
+        out.field.log = (const uint16_t *)words;
+        out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
     }
-    return code;
+    return out;
 }
 
 /* Fills the tables; *points tells how the code is decoded. False: it cannot be. */
-static bool fill(const gfk_rs_info *info, const gfk_arithmetic *f, size_t entries,
-                 const uint32_t *matrix, uint32_t *words, bool *points) {
+static bool fill(gfk_rs_t code, uint32_t *words, size_t entries, bool *points) {
+    const gfk_rs_info *info = &code->info;
+    const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
     uint32_t *at = words + m * k, *v_parity = at + n, *v_inverses = v_parity + m;
-    memcpy(words, matrix, m * k * sizeof *words);
-    *points = gfk_grs_find(f, info, matrix, at, v_inverses);
+    memcpy(words, code->matrix, m * k * sizeof *words);
+    *points = gfk_grs_find(f, info, code->matrix, at, v_inverses);
     if (!*points && (info->mds != GFK_RS_MDS_YES || !few_subsets(n, m / 2)))
         return false;
     if (*points) {
@@ -72,23 +76,25 @@ static gfk_status upload(gfk_rs_locator *locator, size_t bytes, void *host) {
     return status;
 }
 
-static gfk_status make(gfk_rs_t code, const gfk_arithmetic *f, gfk_rs_locator *locator,
-                       bool *offered) {
-    const size_t entries = gfk_arithmetic_entries(&code->info.field);
+/* SUCCESS with *offered false: there is nothing to keep. */
+static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
+    const bool on_device = code->info.device >= 0;
+    const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;
     const size_t bytes = table_words(&code->info, entries) * sizeof(uint32_t);
     uint32_t *words = calloc(1, bytes);
     if (words == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     bool points = false;
     gfk_status status = GFK_STATUS_SUCCESS;
-    *offered = fill(&code->info, f, entries, code->matrix, words, &points);
+    *offered = fill(code, words, entries, &points);
     locator->device = code->info.device;
     locator->tables = words;
-    if (*offered && locator->device >= 0)
+    if (*offered && on_device)
         status = upload(locator, bytes, words);
     if (status != GFK_STATUS_SUCCESS || !*offered)
         free(words);
-    locator->code = view(&code->info, f, points, locator->tables);
+    else
+        locator->code = view(code, points, locator->tables, entries);
     return status;
 }
 
@@ -101,12 +107,7 @@ gfk_status gfk_rs_locator_create(gfk_rs_t code) {
     if (locator == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     bool offered = false;
-    gfk_arithmetic f;
-    gfk_status status = gfk_arithmetic_create(&f, &code->info.field);
-    if (status == GFK_STATUS_SUCCESS) {
-        status = make(code, &f, locator, &offered);
-        gfk_arithmetic_destroy(&f);
-    }
+    const gfk_status status = make(code, locator, &offered);
     if (status != GFK_STATUS_SUCCESS || !offered) {
         free(locator);
         return status;

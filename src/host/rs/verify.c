@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does parity match? The encoder, comparing instead of writing. */
+/* Does parity match? The encoder, comparing instead of writing. On a device all data must be in one
+ * launch, because there is nowhere to keep sums: every engine takes ONE_LAUNCH addresses. */
 #include "../device.h"
 #include "../product/overlap.h"
 #include "code.h"
+
+enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
 
 gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                         size_t bytes, uint32_t *marks, unsigned shift, gfk_stream_t stream) {
@@ -20,6 +23,8 @@ gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     if (bytes != 0 && (gfk_regions_touch(data, code->info.k, bytes, differs, sizeof *differs) ||
                        gfk_regions_touch(parity, code->info.m, bytes, differs, sizeof *differs)))
         return GFK_STATUS_OVERLAP;
+    if (code->info.device >= 0 && code->info.k > (data->pointers ? ONE_LAUNCH : ONE_LAUNCH_SPACED))
+        return GFK_STATUS_NOT_SUPPORTED;
     if (code->info.device < 0)
         *differs = 0;
     else

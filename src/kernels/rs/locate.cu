@@ -8,6 +8,7 @@
 
 namespace {
 
+constexpr uint64_t most_blocks = 2048;
 constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region */
 constexpr unsigned shared_limit = 48 << 10, most_threads = 128;
 static_assert(2 * GFK_LOCATE_MOST_DEVICE_ROWS * sizeof(uint32_t) < shared_limit, "");
@@ -94,18 +95,21 @@ __device__ void locate_position(const Job &job, uint64_t offset, gfk_locate_stat
 __global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ Job job) {
     extern __shared__ uint32_t words[];
     __shared__ Found found;
-    const uint64_t begin = (uint64_t)blockIdx.x << piece_shift;
-    if (job.marks[begin >> GFK_LOCATE_CHUNK_SHIFT] == 0)
-        return;
     if (threadIdx.x == 0)
         found = {0, 0, 0, ~Count(0)};
     __syncthreads();
-    const uint64_t end = min(begin + (1u << piece_shift), job.bytes);
     const unsigned size = job.code.field.w / 8;
     const gfk_locate_state state = {words + threadIdx.x, blockDim.x};
-    for (uint64_t offset = begin + threadIdx.x * size; offset < end; offset += blockDim.x * size)
-        if (differs(job, offset, state))
-            locate_position(job, offset, state, found);
+    for (uint64_t begin = (uint64_t)blockIdx.x << piece_shift; begin < job.bytes;
+         begin += (uint64_t)gridDim.x << piece_shift) {
+        if (job.marks[begin >> GFK_LOCATE_CHUNK_SHIFT] == 0)
+            continue;
+        const uint64_t end = min(begin + (1u << piece_shift), job.bytes);
+        for (uint64_t offset = begin + threadIdx.x * size; offset < end;
+             offset += blockDim.x * size)
+            if (differs(job, offset, state))
+                locate_position(job, offset, state, found);
+    }
     __syncthreads();
     if (threadIdx.x != 0 || found.corrupt == 0)
         return;
@@ -115,25 +119,41 @@ __global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ J
     atomicMin((Count *)&job.verdict->first_corrupt, found.first);
 }
 
-gfk_status clear(void *memory, int value, size_t bytes, gfk_stream_t stream) {
-    return gfk::status_of(cudaMemsetAsync(memory, value, bytes, stream));
+struct Blank {
+    gfk_rs_verdict *verdict;
+    uint64_t *counts;
+    uint32_t *marks;
+    uint64_t count_words, mark_words;
+};
+
+__global__ void clear(const __grid_constant__ Blank blank) {
+    const uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    if (first == 0) {
+        *blank.verdict = {};
+        blank.verdict->first_corrupt = UINT64_MAX;
+    }
+    for (uint64_t i = first; i < blank.count_words; i += step)
+        blank.counts[i] = 0;
+    for (uint64_t i = first; i < blank.mark_words; i += step)
+        blank.marks[i] = 0;
+}
+
+size_t mark_bytes(const gfk_locate_call *call) {
+    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
+    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
 }
 
 } // namespace
 
 extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
-    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
-    const size_t marks = (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
-    const size_t counts = ((size_t)call->code.k + call->code.m) * sizeof *call->counts;
-    gfk_rs_verdict *verdict = call->verdict;
-    gfk_status status = clear(verdict, 0, sizeof *verdict, call->stream);
-    if (status == GFK_STATUS_SUCCESS)
-        status = clear(&verdict->first_corrupt, 0xff, sizeof verdict->first_corrupt, call->stream);
-    if (status == GFK_STATUS_SUCCESS)
-        status = clear(call->counts, 0, counts, call->stream);
-    if (status == GFK_STATUS_SUCCESS && marks != 0)
-        status = clear(call->marks, 0, marks, call->stream);
-    return status;
+    const Blank blank = {call->verdict, call->counts, call->marks,
+                         (uint64_t)call->code.k + call->code.m, mark_bytes(call) / 4};
+    return gfk::launch(clear, 64, 256, 0, call->stream, blank);
+}
+
+extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
+    return gfk::status_of(cudaMemsetAsync(call->marks, 0xff, mark_bytes(call), call->stream));
 }
 
 extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
@@ -162,6 +182,8 @@ extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     while (threads > 1 && threads * state > shared_limit - sizeof(Found))
         threads /= 2;
     const uint64_t piece = UINT64_C(1) << piece_shift;
-    return gfk::launch(locate, (call->bytes + piece - 1) / piece, threads, threads * state,
-                       call->stream, job);
+    /* Where nothing is wrong, all that is left is to look at the marks. */
+    const uint64_t pieces = (call->bytes + piece - 1) / piece;
+    return gfk::launch(locate, pieces < most_blocks ? pieces : most_blocks, threads,
+                       threads * state, call->stream, job);
 }
