@@ -76,13 +76,15 @@ class EncodeAgain(FirstEncode):
 
 
 class EncodeOver(Scene):
-    """Over another file's shards, more of them."""
+    """Over another file's shards, more of them. Half of either kind is not enough for a file."""
+
+    code = ("-k5", "-m1", "--block-size", "4K")
 
     def __init__(self, folder):
         super().__init__(folder)
         self.old = harness.rng.randbytes(self.size + 5000)
         folder.write("old", self.old)
-        self.gfk("encode", "-k4", "-m3", "--block-size", "2K", "-o", "f", "old")
+        self.gfk("encode", "-k6", "-m1", "--block-size", "2K", "-o", "f", "old")
 
     def arguments(self):
         return ("encode", "--force", *self.code, "f")
@@ -266,6 +268,29 @@ def two_runs_at_once():
             check(not folder.temps(), f"left over: {folder.temps()}")
 
 
+def renaming_is_not_mixed():
+    """Two runs that replace the same shards, slowly."""
+    slowly = environment(SLOW_CALL="rename")
+    for _ in range(2 if harness.options.reduced else 5):
+        with Folder() as folder:
+            contents = [harness.rng.randbytes(9000 + i) for i in range(2)]
+            processes = []
+            for i, content in enumerate(contents):
+                folder.write(f"f{i}", content)
+            gfk("encode", "-f", "-k5", "-m1", "-o", "s", "f0", cwd=folder.path)
+            for i in range(2):
+                processes.append(subprocess.Popen(
+                    command("encode", "-f", "-k5", "-m1", "-o", "s", f"f{i}"), cwd=folder.path,
+                    env=slowly, stdout=subprocess.DEVNULL))
+            while any(p.poll() is None for p in processes):
+                run = gfk("decode", "-o", "-", "s", cwd=folder.path)
+                check(run.out in contents, "a mixture")
+            check([p.wait() for p in processes] == [0, 0], "both end well")
+            gfk("verify", "s", cwd=folder.path)
+            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            check(folder.read("out") in contents, "a mixture of two files")
+
+
 def started(folder, *arguments):
     """A run that reads a pipe, and has begun to write."""
     process = subprocess.Popen(command(*arguments), cwd=folder.path, stdin=subprocess.PIPE,
@@ -305,4 +330,5 @@ def signals():
 
 
 harness.main(before_every_call, at_random_moments, names_after_contents, two_runs_at_once,
+             renaming_is_not_mixed,
              a_live_run_keeps_its_files, signals)

@@ -202,6 +202,26 @@ def block_headers_gone():
         s.is_lost("k left, one of them wrong without checksums")
 
 
+def blocks_in_wrong_places():
+    """Intact blocks with intact headers, but of another stripe, shard or set."""
+    record = BLOCK_HEADER + BLOCK
+    for source in ("stripe", "shard", "set"):
+        with Set() as s, Set() as other:
+            for index in (0, 2, 5):
+                for stripe in range(STRIPES - 1):
+                    if source == "stripe":
+                        donor, at = s.whole[shard("f", index)], s.offset((stripe + 1) % 4)
+                    elif source == "shard":
+                        donor, at = s.whole[shard("f", index + 1)], s.offset(stripe)
+                    else:
+                        donor, at = other.whole[shard("f", index)], s.offset(stripe)
+                    overwrite(s.path_of(index), s.offset(stripe), donor[at:at + record])
+            run = s.comes_back(f"blocks of another {source}")
+            for index in (0, 2, 5):
+                check(f"{index:03d} damaged f.gfk.{index:03d}: 4 of 5 blocks damaged\n" in run.text,
+                      run.text)
+
+
 def forge(s, index, stripe, position):
     """Changes a block, and its checksum with it."""
     length = LAST if stripe == STRIPES - 1 else s.block
@@ -257,5 +277,5 @@ def too_many_missing():
 
 
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
-             damage_spread_over_all_shards, swapped_renamed_doubled, foreign, block_headers_gone,
+             damage_spread_over_all_shards, swapped_renamed_doubled, foreign, blocks_in_wrong_places, block_headers_gone,
              damage_that_checksums_hide, every_block_has_a_flipped_bit, too_many_missing)

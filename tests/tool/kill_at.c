@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded into the tool: kills the process in front of a chosen one of the calls that change
  * files, and writes down those that were made. KILL_AT is the number of the call, from 1; CALL_LOG
- * is a file for lines "write INODE", "fsync INODE", "rename INODE", ... */
+ * is a file for lines "write INODE", "fsync INODE", "rename INODE", ...; SLOW_CALL names a call
+ * that takes its time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,10 +19,12 @@ static atomic_int calls;
 
 static void before(const char *name, unsigned long inode) {
     char line[64];
-    const char *at = getenv("KILL_AT"), *log = getenv("CALL_LOG");
+    const char *at = getenv("KILL_AT"), *log = getenv("CALL_LOG"), *slow = getenv("SLOW_CALL");
     const int number = atomic_fetch_add(&calls, 1) + 1;
     if (at != NULL && number == atoi(at))
         kill(getpid(), SIGKILL);
+    if (slow != NULL && strcmp(slow, name) == 0)
+        usleep(10000);
     if (log == NULL)
         return;
     const int fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);

@@ -179,25 +179,32 @@ def nothing_is_replaced_unasked():
 
 
 def an_input_that_changes():
-    """Never shards of a state that the file was not in."""
-    for _ in range(3):
+    """Never shards of a state that the file was not in: first its beginning changes, then its end,
+    while the tool has read no more than what it has memory for."""
+    refused = 0
+    for _ in range(4):
         with Folder() as folder:
-            content = harness.rng.randbytes(6 << 20)
-            folder.write("f", content)
-            process = subprocess.Popen(command("encode", "-w32", "-k4", "-m4", "f"),
+            old = harness.rng.randbytes(6 << 20)
+            folder.write("f", old)
+            process = subprocess.Popen(command("encode", "-w32", "-k4", "-m4", "--block-size", "16K",
+                                               "--memory", "1M", "f"),
                                        cwd=folder.path, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
-            while not folder.temps() and process.poll() is None:
-                time.sleep(0.001)
-            with open(folder / "f", "ab") as file:
-                file.write(b"more")
+            while not any(os.path.getsize(folder / name) for name in folder.temps()):
+                if process.poll() is not None:
+                    break
+            harness.overwrite(folder / "f", 0, b"new")
+            harness.overwrite(folder / "f", len(old) - 3, b"new")
             code = process.wait()
             check(code in (harness.OK, harness.IO), f"exit code {code}")
+            refused += code == harness.IO
             if code == harness.OK:
                 gfk("decode", "-o", "out", "f", cwd=folder.path)
-                check(folder.read("out") in (content, content + b"more"), "a state of its own")
+                states = (old, b"new" + old[3:], b"new" + old[3:-3] + b"new")
+                check(folder.read("out") in states, "a mixture of two states")
             else:
                 check(not folder.shards("f") and not folder.temps(), "shards of a changed file")
+    check(refused > 0, "no change came in time")
 
 
 def wrong_command_lines():
@@ -260,7 +267,7 @@ def json_for_machines():
 
 def progress_on_a_terminal_alone():
     with Folder() as folder:
-        folder.write("f", harness.rng.randbytes((2 if harness.options.reduced else 96) << 20))
+        folder.write("f", harness.rng.randbytes((12 if harness.options.reduced else 96) << 20))
         arguments = ("encode", "-f", "-w32", "-k4", "-m4", "f")
         master, slave = pty.openpty()
         process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
