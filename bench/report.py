@@ -67,7 +67,7 @@ def main():
     if arguments.preference:
         preferences = {"src/host/preference.def": generated.preference(rows),
                        "src/host/product/preference.def": generated.product_preference(rows)}
-    block = "\n\n".join(filter(None, [tables.overview(rows), report_overview.with_text(rows)]))
+    block = "\n\n".join(filter(None, [tables.overview(rows), report_overview.block(rows)]))
     if arguments.check:
         print(f"read {len(rows)} rows, rendered {len(page.splitlines())} lines")
         return 0

@@ -4,7 +4,7 @@
 import bench_results as results
 import report_products
 import report_rs
-from report_text import rate, table
+from report_text import rate, shape_text, table
 
 CODE = (10, 4)
 ENCODED = ((4, 2), CODE, (30, 3))
@@ -20,8 +20,8 @@ def on_cpu(p, shape):
     return max(found, key=lambda row: (row.threads, row.bytes), default=None)
 
 
-def table_of(rows):
-    """Operations of w = 8 by how the matrix comes; "" where none was measured."""
+def lines_of(rows):
+    """Operation, rows compiled in and with a run-time matrix, row on the CPU, what 100 % is."""
     p, codes = report_products.Products(rows), report_rs.Codes(rows)
 
     def code_rows(what, detail="", size=None):
@@ -37,8 +37,7 @@ def table_of(rows):
         made = [p.get("auto_w8_compile", shape), p.get("auto_w8", shape)]
         if shape == CODE and any(code_rows("encode")):
             made = code_rows("encode")
-        cpu = on_cpu(p, shape)
-        lines.append([f"encode {report_rs.shape_text(shape)}", *made, cpu,
+        lines.append([f"encode {shape_text(shape)}", *made, on_cpu(p, shape),
                       "XORs {} regions into {}".format(*shape)])
     lines += [
         ["decode (10, 4), 4 lost, data and parity", *code_rows("decode", "lost=4 mixed"), None,
@@ -50,25 +49,20 @@ def table_of(rows):
          "reads 6 regions, writes 4"],
         ["encode (10, 4), 4,096 stripes of 4 KiB regions in one launch",
          *code_rows("batch_encode", size="4KiBx4096"), None, "XORs 10 regions into 4"]]
-    lines = [line for line in lines if line[1] or line[2]]
+    return [line for line in lines if line[1] or line[2]]
+
+
+def block(rows):
+    """A sentence and the table; "" where nothing of it was measured."""
+    lines = lines_of(rows)
+    if not lines:
+        return ""
+    data = max(row.bytes for line in lines for row in line[1:3] if row)
     threads = {line[3].threads for line in lines if line[3]}
     cpu = f"ISA-L, {threads.pop()} threads" if len(threads) == 1 else "ISA-L, all cores"
-    return table(["w = 8", "compiled in", "run-time matrix", cpu, "100 % is a kernel that"],
-                 [[line[0], cell(line[1]), cell(line[2]), rate(line[3].gbps) if line[3] else "-",
-                   line[4]] for line in lines]) if lines else ""
-
-
-def data_text(rows):
-    """How much data the encode rows have."""
-    sizes = {row.bytes for row in rows.values() if row.gbps and row.w == 8 and (
-        row.id in ("auto_w8", "auto_w8_compile") and "/3GiB/" in row.name
-        or row.id in ("rs_encode_w8", "rs_encode_w8_compile") and row.shape == CODE
-        and report_rs.words_of(row)[2] != report_rs.SWEEP)}
-    return f"{round(max(sizes) / results.GIB)} GiB of data, " if sizes else ""
-
-
-def with_text(rows):
-    text = table_of(rows)
-    return f"Products and codes, {data_text(rows)}GB/s of data (update: of the region that " \
-        "changed) and, in parentheses, percent of what memory allows: a plain kernel that only " \
-        f"moves as many regions, in the same run.\n\n{text}" if text else ""
+    return f"GB/s of data, {data / results.GIB:.0f} GiB of it (update: of the region that changed), " \
+        "and, in parentheses, percent of what memory allows: a plain kernel that only moves as " \
+        "many regions, in the same run.\n\n" + table(
+            ["w = 8", "compiled in", "run-time matrix", cpu, "100 % is a kernel that"],
+            [[what, cell(compiled), cell(run_time), rate(other.gbps) if other else "-", ceiling]
+             for what, compiled, run_time, other, ceiling in lines])

@@ -213,21 +213,22 @@ def ceilings(p):
                  lines) if lines else ""
 
 
-COMPILED, ANY = "the matrix compiled in", "the matrix an argument"
+EVERY, NOT_COMPILED = "every engine", "without compiling"
 
 
 def map_values(p, w, kind, mode="set"):
     """{(k, m): (the fastest engine's row, AUTO's row or None)}, beside the two-variant XOR-only
-    kernel of the same run. With COMPILED every engine may win, with ANY those of any matrix."""
+    kernel of the same run."""
     found = {}
     for key, row in p.by_key.items():
         row_id, shape, size, row_mode, matrix = key
         ceiling = p.get("xor_only_few", shape, size, row_mode)
         if (row.w, row_mode, matrix) != (w, mode, "random") or row.impl != "product" \
                 or row_id.startswith(("auto_", "plain_")) or ceiling is None \
-                or ceiling.roofline != row.roofline or (kind == ANY and row_id.startswith("xor_")):
+                or ceiling.roofline != row.roofline \
+                or (kind == NOT_COMPILED and row_id.startswith("xor_")):
             continue
-        auto = p.get(f"auto_w{w}" + ("_compile" if kind == COMPILED else ""), shape, size, mode)
+        auto = p.get(f"auto_w{w}" + ("_compile" if kind == EVERY else ""), shape, size, mode)
         if shape not in found or row.gbps > found[shape][0].gbps:
             found[shape] = row, auto
     return found
@@ -237,7 +238,7 @@ def maps(p):
     """(w, mode, kind, values) of each map that was measured."""
     for w in results.WIDTHS:
         for mode in ("set", "xor"):
-            for kind in (COMPILED, ANY):
+            for kind in (EVERY, NOT_COMPILED):
                 found = map_values(p, w, kind, mode)
                 if found:
                     yield w, mode, kind, found

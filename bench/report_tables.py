@@ -103,6 +103,8 @@ def cells(rows):
                 row = gf_complete(rows, method, w, all_cores)
                 line.append(rate(row.gbps) if row else "-")
             lines.append(line)
+        if all(figure == "-" for line in lines for figure in line[1:]):
+            continue
         parts.append(f"### w = {w}\n\n" + table(
             ["method", "naive GB/s", "% of copy", "set-up us", "optimized GB/s", "% of copy",
              "set-up us", "GF-Complete, 1 thread", "all cores"], lines))
@@ -338,7 +340,7 @@ def page(title, contexts, rows, plots):
                 text += [f"> **{context['file']} is {word}: {context[word]}.**", ""]
     sections = (
         ("Methods at 1 GiB", overview(rows)),
-        ("Products and codes", report_overview.table_of(rows)),
+        ("Products and codes", report_overview.block(rows)),
         ("The machine", contexts_section(contexts)),
         ("Every cell at 1 GiB, set, cold", cells(rows)),
         ("Region sizes", sizes(rows)),
