@@ -160,6 +160,7 @@ def codes():
                  code(f"rs_locate_w8{how}/{size}/clean", gbps * 0.93, roof=4700.0),
                  code(f"rs_update_w8{how}/{size}", 400.0, roof=4200.0)]
     rows += [code("rs_update_w16/10+2/322122240", 730.0, roof=4200.0),
+             code("rs_batch_encode_w8/10+4/16KiBx4096", 2450.0, variant="batch", setup_us=900.0),
              code("rs_batch_encode_w8/10+4/4KiBx4096", 2100.0, variant="batch", setup_us=820.0),
              code("rs_batch_decode_w8/10+4/16KiBx4096", 2520.0, variant="batch", setup_us=2700.0),
              code("rs_encode_w8/223+32/14106KiB", 1250.0),
