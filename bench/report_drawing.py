@@ -38,11 +38,12 @@ def bars(axis, groups, series, values):
     axis.set_xlim(-0.6, len(groups) - 0.4)
 
 
-def bar_legend(figure, series):
-    """One legend below all axes: bars would hide it inside."""
+def bar_legend(axis, series):
+    """Below the lowest axes: inside, it would hide bars."""
     handles = [plt.Rectangle((0, 0), 1, 1, facecolor=colour, hatch=hatch, edgecolor="black",
                              linewidth=0.4) for colour, hatch in BARS[:len(series)]]
-    figure.legend(handles, series, loc="outside lower center", ncols=len(series), frameon=False)
+    axis.legend(handles, series, loc="upper center", bbox_to_anchor=(0.5, -0.2),
+                ncol=len(series), frameon=False)
 
 
 def line(axis, points, style, label=None):

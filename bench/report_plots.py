@@ -18,7 +18,7 @@ def draw_percent(rows, folder):
         axis.axhline(100, color="black", linewidth=0.8)
         axis.set_ylabel(f"w = {w}\n% of copy")
     figure.suptitle("Percent of the copy roofline at 1 GiB, set, cold")
-    drawing.bar_legend(figure, ["naive", "optimized"])
+    drawing.bar_legend(axes[-1, 0], ["naive", "optimized"])
     return drawing.save(figure, folder, "percent.svg")
 
 
@@ -59,7 +59,7 @@ def draw_baseline(rows, folder):
         axis.set_yscale("log")
         axis.set_ylabel(f"w = {w}\nGB/s of source")
     figure.suptitle("Against GF-Complete on all cores (logarithmic)")
-    drawing.bar_legend(figure, series)
+    drawing.bar_legend(axes[-1, 0], series)
     return drawing.save(figure, folder, "gf_complete.svg")
 
 

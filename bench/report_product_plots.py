@@ -66,7 +66,7 @@ def draw_engines(p, folder):
         axis.tick_params(axis="x", labelsize=8)
     axes[-1, 0].set_xlabel("(k inputs, m outputs), by their product")
     figure.suptitle("Percent of the XOR-only kernel at 3 GiB of data, set, random matrix")
-    drawing.bar_legend(figure, ("xor (compiled)",) + products.RUN_TIME)
+    drawing.bar_legend(axes[-1, 0], ("xor (compiled)",) + products.RUN_TIME)
     return drawing.save(figure, folder, "product_engines.svg")
 
 

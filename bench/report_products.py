@@ -264,8 +264,9 @@ def heat_map(p):
             [""] + [f"m = {m}" for m in ms],
             [[f"k = {k}"] + [map_cell(*found[k, m]) if (k, m) in found else "-" for m in ms]
              for k in ks]))
-    return "The fastest engine, and its percent of the XOR-only kernel (best of two variants only); " \
-        "in parentheses AUTO, where it takes another one.\n\n" + "\n\n".join(parts) \
+    return "The fastest engine for k inputs and m outputs, and its percent of the XOR-only kernel " \
+        "(best of two variants only); in parentheses AUTO, where it took another one: it went by " \
+        "the preference of its build, made from an earlier run.\n\n" + "\n\n".join(parts) \
         if parts else ""
 
 
