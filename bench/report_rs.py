@@ -235,7 +235,7 @@ def sweep(rows):
         "kernel of the same regions. Decode rebuilds min(k, m) lost regions, data and parity in " \
         "turn. The GPU takes the matrix as an argument and finds its regions in memory, not in the " \
         "cache; a launch of so few bytes is short, so its start counts. The CPU has its regions in " \
-        "its caches after the first pass, and decodes at the rate of encode.\n\n" + table(
+        "its caches, as far as they fit, and decodes at the rate of encode.\n\n" + table(
             ["GB/s of data"] + [f"k = {k}" for k in ks], lines) if lines else ""
 
 
