@@ -67,7 +67,11 @@ def main():
     if arguments.preference:
         preferences = {"src/host/preference.def": generated.preference(rows),
                        "src/host/product/preference.def": generated.product_preference(rows)}
-    block = "\n\n".join(filter(None, [tables.overview(rows), report_overview.block(rows)]))
+    regions = tables.overview(rows)
+    if regions:
+        regions = ("A constant times a region of 1 GiB; in parentheses, percent of a copy in the same "
+                   "run.\n\n" + regions)
+    block = "\n\n".join(filter(None, [report_overview.block(rows), regions]))
     if arguments.check:
         print(f"read {len(rows)} rows, rendered {len(page.splitlines())} lines")
         return 0

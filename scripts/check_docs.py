@@ -33,10 +33,10 @@ def tree(tracked):
 
 
 def readme():
-    program = read("examples/readme.c").split("\n", 2)[2]  # without the two comment lines
     blocks = re.findall(r"^```c\n(.*?)^```$", read("README.md"), re.M | re.S)
-    if program not in blocks:
-        yield "README.md does not show examples/readme.c as it is"
+    for example in ("examples/readme.c", "examples/rs_gpu.c"):
+        if read(example).split("\n", 2)[2] not in blocks:  # without the two comment lines
+            yield f"README.md does not show {example} as it is"
     for mark in ("<!-- table:begin -->", "<!-- table:end -->"):
         if read("README.md").count(mark) != 1:
             yield f"README.md needs {mark} once"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs what is missing, configures, builds, then benchmarks or tests. Debian 12, Ubuntu 24.04.
 #
+#   scripts/quickstart.sh tool     the program gfk alone
 #   scripts/quickstart.sh bench    every row that can run here beside GF-Complete, as a table
 #   scripts/quickstart.sh test     every test but the long ones, on the GPU too if there is one
 #
@@ -13,12 +14,13 @@ cd "$(dirname "$0")/.."
 
 goal=${1:-}
 case $goal in
+tool) items="libxxhash-dev,xxhash.h,xxhash;libisal-dev,isa-l.h,isal" ;;
 test) items="libgf-complete-dev,gf_complete.h,gf_complete;libgtest-dev,gtest/gtest.h,gtest"
     items="$items;libxxhash-dev,xxhash.h,xxhash" ;;
 bench) items="libgf-complete-dev,gf_complete.h,gf_complete;libbenchmark-dev,benchmark/benchmark.h,benchmark"
     items="$items;libisal-dev,isa-l.h,isal;libjerasure-dev,jerasure.h,Jerasure" ;;
 *)
-    echo "usage: $0 bench|test" >&2
+    echo "usage: $0 tool|bench|test" >&2
     exit 2
     ;;
 esac
@@ -85,15 +87,19 @@ else
     echo "host rows only: there is no nvcc of 12.8 or newer (found: ${nvcc_version:-none})"
     options=(-DGFK_CUDA=OFF)
 fi
-if [ "$goal" = test ]; then
-    options+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_BENCH=OFF)
-else
-    options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF -DGFK_BENCH=ON)
-fi
+case $goal in
+tool) options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=ON -DGFK_BENCH=OFF) ;;
+test) options+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_TOOL=ON -DGFK_BENCH=OFF) ;;
+bench) options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF -DGFK_BENCH=ON) ;;
+esac
 cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 cmake --build "$build" -j "$(nproc)"
 
 # ---- run ---------------------------------------------------------------------------------------
+if [ "$goal" = tool ]; then
+    echo "built: $build/tools/gfk"
+    exit
+fi
 if [ "$goal" = test ]; then
     # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
     exec ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \

@@ -88,4 +88,22 @@ def the_completion():
         check(matrix in gfk("encode", "--help").text, matrix)
 
 
-harness.main(every_command_has_help, the_man_page, the_document, the_completion)
+def the_first_example_of_the_readme():
+    block = re.search(r"^```sh\n(.*?)^```$", read("README.md"), re.M | re.S)[1]
+    lines = block.splitlines()
+    start = lines.index("") + 1  # behind building
+    check(lines[0].startswith("./scripts/quickstart.sh tool") and "gfk decode" in block, block)
+    with harness.Folder() as folder:
+        for name in ("docs", "src"):
+            shutil.copytree(os.path.join(ROOT, name), folder / name)
+        path = os.path.dirname(harness.options.tool) + os.pathsep + os.environ["PATH"]
+        run = subprocess.run(["bash", "-ec", "\n".join(lines[start:])], cwd=folder.path, text=True,
+                             env=dict(os.environ, PATH=path), capture_output=True, check=False)
+        check(run.returncode == 0, run.stderr)
+        check(folder.read("archive.tar") == folder.read("before.tar"), "the file is back")
+        shards = [name for name in os.listdir(folder.path) if name.startswith("archive.tar.gfk.")]
+        check(len(shards) == 14, "and all shards")
+
+
+harness.main(every_command_has_help, the_man_page, the_document, the_completion,
+             the_first_example_of_the_readme)
