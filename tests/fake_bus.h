@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Devices that are made of nothing, for the pipeline's tests: what is ordered on a stream is done
+ * as late as an event allows, memory runs out, and devices break down. */
+#ifndef GFK_TESTS_FAKE_BUS_H
+#define GFK_TESTS_FAKE_BUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gfk/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fake_bus {
+    int devices;
+    size_t memory;        /* of each device */
+    bool eager;           /* orders are done at once, which is as early as they can be */
+    int failing;          /* the device that fails */
+    uint64_t fails_after; /* so many orders, counted from fake_bus_set on; 0: never */
+    bool dies;            /* it answers nothing from then on; else that order fails alone */
+} fake_bus;
+#define FAKE_BUS_INIT {2, (size_t)1 << 30, false, 0, 0, false}
+
+void fake_bus_set(const fake_bus *bus);
+/* Orders that no real device could follow: of memory that is not pinned, or not the device's. */
+uint64_t fake_bus_faults(void);
+uint64_t fake_bus_orders(void); /* since fake_bus_set */
+size_t fake_bus_left(void);     /* allocations, registrations and streams that nobody gave back */
+/* An address range in the devices' memory, which the CPU must not touch. */
+void *fake_bus_device_memory(size_t bytes);
+void fake_bus_device_free(void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
