@@ -18,6 +18,7 @@
 #include "product_rows.h"
 #include "reporter.h"
 #include "results.h"
+#include "rs_rows.h"
 #include "summary.h"
 
 namespace {
@@ -149,7 +150,14 @@ int main(int argc, char **argv) {
             void_text = value;
     }
     loud("THIS RUN IS VOID", void_text);
-    if (options.of_products()) {
+    if (options.of_codes()) {
+        if (options.device)
+            register_rs_rows(options);
+        if (options.host) {
+            register_rs_host_rows(options);
+            register_product_host_rows(options);
+        }
+    } else if (options.of_products()) {
         if (options.device)
             register_product_rows(options);
         if (options.host)

@@ -25,6 +25,9 @@ const char kHelp[] =
     "  --preset product-perop  every perop engine at 10+4 and 30+3\n"
     "  --preset product-small  products of regions of 64 KiB and 1 MiB, first calls, host time\n"
     "  --preset product-map    AUTO over inputs and outputs, 1 GiB of data\n"
+    "  --preset rs        Reed-Solomon: encode, decode, verify, locate, update, batches, set-up\n"
+    "  --preset rs-sweep  encode and decode over k for m = 2 to 16, buffers of 1 MiB, and CPU\n"
+    "                     libraries\n"
     "  --giant            TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device\n"
     "  --only gpu|cpu     only rows of that side\n"
     "  --sizes A,B,...    other region sizes, in bytes (multiples of 512); of products: the first\n"
@@ -57,7 +60,9 @@ bool parse_preset(const char *text, Options::Preset *preset) {
                    {"product", Options::Product},
                    {"product-perop", Options::ProductPerop},
                    {"product-small", Options::ProductSmall},
-                   {"product-map", Options::ProductMap}};
+                   {"product-map", Options::ProductMap},
+                   {"rs", Options::Rs},
+                   {"rs-sweep", Options::RsSweep}};
     for (const auto &known : presets)
         if (std::strcmp(text, known.name) == 0) {
             *preset = known.preset;

@@ -18,7 +18,9 @@ struct Options {
         Product,
         ProductPerop,
         ProductSmall,
-        ProductMap
+        ProductMap,
+        Rs,
+        RsSweep
     };
     Preset preset = Default;
     bool full = false, giant = false;
@@ -29,7 +31,8 @@ struct Options {
     std::string out;
     std::string command; // the whole line, for the record
 
-    bool of_products() const { return preset >= Product; }
+    bool of_products() const { return preset >= Product; } // or of what is made of them
+    bool of_codes() const { return preset >= Rs; }
 };
 
 // Takes our flags out of argv and turns --out into Google Benchmark's. False: *exit_code says how

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The XOR-only kernels. k and m are arguments: memory does not notice what that costs. How many
 // loads a thread has under way is compiled in, in several sizes, so that a small code, which needs
-// few, does not pay with registers and so with threads for what a large one needs. The deep ones
-// are for short regions, where there are few threads anyway.
+// few, does not pay with registers and so with threads for what a large one needs.
 #include "product_ceilings.h"
 
 #include "gpu.h"
@@ -122,9 +121,44 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <class T, bool STREAM, bool XOR, unsigned THREADS, bool DEEP>
+// The same with k and m compiled in and all inputs under way at once: for short regions, where
+// there are few threads. Other shapes take the kernel above.
+template <class T, unsigned THREADS, unsigned K, unsigned M>
+__global__ void __launch_bounds__(THREADS)
+    exact_kernel(const char *in, char *out, size_t stride, size_t n) {
+    const size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= n)
+        return;
+    T x[K], sum[M] = {};
+#pragma unroll
+    for (unsigned i = 0; i < K; i++)
+        x[i] = ((const T *)(in + i * stride))[at];
+#pragma unroll
+    for (unsigned i = 0; i < K; i++)
+        add(sum[i % M], x[i]);
+#pragma unroll
+    for (unsigned j = 0; j < M; j++)
+        ((T *)(out + j * stride))[at] = sum[j];
+}
+
+template <class T, unsigned THREADS>
+void run_exact(const XorOnlyCall &c, cudaStream_t stream) {
+    const size_t n = c.bytes / sizeof(T);
+    const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
+    const char *in = (const char *)c.in;
+    char *out = (char *)c.out;
+    if (c.k == 4 && c.m == 2)
+        exact_kernel<T, THREADS, 4, 2><<<blocks, THREADS, 0, stream>>>(in, out, c.stride, n);
+    else if (c.k == 10 && c.m == 4)
+        exact_kernel<T, THREADS, 10, 4><<<blocks, THREADS, 0, stream>>>(in, out, c.stride, n);
+    else
+        exact_kernel<T, THREADS, 30, 3><<<blocks, THREADS, 0, stream>>>(in, out, c.stride, n);
+    GPU_CHECK(cudaGetLastError());
+}
+
+template <class T, bool STREAM, bool XOR, unsigned THREADS>
 void launch(const XorOnlyCall &c, cudaStream_t stream) {
-    constexpr unsigned count = Item<T>::count, many = DEEP ? 8 : 4 / count, few = 2 / count;
+    constexpr unsigned count = Item<T>::count, many = 4 / count, few = 2 / count;
     const size_t n = c.bytes / sizeof(typename Item<T>::Memory), tile = (size_t)THREADS * count;
     const unsigned blocks = (unsigned)((n + tile - 1) / tile), lanes = c.k < c.m ? c.k : c.m;
     auto *kernel = xor_only_kernel<T, STREAM, XOR, THREADS, 4, many>;
@@ -138,12 +172,18 @@ void launch(const XorOnlyCall &c, cudaStream_t stream) {
     GPU_CHECK(cudaGetLastError());
 }
 
-template <class T, bool STREAM, unsigned THREADS, bool DEEP = false>
+template <class T, bool STREAM, unsigned THREADS>
 void run(const XorOnlyCall &c, cudaStream_t stream) {
     if (c.accumulate)
-        launch<T, STREAM, true, THREADS, DEEP>(c, stream);
+        launch<T, STREAM, true, THREADS>(c, stream);
     else
-        launch<T, STREAM, false, THREADS, DEEP>(c, stream);
+        launch<T, STREAM, false, THREADS>(c, stream);
+}
+
+template <class T>
+void run_any(const XorOnlyCall &c, cudaStream_t stream) {
+    const bool known = (c.k == 4 && c.m == 2) || (c.k == 10 && c.m == 4) || (c.k == 30 && c.m == 3);
+    known && !c.accumulate ? run_exact<T, 128>(c, stream) : run<T, false, 128>(c, stream);
 }
 
 #define SHAPE(bytes, T, threads)                                                                   \
@@ -158,9 +198,9 @@ void run(const XorOnlyCall &c, cudaStream_t stream) {
 const XorOnlyVariant kVariants[] = {SHAPES(128),
                                     SHAPES(256),
                                     SHAPES(512),
-                                    {"b4_deep_128", false, run<unsigned, false, 128, true>},
-                                    {"b8_deep_128", false, run<uint2, false, 128, true>},
-                                    {"b16_deep_128", false, run<uint4, false, 128, true>}};
+                                    {"b4_exact_128", false, run_any<unsigned>},
+                                    {"b8_exact_128", false, run_any<uint2>},
+                                    {"b16_exact_128", false, run_any<uint4>}};
 
 } // namespace
 

@@ -193,10 +193,26 @@ void register_engines(const Shape &shape, size_t data, uint64_t seed) {
 
 } // namespace
 
+// s4's sweep on the CPU: one pass over buffers of 1 MiB, all cores. A decoder is an encoder with
+// another matrix, so these rows stand for both.
+static void register_sweep(uint64_t seed) {
+    for (const Shape &shape : rs_sweep_shapes())
+        for (const coder *c : coders()) {
+            const unsigned threads = c->threads ? usable_cores() : 1;
+            const size_t data = shape.k << 20;
+            const std::string name = name_of(c->name, shape, data, threads) + "/sweep";
+            add(name, [=](benchmark::State &state) {
+                run_coder(state, name, c, shape, threads, data, seed);
+            });
+        }
+}
+
 void register_product_host_rows(const Options &options) {
+    const uint64_t seed = options.seed;
+    if (options.preset == Options::RsSweep)
+        return register_sweep(seed);
     if (options.preset != Options::Product)
         return;
-    const uint64_t seed = options.seed;
     const size_t data = options.sizes.empty() ? kData : options.sizes[0];
     for (const Shape &shape : cpu_shapes()) {
         register_engines(shape, data, seed);

@@ -231,6 +231,14 @@ std::vector<Shape> specialised_shapes() {
     return kSpecialised;
 }
 
+std::vector<Shape> rs_sweep_shapes() {
+    std::vector<Shape> shapes;
+    for (size_t m : {2, 3, 4, 6, 8, 12, 16})
+        for (size_t k : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64})
+            shapes.push_back({8, k, m});
+    return shapes;
+}
+
 std::vector<Shape> cpu_shapes() {
     return kOnCpu;
 }

@@ -55,5 +55,7 @@ std::vector<ProductRow> plan_products(const Options &options);
 std::vector<std::string> contenders(const Shape &shape);
 // Shapes whose specialisation is timed.
 std::vector<Shape> specialised_shapes();
+// Shapes of the preset rs-sweep.
+std::vector<Shape> rs_sweep_shapes();
 // Shapes of the CPU rows.
 std::vector<Shape> cpu_shapes();

@@ -150,6 +150,8 @@ void PtxKernel::step(const Instruction &i, Thread &t) const {
         t.next = labels_.at(i.text);
         return;
     }
+    if (starts_with(i.op, "prefetch")) // moves no data
+        return;
     if (starts_with(i.op, "ld.global") || starts_with(i.op, "st.global"))
         return access(i, t);
     uint64_t &d = t.r[i.operands[0].value];

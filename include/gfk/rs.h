@@ -143,8 +143,9 @@ typedef struct gfk_rs_decoder *gfk_rs_decoder_t;
 /* gfk_rs_decoder_create: prepares to rebuild.
  *
  * lost    lost_count indices, each once, in any order; 0 and NULL are fine
- * wanted  wanted_count of them, each once; NULL and 0: all of them
- * desc    how to compute; NULL: as the code was made. Its device must be the code's.
+ * wanted  wanted_count of them, each once; NULL and 0: all of them; an empty list: none
+ * desc    how to compute; NULL: as the code was made. It must lead to the code's device, or for a
+ *         code on the CPU to the CPU.
  *
  * The decoder reads k of the regions that are not lost, data first, then parity in its order,
  * unless the matrix is not MDS and these do not suffice.
@@ -191,7 +192,8 @@ GFK_API gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_
  *          write): set to 0 if it matches, to 1 if not, in stream order; aligned to 4 bytes
  *
  * No allocation, no synchronization; capturable. Statuses: above; INVALID_ARGUMENT for a NULL or
- * misaligned word too. */
+ * misaligned word too; OVERLAP only of the word with a region; NOT_SUPPORTED (on a device, more
+ * than 1,024 data regions, or 2,048 equally spaced ones). */
 GFK_API gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                                  size_t bytes, uint32_t *differs, gfk_stream_t stream);
 
@@ -211,8 +213,9 @@ typedef enum gfk_rs_repair {
     GFK_RS_REPAIR = 1  /* corrects the symbols that it names */
 } gfk_rs_repair;
 
-/* gfk_rs_locate_workspace: bytes that gfk_rs_locate needs for regions of this length; a few per
- * 64 KiB. INVALID_ARGUMENT for NULL; NOT_SUPPORTED as gfk_rs_locate. Any thread. */
+/* gfk_rs_locate_workspace: bytes that gfk_rs_locate needs for regions of this length: four per
+ * 64 KiB, and on the host some for each parity region. INVALID_ARGUMENT for NULL; NOT_SUPPORTED as
+ * gfk_rs_locate. Any thread. */
 GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspace_bytes);
 
 /* gfk_rs_locate: which symbols are wrong? Without checksums: at every position where parity does
@@ -233,10 +236,13 @@ GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *
  * too, or an unexplained number other than 0, are the sign of that: do not repair.
  *
  * Any t for codes that are generalized Reed-Solomon codes, which all matrices but GFK_RS_GEN_RS and
- * GFK_RS_CUSTOM are; for these two by search, while C(k + m, t) <= 100,000 and the code is MDS.
+ * GFK_RS_CUSTOM are; for these two by search, while C(k + m, t) <= 100,000 and the code is MDS. On
+ * a device m is at most 4,096, and more than 1,024 regions must be equally spaced: NOT_SUPPORTED
+ * otherwise.
  *
  * Costs what gfk_rs_verify costs where nothing is wrong. No allocation, no synchronization;
- * capturable. Statuses: above; NOT_SUPPORTED (locatable is 0); WORKSPACE_TOO_SMALL. */
+ * capturable. Statuses: above, OVERLAP for regions with each other only with GFK_RS_REPAIR;
+ * NOT_SUPPORTED (locatable is 0, or see above); WORKSPACE_TOO_SMALL. */
 GFK_API gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                                  size_t bytes, gfk_rs_repair repair, gfk_rs_verdict *verdict,
                                  uint64_t *counts, void *workspace, size_t workspace_bytes,
@@ -250,7 +256,7 @@ typedef struct gfk_rs_updater *gfk_rs_updater_t;
 
 /* gfk_rs_updater_create: prepares updates of the data region `index`.
  *
- * desc  how to compute; NULL: as the code was made. Its device must be the code's.
+ * desc  how to compute; NULL: as the code was made. As for gfk_rs_decoder_create.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k - 1, another device); otherwise as
  * gfk_product_create. On an error *updater is unchanged. Any thread. */
@@ -278,8 +284,8 @@ GFK_API gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *de
 GFK_API void gfk_rs_updater_destroy(gfk_rs_updater_t updater);
 
 /* gfk_rs_delta: delta = before ^ after, which is all that the holder of a parity region needs.
- * delta may be before or after itself, but not overlap them otherwise. No allocation; capturable.
- * Statuses: above. */
+ * delta may be one of before and after itself, but not overlap them otherwise. No allocation;
+ * capturable. Statuses: above. */
 GFK_API gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, void *delta,
                                 size_t bytes, gfk_stream_t stream);
 
@@ -309,7 +315,8 @@ typedef struct gfk_rs_batch *gfk_rs_batch_t;
  * stripes   count of them; copied, the regions themselves not
  * statuses  if not NULL, count words: what is wrong with each stripe. A stripe that is not SUCCESS
  *           (INVALID_ARGUMENT, INVALID_SIZE, OVERLAP within the stripe, TOO_MANY_ERASURES,
- * SINGULAR) is left out, and the others are done. Stripes are not checked against each other.
+ *           SINGULAR) is left out, and the others are done. Stripes are not checked against each
+ *           other.
  *
  * All inversion, packing and uploading is here.
  *

@@ -23,6 +23,9 @@ gfk_status gfk_device_select(int device);
 gfk_status gfk_device_processors(int device, int *processors);
 gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
 gfk_status gfk_device_alloc(void **memory, uint64_t bytes);
+/* Zeroes, in the stream's order. */
+gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream);
+void gfk_device_synchronize(int device);
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes);
 void gfk_device_free(int device, void *memory);
 /* The regions of c = 0 and c = 1. */

@@ -95,6 +95,18 @@ gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     return forget(cudaMalloc(memory, bytes));
 }
 
+gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
+    return forget(cudaMemsetAsync(memory, 0, bytes, stream));
+}
+
+void gfk_device_synchronize(int device) {
+    int previous = 0;
+    if (cudaGetDevice(&previous) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
+        (void)forget(cudaDeviceSynchronize());
+        (void)cudaSetDevice(previous);
+    }
+}
+
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
     gfk_status status = forget(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
     /* From pageable memory cudaMemcpy may return before the last bytes have arrived, which a stream

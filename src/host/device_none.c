@@ -2,6 +2,7 @@
 /* device.h without CUDA. Only the first function is ever reached: every other one is called for a
  * CUDA row that gfk_device_resolve let through. */
 #include "device.h"
+#include "rs/locate.h"
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     (void)requested;
@@ -51,6 +52,17 @@ gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
+gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
+    (void)memory;
+    (void)bytes;
+    (void)stream;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+void gfk_device_synchronize(int device) {
+    (void)device;
+}
+
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
     (void)memory;
     (void)host;
@@ -69,6 +81,21 @@ gfk_status gfk_device_clear(const gfk_call *call) {
 }
 
 gfk_status gfk_device_copy(const gfk_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     (void)call;
     return GFK_STATUS_NOT_SUPPORTED;
 }

@@ -14,11 +14,11 @@ enum {
     FIRST_TRY = 1 << 20, /* bytes of all regions together, doubled until it takes long enough */
     CALL_BYTES = 256,
     CALLS = 20,
-    SIDE = 32,              /* inputs and outputs of the product that measures the kernel */
-    KERNEL_BYTES = 1 << 20, /* of each of its regions */
-    KERNEL_RUNS = 8
+    SIDE = 32,                /* inputs and outputs of the product that measures the kernel */
+    KERNEL_BYTES = 256 << 10, /* of each of its regions */
+    KERNEL_RUNS = 32
 };
-static const double LONG_ENOUGH = 0.01; /* seconds */
+static const double LONG_ENOUGH = 0.01, LONG_RUN = 0.2; /* seconds */
 
 typedef struct meter {
     gfk_pipeline_t pipeline;
@@ -115,17 +115,18 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
                                    .bytes = KERNEL_BYTES,
                                    .workspace = memory + (size_t)2 * SIDE * KERNEL_BYTES,
                                    .stream = slot->stream};
-    double begin = 0;
-    for (unsigned i = 0; i <= KERNEL_RUNS && t->status == GFK_STATUS_SUCCESS; i++) {
-        t->status = gfk_bus_run(&call);
-        if (i == 0 && t->status == GFK_STATUS_SUCCESS) { /* loads the kernel */
+    /* The first run loads the kernel; where it takes so long that this does not matter, it counts.
+     */
+    for (unsigned runs = 1;; runs = KERNEL_RUNS) {
+        const double begin = now();
+        for (unsigned i = 0; i < runs && t->status == GFK_STATUS_SUCCESS; i++)
+            t->status = gfk_bus_run(&call);
+        if (t->status == GFK_STATUS_SUCCESS)
             t->status = gfk_bus_drain(slot->stream);
-            begin = now();
-        }
+        const double seconds = now() - begin;
+        if (runs == KERNEL_RUNS || seconds > LONG_RUN || t->status != GFK_STATUS_SUCCESS)
+            return seconds / runs;
     }
-    if (t->status == GFK_STATUS_SUCCESS)
-        t->status = gfk_bus_drain(slot->stream);
-    return (now() - begin) / KERNEL_RUNS;
 }
 
 static double kernel_rate(meter *t, const gfk_lane *lane, const gfk_field *field) {

@@ -9,7 +9,6 @@ enum {
     SLICE_BYTES = 512 << 10, /* of all regions together: an L2 cache */
     LEAST_SLICE = 4096,      /* a page */
     MOST_SLICE = 65536,
-    LEAST_CHECKED = 256, /* outputs are computed anew in scratch memory, so there it may be less */
     SLICES_AT_A_TIME = 8 /* per thread, where devices want the threads' help in between */
 };
 
@@ -17,8 +16,6 @@ enum {
  * there are several: a slice is one block. */
 static size_t slice_of(const gfk_job *job) {
     const size_t length = SLICE_BYTES / (job->in.count + job->out.count);
-    if (job->work == GFK_WORK_CHECK && length < LEAST_SLICE)
-        return length < LEAST_CHECKED ? LEAST_CHECKED : length / LEAST_CHECKED * LEAST_CHECKED;
     const size_t pages = length / LEAST_SLICE * LEAST_SLICE;
     return pages < LEAST_SLICE ? LEAST_SLICE : pages > MOST_SLICE ? MOST_SLICE : pages;
 }
@@ -27,8 +24,6 @@ gfk_status gfk_cpu_prepare(gfk_job *job) {
     job->slice = slice_of(job);
     const size_t regions = job->in.count + job->out.count;
     size_t bytes = regions * sizeof(void *);
-    if (job->work == GFK_WORK_CHECK)
-        bytes += job->out.count * job->slice;
     if (job->in_place)
         bytes += job->slice;
     job->scratch_bytes = (bytes + 63) / 64 * 64;
@@ -44,40 +39,24 @@ static void point(void **pointers, const gfk_side *side, size_t at) {
         pointers[i] = gfk_region_address(side->regions, i) + at;
 }
 
-static void multiply(const gfk_job *job, const gfk_regions *in, const gfk_regions *out,
-                     size_t length) {
-    const gfk_product_call call = {.product = job->kept->host,
-                                   .in = in,
-                                   .out = out,
-                                   .bytes = length,
-                                   .accumulate = job->work == GFK_WORK_XOR};
-    (void)call.product->engine->run(&call); /* the engines of the CPU cannot fail */
-}
-
-static void check(gfk_job *job, const gfk_regions *in, size_t at, size_t length,
-                  unsigned char *fresh) {
-    const gfk_regions out = {NULL, fresh, length};
-    multiply(job, in, &out, length);
-    for (size_t j = 0; j < job->out.count; j++)
-        if (memcmp(fresh + j * length, gfk_region_address(job->out.regions, j) + at, length) != 0)
-            atomic_store_explicit(&job->differs, true, memory_order_relaxed);
-}
-
 static void do_slice(gfk_job *job, size_t at, size_t length, unsigned char *scratch) {
     void **pointers = (void **)(void *)scratch;
-    unsigned char *rest = scratch + (job->in.count + job->out.count) * sizeof(void *);
     const gfk_regions in = {pointers, NULL, 0}, out = {pointers + job->in.count, NULL, 0};
+    const gfk_product_call call = {.product = job->kept->host,
+                                   .in = &in,
+                                   .out = &out,
+                                   .bytes = length,
+                                   .accumulate = job->work == GFK_WORK_XOR,
+                                   .marks = job->work == GFK_WORK_CHECK ? &job->differs : NULL,
+                                   .shift = GFK_ONE_MARK};
     point(pointers, &job->in, at);
-    if (job->work == GFK_WORK_CHECK) {
-        check(job, &in, at, length, rest);
-        return;
-    }
     point(pointers + job->in.count, &job->out, at);
     if (job->in_place) { /* engines read an input again after they wrote beside it */
-        memcpy(rest, pointers[0], length);
-        pointers[0] = rest;
+        unsigned char *copy = (unsigned char *)(pointers + job->in.count + job->out.count);
+        memcpy(copy, pointers[0], length);
+        pointers[0] = copy;
     }
-    multiply(job, &in, &out, length);
+    (void)call.product->engine->run(&call); /* the engines of the CPU cannot fail */
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------

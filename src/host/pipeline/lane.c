@@ -193,7 +193,7 @@ static gfk_status compute(const drive *d, const gfk_slot *slot, const layout *l)
                                    .stream = slot->stream,
                                    .marks =
                                        work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mark : NULL,
-                                   .shift = 63}; /* one mark for all */
+                                   .shift = GFK_ONE_MARK};
     return gfk_bus_run(&call);
 }
 
@@ -237,7 +237,7 @@ static gfk_status finish(drive *d, gfk_slot *slot) {
     if (job->work != GFK_WORK_CHECK)
         gfk_stage_out(job, &job->out, slot->range, l.staged_out, l.pitch);
     else if (*(const uint32_t *)(const void *)l.staged_mark != 0)
-        atomic_store_explicit(&job->differs, true, memory_order_relaxed);
+        __atomic_store_n(&job->differs, 1, __ATOMIC_RELAXED);
     d->lane->done += slot->range.length;
     slot->range.length = 0;
     slot->ordered = slot->returning = false;

@@ -15,7 +15,7 @@
 #include "../product/engine.h"
 #include "bus.h"
 
-enum { GFK_KEPT_MATRICES = 8 };
+enum { GFK_KEPT_MATRICES = 8, GFK_ONE_MARK = 63 /* the shift that leaves one for all */ };
 
 /* ---- what a pipeline owns ----------------------------------------------------------------------
  */
@@ -98,9 +98,9 @@ struct gfk_job {
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
-    bool in_place;      /* one region, multiplied where it is */
-    atomic_size_t next; /* the part of the byte range that somebody has begun */
-    atomic_bool differs;
+    bool in_place;          /* one region, multiplied where it is */
+    atomic_size_t next;     /* the part of the byte range that somebody has begun */
+    uint32_t differs;       /* a mark, as gfk_mark sets it */
     size_t cpu_bytes;       /* that the CPU did of it, before any failure */
     size_t slice;           /* bytes of each region that a thread of the CPU takes in one go */
     unsigned char *scratch; /* of each such thread, scratch_bytes */
@@ -137,10 +137,10 @@ gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
 /* A call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 
-/* check.c: are these regions, and may the work be done on them? Clears job->in_place where the
- * output is not the input. */
-gfk_status gfk_job_check(gfk_job *job);
-/* check.c: which regions must be staged. INVALID_ARGUMENT for one in device memory. */
+/* regions.c: do outputs overlap what they must not? Clears job->in_place where the output is not
+ * the input. */
+gfk_status gfk_job_overlap(gfk_job *job);
+/* regions.c: which regions must be staged. INVALID_ARGUMENT for one in device memory. */
 gfk_status gfk_job_stage(gfk_job *job);
 
 /* plan.c: GPU, CPU or BOTH, and why. */

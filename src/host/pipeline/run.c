@@ -111,9 +111,8 @@ static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
         r->out == NULL || r->rows == 0 || r->cols == 0 ||
         (r->work == GFK_WORK_CHECK && r->differs == NULL) || !gfk_field_genuine(r->field))
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (r->rows > SIZE_MAX / sizeof(uint32_t) / r->cols || r->bytes % (r->field->w / 8) != 0)
-        return GFK_STATUS_INVALID_SIZE;
-    return GFK_STATUS_SUCCESS;
+    return r->rows > SIZE_MAX / sizeof(uint32_t) / r->cols ? GFK_STATUS_INVALID_SIZE
+                                                           : GFK_STATUS_SUCCESS;
 }
 
 /* The lists of staged regions, in one piece of memory. */
@@ -130,7 +129,7 @@ static gfk_status make_lists(gfk_job *job) {
 }
 
 static gfk_status run(gfk_job *job, gfk_pipeline_report *report) {
-    gfk_status status = gfk_job_check(job);
+    gfk_status status = gfk_job_overlap(job);
     if (status == GFK_STATUS_SUCCESS && job->pipeline->info.device_count != 0) {
         status = make_lists(job);
         if (status == GFK_STATUS_SUCCESS)
@@ -154,10 +153,13 @@ static gfk_status run_locked(gfk_pipeline_t pipeline, const gfk_request *r,
                    .work = r->work,
                    .in_place = r->in_place};
     gfk_status status = gfk_kept_find(pipeline, r->field, r->rows, r->cols, r->matrix, &job.kept);
+    if (status == GFK_STATUS_SUCCESS)
+        status =
+            gfk_product_check_arguments(job.kept->host, r->in, r->out, r->bytes, NULL, 0, NULL);
     if (status == GFK_STATUS_SUCCESS && r->bytes != 0)
         status = run(&job, report);
     if (status == GFK_STATUS_SUCCESS && r->differs != NULL)
-        *r->differs = atomic_load_explicit(&job.differs, memory_order_relaxed);
+        *r->differs = job.differs;
     return status;
 }
 

@@ -27,9 +27,15 @@ typedef struct gfk_product_call {
     unsigned shift;  /* at least 12, at most 63 */
 } gfk_product_call;
 
+/* What gfk_product_run checks before it looks for overlaps; nothing else. */
+gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
+                                       const gfk_regions *out, size_t bytes, const void *workspace,
+                                       size_t workspace_bytes, gfk_stream_t stream);
 /* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out,
  * and sets marks as above; the caller clears them. in and out may overlap, marks not them. For
- * engines on a device marks are in memory that it can write. Otherwise as gfk_product_run. */
+ * engines on a device marks are in memory that it can write. Otherwise as gfk_product_run;
+ * NOT_SUPPORTED, with nothing marked, where an engine on a device would need several launches for
+ * an output. */
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
                              size_t bytes, uint32_t *marks, unsigned shift, void *workspace,
                              size_t workspace_bytes, gfk_stream_t stream);
@@ -37,6 +43,11 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
     return regions->pointers ? (unsigned char *)regions->pointers[i]
                              : (unsigned char *)regions->base + i * regions->stride;
+}
+
+/* For engines on the CPU, whose threads may share a mark. */
+static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
+    __atomic_store_n(&call->marks[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
 /* Can the engine take this field and shape? NULL in a row: all of its width. Sets *table_bytes, the

@@ -2,38 +2,25 @@
 /* The reference: for every output, piece by piece, the sum over all inputs. A coefficient's
  * products are looked up by nibbles, in tables made anew for every piece, so that there is nothing
  * to keep however large the matrix is. */
-#include "../poly.h"
+#include "../nibbles.h"
 #include "../symbol.h"
 #include "engine.h"
 
 enum { PIECE = 2048 }; /* symbols */
 
-/* entry[n][v] is c * v * x^(4n); a product with c is one entry for each nibble. */
-typedef struct nibbles {
-    uint32_t entry[8][16];
-} nibbles;
-
-static void expand(nibbles *t, const gfk_field *field, uint32_t c) {
-    for (unsigned n = 0; n < field->w / 4; n++) {
-        for (uint32_t v = 0; v < 16; v++)
-            t->entry[n][v] = gfk_poly_multiply(c, v, field->w, field->polynomial);
-        c = gfk_poly_multiply(c, 16, field->w, field->polynomial); /* times x^4 */
-    }
-}
-
-static inline __attribute__((always_inline)) void
-add_symbols(uint32_t *sum, size_t symbols, unsigned w, const nibbles *t, const unsigned char *in) {
+static inline __attribute__((always_inline)) void add_symbols(uint32_t *sum, size_t symbols,
+                                                              unsigned w, const gfk_nibbles *t,
+                                                              const unsigned char *in) {
     for (size_t i = 0; i < symbols; i++) {
         const uint32_t x = gfk_symbol_get(in, i, w);
-        for (unsigned n = 0; n < w / 4; n++)
-            sum[i] ^= t->entry[n][x >> (4 * n) & 15];
+        sum[i] ^= gfk_nibbles_times(t, w, x);
     }
 }
 
 static void add_product(uint32_t *sum, size_t symbols, const gfk_field *field, uint32_t c,
                         const unsigned char *in) {
-    nibbles t;
-    expand(&t, field, c);
+    gfk_nibbles t;
+    gfk_nibbles_expand(&t, field->w, field->polynomial, c);
     switch (field->w) {
     case 8:
         add_symbols(sum, symbols, 8, &t, in);
@@ -50,6 +37,7 @@ gfk_status gfk_host_product_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const unsigned w = info->field.w;
     const size_t symbols = call->bytes / (w / 8);
+    const bool adds = call->accumulate || call->marks; /* a check sums to zero */
     uint32_t sum[PIECE];
     for (size_t first = 0; first < symbols; first += PIECE) {
         const size_t count = symbols - first < PIECE ? symbols - first : PIECE;
@@ -57,12 +45,15 @@ gfk_status gfk_host_product_run(const gfk_product_call *call) {
         for (size_t j = 0; j < info->rows; j++) {
             unsigned char *out = gfk_region_address(call->out, j) + offset;
             for (size_t s = 0; s < count; s++)
-                sum[s] = call->accumulate ? gfk_symbol_get(out, s, w) : 0;
+                sum[s] = adds ? gfk_symbol_get(out, s, w) : 0;
             for (size_t i = 0; i < info->cols; i++)
                 add_product(sum, count, &info->field, call->product->matrix[j * info->cols + i],
                             gfk_region_address(call->in, i) + offset);
             for (size_t s = 0; s < count; s++)
-                gfk_symbol_set(out, s, w, sum[s]);
+                if (!call->marks)
+                    gfk_symbol_set(out, s, w, sum[s]);
+                else if (sum[s] != 0)
+                    gfk_mark(call, offset + s * (w / 8));
         }
     }
     return GFK_STATUS_SUCCESS;

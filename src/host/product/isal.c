@@ -2,6 +2,8 @@
 /* ISA-L on all cores. The matrix is cut into tiles of at most 64 outputs and 64 inputs, so that a
  * tile's addresses fit on the stack; the regions are cut into blocks, which the threads of a pool
  * share. */
+#include <string.h>
+
 #include <isa-l.h>
 
 #include "../pool.h"
@@ -9,6 +11,7 @@
 
 enum {
     SIDE = 64,              /* of a tile of the matrix */
+    PIECE = 512,            /* bytes of a region that a check computes at a time */
     COEFFICIENT = 32,       /* bytes of ISA-L's tables for one coefficient */
     BLOCK_BYTES = 512 << 10 /* that a block has in all regions together: an L2 cache */
 };
@@ -56,21 +59,50 @@ void gfk_isal_destroy(gfk_product_t product) {
 
 /* ISA-L sets outputs from all inputs of a tile at once, and adds to them one input at a time. */
 static void multiply_tile(const gfk_product_call *call, size_t row, size_t col, size_t offset,
-                          int length) {
+                          int length, bool accumulate, unsigned char *const *outputs) {
     const gfk_product_info *info = &call->product->info;
     const size_t rows = tile_side(row, info->rows), cols = tile_side(col, info->cols);
     unsigned char *tables = tile_tables(call->product, row, col);
-    unsigned char *in[SIDE], *out[SIDE];
+    unsigned char *in[SIDE], **out = (unsigned char **)(uintptr_t)outputs;
     for (size_t i = 0; i < cols; i++)
         in[i] = gfk_region_address(call->in, col + i) + offset;
-    for (size_t j = 0; j < rows; j++)
-        out[j] = gfk_region_address(call->out, row + j) + offset;
-    if (col == 0 && !call->accumulate) {
+    if (!accumulate) {
         ec_encode_data(length, (int)cols, (int)rows, tables, in, out);
         return;
     }
     for (size_t i = 0; i < cols; i++)
         ec_encode_data_update(length, (int)cols, (int)rows, (int)i, tables, in[i], out);
+}
+
+static void multiply_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
+    const gfk_product_info *info = &call->product->info;
+    unsigned char *out[SIDE];
+    for (size_t j = 0; j < tile_side(row, info->rows); j++)
+        out[j] = gfk_region_address(call->out, row + j) + offset;
+    for (size_t col = 0; col < info->cols; col += SIDE)
+        multiply_tile(call, row, col, offset, (int)length, call->accumulate || col != 0, out);
+}
+
+/* Piece by piece on the stack, to be compared. */
+static void check_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
+    const gfk_product_info *info = &call->product->info;
+    const size_t rows = tile_side(row, info->rows);
+    unsigned char expected[SIDE][PIECE], *out[SIDE];
+    for (size_t j = 0; j < rows; j++)
+        out[j] = expected[j];
+    for (size_t at = 0; at < length; at += PIECE) {
+        const size_t bytes = length - at < PIECE ? length - at : PIECE;
+        for (size_t col = 0; col < info->cols; col += SIDE)
+            multiply_tile(call, row, col, offset + at, (int)bytes, col != 0, out);
+        for (size_t j = 0; j < rows; j++) {
+            const unsigned char *there = gfk_region_address(call->out, row + j) + offset + at;
+            if (memcmp(there, expected[j], bytes) == 0)
+                continue;
+            for (size_t i = 0; i < bytes; i++)
+                if (there[i] != expected[j][i])
+                    gfk_mark(call, offset + at + i);
+        }
+    }
 }
 
 /* The length of a block: whole pages as long as there are not too many regions. */
@@ -85,8 +117,10 @@ static void multiply_block(size_t block, void *context) {
     const size_t most = block_of(info), offset = block * most;
     const size_t length = call->bytes - offset < most ? call->bytes - offset : most;
     for (size_t row = 0; row < info->rows; row += SIDE)
-        for (size_t col = 0; col < info->cols; col += SIDE)
-            multiply_tile(call, row, col, offset, (int)length);
+        if (call->marks != NULL)
+            check_rows(call, row, offset, length);
+        else
+            multiply_rows(call, row, offset, length);
 }
 
 gfk_status gfk_isal_run(const gfk_product_call *call) {

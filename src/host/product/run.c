@@ -52,10 +52,10 @@ static gfk_status check_overlap(const gfk_product_call *call) {
                : GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                           size_t bytes, gfk_accumulate mode, void *workspace,
-                           size_t workspace_bytes, gfk_stream_t stream) {
-    if (product == NULL || in == NULL || out == NULL || (mode != GFK_SET && mode != GFK_XOR))
+gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
+                                       const gfk_regions *out, size_t bytes, const void *workspace,
+                                       size_t workspace_bytes, gfk_stream_t stream) {
+    if (product == NULL || in == NULL || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_status status = check_context(product, workspace, workspace_bytes, stream);
     if (status != GFK_STATUS_SUCCESS)
@@ -64,6 +64,19 @@ gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const g
         return GFK_STATUS_INVALID_SIZE;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
+    status = check_regions(in, product->info.cols, bytes);
+    return status == GFK_STATUS_SUCCESS ? check_regions(out, product->info.rows, bytes) : status;
+}
+
+gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
+                           size_t bytes, gfk_accumulate mode, void *workspace,
+                           size_t workspace_bytes, gfk_stream_t stream) {
+    if (mode != GFK_SET && mode != GFK_XOR)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_status status =
+        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream);
+    if (status != GFK_STATUS_SUCCESS || bytes == 0)
+        return status;
     const gfk_product_call call = {.product = product,
                                    .in = in,
                                    .out = out,
@@ -71,10 +84,26 @@ gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const g
                                    .accumulate = mode == GFK_XOR,
                                    .workspace = workspace,
                                    .stream = stream};
-    status = check_regions(in, product->info.cols, bytes);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_regions(out, product->info.rows, bytes);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_overlap(&call);
+    status = check_overlap(&call);
     return status == GFK_STATUS_SUCCESS ? product->engine->run(&call) : status;
+}
+
+gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
+                             size_t bytes, uint32_t *marks, unsigned shift, void *workspace,
+                             size_t workspace_bytes, gfk_stream_t stream) {
+    if (marks == NULL || shift < 12 || shift > 63)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_status status =
+        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream);
+    if (status != GFK_STATUS_SUCCESS || bytes == 0)
+        return status;
+    const gfk_product_call call = {.product = product,
+                                   .in = in,
+                                   .out = out,
+                                   .bytes = bytes,
+                                   .workspace = workspace,
+                                   .stream = stream,
+                                   .marks = marks,
+                                   .shift = shift};
+    return product->engine->run(&call);
 }

@@ -7,6 +7,7 @@
 #include <gfk/rs.h>
 
 #include "../product/engine.h"
+#include "arithmetic.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,9 +20,11 @@ struct gfk_rs {
     gfk_rs_info info;
     uint32_t *matrix;         /* info.m * info.k, row by row */
     gfk_product_desc product; /* the descriptor of its products, its strings owned by the code */
+    gfk_arithmetic arithmetic;
     gfk_product_t encoder;
-    gfk_rs_locator *locator; /* NULL: info.locatable is 0 */
-    gfk_rs_cache *cache;     /* decoders and updaters of the conveniences */
+    gfk_product_t sum_of_two, sum_into; /* for gfk_rs_delta: a + b, and += a */
+    gfk_rs_locator *locator;            /* NULL: info.locatable is 0 */
+    gfk_rs_cache *cache;                /* decoders and updaters of the conveniences */
 };
 
 /* ---- matrices: matrix.c, mds.c ------------------------------------------------------------------
@@ -30,6 +33,12 @@ struct gfk_rs {
 /* Is every square part of the m x k matrix regular? UNKNOWN where C(k + m, m) > 1,000,000. */
 gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
                             gfk_rs_mds *mds);
+
+/* code.c: the descriptor of another product of the code. desc NULL: as the code was made.
+ * INVALID_ARGUMENT: it names another device. */
+gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out);
+/* update.c: makes code->sum_of_two and sum_into. */
+gfk_status gfk_rs_delta_create(gfk_rs_t code);
 
 /* ---- what is lost: decode_matrix.c --------------------------------------------------------------
  */
@@ -44,10 +53,16 @@ gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_c
 /* ---- what is damaged: locate.c ------------------------------------------------------------------
  */
 
-/* Sets code->locator and code->info.locatable from info, matrix and info.mds; NULL and 0 where
- * locating is not offered. For a code on a device, that device is current. */
+/* Sets code->locator and code->info.locatable from info, matrix and arithmetic; NULL and 0 where
+ * locating is not offered. The locator uses the arithmetic. For a code on a device, that device is
+ * current. */
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
-void gfk_rs_locator_destroy(gfk_rs_locator *locator);
+void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */
+
+/* verify.c: is parity what gfk_rs_encode would write? marks[o >> shift] becomes 1 where it is not
+ * at byte offset o; other marks are left alone. Statuses as gfk_product_check. */
+gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
+                        size_t bytes, uint32_t *marks, unsigned shift, gfk_stream_t stream);
 
 #ifdef __cplusplus
 }

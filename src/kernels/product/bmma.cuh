@@ -207,7 +207,7 @@ __global__ __launch_bounds__(K::threads,
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
                 const uint64_t cell = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-                store_words<true>(job.out[output] + cell, words, job.sink, cell - job.phase);
+                store_words<true, true>(job.out[output] + cell, words, job.sink, cell - job.phase);
             }
         }
         at += stride;
@@ -297,7 +297,7 @@ __device__ inline void finish_group(const J &job, uint64_t at, uint64_t end, uns
         uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
         if (output < job.rows && cell < end) {
             cell += T::w == 32 ? 4 * (lane % 4) : 0;
-            store_words<K::aligned>(job.out[output] + cell, words[u], sink, cell - job.phase);
+            store_words<K::aligned, true>(job.out[output] + cell, words[u], sink, cell - job.phase);
         }
     }
 }

@@ -228,7 +228,7 @@ struct Engine {
 
     struct Choice {
         const Row *narrow; /* NULL: the shape has none */
-        const Row *brief;  /* for short regions; NULL: the one before, or the wide one */
+        const Row *brief;  /* for short regions; NULL: the one before */
         const WideRow *wide;
         size_t narrow_words, brief_words, wide_words;
         uint64_t bytes;
@@ -303,14 +303,12 @@ struct Engine {
         const uint32_t *wide_table = brief_table + c.brief_words;
         const uint32_t *coefficients = wide_table + c.wide_words;
         if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc)) {
-            /* Short: large blocks, or tables that every block fetches, would leave processors
-             * idle. */
+            /* Short: large blocks would leave processors idle. */
             const uint64_t block_cells = c.narrow->block_cells;
             const bool is_short = cells.count < 2 * block_cells * call->product->processors;
             if (is_short && c.brief)
                 return c.brief->run(call, cells, brief_table, coefficients);
-            if (!is_short || c.narrow->shared == 0)
-                return c.narrow->run(call, cells, table, coefficients);
+            return c.narrow->run(call, cells, table, coefficients);
         }
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
         if (call->marks && info.cols > row.inputs)

@@ -29,12 +29,21 @@ struct Sink {
     unsigned shift;
     bool accumulate;
 
+    /* Outputs that are read come while the products are computed. */
+    __device__ void prefetch(const uint8_t *p) const {
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+    }
     /* Some of the `bytes` bytes from `offset` on differ. */
     __device__ void mark(uint64_t offset, unsigned bytes) const {
         marks[offset >> shift] = 1;
         marks[(offset + bytes - 1) >> shift] = 1;
     }
 };
+
+/* Are outputs read? Kernels are compiled for both, for the sake of registers. */
+inline bool reads_outputs(const gfk_product_call *call) {
+    return call->marks != NULL || call->accumulate;
+}
 
 inline Sink sink_of(const gfk_product_call *call) {
     return {call->marks, call->shift, call->accumulate};

@@ -126,16 +126,17 @@ __device__ inline bool differs(const uint8_t *p, const uint32_t (&x)[N]) {
     return difference != 0;
 }
 
-/* Writes, or compares, a whole cell, or one word of it; `offset` is its place in the region. */
-template <bool Aligned, int N>
+/* Writes, or compares, a whole cell, or one word of it; `offset` is its place in the region.
+ * Without Reads it can only be set. */
+template <bool Aligned, bool Reads, int N>
 __device__ inline void store_words(uint8_t *p, const uint32_t (&x)[N], const Sink &sink,
                                    uint64_t offset) {
-    if (sink.marks) {
+    if (Reads && sink.marks) {
         if (differs<Aligned>(p, x))
             sink.mark(offset, 4 * N);
         return;
     }
-    const bool accumulate = sink.accumulate;
+    const bool accumulate = Reads && sink.accumulate;
     if constexpr (Aligned && N == 4) {
         uint4 v = make_uint4(x[0], x[1], x[2], x[3]);
         if (accumulate)

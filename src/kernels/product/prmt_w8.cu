@@ -17,7 +17,6 @@ struct Tables {
 
 constexpr size_t most_coefficients = 200, most_inputs = 200, group = 4;
 
-/* Parameters take time to arrive: 5 KiB of them 0.5 us more than a few hundred bytes. */
 template <size_t Inputs, size_t Coefficients>
 struct JobOf : gfk::Walk {
     /* 2^32 / 2^n, for shifts to the right on the FMA pipe: as constants of the program they would
@@ -82,7 +81,7 @@ __device__ inline void add(uint32_t (&sums)[S::outputs][S::cells][4],
         }
 }
 
-template <class S>
+template <class S, bool Reads>
 __global__ __launch_bounds__(S::threads,
                              S::blocks) void multiply(const __grid_constant__ typename S::Job job) {
     const uint64_t thread = (uint64_t)blockIdx.x * S::threads + threadIdx.x;
@@ -97,6 +96,13 @@ __global__ __launch_bounds__(S::threads,
     for (int c = 0; c < S::cells; c++) {
         const uint64_t cell = first + c * S::threads;
         at[c] = 16 * (job.first + (cell < job.count ? cell : job.count - 1));
+    }
+    if constexpr (Reads) {
+#pragma unroll
+        for (int j = 0; j < S::outputs; j++)
+#pragma unroll
+            for (int c = 0; c < S::cells; c++)
+                job.sink.prefetch(job.out[j] + at[c]);
     }
     uint32_t sums[S::outputs][S::cells][4] = {};
     if constexpr (S::inputs != 0) {
@@ -131,7 +137,7 @@ __global__ __launch_bounds__(S::threads,
                 y[pair] = gfk::prmt(sums[j][c][pair], sums[j][c][pair + 1], 0x6420);
                 y[pair + 1] = gfk::prmt(sums[j][c][pair], sums[j][c][pair + 1], 0x7531);
             }
-            gfk::store_words<S::aligned>(job.out[j] + at[c], y, job.sink, at[c] - job.phase);
+            gfk::store_words<S::aligned, Reads>(job.out[j] + at[c], y, job.sink, at[c] - job.phase);
         }
 }
 
@@ -160,7 +166,8 @@ gfk_status start(const gfk_product_call *call, const gfk::Cells &c, const Part &
     const uint64_t cells = S::threads * S::cells;
     uint64_t blocks = (job.count + cells - 1) / cells;
     const uint64_t cut = (gfk::cut_threads(job, 8) + S::threads - 1) / S::threads;
-    return gfk::launch(multiply<S>, blocks > cut ? blocks : cut, S::threads, 0, call->stream, job);
+    return gfk::launch(gfk::reads_outputs(call) ? multiply<S, true> : multiply<S, false>,
+                       blocks > cut ? blocks : cut, S::threads, 0, call->stream, job);
 }
 
 using Start = gfk_status(const gfk_product_call *call, const gfk::Cells &c, const Part &part);

@@ -116,6 +116,21 @@ static void aligned_loads(const writer *w) {
     }
 }
 
+/* What will be added to, so that it comes while the program runs. Where that is the limit, as for
+ * wider symbols, it does not pay. */
+static void prefetches(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    if (p->w != 8)
+        return;
+    OUT("ld.param.u32 %%x, [shape+24];\nsetp.ne.u32 %%cut, %%x, %u;\n@%%cut bra PROGRAM;\n",
+        (unsigned)GFK_XOR_ADD);
+    for (size_t j = 0; j < p->rows; j++) {
+        address(w, p->cols + j);
+        OUT("prefetch.global.L2 [%%p];\n");
+    }
+    OUT("PROGRAM:\n");
+}
+
 static void aligned_stores(const writer *w) {
     const gfk_xor_program *p = w->program;
     const char *columns = aligned_columns[w->target->words];
@@ -270,6 +285,7 @@ void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_t
     const unsigned words = target->words;
     head(w);
     aligned_loads(w);
+    prefetches(w);
     if (words == 1) {
         OUT("bra SINGLE;\n");
     } else {

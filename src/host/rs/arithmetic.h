@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fast scalar arithmetic, for work on whole matrices: by logarithms for w = 8 and 16, bit by bit
+ * for w = 32. The same functions on the host and in kernels. */
+#ifndef GFK_HOST_RS_ARITHMETIC_H
+#define GFK_HOST_RS_ARITHMETIC_H
+
+#include <gfk/field.h>
+
+#ifdef __CUDACC__
+#define GFK_RS_BOTH static __host__ __device__ inline
+#else
+#define GFK_RS_BOTH static inline
+#endif
+
+/* A view of tables, passed by value. Where it is used, the tables must be addressable. */
+typedef struct gfk_arithmetic {
+    const uint16_t *log;     /* 2^w; log[0] is not looked at; NULL for w = 32 */
+    const uint16_t *antilog; /* 2 * (2^w - 1), so that a sum of two logarithms needs no reduction */
+    uint32_t polynomial;     /* without its leading term */
+    unsigned w;
+} gfk_arithmetic;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 16-bit entries of both tables together: log, then antilog; 0 for w = 32. */
+size_t gfk_arithmetic_entries(const gfk_field *field);
+/* Allocates and fills the tables, in host memory. SUCCESS or OUT_OF_MEMORY. */
+gfk_status gfk_arithmetic_create(gfk_arithmetic *arithmetic, const gfk_field *field);
+void gfk_arithmetic_destroy(gfk_arithmetic *arithmetic); /* all zeros is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+
+GFK_RS_BOTH uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t b) {
+    if (f->w != 32)
+        return a == 0 || b == 0 ? 0 : f->antilog[(uint32_t)f->log[a] + f->log[b]];
+    uint32_t product = 0;
+    for (; b != 0; b >>= 1) {
+        product ^= b & 1 ? a : 0;
+        a = a << 1 ^ (a >> 31 ? f->polynomial : 0);
+    }
+    return product;
+}
+
+/* 1 / a, a != 0. For w = 32: a^(2^32 - 2), the product of a^2, a^4, ..., a^(2^31). */
+GFK_RS_BOTH uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
+    if (f->w != 32)
+        return f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]];
+    uint32_t product = 1;
+    for (int i = 1; i < 32; i++) {
+        a = gfk_times(f, a, a);
+        product = gfk_times(f, product, a);
+    }
+    return product;
+}
+
+GFK_RS_BOTH uint32_t gfk_quotient(const gfk_arithmetic *f, uint32_t a, uint32_t b) { /* b != 0 */
+    return gfk_times(f, a, gfk_inverse(f, b));
+}
+
+#endif

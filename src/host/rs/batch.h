@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Batches on a device: from a plan, which is what gfk_rs_batch_create makes of the stripes, to the
+ * image, which is what the kernel reads.
+ *
+ * A warp does one task: some neighbouring cells of one stripe (cells.cuh says what a cell is). From
+ * its number it finds the stripe, and in the stripe's record all addresses, so that memory is asked
+ * for data after one dependent load if all stripes have the same number of tasks, else after two.
+ */
+#ifndef GFK_HOST_RS_BATCH_H
+#define GFK_HOST_RS_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gfk/gfk.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the plan ----------------------------------------------------------------------------------
+ */
+
+/* What several stripes have in common: what is lost, and the matrix that makes up for it. Encoding
+ * counts as losing all parity. */
+typedef struct gfk_batch_pattern {
+    size_t rows;
+    size_t *outputs;  /* rows indices of regions, ascending */
+    size_t *sources;  /* k of them */
+    uint32_t *matrix; /* rows * k */
+} gfk_batch_pattern;
+
+typedef struct gfk_batch_stripe {
+    size_t bytes;     /* not 0, at most GFK_BATCH_MOST_BYTES */
+    size_t pattern;   /* index */
+    size_t addresses; /* index of the first of k sources and, behind them, the outputs */
+} gfk_batch_stripe;
+
+typedef struct gfk_batch_plan {
+    gfk_field field;
+    size_t k;
+    gfk_batch_pattern *patterns;
+    size_t pattern_count;
+    gfk_batch_stripe *stripes;
+    size_t stripe_count;
+    void **addresses;
+} gfk_batch_plan;
+
+/* ---- the image ---------------------------------------------------------------------------------
+ */
+
+/* The head of a stripe's record. Behind it are the addresses where cell 0 of every region would
+ * begin, as 64-bit words: gfk_batch_kernel.inputs of inputs, then those of the outputs. */
+typedef struct gfk_batch_record {
+    uint32_t first_task;
+    uint32_t rows;
+    uint64_t matrix;                 /* index of its matrix operand's first word */
+    uint32_t cells;                  /* cut ones included */
+    uint32_t whole_begin, whole_end; /* [whole_begin, whole_end) can be loaded by words */
+    uint8_t phase;                   /* bytes that cell 0 lacks in front */
+    uint8_t tail;                    /* bytes of the last cell up to the region's end */
+    uint16_t aligned;                /* 1: cells are aligned in memory */
+} gfk_batch_record;
+
+/* The longest region, so that cells are counted in 32 bits. */
+#define GFK_BATCH_MOST_BYTES ((UINT64_C(1) << 36) - 32)
+
+/* The kernel's parameters. */
+typedef struct gfk_batch_job {
+    const unsigned char *records;
+    const uint32_t *matrices;
+    const uint32_t *index; /* the stripe of every task; NULL: task * reciprocal >> shift */
+    uint32_t reciprocal, shift;
+    uint32_t tasks;
+    uint32_t record_bytes;
+    uint32_t cols;       /* k */
+    uint32_t polynomial; /* its lower 32 bits */
+} gfk_batch_job;
+
+/* A kernel, and what it wants to find in the image. */
+typedef struct gfk_batch_kernel {
+    size_t inputs;     /* in a record, k or more; those beyond k repeat others */
+    size_t outputs;    /* in a record, a multiple of this */
+    size_t task_cells; /* cells that a warp takes */
+    size_t (*matrix_words)(size_t rows, size_t cols);
+    void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,
+                  const uint32_t *coefficients);
+    gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
+} gfk_batch_kernel;
+
+/* The kernel for k inputs on a device of compute capability cc (10 * major + minor). */
+gfk_batch_kernel gfk_batch_w8_kernel(size_t k, int cc);
+gfk_batch_kernel gfk_batch_w16_kernel(size_t k, int cc);
+gfk_batch_kernel gfk_batch_w32_kernel(size_t k, int cc);
+
+typedef struct gfk_batch_image {
+    unsigned char *data; /* owned */
+    size_t bytes;
+    gfk_batch_job job; /* for a copy of the image at the address that it was built for */
+} gfk_batch_image;
+
+/* The length of the image; INVALID_SIZE if there are 2^31 tasks or more. */
+gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                                   size_t *bytes);
+/* Builds the image for a copy at `address`, aligned to 256 bytes; NULL: for where it is itself.
+ * OUT_OF_MEMORY. The plan has a stripe at least. */
+gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                                 void *address, gfk_batch_image *image);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The image of a batch: records of stripes, the index from tasks to stripes, and matrix operands,
+ * one for each pattern. */
+#include "batch.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TASKS = 0x7fffffff, ALIGNMENT = 256 };
+
+/* Where the parts of an image are. */
+typedef struct layout {
+    size_t record_bytes, matrices, index, bytes;
+    size_t index_words; /* 0: all stripes have the same number of tasks */
+    uint32_t tasks, reciprocal, shift;
+} layout;
+
+static size_t round_up(size_t n, size_t unit) {
+    return (n + unit - 1) / unit * unit;
+}
+
+/* How a stripe is cut into cells: see cells.cuh. What is not aligned is loaded by words that may
+ * reach three bytes beyond either end of a cell, so the outermost cells do not count as whole. */
+static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
+    const gfk_batch_pattern *pattern = &plan->patterns[stripe->pattern];
+    void *const *address = plan->addresses + stripe->addresses;
+    const unsigned first = (unsigned)((uintptr_t)address[0] % 16);
+    bool aligned = first % (plan->field.w / 8) == 0;
+    for (size_t i = 1; aligned && i < plan->k + pattern->rows; i++)
+        aligned = (uintptr_t)address[i] % 16 == first;
+    const unsigned phase = aligned ? first : 0;
+    const uint64_t end = (uint64_t)stripe->bytes + phase;
+    gfk_batch_record record = {.rows = (uint32_t)pattern->rows};
+    record.cells = (uint32_t)((end + 15) / 16);
+    record.whole_begin = phase != 0 || !aligned;
+    record.whole_end = (uint32_t)(end / 16);
+    if (!aligned && record.whole_end != 0)
+        record.whole_end--;
+    record.phase = (uint8_t)phase;
+    record.tail = (uint8_t)((end - 1) % 16 + 1);
+    record.aligned = aligned;
+    return record;
+}
+
+static uint32_t tasks_of(const gfk_batch_record *record, const gfk_batch_kernel *kernel) {
+    return (record->cells - 1) / (uint32_t)kernel->task_cells + 1;
+}
+
+/* task * reciprocal >> shift is task / each for every task below 2^31: with 2^l >= each and
+ * shift = 31 + l, reciprocal * each exceeds 2^shift by less than 2^l, so that a task below 2^31
+ * adds less than 1 / each to the quotient. */
+static void divide_by(uint32_t each, layout *l) {
+    l->shift = 31;
+    while (UINT64_C(1) << (l->shift - 31) < each)
+        l->shift++;
+    l->reciprocal = (uint32_t)(((UINT64_C(1) << l->shift) + each - 1) / each);
+}
+
+static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel, layout *l) {
+    uint64_t tasks = 0;
+    uint32_t each = 0;
+    bool uniform = true;
+    for (size_t i = 0; i < plan->stripe_count; i++) {
+        const gfk_batch_record record = cut(plan, &plan->stripes[i]);
+        const uint32_t mine = tasks_of(&record, kernel);
+        uniform = uniform && (i == 0 || mine == each);
+        each = mine;
+        tasks += mine;
+        if (tasks > MOST_TASKS)
+            return GFK_STATUS_INVALID_SIZE;
+    }
+    size_t rows = 0, words = 0;
+    for (size_t i = 0; i < plan->pattern_count; i++) {
+        const gfk_batch_pattern *pattern = &plan->patterns[i];
+        rows = pattern->rows > rows ? pattern->rows : rows;
+        words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
+    }
+    *l = (layout){.tasks = (uint32_t)tasks};
+    l->record_bytes =
+        round_up(sizeof(gfk_batch_record) + 8 * (kernel->inputs + round_up(rows, kernel->outputs)),
+                 sizeof(gfk_batch_record));
+    if (uniform)
+        divide_by(each, l);
+    else
+        l->index_words = l->tasks;
+    l->matrices = round_up(plan->stripe_count * l->record_bytes, ALIGNMENT);
+    l->index = round_up(l->matrices + 4 * words, ALIGNMENT);
+    l->bytes = l->index + 4 * l->index_words;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                                   size_t *bytes) {
+    layout l;
+    const gfk_status status = measure(plan, kernel, &l);
+    if (status == GFK_STATUS_SUCCESS)
+        *bytes = l.bytes;
+    return status;
+}
+
+/* The record's addresses. A missing input stands for one that its neighbour loads in the same
+ * instruction; missing outputs are not written. */
+static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                          const gfk_batch_stripe *stripe, const gfk_batch_record *record,
+                          size_t outputs, uint64_t *to) {
+    void *const *address = plan->addresses + stripe->addresses;
+    for (size_t i = 0; i < kernel->inputs; i++) {
+        const size_t first = i / 4 * 4, from = i < plan->k ? i : first < plan->k ? first : 0;
+        *to++ = (uintptr_t)address[from] - record->phase;
+    }
+    for (size_t j = 0; j < outputs; j++)
+        *to++ = j < record->rows ? (uintptr_t)address[plan->k + j] - record->phase : 0;
+}
+
+static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel, const layout *l,
+                        const uint64_t *operands, unsigned char *data) {
+    uint32_t *index = (uint32_t *)(void *)(data + l->index);
+    const size_t addresses = (l->record_bytes - sizeof(gfk_batch_record)) / 8;
+    uint32_t task = 0;
+    for (size_t i = 0; i < plan->stripe_count; i++) {
+        const gfk_batch_stripe *stripe = &plan->stripes[i];
+        gfk_batch_record *to = (gfk_batch_record *)(void *)(data + i * l->record_bytes);
+        gfk_batch_record record = cut(plan, stripe);
+        record.matrix = operands[stripe->pattern];
+        record.first_task = task;
+        task += tasks_of(&record, kernel);
+        for (uint32_t t = record.first_task; l->index_words != 0 && t < task; t++)
+            index[t] = (uint32_t)i;
+        *to = record;
+        put_addresses(plan, kernel, stripe, &record, addresses - kernel->inputs,
+                      (uint64_t *)(void *)(to + 1));
+    }
+}
+
+gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
+                                 void *address, gfk_batch_image *image) {
+    layout l;
+    gfk_status status = measure(plan, kernel, &l);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    unsigned char *data = malloc(l.bytes);
+    uint64_t *operands = malloc(plan->pattern_count * sizeof *operands);
+    if (data == NULL || operands == NULL) {
+        free(data);
+        free(operands);
+        return GFK_STATUS_OUT_OF_MEMORY;
+    }
+    uint32_t *matrices = (uint32_t *)(void *)(data + l.matrices);
+    uint64_t words = 0;
+    for (size_t i = 0; i < plan->pattern_count; i++) {
+        const gfk_batch_pattern *pattern = &plan->patterns[i];
+        operands[i] = words;
+        kernel->build(matrices + words, plan->field.polynomial, pattern->rows, plan->k,
+                      pattern->matrix);
+        words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
+    }
+    put_stripes(plan, kernel, &l, operands, data);
+    free(operands);
+    const unsigned char *base = address ? address : data;
+    image->data = data;
+    image->bytes = l.bytes;
+    image->job = (gfk_batch_job){
+        .records = base,
+        .matrices = (const uint32_t *)(const void *)(base + l.matrices),
+        .index = l.index_words ? (const uint32_t *)(const void *)(base + l.index) : NULL,
+        .reciprocal = l.reciprocal,
+        .shift = l.shift,
+        .tasks = l.tasks,
+        .record_bytes = (uint32_t)l.record_bytes,
+        .cols = (uint32_t)plan->k,
+        .polynomial = (uint32_t)plan->field.polynomial};
+    return GFK_STATUS_SUCCESS;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codes: from a descriptor to a matrix, what is known of it, and the product that encodes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../device.h"
+#include "../field.h"
+#include "cache.h"
+#include "code.h"
+
+static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
+
+static gfk_status check_desc(const gfk_field *field, size_t k, size_t m, const gfk_rs_desc *desc) {
+    if (!gfk_field_genuine(field) || k == 0 || m == 0 || desc->size != sizeof *desc ||
+        (unsigned)desc->matrix > GFK_RS_CUSTOM || (desc->flags & ~GFK_RS_UNCHECKED) != 0 ||
+        (desc->custom != NULL) != (desc->matrix == GFK_RS_CUSTOM))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const uint64_t elements = UINT64_C(1) << field->w;
+    if (k > elements || m > elements - k || k > SIZE_MAX / sizeof(uint32_t) / m)
+        return GFK_STATUS_INVALID_SIZE;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status fill_matrix(gfk_rs_t code, const gfk_rs_desc *desc) {
+    const gfk_rs_info *info = &code->info;
+    const size_t elements = info->k * info->m;
+    if (desc->matrix != GFK_RS_CUSTOM)
+        return gfk_rs_fill_matrix(&info->field, desc->matrix, info->k, info->m, code->matrix);
+    for (size_t i = 0; i < elements; i++)
+        if (!gfk_field_contains(&info->field, desc->custom[i]))
+            return GFK_STATUS_INVALID_CONSTANT;
+    memcpy(code->matrix, desc->custom, elements * sizeof *code->matrix);
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Is it MDS, and is what it is allowed? */
+static gfk_status judge(gfk_rs_t code, const gfk_rs_desc *desc) {
+    gfk_rs_info *info = &code->info;
+    info->mds = GFK_RS_MDS_YES; /* the other named matrices by construction */
+    if (desc->matrix != GFK_RS_CUSTOM && desc->matrix != GFK_RS_GEN_RS)
+        return GFK_STATUS_SUCCESS;
+    const gfk_status status =
+        gfk_rs_check_mds(&info->field, info->k, info->m, code->matrix, &info->mds);
+    if (status != GFK_STATUS_SUCCESS || info->mds == GFK_RS_MDS_YES ||
+        (desc->flags & GFK_RS_UNCHECKED) != 0)
+        return status;
+    return info->mds == GFK_RS_MDS_NO ? GFK_STATUS_SINGULAR : GFK_STATUS_NOT_SUPPORTED;
+}
+
+static gfk_status copy_text(const char **text) {
+    if (*text == NULL)
+        return GFK_STATUS_SUCCESS;
+    const size_t size = strlen(*text) + 1;
+    char *copy = malloc(size);
+    if (copy == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    *text = memcpy(copy, *text, size);
+    return GFK_STATUS_SUCCESS;
+}
+
+/* The descriptor that the code's other products start from. */
+static gfk_status keep_desc(gfk_rs_t code, const gfk_product_desc *desc) {
+    const char *engine = desc->engine, *folder = desc->cache_folder;
+    gfk_status status = copy_text(&engine);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    code->product = *desc;
+    code->product.engine = engine;
+    code->product.cache_folder = NULL;
+    status = copy_text(&folder);
+    if (status == GFK_STATUS_SUCCESS)
+        code->product.cache_folder = folder;
+    return status;
+}
+
+static gfk_status create_locator(gfk_rs_t code) {
+    if (code->info.device < 0)
+        return gfk_rs_locator_create(code);
+    int previous = 0;
+    gfk_status status = gfk_device_current(&previous);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_select(code->info.device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = gfk_rs_locator_create(code);
+    const gfk_status back = gfk_device_select(previous);
+    return status != GFK_STATUS_SUCCESS ? status : back;
+}
+
+static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
+    gfk_rs_info *info = &code->info;
+    code->matrix = malloc(info->k * info->m * sizeof *code->matrix);
+    code->cache = gfk_rs_cache_create();
+    if (code->matrix == NULL || code->cache == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    gfk_status status = fill_matrix(code, desc);
+    if (status == GFK_STATUS_SUCCESS)
+        status = judge(code, desc);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_arithmetic_create(&code->arithmetic, &info->field);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_product_create(&code->encoder, &info->field, info->m, info->k, code->matrix,
+                                    &desc->product);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_product_get_info(code->encoder, &info->product);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (info->product.workspace_bytes != 0) /* the calls of a code have none */
+        return GFK_STATUS_NOT_SUPPORTED;
+    info->device = info->product.device;
+    status = keep_desc(code, &desc->product);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_rs_delta_create(code);
+    return status == GFK_STATUS_SUCCESS ? create_locator(code) : status;
+}
+
+gfk_status gfk_rs_create(gfk_rs_t *code, const gfk_field *field, size_t k, size_t m,
+                         const gfk_rs_desc *desc) {
+    if (code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (desc == NULL)
+        desc = &defaults;
+    gfk_status status = check_desc(field, k, m, desc);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    gfk_rs_t made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    made->info.field = *field;
+    made->info.k = k;
+    made->info.m = m;
+    made->info.matrix = desc->matrix;
+    status = build(made, desc);
+    if (status == GFK_STATUS_SUCCESS)
+        *code = made;
+    else
+        gfk_rs_destroy(made);
+    return status;
+}
+
+gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out) {
+    if (desc != NULL && desc->size != sizeof *desc)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    *out = desc ? *desc : code->product;
+    const gfk_engine_info *named = out->engine ? gfk_engine_find(out->engine) : NULL;
+    const gfk_engine_family family = named ? named->family : out->family;
+    const bool other_side =
+        family != GFK_ENGINE_AUTO &&
+        (family == GFK_ENGINE_HOST || family == GFK_ENGINE_ISAL) != (code->info.device < 0);
+    if (desc != NULL && (other_side || (desc->device != -1 && desc->device != code->info.device)))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    /* Where the code is, its other products are: on its device, or on the CPU. */
+    if (code->info.device >= 0) {
+        out->device = code->info.device;
+    } else if (out->engine == NULL && out->family == GFK_ENGINE_AUTO) {
+        out->device = -1;
+        out->family = code->info.product.engine->family;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rs_get_info(gfk_rs_t code, gfk_rs_info *info) {
+    if (code == NULL || info == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    *info = code->info;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rs_get_matrix(gfk_rs_t code, uint32_t *matrix) {
+    if (code == NULL || matrix == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    memcpy(matrix, code->matrix, code->info.k * code->info.m * sizeof *matrix);
+    return GFK_STATUS_SUCCESS;
+}
+
+void gfk_rs_destroy(gfk_rs_t code) {
+    if (code == NULL)
+        return;
+    gfk_rs_cache_destroy(code->cache);
+    gfk_rs_locator_destroy(code->locator);
+    gfk_product_destroy(code->encoder);
+    gfk_product_destroy(code->sum_of_two);
+    gfk_product_destroy(code->sum_into);
+    gfk_arithmetic_destroy(&code->arithmetic);
+    free((void *)code->product.engine);
+    free((void *)code->product.cache_folder);
+    free(code->matrix);
+    free(code);
+}
+
+gfk_status gfk_rs_encode(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
+                         size_t bytes, gfk_stream_t stream) {
+    if (code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    return gfk_product_run(code->encoder, data, parity, bytes, GFK_SET, NULL, 0, stream);
+}

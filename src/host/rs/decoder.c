@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decoders: the product that makes the wanted regions of the sources. Their addresses are gathered
+ * on the stack, GROUP at a time, so a large code takes several products, one for each pair of
+ * groups; all but the first of a row of pairs add to the outputs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../device.h"
+#include "../product/overlap.h"
+#include "code.h"
+
+enum { GROUP = 1024 };
+
+struct gfk_rs_decoder {
+    size_t k, symbol;
+    int device; /* -1: the host */
+    size_t wanted_count;
+    size_t *wanted, *sources; /* one allocation, with sources behind */
+    size_t row_groups, col_groups;
+    gfk_product_t *products; /* row_groups * col_groups; NULL: nothing to rebuild */
+};
+
+static size_t group_size(size_t count, size_t group) {
+    const size_t left = count - group * GROUP;
+    return left < GROUP ? left : GROUP;
+}
+
+void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder) {
+    if (decoder == NULL)
+        return;
+    for (size_t i = 0; decoder->products && i < decoder->row_groups * decoder->col_groups; i++)
+        gfk_product_destroy(decoder->products[i]);
+    free(decoder->products);
+    free(decoder->wanted);
+    free(decoder);
+}
+
+static gfk_status make_products(gfk_rs_decoder_t d, const gfk_field *field, const uint32_t *matrix,
+                                const gfk_product_desc *desc) {
+    const size_t k = d->k;
+    d->row_groups = (d->wanted_count + GROUP - 1) / GROUP;
+    d->col_groups = (k + GROUP - 1) / GROUP;
+    d->products = calloc(d->row_groups * d->col_groups, sizeof *d->products);
+    const size_t most =
+        (d->wanted_count < GROUP ? d->wanted_count : GROUP) * (k < GROUP ? k : GROUP);
+    uint32_t *part = malloc(most * sizeof *part);
+    gfk_status status = d->products && part ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+    for (size_t r = 0; r < d->row_groups; r++)
+        for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++) {
+            const size_t rows = group_size(d->wanted_count, r), cols = group_size(k, c);
+            for (size_t j = 0; j < rows; j++)
+                memcpy(part + j * cols, matrix + (r * GROUP + j) * k + c * GROUP,
+                       cols * sizeof *part);
+            status = gfk_product_create(&d->products[r * d->col_groups + c], field, rows, cols,
+                                        part, desc);
+        }
+    free(part);
+    return status;
+}
+
+gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const size_t *lost,
+                                 size_t lost_count, const size_t *wanted, size_t wanted_count,
+                                 const gfk_product_desc *desc) {
+    if (decoder == NULL || code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_product_desc chosen;
+    gfk_status status = gfk_rs_product_desc(code, desc, &chosen);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (lost_count > code->info.m) /* allocate nothing for it; what is wrong? */
+        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
+    if (wanted_count > lost_count)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (wanted == NULL && wanted_count == 0) {
+        wanted = lost;
+        wanted_count = lost_count;
+    }
+    const size_t k = code->info.k;
+    gfk_rs_decoder_t d = calloc(1, sizeof *d);
+    uint32_t *matrix = malloc((wanted_count * k + 1) * sizeof *matrix);
+    status = GFK_STATUS_OUT_OF_MEMORY;
+    if (d != NULL && matrix != NULL) {
+        d->k = k;
+        d->symbol = code->info.field.w / 8;
+        d->device = code->info.device;
+        d->wanted_count = wanted_count;
+        d->wanted = malloc((wanted_count + k) * sizeof *d->wanted);
+    }
+    if (d != NULL && matrix != NULL && d->wanted != NULL) {
+        d->sources = d->wanted + wanted_count;
+        status =
+            gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, d->sources, matrix);
+        for (size_t i = 0; i < wanted_count && status == GFK_STATUS_SUCCESS; i++)
+            d->wanted[i] = wanted[i];
+        if (status == GFK_STATUS_SUCCESS && wanted_count != 0)
+            status = make_products(d, &code->info.field, matrix, &chosen);
+    }
+    free(matrix);
+    if (status == GFK_STATUS_SUCCESS)
+        *decoder = d;
+    else
+        gfk_rs_decoder_destroy(d);
+    return status;
+}
+
+gfk_status gfk_rs_decoder_get_info(gfk_rs_decoder_t decoder, gfk_product_info *info,
+                                   size_t *sources) {
+    if (decoder == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (decoder->products == NULL) {
+        if (info != NULL)
+            memset(info, 0, sizeof *info);
+        return GFK_STATUS_SUCCESS;
+    }
+    if (sources != NULL)
+        memcpy(sources, decoder->sources, decoder->k * sizeof *sources);
+    return info != NULL ? gfk_product_get_info(decoder->products[0], info) : GFK_STATUS_SUCCESS;
+}
+
+/* ---- run ---------------------------------------------------------------------------------------
+ */
+
+typedef struct where {
+    const gfk_regions *data, *parity;
+    size_t k, bytes;
+} where;
+
+static gfk_status gather(const where *w, const size_t *indices, size_t count, void **pointers) {
+    for (size_t n = 0; n < count; n++) {
+        const gfk_regions *regions = indices[n] < w->k ? w->data : w->parity;
+        const size_t i = indices[n] < w->k ? indices[n] : indices[n] - w->k;
+        if (regions->pointers != NULL) {
+            pointers[n] = regions->pointers[i];
+            continue;
+        }
+        if (regions->base == NULL || regions->stride < w->bytes)
+            return GFK_STATUS_INVALID_ARGUMENT;
+        if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
+            return GFK_STATUS_INVALID_SIZE;
+        pointers[n] = (unsigned char *)regions->base + i * regions->stride;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* What a product would check before it looks at regions. */
+static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
+    if (d->device < 0)
+        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
+    int device = -1;
+    const gfk_status status = gfk_device_current(&device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return device == d->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+}
+
+/* One pair of groups: only its checks, or all. */
+static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t c, bool check,
+                           gfk_stream_t stream) {
+    void *in_pointers[GROUP], *out_pointers[GROUP];
+    const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointers, NULL, 0};
+    gfk_status status = gather(w, d->sources + c * GROUP, group_size(d->k, c), in_pointers);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gather(w, d->wanted + r * GROUP, group_size(d->wanted_count, r), out_pointers);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    gfk_product_t product = d->products[r * d->col_groups + c];
+    if (!check)
+        return gfk_product_run(product, &in, &out, w->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
+                               stream);
+    status = gfk_product_check_arguments(product, &in, &out, w->bytes, NULL, 0, stream);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    const size_t ins = group_size(d->k, c), outs = group_size(d->wanted_count, r);
+    if (gfk_outputs_overlap(&in, ins, &out, outs, w->bytes))
+        return GFK_STATUS_OVERLAP;
+    /* Outputs with those of a group before. */
+    for (size_t other = 0; other < r && c == 0 && status == GFK_STATUS_SUCCESS; other++) {
+        const size_t others = group_size(d->wanted_count, other);
+        status = gather(w, d->wanted + other * GROUP, others, in_pointers);
+        if (status == GFK_STATUS_SUCCESS && gfk_outputs_overlap(&in, others, &out, outs, w->bytes))
+            status = GFK_STATUS_OVERLAP;
+    }
+    return status;
+}
+
+gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
+                              const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
+    if (d == NULL || data == NULL || parity == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_status status = check_context(d, stream);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (bytes % d->symbol != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    if (d->products == NULL || bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    const where w = {data, parity, d->k, bytes};
+    const bool several = d->row_groups * d->col_groups > 1;
+    for (int pass = several ? 0 : 1; pass < 2; pass++)
+        for (size_t r = 0; r < d->row_groups; r++)
+            for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++)
+                status = run_pair(d, &w, r, c, pass == 0, stream);
+    return status;
+}

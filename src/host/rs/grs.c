@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which codes are generalized Reed-Solomon codes: there are different points p_i and multipliers
+ * v_i, not zero, with sum over i of v_i p_i^r c_i = 0 for r < m and every codeword c. */
+#include "locate.h"
+
+/* The points by the matrix's definition. *infinity is the region whose point is at infinity, or
+ * k + m. False: not known. */
+static bool known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *points,
+                         size_t *infinity) {
+    const size_t k = info->k, m = info->m;
+    *infinity = k + m;
+    switch (info->matrix) {
+    case GFK_RS_REED_SOL_VAN:
+        *infinity = k + m - 1;
+        /* fall through */
+    case GFK_RS_CAUCHY:
+    case GFK_RS_GEN_CAUCHY1:
+    case GFK_RS_VANDERMONDE:
+        for (size_t i = 0; i < k + m; i++)
+            points[i] = (uint32_t)i;
+        return true;
+    case GFK_RS_CAUCHY_GOOD:
+        if (info->field.w == 8 && m == 2) { /* rows of ones and of different elements */
+            for (size_t i = 0; i < k; i++)
+                points[i] = matrix[k + i];
+            points[k] = 0;
+            *infinity = k + 1;
+            return true;
+        }
+        for (size_t i = 0; i < k + m; i++)
+            points[i] = (uint32_t)(i < k ? m + i : i - k);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Is c one of the finite points? */
+static bool is_point(uint32_t c, size_t n, const uint32_t *points, size_t infinity) {
+    for (size_t i = 0; i < n; i++)
+        if (i != infinity && points[i] == c)
+            return true;
+    return false;
+}
+
+/* x -> 1 / (x + c) takes all points to finite ones, if c is none of them, and keeps the code a
+ * generalized Reed-Solomon code. */
+static void move_infinity(const gfk_arithmetic *f, size_t n, uint32_t *points, size_t infinity) {
+    uint32_t c = (uint32_t)(n - 1); /* one of 0 to n - 1 is none of the n - 1 finite points */
+    while (is_point(c, n, points, infinity))
+        c--;
+    for (size_t i = 0; i < n; i++)
+        points[i] = i == infinity ? 0 : gfk_inverse(f, points[i] ^ c);
+}
+
+/* The product of x + q over the m points of parity, but x itself. */
+static uint32_t distance(const gfk_arithmetic *f, uint32_t x, size_t m, const uint32_t *parity) {
+    uint32_t product = 1;
+    for (size_t j = 0; j < m; j++)
+        if (parity[j] != x)
+            product = gfk_times(f, product, x ^ parity[j]);
+    return product;
+}
+
+/* The equations of the codeword whose only data symbol is c_i = 1 are, solved for v_(k+j) M_ji by
+ * Lagrange, with M for the matrix, q_j for parity's points and Q(x) for the product of all x + q_j:
+ *     v_(k+j) M_ji = v_i Q(p_i) / ((p_i + q_j) Q'(q_j)).
+ * With v_0 = 1 column 0 gives parity's multipliers; r = 0, which is v_i = sum over j of
+ * v_(k+j) M_ji, those of data. Then all elements are put to the test. */
+bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
+                  uint32_t *points, uint32_t *multipliers) {
+    const size_t k = info->k, m = info->m;
+    size_t infinity = 0;
+    if (!known_points(info, matrix, points, &infinity))
+        return false;
+    if (infinity < k + m)
+        move_infinity(f, k + m, points, infinity);
+    const uint32_t *parity = points + k;
+    uint32_t *v = multipliers;
+    const uint32_t first = distance(f, points[0], m, parity);
+    for (size_t j = 0; j < m; j++) {
+        const uint32_t part = gfk_times(f, points[0] ^ parity[j], matrix[j * k]);
+        if (part == 0)
+            return false;
+        v[k + j] = gfk_quotient(f, first, gfk_times(f, part, distance(f, parity[j], m, parity)));
+    }
+    for (size_t i = 0; i < k; i++) {
+        v[i] = 0;
+        for (size_t j = 0; j < m; j++)
+            v[i] ^= gfk_times(f, v[k + j], matrix[j * k + i]);
+        if (v[i] == 0)
+            return false;
+        /* v_(k+j) Q'(q_j) is first / part, with which the equation has no quotient left. */
+        const uint32_t all = gfk_times(f, v[i], distance(f, points[i], m, parity));
+        for (size_t j = 0; j < m; j++) {
+            const uint32_t part = gfk_times(f, points[0] ^ parity[j], matrix[j * k]);
+            const uint32_t left = gfk_times(f, points[i] ^ parity[j], matrix[j * k + i]);
+            if (gfk_times(f, left, first) != gfk_times(f, all, part))
+                return false;
+        }
+    }
+    return true;
+}

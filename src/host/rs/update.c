@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of one data region: parity += column * (before + after), as a product of the column twice
+ * with both; the engines share what the two have in common. */
+#include <stdlib.h>
+
+#include "code.h"
+
+struct gfk_rs_updater {
+    gfk_product_t both; /* m x 2: before and after */
+    gfk_product_t one;  /* m x 1: their sum */
+};
+
+void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
+    if (updater == NULL)
+        return;
+    gfk_product_destroy(updater->both);
+    gfk_product_destroy(updater->one);
+    free(updater);
+}
+
+/* A compiled column is better than the tables of shapes say: the two inputs become one at once. */
+static gfk_status create_product(gfk_product_t *product, const gfk_field *field, size_t rows,
+                                 size_t cols, const uint32_t *matrix,
+                                 const gfk_product_desc *desc) {
+    gfk_product_desc compiled = *desc;
+    compiled.family = GFK_ENGINE_XOR;
+    if (desc->compile && desc->device >= 0 && desc->engine == NULL &&
+        desc->family == GFK_ENGINE_AUTO &&
+        gfk_product_create(product, field, rows, cols, matrix, &compiled) == GFK_STATUS_SUCCESS)
+        return GFK_STATUS_SUCCESS;
+    return gfk_product_create(product, field, rows, cols, matrix, desc);
+}
+
+gfk_status gfk_rs_updater_create(gfk_rs_updater_t *updater, gfk_rs_t code, size_t index,
+                                 const gfk_product_desc *desc) {
+    if (updater == NULL || code == NULL || index >= code->info.k)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_product_desc chosen;
+    gfk_status status = gfk_rs_product_desc(code, desc, &chosen);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    const size_t k = code->info.k, m = code->info.m;
+    gfk_rs_updater_t made = calloc(1, sizeof *made);
+    uint32_t *twice = malloc(2 * m * sizeof *twice), *once = malloc(m * sizeof *once);
+    status = GFK_STATUS_OUT_OF_MEMORY;
+    if (made != NULL && twice != NULL && once != NULL) {
+        for (size_t j = 0; j < m; j++)
+            once[j] = twice[2 * j] = twice[2 * j + 1] = code->matrix[j * k + index];
+        status = create_product(&made->both, &code->info.field, m, 2, twice, &chosen);
+        if (status == GFK_STATUS_SUCCESS)
+            status = create_product(&made->one, &code->info.field, m, 1, once, &chosen);
+    }
+    free(twice);
+    free(once);
+    if (status == GFK_STATUS_SUCCESS)
+        *updater = made;
+    else
+        gfk_rs_updater_destroy(made);
+    return status;
+}
+
+gfk_status gfk_rs_updater_run(gfk_rs_updater_t updater, const void *before, const void *after,
+                              const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
+    if (updater == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    void *const pointers[] = {(void *)(uintptr_t)before, (void *)(uintptr_t)after};
+    const gfk_regions in = {pointers, NULL, 0};
+    return gfk_product_run(updater->both, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
+}
+
+gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
+                                const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
+    if (updater == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    void *const pointers[] = {(void *)(uintptr_t)delta};
+    const gfk_regions in = {pointers, NULL, 0};
+    return gfk_product_run(updater->one, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
+}
+
+/* ---- deltas ------------------------------------------------------------------------------------
+ */
+
+/* Sums are the same in every field, so they are of w = 8, where the CPU has a fast engine. */
+gfk_status gfk_rs_delta_create(gfk_rs_t code) {
+    static const uint32_t ones[] = {1, 1};
+    gfk_field bytes;
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    if (code->info.device >= 0)
+        desc.device = code->info.device;
+    else if (gfk_engine_available(gfk_engine_find("isal_w8"), -1, NULL) == GFK_STATUS_SUCCESS)
+        desc.family = GFK_ENGINE_ISAL;
+    else
+        desc.family = GFK_ENGINE_HOST;
+    gfk_status status = gfk_field_init(&bytes, 8, 0);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_product_create(&code->sum_of_two, &bytes, 1, 2, ones, &desc);
+    return status == GFK_STATUS_SUCCESS
+               ? gfk_product_create(&code->sum_into, &bytes, 1, 1, ones, &desc)
+               : status;
+}
+
+gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, void *delta,
+                        size_t bytes, gfk_stream_t stream) {
+    if (code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (bytes % (code->info.field.w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    void *const out_pointer[] = {delta};
+    void *in_pointers[] = {(void *)(uintptr_t)before, (void *)(uintptr_t)after};
+    const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointer, NULL, 0};
+    if (bytes != 0 && (before == NULL || after == NULL))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (delta != before && delta != after)
+        return gfk_product_run(code->sum_of_two, &in, &out, bytes, GFK_SET, NULL, 0, stream);
+    if (delta == before)
+        in_pointers[0] = in_pointers[1];
+    return gfk_product_run(code->sum_into, &in, &out, bytes, GFK_XOR, NULL, 0, stream);
+}

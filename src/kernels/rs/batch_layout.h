@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a warp of the batch kernels works, and how lanes take cells that are cut short or not
+ * aligned. The host test runs the same functions. */
+#ifndef GFK_KERNELS_BATCH_LAYOUT_H
+#define GFK_KERNELS_BATCH_LAYOUT_H
+
+#include <string.h>
+
+#include "../../host/rs/batch.h"
+#include "../product/bmma_layout.h"
+
+namespace gfk {
+namespace batch {
+
+/* Loads from the image, which no one writes. On the device they stay where they are in the program:
+ * early ones early, so that memory is not waited for at the end, and what is needed again late is
+ * loaded again instead of kept in registers. */
+GFK_BOTH gfk_batch_record load_record(const unsigned char *p) {
+    gfk_batch_record record;
+#ifdef __CUDA_ARCH__
+    uint32_t x[8];
+    static_assert(sizeof x == sizeof record, "");
+    for (int i = 0; i < 2; i++)
+        asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x[4 * i]), "=r"(x[4 * i + 1]), "=r"(x[4 * i + 2]), "=r"(x[4 * i + 3])
+                     : "l"(p + 16 * i));
+    memcpy(&record, x, sizeof record);
+#else
+    memcpy(&record, p, sizeof record);
+#endif
+    return record;
+}
+GFK_BOTH uint32_t load_index(const uint32_t *p) {
+#ifdef __CUDA_ARCH__
+    uint32_t x;
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(x) : "l"(p));
+    return x;
+#else
+    return *p;
+#endif
+}
+/* Address i behind a record. */
+GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
+    const unsigned char *p = record + sizeof(gfk_batch_record) + 8 * i;
+#ifdef __CUDA_ARCH__
+    uint8_t *x;
+    asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(x) : "l"(p));
+    __builtin_assume(__isGlobal(x));
+    return x;
+#else
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+    return (uint8_t *)(uintptr_t)x;
+#endif
+}
+
+/* A task: its stripe, and its first cell there. */
+struct Place {
+    const unsigned char *in_image; /* the record, with its addresses */
+    gfk_batch_record record;
+    uint32_t cell;
+
+    GFK_BOTH bool whole(uint32_t i) const {
+        return i >= record.whole_begin && i < record.whole_end;
+    }
+    /* Are all cells of a task of n cells whole, and aligned? */
+    GFK_BOTH bool simple(uint32_t n) const {
+        const uint32_t end = record.cells - cell > n ? cell + n : record.cells;
+        return record.aligned && cell >= record.whole_begin && end <= record.whole_end;
+    }
+    /* The bytes [first, last) of the cell are the region's. */
+    GFK_BOTH unsigned first(uint32_t i) const { return i == 0 ? record.phase : 0; }
+    GFK_BOTH unsigned last(uint32_t i) const { return i + 1 == record.cells ? record.tail : 16; }
+};
+
+GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_cells) {
+    const uint64_t stripe =
+        job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
+    Place place;
+    place.in_image = job.records + stripe * job.record_bytes;
+    place.record = load_record(place.in_image);
+    place.cell = (task - place.record.first_task) * task_cells;
+    return place;
+}
+
+/* The bytes [first, last) of a cell at any address; the others become zero. */
+GFK_BOTH void load_part(const uint8_t *p, unsigned first, unsigned last, uint32_t (&x)[4]) {
+    GFK_UNROLL
+    for (unsigned i = 0; i < 16; i++) {
+        const uint32_t byte = i >= first && i < last ? p[i] : 0;
+        x[i / 4] = (i % 4 ? x[i / 4] : 0) | byte << (8 * (i % 4));
+    }
+}
+
+/* The bytes [first, last) of a cell at any address, of which x is all, or the words from `part` on.
+ */
+template <int N>
+GFK_BOTH void store_part(uint8_t *p, unsigned first, unsigned last, unsigned part,
+                         const uint32_t (&x)[N]) {
+    if ((uintptr_t)p % 4 == 0 && first <= part && last >= part + 4 * N) {
+        GFK_UNROLL
+        for (unsigned i = 0; i < N; i++)
+            ((uint32_t *)(void *)(p + part))[i] = x[i];
+        return;
+    }
+    GFK_UNROLL
+    for (unsigned n = 0; n < N; n++) {
+        uint32_t word = x[n];
+        for (unsigned i = part + 4 * n; i < part + 4 * n + 4; i++, word >>= 8)
+            if (i >= first && i < last)
+                p[i] = (uint8_t)word;
+    }
+}
+
+/* Adds c * x to the sum, for every symbol of the words: c * 2^b where bit b is set. A symbol that
+ * is 0 or 1, times c, stays inside its symbol. */
+template <int W>
+GFK_BOTH void add_product(uint32_t (&sum)[4], const uint32_t (&x)[4], uint32_t c,
+                          uint32_t polynomial) {
+    const uint32_t ones = W == 8 ? 0x01010101 : W == 16 ? 0x00010001 : 1;
+    GFK_UNROLL
+    for (int b = 0; b < W; b++) {
+        GFK_UNROLL
+        for (int i = 0; i < 4; i++)
+            sum[i] ^= (x[i] >> b & ones) * c;
+        c = (c << 1 ^ (c >> (W - 1) & 1 ? polynomial : 0)) & 0xffffffff >> (32 - W);
+    }
+}
+
+} // namespace batch
+} // namespace gfk
+#endif

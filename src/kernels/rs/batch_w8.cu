@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Batches, w = 8: the kernels by number of inputs. */
+#include "batch.cuh"
+
+using namespace gfk::batch;
+using gfk::bmma::Pack;
+
+/* Up to 4 * Slots inputs. */
+template <int Slots, int Units, int Blocks, Pack P>
+using Row = Bits<gfk::bmma::Layout<8, 4, Slots>, Units, Blocks, P>;
+
+extern "C" gfk_batch_kernel gfk_batch_w8_kernel(size_t k, int cc) {
+    return choose<8, Row<1, 2, 9, Pack::permute>, Row<2, 1, 10, Pack::permute>,
+                  Row<3, 2, 6, Pack::fma>, Row<4, 2, 6, Pack::fma>, Row<6, 1, 7, Pack::permute>,
+                  Row<8, 1, 7, Pack::permute>>(k, cc);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Locating on a device: one launch over the chunks that the check has marked, a thread for each
+ * position of a piece. What a thread does with a position is locate.h, with its state in shared
+ * memory. */
+#include "../../host/product/engine.h"
+#include "../../host/rs/locate.h"
+#include "../launch.cuh"
+
+namespace {
+
+constexpr uint64_t most_blocks = 2048;
+constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region */
+constexpr unsigned shared_limit = 48 << 10, most_threads = 128;
+static_assert(2 * GFK_LOCATE_MOST_DEVICE_ROWS * sizeof(uint32_t) < shared_limit, "");
+
+using Count = unsigned long long; /* as atomicAdd wants it */
+static_assert(sizeof(Count) == sizeof(uint64_t), "");
+
+/* Addresses by value, or equally spaced data and parity. */
+struct Job {
+    gfk_locate_code code;
+    uint64_t bytes;
+    const uint32_t *marks;
+    gfk_rs_verdict *verdict;
+    uint64_t *counts;
+    bool repair, spaced;
+    uint8_t *data, *parity;
+    size_t data_stride, parity_stride;
+    uint8_t *regions[GFK_LOCATE_MOST_DEVICE_POINTERS];
+};
+
+/* What a block found, before it is added to the verdict. */
+struct Found {
+    Count corrupt, located, unexplained, first;
+};
+
+__device__ uint8_t *region(const Job &job, uint32_t i) {
+    if (!job.spaced)
+        return job.regions[i];
+    return i < job.code.k ? job.data + i * job.data_stride
+                          : job.parity + (i - job.code.k) * job.parity_stride;
+}
+
+__device__ uint32_t get(const uint8_t *p, unsigned w) {
+    uint32_t x = p[0];
+    if (w >= 16)
+        x |= (uint32_t)p[1] << 8;
+    if (w == 32)
+        x |= (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return x;
+}
+
+__device__ void add(uint8_t *p, unsigned w, uint32_t value) {
+    for (unsigned b = 0; b < w / 8; b++)
+        p[b] ^= (uint8_t)(value >> (8 * b));
+}
+
+__device__ bool differs(const Job &job, uint64_t offset, gfk_locate_state state) {
+    const gfk_locate_code &c = job.code;
+    uint32_t any = 0;
+    for (uint32_t j = 0; j < c.m; j++)
+        *gfk_word(state, j) = get(region(job, c.k + j) + offset, c.field.w);
+    for (uint32_t i = 0; i < c.k; i++) {
+        const uint32_t symbol = get(region(job, i) + offset, c.field.w);
+        for (uint32_t j = 0; j < c.m; j++)
+            *gfk_word(state, j) ^= gfk_times(&c.field, c.matrix[(size_t)j * c.k + i], symbol);
+    }
+    for (uint32_t j = 0; j < c.m; j++)
+        any |= *gfk_word(state, j);
+    return any != 0;
+}
+
+/* Where one region is damaged all over, all lanes count the same word: one addition for all. */
+__device__ void count(uint64_t *counts, uint32_t which) {
+    const unsigned same = __match_any_sync(__activemask(), which);
+    if ((threadIdx.x & 31) == __ffs((int)same) - 1)
+        atomicAdd((Count *)&counts[which], (Count)__popc(same));
+}
+
+__device__ void locate_position(const Job &job, uint64_t offset, gfk_locate_state state,
+                                Found &found) {
+    atomicAdd(&found.corrupt, 1);
+    atomicMin(&found.first, (Count)offset);
+    const uint32_t errors = gfk_locate_errors(&job.code, state);
+    atomicAdd(errors == 0 ? &found.unexplained : &found.located, 1);
+    for (uint32_t e = 0; e < errors; e++) {
+        const uint32_t which = *gfk_error_region(&job.code, state, e);
+        count(job.counts, which);
+        if (job.repair)
+            add(region(job, which) + offset, job.code.field.w,
+                *gfk_error_value(&job.code, state, e));
+    }
+}
+
+__global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ Job job) {
+    extern __shared__ uint32_t words[];
+    __shared__ Found found;
+    if (threadIdx.x == 0)
+        found = {0, 0, 0, ~Count(0)};
+    __syncthreads();
+    const unsigned size = job.code.field.w / 8;
+    const gfk_locate_state state = {words + threadIdx.x, blockDim.x};
+    for (uint64_t begin = (uint64_t)blockIdx.x << piece_shift; begin < job.bytes;
+         begin += (uint64_t)gridDim.x << piece_shift) {
+        if (job.marks[begin >> GFK_LOCATE_CHUNK_SHIFT] == 0)
+            continue;
+        const uint64_t end = min(begin + (1u << piece_shift), job.bytes);
+        for (uint64_t offset = begin + threadIdx.x * size; offset < end;
+             offset += blockDim.x * size)
+            if (differs(job, offset, state))
+                locate_position(job, offset, state, found);
+    }
+    __syncthreads();
+    if (threadIdx.x != 0 || found.corrupt == 0)
+        return;
+    atomicAdd((Count *)&job.verdict->corrupt, found.corrupt);
+    atomicAdd((Count *)&job.verdict->located, found.located);
+    atomicAdd((Count *)&job.verdict->unexplained, found.unexplained);
+    atomicMin((Count *)&job.verdict->first_corrupt, found.first);
+}
+
+struct Blank {
+    gfk_rs_verdict *verdict;
+    uint64_t *counts;
+    uint32_t *marks;
+    uint64_t count_words, mark_words;
+};
+
+__global__ void clear(const __grid_constant__ Blank blank) {
+    const uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    if (first == 0) {
+        *blank.verdict = {};
+        blank.verdict->first_corrupt = UINT64_MAX;
+    }
+    for (uint64_t i = first; i < blank.count_words; i += step)
+        blank.counts[i] = 0;
+    for (uint64_t i = first; i < blank.mark_words; i += step)
+        blank.marks[i] = 0;
+}
+
+size_t mark_bytes(const gfk_locate_call *call) {
+    const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
+    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
+}
+
+} // namespace
+
+extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
+    const Blank blank = {call->verdict, call->counts, call->marks,
+                         (uint64_t)call->code.k + call->code.m, mark_bytes(call) / 4};
+    return gfk::launch(clear, 64, 256, 0, call->stream, blank);
+}
+
+extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
+    return gfk::status_of(cudaMemsetAsync(call->marks, 0xff, mark_bytes(call), call->stream));
+}
+
+extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
+    const gfk_locate_code &c = call->code;
+    const uint32_t regions = c.k + c.m;
+    Job job = {};
+    job.code = c;
+    job.bytes = call->bytes;
+    job.marks = call->marks;
+    job.verdict = call->verdict;
+    job.counts = call->counts;
+    job.repair = call->repair;
+    job.spaced = regions > GFK_LOCATE_MOST_DEVICE_POINTERS;
+    if (job.spaced) {
+        job.data = gfk_region_address(call->data, 0);
+        job.parity = gfk_region_address(call->parity, 0);
+        job.data_stride = call->data->stride;
+        job.parity_stride = call->parity->stride;
+    } else {
+        for (uint32_t i = 0; i < regions; i++)
+            job.regions[i] = i < c.k ? gfk_region_address(call->data, i)
+                                     : gfk_region_address(call->parity, i - c.k);
+    }
+    const size_t state = gfk_locate_words(&c) * sizeof(uint32_t);
+    unsigned threads = most_threads;
+    while (threads > 1 && threads * state > shared_limit - sizeof(Found))
+        threads /= 2;
+    const uint64_t piece = UINT64_C(1) << piece_shift;
+    /* Where nothing is wrong, all that is left is to look at the marks. */
+    const uint64_t pieces = (call->bytes + piece - 1) / piece;
+    return gfk::launch(locate, pieces < most_blocks ? pieces : most_blocks, threads,
+                       threads * state, call->stream, job);
+}
