@@ -230,12 +230,11 @@ gfk_status gfk_bus_open(gfk_stream_t *stream, void **mark) {
 /* ---- orders ------------------------------------------------------------------------------------
  */
 
-/* `rows` of a copy, so that one can be broken off. */
-static void follow(const order *o, size_t rows) {
+static void follow(const order *o) {
     gfk_product_call call = o->call;
     switch (o->kind) {
     case COPY:
-        for (size_t i = 0; i < rows; i++)
+        for (size_t i = 0; i < o->rows; i++)
             memcpy(o->to + i * o->to_pitch, o->from + i * o->from_pitch, o->bytes);
         break;
     case CLEAR:
@@ -251,7 +250,7 @@ static void follow(const order *o, size_t rows) {
 static void advance(gfk_stream_t s, uint64_t until) {
     while (s->done < until) {
         order *o = s->first;
-        follow(o, o->rows);
+        follow(o);
         s->first = o->next;
         if (s->first == NULL)
             s->last = &s->first;
@@ -260,10 +259,16 @@ static void advance(gfk_stream_t s, uint64_t until) {
     }
 }
 
-/* A device that dies leaves some of its orders done, and one in the middle. */
+/* A device that dies leaves a stream's last order in the middle. */
 static void die(gfk_stream_t s) {
-    if (s->first != NULL)
-        follow(s->first, s->first->rows / 2);
+    if (s->done == s->ordered)
+        return;
+    advance(s, s->ordered - 1);
+    if (s->first->kind == COPY) {
+        s->first->bytes = (s->first->bytes + 1) / 2;
+        follow(s->first);
+        s->first->bytes = 0; /* there will be no more of it */
+    }
 }
 
 static gfk_status put(const order *ordered, gfk_stream_t s) {
@@ -274,8 +279,6 @@ static gfk_status put(const order *ordered, gfk_stream_t s) {
     const bool fails = config.fails_after != 0 && s->device == config.failing &&
                        failing_orders == config.fails_after;
     if (fails && config.dies) {
-        if (s->done + 2 < s->ordered)
-            advance(s, s->ordered - 2);
         die(s);
         dead = true;
     }

@@ -163,7 +163,7 @@ TEST_P(HostMultiply, ConstantsLengthsPlaces) {
     size_t n = 0;
     for (unsigned w : {8, 16, 32})
         for (uint32_t c : {0u, 1u, 2u, 0x53u, largest(w)})
-            for (size_t bytes : {size_t(4), size_t(60), size_t(65536), size_t(65536 + 4),
+            for (size_t bytes : {size_t(4), size_t(60), size_t(65536), size_t(65536 + 100),
                                  size_t(options.reduced ? 40000 : 200000)})
                 for (gfk_accumulate mode : MODES)
                     for (bool in_place : {false, true})
