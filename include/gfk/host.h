@@ -31,7 +31,8 @@ typedef enum gfk_where {
 
 /* gfk_pinned_alloc: *memory receives `bytes` bytes, aligned to 4096, that every device can reach.
  * Without a device it is ordinary memory. Slow, as every page is touched: keep what it returns.
- * INVALID_ARGUMENT (NULL, 0 bytes); OUT_OF_MEMORY; CUDA. Any thread. */
+ * INVALID_ARGUMENT (NULL, 0 bytes); OUT_OF_MEMORY; NOT_SUPPORTED (this machine cannot pin); CUDA.
+ * Any thread. */
 GFK_API gfk_status gfk_pinned_alloc(void **memory, size_t bytes);
 
 /* gfk_pinned_free: frees what gfk_pinned_alloc returned; NULL is allowed. */

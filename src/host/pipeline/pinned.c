@@ -16,13 +16,15 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
     void *made = aligned_alloc(PAGE, whole);
     if (made == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    const gfk_status status = gfk_bus_register(made, whole);
-    if (status == GFK_STATUS_OUT_OF_MEMORY || status == GFK_STATUS_CUDA) {
+    int device;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (gfk_bus_resolve(-1, &device) == GFK_STATUS_SUCCESS)
+        status = gfk_bus_register(made, whole);
+    if (status == GFK_STATUS_SUCCESS)
+        *memory = made;
+    else
         free(made);
-        return status;
-    }
-    *memory = made;
-    return GFK_STATUS_SUCCESS;
+    return status;
 }
 
 void gfk_pinned_free(void *memory) {
