@@ -83,6 +83,10 @@ typedef struct gfk_pipeline_desc {
                                      gfk_pipeline_info says so */
 } gfk_pipeline_desc;
 
+/* Without a calibration AUTO goes by a simple rule: below 16 MiB of all regions together the CPU;
+ * above, where ISA-L lacks the field, the GPU; where it has it, the GPU only if all regions are
+ * pinned and there are fewer than 12 threads. */
+
 #define GFK_PIPELINE_DESC_INIT {sizeof(gfk_pipeline_desc), GFK_PATH_AUTO, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /* Owns streams, device memory, pinned memory, and the products made for the last 8 matrices. Calls
@@ -256,9 +260,6 @@ typedef struct gfk_advice {
  * gfk_field_init did not make, a calibration of nothing). Any thread. */
 GFK_API gfk_status gfk_advise(const gfk_calibration *calibration, const gfk_field *field, size_t k,
                               size_t m, size_t bytes, gfk_where where, gfk_advice *advice);
-
-/* Without a calibration AUTO goes by a simple rule: CPU below 16 MiB of all regions together; above
- * it GPU, unless the field is ISA-L's and a region is pageable, which goes to the CPU. */
 
 #ifdef __cplusplus
 }
