@@ -139,7 +139,7 @@ static void all_lines(pen *p, gfk_calibration *c) {
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-static gfk_status parse(gfk_calibration *calibration, char *text, size_t length) {
+gfk_status gfk_calibration_parse(gfk_calibration *calibration, char *text, size_t length) {
     char line[CHECKSUM_LINE + 1];
     if (length < CHECKSUM_LINE)
         return GFK_STATUS_CORRUPT;
@@ -168,7 +168,8 @@ gfk_status gfk_calibration_load(gfk_calibration *calibration, const char *file) 
     (void)fclose(stream);
     if (failed)
         return GFK_STATUS_IO;
-    return length > MOST_BYTES ? GFK_STATUS_CORRUPT : parse(calibration, text, length);
+    return length > MOST_BYTES ? GFK_STATUS_CORRUPT
+                               : gfk_calibration_parse(calibration, text, length);
 }
 
 /* ---- writing -----------------------------------------------------------------------------------
