@@ -3,6 +3,12 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gfk)
 install(TARGETS gfk EXPORT gfk_targets)
+if(GFK_TOOL)
+  install(TARGETS gfk_tool)
+  install(FILES docs/man/gfk.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES tools/completion/gfk.bash
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gfk)
+endif()
 install(DIRECTORY include/gfk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT gfk_targets NAMESPACE gfk:: FILE gfk-targets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/gfk-config.cmake.in gfk-config.cmake

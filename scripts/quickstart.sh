@@ -13,7 +13,8 @@ cd "$(dirname "$0")/.."
 
 goal=${1:-}
 case $goal in
-test) items="libgf-complete-dev,gf_complete.h,gf_complete;libgtest-dev,gtest/gtest.h,gtest" ;;
+test) items="libgf-complete-dev,gf_complete.h,gf_complete;libgtest-dev,gtest/gtest.h,gtest"
+    items="$items;libxxhash-dev,xxhash.h,xxhash" ;;
 bench) items="libgf-complete-dev,gf_complete.h,gf_complete;libbenchmark-dev,benchmark/benchmark.h,benchmark"
     items="$items;libisal-dev,isa-l.h,isal;libjerasure-dev,jerasure.h,Jerasure" ;;
 *)
@@ -29,6 +30,7 @@ have "${CC:-cc}" || packages+=(gcc libc6-dev)
 have "${CXX:-c++}" || packages+=(g++)
 have cmake || packages+=(cmake)
 have ninja || have make || packages+=(ninja-build)
+have python3 || packages+=(python3)
 
 # Asks CMake, which searches the paths that the build will search, and prints the packages of the
 # libraries that it did not find.
@@ -86,7 +88,7 @@ fi
 if [ "$goal" = test ]; then
     options+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_BENCH=OFF)
 else
-    options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_BENCH=ON)
+    options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF -DGFK_BENCH=ON)
 fi
 cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 cmake --build "$build" -j "$(nproc)"

@@ -25,8 +25,8 @@ import xml.etree.ElementTree as ET
 STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt"]
-# Every CUDA row and engine, on allocations that fit exactly.
-SANITIZED = ("gpu.guard_pages", "gpu.product_guard_pages")
+# Every CUDA row and engine, and codes, on allocations that fit exactly.
+SANITIZED = ("gpu.guard_pages", "gpu.product_guard_pages", "gpu.rs_guard_pages")
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 

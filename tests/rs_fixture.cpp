@@ -6,18 +6,28 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine_test.h"
+
 std::vector<RsPlace> rs_places() {
     std::vector<RsPlace> places;
     for (const char *side : {"host", "gpu"})
         for (unsigned w : {8u, 16u, 32u})
-            places.push_back({side, w});
+            places.push_back({side, w, nullptr});
     if (gfk_engine_available(gfk_engine_find("isal_w8"), -1, nullptr) == GFK_STATUS_SUCCESS)
-        places.push_back({"isal", 8});
+        places.push_back({"isal", 8, nullptr});
+    for (size_t i = 0; i < gfk_engine_count(); i++) {
+        const Engine engine = gfk_engine_at(i);
+        if (std::strstr(engine->id, "_faulty") != nullptr)
+            places.push_back({on_host(engine) ? "host" : "gpu", engine->w, engine->id});
+    }
     return places;
 }
 
 void PrintTo(const RsPlace &place, std::ostream *out) {
-    *out << place.side << "_w" << place.w;
+    if (place.engine != nullptr)
+        *out << place.engine;
+    else
+        *out << place.side << "_w" << place.w;
 }
 
 Indices all_of(size_t count) {
@@ -136,9 +146,9 @@ void Stripe::lose(const Indices &lost) {
 }
 
 void Stripe::flip(size_t region, size_t offset, uint8_t bits) {
-    uint8_t &there = damaged_[offsets_[region] + offset];
-    there ^= bits;
-    memory_.write(offsets_[region] + offset, &there, 1);
+    const size_t at = offsets_[region] + offset;
+    damaged_[at] = static_cast<uint8_t>(*memory_.view(at, 1) ^ bits); // not what was lost before
+    memory_.write(at, &damaged_[at], 1);
 }
 
 testing::AssertionResult Stripe::is_rebuilt(const Indices &wanted) {
@@ -158,14 +168,16 @@ testing::AssertionResult Stripe::is(const Bytes &expected) {
     if (at == expected.size())
         return testing::AssertionSuccess();
     testing::AssertionResult failure = testing::AssertionFailure();
-    failure << gfk_rs_matrix_name(info_.matrix) << " w = " << info_.field.w << ", " << info_.k
-            << " + " << info_.m << ", length " << bytes_ << ", " << info_.product.engine->id
-            << ": ";
-    for (size_t i = 0; i < offsets_.size(); i++)
-        if (at >= offsets_[i] && at < offsets_[i] + bytes_)
-            return failure << "byte " << at - offsets_[i] << " of region " << i
-                           << " is wrong; seed " << options.seed;
-    return failure << "byte " << at << ", in no region, is wrong; seed " << options.seed;
+    failure << "engine " << info_.product.engine->id << ", " << gfk_rs_matrix_name(info_.matrix)
+            << ", " << info_.k << " + " << info_.m << ", length " << bytes_ << ": ";
+    const auto begin = std::upper_bound(offsets_.begin(), offsets_.end(), at);
+    const auto region = static_cast<size_t>(begin - offsets_.begin()) - 1; // or before the first
+    if (begin == offsets_.begin() || at >= offsets_[region] + bytes_)
+        failure << "outside of regions, byte " << at;
+    else
+        failure << "region " << region << ", byte " << at - offsets_[region];
+    return failure << ": expected " << unsigned(expected[at]) << ", got " << unsigned(got[at])
+                   << "; seed " << options.seed;
 }
 
 std::unique_ptr<Stripe::Some> Stripe::only(const std::vector<Indices> &lists) const {
@@ -198,6 +210,9 @@ void RsTest::SetUp() {
 
 gfk_product_desc RsTest::product_desc() const {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    desc.engine = GetParam().engine;
+    if (desc.engine != nullptr)
+        return desc;
     if (!host())
         desc.device = device::current(); // a number, so no engine on the CPU
     else

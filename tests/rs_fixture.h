@@ -6,10 +6,12 @@
 
 #include "rs_patient.h"
 
-// Where a code works: host_w8, isal_w8, gpu_w8, ...
+// Where a code works: host_w8, isal_w8, gpu_w8, ... In the fault tests' library also with each
+// engine that is wrong on purpose, by its id.
 struct RsPlace {
     const char *side;
     unsigned w;
+    const char *engine; // nullptr: the library's choice
     bool host() const { return side[0] != 'g'; }
 };
 std::vector<RsPlace> rs_places();

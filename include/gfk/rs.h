@@ -303,11 +303,12 @@ GFK_API gfk_status gfk_rs_apply_delta(gfk_rs_t code, size_t index, const void *d
 typedef struct gfk_rs_stripe {
     gfk_regions data, parity; /* as for gfk_rs_encode and gfk_rs_decoder_run */
     size_t bytes;             /* each stripe its own */
-    const size_t *lost;       /* NULL and 0: encode. Else rebuild all of these */
+    const size_t *lost;       /* NULL and 0: encode. Else rebuild all of these; 0: nothing */
     size_t lost_count;
 } gfk_rs_stripe;
 
-/* An immutable object: the addresses, lengths and matrices of many stripes, in device memory. */
+/* An immutable object: the addresses, lengths and matrices of many stripes, on a device in its
+ * memory. */
 typedef struct gfk_rs_batch *gfk_rs_batch_t;
 
 /* gfk_rs_batch_create: prepares to encode or rebuild many stripes of one code in one launch.
@@ -315,14 +316,17 @@ typedef struct gfk_rs_batch *gfk_rs_batch_t;
  * stripes   count of them; copied, the regions themselves not
  * statuses  if not NULL, count words: what is wrong with each stripe. A stripe that is not SUCCESS
  *           (INVALID_ARGUMENT, INVALID_SIZE, OVERLAP within the stripe, TOO_MANY_ERASURES,
- *           SINGULAR) is left out, and the others are done. Stripes are not checked against each
- *           other.
+ *           SINGULAR) is left out, and the others are done.
  *
- * All inversion, packing and uploading is here.
+ * Stripes are done in any order and not checked against each other: what one writes, no other may
+ * read or write. On a device a region has at most 64 GiB less 32 bytes: INVALID_SIZE.
+ *
+ * All inversion, packing and uploading is here. A loss that several stripes share is inverted once.
  *
  * Returns SUCCESS, also when stripes were left out, if statuses is given; else the first stripe's
- * error. INVALID_ARGUMENT (NULL); OUT_OF_MEMORY; CUDA. On an error *batch is unchanged. Any thread.
- */
+ * error. INVALID_ARGUMENT (NULL); INVALID_SIZE (on a device, stripes that are too long together,
+ * which begins at 256 GiB, counting one region of each); OUT_OF_MEMORY; CUDA; on the CPU also what
+ * gfk_product_create returns. On an error *batch is unchanged. Any thread. */
 GFK_API gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code,
                                        const gfk_rs_stripe *stripes, size_t count,
                                        gfk_status *statuses);

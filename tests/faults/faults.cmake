@@ -26,6 +26,12 @@ foreach(suite ProductShapes ProductMatrices ProductPlaces ProductPolynomials Pro
                    Engines/${suite}.*faulty* $<TARGET_FILE:gfk_tests> ${reduced})
   set_tests_properties(fault.${suite} PROPERTIES LABELS fault TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
+foreach(suite RsEncode RsDecode RsUpdate RsThreads)
+  add_test(NAME fault.${suite}
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/faults/expect_caught.sh ${faulty_dir}
+                   Places/${suite}.*faulty* $<TARGET_FILE:gfk_tests> ${reduced})
+  set_tests_properties(fault.${suite} PROPERTIES LABELS fault TIMEOUT 120 SKIP_RETURN_CODE 77)
+endforeach()
 # Nothing but their ids chooses the faulty rows.
 add_test(NAME fault.never_chosen COMMAND gfk_tests --gtest_filter=Multiplier.AutoChoice:ProductChoice.AutoFindsOneForEveryShape)
 set_tests_properties(fault.never_chosen PROPERTIES LABELS fault TIMEOUT 60 ENVIRONMENT

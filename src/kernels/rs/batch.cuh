@@ -99,6 +99,7 @@ __global__ __launch_bounds__(threads,
     const bool simple = place.simple(K::cells);
     uint32_t x[K::units][T::slots][4];
     load<K>(place, simple, lane, in, x);
+    __syncwarp(); /* MMAs want the lanes together */
     const uint32_t cell = place.cell + lane / T::lanes;
     bool mine[K::units];
 #pragma unroll
@@ -137,6 +138,7 @@ __global__ __launch_bounds__(threads,
         }
         if (left <= T::outputs)
             return;
+        __syncwarp();
         left -= T::outputs;
         output += T::outputs;
         group += T::group_registers * 32;

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""kill -9 in front of every call that changes files, and at random moments; several runs at once.
+After a kill nothing that was there is lost, and a second run finishes the job. Needs the library
+kill_at as its last argument."""
+
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Folder, check, command, gfk, shard
+
+harness.parser.add_argument("kill_at", help="the library that kills")
+
+KILLED = -signal.SIGKILL
+
+
+def environment(**more):
+    result = dict(os.environ, LD_PRELOAD=harness.options.kill_at, **more)
+    result["ASAN_OPTIONS"] = "verify_asan_link_order=0:" + result.get("ASAN_OPTIONS", "")
+    return result
+
+
+class Scene:
+    """Something to interrupt: how it begins, and what must hold after a kill."""
+
+    size = 40000
+    code = ("-k3", "-m2", "--block-size", "4K")
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.new = harness.rng.randbytes(self.size)
+        folder.write("f", self.new)
+
+    def gfk(self, *arguments, **more):
+        return gfk(*arguments, cwd=self.folder.path, **more)
+
+    def decoded(self):
+        """What decode gives now; None: an error."""
+        run = self.gfk("decode", "-f", "-o", "out", "f",
+                       expect=(harness.OK, harness.UNRECOVERABLE))
+        content = self.folder.read("out") if run.code == harness.OK else None
+        check(content is not None or "out" not in self.folder.names(), "half a file")
+        return content
+
+    def after_kill(self):
+        check(self.folder.read("f") == self.new, "the input changed")
+
+    def after_rerun(self):
+        check(self.decoded() == self.new, "the rerun's shards")
+        self.gfk("verify", "f")
+        check(not self.folder.temps(), f"left over: {self.folder.temps()}")
+
+
+class FirstEncode(Scene):
+    def arguments(self):
+        return ("encode", *self.code, "f")
+
+    def after_kill(self):
+        super().after_kill()
+        check(self.decoded() in (None, self.new), "wrong content")
+
+
+class EncodeAgain(FirstEncode):
+    """Over the same file's shards."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.gfk("encode", *self.code, "f")
+
+    def after_kill(self):
+        Scene.after_kill(self)
+        check(self.decoded() == self.new, "the earlier shards were lost")
+
+
+class EncodeOver(Scene):
+    """Over another file's shards, more of them. Half of either kind is not enough for a file."""
+
+    code = ("-k5", "-m1", "--block-size", "4K")
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.old = harness.rng.randbytes(self.size + 5000)
+        folder.write("old", self.old)
+        self.gfk("encode", "-k6", "-m1", "--block-size", "2K", "-o", "f", "old")
+
+    def arguments(self):
+        return ("encode", "--force", *self.code, "f")
+
+    def after_kill(self):
+        super().after_kill()
+        check(self.decoded() in (self.old, self.new), "both files were lost")
+
+    def after_rerun(self):
+        super().after_rerun()
+        k, m = (int(option[2:]) for option in self.code[:2])
+        check(len(self.folder.shards("f")) == k + m, self.folder.shards("f"))
+
+
+class Repair(Scene):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.gfk("encode", *self.code, "f")
+        self.whole = {n: folder.read(n) for n in folder.shards("f")}
+        os.rename(folder / shard("f", 0), folder / "t")  # one swapped with one that is lost
+        os.rename(folder / shard("f", 1), folder / shard("f", 0))
+        os.unlink(folder / "t")
+        harness.flip(folder / shard("f", 3), 5000)
+
+    def arguments(self):
+        return ("repair", "f")
+
+    def after_kill(self):
+        super().after_kill()
+        check(self.decoded() == self.new, "repair lost something")
+
+    def after_rerun(self):
+        super().after_rerun()
+        for name, content in self.whole.items():
+            check(self.folder.read(name) == content, f"{name} is not what it was")
+
+
+class Decode(Scene):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.gfk("encode", *self.code, "f")
+        os.unlink(folder / shard("f", 1))
+
+    def arguments(self):
+        return ("decode", "-o", "again", "f")
+
+    def after_kill(self):
+        super().after_kill()
+        if "again" in self.folder.names():
+            check(self.folder.read("again") == self.new, "half a file")
+            os.unlink(self.folder / "again")
+
+    def after_rerun(self):
+        check(self.folder.read("again") == self.new, "the rerun's file")
+        check(not self.folder.temps(), f"left over: {self.folder.temps()}")
+
+
+SCENES = (FirstEncode, EncodeAgain, EncodeOver, Repair, Decode)
+
+
+def before_every_call():
+    for scene_class in SCENES:
+        number = 0
+        while True:
+            number += 3 if harness.options.reduced else 1
+            with Folder() as folder:
+                scene = scene_class(folder)
+                run = scene.gfk(*scene.arguments(), env=environment(KILL_AT=str(number)),
+                                expect=(harness.OK, KILLED))
+                if run.code == harness.OK:
+                    check(number > 5, f"{scene_class.__name__} makes calls")
+                    break
+                scene.after_kill()
+                scene.gfk(*scene.arguments())
+                scene.after_rerun()
+
+
+class Larger:
+    size = 8 << 20
+    code = ("-k10", "-m4", "--block-size", "64K")
+
+
+def kill_some(count, scenes):
+    """Until so many runs were killed before they ended, at any moment of the time that one takes."""
+    killed = tried = 0
+    slowest = 0.02
+    while killed < count:
+        base = scenes[tried % len(scenes)]
+        tried += 1
+        with Folder() as folder:
+            scene = type(base.__name__, (Larger, base), {})(folder)
+            start = time.monotonic()
+            process = subprocess.Popen(command(*scene.arguments()), cwd=folder.path,
+                                       stdout=subprocess.DEVNULL)
+            try:
+                code = process.wait(harness.rng.uniform(0, slowest))
+                slowest = time.monotonic() - start
+            except subprocess.TimeoutExpired:
+                process.kill()
+                code = process.wait()
+            check(code in (harness.OK, KILLED), f"exit code {code}")
+            if code == KILLED:
+                killed += 1
+                slowest *= 1.01
+                scene.after_kill()
+                scene.gfk(*scene.arguments())
+            scene.after_rerun()
+        check(tried < 10 * count + 100, "runs end before they can be killed")
+
+
+def at_random_moments():
+    kills = harness.options.kills
+    kill_some(kills, (FirstEncode, EncodeAgain, EncodeOver))
+    kill_some(kills, (Repair,))
+    kill_some(kills // 4, (Decode,))
+
+
+def names_after_contents():
+    """A name is given only when the file's last byte is on the disk, and then the folder is."""
+    for scene_class in SCENES:
+        with Folder() as folder:
+            scene = scene_class(folder)
+            scene.gfk(*scene.arguments(), env=environment(CALL_LOG=folder / "log"))
+            calls = [line.split() for line in folder.read("log").decode().splitlines()]
+            folder_inode = str(os.stat(folder.path).st_ino)
+            synced, renamed = set(), 0
+            for call, inode in calls:
+                if call in ("write", "fchmod"):
+                    synced.discard(inode)
+                elif call == "fsync":
+                    synced.add(inode)
+                elif call == "rename":
+                    check(inode in synced, f"{scene_class.__name__}: a name before the content")
+                    synced.discard(folder_inode)
+                    renamed += 1
+            check(renamed > 0 and folder_inode in synced, "the folder is on the disk")
+
+
+# ---- several runs at once ------------------------------------------------------------------------
+
+
+def at_once(folder, *runs):
+    """Starts all of them; their exit codes."""
+    processes = [subprocess.Popen(command(*r), cwd=folder.path, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) for r in runs]
+    return [p.wait() for p in processes]
+
+
+def two_runs_at_once():
+    code = ("-k3", "-m2", "--block-size", "16K")
+    for _ in range(4 if harness.options.reduced else 25):
+        with Folder() as folder:
+            contents = [harness.rng.randbytes(300000 + i) for i in range(3)]
+            for i, content in enumerate(contents):
+                folder.write(f"f{i}", content)
+            same = ("encode", *code, "-o", "s", "f0")
+            codes = at_once(folder, same, same, same)
+            check(codes == [0, 0, 0], f"the same file: {codes}")
+            gfk("verify", "s", cwd=folder.path)
+            codes = at_once(folder, *[("encode", "--force", *code, "-o", "s", f"f{i}")
+                                      for i in range(3)])
+            check(codes == [0, 0, 0], f"different files: {codes}")
+            gfk("verify", "s", cwd=folder.path)
+            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            check(folder.read("out") in contents, "a mixture of two files")
+            for i in (0, 3):
+                os.unlink(folder / shard("s", i))
+            codes = at_once(folder, *[("repair", "s")] * 3)
+            check(codes == [0, 0, 0], f"repair: {codes}")
+            gfk("verify", "s", cwd=folder.path)
+            os.unlink(folder / shard("s", 1))
+            codes = at_once(folder, ("repair", "s"), ("encode", "--force", *code, "-o", "s", "f1"),
+                            ("decode", "-f", "-o", "o1", "s"), ("decode", "-f", "-o", "o1", "s"))
+            check(codes[1:] == [0, 0, 0] and codes[0] in (harness.OK, harness.EXISTS),
+                  f"all: {codes}")
+            gfk("verify", "s", cwd=folder.path, expect=(harness.OK, harness.DAMAGED))
+            check(folder.read("o1") in contents, "decode while others write")
+            gfk("repair", "s", cwd=folder.path)
+            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            check(folder.read("out") == contents[1], "the last encode's file")
+            check(not folder.temps(), f"left over: {folder.temps()}")
+
+
+def renaming_is_not_mixed():
+    """Two runs that replace the same shards, slowly."""
+    slowly = environment(SLOW_CALL="rename")
+    for _ in range(2 if harness.options.reduced else 5):
+        with Folder() as folder:
+            contents = [harness.rng.randbytes(9000 + i) for i in range(2)]
+            processes = []
+            for i, content in enumerate(contents):
+                folder.write(f"f{i}", content)
+            gfk("encode", "-f", "-k5", "-m1", "-o", "s", "f0", cwd=folder.path)
+            for i in range(2):
+                processes.append(subprocess.Popen(
+                    command("encode", "-f", "-k5", "-m1", "-o", "s", f"f{i}"), cwd=folder.path,
+                    env=slowly, stdout=subprocess.DEVNULL))
+            while any(p.poll() is None for p in processes):
+                run = gfk("decode", "-o", "-", "s", cwd=folder.path)
+                check(run.out in contents, "a mixture")
+            check([p.wait() for p in processes] == [0, 0], "both end well")
+            gfk("verify", "s", cwd=folder.path)
+            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            check(folder.read("out") in contents, "a mixture of two files")
+
+
+def started(folder, *arguments):
+    """A run that reads a pipe, and has begun to write."""
+    process = subprocess.Popen(command(*arguments), cwd=folder.path, stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process.stdin.write(harness.rng.randbytes(50000))
+    process.stdin.flush()
+    for _ in range(500):
+        if len(folder.temps()) == 3:
+            return process
+        time.sleep(0.01)
+    raise AssertionError("no run started")
+
+
+def a_live_run_keeps_its_files():
+    with Folder() as folder:
+        folder.write("f", harness.rng.randbytes(9000))
+        live = started(folder, "encode", "-k2", "-m1", "-o", "f", "-")
+        mine = folder.temps()
+        gfk("encode", "-k2", "-m1", "f", cwd=folder.path)
+        gfk("repair", "f", cwd=folder.path)
+        check(folder.temps() == mine, "a live run's files were removed")
+        live.communicate()
+        check(live.returncode == harness.EXISTS, "it finds another file's shards there")
+        check(not folder.temps(), "it cleans up after itself")
+        gfk("verify", "f", cwd=folder.path)
+
+
+def signals():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with Folder() as folder:
+            live = started(folder, "encode", "-k2", "-m1", "-o", "f", "-")
+            live.send_signal(number)
+            code = live.wait()
+            live.stdin.close()
+            check(code == -number, f"signal {number} gives {code}")
+            check(folder.names() == [], f"left over: {folder.names()}")
+
+
+harness.main(before_every_call, at_random_moments, names_after_contents, two_runs_at_once,
+             renaming_is_not_mixed,
+             a_live_run_keeps_its_files, signals)

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shards that are damaged, cut, swapped, renamed, doubled, or another file's: the file comes back,
+or nothing does; repair makes them what they were."""
+
+import os
+import shutil
+import struct
+
+import harness
+import xxh3
+from harness import BLOCK_HEADER, HEADER, Folder, check, flip, gfk, overwrite, shard
+
+K, M, BLOCK = 4, 3, 512
+N = K + M
+STRIPES = 5
+SIZE = (STRIPES - 1) * K * BLOCK + 900
+LAST = 256  # the last block: 900 bytes over 4 shards, up to the next 64
+
+
+class Set(Folder):
+    """A folder with a file and its shards, which damage is done to."""
+
+    def __init__(self, k=K, m=M, size=SIZE, block=BLOCK):
+        self.k, self.m, self.block = k, m, block
+        self.content = harness.rng.randbytes(size)
+
+    def __enter__(self):
+        super().__enter__()
+        self.write("f", self.content)
+        gfk("encode", f"-k{self.k}", f"-m{self.m}", "--block-size", self.block, "f", cwd=self.path)
+        os.rename(self / "f", self / "original")
+        self.whole = {n: self.read(n) for n in self.shards("f")}
+        return self
+
+    def path_of(self, index):
+        return self / shard("f", index)
+
+    def offset(self, stripe):
+        """Where a block's header is."""
+        return HEADER + stripe * (BLOCK_HEADER + self.block)
+
+    def comes_back(self, what):
+        """verify says so, decode and repair do it, and verify is content."""
+        run = gfk("verify", "f", cwd=self.path, expect=(harness.OK, harness.DAMAGED))
+        gfk("decode", "f", cwd=self.path)
+        check(self.read("f") == self.content, f"{what}: decode differs")
+        os.unlink(self / "f")
+        gfk("repair", "f", cwd=self.path)
+        gfk("verify", "f", cwd=self.path)
+        for name, content in self.whole.items():
+            check(self.read(name) == content, f"{what}: {name} is not what it was")
+        check(not self.temps(), f"{what}: left over: {self.temps()}")
+        return run
+
+    def is_lost(self, what):
+        before = {n: self.read(n) for n in self.names()}
+        gfk("verify", "f", cwd=self.path, expect=harness.UNRECOVERABLE)
+        gfk("decode", "f", cwd=self.path, expect=harness.UNRECOVERABLE)
+        gfk("repair", "f", cwd=self.path, expect=harness.UNRECOVERABLE)
+        check(before == {n: self.read(n) for n in self.names()}, f"{what}: something was written")
+
+
+def random_bit_flips():
+    for _ in range(8 if harness.options.reduced else 60):
+        with Set() as s:
+            places = []
+            for index in harness.rng.sample(range(N), harness.rng.randint(1, M)):
+                for _ in range(harness.rng.randint(1, 5)):
+                    places.append((index, harness.rng.randrange(len(s.whole[shard("f", index)])),
+                                   harness.rng.randrange(8)))
+            for place in places:
+                flip(s.path_of(place[0]), *place[1:])
+            run = s.comes_back(places)
+            check(run.code in (harness.OK, harness.DAMAGED), "a verdict")
+
+
+def every_byte_of_the_headers():
+    positions = [*range(0, 120, 7), 359, 500, 505, 511]
+    with Set() as s:
+        end = len(s.whole[shard("f", 0)])
+        for position in positions:
+            for at in (position, end - HEADER + position):
+                flip(s.path_of(1), at)
+                run = gfk("verify", "f", cwd=s.path, expect=harness.DAMAGED)
+                check("header damaged" in run.text, run.text)
+                gfk("repair", "f", cwd=s.path)
+                check(s.read(shard("f", 1)) == s.whole[shard("f", 1)], f"header byte {at}")
+
+
+def both_headers_gone():
+    for junk in (bytes(HEADER), harness.rng.randbytes(HEADER)):
+        with Set() as s:
+            for index in range(M + 1):  # more than m: identified by their blocks
+                overwrite(s.path_of(index), 0, junk)
+                overwrite(s.path_of(index), s.offset(STRIPES) - s.block + LAST, junk)
+            s.comes_back("both headers gone")
+    with Set() as s:
+        for index in range(M):
+            overwrite(s.path_of(index), 0, bytes(HEADER + 300))
+            with open(s.path_of(index), "r+b") as file:
+                file.truncate(1500)
+        s.comes_back("nothing but a name")
+    with Set() as s:
+        for index in range(N):
+            overwrite(s.path_of(index), 0, bytes(HEADER))
+        s.comes_back("all first headers gone")
+    with Set() as s:
+        for index in range(N):
+            overwrite(s.path_of(index), 0, bytes(HEADER))
+            overwrite(s.path_of(index), s.offset(STRIPES) - s.block + LAST, bytes(HEADER))
+        s.is_lost("all headers gone")
+
+
+def cut_and_extended():
+    with Set() as s:
+        length = len(s.whole[shard("f", 0)])
+        for cut in (0, 1, 511, 512, 600, s.offset(2), s.offset(2) + 64 + BLOCK, length - 512,
+                    length - 1):
+            with open(s.path_of(2), "r+b") as file:
+                file.truncate(cut)
+            with open(s.path_of(K), "ab") as file:
+                file.write(harness.rng.randbytes(cut + 1))
+            s.comes_back(f"cut to {cut}")
+
+
+def damage_spread_over_all_shards():
+    """One bad block in m shards of every stripe, not the same ones."""
+    with Set() as s:
+        for stripe in range(STRIPES):
+            for i in range(M):
+                flip(s.path_of((stripe + i) % N), s.offset(stripe) + BLOCK_HEADER + 11 * stripe)
+        s.comes_back("spread")
+    with Set(m=1) as s:
+        for index in (0, 1):
+            flip(s.path_of(index), s.offset(3) + BLOCK_HEADER + 5)
+            flip(s.path_of(index), s.offset(3) + BLOCK_HEADER + 6)
+        s.is_lost("two of one")
+        err = gfk("decode", "f", cwd=s.path, expect=harness.UNRECOVERABLE).err
+        check("stripe 3" in err and "000, 001" in err, err)
+
+
+def swapped_renamed_doubled():
+    with Set() as s:
+        for a, b in ((0, 1), (2, 6), (4, 5)):
+            os.rename(s.path_of(a), s / "t")
+            os.rename(s.path_of(b), s.path_of(a))
+            os.rename(s / "t", s.path_of(b))
+        s.comes_back("swapped")
+        os.rename(s.path_of(3), s.path_of(33))
+        s.comes_back("renamed")
+        os.unlink(s.path_of(33))
+        shutil.copy(s.path_of(0), s.path_of(3))
+        s.comes_back("doubled over another")
+        shutil.copy(s.path_of(0), s.path_of(40))
+        flip(s.path_of(0), s.offset(1) + BLOCK_HEADER)
+        for index in (1, 2, 3):
+            os.unlink(s.path_of(index))
+        s.comes_back("a double stands in for a damaged one")
+        os.unlink(s.path_of(40))
+        for index in range(N):
+            os.rename(s.path_of(index), s / f"part-{index}")
+        gfk("decode", "-o", "out", *[f"part-{i}" for i in (6, 3, 1, 0)], cwd=s.path)
+        check(s.read("out") == s.content, "shards under names of their own")
+
+
+def foreign():
+    with Set() as s, Set() as other:
+        for index in (1, 4):
+            shutil.copy(other.path_of(index), s.path_of(index))
+        run = gfk("verify", "f", cwd=s.path, expect=harness.DAMAGED)
+        check("another set" in run.err, run.err)
+        gfk("decode", "f", cwd=s.path)
+        check(s.read("f") == s.content, "decode among foreign shards")
+        os.unlink(s / "f")
+        gfk("repair", "f", cwd=s.path, expect=harness.EXISTS)
+        check(s.read(shard("f", 1)) == other.whole[shard("f", 1)], "repair replaced a foreign shard")
+        gfk("repair", "--force", "f", cwd=s.path)
+        gfk("verify", "f", cwd=s.path)
+        s.write(shard("f", 2), b"a text that is no shard at all\n" * 100)
+        s.comes_back("no shard at all")
+
+
+def block_headers_gone():
+    """Without checksums blocks vouch for each other, or the hash of the file for them."""
+    for damaged in (range(N), range(M + 1), range(K)):
+        with Set() as s:
+            for index in damaged:
+                for stripe in range(STRIPES):
+                    overwrite(s.path_of(index), s.offset(stripe), bytes(BLOCK_HEADER))
+            s.comes_back(f"no checksums in {list(damaged)}")
+    with Set() as s:
+        for index in range(M):
+            os.unlink(s.path_of(index))
+        for stripe in range(STRIPES):
+            flip(s.path_of(5), s.offset(stripe) + 50)
+        s.comes_back("k left, one of them without checksums")
+        for index in range(M):
+            os.unlink(s.path_of(index))
+        flip(s.path_of(5), s.offset(0) + 50)
+        flip(s.path_of(5), s.offset(0) + 200)
+        s.is_lost("k left, one of them wrong without checksums")
+
+
+def blocks_in_wrong_places():
+    """Intact blocks with intact headers, but of another stripe, shard or set."""
+    record = BLOCK_HEADER + BLOCK
+    for source in ("stripe", "shard", "set"):
+        with Set() as s, Set() as other:
+            for index in (0, 2, 5):
+                for stripe in range(STRIPES - 1):
+                    if source == "stripe":
+                        donor, at = s.whole[shard("f", index)], s.offset((stripe + 1) % 4)
+                    elif source == "shard":
+                        donor, at = s.whole[shard("f", index + 1)], s.offset(stripe)
+                    else:
+                        donor, at = other.whole[shard("f", index)], s.offset(stripe)
+                    overwrite(s.path_of(index), s.offset(stripe), donor[at:at + record])
+            run = s.comes_back(f"blocks of another {source}")
+            for index in (0, 2, 5):
+                check(f"{index:03d} damaged f.gfk.{index:03d}: 4 of 5 blocks damaged\n" in run.text,
+                      run.text)
+
+
+def forge(s, index, stripe, position):
+    """Changes a block, and its checksum with it."""
+    length = LAST if stripe == STRIPES - 1 else s.block
+    at = s.offset(stripe)
+    flip(s.path_of(index), at + BLOCK_HEADER + position)
+    with open(s.path_of(index), "rb") as file:
+        file.seek(at)
+        header = bytearray(file.read(BLOCK_HEADER))
+        content = file.read(length)
+    struct.pack_into("<Q", header, 48, xxh3.hash64(content))
+    struct.pack_into("<Q", header, 56, xxh3.hash64(bytes(header[:56])))
+    overwrite(s.path_of(index), at, header)
+
+
+def damage_that_checksums_hide():
+    for index in (0, 3, 5):
+        with Set() as s:
+            for stripe in range(STRIPES):
+                forge(s, index, stripe, 17 + stripe)
+            run = s.comes_back(f"forged {index}")
+            check(run.code == harness.DAMAGED and "hid it" in run.text, run.text)
+    with Set(m=4) as s:
+        forge(s, 0, 1, 100)
+        forge(s, 1, 1, 101)  # two of four, in other positions
+        forge(s, 2, 1, 102)
+        os.unlink(s.path_of(3))
+        s.comes_back("three forged in other positions, one missing")
+    with Set(m=1) as s:
+        forge(s, 0, 1, 100)
+        s.is_lost("forged beyond what the code can locate")
+        run = gfk("decode", "-o", "-", "f", cwd=s.path, expect=harness.UNRECOVERABLE)
+        check("do not use" in run.err, run.err)
+
+
+def every_block_has_a_flipped_bit():
+    """More bad blocks than the code can rebuild, but few wrong symbols in each position."""
+    with Set(k=6, m=4) as s:
+        for index in range(10):
+            flip(s.path_of(index), s.offset(0) + BLOCK_HEADER + 20 * index)
+        s.comes_back("a bit in every block")
+
+
+def too_many_missing():
+    with Set() as s:
+        for index in (0, 2, 4, 6):
+            os.unlink(s.path_of(index))
+        s.is_lost("four of three")
+        err = gfk("decode", "f", cwd=s.path, expect=harness.UNRECOVERABLE).err
+        check("1 more of the shards 000, 002, 004, 006" in err, err)
+    with Folder() as folder:
+        for command in ("decode", "verify", "repair", "info"):
+            gfk(command, "none", cwd=folder.path, expect=harness.UNRECOVERABLE)
+
+
+harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
+             damage_spread_over_all_shards, swapped_renamed_doubled, foreign, blocks_in_wrong_places, block_headers_gone,
+             damage_that_checksums_hide, every_block_has_a_flipped_bit, too_many_missing)

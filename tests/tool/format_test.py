@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A reader of shards that knows docs/format.md and nothing else, over what the tool writes."""
+
+import os
+import stat
+import struct
+
+import harness
+import xxh3
+from harness import Folder, check, gfk, shard
+
+
+def multiply(a, b, w, polynomial):
+    product = 0
+    while b:
+        if b & 1:
+            product ^= a
+        a <<= 1
+        if a >> w:
+            a ^= polynomial
+        b >>= 1
+    return product
+
+
+def inverse(a, w, polynomial):
+    result, power = 1, a
+    for _ in range(w - 1):  # a^(2^w - 2)
+        power = multiply(power, power, w, polynomial)
+        result = multiply(result, power, w, polynomial)
+    return result
+
+
+def read_header(raw):
+    check(len(raw) == 512, "a header's length")
+    check(raw[:8] == b"\x89GFK\r\n\x1a\n", "magic")
+    (version, length, set_id, w, matrix, polynomial, k, m, index, mode, block, size, low, high,
+     name_length) = struct.unpack_from("<II16sIIQIIIIQQQQI", raw, 8)
+    check((version, length) == (1, 512), "version and length")
+    check(struct.unpack_from("<Q", raw, 504)[0] == xxh3.hash64(raw[:504]), "checksum")
+    check(raw[100 + name_length:504] == bytes(404 - name_length), "zeros")
+    return {"set_id": set_id, "w": w, "matrix": matrix, "polynomial": polynomial, "k": k, "m": m,
+            "index": index, "mode": mode, "block": block, "size": size, "hash": (low, high),
+            "name": raw[100:100 + name_length]}
+
+
+def read_shard(raw):
+    """Its header, and its blocks."""
+    header = read_header(raw[:512])
+    check(raw[:512] == raw[-512:], "the second header")
+    blocks, at, left = [], 512, header["size"]
+    while left > 0:
+        stripe = min(left, header["k"] * header["block"])
+        length = (stripe + 64 * header["k"] - 1) // (64 * header["k"]) * 64
+        magic, index, set_id, number, said, zeros, checksum, own = struct.unpack_from(
+            "<4sI16sQI12sQQ", raw, at)
+        content = raw[at + 64:at + 64 + length]
+        check(magic == b"\x89GFB" and zeros == bytes(12), "a block's magic and zeros")
+        check((index, set_id, number, said) ==
+              (header["index"], header["set_id"], len(blocks), length), "whose block it is")
+        check(checksum == xxh3.hash64(content), "a block's checksum")
+        check(own == xxh3.hash64(raw[at:at + 56]), "a block header's checksum")
+        blocks.append(content)
+        at += 64 + length
+        left -= stripe
+    check(at == len(raw) - 512, "a shard's length")
+    return header, blocks
+
+
+def check_parity(header, data, parity, j, rows):
+    """Parity block j of a stripe, at some symbols."""
+    w, polynomial = header["w"], header["polynomial"]
+    form = {8: "<B", 16: "<H", 32: "<I"}[w]
+    for _ in range(4):
+        at = harness.rng.randrange(len(parity) * 8 // w) * (w // 8)
+        expected = 0
+        for i, block in enumerate(data):
+            expected ^= multiply(rows[j][i], struct.unpack_from(form, block, at)[0], w, polynomial)
+        check(struct.unpack_from(form, parity, at)[0] == expected, f"parity {j} at {at}")
+
+
+def what_the_document_says():
+    cases = [(1, 1, 8, 0x11d, 64, 1), (3, 2, 8, 0x11d, 64, 0), (3, 2, 8, 0x11b, 128, 1000),
+             (10, 4, 8, 0x11d, 512, 20481), (4, 3, 16, 0x1100b, 256, 5000),
+             (5, 2, 32, 0x100400007, 64, 3333), (4, 2, 8, 0x11d, 4096, 4 * 4096 * 2), (2, 1, 8, 0x11d, 64, 200001)]
+    for k, m, w, polynomial, block, size in cases:
+        content = harness.rng.randbytes(size)
+        with Folder() as folder:
+            name = "d\u00e4ta.bin"
+            path = folder.write(name, content)
+            os.chmod(path, 0o604)
+            gfk("encode", "-k", k, "-m", m, "-w", w, "--polynomial", hex(polynomial),
+                "--block-size", block, name, cwd=folder.path)
+            shards = [read_shard(folder.read(shard(name, i))) for i in range(k + m)]
+        first = shards[0][0]
+        check((first["k"], first["m"], first["w"], first["polynomial"], first["block"]) ==
+              (k, m, w, polynomial, block), "the code")
+        check(first["size"] == size and first["hash"] == xxh3.hash128(content), "the file")
+        check(first["name"] == name.encode() and first["mode"] == stat.S_IMODE(0o604), "its name")
+        check(first["matrix"] == 0, "cauchy")
+        for i, (header, _) in enumerate(shards):
+            check(header == dict(first, index=i), "headers differ in the index alone")
+        stripes = list(zip(*(blocks for _, blocks in shards)))
+        check(b"".join(b"".join(s[:k]) for s in stripes)[:size] == content, "the data")
+        check(not any(b"".join(b"".join(s[:k]) for s in stripes)[size:]), "zeros behind it")
+        rows = [[inverse(k + j ^ i, w, polynomial) for i in range(k)] for j in range(m)]
+        for s in stripes:
+            for j in range(m):
+                check_parity(first, s[:k], s[k + j], j, rows)
+
+
+def sets_are_told_apart():
+    with Folder() as folder:
+        folder.write("f", b"the same")
+        ids = set()
+        for _ in range(4):
+            gfk("encode", "-k1", "-m1", "f", cwd=folder.path)
+            ids.add(read_shard(folder.read(shard("f", 0)))[0]["set_id"])
+        check(len(ids) == 4, "every set has an id of its own")
+
+
+harness.main(what_the_document_says, sets_are_told_apart)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the tool share: running it, folders to work in, real inputs, the count."""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+OK, DAMAGED, USAGE, UNRECOVERABLE, IO, EXISTS, BACKEND, INTERNAL = range(8)
+
+HEADER = 512
+BLOCK_HEADER = 64
+
+parser = argparse.ArgumentParser()
+parser.add_argument("tool", help="the program")
+parser.add_argument("--minimum", type=int, default=1, help="combinations to check at least")
+parser.add_argument("--seed", type=int, default=20240229)
+parser.add_argument("--reduced", action="store_true", help="fewer cases, for sanitizers")
+parser.add_argument("--kills", type=int, default=12,
+                    help="crash_test: runs of encode to kill, and runs of repair")
+options = None
+rng = None
+_checked = 0
+
+
+def check(condition, message):
+    """One combination; a failure ends the test."""
+    global _checked
+    _checked += 1
+    if not condition:
+        raise AssertionError(message)
+
+
+class Run:
+    def __init__(self, process, out, err):
+        self.code = process.returncode
+        self.out = out or b""
+        self.err = err.decode(errors="replace")
+
+    @property
+    def text(self):
+        return self.out.decode(errors="replace")
+
+    def json(self):
+        return json.loads(self.out)
+
+
+def command(*arguments):
+    return [options.tool, *map(str, arguments)]
+
+
+def gfk(*arguments, cwd=None, input=None, expect=OK, **more):
+    """Runs the tool; its exit code must be the expected one (None: any)."""
+    process = subprocess.Popen(command(*arguments), cwd=cwd, stdin=subprocess.PIPE,
+                               stdout=more.pop("stdout", subprocess.PIPE),
+                               stderr=subprocess.PIPE, **more)
+    out, err = process.communicate(input or b"")
+    run = Run(process, out, err)
+    if expect is not None:
+        codes = expect if isinstance(expect, tuple) else (expect,)
+        check(run.code in codes, f"gfk {' '.join(map(str, arguments))}: exit code {run.code}, "
+              f"not {expect}\n{run.text}\n{run.err}")
+    return run
+
+
+def scratch():
+    """Where folders of tests are: in memory, if there is room."""
+    shm = "/dev/shm"
+    if os.access(shm, os.W_OK) and shutil.disk_usage(shm).free > 512 << 20:
+        return shm
+    return tempfile.gettempdir()
+
+
+class Folder:
+    """A folder of its own, removed afterwards."""
+
+    def __enter__(self):
+        self.path = tempfile.mkdtemp(prefix="gfk-test-", dir=scratch())
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["chmod", "-R", "u+rwx", self.path], check=False)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def __truediv__(self, name):
+        return os.path.join(self.path, name)
+
+    def write(self, name, content):
+        with open(self / name, "wb") as file:
+            file.write(content)
+        return self / name
+
+    def read(self, name):
+        with open(self / name, "rb") as file:
+            return file.read()
+
+    def names(self):
+        return sorted(os.listdir(self.path))
+
+    def shards(self, base):
+        return [n for n in self.names() if n.startswith(base + ".gfk.")]
+
+    def temps(self):
+        return [n for n in self.names() if ".gfk-tmp-" in n]
+
+
+def shard(base, index):
+    return f"{base}.gfk.{index:03d}"
+
+
+def inputs():
+    """Files of different kinds: name and content."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(__file__, "rb") as file:
+        text = file.read() * 8
+    with open(options.tool, "rb") as file:
+        executable = file.read(300000)
+    with Folder() as folder:
+        with tarfile.open(folder / "a.tar.gz", "w:gz") as tar:
+            tar.add(here, arcname="tests")
+        archive = folder.read("a.tar.gz")
+    return {"text": text, "executable": executable, "archive": archive, "zeros": bytes(100000),
+            "random": rng.randbytes(70001)}
+
+
+def losses(n, most):
+    """All sets of at most `most` of n shards."""
+    for count in range(most + 1):
+        yield from itertools.combinations(range(n), count)
+
+
+def flip(path, position, bit=0):
+    with open(path, "r+b") as file:
+        file.seek(position)
+        byte = file.read(1)[0]
+        file.seek(position)
+        file.write(bytes([byte ^ 1 << bit]))
+
+
+def overwrite(path, position, content):
+    with open(path, "r+b") as file:
+        file.seek(position)
+        file.write(content)
+
+
+def main(*tests):
+    global options, rng
+    options = parser.parse_args()
+    options.tool = os.path.abspath(options.tool)
+    # The thread that waits for signals never ends; ThreadSanitizer would wait a second for it.
+    os.environ["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + os.environ.get("TSAN_OPTIONS", "")
+    for test in tests:
+        rng = random.Random(f"{options.seed} {test.__name__}")
+        start = time.monotonic()
+        before = _checked
+        try:
+            test()
+        except AssertionError as error:
+            print(f"FAILED {test.__name__} (--seed {options.seed}): {error}")
+            sys.exit(1)
+        print(f"{test.__name__}: {_checked - before} combinations, "
+              f"{time.monotonic() - start:.1f} s", flush=True)
+    print(f"{_checked} combinations")
+    if _checked < options.minimum:
+        print(f"FAILED: fewer than {options.minimum}")
+        sys.exit(1)

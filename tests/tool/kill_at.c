@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Preloaded into the tool: kills the process in front of a chosen one of the calls that change
+ * files, and writes down those that were made. KILL_AT is the number of the call, from 1; CALL_LOG
+ * is a file for lines "write INODE", "fsync INODE", "rename INODE", ...; SLOW_CALL names a call
+ * that takes its time. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static atomic_int calls;
+
+static void before(const char *name, unsigned long inode) {
+    char line[64];
+    const char *at = getenv("KILL_AT"), *log = getenv("CALL_LOG"), *slow = getenv("SLOW_CALL");
+    const int number = atomic_fetch_add(&calls, 1) + 1;
+    if (at != NULL && number == atoi(at))
+        kill(getpid(), SIGKILL);
+    if (slow != NULL && strcmp(slow, name) == 0)
+        usleep(10000);
+    if (log == NULL)
+        return;
+    const int fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const int length = snprintf(line, sizeof line, "%s %lu\n", name, inode);
+    if (fd < 0 || (size_t)length >= sizeof line || write(fd, line, (size_t)length) != length)
+        abort();
+    close(fd);
+}
+
+static unsigned long inode_of(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+static unsigned long inode_at(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+#define NEXT(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+
+ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset) {
+    before("write", inode_of(fd));
+    return NEXT(pwritev)(fd, pieces, count, offset);
+}
+
+int fsync(int fd) {
+    before("fsync", inode_of(fd));
+    return NEXT(fsync)(fd);
+}
+
+int fchmod(int fd, mode_t mode) {
+    before("fchmod", inode_of(fd));
+    return NEXT(fchmod)(fd, mode);
+}
+
+int flock(int fd, int operation) {
+    before("flock", inode_of(fd));
+    return NEXT(flock)(fd, operation);
+}
+
+int rename(const char *from, const char *to) {
+    before("rename", inode_at(from));
+    return NEXT(rename)(from, to);
+}
+
+int unlink(const char *path) {
+    before("unlink", inode_at(path));
+    return NEXT(unlink)(path);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    before("unlinkat", inode_of(folder));
+    return NEXT(unlinkat)(folder, path, flags);
+}

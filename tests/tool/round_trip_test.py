@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Encode, lose, decode: the same bytes, or an error and no file."""
+
+import os
+
+import harness
+from harness import Folder, check, gfk, losses, shard
+
+
+def decode(folder, base, lost, n, content, m):
+    """Decodes without the lost shards, which are just not given."""
+    given = [shard(base, i) for i in range(n) if i not in lost]
+    run = gfk("decode", "-o", "out", *given, cwd=folder.path,
+              expect=harness.OK if len(lost) <= m or not content else harness.UNRECOVERABLE)
+    if run.code == harness.OK:
+        check(folder.read("out") == content, f"{base} without {lost} differs")
+        os.unlink(folder / "out")
+    else:
+        check("out" not in folder.names() and not folder.temps(), "an output was left behind")
+        for i in lost:
+            check(f"{i:03d}" in run.err, f"{run.err} does not name shard {i}")
+
+
+def kinds_of_files():
+    for name, content in harness.inputs().items():
+        with Folder() as folder:
+            folder.write(name, content)
+            os.chmod(folder / name, 0o640)
+            gfk("encode", "-k4", "-m2", "--block-size", "8K", name, cwd=folder.path)
+            os.rename(folder / name, folder / "original")
+            for i in (1, 4):
+                os.unlink(folder / shard(name, i))
+            gfk("decode", name, cwd=folder.path)
+            check(folder.read(name) == content, f"{name} differs")
+            mode = os.stat(folder / name).st_mode & 0o7777
+            check(mode == 0o640, f"the mode is {mode:o}")
+            mode = os.stat(folder / shard(name, 0)).st_mode & 0o7777
+            check(mode == 0o640, f"the shards' mode is {mode:o}")
+
+
+def sizes_around_the_boundaries():
+    for k, m, block in ((1, 1, 64), (3, 2, 64), (3, 2, 4096), (10, 4, 256)):
+        stripe = k * block
+        sizes = {0, 1, 2, 63, 64, 65}
+        for stripes in (1, 2, 5):
+            sizes |= {stripes * stripe + d for d in (-65, -64, -1, 0, 1, 63, 64, 65)}
+        sizes |= {64 * k - 1, 64 * k, 64 * k + 1}
+        for size in sorted(s for s in sizes if s >= 0):
+            content = harness.rng.randbytes(size)
+            with Folder() as folder:
+                folder.write("f", content)
+                gfk("encode", f"-k{k}", f"-m{m}", "--block-size", block, "f", cwd=folder.path)
+                for lost in ((), tuple(range(m)), tuple(range(k, k + m))):
+                    decode(folder, "f", lost, k + m, content, m)
+
+
+def every_loss_of_small_codes():
+    codes = [(1, 1), (1, 3), (2, 2), (3, 2), (4, 3)]
+    for k, m in codes[:3] if harness.options.reduced else codes:
+        content = harness.rng.randbytes(3 * k * 128 + 77)
+        with Folder() as folder:
+            folder.write("f", content)
+            gfk("encode", f"-k{k}", f"-m{m}", "--block-size", 128, "f", cwd=folder.path)
+            for lost in losses(k + m, k + m - 1):
+                decode(folder, "f", lost, k + m, content, m)
+
+
+def random_losses_of_large_codes():
+    codes = [(10, 4), (30, 3), (16, 16), (200, 55)]
+    for k, m in codes[:2] if harness.options.reduced else codes:
+        content = harness.rng.randbytes(2 * k * 256 + 1001)
+        with Folder() as folder:
+            folder.write("f", content)
+            gfk("encode", f"-k{k}", f"-m{m}", "--block-size", 256, "f", cwd=folder.path)
+            for _ in range(8):
+                lost = harness.rng.sample(range(k + m), harness.rng.randint(1, m))
+                decode(folder, "f", lost, k + m, content, m)
+            decode(folder, "f", tuple(range(m)), k + m, content, m)
+
+
+def widths_polynomials_and_matrices():
+    cases = [("-w", 8), ("-w", 16), ("-w", 32), ("-w", 8, "--polynomial", "0x11b"),
+             ("-w", 16, "--polynomial", "0x1002d")]
+    for matrix in ("cauchy", "vandermonde", "reed_sol_van", "cauchy_good", "gen_rs", "gen_cauchy1"):
+        cases.append(("-w", 8, "--matrix", matrix))
+    for matrix in ("cauchy", "vandermonde", "reed_sol_van", "cauchy_good"):
+        cases.append(("-w", 16, "--matrix", matrix))
+    for case in cases:
+        content = harness.rng.randbytes(5000)
+        with Folder() as folder:
+            folder.write("f", content)
+            gfk("encode", "-k5", "-m3", "--block-size", 512, *case, "f", cwd=folder.path)
+            for lost in ((0, 1, 2), (4, 5, 7), (5, 6, 7)):
+                decode(folder, "f", lost, 8, content, 3)
+            gfk("verify", "f", cwd=folder.path)
+
+
+def streams():
+    content = harness.rng.randbytes(300001)
+    with Folder() as folder:
+        gfk("encode", "-k4", "-m2", "--block-size", "4K", "-o", "s", "-", cwd=folder.path,
+            input=content)
+        check(len(folder.shards("s")) == 6, "the shards of standard input")
+        os.unlink(folder / shard("s", 2))
+        run = gfk("decode", "-o", "-", "s", cwd=folder.path)
+        check(run.out == content, "standard output differs")
+        gfk("decode", "s", cwd=folder.path)
+        check(folder.read("s") == content, "a file without a name gets the shards' name")
+        gfk("encode", "-", cwd=folder.path, expect=harness.USAGE)
+        gfk("encode", "-k2", "-m1", "-o", "empty", "-", cwd=folder.path)
+        check(gfk("decode", "-o", "-", "empty", cwd=folder.path).out == b"", "nothing from nothing")
+
+
+def little_memory():
+    content = harness.rng.randbytes(3 << 20)
+    with Folder() as folder:
+        folder.write("f", content)
+        for memory in ("400K", "1M", "64M"):
+            gfk("encode", "-k4", "-m2", "--block-size", "64K", "--memory", memory, "f",
+                cwd=folder.path)
+            gfk("decode", "-f", "--memory", memory, "f", cwd=folder.path)
+            check(folder.read("f") == content, f"--memory {memory}")
+        gfk("encode", "-k4", "-m2", "--block-size", "64K", "--memory", "100K", "f",
+            cwd=folder.path, expect=harness.USAGE)
+
+
+def several_files():
+    with Folder() as folder:
+        for i in range(3):
+            folder.write(f"f{i}", harness.rng.randbytes(1000 + i))
+        gfk("encode", "-k2", "-m1", "f0", "f1", "f2", cwd=folder.path)
+        for i in range(3):
+            gfk("verify", f"f{i}", cwd=folder.path)
+        gfk("encode", "-k2", "-m1", "f0", "none", "f2", cwd=folder.path, expect=harness.IO)
+        gfk("encode", "-k2", "-m1", "-o", "x", "f0", "f1", cwd=folder.path, expect=harness.USAGE)
+
+
+harness.main(kinds_of_files, sizes_around_the_boundaries, every_loss_of_small_codes,
+             random_losses_of_large_codes, widths_polynomials_and_matrices, streams, little_memory,
+             several_files)

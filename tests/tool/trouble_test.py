@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the system refuses, what users get wrong, and what the tool says to whom."""
+
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Folder, check, command, gfk, shard
+
+NOBODY = 65534
+
+
+def as_somebody():
+    """Arguments for a process that permissions hold for; None: there is no way to have one."""
+    if os.geteuid() != 0:
+        return {}
+    options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    try:
+        if subprocess.run(command("--version"), capture_output=True, **options).returncode == 0:
+            return options
+    except OSError:
+        pass
+    print("skipped: root, and nobody may not run the tool")
+    return None
+
+
+def own(folder, user):
+    if user:
+        for name in (".", *folder.names()):
+            os.chown(folder / name, NOBODY, NOBODY)
+
+
+def encoded(folder, size=20000):
+    content = harness.rng.randbytes(size)
+    folder.write("f", content)
+    gfk("encode", "-k3", "-m2", "--block-size", "1K", "f", cwd=folder.path)
+    return content
+
+
+def read_only_folder():
+    user = as_somebody()
+    if user is None:
+        return
+    with Folder() as folder:
+        content = encoded(folder)
+        os.rename(folder / "f", folder / "g")
+        own(folder, user)
+        os.chmod(folder.path, 0o555)
+        before = folder.names()
+        for arguments in (("encode", "g"), ("decode", "f")):
+            run = gfk(*arguments, cwd=folder.path, expect=harness.IO, **user)
+            check("ermission denied" in run.err, run.err)
+        run = gfk("decode", "-o", "-", "f", cwd=folder.path, **user)
+        check(run.out == content, "reading needs no writing")
+        gfk("verify", "f", cwd=folder.path, **user)
+        os.chmod(folder.path, 0o755)
+        os.unlink(folder / shard("f", 0))
+        os.chmod(folder.path, 0o555)
+        gfk("repair", "f", cwd=folder.path, expect=harness.IO, **user)
+        gfk("decode", "f", cwd=folder.path, expect=harness.IO, **user)
+        check(folder.names() == [n for n in before if n != shard("f", 0)], "something was written")
+
+
+def no_permission():
+    user = as_somebody()
+    if user is None:
+        return
+    with Folder() as folder:
+        content = encoded(folder)
+        own(folder, user)
+        os.chmod(folder / "f", 0)
+        gfk("encode", "-f", "f", cwd=folder.path, expect=harness.IO, **user)
+        os.chmod(folder / shard("f", 1), 0)
+        run = gfk("decode", "-o", "out", "f", cwd=folder.path, **user)
+        check(folder.read("out") == content and "cannot open" in run.err, run.err)
+        os.chmod(folder / shard("f", 2), 0)
+        os.chmod(folder / shard("f", 4), 0)
+        gfk("decode", "-o", "out2", "f", cwd=folder.path, expect=harness.UNRECOVERABLE, **user)
+        own_name = folder.write("g", b"other")
+        os.chmod(own_name, 0o644)
+        gfk("encode", "-k3", "-m2", "-o", "f", "g", cwd=folder.path, expect=harness.EXISTS, **user)
+
+
+def files_that_may_not_grow():
+    """A limit on the length of files, which is what a full disk looks like to a program."""
+    content = harness.rng.randbytes(400000)
+    for command_line in (("encode", "-f", "-k3", "-m2", "--block-size", "1K", "f"),
+                         ("decode", "-o", "out", "f"), ("repair", "f")):
+        for limit in (0, 1, 700, 60000):
+            with Folder() as folder:
+                folder.write("f", content)
+                gfk("encode", "-k3", "-m2", "--block-size", "1K", "f", cwd=folder.path)
+                os.unlink(folder / shard("f", 1))
+                before = {n: folder.read(n) for n in folder.names()}
+
+                def set_limit():
+                    if harness.options.reduced:  # ThreadSanitizer itself writes a file
+                        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+                with open(os.devnull, "wb") as nothing:
+                    gfk(*command_line, cwd=folder.path, expect=harness.IO, preexec_fn=set_limit,
+                        stdout=nothing)
+                check(before == {n: folder.read(n) for n in folder.names()}, "files changed")
+
+
+def full_disk():
+    script = 'mount -t tmpfs -o size=600k none "$1" && cd "$1" && shift && "$@"; code=$?; ' \
+             'ls -A "$PWD" >&2; exit $code'
+    enter = ["unshare", "-rm", "sh", "-c", script, "sh"]
+    with Folder() as folder:
+        os.mkdir(folder / "disk")
+        if subprocess.run([*enter, folder / "disk", "true"], capture_output=True).returncode != 0:
+            print("skipped: no file system can be mounted here")
+        else:
+            path = folder.write("f", harness.rng.randbytes(800000))
+            run = subprocess.run([*enter, folder / "disk", *command("encode", "-o", "f", path)],
+                                 capture_output=True, text=True, check=False)
+            check(run.returncode == harness.IO and "No space left" in run.stderr, run.stderr)
+            check("gfk.0" not in run.stderr.split("\n", 1)[1], f"left over: {run.stderr}")
+            gfk("encode", "f", cwd=folder.path)
+            run = subprocess.run([*enter, folder / "disk",
+                                  *command("decode", "-o", "out", folder / "f")],
+                                 capture_output=True, text=True, check=False)
+            check(run.returncode == harness.IO and "out" not in run.stderr.split("\n", 1)[1],
+                  run.stderr)
+    with Folder() as folder, open("/dev/full", "wb") as full:
+        encoded(folder)
+        gfk("decode", "-o", "-", "f", cwd=folder.path, expect=harness.IO, stdout=full)
+        gfk("info", "f", cwd=folder.path, expect=harness.IO, stdout=full)
+
+
+def folders_in_the_way():
+    with Folder() as folder:
+        encoded(folder)
+        os.mkdir(folder / "d")
+        gfk("encode", "d", cwd=folder.path, expect=harness.IO)
+        gfk("decode", "-f", "-o", "d", "f", cwd=folder.path, expect=harness.IO)
+        gfk("decode", "-o", "none/out", "f", cwd=folder.path, expect=harness.IO)
+        gfk("encode", "-o", "none/f", "f", cwd=folder.path, expect=harness.IO)
+        gfk("verify", "d", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        os.mkdir(folder / shard("g", 2))
+        gfk("encode", "-k3", "-m2", "-f", "-o", "g", "f", cwd=folder.path, expect=harness.IO)
+        check(folder.shards("g") == [shard("g", 2)], "shards beside a folder with a shard's name")
+        os.unlink(folder / shard("f", 2))
+        os.mkdir(folder / shard("f", 2))
+        gfk("repair", "f", cwd=folder.path, expect=harness.IO)
+        os.mkfifo(folder / shard("h", 0))
+        gfk("verify", "h", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        check(not folder.temps(), folder.temps())
+
+
+def nothing_is_replaced_unasked():
+    with Folder() as folder:
+        content = encoded(folder)
+        encode = ("encode", "-k3", "-m2", "--block-size", "1K")
+        gfk(*encode, "f", cwd=folder.path)  # the same again
+        gfk("decode", "f", cwd=folder.path, expect=harness.EXISTS)
+        folder.write("g", content[::-1])
+        before = {n: folder.read(n) for n in folder.shards("f")}
+        gfk(*encode, "-o", "f", "g", cwd=folder.path, expect=harness.EXISTS)
+        gfk("encode", "-k3", "-m2", "f", cwd=folder.path, expect=harness.EXISTS)
+        gfk(*encode, "-o", "f", "-", cwd=folder.path, input=b"x", expect=harness.EXISTS)
+        check(before == {n: folder.read(n) for n in folder.shards("f")}, "shards changed")
+        gfk(*encode, "-f", "-o", "f", "g", cwd=folder.path)
+        gfk("decode", "-f", "-o", "out", "f", cwd=folder.path)
+        check(folder.read("out") == content[::-1], "--force")
+        gfk("encode", "-k1", "-m1", "--force", "f", cwd=folder.path)
+        check(len(folder.shards("f")) == 2, "what is left of a larger set is removed")
+        folder.write(shard("t", 0), b"a text")
+        gfk("encode", "-o", "t", "f", cwd=folder.path, expect=harness.EXISTS)
+        check(folder.read(shard("t", 0)) == b"a text", "a text that is named like a shard")
+
+
+def an_input_that_changes():
+    """Never shards of a state that the file was not in: first its beginning changes, then its end,
+    while the tool has read no more than what it has memory for."""
+    refused = 0
+    for _ in range(4):
+        with Folder() as folder:
+            old = harness.rng.randbytes(6 << 20)
+            folder.write("f", old)
+            process = subprocess.Popen(command("encode", "-w32", "-k4", "-m4", "--block-size", "16K",
+                                               "--memory", "1M", "f"),
+                                       cwd=folder.path, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            while not any(os.path.getsize(folder / name) for name in folder.temps()):
+                if process.poll() is not None:
+                    break
+            harness.overwrite(folder / "f", 0, b"new")
+            harness.overwrite(folder / "f", len(old) - 3, b"new")
+            code = process.wait()
+            check(code in (harness.OK, harness.IO), f"exit code {code}")
+            refused += code == harness.IO
+            if code == harness.OK:
+                gfk("decode", "-o", "out", "f", cwd=folder.path)
+                states = (old, b"new" + old[3:], b"new" + old[3:-3] + b"new")
+                check(folder.read("out") in states, "a mixture of two states")
+            else:
+                check(not folder.shards("f") and not folder.temps(), "shards of a changed file")
+    check(refused > 0, "no change came in time")
+
+
+def wrong_command_lines():
+    with Folder() as folder:
+        encoded(folder)
+        for arguments in ((), ("none",), ("encode",), ("decode",), ("verify",), ("repair",),
+                          ("info",), ("encode", "-k"), ("encode", "-k0", "f"),
+                          ("encode", "-k", "-1", "f"), ("encode", "-m0", "f"),
+                          ("encode", "-kx", "f"), ("encode", "-w9", "f"),
+                          ("encode", "-k250", "-m7", "f"), ("encode", "--matrix", "none", "f"),
+                          ("encode", "-w32", "--matrix", "gen_rs", "f"),
+                          ("encode", "--polynomial", "0x100", "f"),
+                          ("encode", "--block-size", "65", "f"),
+                          ("encode", "--block-size", "2G", "f"), ("encode", "--memory", "0", "f"),
+                          ("encode", "--memory", "1X", "f"), ("encode", "--backend", "none", "f"),
+                          ("encode", "--device", "-1", "f"), ("encode", "--none", "f"),
+                          ("decode", "-o", "", "f"), ("decode", "-k3", "f"), ("info", "-f", "f"),
+                          ("verify", "-Z", "f"), ("--none",)):
+            run = gfk(*arguments, cwd=folder.path, expect=harness.USAGE)
+            check(run.err != "" and run.out == b"", f"{arguments}: {run.out} {run.err}")
+        gfk("encode", "none", cwd=folder.path, expect=harness.IO)
+        gfk("encode", "--backend", "cuda", "-k3", "-m2", "--block-size", "1K", "f",
+            cwd=folder.path, expect=(harness.OK, harness.BACKEND))
+        gfk("verify", "--backend", "host", "f", cwd=folder.path)
+
+
+def json_for_machines():
+    with Folder() as folder:
+        content = encoded(folder)
+        os.unlink(folder / shard("f", 4))
+        harness.flip(folder / shard("f", 2), 700)
+        run = gfk("verify", "--json", "f", cwd=folder.path, expect=harness.DAMAGED).json()
+        check((run["command"], run["exit"], run["bad_shards"], run["recoverable"]) ==
+              ("verify", 1, 2, True), run)
+        check([s["state"] for s in run["shards"]] == ["ok", "ok", "damaged", "ok", "missing"], run)
+        run = gfk("info", "--json", "f", cwd=folder.path).json()
+        check((run["k"], run["m"], run["bytes"], run["name"]) == (3, 2, len(content), "f"), run)
+        run = gfk("decode", "--json", "-o", "out", "f", cwd=folder.path).json()
+        check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
+        run = gfk("decode", "--json", "-o", "-", "f", cwd=folder.path)
+        check(run.out == content and json.loads(run.err)["exit"] == 0, "beside the file")
+        run = gfk("repair", "--json", "f", cwd=folder.path).json()
+        check(run["repaired"] == 2, run)
+        lines = gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
+                    cwd=folder.path, expect=harness.IO).text.splitlines()
+        runs = [json.loads(line) for line in lines]
+        check([r["exit"] for r in runs] == [0, 4, 0] and runs[1]["messages"], "a line for each file")
+        run = gfk("decode", "--json", "none", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
+        run = gfk("encode", "--json", "-k0", "f", cwd=folder.path, expect=harness.USAGE)
+        check(run.json()["exit"] == 2, "a wrong command line")
+        kernels = gfk("methods", "--json").json()["kernels"]
+        check(len(kernels) > 60 and all(k["available"] or k["reason"] for k in kernels), "methods")
+        strange = b'a"b\\c\x01\xff\xc3\xa4.txt'
+        with open(os.path.join(folder.path.encode(), strange), "wb") as file:
+            file.write(b"x")
+        run = gfk("encode", "--json", "-k1", "-m1", os.fsdecode(strange), cwd=folder.path)
+        check(run.json()["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run.out)
+
+
+def progress_on_a_terminal_alone():
+    with Folder() as folder:
+        folder.write("f", harness.rng.randbytes((12 if harness.options.reduced else 96) << 20))
+        arguments = ("encode", "-f", "-w32", "-k4", "-m4", "f")
+        master, slave = pty.openpty()
+        process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
+                                   stderr=slave)
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            seen += part
+        os.close(master)
+        check(process.wait() == harness.OK, "encode on a terminal")
+        check(b" %" in seen and b"MB/s" in seen and b"left" in seen, seen)
+        check(seen.endswith(b"\r\x1b[K"), "the line is wiped")
+        check(gfk(*arguments, cwd=folder.path).err == "", "quiet in a pipe")
+        run = gfk(*arguments, "-q", cwd=folder.path)
+        check(run.out == b"" and run.err == "", "--quiet")
+
+
+harness.main(read_only_folder, no_permission, files_that_may_not_grow, full_disk,
+             folders_in_the_way, nothing_is_replaced_unasked, an_input_that_changes,
+             wrong_command_lines, json_for_machines, progress_on_a_terminal_alone)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gfk decode: a file from its shards. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "files.h"
+#include "options.h"
+#include "progress.h"
+#include "report.h"
+#include "restore.h"
+
+static const command_help help = {
+    "decode [OPTION...] BASE | SHARD...",
+    "Brings a file back from the shards BASE.gfk.*, or from the shards that are given. It is\n"
+    "written beside them under its own name, or to --output, only when all of it is right."};
+
+typedef struct decoding {
+    const shard_set *set;
+    const tool_options *options;
+    int fd;
+    bool to_stdout;
+    const char *output; /* for messages */
+    uint64_t damaged_stripes;
+} decoding;
+
+static int write_batch(const batch *b, void *context) {
+    const decoding *d = context;
+    if (write_all(d->fd, b->memory, b->bytes))
+        return 0;
+    return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+}
+
+static int pass(decoding *d, coder *c, bool thorough, bool *matches) {
+    const restore_options options = {
+        .thorough = thorough, .memory = d->options->coder.memory, .what = path_name(d->set->base)};
+    restore_result result;
+    const int code = restore_run(d->set, c, &options, write_batch, d, &result);
+    *matches = result.hash_matches;
+    d->damaged_stripes = result.damaged_stripes;
+    restore_result_free(&result);
+    return code;
+}
+
+/* Writes the file; once more, believing the code instead of the checksums, if it is not the one
+ * that was encoded. */
+static int restore_file(decoding *d, coder *c) {
+    bool matches = false;
+    int code = pass(d, c, false, &matches);
+    if (code == 0 && !matches && !d->to_stdout) {
+        warn("the checksums hide damage: trying again without them");
+        if (lseek(d->fd, 0, SEEK_SET) != 0 || ftruncate(d->fd, 0) != 0)
+            return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+        code = pass(d, c, true, &matches);
+    }
+    if (code == 0 && !matches)
+        code =
+            fail(TOOL_UNRECOVERABLE, "what these shards make is not the file that was encoded%s",
+                 d->to_stdout ? ": do not use the output; with --output FILE more is tried" : "");
+    if (code == 0 && d->damaged_stripes != 0)
+        warn("%llu stripes were damaged and could be brought back; gfk repair mends the shards",
+             (unsigned long long)d->damaged_stripes);
+    return code;
+}
+
+/* ---- the output --------------------------------------------------------------------------------
+ */
+
+static int check_free(const char *path, bool force) {
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return 0;
+    if (S_ISDIR(status.st_mode))
+        return fail(TOOL_IO, "%s is a folder", path);
+    return force ? 0 : fail(TOOL_EXISTS, "%s is there; --force replaces it", path);
+}
+
+static bool is_name(const char *name, size_t length, void *wanted) {
+    return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
+}
+
+static int commit(temp_file *temp, char *path, bool force) {
+    char *folder = path_folder(path);
+    if (folder == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    int code = TOOL_IO;
+    const int lock = folder_lock(folder, true);
+    if (lock >= 0) {
+        code = check_free(path, force);
+        if (code == 0)
+            code = temp_commit(temp, 1, &path, lock);
+        close(lock);
+        if (code == 0)
+            temp_clean(folder, is_name, (void *)path_name(path));
+    }
+    free(folder);
+    return code;
+}
+
+static int decode_to_file(decoding *d, coder *c, char *path) {
+    temp_file temp = TEMP_FILE_NONE;
+    int code = check_free(path, d->options->force);
+    if (code == 0)
+        code = temp_create(&temp, path);
+    if (code == 0) {
+        d->fd = temp.fd;
+        code = restore_file(d, c);
+    }
+    if (code == 0) /* without set-user-ID and its like: who owns the file now is another question */
+        code = temp_sync(&temp, path, d->set->header.mode & 0777);
+    if (code == 0)
+        code = commit(&temp, path, d->options->force);
+    temp_discard(&temp);
+    return code;
+}
+
+/* Beside the shards, under the name that the file had. */
+static char *output_path(const shard_set *set) {
+    if (set->header.name[0] == '\0')
+        return strdup(set->base);
+    char *folder = path_folder(set->base);
+    char *path = folder == NULL ? NULL : path_join(folder, set->header.name);
+    free(folder);
+    return path;
+}
+
+static int decode(const shard_set *set, const tool_options *o) {
+    decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
+    d.to_stdout = o->output != NULL && strcmp(o->output, "-") == 0;
+    if (shard_set_present(set) < set->header.k && stripe_count(&set->header) != 0)
+        return restore_fail_for_shards(set);
+    char *path = o->output != NULL ? strdup(o->output) : output_path(set);
+    if (path == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    d.output = d.to_stdout ? "standard output" : path;
+    const double start = seconds_now();
+    coder *c = NULL;
+    int code = restore_open_coder(&c, set, &o->coder);
+    if (code == 0)
+        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, path);
+    if (code == 0) {
+        const double seconds = seconds_now() - start;
+        json_string("output", path);
+        json_number("bytes", set->header.file_bytes);
+        json_number("damaged_stripes", d.damaged_stripes);
+        json_seconds("seconds", seconds);
+        json_string("engine", coder_engine(c));
+        if (!d.to_stdout)
+            say("%s: %llu bytes, %.1f MB/s", path, (unsigned long long)set->header.file_bytes,
+                (double)set->header.file_bytes / seconds / 1e6);
+    }
+    coder_close(c);
+    free(path);
+    return code;
+}
+
+int command_decode(int argc, char **argv) {
+    tool_options o;
+    int code = options_parse(&o, COMMAND_DECODE, &help, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (o.count == 0)
+        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help.usage);
+    signals_begin();
+    json_begin("decode");
+    shard_set set;
+    code = shard_set_open(&set, o.arguments, o.count);
+    if (code == 0) {
+        code = decode(&set, &o);
+        shard_set_close(&set);
+    }
+    json_end(o.output != NULL && strcmp(o.output, "-") == 0 ? stderr : stdout, code);
+    return code;
+}

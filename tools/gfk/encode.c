@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gfk encode: a file, or standard input, becomes k + m shards. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "batch.h"
+#include "commands.h"
+#include "files.h"
+#include "options.h"
+#include "pipeline.h"
+#include "progress.h"
+#include "replace.h"
+#include "report.h"
+#include "shard_names.h"
+#include "shard_writer.h"
+
+static const command_help help = {
+    "encode [-k K] [-m M] [OPTION...] FILE...",
+    "Makes K + M shards of each FILE, named FILE.gfk.000, FILE.gfk.001, ...; any K of them bring\n"
+    "it back. FILE - is standard input; it needs --output."};
+
+typedef struct encoding {
+    const tool_options *options;
+    coder *coder;
+    const char *name; /* for messages */
+    int fd;           /* of the input */
+    struct stat before;
+    bool regular, ended;
+    shard_header header;
+    XXH3_state_t *hash;
+    shard_writer writer;
+    uint64_t stripe, bytes; /* read so far */
+} encoding;
+
+/* ---- the steps ---------------------------------------------------------------------------------
+ */
+
+static int read_step(void *pointer, void *context) {
+    encoding *e = context;
+    batch *b = pointer;
+    if (e->ended)
+        return PIPELINE_END;
+    const ssize_t got = read_all(e->fd, b->memory, batch_capacity_bytes(b));
+    if (got < 0)
+        return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
+    e->ended = (size_t)got < batch_capacity_bytes(b);
+    if (got == 0)
+        return PIPELINE_END;
+    batch_assign(b, e->stripe, (size_t)got);
+    XXH3_128bits_update(e->hash, b->memory, b->bytes);
+    e->stripe += batch_stripes(b);
+    e->bytes += b->bytes;
+    return e->bytes > MAX_FILE_BYTES ? fail(TOOL_IO, "%s is too long", e->name) : 0;
+}
+
+static int code_step(void *pointer, void *context) {
+    encoding *e = context;
+    batch *b = pointer;
+    batch_pad(b);
+    const size_t stripes = batch_stripes(b);
+    const int code = coder_encode(e->coder, b->stripes, stripes);
+    for (size_t s = 0; s < stripes && code == 0; s++)
+        for (size_t i = 0; i < b->n; i++)
+            batch_seal(b, s, i, e->header.set_id);
+    return code;
+}
+
+static int write_step(void *pointer, void *context) {
+    encoding *e = context;
+    const batch *b = pointer;
+    const int code = shard_writer_write(&e->writer, b);
+    progress_add(b->bytes);
+    return code;
+}
+
+/* ---- one file ----------------------------------------------------------------------------------
+ */
+
+/* What was read is one state of the file, not the beginning of one and the end of another. */
+static int check_unchanged(const encoding *e) {
+    struct stat after;
+    if (!e->regular)
+        return 0;
+    if (fstat(e->fd, &after) != 0)
+        return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
+    if ((uint64_t)after.st_size != e->bytes || after.st_size != e->before.st_size ||
+        after.st_mtim.tv_sec != e->before.st_mtim.tv_sec ||
+        after.st_mtim.tv_nsec != e->before.st_mtim.tv_nsec)
+        return fail(TOOL_IO, "%s changed while it was read", e->name);
+    return 0;
+}
+
+static int encode_stream(encoding *e) {
+    batch_set batches;
+    const uint64_t size = e->regular ? (uint64_t)e->before.st_size : UINT64_MAX;
+    int code = batch_set_create(&batches, e->header.k, e->header.m, (size_t)e->header.block_bytes,
+                                size, e->options->coder.memory);
+    if (code != 0)
+        return code;
+    progress_begin(e->name, e->regular ? size : 0);
+    code = pipeline_run(batches.pointers, batches.count,
+                        (pipeline_step *const[]){read_step, code_step, write_step}, e);
+    progress_end();
+    batch_set_destroy(&batches);
+    if (code == 0)
+        code = check_unchanged(e);
+    const XXH128_hash_t hash = XXH3_128bits_digest(e->hash);
+    e->header.hash_low = hash.low64;
+    e->header.hash_high = hash.high64;
+    e->header.file_bytes = e->bytes;
+    return code;
+}
+
+static int write_shards(encoding *e, const char *base) {
+    const size_t count = (size_t)e->header.k + e->header.m;
+    allow_open_files(2 * count);
+    int code = shard_writer_open(&e->writer, count);
+    for (size_t i = 0; i < count && code == 0; i++)
+        code = shard_writer_add(&e->writer, i, shard_path(base, (uint32_t)i));
+    if (code == 0)
+        code = encode_stream(e);
+    if (code == 0)
+        code = shard_writer_finish(&e->writer, &e->header);
+    if (code == 0)
+        code = replace_set(&e->writer, base, &e->header, e->options->force);
+    shard_writer_close(&e->writer);
+    return code;
+}
+
+/* 1 MiB, or less where so many shards would take too much memory. */
+static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
+    uint64_t bytes = UINT64_C(1) << 20;
+    while (bytes > 4096 && bytes * ((uint64_t)k + m) > UINT64_C(32) << 20)
+        bytes /= 2;
+    return bytes;
+}
+
+static int begin(encoding *e, const gfk_field *field, const char *base) {
+    const tool_options *o = e->options;
+    if (fstat(e->fd, &e->before) != 0)
+        return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
+    if (S_ISDIR(e->before.st_mode))
+        return fail(TOOL_IO, "%s is a folder", e->name);
+    e->regular = S_ISREG(e->before.st_mode) && e->fd != STDIN_FILENO;
+    const mode_t mask = umask(0);
+    umask(mask);
+    e->header = (shard_header){.w = field->w,
+                               .matrix = (uint32_t)o->matrix,
+                               .polynomial = field->polynomial,
+                               .k = o->k,
+                               .m = o->m,
+                               .mode = e->regular ? e->before.st_mode & 07777 : 0666 & ~mask,
+                               .block_bytes = o->block_bytes != 0 ? o->block_bytes
+                                                                  : default_block_bytes(o->k, o->m),
+                               .file_bytes = e->regular ? (uint64_t)e->before.st_size : 0};
+    const char *name = e->fd == STDIN_FILENO ? "" : path_name(e->name);
+    if (strlen(name) <= MAX_NAME_BYTES)
+        strcpy(e->header.name, name);
+    if (getrandom(e->header.set_id, SET_ID_BYTES, 0) != SET_ID_BYTES)
+        return fail(TOOL_INTERNAL, "no random numbers: %s", strerror(errno));
+    posix_fadvise(e->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    e->hash = XXH3_createState();
+    if (e->hash == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    XXH3_128bits_reset(e->hash);
+    /* To find out now is better than after an hour. */
+    return e->regular && !o->force ? check_replaceable(base, &e->header, false) : 0;
+}
+
+static int encode_file(const tool_options *o, coder *c, const gfk_field *field, const char *path) {
+    const bool from_stdin = strcmp(path, "-") == 0;
+    const char *base = o->output != NULL ? o->output : path;
+    encoding e = {.options = o,
+                  .coder = c,
+                  .name = from_stdin ? "standard input" : path,
+                  .fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
+    const double start = seconds_now();
+    json_begin("encode");
+    json_string("file", path);
+    int code;
+    if (e.fd < 0)
+        code = fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    else
+        code = begin(&e, field, base);
+    if (code == 0)
+        code = write_shards(&e, base);
+    if (code == 0) {
+        const double seconds = seconds_now() - start;
+        json_string("shards", base);
+        json_number("k", o->k);
+        json_number("m", o->m);
+        json_number("bytes", e.bytes);
+        json_seconds("seconds", seconds);
+        json_string("engine", coder_engine(c));
+        say("%s: %u + %u shards of %llu bytes, %.1f MB/s", base, o->k, o->m,
+            (unsigned long long)shard_bytes(&e.header), (double)e.bytes / seconds / 1e6);
+    }
+    json_end(stdout, code);
+    XXH3_freeState(e.hash);
+    if (e.fd > STDIN_FILENO)
+        close(e.fd);
+    return code;
+}
+
+int command_encode(int argc, char **argv) {
+    tool_options o;
+    int code = options_parse(&o, COMMAND_ENCODE, &help, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (o.count == 0)
+        return fail(TOOL_USAGE, "no file; usage: gfk %s", help.usage);
+    if (o.output != NULL && o.count > 1)
+        return fail(TOOL_USAGE, "--output is for one file");
+    for (size_t i = 0; i < o.count; i++)
+        if (strcmp(o.arguments[i], "-") == 0 && o.output == NULL)
+            return fail(TOOL_USAGE, "standard input needs --output");
+    if (o.k + o.m > MAX_SHARDS)
+        return fail(TOOL_USAGE, "there can be at most %d shards", MAX_SHARDS);
+    gfk_field field;
+    const gfk_status status = gfk_field_init(&field, o.w, o.polynomial);
+    if (status != GFK_STATUS_SUCCESS)
+        return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,
+                    (unsigned long long)o.polynomial, gfk_status_description(status));
+    signals_begin();
+    coder *c = NULL;
+    code = coder_open(&c, &o.coder, &field, o.matrix, o.k, o.m);
+    for (size_t i = 0; i < o.count && c != NULL; i++) {
+        const int one = encode_file(&o, c, &field, o.arguments[i]);
+        code = code == 0 ? one : code; /* the first error; the other files are done */
+    }
+    coder_close(c);
+    return code;
+}

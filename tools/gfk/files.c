@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "report.h"
+
+/* ---- paths -------------------------------------------------------------------------------------
+ */
+
+const char *path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+char *path_folder(const char *path) {
+    const size_t length = (size_t)(path_name(path) - path);
+    if (length == 0)
+        return strdup(".");
+    return strndup(path, length == 1 ? 1 : length - 1);
+}
+
+char *path_join(const char *folder, const char *name) {
+    if (strcmp(folder, ".") == 0)
+        return strdup(name);
+    const size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path != NULL)
+        snprintf(path, room, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", name);
+    return path;
+}
+
+/* ---- reading and writing -----------------------------------------------------------------------
+ */
+
+ssize_t read_all(int fd, void *memory, size_t bytes) {
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t n = read(fd, (uint8_t *)memory + done, bytes - done);
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)done;
+}
+
+bool write_all(int fd, const void *memory, size_t bytes) {
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t n = write(fd, (const uint8_t *)memory + done, bytes - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+enum { MOST_PIECES = 512 }; /* below every system's IOV_MAX */
+
+typedef ssize_t transfer(int, const struct iovec *, int, off_t);
+
+/* What has been transferred: all, less at the end of the file, or -1. */
+static ssize_t transfer_pieces(transfer *function, int fd, struct iovec *pieces, size_t count,
+                               uint64_t offset) {
+    size_t done = 0;
+    while (count != 0) {
+        if (pieces->iov_len == 0) {
+            pieces++;
+            count--;
+            continue;
+        }
+        const int most = (int)(count < MOST_PIECES ? count : MOST_PIECES);
+        const ssize_t n = function(fd, pieces, most, (off_t)(offset + done));
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return -1;
+        size_t left = n > 0 ? (size_t)n : 0;
+        done += left;
+        while (left != 0) {
+            const size_t part = left < pieces->iov_len ? left : pieces->iov_len;
+            pieces->iov_base = (uint8_t *)pieces->iov_base + part;
+            pieces->iov_len -= part;
+            left -= part;
+            if (pieces->iov_len == 0) {
+                pieces++;
+                count--;
+            }
+        }
+    }
+    return (ssize_t)done;
+}
+
+ssize_t read_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset) {
+    return transfer_pieces(preadv, fd, pieces, count, offset);
+}
+
+bool write_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += pieces[i].iov_len;
+    errno = ENOSPC; /* for a file that takes nothing without an error */
+    return transfer_pieces(pwritev, fd, pieces, count, offset) == (ssize_t)bytes;
+}
+
+/* ---- files that are not complete ---------------------------------------------------------------
+ */
+
+/* The files to remove when a signal comes. The mutex is also held while files get their names, so
+ * that a signal finds none or all of them there. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static temp_file *registered;
+
+static void forget(temp_file *temp) {
+    temp_file **link = &registered;
+    while (*link != NULL && *link != temp)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = temp->next;
+    free(temp->path);
+    temp->path = NULL;
+}
+
+/* A name is ".NAME.gfk-tmp-" and twelve hexadecimal digits. */
+static const char infix[] = ".gfk-tmp-";
+enum { DIGITS = 12 };
+
+size_t temp_name_length(const char *name) {
+    const size_t length = strlen(name), tail = sizeof infix - 1 + DIGITS;
+    if (name[0] != '.' || length <= 1 + tail)
+        return 0;
+    const char *digits = name + length - DIGITS;
+    if (memcmp(name + length - tail, infix, sizeof infix - 1) != 0 ||
+        strspn(digits, "0123456789abcdef") != DIGITS)
+        return 0;
+    return length - tail - 1;
+}
+
+static char *temp_path(const char *final_path) {
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return NULL;
+    const char *name = path_name(final_path);
+    const size_t room = strlen(final_path) + 1 + sizeof infix + DIGITS;
+    char *path = malloc(room);
+    if (path != NULL)
+        snprintf(path, room, "%.*s.%s%s%0*llx", (int)(name - final_path), final_path, name, infix,
+                 DIGITS, (unsigned long long)(number & 0xffffffffffff));
+    return path;
+}
+
+int temp_create(temp_file *temp, const char *final_path) {
+    for (;;) {
+        char *path = temp_path(final_path);
+        if (path == NULL)
+            return fail(TOOL_INTERNAL, "out of memory");
+        pthread_mutex_lock(&mutex); /* a signal must know it as soon as it is there */
+        const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        const int error = errno;
+        if (fd >= 0) {
+            *temp = (temp_file){fd, path, registered};
+            registered = temp;
+        }
+        pthread_mutex_unlock(&mutex);
+        if (fd < 0) {
+            free(path);
+            if (error == EEXIST)
+                continue;
+            return fail(TOOL_IO, "cannot create %s: %s", final_path, strerror(error));
+        }
+        /* Somebody who cleans up may have taken it for a killed run's before it was locked. */
+        flock(fd, LOCK_EX);
+        struct stat status;
+        if (fstat(fd, &status) == 0 && status.st_nlink != 0)
+            return 0;
+        temp_discard(temp);
+    }
+}
+
+int temp_sync(const temp_file *temp, const char *final_path, unsigned mode) {
+    if (fchmod(temp->fd, mode) != 0 && errno != EPERM) /* file systems without permissions */
+        return fail(TOOL_IO, "cannot set the mode of %s: %s", final_path, strerror(errno));
+    if (fsync(temp->fd) != 0)
+        return fail(TOOL_IO, "cannot write %s: %s", final_path, strerror(errno));
+    return 0;
+}
+
+int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd) {
+    int code = 0;
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (rename(temps[i].path, final_paths[i]) != 0)
+            code = fail(TOOL_IO, "cannot write %s: %s", final_paths[i], strerror(errno));
+        else
+            forget(&temps[i]);
+    }
+    if (code == 0 && fsync(folder_fd) != 0 && errno != EINVAL) /* EINVAL: folders need no fsync */
+        code = fail(TOOL_IO, "cannot write the folder of %s: %s", final_paths[0], strerror(errno));
+    pthread_mutex_unlock(&mutex);
+    return code;
+}
+
+void temp_discard(temp_file *temp) {
+    pthread_mutex_lock(&mutex);
+    if (temp->path != NULL) {
+        unlink(temp->path);
+        forget(temp);
+    }
+    pthread_mutex_unlock(&mutex);
+    if (temp->fd >= 0)
+        close(temp->fd);
+    temp->fd = -1;
+}
+
+void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length, void *context),
+                void *context) {
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        const size_t length = temp_name_length(entry->d_name);
+        if (length == 0 || !mine(entry->d_name + 1, length, context))
+            continue;
+        const int fd =
+            openat(dirfd(entries), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+        close(fd);
+    }
+    closedir(entries);
+}
+
+/* ---- one at a time -----------------------------------------------------------------------------
+ */
+
+int folder_lock(const char *folder, bool exclusive) {
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        fail(TOOL_IO, "cannot open the folder %s: %s", folder, strerror(errno));
+        return -1;
+    }
+    while (flock(fd, exclusive ? LOCK_EX : LOCK_SH) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (exclusive)
+            warn("%s cannot be locked (%s): let no other gfk write there", folder, strerror(errno));
+        break;
+    }
+    return fd;
+}
+
+static void *wait_for_signals(void *argument) {
+    int number = 0;
+    if (sigwait(argument, &number) != 0)
+        return NULL;
+    pthread_mutex_lock(&mutex); /* for good */
+    for (const temp_file *temp = registered; temp != NULL; temp = temp->next)
+        unlink(temp->path);
+    progress_clear();
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+    return NULL;
+}
+
+void signals_begin(void) {
+    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+    static sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, numbers[i]);
+    }
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, wait_for_signals, &set) == 0)
+        pthread_detach(thread);
+    else
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void allow_open_files(size_t count) {
+    struct rlimit limit;
+    const rlim_t wanted = (rlim_t)count + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "method.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "options.h"
+#include "report.h"
+
+static bool parse_base(const char *text, int base, uint64_t most, uint64_t *value) {
+    char *end = NULL;
+    if (!isxdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    *value = strtoull(text, &end, base);
+    return errno == 0 && *end == '\0' && *value <= most;
+}
+
+static bool parse_width(method *m, const char *text, unsigned *w) {
+    char digits[8];
+    size_t length = strlen(text);
+    m->hexadecimal = length > 1 && text[length - 1] == 'h';
+    length -= m->hexadecimal;
+    if (length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    uint64_t value = 0;
+    if (!parse_number(digits, 8, 32, &value) || (value != 8 && value != 16 && value != 32))
+        return false;
+    *w = (unsigned)value;
+    return true;
+}
+
+/* All words in one text, as gfk_multiplier_desc_parse takes them; but "-p POLYNOMIAL", which is the
+ * field's, not the method's, goes to *polynomial. */
+static bool join(char *text, size_t room, char *const *words, size_t count, unsigned w,
+                 uint64_t *polynomial) {
+    text[0] = '\0';
+    for (size_t i = 0, length = 0; i < count; i++) {
+        if (strcmp(words[i], "-p") == 0) {
+            if (++i == count || !parse_base(words[i], 16, UINT64_C(0x1ffffffff), polynomial))
+                return false;
+            *polynomial |= UINT64_C(1) << w; /* GF-Complete leaves the leading term out */
+            continue;
+        }
+        if (length + strlen(words[i]) + 2 > room)
+            return false;
+        length += (size_t)snprintf(text + length, room - length, "%s%s", length == 0 ? "" : " ",
+                                   words[i]);
+    }
+    return true;
+}
+
+int method_parse(method *result, const char *width, char *const *words, size_t count) {
+    method m = {.desc = GFK_MULTIPLIER_DESC_INIT};
+    unsigned w = 0;
+    uint64_t polynomial = 0;
+    char text[256];
+    if (!parse_width(&m, width, &w))
+        return fail(TOOL_USAGE, "%s is not a width: 8, 16 and 32 are, with an h for hexadecimal",
+                    width);
+    if (!join(text, sizeof text, words, count, w, &polynomial))
+        return fail(TOOL_USAGE, "-p takes a polynomial in hexadecimal");
+    gfk_status status = gfk_field_init(&m.field, w, polynomial);
+    if (status != GFK_STATUS_SUCCESS)
+        return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", w,
+                    (unsigned long long)polynomial, gfk_status_description(status));
+    m.named = text[0] != '\0' && strcmp(text, "-") != 0 && strcmp(text, "- -") != 0;
+    if (m.named)
+        status = gfk_multiplier_desc_parse(&m.desc, text);
+    if (status == GFK_STATUS_NOT_SUPPORTED)
+        return fail(TOOL_USAGE, "%s: GF-Complete has this, gfk does not; see gfk methods", text);
+    if (status != GFK_STATUS_SUCCESS)
+        return fail(TOOL_USAGE, "%s: no such method; see gfk methods", text);
+    m.desc.implementation = GFK_IMPLEMENTATION_HOST;
+    gfk_multiplier_info info;
+    if (gfk_multiplier_query(&m.field, &m.desc, &info) != GFK_STATUS_SUCCESS)
+        return fail(TOOL_USAGE, "%s: not with these parameters for w = %u; see gfk methods", text,
+                    w);
+    *result = m;
+    return 0;
+}
+
+int method_create(const method *m, gfk_multiplier_t *multiplier) {
+    const gfk_status status = gfk_multiplier_create(multiplier, &m->field, &m->desc);
+    if (status == GFK_STATUS_SUCCESS)
+        return 0;
+    return fail(status == GFK_STATUS_TABLE_LIMIT ? TOOL_USAGE : TOOL_INTERNAL, "%s",
+                gfk_status_description(status));
+}
+
+bool method_parse_element(const method *m, const char *text, uint32_t *element) {
+    uint64_t value = 0;
+    const uint64_t most = UINT32_MAX >> (32 - m->field.w);
+    if (!parse_base(text, m->hexadecimal ? 16 : 10, most, &value))
+        return false;
+    *element = (uint32_t)value;
+    return true;
+}
+
+bool method_parse_seed(const char *text, uint64_t *seed) {
+    if (strcmp(text, "-1") == 0) {
+        *seed = (uint64_t)time(NULL);
+        return true;
+    }
+    return parse_number(text, 0, UINT64_MAX, seed);
+}
+
+uint64_t random_next(uint64_t *state) { /* SplitMix64 */
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gfk methods: every method, width and implementation, and the reason where one is not there. */
+#include <stdio.h>
+
+#include "commands.h"
+#include "options.h"
+#include "report.h"
+
+static const command_help help = {
+    "methods [OPTION...] [W]",
+    "Lists the kernels of all widths or of one, whether they can run here, and if not, why; then\n"
+    "the engines of matrix products."};
+
+/* What GF-Complete offers and this library does not. */
+static const struct {
+    const char *name, *reason;
+} holes[] = {
+    {"w = 1 to 7, 9 to 15, 17 to 31, 64, 128", "only 8, 16 and 32 are offered"},
+    {"CARRY_FREE, CARRY_FREE_GK",
+     "the GPU has no carry-less multiplication; SHIFT is that product"},
+    {"COMPOSITE", "composite fields are not offered"},
+    {"LOG_ZERO, LOG_ZERO_EXT", "LOG handles zero; its variants are rows"},
+    {"-r ALTMAP, -r CAUCHY", "regions are plain little-endian symbols"},
+    {"-r DOUBLE, QUAD, LAZY, SSE, NOSSE", "the kernel decides how its tables are laid out"},
+    {"-d EUCLID, -d MATRIX", "division is by the extended Euclidean algorithm"},
+};
+
+static void list_kernels(uint64_t w) {
+    json_open_array("kernels");
+    say("%-2s %-8s %-10s %-14s %-28s %s", "w", "method", "parameters", "implementation", "id",
+        "state");
+    for (size_t i = 0; i < gfk_kernel_count(); i++) {
+        const gfk_kernel_info *k = gfk_kernel_at(i);
+        const char *reason = NULL;
+        char state[160];
+        if (w != 0 && k->w != w)
+            continue;
+        const bool available = gfk_kernel_available(k, -1, &reason) == GFK_STATUS_SUCCESS;
+        if (!available)
+            snprintf(state, sizeof state, "no: %s", reason == NULL ? "unknown" : reason);
+        else
+            snprintf(state, sizeof state, "yes%s",
+                     (k->labels & GFK_LABEL_GIANT) != 0 ? ", with tables of gigabytes" : "");
+        say("%-2u %-8s %-10s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
+            gfk_implementation_name(k->implementation), k->id, state);
+        json_open_object();
+        json_string("id", k->id);
+        json_number("w", k->w);
+        json_string("method", gfk_method_name(k->method));
+        json_string("parameters", k->parameters);
+        json_string("implementation", gfk_implementation_name(k->implementation));
+        json_bool("available", available);
+        json_string("reason", available || reason == NULL ? "" : reason);
+        json_number("table_bytes", k->table_bytes);
+        json_number("workspace_bytes", k->workspace_bytes);
+        json_close_object();
+    }
+    json_close_array();
+}
+
+static void list_engines(uint64_t w) {
+    json_open_array("engines");
+    say("\n%-2s %-8s %-28s %s", "w", "engine", "id", "state");
+    for (size_t i = 0; i < gfk_engine_count(); i++) {
+        const gfk_engine_info *e = gfk_engine_at(i);
+        const char *reason = NULL;
+        if (w != 0 && e->w != w)
+            continue;
+        const bool available = gfk_engine_available(e, -1, &reason) == GFK_STATUS_SUCCESS;
+        say("%-2u %-8s %-28s %s%s", e->w, gfk_engine_family_name(e->family), e->id,
+            available ? "yes" : "no: ", available || reason == NULL ? "" : reason);
+        json_open_object();
+        json_string("id", e->id);
+        json_number("w", e->w);
+        json_string("family", gfk_engine_family_name(e->family));
+        json_bool("available", available);
+        json_string("reason", available || reason == NULL ? "" : reason);
+        json_close_object();
+    }
+    json_close_array();
+}
+
+int command_methods(int argc, char **argv) {
+    tool_options o;
+    const int code = options_parse(&o, COMMAND_METHODS, &help, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    uint64_t w = 0;
+    if (o.count > 1 || (o.count == 1 && !(parse_number(o.arguments[0], 8, 32, &w) &&
+                                          (w == 8 || w == 16 || w == 32))))
+        return fail(TOOL_USAGE, "usage: gfk %s; W is 8, 16 or 32", help.usage);
+    json_begin("methods");
+    list_kernels(w);
+    list_engines(w);
+    json_open_array("not_offered");
+    say("\nin GF-Complete, not here:");
+    for (size_t i = 0; i < sizeof holes / sizeof holes[0]; i++) {
+        say("  %s: %s", holes[i].name, holes[i].reason);
+        json_open_object();
+        json_string("name", holes[i].name);
+        json_string("reason", holes[i].reason);
+        json_close_object();
+    }
+    json_close_array();
+    json_end(stdout, TOOL_OK);
+    return TOOL_OK;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "shard_names.h"
+#include "shard_set.h"
+
+static bool same_content(const shard_header *a, const shard_header *b, bool hash_too) {
+    return a->w == b->w && a->matrix == b->matrix && a->polynomial == b->polynomial &&
+           a->k == b->k && a->m == b->m && a->block_bytes == b->block_bytes &&
+           a->file_bytes == b->file_bytes &&
+           (!hash_too || (a->hash_low == b->hash_low && a->hash_high == b->hash_high));
+}
+
+static int check(const shard_set *there, const shard_header *header, bool complete) {
+    for (size_t i = 0; i < there->source_count; i++) {
+        const shard_source *s = &there->sources[i];
+        if (s->temp || ((s->head || s->tail) && same_content(&s->header, header, complete)))
+            continue;
+        return fail(TOOL_EXISTS, "%s is there and is something else; --force replaces it", s->path);
+    }
+    return 0;
+}
+
+int check_replaceable(const char *base, const shard_header *header, bool complete) {
+    char *folder = path_folder(base);
+    shard_set there = {.base = strdup(base)};
+    int code;
+    if (folder == NULL || there.base == NULL)
+        code = fail(TOOL_INTERNAL, "out of memory");
+    else
+        code = shard_set_search(&there, folder);
+    if (code == 0)
+        code = check(&there, header, complete);
+    shard_set_close(&there);
+    free(folder);
+    return code;
+}
+
+/* Shards of another set that has more of them; without --force there are none. */
+static void remove_rest(const shard_set *there, size_t count) {
+    for (size_t i = 0; i < there->source_count; i++) {
+        const shard_source *s = &there->sources[i];
+        uint32_t index = 0;
+        size_t base_length = 0;
+        const char *name = path_name(s->path);
+        if (!s->temp && s->identified &&
+            shard_name_parse(name, strlen(name), &base_length, &index) && index >= count)
+            unlink(s->path);
+    }
+}
+
+static bool is_known(const shard_set *there, const struct stat *status) {
+    for (size_t i = 0; i < there->source_count; i++)
+        if (there->sources[i].device == status->st_dev && there->sources[i].inode == status->st_ino)
+            return true;
+    return false;
+}
+
+/* Renaming must not stop half way for a reason that can be seen before, nor replace what could not
+ * be looked at. */
+static int check_places(const shard_writer *writer, const shard_set *there, bool force) {
+    struct stat status;
+    for (size_t i = 0; i < writer->count; i++) {
+        if (stat(writer->paths[i], &status) != 0)
+            continue;
+        if (!S_ISREG(status.st_mode))
+            return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
+        if (!force && !is_known(there, &status))
+            return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
+                        writer->paths[i]);
+    }
+    return 0;
+}
+
+static int replace(shard_writer *writer, const char *base, const char *folder, int lock,
+                   const shard_header *header, bool force) {
+    shard_set there = {.base = strdup(base)};
+    int code = there.base == NULL ? fail(TOOL_INTERNAL, "out of memory")
+                                  : shard_set_search(&there, folder);
+    if (code == 0)
+        code = check_places(writer, &there, force);
+    if (code == 0 && !force)
+        code = check(&there, header, true);
+    if (code == 0)
+        code = temp_commit(writer->temps, writer->count, writer->paths, lock);
+    if (code == 0)
+        remove_rest(&there, writer->count);
+    shard_set_close(&there);
+    return code;
+}
+
+int replace_set(shard_writer *writer, const char *base, const shard_header *header, bool force) {
+    char *folder = path_folder(base);
+    if (folder == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    const int lock = folder_lock(folder, true);
+    int code = TOOL_IO;
+    if (lock >= 0) {
+        code = replace(writer, base, folder, lock, header, force);
+        close(lock);
+    }
+    free(folder);
+    if (code == 0)
+        clean_shards(base);
+    return code;
+}
+
+static bool is_of_base(const char *name, size_t length, void *base) {
+    uint32_t index = 0;
+    return shard_name_of(name, length, base, &index);
+}
+
+void clean_shards(const char *base) {
+    char *folder = path_folder(base);
+    if (folder != NULL)
+        temp_clean(folder, is_of_base, (void *)path_name(base));
+    free(folder);
+}

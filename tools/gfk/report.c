@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+
+bool report_as_json = false;
+bool report_quiet = false;
+
+/* A text that grows. Without memory it stays short: a report must not be what stops the work. */
+typedef struct text {
+    char *bytes;
+    size_t length, room;
+} text;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the next two */
+static text object, messages;
+static bool first_member; /* nothing stands before the next member of the innermost bracket */
+
+static void append(text *t, const char *bytes, size_t count) {
+    if (t->length + count + 1 > t->room) {
+        const size_t room = 2 * (t->length + count + 1);
+        char *grown = realloc(t->bytes, room);
+        if (grown == NULL)
+            return;
+        t->bytes = grown;
+        t->room = room;
+    }
+    memcpy(t->bytes + t->length, bytes, count);
+    t->length += count;
+    t->bytes[t->length] = '\0';
+}
+
+static void append_text(text *t, const char *bytes) {
+    append(t, bytes, strlen(bytes));
+}
+
+/* How many bytes of UTF-8 begin here: 1 to 4, or 0 where it is not UTF-8. */
+static size_t utf8_length(const unsigned char *s) {
+    static const struct {
+        unsigned char mask, lead, low, high; /* low, high: bounds of the second byte */
+        size_t length;
+    } forms[] = {{0xff, 0xe0, 0xa0, 0xbf, 3}, {0xff, 0xed, 0x80, 0x9f, 3},
+                 {0xff, 0xf0, 0x90, 0xbf, 4}, {0xff, 0xf4, 0x80, 0x8f, 4},
+                 {0xe0, 0xc0, 0x80, 0xbf, 2}, {0xf0, 0xe0, 0x80, 0xbf, 3},
+                 {0xfc, 0xf0, 0x80, 0xbf, 4}};
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] == 0xc0 || s[0] == 0xc1)
+        return 0;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if ((s[0] & forms[i].mask) != forms[i].lead)
+            continue;
+        if (s[1] < forms[i].low || s[1] > forms[i].high)
+            return 0;
+        for (size_t at = 2; at < forms[i].length; at++)
+            if ((s[at] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+/* Names of files are bytes; those that are no UTF-8 become U+FFFD. */
+static void append_quoted(text *t, const char *value) {
+    append_text(t, "\"");
+    for (const unsigned char *s = (const unsigned char *)value; *s != '\0';) {
+        const size_t length = utf8_length(s);
+        if (*s == '"' || *s == '\\') {
+            append(t, (char[]){'\\', (char)*s}, 2);
+        } else if (*s < 0x20) {
+            char escaped[8];
+            snprintf(escaped, sizeof escaped, "\\u%04x", *s);
+            append_text(t, escaped);
+        } else if (length == 0) {
+            append_text(t, "\\ufffd");
+        } else {
+            append(t, (const char *)s, length);
+        }
+        s += length == 0 ? 1 : length;
+    }
+    append_text(t, "\"");
+}
+
+static void message(const char *kind, const char *format, va_list arguments) {
+    char line[4096];
+    vsnprintf(line, sizeof line, format, arguments);
+    pthread_mutex_lock(&mutex);
+    if (report_as_json) {
+        append_text(&messages, messages.length == 0 ? "" : ",");
+        append_quoted(&messages, line);
+    } else {
+        progress_clear();
+        fprintf(stderr, "gfk: %s%s\n", kind, line);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+int fail(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    message("", format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void warn(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    message("warning: ", format, arguments);
+    va_end(arguments);
+}
+
+void say(const char *format, ...) {
+    if (report_as_json || report_quiet)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static bool begin_member(const char *key) {
+    if (!report_as_json)
+        return false;
+    append_text(&object, first_member ? "" : ",");
+    first_member = false;
+    if (key != NULL) {
+        append_quoted(&object, key);
+        append_text(&object, ":");
+    }
+    return true;
+}
+
+static void open_bracket(const char *key, const char *bracket) {
+    if (!begin_member(key))
+        return;
+    append_text(&object, bracket);
+    first_member = true;
+}
+
+static void close_bracket(const char *bracket) {
+    if (!report_as_json)
+        return;
+    append_text(&object, bracket);
+    first_member = false;
+}
+
+void json_begin(const char *command) {
+    object.length = messages.length = 0;
+    first_member = true;
+    open_bracket(NULL, "{");
+    json_string("command", command);
+}
+
+void json_string(const char *key, const char *value) {
+    if (begin_member(key))
+        append_quoted(&object, value);
+}
+
+void json_number(const char *key, uint64_t value) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    if (begin_member(key))
+        append_text(&object, digits);
+}
+
+void json_seconds(const char *key, double value) {
+    char digits[64];
+    snprintf(digits, sizeof digits, "%.6f", value);
+    if (begin_member(key))
+        append_text(&object, digits);
+}
+
+void json_bool(const char *key, bool value) {
+    if (begin_member(key))
+        append_text(&object, value ? "true" : "false");
+}
+
+void json_open_array(const char *key) {
+    open_bracket(key, "[");
+}
+
+void json_open_object(void) {
+    open_bracket(NULL, "{");
+}
+
+void json_close_object(void) {
+    close_bracket("}");
+}
+
+void json_close_array(void) {
+    close_bracket("]");
+}
+
+void json_end(FILE *out, int code) {
+    if (!report_as_json)
+        return;
+    json_open_array("messages");
+    append(&object, messages.bytes == NULL ? "" : messages.bytes, messages.length);
+    json_close_array();
+    json_number("exit", (uint64_t)code);
+    close_bracket("}");
+    fwrite(object.bytes, 1, object.length, out);
+    fputc('\n', out);
+    fflush(out);
+    free(object.bytes);
+    free(messages.bytes);
+    object = messages = (text){0};
+}
+
+void json_end_early(const char *command, int code) {
+    if (messages.length == 0)
+        return;
+    const text kept = messages;
+    messages = (text){0};
+    json_begin(command);
+    messages = kept;
+    json_end(stdout, code);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "restore.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "block_reader.h"
+#include "files.h"
+#include "progress.h"
+#include "report.h"
+
+typedef struct restore {
+    const shard_set *set;
+    coder *coder;
+    const restore_options *options;
+    restore_sink *sink;
+    void *context;
+    restore_result *result;
+    uint64_t next;         /* stripe to read */
+    XXH3_state_t *hash;    /* of what has been restored so far */
+    size_t *lost, *wanted; /* lists for one call of the coder */
+    uint64_t *counts;
+} restore;
+
+/* ---- which shards are needed -------------------------------------------------------------------
+ */
+
+/* A list of shards in a text; it ends with "..." where it is too long. */
+typedef struct shard_list {
+    char text[512];
+    size_t length, count;
+} shard_list;
+
+static void list_add(shard_list *list, size_t index) {
+    char item[32];
+    const int length = snprintf(item, sizeof item, "%s%03zu", list->count == 0 ? "" : ", ", index);
+    list->count++;
+    if (list->length + (size_t)length + 5 < sizeof list->text) {
+        memcpy(list->text + list->length, item, (size_t)length + 1);
+        list->length += (size_t)length;
+    } else if (list->length != 0 && list->text[list->length - 1] != '.') {
+        memcpy(list->text + list->length, "...", 4);
+        list->length += 3;
+    }
+}
+
+int restore_fail_for_shards(const shard_set *set) {
+    shard_list missing = {"", 0, 0};
+    for (size_t i = 0; i < set->count; i++)
+        if (set->shards[i] == NULL)
+            list_add(&missing, i);
+    const size_t present = set->count - missing.count, needed = set->header.k - present;
+    return fail(TOOL_UNRECOVERABLE,
+                "%zu shards of %s are there, %u are needed: %zu more of the shards %s", present,
+                path_name(set->base), set->header.k, needed, missing.text);
+}
+
+static int fail_for_stripe(const restore *r, const batch *b, size_t stripe) {
+    shard_list missing = {"", 0, 0}, damaged = {"", 0, 0};
+    for (size_t i = 0; i < b->n; i++)
+        if (batch_states(b, stripe)[i] < BLOCK_ELSEWHERE)
+            list_add(r->set->shards[i] == NULL ? &missing : &damaged, i);
+    const size_t good = b->n - missing.count - damaged.count;
+    return fail(TOOL_UNRECOVERABLE,
+                "stripe %llu of %s cannot be brought back: %zu blocks are intact, %zu are needed. "
+                "Damaged there: shards %s; missing: shards %s; intact copies of %zu of them are "
+                "needed",
+                (unsigned long long)(b->first + stripe), path_name(r->set->base), good, b->k,
+                damaged.count == 0 ? "none" : damaged.text,
+                missing.count == 0 ? "none" : missing.text, b->k - good);
+}
+
+/* ---- one stripe --------------------------------------------------------------------------------
+ */
+
+/* Rebuilds from blocks whose state is `least` or better, in `count` stripes that have the same. */
+static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_state least,
+                   bool parity_too) {
+    size_t lost = 0, wanted = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (batch_states(b, stripe)[i] >= least)
+            continue;
+        r->lost[lost++] = i;
+        if (i < b->k || parity_too)
+            r->wanted[wanted++] = i;
+    }
+    return coder_decode(r->coder, b->stripes + stripe, count, r->lost, lost, r->wanted, wanted);
+}
+
+/* The blocks as the shards have them: an attempt to bring back a stripe has changed some. */
+static void read_again(restore *r, batch *b, size_t stripe) {
+    for (size_t i = 0; i < b->n; i++)
+        read_blocks(r->set, b, i, stripe, 1);
+}
+
+/* Lets the code find what is wrong. */
+static int correct(restore *r, batch *b, size_t stripe, bool *done) {
+    read_again(r, b, stripe);
+    const int code = coder_correct(r->coder, b->stripes + stripe, done, r->counts);
+    for (size_t i = 0; i < b->n && code == 0 && *done; i++) {
+        block_state *state = &batch_states(b, stripe)[i];
+        if (r->counts[i] == 0 || *state < BLOCK_ELSEWHERE)
+            continue;
+        *state = BLOCK_DAMAGED; /* its checksum is as wrong as itself */
+        r->result->corrected[i]++;
+    }
+    return code;
+}
+
+/* A stripe with fewer than k intact blocks. Blocks that only lost their headers may be right, and
+ * the code can name wrong symbols; the hash of the file will tell. */
+static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
+    const size_t usable = count_states(b, stripe, BLOCK_UNKNOWN);
+    int code = 0;
+    *done = false;
+    if (usable > b->k) { /* one to spare: they vouch for each other */
+        code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
+        if (code == 0)
+            code = coder_verify(r->coder, b->stripes + stripe, done);
+    }
+    if (code == 0 && !*done)
+        code = correct(r, b, stripe, done);
+    if (code == 0 && !*done && usable == b->k) {
+        read_again(r, b, stripe);
+        code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
+        *done = code == 0;
+    }
+    return code;
+}
+
+/* A stripe that the checksums are content with: does the code agree? */
+static int check(restore *r, batch *b, size_t stripe, bool *done) {
+    int code = coder_verify(r->coder, b->stripes + stripe, done);
+    if (code == 0 && !*done)
+        code = correct(r, b, stripe, done);
+    return code;
+}
+
+/* ---- the steps ---------------------------------------------------------------------------------
+ */
+
+static int read_step(void *pointer, void *context) {
+    restore *r = context;
+    batch *b = pointer;
+    const shard_header *header = &r->set->header;
+    const uint64_t stripes = stripe_count(header);
+    if (r->next == stripes)
+        return PIPELINE_END;
+    size_t bytes = 0, count = 0;
+    for (; count < b->capacity && r->next + count < stripes; count++)
+        bytes += stripe_file_bytes(header, r->next + count);
+    batch_assign(b, r->next, bytes);
+    r->next += count;
+    read_batch(r->set, b, r->options->thorough);
+    return 0;
+}
+
+/* Stripes from `stripe` on whose blocks are intact in the same shards. */
+static size_t alike(const batch *b, size_t stripe, size_t stripes) {
+    size_t count = 1;
+    for (; stripe + count < stripes; count++)
+        for (size_t i = 0; i < b->n; i++)
+            if ((batch_states(b, stripe)[i] >= BLOCK_ELSEWHERE) !=
+                (batch_states(b, stripe + count)[i] >= BLOCK_ELSEWHERE))
+                return count;
+    return count;
+}
+
+static void count_damage(restore *r, const batch *b, size_t stripe) {
+    bool damaged = false;
+    for (size_t i = 0; i < b->n; i++) {
+        const block_state state = batch_states(b, stripe)[i];
+        if (r->set->shards[i] != NULL && state != BLOCK_GOOD && state != BLOCK_UNREAD) {
+            r->result->bad_blocks[i]++;
+            damaged = true;
+        }
+    }
+    r->result->damaged_stripes += damaged;
+}
+
+static int code_step(void *pointer, void *context) {
+    restore *r = context;
+    batch *b = pointer;
+    const size_t stripes = batch_stripes(b);
+    const bool thorough = r->options->thorough;
+    for (size_t stripe = 0, count; stripe < stripes; stripe += count) {
+        count = alike(b, stripe, stripes);
+        const bool enough = count_states(b, stripe, BLOCK_ELSEWHERE) >= b->k;
+        int code = enough ? rebuild(r, b, stripe, count, BLOCK_ELSEWHERE, thorough) : 0;
+        for (size_t s = stripe; s < stripe + count && code == 0; s++) {
+            bool done = true;
+            if (!enough)
+                code = bring_back(r, b, s, &done);
+            else if (thorough)
+                code = check(r, b, s, &done);
+            count_damage(r, b, s);
+            if (code == 0 && !done) {
+                if (r->result->lost_stripes++ == 0)
+                    code = fail_for_stripe(r, b, s);
+                if (r->options->keep_going)
+                    code = 0;
+            }
+        }
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+static int write_step(void *pointer, void *context) {
+    restore *r = context;
+    batch *b = pointer;
+    XXH3_128bits_update(r->hash, b->memory, b->bytes);
+    const int code = r->sink == NULL ? 0 : r->sink(b, r->context);
+    progress_add(b->bytes);
+    return code;
+}
+
+/* ---- the pass ----------------------------------------------------------------------------------
+ */
+
+static int run(restore *r) {
+    const shard_header *header = &r->set->header;
+    batch_set batches;
+    int code = batch_set_create(&batches, header->k, header->m, (size_t)header->block_bytes,
+                                header->file_bytes, r->options->memory);
+    if (code != 0)
+        return code;
+    progress_begin(r->options->what, header->file_bytes);
+    code = pipeline_run(batches.pointers, batches.count,
+                        (pipeline_step *const[]){read_step, code_step, write_step}, r);
+    progress_end();
+    batch_set_destroy(&batches);
+    const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
+    r->result->hash_matches = r->result->lost_stripes == 0 && hash.low64 == header->hash_low &&
+                              hash.high64 == header->hash_high;
+    return code;
+}
+
+int restore_run(const shard_set *set, coder *c, const restore_options *options, restore_sink *sink,
+                void *context, restore_result *result) {
+    *result = (restore_result){.bad_blocks = calloc(set->count, sizeof(uint64_t)),
+                               .corrected = calloc(set->count, sizeof(uint64_t))};
+    restore r = {.set = set,
+                 .coder = c,
+                 .options = options,
+                 .sink = sink,
+                 .context = context,
+                 .result = result,
+                 .hash = XXH3_createState(),
+                 .lost = calloc(set->count, sizeof(size_t)),
+                 .wanted = calloc(set->count, sizeof(size_t)),
+                 .counts = calloc(set->count, sizeof(uint64_t))};
+    int code;
+    if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL) {
+        code = fail(TOOL_INTERNAL, "out of memory");
+    } else {
+        XXH3_128bits_reset(r.hash);
+        code = run(&r);
+    }
+    XXH3_freeState(r.hash);
+    free(r.lost);
+    free(r.wanted);
+    free(r.counts);
+    return code;
+}
+
+void restore_result_free(restore_result *result) {
+    free(result->bad_blocks);
+    free(result->corrected);
+    *result = (restore_result){0};
+}
+
+int restore_open_coder(coder **c, const shard_set *set, const coder_options *options) {
+    gfk_field field;
+    const shard_header *h = &set->header;
+    const gfk_status status = gfk_field_init(&field, h->w, h->polynomial);
+    if (status != GFK_STATUS_SUCCESS)
+        return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
+                    gfk_status_description(status));
+    return coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shard_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "report.h"
+#include "shard_names.h"
+
+/* ---- what is there -----------------------------------------------------------------------------
+ */
+
+static int add(shard_set *set, const char *path, bool temp) {
+    shard_source source;
+    if (!shard_source_open(&source, path))
+        return 0;
+    source.temp = temp;
+    /* What a live run works on is not complete, whatever it looks like. */
+    if (temp && (!source.head || flock(source.fd, LOCK_SH | LOCK_NB) != 0)) {
+        shard_source_close(&source);
+        return 0;
+    }
+    shard_source *grown = realloc(set->sources, (set->source_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        shard_source_close(&source);
+        return fail(TOOL_INTERNAL, "out of memory");
+    }
+    set->sources = grown;
+    set->sources[set->source_count++] = source;
+    return 0;
+}
+
+int shard_set_search(shard_set *set, const char *folder) {
+    const char *base = path_name(set->base);
+    DIR *entries = opendir(folder);
+    if (entries == NULL)
+        return fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
+    int code = 0;
+    for (const struct dirent *entry; code == 0 && (entry = readdir(entries)) != NULL;) {
+        uint32_t index = 0;
+        const size_t temp = temp_name_length(entry->d_name);
+        const char *name = temp != 0 ? entry->d_name + 1 : entry->d_name;
+        if (!shard_name_of(name, temp != 0 ? temp : strlen(name), base, &index))
+            continue;
+        char *path = path_join(folder, entry->d_name);
+        if (path == NULL)
+            code = fail(TOOL_INTERNAL, "out of memory");
+        else
+            code = add(set, path, temp != 0);
+        free(path);
+    }
+    closedir(entries);
+    return code;
+}
+
+static int search_for_base(shard_set *set) {
+    char *folder = path_folder(set->base);
+    if (folder == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    const int lock = folder_lock(folder, false); /* nobody is in the middle of renaming */
+    const int code = lock < 0 ? TOOL_IO : shard_set_search(set, folder);
+    if (lock >= 0)
+        close(lock);
+    free(folder);
+    return code;
+}
+
+/* An argument is a shard if it is named like one, or begins like one. */
+static bool is_shard(const char *argument) {
+    size_t base_length = 0;
+    uint32_t index = 0;
+    const char *name = path_name(argument);
+    if (shard_name_parse(name, strlen(name), &base_length, &index))
+        return true;
+    shard_source source;
+    if (access(argument, R_OK) != 0 || !shard_source_open(&source, argument))
+        return false;
+    const bool shard = source.head;
+    shard_source_close(&source);
+    return shard;
+}
+
+/* The base that the first argument with a shard's name has; else the argument itself. */
+static char *base_of(char *const *arguments, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *name = path_name(arguments[i]);
+        size_t base_length = 0;
+        uint32_t index = 0;
+        if (shard_name_parse(name, strlen(name), &base_length, &index))
+            return strndup(arguments[i], (size_t)(name - arguments[i]) + base_length);
+    }
+    return strdup(arguments[0]);
+}
+
+/* ---- which set ---------------------------------------------------------------------------------
+ */
+
+static bool has_geometry(const shard_source *source) {
+    return source->head || source->tail;
+}
+
+static bool belongs(const shard_set *set, const shard_source *source) {
+    if (has_geometry(source))
+        return shard_header_same_set(&set->header, &source->header);
+    return source->header.index < set->count &&
+           (!source->identified ||
+            memcmp(set->header.set_id, source->header.set_id, SET_ID_BYTES) == 0);
+}
+
+/* How much of a set there is. */
+typedef struct strength {
+    bool enough; /* to recover the file */
+    size_t in_place, present;
+} strength;
+
+static bool stronger(strength a, strength b) {
+    if (a.enough != b.enough)
+        return a.enough;
+    return a.in_place != b.in_place ? a.in_place > b.in_place : a.present > b.present;
+}
+
+static int measure(const shard_set *set, const shard_header *header, strength *result) {
+    bool *seen = calloc((size_t)header->k + header->m, 2 * sizeof *seen);
+    if (seen == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    bool *placed = seen + header->k + header->m;
+    *result = (strength){0};
+    for (size_t i = 0; i < set->source_count; i++) {
+        const shard_source *s = &set->sources[i];
+        if (!has_geometry(s) || !shard_header_same_set(header, &s->header))
+            continue;
+        const uint32_t index = s->header.index;
+        result->present += !seen[index];
+        result->in_place += s->in_place && !s->temp && !placed[index];
+        seen[index] = true;
+        placed[index] = placed[index] || (s->in_place && !s->temp);
+    }
+    result->enough = result->present >= header->k;
+    free(seen);
+    return 0;
+}
+
+/* The set that is there with the most: after a run that was killed while it replaced a set, the one
+ * from which the file can be recovered. */
+static int choose(shard_set *set) {
+    strength best = {0};
+    const shard_source *chosen = NULL;
+    for (size_t i = 0; i < set->source_count; i++) {
+        if (!has_geometry(&set->sources[i]) ||
+            (chosen != NULL && shard_header_same_set(&chosen->header, &set->sources[i].header)))
+            continue;
+        strength s = {0};
+        const int code = measure(set, &set->sources[i].header, &s);
+        if (code != 0)
+            return code;
+        if (chosen == NULL || stronger(s, best)) {
+            best = s;
+            chosen = &set->sources[i];
+        }
+    }
+    if (chosen == NULL && set->source_count == 0)
+        return fail(TOOL_UNRECOVERABLE, "there are no shards of %s", set->base);
+    if (chosen == NULL)
+        return fail(TOOL_UNRECOVERABLE, "no file has an intact header of a shard of %s", set->base);
+    set->header = chosen->header;
+    set->header.index = 0;
+    set->count = (size_t)set->header.k + set->header.m;
+    return 0;
+}
+
+/* A better source comes first: whole, then with its name, then identified at all. */
+static int rank(const shard_set *set, const shard_source *s) {
+    return 8 * shard_source_is_whole(set, s) + 4 * has_geometry(s) + 2 * (s->in_place && !s->temp) +
+           s->identified;
+}
+
+static int assign(shard_set *set) {
+    set->shards = calloc(set->count, sizeof(shard_source *));
+    if (set->shards == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    for (size_t i = 0; i < set->source_count; i++) {
+        shard_source *s = &set->sources[i];
+        s->other = !belongs(set, s);
+        if (s->other) {
+            if (!s->temp)
+                warn("%s belongs to another set", s->path);
+            continue;
+        }
+        shard_source **link = &set->shards[s->header.index];
+        while (*link != NULL && rank(set, *link) >= rank(set, s))
+            link = &(*link)->next;
+        s->next = *link;
+        *link = s;
+    }
+    return 0;
+}
+
+static int find(shard_set *set, char *const *arguments, size_t count) {
+    set->base = base_of(arguments, count);
+    if (set->base == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    allow_open_files(MAX_SHARDS);
+    int code = 0;
+    if (count == 1 && !is_shard(arguments[0])) {
+        set->searched = true;
+        code = search_for_base(set);
+    } else {
+        for (size_t i = 0; i < count && code == 0; i++) {
+            if (access(arguments[i], F_OK) != 0)
+                warn("cannot open %s: %s", arguments[i], strerror(errno));
+            code = add(set, arguments[i], false);
+        }
+    }
+    if (code == 0)
+        code = choose(set);
+    return code == 0 ? assign(set) : code;
+}
+
+/* ---- for others --------------------------------------------------------------------------------
+ */
+
+int shard_set_open(shard_set *set, char *const *arguments, size_t count) {
+    *set = (shard_set){0};
+    const int code = find(set, arguments, count);
+    if (code != 0)
+        shard_set_close(set);
+    return code;
+}
+
+void shard_set_close(shard_set *set) {
+    for (size_t i = 0; i < set->source_count; i++)
+        shard_source_close(&set->sources[i]);
+    free(set->sources);
+    free(set->shards);
+    free(set->base);
+    *set = (shard_set){0};
+}
+
+char *shard_set_path(const shard_set *set, size_t index) {
+    for (const shard_source *s = set->shards[index]; s != NULL; s = s->next)
+        if (s->in_place && !s->temp)
+            return strdup(s->path);
+    return shard_path(set->base, (uint32_t)index);
+}
+
+bool shard_source_is_whole(const shard_set *set, const shard_source *source) {
+    return source->head && source->tail && source->bytes == shard_bytes(&set->header);
+}
+
+size_t shard_set_present(const shard_set *set) {
+    size_t present = 0;
+    for (size_t i = 0; i < set->count; i++)
+        present += set->shards[i] != NULL;
+    return present;
+}

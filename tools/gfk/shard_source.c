@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one file is by itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "report.h"
+#include "shard_names.h"
+#include "shard_set.h"
+
+static bool read_exactly(int fd, uint8_t *bytes, size_t count, uint64_t offset) {
+    struct iovec piece = {bytes, count};
+    return read_pieces(fd, &piece, 1, offset) == (ssize_t)count;
+}
+
+static bool read_header(const shard_source *source, uint64_t offset, shard_header *header) {
+    uint8_t bytes[HEADER_BYTES];
+    return read_exactly(source->fd, bytes, sizeof bytes, offset) &&
+           shard_header_read(header, bytes) == FORMAT_OK;
+}
+
+/* With both headers gone, the first block's header still says whose it is. */
+static bool read_block_identity(shard_source *source) {
+    uint8_t bytes[BLOCK_HEADER_BYTES];
+    block_header block;
+    if (!read_exactly(source->fd, bytes, sizeof bytes, HEADER_BYTES) ||
+        block_header_read(&block, bytes) != FORMAT_OK || block.index >= MAX_SHARDS)
+        return false;
+    memcpy(source->header.set_id, block.set_id, SET_ID_BYTES);
+    source->header.index = block.index;
+    return true;
+}
+
+static void identify(shard_source *source) {
+    shard_header tail = {0};
+    source->head = read_header(source, 0, &source->header);
+    if (source->head) /* what has been appended does not hide the second header */
+        source->tail = read_header(source, shard_bytes(&source->header) - HEADER_BYTES, &tail);
+    else if (source->bytes >= HEADER_BYTES)
+        source->tail = read_header(source, source->bytes - HEADER_BYTES, &tail);
+    if (source->tail && source->head) {
+        source->tail =
+            shard_header_same_set(&source->header, &tail) && source->header.index == tail.index;
+    } else if (source->tail) {
+        source->header = tail;
+    }
+    source->identified = source->head || source->tail || read_block_identity(source);
+}
+
+bool shard_source_open(shard_source *source, const char *path) {
+    *source = (shard_source){.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    struct stat status;
+    if (source->fd < 0) {
+        if (errno != ENOENT)
+            warn("cannot open %s: %s", path, strerror(errno));
+        return false;
+    }
+    if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        warn("%s is not a regular file", path);
+        close(source->fd);
+        return false;
+    }
+    source->device = status.st_dev;
+    source->inode = status.st_ino;
+    source->bytes = (uint64_t)status.st_size;
+    source->path = strdup(path);
+    if (source->path == NULL) {
+        fail(TOOL_INTERNAL, "out of memory");
+        close(source->fd);
+        return false;
+    }
+    identify(source);
+    const char *name = path_name(path);
+    size_t base_length = 0;
+    uint32_t index = 0;
+    if (shard_name_parse(name, strlen(name), &base_length, &index)) {
+        if (!source->identified)
+            source->header.index = index;
+        source->in_place = source->header.index == index;
+    }
+    return true;
+}
+
+void shard_source_close(shard_source *source) {
+    if (source->fd >= 0)
+        close(source->fd);
+    free(source->path);
+    *source = (shard_source){.fd = -1};
+}

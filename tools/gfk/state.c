@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "files.h"
+#include "report.h"
+
+bool shard_is_bad(const shard_set *set, const restore_result *result, size_t index) {
+    const shard_source *s = set->shards[index];
+    return s == NULL || !shard_source_is_whole(set, s) || !s->in_place || s->temp ||
+           (result != NULL && result->bad_blocks[index] != 0);
+}
+
+size_t count_bad_shards(const shard_set *set, const restore_result *result) {
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        count += shard_is_bad(set, result, i);
+    return count;
+}
+
+static void note(char *text, size_t room, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void note(char *text, size_t room, const char *format, ...) {
+    const size_t length = strlen(text);
+    const int comma = length == 0 ? 0 : snprintf(text + length, room - length, ", ");
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length + comma, room - length - (size_t)comma, format, arguments);
+    va_end(arguments);
+}
+
+static void describe(const shard_set *set, const restore_result *result, size_t index, char *text,
+                     size_t room) {
+    const shard_source *s = set->shards[index];
+    text[0] = '\0';
+    if (!s->in_place || s->temp)
+        note(text, room, "under another name");
+    if (!s->head)
+        note(text, room, "first header damaged");
+    if (!s->tail)
+        note(text, room, "second header damaged");
+    if (s->bytes != shard_bytes(&set->header))
+        note(text, room, s->bytes < shard_bytes(&set->header) ? "too short" : "too long");
+    if (result != NULL && result->bad_blocks[index] != 0)
+        note(text, room, "%llu of %llu blocks damaged",
+             (unsigned long long)result->bad_blocks[index],
+             (unsigned long long)stripe_count(&set->header));
+    if (result != NULL && result->corrected[index] != 0)
+        note(text, room, "%llu of them with checksums that hid it",
+             (unsigned long long)result->corrected[index]);
+}
+
+static void report_shard(const shard_set *set, const restore_result *result, size_t index,
+                         bool all) {
+    const shard_source *s = set->shards[index];
+    const bool bad = shard_is_bad(set, result, index);
+    const char *state = s == NULL ? "missing" : bad ? "damaged" : "ok";
+    char text[256] = "";
+    if (s != NULL)
+        describe(set, result, index, text, sizeof text);
+    json_open_object();
+    json_number("index", index);
+    json_string("state", state);
+    if (s != NULL) {
+        json_string("path", s->path);
+        json_number("bad_blocks", result == NULL ? 0 : result->bad_blocks[index]);
+        json_string("details", text);
+    }
+    json_close_object();
+    if (bad || all)
+        say("  %03zu %s%s%s%s%s", index, state, s == NULL ? "" : " ", s == NULL ? "" : s->path,
+            text[0] == '\0' ? "" : ": ", text);
+    for (const shard_source *other = s == NULL ? NULL : s->next; other != NULL; other = other->next)
+        if (!other->temp)
+            say("  %03zu again %s", index, other->path);
+}
+
+void report_shards(const shard_set *set, const restore_result *result, bool all) {
+    json_open_array("shards");
+    for (size_t i = 0; i < set->count; i++)
+        report_shard(set, result, i, all);
+    json_close_array();
+}
+
+void report_set(const shard_set *set) {
+    const shard_header *h = &set->header;
+    char hexadecimal[2 * SET_ID_BYTES + 1];
+    for (size_t i = 0; i < SET_ID_BYTES; i++)
+        snprintf(hexadecimal + 2 * i, 3, "%02x", h->set_id[i]);
+    json_string("base", set->base);
+    json_string("set", hexadecimal);
+    json_string("name", h->name);
+    json_number("mode", h->mode);
+    json_number("bytes", h->file_bytes);
+    snprintf(hexadecimal, sizeof hexadecimal, "%016llx%016llx", (unsigned long long)h->hash_high,
+             (unsigned long long)h->hash_low);
+    json_string("xxh3_128", hexadecimal);
+    json_number("k", h->k);
+    json_number("m", h->m);
+    json_number("w", h->w);
+    json_number("polynomial", h->polynomial);
+    json_string("matrix", gfk_rs_matrix_name((gfk_rs_matrix)h->matrix));
+    json_number("block_bytes", h->block_bytes);
+    json_number("stripes", stripe_count(h));
+    json_number("shard_bytes", shard_bytes(h));
+}

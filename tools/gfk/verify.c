@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gfk verify: are the shards intact, and can the file be brought back? */
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "report.h"
+#include "restore.h"
+#include "state.h"
+
+static const command_help help = {
+    "verify [OPTION...] BASE | SHARD...",
+    "Reads all of the shards and checks headers, checksums, the code and the file's hash.\n"
+    "Exit code 0: intact; 1: damaged, but gfk repair can mend it; 3: lost."};
+
+static int verify(const shard_set *set, const tool_options *o) {
+    const bool enough = shard_set_present(set) >= set->header.k || stripe_count(&set->header) == 0;
+    restore_result result = {0};
+    const restore_options options = {
+        .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
+    coder *c = NULL;
+    int code = restore_open_coder(&c, set, &o->coder);
+    if (code == 0 && enough)
+        code = restore_run(set, c, &options, NULL, NULL, &result);
+    coder_close(c);
+    if (code == 0) {
+        const restore_result *known = enough ? &result : NULL;
+        const size_t bad = count_bad_shards(set, known);
+        const bool lost = !enough || !result.hash_matches;
+        report_set(set);
+        json_number("bad_shards", bad);
+        json_number("damaged_stripes", result.damaged_stripes);
+        json_number("lost_stripes", result.lost_stripes);
+        json_bool("recoverable", !lost);
+        say("%s: %zu of %zu shards are intact%s", set->base, set->count - bad, set->count,
+            lost      ? "; the file cannot be brought back"
+            : bad > 0 ? "; the file can be brought back"
+                      : "");
+        report_shards(set, known, false);
+        if (!enough)
+            code = restore_fail_for_shards(set);
+        else if (lost && result.lost_stripes == 0)
+            code =
+                fail(TOOL_UNRECOVERABLE, "what these shards make is not the file that was encoded");
+        else
+            code = lost ? TOOL_UNRECOVERABLE : bad > 0 ? TOOL_DAMAGED : 0;
+    }
+    restore_result_free(&result);
+    return code;
+}
+
+int command_verify(int argc, char **argv) {
+    tool_options o;
+    int code = options_parse(&o, COMMAND_VERIFY, &help, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (o.count == 0)
+        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help.usage);
+    json_begin("verify");
+    shard_set set;
+    code = shard_set_open(&set, o.arguments, o.count);
+    if (code == 0) {
+        code = verify(&set, &o);
+        shard_set_close(&set);
+    }
+    json_end(stdout, code);
+    return code;
+}
