@@ -87,8 +87,9 @@ void gfk_cpu_range(gfk_job *job, gfk_range range) {
     gfk_pool_run(job->pipeline->pool, gfk_least(job->pipeline->info.threads, count), member, &s);
 }
 
-void gfk_cpu_work(gfk_job *job) {
-    const size_t want = job->slice * job->pipeline->info.threads * SLICES_AT_A_TIME;
+void gfk_cpu_work(gfk_job *job, bool alone) {
+    const size_t want =
+        alone ? job->bytes : job->slice * job->pipeline->info.threads * SLICES_AT_A_TIME;
     for (gfk_range range; gfk_job_take(job, want, &range);) {
         gfk_cpu_range(job, range);
         job->cpu_bytes += range.length;

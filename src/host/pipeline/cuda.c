@@ -33,8 +33,13 @@ gfk_status gfk_bus_name(int device, char *name, size_t bytes) {
 }
 
 gfk_status gfk_bus_enter(int device, int *previous) {
-    const gfk_status status = forget(cudaGetDevice(previous));
-    return status == GFK_STATUS_SUCCESS ? forget(cudaSetDevice(device)) : status;
+    gfk_status status = forget(cudaGetDevice(previous));
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = forget(cudaSetDevice(device));
+    if (status != GFK_STATUS_SUCCESS) /* it may be current although its context cannot be made */
+        gfk_bus_leave(*previous);
+    return status;
 }
 
 void gfk_bus_leave(int previous) {
@@ -65,9 +70,17 @@ gfk_status gfk_bus_register(void *memory, size_t bytes) {
 gfk_status gfk_bus_unregister(void *memory) {
     const cudaError_t error = cudaHostUnregister(memory);
     const gfk_status status = forget(error);
-    return error == cudaErrorHostMemoryNotRegistered || error == cudaErrorInvalidValue
-               ? GFK_STATUS_INVALID_ARGUMENT
-               : status;
+    switch (error) {
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+        return GFK_STATUS_NO_DEVICE;
+    case cudaErrorHostMemoryNotRegistered:
+    case cudaErrorInvalidValue:
+        return GFK_STATUS_INVALID_ARGUMENT;
+    default:
+        return status;
+    }
 }
 
 /* The kind of one address, and the address by which devices know it. */

@@ -295,7 +295,7 @@ void gfk_lane_work(gfk_lane *lane, gfk_job *job) {
     int previous;
     lane->status = gfk_bus_enter(lane->device, &previous);
     if (lane->status != GFK_STATUS_SUCCESS) {
-        lane->lost = true;
+        lane->lost = lane->status != GFK_STATUS_OUT_OF_MEMORY; /* for its context */
         return;
     }
     lane->status = prepare(&d);
@@ -308,6 +308,8 @@ void gfk_lane_work(gfk_lane *lane, gfk_job *job) {
 
 void gfk_lane_close(gfk_lane *lane) {
     int previous;
+    if (lane->opened == 0 && lane->memory == NULL && lane->pinned == NULL)
+        return; /* and the device has not been touched */
     const bool entered = gfk_bus_enter(lane->device, &previous) == GFK_STATUS_SUCCESS;
     for (unsigned i = 0; i < lane->opened; i++)
         gfk_bus_close(lane->slot[i].stream, lane->slot[i].event);

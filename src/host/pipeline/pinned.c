@@ -30,8 +30,10 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
 void gfk_pinned_free(void *memory) {
     if (memory == NULL)
         return;
-    (void)gfk_bus_unregister(memory); /* refused where there was no device */
-    free(memory);
+    /* Refused where there was no device. If it fails, devices may still know these pages by their
+     * address, and must not find other ones there. */
+    if (gfk_bus_unregister(memory) != GFK_STATUS_CUDA)
+        free(memory);
 }
 
 gfk_status gfk_pinned_register(void *memory, size_t bytes) {

@@ -58,7 +58,6 @@ typedef struct gfk_lane {
     unsigned char *memory, *pinned; /* of all slots */
     size_t memory_bytes, pinned_bytes;
     /* The call that is going on. */
-    gfk_job *job;
     gfk_status status;
     size_t done, chunk; /* bytes of the byte range; of all regions together */
     size_t redo_count;
@@ -153,10 +152,11 @@ gfk_status gfk_kept_find(gfk_pipeline_t pipeline, const gfk_field *field, size_t
 gfk_status gfk_kept_on(gfk_kept *kept, const gfk_lane *lane, gfk_product_t *product);
 void gfk_kept_drop(gfk_kept *kept);
 
-/* cpu.c: scratch memory for the job; a range of it on all threads; ranges until none is left. */
+/* cpu.c: scratch memory for the job; a range of it on all threads; ranges until none is left, all
+ * in one go if no device takes any. */
 gfk_status gfk_cpu_prepare(gfk_job *job);
 void gfk_cpu_range(gfk_job *job, gfk_range range);
-void gfk_cpu_work(gfk_job *job);
+void gfk_cpu_work(gfk_job *job, bool alone);
 
 /* team.c: body(0) to body(count - 1) on at most the pipeline's number of threads. */
 void gfk_team_run(gfk_pipeline_t pipeline, size_t count, gfk_step_fn *body, void *context);

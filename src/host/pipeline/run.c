@@ -20,6 +20,7 @@ typedef struct worker {
     pthread_t thread;
     gfk_job *job;
     gfk_lane *lane; /* NULL: the CPU */
+    bool alone;
 } worker;
 
 static void *work(void *argument) {
@@ -27,7 +28,7 @@ static void *work(void *argument) {
     if (w->lane != NULL)
         gfk_lane_work(w->lane, w->job);
     else
-        gfk_cpu_work(w->job);
+        gfk_cpu_work(w->job, w->alone);
     return NULL;
 }
 
@@ -40,8 +41,10 @@ static void share(gfk_job *job, gfk_path path) {
     for (size_t i = 0; path != GFK_PATH_CPU && i < p->info.device_count; i++)
         if (!p->lanes[i].lost)
             workers[count++] = (worker){.job = job, .lane = &p->lanes[i]};
-    if (path != GFK_PATH_GPU)
-        workers[count++] = (worker){.job = job};
+    if (path != GFK_PATH_GPU) {
+        workers[count] = (worker){.job = job, .alone = count == 0};
+        count++;
+    }
     while (started + 1 < count &&
            pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
         started++;
@@ -70,7 +73,7 @@ static size_t redo(gfk_job *job) {
         }
     }
     const size_t before = job->cpu_bytes;
-    gfk_cpu_work(job);
+    gfk_cpu_work(job, true);
     bytes += job->cpu_bytes - before;
     job->cpu_bytes = before;
     return bytes;
