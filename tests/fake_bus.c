@@ -43,7 +43,7 @@ typedef struct event {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static fake_bus config = FAKE_BUS_INIT;
-static uint64_t faults, orders, failing_orders;
+static uint64_t faults, orders, asked; /* asked: the device that fails */
 static size_t streams;
 static bool dead;
 static _Thread_local int current;
@@ -56,7 +56,7 @@ static gfk_status guarded(gfk_status status) {
 void fake_bus_set(const fake_bus *bus) {
     (void)pthread_mutex_lock(&mutex);
     config = *bus;
-    orders = failing_orders = 0;
+    orders = asked = 0;
     dead = false;
     (void)pthread_mutex_unlock(&mutex);
 }
@@ -113,10 +113,29 @@ size_t fake_bus_left(void) {
     return left;
 }
 
+static size_t used_of(int device) {
+    size_t used = 0;
+    for (size_t i = 0; i < range_count; i++)
+        if (ranges[i].device == device)
+            used += ranges[i].bytes;
+    return used;
+}
+
+/* Every call that a device can fail asks here first. */
+static bool fails(int device) {
+    if (device != config.failing)
+        return false;
+    const bool now = ++asked == config.fails_after;
+    dead |= now && config.dies;
+    return now || dead;
+}
+
 gfk_status gfk_bus_register(void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (config.devices == 0)
         return guarded(GFK_STATUS_NO_DEVICE);
+    if (bytes > config.pinned || used_of(HOST) > config.pinned - bytes)
+        return guarded(GFK_STATUS_OUT_OF_MEMORY);
     return guarded(range_of(memory) ? GFK_STATUS_INVALID_ARGUMENT : add_range(memory, bytes, HOST));
 }
 
@@ -140,21 +159,9 @@ gfk_bus_memory gfk_bus_memory_of(const void *memory, size_t bytes) {
     return kind;
 }
 
-static size_t used_of(int device) {
-    size_t used = 0;
-    for (size_t i = 0; i < range_count; i++)
-        if (ranges[i].device == device)
-            used += ranges[i].bytes;
-    return used;
-}
-
-static bool broken(int device) {
-    return dead && device == config.failing;
-}
-
 gfk_status gfk_bus_alloc(void **memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
-    if (broken(current))
+    if (fails(current))
         return guarded(GFK_STATUS_CUDA);
     if (bytes > config.memory || used_of(current) > config.memory - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
@@ -167,7 +174,7 @@ gfk_status gfk_bus_alloc(void **memory, size_t bytes) {
 void gfk_bus_free(void *memory) {
     (void)pthread_mutex_lock(&mutex);
     struct range *r = range_of(memory);
-    if (r == NULL || r->begin != memory || r->device != current)
+    if (r == NULL || r->begin != memory || r->device == HOST)
         faults++;
     else
         r->device = NOBODY;
@@ -204,9 +211,12 @@ gfk_status gfk_bus_name(int device, char *name, size_t bytes) {
 }
 
 gfk_status gfk_bus_enter(int device, int *previous) {
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(device))
+        return guarded(GFK_STATUS_CUDA);
     *previous = current;
     current = device;
-    return GFK_STATUS_SUCCESS;
+    return guarded(GFK_STATUS_SUCCESS);
 }
 
 void gfk_bus_leave(int previous) {
@@ -215,7 +225,7 @@ void gfk_bus_leave(int previous) {
 
 gfk_status gfk_bus_open(gfk_stream_t *stream, void **mark) {
     (void)pthread_mutex_lock(&mutex);
-    if (broken(current))
+    if (fails(current))
         return guarded(GFK_STATUS_CUDA);
     gfk_stream_t s = calloc(1, sizeof *s);
     event *e = calloc(1, sizeof *e);
@@ -275,14 +285,7 @@ static gfk_status put(const order *ordered, gfk_stream_t s) {
     if (s->device != current)
         faults++;
     orders++;
-    failing_orders += s->device == config.failing;
-    const bool fails = config.fails_after != 0 && s->device == config.failing &&
-                       failing_orders == config.fails_after;
-    if (fails && config.dies) {
-        die(s);
-        dead = true;
-    }
-    if (fails || broken(s->device))
+    if (fails(s->device))
         return GFK_STATUS_CUDA;
     order *o = malloc(sizeof *o);
     *o = *ordered;
@@ -348,13 +351,13 @@ gfk_status gfk_bus_record(void *mark, gfk_stream_t stream) {
     event *e = mark;
     (void)pthread_mutex_lock(&mutex);
     *e = (event){stream, stream->ordered};
-    return guarded(broken(stream->device) ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS);
+    return guarded(fails(stream->device) ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS);
 }
 
 gfk_status gfk_bus_wait(void *mark) {
     const event *e = mark;
     (void)pthread_mutex_lock(&mutex);
-    if (broken(e->stream->device))
+    if (fails(e->stream->device))
         return guarded(GFK_STATUS_CUDA);
     advance(e->stream, e->until);
     return guarded(GFK_STATUS_SUCCESS);
@@ -362,8 +365,9 @@ gfk_status gfk_bus_wait(void *mark) {
 
 gfk_status gfk_bus_drain(gfk_stream_t stream) {
     (void)pthread_mutex_lock(&mutex);
-    if (broken(stream->device)) {
-        die(stream);
+    if (fails(stream->device)) {
+        if (dead)
+            die(stream);
         return guarded(GFK_STATUS_CUDA);
     }
     advance(stream, stream->ordered);
@@ -372,7 +376,7 @@ gfk_status gfk_bus_drain(gfk_stream_t stream) {
 
 void gfk_bus_close(gfk_stream_t stream, void *mark) {
     (void)pthread_mutex_lock(&mutex);
-    if (stream->done != stream->ordered && !broken(stream->device))
+    if (stream->done != stream->ordered && !(dead && stream->device == config.failing))
         faults++;
     while (stream->first != NULL) {
         order *o = stream->first;
@@ -387,7 +391,9 @@ void gfk_bus_close(gfk_stream_t stream, void *mark) {
 
 gfk_status gfk_bus_product(gfk_product_t *product, int device, const gfk_field *field, size_t rows,
                            size_t cols, const uint32_t *matrix) {
-    (void)device;
+    (void)pthread_mutex_lock(&mutex);
+    if (guarded(fails(device) ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS) != GFK_STATUS_SUCCESS)
+        return GFK_STATUS_CUDA;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.family = GFK_ENGINE_HOST;
     return gfk_product_create(product, field, rows, cols, matrix, &desc);

@@ -17,12 +17,13 @@ extern "C" {
 typedef struct fake_bus {
     int devices;
     size_t memory;        /* of each device */
+    size_t pinned;        /* that can be registered */
     bool eager;           /* orders are done at once, which is as early as they can be */
     int failing;          /* the device that fails */
-    uint64_t fails_after; /* so many orders, counted from fake_bus_set on; 0: never */
-    bool dies;            /* it answers nothing from then on; else that order fails alone */
+    uint64_t fails_after; /* at the so many'th call that can fail, from fake_bus_set on; 0: never */
+    bool dies;            /* it answers nothing from then on; else that call fails alone */
 } fake_bus;
-#define FAKE_BUS_INIT {2, (size_t)1 << 30, false, 0, 0, false}
+#define FAKE_BUS_INIT {2, (size_t)1 << 30, (size_t)1 << 30, false, 0, 0, false}
 
 void fake_bus_set(const fake_bus *bus);
 /* Orders that no real device could follow: of memory that is not pinned, or not the device's. */
