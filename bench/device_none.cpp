@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What runs on the device, in a build without CUDA.
 #include "product_rows.h"
+#include "rs_rows.h"
 
 std::string device_missing() {
     return "this build has no CUDA";
@@ -15,3 +16,5 @@ std::string product_void() {
 }
 
 void register_product_rows(const Options &) {}
+
+void register_rs_rows(const Options &) {}
