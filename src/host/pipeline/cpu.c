@@ -9,15 +9,31 @@ enum {
     SLICE_BYTES = 512 << 10, /* of all regions together: an L2 cache */
     LEAST_SLICE = 4096,      /* a page */
     MOST_SLICE = 65536,
-    SLICES_AT_A_TIME = 8 /* per thread, where devices want the threads' help in between */
+    LONG_SLICE_BYTES = 16 << 20, /* where nothing is read twice */
+    MOST_LONG_SLICE = 1 << 20,
+    ONE_PASS_INS = 64,       /* that ISA-L's engine sums up at once */
+    ONE_PASS_OUTS = 6,       /* that ISA-L computes while it reads the inputs once */
+    SLICES_PER_THREAD = 4,   /* at least, so that all have something to do till the end */
+    SHARED_SLICES = 8,       /* per thread, where devices want the threads' help in between */
+    SHARED_SLICE = 256 << 10 /* but no more bytes of a region than this or a slice */
 };
 
-/* ISA-L's engine cuts regions into blocks of this length too, and shares them among all cores if
- * there are several: a slice is one block. */
+static size_t pages(size_t bytes, size_t regions, size_t most) {
+    const size_t length = bytes / regions / LEAST_SLICE * LEAST_SLICE;
+    return length < LEAST_SLICE ? LEAST_SLICE : gfk_least(length, most);
+}
+
+/* What is read again is to be found in the cache. Where nothing is, longer slices are faster, as
+ * each begins with as many waits for memory as there are regions. */
 static size_t slice_of(const gfk_job *job) {
-    const size_t length = SLICE_BYTES / (job->in.count + job->out.count);
-    const size_t pages = length / LEAST_SLICE * LEAST_SLICE;
-    return pages < LEAST_SLICE ? LEAST_SLICE : pages > MOST_SLICE ? MOST_SLICE : pages;
+    const size_t regions = job->in.count + job->out.count;
+    const size_t usual = pages(SLICE_BYTES, regions, MOST_SLICE);
+    if (job->work != GFK_WORK_SET || job->in_place || job->in.count > ONE_PASS_INS ||
+        job->out.count > ONE_PASS_OUTS || job->kept->host->info.engine->family != GFK_ENGINE_ISAL)
+        return usual;
+    const size_t share = job->bytes / job->pipeline->info.threads / SLICES_PER_THREAD;
+    const size_t length = pages(share, 1, pages(LONG_SLICE_BYTES, regions, MOST_LONG_SLICE));
+    return length > usual ? length : usual;
 }
 
 gfk_status gfk_cpu_prepare(gfk_job *job) {
@@ -47,6 +63,7 @@ static void do_slice(gfk_job *job, size_t at, size_t length, unsigned char *scra
                                    .out = &out,
                                    .bytes = length,
                                    .accumulate = job->work == GFK_WORK_XOR,
+                                   .alone = true,
                                    .marks = job->work == GFK_WORK_CHECK ? &job->differs : NULL,
                                    .shift = GFK_ONE_MARK};
     point(pointers, &job->in, at);
@@ -88,8 +105,10 @@ void gfk_cpu_range(gfk_job *job, gfk_range range) {
 }
 
 void gfk_cpu_work(gfk_job *job, bool alone) {
+    const size_t shared = gfk_least(SHARED_SLICES * job->slice,
+                                    job->slice > SHARED_SLICE ? job->slice : (size_t)SHARED_SLICE);
     const size_t want =
-        alone ? job->bytes : job->slice * job->pipeline->info.threads * SLICES_AT_A_TIME;
+        alone ? job->bytes : shared / job->slice * job->slice * job->pipeline->info.threads;
     for (gfk_range range; gfk_job_take(job, want, &range);) {
         gfk_cpu_range(job, range);
         job->cpu_bytes += range.length;
