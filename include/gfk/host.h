@@ -70,14 +70,16 @@ typedef struct gfk_pipeline_desc {
     const int *devices;   /* CUDA device numbers, each once; NULL: the calling thread's current
                              device if there is one */
     size_t device_count;  /* of devices; at most GFK_MOST_DEVICES. 0 where devices is NULL */
-    size_t device_memory; /* bytes of each device's memory to use; 0: 1 GiB */
+    size_t device_memory; /* bytes of each device's memory to use, besides the tables of products;
+                             0: 1 GiB */
     size_t pinned_memory; /* bytes of pinned memory to use, all devices together; 0: 256 MiB. Used
-                             for pageable regions only, but for 256 bytes per stream */
+                             for pageable regions only, but for 256 bytes per stream; in pages of
+                             4096 bytes for each device */
     size_t chunk;         /* bytes that travel at a time, all regions together; 0: chosen, up to 64
                              MiB. The two limits above go first. */
     unsigned streams;     /* chunks under way on each device; 0: 4. At most GFK_MOST_STREAMS; the
                              limits on memory may allow fewer */
-    unsigned threads;     /* that work at a time, to copy and to compute; 0: one per core */
+    unsigned threads;     /* that copy at a time for a device, and that compute; 0: one per core */
     const char *calibration_file; /* written by gfk_calibrate; NULL: none. A file that is missing,
                                      damaged or of another machine is as good as none:
                                      gfk_pipeline_info says so */
@@ -144,20 +146,25 @@ typedef struct gfk_pipeline_report {
 
 /* What all calls have in common:
  *
- * regions   In host memory, pinned or not, each region its own; managed memory is taken for
- *           pageable. Otherwise as gfk_product_run: any length that is a multiple of w/8, any
- *           alignment, only the regions are touched. Regions may be larger than any device's
- * memory. results   The same bytes whatever the path, the devices and the limits. report    What
- * was done; NULL is fine. Written on SUCCESS and on CUDA. failures  A device that runs out of
- * memory or is lost in the middle of a call does not fail it: the CPU does the device's part again,
- * and the report says so. Later calls leave a lost device out. Only where the results overwrite
- * what they are made of (GFK_XOR, in place) and some of them had already been on their way back,
- * that cannot be done: CUDA. statuses  SUCCESS; INVALID_ARGUMENT (NULL where an object or region is
- * needed, a stride below bytes, an unknown mode, a region in device memory); INVALID_SIZE; OVERLAP;
- *           INVALID_CONSTANT; OUT_OF_MEMORY, TABLE_LIMIT (for the product on the CPU): nothing has
- *           been written. CUDA: the output is undefined.
- * threads   Any; a call waits for the one before it on the same pipeline and has finished when it
- *           returns. The calling thread's current device is left as it was. */
+ * Regions are in host memory, pinned or not, each its own; managed memory is taken for pageable.
+ * Otherwise as gfk_product_run: any length that is a multiple of w/8, any alignment, only the
+ * regions are touched. They may be larger than any device's memory.
+ *
+ * Results are the same bytes whatever the path, the devices and the limits. *report says what was
+ * done; NULL is fine. It is written on SUCCESS and on CUDA.
+ *
+ * A device that runs out of memory or is lost in the middle of a call does not fail it: the CPU
+ * does the device's part again, and the report says so. Later calls leave a lost device out. Only
+ * where the results overwrite what they are made of (GFK_XOR, in place) and some of them had
+ * already been on their way back, that cannot be done: CUDA.
+ *
+ * Return SUCCESS; INVALID_ARGUMENT (NULL where an object or region is needed, a stride below bytes,
+ * an unknown mode, a region in device memory, which a pipeline without devices cannot tell);
+ * INVALID_SIZE; OVERLAP; INVALID_CONSTANT; OUT_OF_MEMORY, TABLE_LIMIT (for the product on the CPU):
+ * nothing has been written. CUDA: the output is undefined.
+ *
+ * Any thread; a call waits for the one before it on the same pipeline and has finished when it
+ * returns. The calling thread's current device is left as it was. */
 
 /* gfk_product_host: out[j] = sum of matrix[j][i] * in[i] (GFK_SET), or that XORed into out[j].
  *
