@@ -31,6 +31,7 @@ typedef struct order {
 } order;
 
 struct CUstream_st {
+    struct CUstream_st *next;
     int device;
     order *first, **last;
     uint64_t ordered, done;
@@ -44,7 +45,7 @@ typedef struct event {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static fake_bus config = FAKE_BUS_INIT;
 static uint64_t faults, orders, asked; /* asked: the device that fails */
-static size_t streams;
+static gfk_stream_t streams;           /* a list */
 static bool dead;
 static _Thread_local int current;
 
@@ -106,7 +107,9 @@ static gfk_status add_range(void *memory, size_t bytes, int device) {
 
 size_t fake_bus_left(void) {
     (void)pthread_mutex_lock(&mutex);
-    size_t left = streams;
+    size_t left = 0;
+    for (gfk_stream_t s = streams; s != NULL; s = s->next)
+        left++;
     for (size_t i = 0; i < range_count; i++)
         left += ranges[i].device != NOBODY;
     (void)pthread_mutex_unlock(&mutex);
@@ -233,7 +236,8 @@ gfk_status gfk_bus_open(gfk_stream_t *stream, void **mark) {
     s->last = &s->first;
     *stream = s;
     *mark = e;
-    streams++;
+    s->next = streams;
+    streams = s;
     return guarded(GFK_STATUS_SUCCESS);
 }
 
@@ -269,6 +273,19 @@ static void advance(gfk_stream_t s, uint64_t until) {
     }
 }
 
+static unsigned dice(unsigned sides) {
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(state >> 33) % sides;
+}
+
+/* Something happens on some streams, or nothing. */
+static void pass_time(void) {
+    for (gfk_stream_t s = streams; s != NULL && config.time == FAKE_MIXED; s = s->next)
+        if (s->done != s->ordered && !(dead && s->device == config.failing) && dice(2))
+            advance(s, s->done + 1);
+}
+
 /* A device that dies leaves a stream's last order in the middle. */
 static void die(gfk_stream_t s) {
     if (s->done == s->ordered)
@@ -293,8 +310,9 @@ static gfk_status put(const order *ordered, gfk_stream_t s) {
     *s->last = o;
     s->last = &o->next;
     s->ordered++;
-    if (config.eager)
+    if (config.time == FAKE_EARLY)
         advance(s, s->ordered);
+    pass_time();
     return GFK_STATUS_SUCCESS;
 }
 
@@ -359,6 +377,8 @@ gfk_status gfk_bus_wait(void *mark) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(e->stream->device))
         return guarded(GFK_STATUS_CUDA);
+    for (int i = 0; i < 8; i++)
+        pass_time();
     advance(e->stream, e->until);
     return guarded(GFK_STATUS_SUCCESS);
 }
@@ -383,9 +403,12 @@ void gfk_bus_close(gfk_stream_t stream, void *mark) {
         stream->first = o->next;
         free(o);
     }
+    gfk_stream_t *link = &streams;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
     free(stream);
     free(mark);
-    streams--;
     (void)pthread_mutex_unlock(&mutex);
 }
 

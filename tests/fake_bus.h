@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Devices that are made of nothing, for the pipeline's tests: what is ordered on a stream is done
- * as late as an event allows, memory runs out, and devices break down. */
+ * at any time that CUDA may do it, memory runs out, and devices break down. */
 #ifndef GFK_TESTS_FAKE_BUS_H
 #define GFK_TESTS_FAKE_BUS_H
 
@@ -14,16 +14,19 @@
 extern "C" {
 #endif
 
+/* When orders are done: in turns that nobody can foresee, as late as an event allows, at once. */
+typedef enum fake_time { FAKE_MIXED, FAKE_LATE, FAKE_EARLY } fake_time;
+
 typedef struct fake_bus {
     int devices;
-    size_t memory;        /* of each device */
-    size_t pinned;        /* that can be registered */
-    bool eager;           /* orders are done at once, which is as early as they can be */
+    size_t memory; /* of each device */
+    size_t pinned; /* that can be registered */
+    fake_time time;
     int failing;          /* the device that fails */
     uint64_t fails_after; /* at the so many'th call that can fail, from fake_bus_set on; 0: never */
     bool dies;            /* it answers nothing from then on; else that call fails alone */
 } fake_bus;
-#define FAKE_BUS_INIT {2, (size_t)1 << 30, (size_t)1 << 30, false, 0, 0, false}
+#define FAKE_BUS_INIT {2, (size_t)1 << 30, (size_t)1 << 30, FAKE_MIXED, 0, 0, false}
 
 void fake_bus_set(const fake_bus *bus);
 /* Orders that no real device could follow: of memory that is not pinned, or not the device's. */

@@ -24,7 +24,7 @@ class HostFailures : public HostTest {
         uint64_t after = 0;
         bool dies = false;
         size_t memory = size_t(1) << 30, pinned = size_t(1) << 30;
-        bool eager = false;
+        fake_time time = FAKE_MIXED;
     };
     void set(const Failure &failure) {
         fake_bus bus = FAKE_BUS_INIT;
@@ -33,7 +33,7 @@ class HostFailures : public HostTest {
         bus.dies = failure.dies;
         bus.memory = failure.memory;
         bus.pinned = failure.pinned;
-        bus.eager = failure.eager;
+        bus.time = failure.time;
         fake_bus_set(&bus);
     }
     // 14 regions in chunks of 1 KiB each.
@@ -65,11 +65,12 @@ class HostFailures : public HostTest {
 };
 
 constexpr size_t BYTES = 20000; // 20 chunks
+constexpr fake_time TIMES[] = {FAKE_MIXED, FAKE_LATE, FAKE_EARLY};
 
 TEST_P(HostFailures, OrdersEarlyAndLate) {
-    for (bool eager : {false, true}) {
+    for (fake_time time : TIMES) {
         Failure none;
-        none.eager = eager;
+        none.time = time;
         set(none);
         const Pipeline pipeline = make_pipeline(small());
         uint64_t stream = 0;
@@ -92,6 +93,7 @@ TEST_P(HostFailures, SetIsMadeAgain) {
                 Failure failure;
                 failure.after = after;
                 failure.dies = dies;
+                failure.time = TIMES[after % 3];
                 set(failure);
                 const Pipeline pipeline = make_pipeline(small());
                 const Outcome o = product(pipeline.get(), GFK_SET, place, BYTES, after);
@@ -135,6 +137,7 @@ TEST_P(HostFailures, XorIsRightOrUndefined) {
                 Failure failure;
                 failure.after = after;
                 failure.dies = dies;
+                failure.time = TIMES[after % 3];
                 set(failure);
                 const Pipeline pipeline = make_pipeline(small());
                 const Outcome o = product(pipeline.get(), GFK_XOR, place, BYTES, after);
@@ -160,6 +163,7 @@ TEST_P(HostFailures, InPlaceIsRightOrUndefined) {
             Failure failure;
             failure.after = after;
             failure.dies = after % 2 != 0;
+            failure.time = TIMES[after % 3];
             set(failure);
             gfk_pipeline_desc d = small();
             d.chunk = 2048;
@@ -254,15 +258,21 @@ TEST_P(HostFailures, NoRoomOnTheDevice) {
 TEST_P(HostFailures, LimitsHold) {
     if (!on_gpu())
         GTEST_SKIP() << "no device takes part";
-    for (size_t memory : {size_t(16) << 10, size_t(70000), size_t(1) << 20})
+    const size_t page = 4096, large = size_t(1) << 20, small = size_t(16) << 10, odd = 70000;
+    const size_t tight = 4 * 14 * 1024; // the regions of four chunks, and nothing for their marks
+    const size_t limits[][2] = {{small, small}, {small, large}, {large, small},
+                                {odd, odd},     {large, odd},   {odd, large},
+                                {large, large}, {tight, large}, {large, tight}};
+    for (const auto &[memory, pinned] : limits)
         for (size_t bytes : {size_t(100), BYTES, 10 * BYTES}) {
-            Failure limit; // pinned memory comes in pages
+            const size_t stage = 14 * (bytes + 96) + 64; // is pinned too; in pages, as all is
+            Failure limit;
             limit.memory = memory;
-            limit.pinned =
-                (14 * (bytes + 96) + 64 + 4095) / 4096 * 4096 + (memory + 4095) / 4096 * 4096;
+            limit.pinned = (stage + page - 1) / page * page + (pinned + page - 1) / page * page;
             set(limit);
             gfk_pipeline_desc d = desc();
-            d.device_memory = d.pinned_memory = memory;
+            d.device_memory = memory;
+            d.pinned_memory = pinned;
             const Pipeline pipeline = make_pipeline(d);
             for (Place place : {Place::SPACED_PINNED, Place::PAGEABLE})
                 for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
