@@ -283,6 +283,34 @@ TEST_P(HostFailures, LimitsHold) {
         }
 }
 
+// Equally spaced regions, of which only some are pinned, and one in part.
+TEST_P(HostFailures, SpacedRegionsPinnedInPart) {
+    const Pipeline pipeline = make_pipeline(small());
+    if (info_of(pipeline.get()).device_count == 0)
+        GTEST_SKIP() << "nothing can be pinned";
+    const gfk_field field = make_field(8);
+    const size_t k = 3, bytes = 5000, stride = 5008;
+    for (size_t pinned : {size_t(100), bytes, stride + bytes / 2, 2 * stride + bytes - 1}) {
+        Random random(pinned);
+        Bytes data = random.bytes(k * stride), parity = random.bytes(bytes), expected(bytes);
+        const std::vector<uint32_t> matrix = {2, 3, 0x53};
+        for (size_t i = 0; i < k; i++) {
+            const uint8_t *region = data.data() + i * stride;
+            expected =
+                xor_of(expected, product_of(field, matrix[i], Bytes(region, region + bytes)));
+        }
+        ASSERT_OK(gfk_pinned_register(data.data(), pinned));
+        const gfk_regions in = {nullptr, data.data(), stride},
+                          out = {nullptr, parity.data(), bytes};
+        EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                      gfk_product_host(pipeline.get(), &field, 1, k, matrix.data(), &in, &out,
+                                       bytes, GFK_SET, nullptr));
+        EXPECT_EQ(expected, parity) << pinned;
+        ASSERT_OK(gfk_pinned_unregister(data.data()));
+        count_checked();
+    }
+}
+
 TEST_P(HostFailures, RegionsInDeviceMemory) {
     const Pipeline pipeline = make_pipeline(desc());
     if (info_of(pipeline.get()).device_count == 0)
