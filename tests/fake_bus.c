@@ -76,6 +76,10 @@ uint64_t fake_bus_orders(void) {
     return n;
 }
 
+int fake_bus_current(void) {
+    return current;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
@@ -133,6 +137,10 @@ static bool fails(int device) {
     return now || dead;
 }
 
+static gfk_status failure(void) {
+    return dead ? GFK_STATUS_CUDA : config.status;
+}
+
 gfk_status gfk_bus_register(void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (config.devices == 0)
@@ -165,7 +173,7 @@ gfk_bus_memory gfk_bus_memory_of(const void *memory, size_t bytes) {
 gfk_status gfk_bus_alloc(void **memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
-        return guarded(GFK_STATUS_CUDA);
+        return guarded(failure());
     if (bytes > config.memory || used_of(current) > config.memory - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
     void *made = malloc(bytes);
@@ -216,7 +224,7 @@ gfk_status gfk_bus_name(int device, char *name, size_t bytes) {
 gfk_status gfk_bus_enter(int device, int *previous) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(device))
-        return guarded(GFK_STATUS_CUDA);
+        return guarded(failure());
     *previous = current;
     current = device;
     return guarded(GFK_STATUS_SUCCESS);
@@ -229,7 +237,7 @@ void gfk_bus_leave(int previous) {
 gfk_status gfk_bus_open(gfk_stream_t *stream, void **mark) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
-        return guarded(GFK_STATUS_CUDA);
+        return guarded(failure());
     gfk_stream_t s = calloc(1, sizeof *s);
     event *e = calloc(1, sizeof *e);
     s->device = current;
@@ -303,7 +311,7 @@ static gfk_status put(const order *ordered, gfk_stream_t s) {
         faults++;
     orders++;
     if (fails(s->device))
-        return GFK_STATUS_CUDA;
+        return failure();
     order *o = malloc(sizeof *o);
     *o = *ordered;
     o->next = NULL;
@@ -369,14 +377,14 @@ gfk_status gfk_bus_record(void *mark, gfk_stream_t stream) {
     event *e = mark;
     (void)pthread_mutex_lock(&mutex);
     *e = (event){stream, stream->ordered};
-    return guarded(fails(stream->device) ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS);
+    return guarded(fails(stream->device) ? failure() : GFK_STATUS_SUCCESS);
 }
 
 gfk_status gfk_bus_wait(void *mark) {
     const event *e = mark;
     (void)pthread_mutex_lock(&mutex);
     if (fails(e->stream->device))
-        return guarded(GFK_STATUS_CUDA);
+        return guarded(failure());
     for (int i = 0; i < 8; i++)
         pass_time();
     advance(e->stream, e->until);
@@ -388,7 +396,7 @@ gfk_status gfk_bus_drain(gfk_stream_t stream) {
     if (fails(stream->device)) {
         if (dead)
             die(stream);
-        return guarded(GFK_STATUS_CUDA);
+        return guarded(failure());
     }
     advance(stream, stream->ordered);
     return guarded(GFK_STATUS_SUCCESS);
@@ -415,8 +423,8 @@ void gfk_bus_close(gfk_stream_t stream, void *mark) {
 gfk_status gfk_bus_product(gfk_product_t *product, int device, const gfk_field *field, size_t rows,
                            size_t cols, const uint32_t *matrix) {
     (void)pthread_mutex_lock(&mutex);
-    if (guarded(fails(device) ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS) != GFK_STATUS_SUCCESS)
-        return GFK_STATUS_CUDA;
+    if (guarded(fails(device) ? failure() : GFK_STATUS_SUCCESS) != GFK_STATUS_SUCCESS)
+        return failure();
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.family = GFK_ENGINE_HOST;
     return gfk_product_create(product, field, rows, cols, matrix, &desc);

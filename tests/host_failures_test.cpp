@@ -17,12 +17,14 @@ class HostFailures : public HostTest {
     void TearDown() override {
         EXPECT_EQ(left_, fake_bus_left());
         EXPECT_EQ(0u, fake_bus_faults());
+        EXPECT_EQ(0, fake_bus_current());
         set({});
     }
     struct Failure {
         int device = 0;
         uint64_t after = 0;
         bool dies = false;
+        gfk_status status = GFK_STATUS_CUDA;
         size_t memory = size_t(1) << 30, pinned = size_t(1) << 30;
         fake_time time = FAKE_MIXED;
     };
@@ -31,6 +33,7 @@ class HostFailures : public HostTest {
         bus.failing = failure.device;
         bus.fails_after = failure.after;
         bus.dies = failure.dies;
+        bus.status = failure.status;
         bus.memory = failure.memory;
         bus.pinned = failure.pinned;
         bus.time = failure.time;
@@ -203,7 +206,10 @@ TEST_P(HostFailures, TheOtherDeviceGoesOn) {
                 ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
                 ASSERT_TRUE(o.right);
                 EXPECT_EQ(path(), o.report.path);
-                if (failed && path() == GFK_PATH_GPU) { // in an earlier call
+                if (failed) { // in an earlier call: it is not asked again
+                    EXPECT_STATUS(GFK_STATUS_SUCCESS, o.report.device_status);
+                }
+                if (failed && path() == GFK_PATH_GPU) {
                     EXPECT_EQ(10 * BYTES, o.report.device_bytes[1 - failing]);
                 }
                 failed |= o.report.device_status != GFK_STATUS_SUCCESS;
@@ -229,6 +235,24 @@ TEST_P(HostFailures, NoRoomOnTheDevice) {
         const Outcome next = product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 2);
         ASSERT_TRUE(next.right);
         EXPECT_STATUS(GFK_STATUS_SUCCESS, next.report.device_status);
+    }
+    // Nor for the device's context, its product, its streams, an order: the next call tries again.
+    for (uint64_t after : {1, 2, 4, 7, 30}) {
+        failure = {};
+        failure.after = after;
+        failure.status = GFK_STATUS_OUT_OF_MEMORY;
+        set(failure);
+        const Pipeline pipeline = make_pipeline(small());
+        for (bool first : {true, false}) {
+            const Outcome o = product(pipeline.get(), GFK_SET, Place::MIXED, 10 * BYTES, after);
+            ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+            ASSERT_TRUE(o.right);
+            if (path() == GFK_PATH_GPU) {
+                EXPECT_STATUS(first ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS,
+                              o.report.device_status);
+                EXPECT_EQ(first, o.report.gpu_bytes != 10 * BYTES);
+            }
+        }
     }
     // No memory can be pinned beyond the stage's: its 14 regions, 96 bytes between them.
     failure = {};
