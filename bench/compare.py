@@ -21,6 +21,11 @@ def moved(old, new, threshold):
     return change if apart and abs(change) > threshold else 0.0
 
 
+def engines(old, new):
+    """Where AUTO chose, a row may move because it chose anew."""
+    return f", {old.variant} -> {new.variant}" if old.variant != new.variant else ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -57,7 +62,7 @@ def main():
         for change, before, row in sorted(rows, key=lambda item: item[0]):
             print(f"{title}  {change:+6.1f} %  {row.name}: {before.median:.2f} us "
                   f"({before.fastest:.2f} to {before.slowest:.2f}) -> {row.median:.2f} us "
-                  f"({row.fastest:.2f} to {row.slowest:.2f})")
+                  f"({row.fastest:.2f} to {row.slowest:.2f}){engines(before, row)}")
     for row in broken:
         print(f"broken  {row.name}: {row.error}")
     names = {row.name for row in new_rows}

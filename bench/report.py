@@ -5,7 +5,7 @@
   report.py results/h200/*.json               the tables and plots beside the files
   report.py --preference ... results/*.json   also src/host/preference.def and, if product-map was
                                               run, src/host/product/preference.def
-  report.py --readme README.md ...            also the table between its two markers
+  report.py --readme README.md ...            also the tables between its two markers
   report.py --check file.json                 only reads and renders; writes nothing
 """
 
@@ -15,6 +15,7 @@ import pathlib
 
 import bench_results as results
 import report_generated as generated
+import report_overview
 import report_tables as tables
 
 
@@ -46,7 +47,7 @@ def main():
     parser.add_argument("--preference", action="store_true",
                         help="regenerate the two preference.def")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
-                        help="replace the table between the markers in FILE")
+                        help="replace the tables between the markers in FILE")
     arguments = parser.parse_args()
     folders = {pathlib.Path(file).resolve().parent for file in arguments.files}
     if len(folders) != 1:
@@ -66,7 +67,7 @@ def main():
     if arguments.preference:
         preferences = {"src/host/preference.def": generated.preference(rows),
                        "src/host/product/preference.def": generated.product_preference(rows)}
-    block = tables.overview(rows)
+    block = "\n\n".join(filter(None, [tables.overview(rows), report_overview.block(rows)]))
     if arguments.check:
         print(f"read {len(rows)} rows, rendered {len(page.splitlines())} lines")
         return 0

@@ -2,7 +2,7 @@
 """The tables of matrix products, as Markdown. GB/s are of data: the inputs, not the outputs."""
 
 import bench_results as results
-from report_text import number, rate, table
+from report_text import number, rate, shape_text, table
 
 RUN_TIME = ("bmma", "prmt", "perop_split")  # beginnings of engine ids, as columns
 CPU = (("isa-l", "ISA-L"), ("jerasure", "Jerasure"), ("isal_w8", "engine isal"),
@@ -13,7 +13,8 @@ class Products:
     """Rows of products by what they are."""
 
     def __init__(self, rows):
-        self.rows = [row for row in rows.values() if row.shape[0] and row.median]
+        self.rows = [row for row in rows.values() if row.shape[0] and row.median
+                     and row.impl != "rs" and not row.name.endswith("/sweep")]
         self.by_key = {}
         for row in self.rows:
             words = row.name.split("/")
@@ -33,10 +34,6 @@ class Products:
 
     def ceiling(self, shape, size="3GiB", mode="set"):
         return self.get("xor_only", shape, size, mode)
-
-
-def shape_text(shape):
-    return f"({shape[0]}, {shape[1]})"
 
 
 def cell(row):
@@ -216,25 +213,61 @@ def ceilings(p):
                  lines) if lines else ""
 
 
-def map_values(p, row_id):
-    """(ks, ms, percent of the two-variant XOR-only kernel by (k, m))."""
-    found = {row.shape: row for key, row in p.by_key.items()
-             if key[0] == row_id and p.get("xor_only_few", row.shape, key[2], key[3])
-             and p.get("xor_only_few", row.shape, key[2], key[3]).roofline == row.roofline}
-    return (sorted({k for k, _ in found}), sorted({m for _, m in found}), found)
+EVERY, NOT_COMPILED = "every engine", "without compiling"
+
+
+def map_values(p, w, kind, mode="set"):
+    """{(k, m): (the fastest engine's row, AUTO's row or None)}, beside the two-variant XOR-only
+    kernel of the same run."""
+    found = {}
+    for key, row in p.by_key.items():
+        row_id, shape, size, row_mode, matrix = key
+        ceiling = p.get("xor_only_few", shape, size, row_mode)
+        if (row.w, row_mode, matrix) != (w, mode, "random") or row.impl != "product" \
+                or row_id.startswith(("auto_", "plain_")) or ceiling is None \
+                or ceiling.roofline != row.roofline \
+                or (kind == NOT_COMPILED and row_id.startswith("xor_")):
+            continue
+        auto = p.get(f"auto_w{w}" + ("_compile" if kind == EVERY else ""), shape, size, mode)
+        if shape not in found or row.gbps > found[shape][0].gbps:
+            found[shape] = row, auto
+    return found
+
+
+def maps(p):
+    """(w, mode, kind, values) of each map that was measured."""
+    for w in results.WIDTHS:
+        for mode in ("set", "xor"):
+            for kind in (EVERY, NOT_COMPILED):
+                found = map_values(p, w, kind, mode)
+                if found:
+                    yield w, mode, kind, found
+
+
+def short_id(row_id):
+    """An engine without its width: bmma, perop_split."""
+    return row_id.rsplit("_w", 1)[0]
+
+
+def map_cell(best, auto):
+    text = f"{best.percent:.0f} {short_id(best.id)}"
+    if auto and auto.variant != best.id:
+        text += f" (AUTO {auto.percent:.0f} {short_id(auto.variant)})"
+    return text
 
 
 def heat_map(p):
     parts = []
-    for row_id, title in (("auto_w8_compile", "AUTO, compiled"), ("auto_w8", "AUTO")):
-        ks, ms, found = map_values(p, row_id)
-        if not found:
-            continue
-        lines = [[f"k = {k}"] + [f"{found[k, m].percent:.0f} {found[k, m].variant.split('_')[0]}"
-                                 if (k, m) in found else "-" for m in ms] for k in ks]
-        parts.append(f"### {title}, w = 8\n\n" + table([""] + [f"m = {m}" for m in ms], lines))
-    return "Percent of the XOR-only kernel (best of two variants only), and the engine taken." \
-        "\n\n" + "\n\n".join(parts) if parts else ""
+    for w, mode, kind, found in maps(p):
+        ks, ms = (sorted({shape[axis] for shape in found}) for axis in (0, 1))
+        parts.append(f"### w = {w}, {mode}, {kind}\n\n" + table(
+            [""] + [f"m = {m}" for m in ms],
+            [[f"k = {k}"] + [map_cell(*found[k, m]) if (k, m) in found else "-" for m in ms]
+             for k in ks]))
+    return "The fastest engine for k inputs and m outputs, and its percent of the XOR-only kernel " \
+        "(best of two variants only); in parentheses AUTO, where it took another one: it went by " \
+        "the preference of its build, made from an earlier run.\n\n" + "\n\n".join(parts) \
+        if parts else ""
 
 
 def sections(rows):

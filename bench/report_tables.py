@@ -4,7 +4,9 @@
 import statistics
 
 import bench_results as results
+import report_overview
 import report_products as products
+import report_rs as rs
 from report_text import number, rate, table
 
 SHOWN = ("gpu", "gpu_compute_capability", "gpu_driver", "cuda_of_driver", "cuda_runtime",
@@ -56,7 +58,8 @@ def overview(rows):
     header = ["GB/s of source"]
     for w in results.WIDTHS:
         header += [f"w={w} naive", f"w={w} optimized", f"w={w} GF-Complete"]
-    return table(header, lines)
+    measured = any(cell != "-" for line in lines for cell in line[1:])
+    return table(header, lines) if measured else ""
 
 
 def contexts_section(contexts):
@@ -100,6 +103,8 @@ def cells(rows):
                 row = gf_complete(rows, method, w, all_cores)
                 line.append(rate(row.gbps) if row else "-")
             lines.append(line)
+        if all(figure == "-" for line in lines for figure in line[1:]):
+            continue
         parts.append(f"### w = {w}\n\n" + table(
             ["method", "naive GB/s", "% of copy", "set-up us", "optimized GB/s", "% of copy",
              "set-up us", "GF-Complete, 1 thread", "all cores"], lines))
@@ -315,8 +320,13 @@ def cpu(rows, impl):
 
 
 def troubles(rows):
-    lines = [[f"`{row.name}`", row.error or row.note] for row in rows.values()
-             if row.error or "ABOVE" in row.note]
+    def what(row):
+        above = row.raw.get("above_101_percent") and "ABOVE" not in row.note
+        return row.error or (f"ABOVE 101 % of its ceiling: {row.percent:.1f} %" if above
+                             else row.note)
+
+    lines = [[f"`{row.name}`", what(row)] for row in rows.values()
+             if row.error or "ABOVE" in what(row)]
     return table(["row", "what"], lines).replace("---:", "---") if lines else ""
 
 
@@ -330,6 +340,7 @@ def page(title, contexts, rows, plots):
                 text += [f"> **{context['file']} is {word}: {context[word]}.**", ""]
     sections = (
         ("Methods at 1 GiB", overview(rows)),
+        ("Products and codes", report_overview.block(rows)),
         ("The machine", contexts_section(contexts)),
         ("Every cell at 1 GiB, set, cold", cells(rows)),
         ("Region sizes", sizes(rows)),
@@ -342,6 +353,7 @@ def page(title, contexts, rows, plots):
         ("Giants", giants(rows)),
         ("Host time of a region call", host_time(rows)),
         *products.sections(rows),
+        *rs.sections(rows),
         ("GF-Complete", cpu(rows, "gf-complete")),
         ("Host references", cpu(rows, "host")),
         ("Rows without a number, or with a doubtful one", troubles(rows)))

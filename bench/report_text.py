@@ -15,3 +15,7 @@ def number(value, digits=1):
 
 def rate(value):
     return number(value, 0 if value >= 100 else 1 if value >= 10 else 2)
+
+
+def shape_text(shape):
+    return f"({shape[0]}, {shape[1]})"

@@ -3,7 +3,7 @@
 # Builds, tests, checks and measures on a machine with a GPU, and writes the record of it.
 #
 #   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, limits, small, product,
-#                                  map; all is these
+#                                  map, rs, host; all is these
 #
 # Each stage takes less than 8 minutes on 16 cores, the build for this GPU included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Nothing is
@@ -18,10 +18,10 @@ cd "$(dirname "$0")/.."
 
 [ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 stages=("$@")
-[ "$*" != all ] || stages=(build test sanitize giant bench limits small product map)
+[ "$*" != all ] || stages=(build test sanitize giant bench limits small product map rs host)
 for stage in "${stages[@]}"; do
     case $stage in
-    build | test | sanitize | giant | bench | limits | small | product | map) ;;
+    build | test | sanitize | giant | bench | limits | small | product | map | rs | host) ;;
     *) echo "$0: no stage $stage" >&2; exit 2 ;;
     esac
 done
@@ -146,8 +146,10 @@ stage_sanitize() {
 stage_bench() { measure default verdicts s2; }
 stage_limits() { measure limits; }
 stage_small() { measure small offsets small:small-2; } # twice: a second run tells slow from unlucky
-stage_product() { measure product product-small; }
-stage_map() { measure product-perop product-map; }
+stage_product() { measure product product-small product-perop; }
+stage_map() { measure product-map; }
+stage_rs() { measure rs rs-sweep; }
+stage_host() { measure host host-streams; }
 
 measure() { # PRESET[:FILE]...
     local rc=0 item preset file arguments plots=()

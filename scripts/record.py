@@ -22,7 +22,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map"]
+STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map", "rs",
+          "host"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly.

@@ -129,7 +129,7 @@ void Stripe::refill(Random &random) {
 void Stripe::change(size_t region, size_t offset, const Bytes &to) {
     uint8_t *there = whole_.data() + offsets_[region] + offset;
     encode(region, offset, xor_of(Bytes(there, there + to.size()), to));
-    std::memcpy(there, to.data(), to.size());
+    std::copy(to.begin(), to.end(), there); // also of nothing
 }
 
 void Stripe::write() {

@@ -10,17 +10,11 @@ import subprocess
 import time
 
 import harness
-from harness import Folder, check, command, gfk, shard
+from harness import Folder, check, command, environment, gfk, shard
 
 harness.parser.add_argument("kill_at", help="the library that kills")
 
 KILLED = -signal.SIGKILL
-
-
-def environment(**more):
-    result = dict(os.environ, LD_PRELOAD=harness.options.kill_at, **more)
-    result["ASAN_OPTIONS"] = "verify_asan_link_order=0:" + result.get("ASAN_OPTIONS", "")
-    return result
 
 
 class Scene:

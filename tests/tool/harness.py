@@ -52,6 +52,13 @@ class Run:
         return json.loads(self.out)
 
 
+def environment(**more):
+    """For a tool with the library kill_at, which a test has as its last argument."""
+    result = dict(os.environ, LD_PRELOAD=options.kill_at, **more)
+    result["ASAN_OPTIONS"] = "verify_asan_link_order=0:" + result.get("ASAN_OPTIONS", "")
+    return result
+
+
 def command(*arguments):
     return [options.tool, *map(str, arguments)]
 

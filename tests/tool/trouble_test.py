@@ -11,7 +11,9 @@ import subprocess
 import time
 
 import harness
-from harness import Folder, check, command, gfk, shard
+from harness import Folder, check, command, environment, gfk, shard
+
+harness.parser.add_argument("kill_at", help="the library that kills, here for its slow calls")
 
 NOBODY = 65534
 
@@ -267,11 +269,11 @@ def json_for_machines():
 
 def progress_on_a_terminal_alone():
     with Folder() as folder:
-        folder.write("f", harness.rng.randbytes((12 if harness.options.reduced else 96) << 20))
-        arguments = ("encode", "-f", "-w32", "-k4", "-m4", "f")
+        folder.write("f", harness.rng.randbytes(4 << 20))
+        arguments = ("encode", "-f", "-k4", "-m4", "--block-size", "4K", "--memory", "2M", "f")
         master, slave = pty.openpty()
         process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
-                                   stderr=slave)
+                                   stderr=slave, env=environment(SLOW_CALL="write"))
         os.close(slave)
         seen = b""
         while True:

@@ -42,9 +42,10 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
                              size_t bytes, uint32_t *marks, unsigned shift, void *workspace,
                              size_t workspace_bytes, gfk_stream_t stream);
 
+/* In integers, as what a caller gives may be no array at all. */
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
     return regions->pointers ? (unsigned char *)regions->pointers[i]
-                             : (unsigned char *)regions->base + i * regions->stride;
+                             : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
 }
 
 /* For engines on the CPU, whose threads may share a mark. */

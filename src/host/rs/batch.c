@@ -49,7 +49,7 @@ static gfk_status address_of(const gfk_rs_stripe *stripe, size_t k, size_t index
             return GFK_STATUS_INVALID_ARGUMENT;
         if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
             return GFK_STATUS_INVALID_SIZE;
-        *address = (unsigned char *)regions->base + i * regions->stride;
+        *address = gfk_region_address(regions, i);
     }
     if (*address == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;

@@ -137,7 +137,7 @@ static gfk_status gather(const where *w, const size_t *indices, size_t count, vo
             return GFK_STATUS_INVALID_ARGUMENT;
         if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
             return GFK_STATUS_INVALID_SIZE;
-        pointers[n] = (unsigned char *)regions->base + i * regions->stride;
+        pointers[n] = gfk_region_address(regions, i);
     }
     return GFK_STATUS_SUCCESS;
 }
