@@ -14,6 +14,7 @@
 #include "host_buffers.h"
 #include "host_rows.h"
 #include "options.h"
+#include "pipeline_rows.h"
 #include "plan.h"
 #include "product_rows.h"
 #include "reporter.h"
@@ -81,7 +82,7 @@ Context describe(const Options &options) {
         describe_verdicts(&context);
     if (options.of_products()) {
         describe_coders(&context);
-        const std::string reason = options.device ? product_void() : "";
+        const std::string reason = options.device && !options.of_pipelines() ? product_void() : "";
         if (!reason.empty())
             add_void(&context, reason);
     }
@@ -150,7 +151,9 @@ int main(int argc, char **argv) {
             void_text = value;
     }
     loud("THIS RUN IS VOID", void_text);
-    if (options.of_codes()) {
+    if (options.of_pipelines()) {
+        register_pipeline_rows(options);
+    } else if (options.of_codes()) {
         if (options.device)
             register_rs_rows(options);
         if (options.host) {

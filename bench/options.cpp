@@ -28,6 +28,8 @@ const char kHelp[] =
     "  --preset rs        Reed-Solomon: encode, decode, verify, locate, update, batches, set-up\n"
     "  --preset rs-sweep  encode and decode over k for m = 2 to 16, buffers of 1 MiB, and CPU\n"
     "                     libraries\n"
+    "  --preset host      calls on host memory, 8 GiB of data: encode, decode, region multiply\n"
+    "  --preset host-streams   encode with 1 to 16 streams\n"
     "  --giant            TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device\n"
     "  --only gpu|cpu     only rows of that side\n"
     "  --sizes A,B,...    other region sizes, in bytes (multiples of 512); of products: the first\n"
@@ -62,7 +64,9 @@ bool parse_preset(const char *text, Options::Preset *preset) {
                    {"product-small", Options::ProductSmall},
                    {"product-map", Options::ProductMap},
                    {"rs", Options::Rs},
-                   {"rs-sweep", Options::RsSweep}};
+                   {"rs-sweep", Options::RsSweep},
+                   {"host", Options::Host},
+                   {"host-streams", Options::HostStreams}};
     for (const auto &known : presets)
         if (std::strcmp(text, known.name) == 0) {
             *preset = known.preset;

@@ -20,7 +20,9 @@ struct Options {
         ProductSmall,
         ProductMap,
         Rs,
-        RsSweep
+        RsSweep,
+        Host,
+        HostStreams
     };
     Preset preset = Default;
     bool full = false, giant = false;
@@ -32,7 +34,8 @@ struct Options {
     std::string command; // the whole line, for the record
 
     bool of_products() const { return preset >= Product; } // or of what is made of them
-    bool of_codes() const { return preset >= Rs; }
+    bool of_codes() const { return preset == Rs || preset == RsSweep; }
+    bool of_pipelines() const { return preset >= Host; }
 };
 
 // Takes our flags out of argv and turns --out into Google Benchmark's. False: *exit_code says how

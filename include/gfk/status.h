@@ -31,7 +31,8 @@ typedef enum gfk_status {
     GFK_STATUS_REDUCIBLE_POLYNOMIAL, /* the polynomial has factors, so it makes no field */
     GFK_STATUS_UNKNOWN_METHOD,       /* no such method, parameters or kernel id */
     GFK_STATUS_STREAM_ON_HOST,       /* a stream was given to a row that runs on the CPU */
-    GFK_STATUS_DIVISION_BY_ZERO      /* zero has no inverse */
+    GFK_STATUS_DIVISION_BY_ZERO,     /* zero has no inverse */
+    GFK_STATUS_IO                    /* a file cannot be read, written or replaced */
 } gfk_status;
 
 /* gfk_status_name: the enumerator as text, e.g. "GFK_STATUS_OVERLAP". Never NULL; a value that is

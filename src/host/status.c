@@ -28,6 +28,7 @@ static const struct {
     ENTRY(UNKNOWN_METHOD, "No kernel or engine has this method, these parameters or this id."),
     ENTRY(STREAM_ON_HOST, "A stream was given to a kernel or engine that runs on the CPU."),
     ENTRY(DIVISION_BY_ZERO, "Zero has no inverse."),
+    ENTRY(IO, "A file cannot be read, written or replaced."),
 #undef ENTRY
 };
 

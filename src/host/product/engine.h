@@ -19,6 +19,8 @@ typedef struct gfk_product_call {
     const gfk_regions *in, *out;
     size_t bytes;
     bool accumulate; /* GFK_XOR */
+    bool alone; /* of engines on the CPU: on the calling thread, in one piece of at most 2^30 bytes
+                 */
     void *workspace;
     gfk_stream_t stream;
     uint32_t *marks; /* NULL: a run. Else a check: nothing is written to out, but marks[o >> shift]

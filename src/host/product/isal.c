@@ -111,19 +111,25 @@ static size_t block_of(const gfk_product_info *info) {
     return length < 4096 ? 4096 : length > 65536 ? 65536 : length;
 }
 
-static void multiply_block(size_t block, void *context) {
-    const gfk_product_call *call = context;
-    const gfk_product_info *info = &call->product->info;
-    const size_t most = block_of(info), offset = block * most;
-    const size_t length = call->bytes - offset < most ? call->bytes - offset : most;
-    for (size_t row = 0; row < info->rows; row += SIDE)
+static void multiply_piece(const gfk_product_call *call, size_t offset, size_t length) {
+    for (size_t row = 0; row < call->product->info.rows; row += SIDE)
         if (call->marks != NULL)
             check_rows(call, row, offset, length);
         else
             multiply_rows(call, row, offset, length);
 }
 
+static void multiply_block(size_t block, void *context) {
+    const gfk_product_call *call = context;
+    const size_t most = block_of(&call->product->info), offset = block * most;
+    multiply_piece(call, offset, call->bytes - offset < most ? call->bytes - offset : most);
+}
+
 gfk_status gfk_isal_run(const gfk_product_call *call) {
+    if (call->alone) {
+        multiply_piece(call, 0, call->bytes);
+        return GFK_STATUS_SUCCESS;
+    }
     const size_t block = block_of(&call->product->info);
     const size_t blocks = call->bytes / block + (call->bytes % block != 0);
     gfk_pool_run(call->product->state, blocks, multiply_block, (void *)(uintptr_t)call);

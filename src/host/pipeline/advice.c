@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the rates of a calibration to the time that each path takes. */
+#include <stdio.h>
+
+#include "../field.h"
+#include "pipeline.h"
+
+enum { IN, OUT, SUM };              /* of gfk_calibration.bus */
+enum { ALONE, WITH_1, WITH_8 = 4 }; /* of gfk_calibration.cpu: 1 to 1, 8 to 1, 8 to 8 */
+
+typedef struct shape {
+    unsigned row; /* the field's, in the tables of a calibration */
+    double k, m;
+    gfk_work work;
+    gfk_where where;
+} shape;
+
+unsigned gfk_calibration_row(const gfk_field *field) {
+    switch (field->w) {
+    case 8:
+        return field->polynomial == GFK_POLYNOMIAL_W8 ? 0 : 1;
+    case 16:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+/* ---- is it one? --------------------------------------------------------------------------------
+ */
+
+/* What the file can hold: whole bytes per second, nanoseconds, millionths. */
+static bool within(const double *numbers, size_t count, double least, double most) {
+    for (size_t i = 0; i < count; i++)
+        if (!(numbers[i] >= least && numbers[i] <= most))
+            return false;
+    return true;
+}
+
+static bool rates(const double *numbers, size_t count) {
+    return within(numbers, count, 1, 1e18);
+}
+
+bool gfk_calibration_sound(const gfk_calibration *c) {
+    if (c->device_count > GFK_MOST_DEVICES || c->threads == 0 || !rates(c->cpu[0], 20) ||
+        !within(&c->cpu_call, 1, 1e-9, 1e6))
+        return false;
+    return c->device_count == 0 ||
+           (rates(c->bus[0], 6) && rates(c->kernel, 4) && within(&c->gpu_call, 1, 1e-9, 1e6) &&
+            within(c->both, 2, 1e-3, 1e3));
+}
+
+/* ---- the CPU -----------------------------------------------------------------------------------
+ */
+
+/* Seconds per input byte of 8 inputs and m outputs: straight lines between what was measured, the
+ * last one beyond it. */
+static double with_eight(const double *rates, double m) {
+    unsigned i = WITH_1; /* the outputs at i are 2^(i - 1) */
+    while (i + 1 < WITH_8 && m > (double)(1u << i))
+        i++;
+    const double left = (double)(1u << (i - 1)), right = 2 * left;
+    const double low = 1 / rates[i], high = 1 / rates[i + 1];
+    const double slope = high > low ? (high - low) / (right - left) : 0;
+    return low + slope * (m - left);
+}
+
+/* The fewer inputs there are, the more of the time goes into writing outputs. */
+static double cpu_seconds(const gfk_calibration *c, const shape *s, double bytes) {
+    const double *rates = c->cpu[s->row];
+    const double eight = with_eight(rates, s->m);
+    const double write = (1 / rates[ALONE] - 1 / rates[WITH_1]) / (1 - 0.125);
+    double each = eight + (write > 0 ? write : 0) * s->m * (1 / s->k - 0.125);
+    if (each < 0.5 * eight)
+        each = 0.5 * eight;
+    return c->cpu_call + each * s->k * bytes;
+}
+
+/* ---- the GPU -----------------------------------------------------------------------------------
+ */
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+static double gpu_seconds(const gfk_calibration *c, const shape *s, double bytes,
+                          const char **limit) {
+    const double *bus = c->bus[s->where];
+    const double in = bytes * (s->work == GFK_WORK_SET ? s->k : s->k + s->m);
+    const double out = s->work == GFK_WORK_CHECK ? 0 : bytes * s->m;
+    const double kernel = bytes * s->k * s->m / c->kernel[s->row];
+    const double each[4] = {in / bus[IN], out / bus[OUT], (in + out) / bus[SUM], kernel};
+    static const char *const limits[4] = {"the way in", "the way out", "the ways in and out",
+                                          "the kernel"};
+    double most = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (each[i] > most) {
+            most = each[i];
+            *limit = limits[i];
+        }
+    return c->gpu_call + most;
+}
+
+static double both_seconds(const gfk_calibration *c, gfk_where where, double cpu, double gpu) {
+    const double alone = 1 / (1 / (cpu - c->cpu_call) + 1 / (gpu - c->gpu_call));
+    return larger(c->cpu_call, c->gpu_call) + alone / c->both[where];
+}
+
+/* ---- advice ------------------------------------------------------------------------------------
+ */
+
+static size_t crossover(const gfk_calibration *c, const shape *s) {
+    const char *limit;
+    for (size_t bytes = 64; bytes <= SIZE_MAX / 2; bytes *= 2)
+        if (gpu_seconds(c, s, (double)bytes, &limit) < cpu_seconds(c, s, (double)bytes))
+            return bytes;
+    return 0;
+}
+
+static void say_why(gfk_advice *advice, const shape *s, size_t bytes, const char *limit) {
+    const char *kind = s->where == GFK_PINNED ? "pinned" : "pageable";
+    if (advice->gpu_seconds < 0)
+        (void)snprintf(
+            advice->why, sizeof advice->why,
+            "%.0f inputs and %.0f outputs of %zu bytes, %s: CPU %.4g s; there is no GPU.", s->k,
+            s->m, bytes, kind, advice->cpu_seconds);
+    else
+        (void)snprintf(advice->why, sizeof advice->why,
+                       "%.0f inputs and %.0f outputs of %zu bytes, %s: CPU %.4g s, GPU %.4g s "
+                       "(limited by %s), both together %.4g s.",
+                       s->k, s->m, bytes, kind, advice->cpu_seconds, advice->gpu_seconds, limit,
+                       advice->both_seconds);
+}
+
+void gfk_advise_work(const gfk_calibration *c, const gfk_field *field, size_t k, size_t m,
+                     size_t bytes, gfk_work work, gfk_where where, gfk_advice *advice) {
+    const shape s = {gfk_calibration_row(field), (double)k, (double)m, work, where};
+    const char *limit = "the call";
+    *advice = (gfk_advice){.gpu_seconds = -1, .both_seconds = -1, .path = GFK_PATH_CPU};
+    advice->cpu_seconds = cpu_seconds(c, &s, (double)bytes);
+    if (c->device_count != 0) {
+        advice->gpu_seconds = gpu_seconds(c, &s, (double)bytes, &limit);
+        advice->both_seconds =
+            bytes ? both_seconds(c, where, advice->cpu_seconds, advice->gpu_seconds)
+                  : larger(c->cpu_call, c->gpu_call);
+        advice->crossover = crossover(c, &s);
+        if (advice->gpu_seconds < advice->cpu_seconds)
+            advice->path = GFK_PATH_GPU;
+        if (advice->both_seconds < advice->gpu_seconds &&
+            advice->both_seconds < advice->cpu_seconds)
+            advice->path = GFK_PATH_BOTH;
+    }
+    say_why(advice, &s, bytes, limit);
+}
+
+gfk_status gfk_advise(const gfk_calibration *calibration, const gfk_field *field, size_t k,
+                      size_t m, size_t bytes, gfk_where where, gfk_advice *advice) {
+    if (calibration == NULL || field == NULL || advice == NULL || k == 0 || m == 0 ||
+        (where != GFK_PAGEABLE && where != GFK_PINNED) || !gfk_field_genuine(field) ||
+        !gfk_calibration_sound(calibration))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_advise_work(calibration, field, k, m, bytes, GFK_WORK_SET, where, advice);
+    return GFK_STATUS_SUCCESS;
+}

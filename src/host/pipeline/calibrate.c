@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures what advice.c goes by: products of the shapes that a calibration names, through
+ * pipelines as a caller would use them. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../cauchy.h"
+#include "pipeline.h"
+
+enum {
+    BUFFER = 512 << 20,  /* larger than any cache */
+    FIRST_TRY = 1 << 20, /* bytes of all regions together, doubled until it takes long enough */
+    CALL_BYTES = 256,
+    CALLS = 20,
+    SIDE = 32,                /* inputs and outputs of the product that measures the kernel */
+    KERNEL_BYTES = 256 << 10, /* of each of its regions */
+    KERNEL_RUNS = 32
+};
+static const double LONG_ENOUGH = 0.01, LONG_RUN = 0.2; /* seconds */
+
+typedef struct meter {
+    gfk_pipeline_t pipeline;
+    unsigned char *memory;
+    size_t bytes;
+    gfk_field fields[4]; /* in the order of gfk_calibration.cpu */
+    gfk_status status;   /* the first that failed; nothing is measured after it */
+} meter;
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- one measurement ---------------------------------------------------------------------------
+ */
+
+/* Seconds of one product of k inputs and m outputs with `bytes` bytes each. */
+static double once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
+    uint32_t matrix[SIDE * SIDE];
+    const gfk_regions in = {NULL, t->memory, bytes}, out = {NULL, t->memory + k * bytes, bytes};
+    (void)gfk_cauchy_matrix(field, k, m, matrix);
+    const double begin = now();
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status =
+            gfk_product_host(t->pipeline, field, m, k, matrix, &in, &out, bytes, GFK_SET, NULL);
+    return now() - begin;
+}
+
+static double least(double a, double b) {
+    return a < b ? a : b;
+}
+
+/* Bytes of each region where k + m of them have so many together: whole pages. */
+static size_t share(size_t all, size_t k, size_t m) {
+    const size_t bytes = all / (k + m) / 4096 * 4096;
+    return bytes ? bytes : 4096;
+}
+
+/* Seconds per byte of each region: the length grows until a run is long enough, or there is no more
+ * memory; the better of two runs counts, as the first one makes products, buffers and pages. */
+static double per_byte(meter *t, const gfk_field *field, size_t k, size_t m) {
+    for (size_t all = FIRST_TRY;; all *= 2) {
+        const size_t bytes = share(gfk_least(all, t->bytes), k, m);
+        const double first = once(t, field, k, m, bytes);
+        if (all < t->bytes && first < LONG_ENOUGH && t->status == GFK_STATUS_SUCCESS)
+            continue;
+        return least(first, once(t, field, k, m, bytes)) / (double)bytes;
+    }
+}
+
+static double per_call(meter *t) {
+    double best = 1;
+    for (unsigned i = 0; i < CALLS; i++)
+        best = least(best, once(t, &t->fields[0], 8, 4, CALL_BYTES));
+    return best;
+}
+
+/* ---- the CPU -----------------------------------------------------------------------------------
+ */
+
+static void measure_cpu(meter *t, gfk_calibration *c) {
+    static const size_t shapes[5][2] = {{1, 1}, {8, 1}, {8, 2}, {8, 4}, {8, 8}};
+    for (size_t f = 0; f < 4; f++)
+        for (size_t s = 0; s < 5; s++)
+            c->cpu[f][s] =
+                (double)shapes[s][0] / per_byte(t, &t->fields[f], shapes[s][0], shapes[s][1]);
+    c->cpu_call = per_call(t);
+}
+
+/* ---- the bus -----------------------------------------------------------------------------------
+ */
+
+/* What the bus allows shows in products that move nearly nothing the other way. */
+static void measure_bus(meter *t, double *bus) {
+    const gfk_field *field = &t->fields[0];
+    bus[0] = 8 / per_byte(t, field, 8, 1);
+    bus[1] = 8 / per_byte(t, field, 1, 8);
+    bus[2] = 2 / per_byte(t, field, 1, 1);
+}
+
+/* ---- the kernels -------------------------------------------------------------------------------
+ */
+
+/* Seconds of one run on the lane's device, whose regions are at `memory`. */
+static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
+                         const gfk_slot *slot) {
+    const gfk_regions in = {NULL, memory, KERNEL_BYTES};
+    const gfk_regions out = {NULL, memory + (size_t)SIDE * KERNEL_BYTES, KERNEL_BYTES};
+    const gfk_product_call call = {.product = product,
+                                   .in = &in,
+                                   .out = &out,
+                                   .bytes = KERNEL_BYTES,
+                                   .workspace = memory + (size_t)2 * SIDE * KERNEL_BYTES,
+                                   .stream = slot->stream};
+    /* The first run loads the kernel; where it takes so long that this does not matter, it counts.
+     */
+    for (unsigned runs = 1;; runs = KERNEL_RUNS) {
+        const double begin = now();
+        for (unsigned i = 0; i < runs && t->status == GFK_STATUS_SUCCESS; i++)
+            t->status = gfk_bus_run(&call);
+        if (t->status == GFK_STATUS_SUCCESS)
+            t->status = gfk_bus_drain(slot->stream);
+        const double seconds = now() - begin;
+        if (runs == KERNEL_RUNS || seconds > LONG_RUN || t->status != GFK_STATUS_SUCCESS)
+            return seconds / runs;
+    }
+}
+
+static double kernel_rate(meter *t, const gfk_lane *lane, const gfk_field *field) {
+    const gfk_slot *slot = &lane->slot[0];
+    uint32_t matrix[SIDE * SIDE];
+    gfk_product_t product = NULL;
+    void *memory = NULL;
+    double seconds = 1;
+    (void)gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
+    t->status = gfk_bus_product(&product, lane->device, field, SIDE, SIDE, matrix);
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = gfk_bus_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES +
+                                               (size_t)product->info.workspace_bytes);
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = gfk_bus_send(memory, KERNEL_BYTES, t->memory, KERNEL_BYTES, KERNEL_BYTES, SIDE,
+                                 slot->stream);
+    if (t->status == GFK_STATUS_SUCCESS)
+        seconds = run_kernel(t, product, memory, slot);
+    if (memory != NULL)
+        gfk_bus_free(memory);
+    gfk_product_destroy(product);
+    return (double)SIDE * SIDE * KERNEL_BYTES / seconds;
+}
+
+/* On one device, for all: they are assumed to be alike. */
+static void measure_kernels(meter *t, gfk_calibration *c) {
+    const gfk_lane *lane = &t->pipeline->lanes[0];
+    int previous;
+    if (t->status != GFK_STATUS_SUCCESS)
+        return;
+    t->status = gfk_bus_enter(lane->device, &previous);
+    if (t->status != GFK_STATUS_SUCCESS)
+        return;
+    for (size_t f = 0; f < 4 && t->status == GFK_STATUS_SUCCESS; f++)
+        c->kernel[f] = (double)c->device_count * kernel_rate(t, lane, &t->fields[f]);
+    gfk_bus_leave(previous);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+/* A pipeline like the caller's, on this path. */
+static gfk_status open_path(meter *t, const gfk_pipeline_desc *desc, gfk_path path) {
+    gfk_pipeline_desc d = *desc;
+    d.path = path;
+    d.calibration_file = NULL;
+    if (path == GFK_PATH_CPU) {
+        d.devices = NULL;
+        d.device_count = 0;
+    }
+    gfk_pipeline_destroy(t->pipeline);
+    t->pipeline = NULL;
+    return gfk_pipeline_create(&t->pipeline, &d);
+}
+
+static void measure_path(meter *t, const gfk_pipeline_desc *desc, gfk_path path, gfk_where where,
+                         double *eight_to_four, gfk_calibration *c) {
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = open_path(t, desc, path);
+    if (t->status != GFK_STATUS_SUCCESS)
+        return;
+    if (path == GFK_PATH_CPU)
+        measure_cpu(t, c);
+    if (path == GFK_PATH_GPU) {
+        measure_bus(t, c->bus[where]);
+        if (where == GFK_PINNED) {
+            c->gpu_call = per_call(t);
+            measure_kernels(t, c);
+        }
+    }
+    *eight_to_four = per_byte(t, &t->fields[0], 8, 4);
+}
+
+/* A device that failed in between was replaced by the CPU, and its rates are none. */
+static gfk_status all_there(const meter *t) {
+    for (size_t i = 0; i < t->pipeline->info.device_count; i++)
+        if (t->pipeline->lanes[i].status != GFK_STATUS_SUCCESS)
+            return t->pipeline->lanes[i].status;
+    return t->status;
+}
+
+static gfk_status measure(meter *t, const gfk_pipeline_desc *desc, gfk_calibration *c) {
+    double cpu = 0, gpu = 0, both = 0;
+    measure_path(t, desc, GFK_PATH_CPU, GFK_PAGEABLE, &cpu, c);
+    for (int where = GFK_PAGEABLE; c->device_count != 0 && where <= GFK_PINNED; where++) {
+        if (t->status == GFK_STATUS_SUCCESS && where == GFK_PINNED)
+            t->status = gfk_pinned_register(t->memory, t->bytes);
+        measure_path(t, desc, GFK_PATH_GPU, (gfk_where)where, &gpu, c);
+        if (t->status == GFK_STATUS_SUCCESS)
+            t->status = all_there(t);
+        measure_path(t, desc, GFK_PATH_BOTH, (gfk_where)where, &both, c);
+        if (t->status == GFK_STATUS_SUCCESS)
+            t->status = all_there(t);
+        if (t->status == GFK_STATUS_SUCCESS)
+            c->both[where] = 1 / (1 / cpu + 1 / gpu) / both;
+    }
+    if (c->device_count != 0)
+        (void)gfk_pinned_unregister(t->memory);
+    return t->status;
+}
+
+static size_t buffer_bytes(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const size_t all = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
+    return gfk_least(BUFFER, all / 16 / FIRST_TRY * FIRST_TRY + FIRST_TRY);
+}
+
+/* Bytes as random as any, quickly: zeros would be faster than data. */
+static void fill(unsigned char *memory, size_t bytes) {
+    uint64_t x = 1;
+    for (size_t i = 0; i < bytes; i += sizeof x) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        memcpy(memory + i, &x, sizeof x);
+    }
+}
+
+gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
+                         gfk_calibration *calibration) {
+    const gfk_pipeline_desc defaults = GFK_PIPELINE_DESC_INIT;
+    static const uint64_t polynomials[4] = {0, 0x12b, 0, 0};
+    static const unsigned widths[4] = {8, 8, 16, 32};
+    if (file == NULL && calibration == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (desc == NULL)
+        desc = &defaults;
+    gfk_pipeline_desc like = *desc;
+    like.path = desc->path == GFK_PATH_CPU ? GFK_PATH_CPU : GFK_PATH_AUTO;
+    meter t = {.bytes = buffer_bytes()};
+    t.status = open_path(&t, &like, like.path);
+    if (t.status != GFK_STATUS_SUCCESS)
+        return t.status;
+    gfk_calibration c = {.threads = 0};
+    gfk_machine_describe(&c, &t.pipeline->info);
+    for (size_t i = 0; i < 4; i++)
+        (void)gfk_field_init(&t.fields[i], widths[i], polynomials[i]);
+    t.memory = aligned_alloc(4096, t.bytes);
+    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
+    if (t.memory != NULL) {
+        fill(t.memory, t.bytes);
+        status = measure(&t, desc, &c);
+    }
+    gfk_pipeline_destroy(t.pipeline);
+    free(t.memory);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (calibration != NULL)
+        *calibration = c;
+    return file != NULL ? gfk_calibration_save(&c, file) : GFK_STATUS_SUCCESS;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pinned memory, which is ordinary memory that was registered: so it can be had without a device
+ * too, and freed without knowing how it came about. */
+#include <stdlib.h>
+
+#include "pipeline.h"
+
+enum { PAGE = 4096 };
+
+gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
+    if (memory == NULL || bytes == 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (bytes > SIZE_MAX - PAGE)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+    void *made = aligned_alloc(PAGE, whole);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    int device;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (gfk_bus_resolve(-1, &device) == GFK_STATUS_SUCCESS)
+        status = gfk_bus_register(made, whole);
+    if (status == GFK_STATUS_SUCCESS)
+        *memory = made;
+    else
+        free(made);
+    return status;
+}
+
+void gfk_pinned_free(void *memory) {
+    if (memory == NULL)
+        return;
+    /* Refused where there was no device. If it fails, devices may still know these pages by their
+     * address, and must not find other ones there. */
+    if (gfk_bus_unregister(memory) != GFK_STATUS_CUDA)
+        free(memory);
+}
+
+gfk_status gfk_pinned_register(void *memory, size_t bytes) {
+    return memory == NULL || bytes == 0 ? GFK_STATUS_INVALID_ARGUMENT
+                                        : gfk_bus_register(memory, bytes);
+}
+
+gfk_status gfk_pinned_unregister(void *memory) {
+    return memory == NULL ? GFK_STATUS_INVALID_ARGUMENT : gfk_bus_unregister(memory);
+}

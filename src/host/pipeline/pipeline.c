@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pipelines: from a descriptor to what they own, and back. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pipeline.h"
+
+enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4, MOST_THREADS = 4096 };
+
+static const gfk_pipeline_desc defaults = GFK_PIPELINE_DESC_INIT;
+
+const char *gfk_path_name(gfk_path path) {
+    static const char *const names[] = {"auto", "cpu", "gpu", "both"};
+    return (unsigned)path < sizeof names / sizeof names[0] ? names[path] : "unknown";
+}
+
+static gfk_status check_desc(const gfk_pipeline_desc *desc) {
+    if (desc->size != sizeof *desc || (unsigned)desc->path > GFK_PATH_BOTH ||
+        desc->device_count > GFK_MOST_DEVICES || desc->streams > GFK_MOST_STREAMS ||
+        desc->threads > MOST_THREADS || (desc->devices == NULL) != (desc->device_count == 0) ||
+        (desc->path == GFK_PATH_CPU && desc->device_count != 0))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    for (size_t i = 0; i < desc->device_count; i++) {
+        if (desc->devices[i] < 0)
+            return GFK_STATUS_INVALID_ARGUMENT;
+        for (size_t j = 0; j < i; j++)
+            if (desc->devices[i] == desc->devices[j])
+                return GFK_STATUS_INVALID_ARGUMENT;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* The devices that are there. Only with AUTO and without names may there be none. */
+static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc *desc) {
+    if (desc->path == GFK_PATH_CPU)
+        return GFK_STATUS_SUCCESS;
+    for (size_t i = 0; i < desc->device_count; i++) {
+        const gfk_status status = gfk_bus_resolve(desc->devices[i], &info->devices[i]);
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
+    info->device_count = desc->device_count;
+    if (desc->device_count != 0)
+        return GFK_STATUS_SUCCESS;
+    const gfk_status status = gfk_bus_resolve(-1, &info->devices[0]);
+    if (status == GFK_STATUS_SUCCESS)
+        info->device_count = 1;
+    else if (desc->path == GFK_PATH_AUTO)
+        info->path = GFK_PATH_CPU;
+    else
+        return status;
+    return GFK_STATUS_SUCCESS;
+}
+
+static unsigned cores(void) {
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (unsigned)n;
+}
+
+static void load_calibration(gfk_pipeline_t p, const char *file) {
+    if (file == NULL)
+        return;
+    gfk_pipeline_info *info = &p->info;
+    info->calibration = gfk_calibration_load(&p->calibration, file);
+    if (info->calibration == GFK_STATUS_SUCCESS && !gfk_machine_fits(&p->calibration, info))
+        info->calibration = GFK_STATUS_WRONG_DEVICE;
+    info->calibrated = info->calibration == GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc *desc) {
+    if (desc == NULL)
+        desc = &defaults;
+    gfk_pipeline_info info = {.path = desc->path};
+    gfk_status status = pipeline == NULL ? GFK_STATUS_INVALID_ARGUMENT : check_desc(desc);
+    if (status == GFK_STATUS_SUCCESS)
+        status = find_devices(&info, desc);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    info.device_memory = desc->device_memory ? desc->device_memory : DEVICE_MEMORY;
+    info.pinned_memory = desc->pinned_memory ? desc->pinned_memory : PINNED_MEMORY;
+    info.chunk = desc->chunk;
+    info.streams = desc->streams ? desc->streams : STREAMS;
+    info.threads = desc->threads ? desc->threads : cores();
+    gfk_pipeline_t p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    p->info = info;
+    p->alone = desc->path == GFK_PATH_AUTO && info.device_count == 0;
+    p->pool = gfk_pool_acquire();
+    p->lanes = calloc(info.device_count + 1, sizeof *p->lanes); /* never 0 of them, which is NULL */
+    if (p->pool == NULL || p->lanes == NULL) {
+        free(p->lanes);
+        if (p->pool != NULL)
+            gfk_pool_release(p->pool);
+        free(p);
+        return GFK_STATUS_OUT_OF_MEMORY;
+    }
+    for (size_t i = 0; i < info.device_count; i++) {
+        p->lanes[i].device = info.devices[i];
+        p->lanes[i].number = i;
+    }
+    (void)pthread_mutex_init(&p->mutex, NULL);
+    load_calibration(p, desc->calibration_file);
+    *pipeline = p;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_pipeline_get_info(gfk_pipeline_t pipeline, gfk_pipeline_info *info) {
+    if (pipeline == NULL || info == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    *info = pipeline->info;
+    return GFK_STATUS_SUCCESS;
+}
+
+void gfk_pipeline_destroy(gfk_pipeline_t pipeline) {
+    if (pipeline == NULL)
+        return;
+    for (size_t i = 0; i < GFK_KEPT_MATRICES; i++)
+        gfk_kept_drop(&pipeline->kept[i]);
+    for (size_t i = 0; i < pipeline->info.device_count; i++)
+        gfk_lane_close(&pipeline->lanes[i]);
+    (void)pthread_mutex_destroy(&pipeline->mutex);
+    gfk_pool_release(pipeline->pool);
+    free(pipeline->lanes);
+    free(pipeline);
+}

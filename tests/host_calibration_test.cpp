@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calibrations: what the advisor makes of their numbers, the file, and measuring.
+#include "host_test.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+// A machine of round numbers: each input byte costs the CPU 1 ns and each output byte of eight
+// inputs another 1 ns; the bus does 50 GB/s one way and 80 GB/s both ways, half of it pageable.
+gfk_calibration round_machine() {
+    gfk_calibration c = {};
+    std::strcpy(c.host, "somewhere");
+    std::strcpy(c.processor, "A Processor @ 2.00 GHz");
+    c.threads = 16;
+    c.device_count = 1;
+    std::strcpy(c.devices[0], "A GPU");
+    for (auto &rates : c.cpu) {
+        const double outputs[5] = {1, 1, 2, 4, 8};
+        for (int i = 0; i < 5; i++)
+            rates[i] = 1e9 / (1 + outputs[i] / 8);
+        rates[0] = 1e9 / 2;
+    }
+    const double pageable[3] = {25e9, 25e9, 40e9}, pinned[3] = {50e9, 50e9, 80e9};
+    std::copy(pageable, pageable + 3, c.bus[GFK_PAGEABLE]);
+    std::copy(pinned, pinned + 3, c.bus[GFK_PINNED]);
+    for (double &kernel : c.kernel)
+        kernel = 1e13;
+    c.cpu_call = 1e-6;
+    c.gpu_call = 1e-4;
+    c.both[0] = 0.5;
+    c.both[1] = 1;
+    return c;
+}
+
+gfk_advice advise(const gfk_calibration &c, size_t k, size_t m, size_t bytes, gfk_where where,
+                  unsigned w = 8) {
+    gfk_advice advice;
+    const gfk_field field = make_field(w);
+    require_success(gfk_advise(&c, &field, k, m, bytes, where, &advice), "gfk_advise");
+    EXPECT_EQ('.', advice.why[std::strlen(advice.why) - 1]);
+    count_checked();
+    return advice;
+}
+
+// ---- the advisor --------------------------------------------------------------------------------
+
+TEST(HostAdvice, TimesOfAKnownMachine) {
+    const gfk_calibration c = round_machine();
+    const size_t bytes = 1000000;
+    const double b = bytes;
+    // What was measured comes back as it was.
+    EXPECT_NEAR(1e-6 + 2e-9 * b, advise(c, 1, 1, bytes, GFK_PINNED).cpu_seconds, 1e-9);
+    for (size_t m : {1, 2, 4, 8})
+        EXPECT_NEAR(1e-6 + 1e-9 * b * (8 + double(m)),
+                    advise(c, 8, m, bytes, GFK_PINNED).cpu_seconds, 1e-9);
+    // Between and beyond: inputs and outputs cost their nanosecond each.
+    for (size_t k : {2, 4, 10, 30})
+        for (size_t m : {1, 3, 6, 16})
+            EXPECT_NEAR(1e-6 + 1e-9 * b * double(k + m),
+                        advise(c, k, m, bytes, GFK_PINNED).cpu_seconds, 1e-9 * b * double(k));
+    // The way in, the way out, both at once.
+    EXPECT_NEAR(1e-4 + 10 * b / 50e9, advise(c, 10, 1, bytes, GFK_PINNED).gpu_seconds, 1e-9);
+    EXPECT_NEAR(1e-4 + 10 * b / 50e9, advise(c, 1, 10, bytes, GFK_PINNED).gpu_seconds, 1e-9);
+    EXPECT_NEAR(1e-4 + 20 * b / 80e9, advise(c, 10, 10, bytes, GFK_PINNED).gpu_seconds, 1e-9);
+    EXPECT_NEAR(1e-4 + 20 * b / 40e9, advise(c, 10, 10, bytes, GFK_PAGEABLE).gpu_seconds, 1e-9);
+    EXPECT_NE(nullptr, std::strstr(advise(c, 10, 10, bytes, GFK_PINNED).why, "in and out"));
+    // The kernel, where there are many of both.
+    EXPECT_NEAR(1e-4 + 1000. * 1000 * 1000 / 1e13,
+                advise(c, 1000, 1000, 1000, GFK_PINNED, 16).gpu_seconds, 1e-9);
+}
+
+TEST(HostAdvice, Paths) {
+    gfk_calibration c = round_machine();
+    const size_t mib = 1 << 20;
+    EXPECT_EQ(GFK_PATH_CPU, advise(c, 10, 4, 64, GFK_PINNED).path);
+    EXPECT_EQ(GFK_PATH_GPU, advise(c, 10, 4, 64 * mib, GFK_PAGEABLE).path);
+    EXPECT_EQ(GFK_PATH_BOTH, advise(c, 10, 4, 64 * mib, GFK_PINNED).path);
+    for (auto &rates : c.cpu)
+        for (double &rate : rates)
+            rate *= 1000;
+    gfk_advice a = advise(c, 10, 4, 64 * mib, GFK_PAGEABLE);
+    EXPECT_EQ(GFK_PATH_CPU, a.path);
+    EXPECT_EQ(0u, a.crossover); // never
+    c = round_machine();
+    a = advise(c, 10, 4, mib, GFK_PINNED);
+    ASSERT_NE(0u, a.crossover);
+    const gfk_advice at = advise(c, 10, 4, a.crossover, GFK_PINNED);
+    const gfk_advice before = advise(c, 10, 4, a.crossover / 2, GFK_PINNED);
+    EXPECT_LT(at.gpu_seconds, at.cpu_seconds);
+    EXPECT_GE(before.gpu_seconds, before.cpu_seconds);
+    EXPECT_LT(a.both_seconds, a.gpu_seconds);
+    // Without a GPU there is one path.
+    c.device_count = 0;
+    a = advise(c, 10, 4, mib, GFK_PINNED);
+    EXPECT_EQ(GFK_PATH_CPU, a.path);
+    EXPECT_LT(a.gpu_seconds, 0);
+    EXPECT_LT(a.both_seconds, 0);
+    EXPECT_EQ(0u, a.crossover);
+    EXPECT_GE(advise(round_machine(), 1, 1, 0, GFK_PINNED).both_seconds, 0);
+}
+
+TEST(HostAdvice, FieldsHaveTheirOwnRates) {
+    gfk_calibration c = round_machine();
+    for (int row = 0; row < 4; row++)
+        for (double &rate : c.cpu[row])
+            rate /= 1 << row;
+    const std::pair<unsigned, uint64_t> fields[4] = {{8, 0}, {8, 0x12b}, {16, 0}, {32, 0}};
+    for (int row = 0; row < 4; row++) {
+        const gfk_field field = make_field(fields[row].first, fields[row].second);
+        gfk_advice a;
+        ASSERT_OK(gfk_advise(&c, &field, 8, 8, 1000000, GFK_PINNED, &a));
+        EXPECT_NEAR(1e-6 + 16e-3 * (1 << row), a.cpu_seconds, 1e-8);
+        count_checked();
+    }
+}
+
+TEST(HostAdvice, Arguments) {
+    const gfk_calibration c = round_machine();
+    const gfk_field field = make_field(8), none = {};
+    gfk_advice a = {};
+    a.cpu_seconds = -7;
+    const auto bad = [&](const gfk_calibration *calibration, const gfk_field *f, size_t k, size_t m,
+                         int where, gfk_advice *advice) {
+        EXPECT_STATUS(
+            GFK_STATUS_INVALID_ARGUMENT,
+            gfk_advise(calibration, f, k, m, 4096, static_cast<gfk_where>(where), advice));
+        count_checked();
+    };
+    bad(nullptr, &field, 1, 1, 0, &a);
+    bad(&c, nullptr, 1, 1, 0, &a);
+    bad(&c, &none, 1, 1, 0, &a);
+    bad(&c, &field, 0, 1, 0, &a);
+    bad(&c, &field, 1, 0, 0, &a);
+    bad(&c, &field, 1, 1, 2, &a);
+    bad(&c, &field, 1, 1, -1, &a);
+    bad(&c, &field, 1, 1, 0, nullptr);
+    for (double wrong : {0.0, -1.0, std::nan(""), double(INFINITY)}) {
+        gfk_calibration broken = c;
+        broken.cpu[2][3] = wrong;
+        bad(&broken, &field, 1, 1, 0, &a);
+        broken = c;
+        broken.bus[1][2] = wrong;
+        bad(&broken, &field, 1, 1, 0, &a);
+        broken = c;
+        broken.gpu_call = wrong;
+        bad(&broken, &field, 1, 1, 0, &a);
+    }
+    gfk_calibration many = c;
+    many.device_count = GFK_MOST_DEVICES + 1;
+    bad(&many, &field, 1, 1, 0, &a);
+    EXPECT_EQ(-7, a.cpu_seconds);
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+class HostCalibrationFile : public testing::Test {
+  protected:
+    void SetUp() override {
+        char folder[] = "/tmp/gfk-calibration-XXXXXX";
+        ASSERT_NE(nullptr, mkdtemp(folder));
+        folder_ = folder;
+        file_ = folder_ + "/calibration";
+    }
+    void TearDown() override {
+        std::remove(file_.c_str());
+        EXPECT_EQ(0, rmdir(folder_.c_str())) << "something was left in " << folder_;
+    }
+    std::string read() const {
+        std::ifstream in(file_, std::ios::binary);
+        std::ostringstream text;
+        text << in.rdbuf();
+        return text.str();
+    }
+    void write(const std::string &text) const { std::ofstream(file_, std::ios::binary) << text; }
+    gfk_status load_unchanged() const { // and nothing is written on an error
+        gfk_calibration c;
+        std::memset(&c, 0x5a, sizeof c);
+        const gfk_calibration before = c;
+        const gfk_status status = gfk_calibration_load(&c, file_.c_str());
+        EXPECT_EQ(status != GFK_STATUS_SUCCESS, std::memcmp(&c, &before, sizeof c) == 0);
+        count_checked();
+        return status;
+    }
+    gfk_pipeline_info info_with_file() const {
+        gfk_pipeline_desc desc = pipeline_desc();
+        desc.calibration_file = file_.c_str();
+        return info_of(make_pipeline(desc).get());
+    }
+    std::string folder_, file_;
+};
+
+TEST_F(HostCalibrationFile, RoundTrip) {
+    for (size_t devices : {0, 1, 16}) {
+        gfk_calibration c = round_machine();
+        c.device_count = devices;
+        for (size_t i = 0; i < devices; i++)
+            std::strcpy(c.devices[i],
+                        "A GPU of\x80 63 bytes, which are as many as there may be, exactl!");
+        ASSERT_OK(gfk_calibration_save(&c, file_.c_str()));
+        gfk_calibration back;
+        ASSERT_OK(gfk_calibration_load(&back, file_.c_str()));
+        EXPECT_STREQ(c.host, back.host);
+        EXPECT_STREQ(c.processor, back.processor);
+        EXPECT_EQ(c.threads, back.threads);
+        ASSERT_EQ(devices, back.device_count);
+        for (size_t i = 0; i < devices; i++)
+            EXPECT_STREQ(c.devices[i], back.devices[i]);
+        for (int i = 0; i < 20; i++)
+            EXPECT_NEAR(c.cpu[i / 5][i % 5], back.cpu[i / 5][i % 5], 0.5);
+        EXPECT_NEAR(c.cpu_call, back.cpu_call, 5e-10);
+        if (devices != 0) {
+            for (int i = 0; i < 6; i++)
+                EXPECT_EQ(c.bus[i / 3][i % 3], back.bus[i / 3][i % 3]);
+            EXPECT_EQ(c.kernel[3], back.kernel[3]);
+            EXPECT_NEAR(c.gpu_call, back.gpu_call, 5e-10);
+            EXPECT_NEAR(c.both[0], back.both[0], 5e-7);
+        }
+        // What came back is saved as the same bytes.
+        const std::string text = read();
+        ASSERT_OK(gfk_calibration_save(&back, file_.c_str()));
+        EXPECT_EQ(text, read());
+        count_checked();
+    }
+}
+
+TEST_F(HostCalibrationFile, EveryDamageIsFound) {
+    const gfk_calibration c = round_machine();
+    ASSERT_OK(gfk_calibration_save(&c, file_.c_str()));
+    const std::string text = read();
+    for (size_t i = 0; i < text.size(); i++) {
+        std::string damaged = text;
+        damaged[i] = static_cast<char>(damaged[i] ^ 1 << i % 8);
+        write(damaged);
+        EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged()) << "byte " << i;
+        write(text.substr(0, i));
+        EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged()) << "length " << i;
+    }
+    write(text + "\n");
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged());
+    write(text + text);
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged());
+    write(std::string(100000, 'x'));
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged());
+    write(std::string(4096, '\0'));
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged());
+    write(text);
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, load_unchanged());
+}
+
+// Files whose checksum is right, but nothing else.
+TEST_F(HostCalibrationFile, ContentsAreCheckedToo) {
+    const gfk_calibration c = round_machine();
+    ASSERT_OK(gfk_calibration_save(&c, file_.c_str()));
+    const std::string text = read();
+    const std::string body = text.substr(0, text.rfind("checksum"));
+    const auto signed_text = [](const std::string &lines) {
+        uint64_t hash = 14695981039346656037u;
+        for (unsigned char byte : lines)
+            hash = (hash ^ byte) * 1099511628211u;
+        char line[40];
+        std::snprintf(line, sizeof line, "checksum %016llx\n",
+                      static_cast<unsigned long long>(hash));
+        return lines + line;
+    };
+    ASSERT_EQ(text, signed_text(body));
+    const std::pair<const char *, const char *> edits[] = {
+        {"calibration 1", "calibration 2"},
+        {"threads 16", "threads 0"},
+        {"threads 16", "threads 16 16"},
+        {"threads 16", "threads -1"},
+        {"threads 16", "threads 99999999999"},
+        {"threads 16", "threads 99999999999999999999999"},
+        {"devices 1", "devices 2"},
+        {"devices 1", "devices 17"},
+        {"host somewhere", "host "},
+        {"host somewhere\n", ""},
+        {"cpu w16 ", "cpu w16 0 "},
+        {"cpu w16 ", "cpu w16  "},
+        {"bus pinned 50000000000", "bus pinned 0"},
+        {"gpu-call", "gpu"},
+    };
+    for (const auto &edit : edits) {
+        std::string lines = body;
+        const size_t at = lines.find(edit.first);
+        ASSERT_NE(std::string::npos, at) << edit.first;
+        lines.replace(at, std::strlen(edit.first), edit.second);
+        write(signed_text(lines));
+        EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged()) << edit.second;
+    }
+    write(signed_text(body + "more 1\n"));
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged());
+    write(signed_text(""));
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, load_unchanged());
+}
+
+TEST_F(HostCalibrationFile, PlacesThatAreNone) {
+    gfk_calibration c = round_machine(), back;
+    EXPECT_STATUS(GFK_STATUS_IO, gfk_calibration_load(&back, file_.c_str()));
+    EXPECT_STATUS(GFK_STATUS_IO, gfk_calibration_load(&back, folder_.c_str()));
+    EXPECT_STATUS(GFK_STATUS_IO, gfk_calibration_save(&c, (file_ + "/below").c_str()));
+    EXPECT_STATUS(GFK_STATUS_IO, gfk_calibration_save(&c, folder_.c_str())); // a folder
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_load(nullptr, file_.c_str()));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_load(&back, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_save(nullptr, file_.c_str()));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_save(&c, nullptr));
+    c.host[0] = 0;
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_save(&c, file_.c_str()));
+    c = round_machine();
+    std::memset(c.processor, 'x', sizeof c.processor); // without an end
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_save(&c, file_.c_str()));
+    c = round_machine();
+    c.devices[0][2] = '\n';
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_save(&c, file_.c_str()));
+    c = round_machine();
+    c.cpu[0][0] = 0;
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibration_save(&c, file_.c_str()));
+    EXPECT_STATUS(GFK_STATUS_IO, gfk_calibration_load(&back, file_.c_str())); // still none
+    count_checked(12);
+}
+
+// A failed save leaves the old file.
+TEST_F(HostCalibrationFile, ReplacesAsAWhole) {
+    gfk_calibration c = round_machine();
+    ASSERT_OK(gfk_calibration_save(&c, file_.c_str()));
+    const std::string text = read();
+    if (geteuid() != 0) { // who may write everywhere
+        ASSERT_EQ(0, chmod(folder_.c_str(), 0500));
+        c.threads = 3;
+        EXPECT_STATUS(GFK_STATUS_IO, gfk_calibration_save(&c, file_.c_str()));
+        ASSERT_EQ(0, chmod(folder_.c_str(), 0700));
+        EXPECT_EQ(text, read());
+    }
+    c.threads = 5;
+    ASSERT_OK(gfk_calibration_save(&c, file_.c_str()));
+    EXPECT_NE(text, read());
+    count_checked();
+}
+
+TEST_F(HostCalibrationFile, PipelinesTakeTheirOwnOnly) {
+    gfk_pipeline_info info = info_with_file();
+    EXPECT_FALSE(info.calibrated);
+    EXPECT_STATUS(GFK_STATUS_IO, info.calibration);
+    const gfk_calibration foreign = round_machine();
+    ASSERT_OK(gfk_calibration_save(&foreign, file_.c_str()));
+    info = info_with_file();
+    EXPECT_FALSE(info.calibrated);
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, info.calibration);
+    write("gfk-calibration 1\nnothing else");
+    info = info_with_file();
+    EXPECT_FALSE(info.calibrated);
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, info.calibration);
+    count_checked(3);
+}
+
+// ---- measuring ----------------------------------------------------------------------------------
+
+TEST_F(HostCalibrationFile, Measured) {
+    if (options.reduced)
+        GTEST_SKIP() << "rates under a sanitizer are those of the sanitizer";
+    gfk_calibration c;
+    ASSERT_OK(gfk_calibrate(nullptr, file_.c_str(), &c));
+    gfk_pipeline_desc desc = pipeline_desc();
+    desc.calibration_file = file_.c_str();
+    const Pipeline pipeline = make_pipeline(desc);
+    const gfk_pipeline_info info = info_of(pipeline.get());
+    EXPECT_TRUE(info.calibrated);
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, info.calibration);
+    EXPECT_EQ(info.threads, c.threads);
+    EXPECT_EQ(info.device_count, c.device_count);
+    const gfk_advice advice = advise(c, 10, 4, 1 << 20, GFK_PAGEABLE);
+    EXPECT_GT(advice.cpu_seconds, 0);
+    EXPECT_EQ(c.device_count != 0, advice.gpu_seconds > 0);
+    // Another number of threads is another machine.
+    desc.threads = info.threads + 1;
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, info_of(make_pipeline(desc).get()).calibration);
+    // Calls go by it, and say so.
+    const gfk_field field = make_field(8);
+    Random random(1);
+    HostStage stage(10, 4, 1 << 20, Place::PAGEABLE, random);
+    const std::vector<uint32_t> matrix = random_elements(8, 40, random);
+    stage.expect(field, matrix, GFK_SET, random);
+    gfk_pipeline_report report;
+    ASSERT_OK(gfk_product_host(pipeline.get(), &field, 4, 10, matrix.data(), stage.in(),
+                               stage.out(), stage.bytes(), GFK_SET, &report));
+    EXPECT_TRUE(stage.as_expected());
+    EXPECT_EQ(advice.path, report.path);
+    if (c.device_count != 0) {
+        EXPECT_NE(nullptr, std::strstr(report.reason, "calibration"));
+    }
+    count_checked();
+}
+
+TEST(HostCalibrate, Arguments) {
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibrate(nullptr, nullptr, nullptr));
+    gfk_pipeline_desc d = pipeline_desc();
+    d.size = 3;
+    gfk_calibration c;
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_calibrate(&d, nullptr, &c));
+    const int nowhere = device_count();
+    d = pipeline_desc();
+    d.devices = &nowhere;
+    d.device_count = 1;
+    const gfk_status status = gfk_calibrate(&d, nullptr, &c);
+    EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
+    count_checked(3);
+}
+
+} // namespace
