@@ -85,9 +85,9 @@ typedef struct gfk_pipeline_desc {
                                      gfk_pipeline_info says so */
 } gfk_pipeline_desc;
 
-/* Without a calibration AUTO goes by a simple rule: below 16 MiB of all regions together the CPU;
- * above, where ISA-L lacks the field, the GPU; where it has it, the GPU only if all regions are
- * pinned and there are fewer than 12 threads. */
+/* Without a calibration AUTO goes by a simple rule. Where ISA-L lacks the field: the GPU from 1 MiB
+ * of all regions together on. Where it has it: the GPU from 16 MiB on, but only if all regions are
+ * pinned and there are fewer than 12 threads. Else the CPU. */
 
 #define GFK_PIPELINE_DESC_INIT {sizeof(gfk_pipeline_desc), GFK_PATH_AUTO, 0, 0, 0, 0, 0, 0, 0, 0}
 

@@ -8,25 +8,20 @@
 #include "report.h"
 
 enum {
-    MOST_BATCHES = 4,     /* one in each step, and one to spare */
-    READ_BYTES = 8 << 20, /* what a read should have at least */
-    PAGE_BYTES = 4096
+    MOST_BATCHES = 4,    /* one in each step, and one to spare */
+    READ_BYTES = 8 << 20 /* what a read should have at least */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static void *allocate(size_t bytes) {
-    void *memory = NULL;
-    return posix_memalign(&memory, PAGE_BYTES, bytes) == 0 ? memory : NULL;
-}
-
-static bool create(batch *b, size_t k, size_t m, size_t block_bytes, size_t capacity) {
+static bool create(batch *b, const coder *c, size_t k, size_t m, size_t block_bytes,
+                   size_t capacity) {
     const size_t n = k + m;
     *b = (batch){.k = k, .n = n, .block_bytes = block_bytes, .capacity = capacity};
-    b->memory = allocate(capacity * n * block_bytes);
-    b->headers = allocate(capacity * n * BLOCK_HEADER_BYTES);
+    b->memory = coder_allocate(c, capacity * n * block_bytes);
+    b->headers = malloc(capacity * n * BLOCK_HEADER_BYTES);
     b->blocks = calloc(capacity * n, sizeof *b->blocks);
     b->states = calloc(capacity * n, sizeof *b->states);
     b->stripes = calloc(capacity, sizeof *b->stripes);
@@ -34,12 +29,12 @@ static bool create(batch *b, size_t k, size_t m, size_t block_bytes, size_t capa
            b->stripes != NULL;
 }
 
-int batch_set_create(batch_set *set, size_t k, size_t m, size_t block_bytes, uint64_t file_bytes,
-                     uint64_t memory) {
+int batch_set_create(batch_set *set, const coder *c, size_t k, size_t m, size_t block_bytes,
+                     uint64_t file_bytes, uint64_t memory) {
     const uint64_t per_stripe = (uint64_t)(k + m) * (block_bytes + BLOCK_HEADER_BYTES);
     const uint64_t stripe_bytes = (uint64_t)k * block_bytes;
     const uint64_t room = memory / per_stripe; /* stripes */
-    *set = (batch_set){0};
+    *set = (batch_set){.coder = c};
     if (room == 0)
         return fail(TOOL_USAGE, "this code needs --memory %llu or more",
                     (unsigned long long)per_stripe);
@@ -52,7 +47,7 @@ int batch_set_create(batch_set *set, size_t k, size_t m, size_t block_bytes, uin
     set->pointers = calloc(count, sizeof *set->pointers);
     bool made = set->batches != NULL && set->pointers != NULL;
     for (; made && set->count < count; set->count++) {
-        made = create(&set->batches[set->count], k, m, block_bytes, (size_t)capacity);
+        made = create(&set->batches[set->count], c, k, m, block_bytes, (size_t)capacity);
         set->pointers[set->count] = &set->batches[set->count];
     }
     if (made)
@@ -64,7 +59,7 @@ int batch_set_create(batch_set *set, size_t k, size_t m, size_t block_bytes, uin
 void batch_set_destroy(batch_set *set) {
     for (size_t i = 0; i < set->count; i++) {
         batch *b = &set->batches[i];
-        free(b->memory);
+        coder_free(set->coder, b->memory);
         free(b->headers);
         free(b->blocks);
         free(b->states);

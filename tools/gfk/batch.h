@@ -35,14 +35,15 @@ typedef struct batch {
 
 /* The batches of a pipeline: as many and as large as the memory allows and the file needs. */
 typedef struct batch_set {
+    const coder *coder; /* whose memory it is */
     batch *batches;
     void **pointers; /* the same, for pipeline_run */
     size_t count;
 } batch_set;
 
 /* file_bytes: UINT64_MAX if nobody knows. Returns 0, or an exit code after a message. */
-int batch_set_create(batch_set *set, size_t k, size_t m, size_t block_bytes, uint64_t file_bytes,
-                     uint64_t memory);
+int batch_set_create(batch_set *set, const coder *c, size_t k, size_t m, size_t block_bytes,
+                     uint64_t file_bytes, uint64_t memory);
 void batch_set_destroy(batch_set *set);
 
 size_t batch_stripes(const batch *b);

@@ -2,12 +2,21 @@
 #include "coder.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <gfk/host.h>
+
+#include "calibration.h"
 #include "report.h"
 
+enum { LEAST_PINNED = 16 << 20, PAGE_BYTES = 4096 };
+
 struct coder {
-    gfk_rs_t code;
+    gfk_rs_t code; /* on the CPU; the pipeline takes its matrix */
     gfk_rs_info info;
+    gfk_pipeline_t pipeline;
+    gfk_path path; /* of the last call */
+    bool pinned, told;
     void *workspace; /* of gfk_rs_locate */
     size_t workspace_bytes;
 };
@@ -25,12 +34,37 @@ static gfk_engine_family host_family(const gfk_field *field, size_t k, size_t m)
                                                                               : GFK_ENGINE_HOST;
 }
 
+/* Without a calibration, ISA-L is not worth the half second that a GPU takes to start. */
+static gfk_path path_of(const coder *c, const coder_options *options, const char *calibration) {
+    if (options->backend != BACKEND_AUTO)
+        return options->backend == BACKEND_CUDA ? GFK_PATH_GPU : GFK_PATH_CPU;
+    const bool isal = c->info.product.engine->family == GFK_ENGINE_ISAL;
+    return isal && calibration == NULL && options->device < 0 ? GFK_PATH_CPU : GFK_PATH_AUTO;
+}
+
+static int open_pipeline(coder *c, const coder_options *options) {
+    char file[CALIBRATION_FILE_BYTES];
+    gfk_pipeline_desc desc = GFK_PIPELINE_DESC_INIT;
+    if (calibration_file(file) && access(file, R_OK) == 0)
+        desc.calibration_file = file;
+    desc.path = path_of(c, options, desc.calibration_file);
+    if (options->device >= 0 && desc.path != GFK_PATH_CPU) {
+        desc.devices = &options->device;
+        desc.device_count = 1;
+    }
+    desc.pinned_memory = options->memory > LEAST_PINNED ? (size_t)options->memory : LEAST_PINNED;
+    c->path = GFK_PATH_CPU; /* until something else was taken */
+    c->pinned = desc.path == GFK_PATH_GPU;
+    const gfk_status status = gfk_pipeline_create(&c->pipeline, &desc);
+    if (status == GFK_STATUS_OUT_OF_MEMORY)
+        return failed(status);
+    return status == GFK_STATUS_SUCCESS ? 0
+                                        : fail(TOOL_BACKEND, "there is no such GPU to use: %s",
+                                               gfk_status_description(status));
+}
+
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m) {
-    if (options->backend == BACKEND_CUDA)
-        return fail(TOOL_BACKEND, "the cuda backend is not available in this version");
-    if (options->backend == BACKEND_AUTO && options->device >= 0)
-        warn("device %d is not used: this version computes on the CPU", options->device);
     coder *c = calloc(1, sizeof *c);
     if (c == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
@@ -46,6 +80,11 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
                     "no code with k = %zu, m = %zu, w = %u and the matrix %s: %s", k, m, field->w,
                     gfk_rs_matrix_name(matrix), gfk_status_description(status));
     }
+    const int code = open_pipeline(c, options);
+    if (code != 0) {
+        coder_close(c);
+        return code;
+    }
     *made = c;
     return 0;
 }
@@ -53,13 +92,28 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
 void coder_close(coder *c) {
     if (c == NULL)
         return;
+    gfk_pipeline_destroy(c->pipeline);
     gfk_rs_destroy(c->code);
     free(c->workspace);
     free(c);
 }
 
 const char *coder_engine(const coder *c) {
-    return c->info.product.engine->id;
+    return c->path == GFK_PATH_CPU ? c->info.product.engine->id : gfk_path_name(c->path);
+}
+
+void *coder_allocate(const coder *c, size_t bytes) {
+    void *memory = NULL;
+    if (c->pinned)
+        return gfk_pinned_alloc(&memory, bytes) == GFK_STATUS_SUCCESS ? memory : NULL;
+    return posix_memalign(&memory, PAGE_BYTES, bytes) == 0 ? memory : NULL;
+}
+
+void coder_free(const coder *c, void *memory) {
+    if (c->pinned)
+        gfk_pinned_free(memory);
+    else
+        free(memory);
 }
 
 static gfk_regions data_of(const coder_stripe *stripe) {
@@ -70,36 +124,52 @@ static gfk_regions parity_of(const coder *c, const coder_stripe *stripe) {
     return (gfk_regions){stripe->blocks + c->info.k, NULL, 0};
 }
 
-int coder_encode(coder *c, const coder_stripe *stripes, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const gfk_regions data = data_of(&stripes[i]), parity = parity_of(c, &stripes[i]);
-        const gfk_status status = gfk_rs_encode(c->code, &data, &parity, stripes[i].bytes, NULL);
-        if (status != GFK_STATUS_SUCCESS)
-            return failed(status);
+/* The end of a call: who did it, and what a person should know of that. */
+static int done(coder *c, gfk_status status, const gfk_pipeline_report *report) {
+    if (status != GFK_STATUS_SUCCESS)
+        return failed(status);
+    c->path = report->path == GFK_PATH_GPU && report->gpu_bytes == 0 ? GFK_PATH_CPU : report->path;
+    if (report->device_status != GFK_STATUS_SUCCESS && !c->told) {
+        c->told = true;
+        warn("the GPU failed (%s); the CPU goes on", gfk_status_description(report->device_status));
     }
     return 0;
 }
 
+int coder_encode(coder *c, const coder_stripe *stripes, size_t count) {
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        const gfk_regions data = data_of(&stripes[i]), parity = parity_of(c, &stripes[i]);
+        gfk_pipeline_report report = {0};
+        const gfk_status status =
+            gfk_rs_encode_host(c->pipeline, c->code, &data, &parity, stripes[i].bytes, &report);
+        code = done(c, status, &report);
+    }
+    return code;
+}
+
 int coder_decode(coder *c, const coder_stripe *stripes, size_t count, const size_t *lost,
                  size_t lost_count, const size_t *wanted, size_t wanted_count) {
-    if (wanted_count == 0)
-        return 0;
-    for (size_t i = 0; i < count; i++) {
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0 && wanted_count != 0; i++) {
         const gfk_regions data = data_of(&stripes[i]), parity = parity_of(c, &stripes[i]);
-        const gfk_status status = gfk_rs_decode(c->code, lost, lost_count, wanted, wanted_count,
-                                                &data, &parity, stripes[i].bytes, NULL);
-        if (status != GFK_STATUS_SUCCESS)
-            return failed(status);
+        gfk_pipeline_report report = {0};
+        const gfk_status status =
+            gfk_rs_decode_host(c->pipeline, c->code, lost, lost_count, wanted, wanted_count, &data,
+                               &parity, stripes[i].bytes, &report);
+        code = done(c, status, &report);
     }
-    return 0;
+    return code;
 }
 
 int coder_verify(coder *c, const coder_stripe *stripe, bool *matches) {
     const gfk_regions data = data_of(stripe), parity = parity_of(c, stripe);
     uint32_t differs = 0;
-    const gfk_status status = gfk_rs_verify(c->code, &data, &parity, stripe->bytes, &differs, NULL);
+    gfk_pipeline_report report = {0};
+    const gfk_status status =
+        gfk_rs_verify_host(c->pipeline, c->code, &data, &parity, stripe->bytes, &differs, &report);
     *matches = differs == 0;
-    return status == GFK_STATUS_SUCCESS ? 0 : failed(status);
+    return done(c, status, &report);
 }
 
 static gfk_status make_workspace(coder *c, size_t bytes) {

@@ -17,7 +17,7 @@ typedef enum coder_backend { BACKEND_AUTO = 0, BACKEND_CUDA, BACKEND_HOST } code
 typedef struct coder_options {
     coder_backend backend;
     int device;      /* -1: any */
-    uint64_t memory; /* bytes for batches */
+    uint64_t memory; /* bytes for batches, and as many for pinned buffers of a GPU */
 } coder_options;
 
 /* One stripe: k + m blocks of the same length. */
@@ -31,8 +31,12 @@ typedef struct coder coder;
 /* All that return int return 0, or an exit code after a message. One thread at a time. */
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m);
-void coder_close(coder *c);               /* NULL is allowed */
-const char *coder_engine(const coder *c); /* what computes, for a person */
+void coder_close(coder *c); /* NULL is allowed */
+/* What computed last, for a person: "gpu", "both", or the engine on the CPU. */
+const char *coder_engine(const coder *c);
+/* Memory for blocks; pinned if a GPU was asked for, which then reads and writes it itself. */
+void *coder_allocate(const coder *c, size_t bytes);
+void coder_free(const coder *c, void *memory);
 
 /* Parity from data, of each stripe. */
 int coder_encode(coder *c, const coder_stripe *stripes, size_t count);

@@ -8,6 +8,8 @@ int command_decode(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_repair(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_calibrate(int argc, char **argv);
+int command_advise(int argc, char **argv);
 int command_mul(int argc, char **argv);
 int command_div(int argc, char **argv);
 int command_methods(int argc, char **argv);

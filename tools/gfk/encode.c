@@ -99,8 +99,8 @@ static int check_unchanged(const encoding *e) {
 static int encode_stream(encoding *e) {
     batch_set batches;
     const uint64_t size = e->regular ? (uint64_t)e->before.st_size : UINT64_MAX;
-    int code = batch_set_create(&batches, e->header.k, e->header.m, (size_t)e->header.block_bytes,
-                                size, e->options->coder.memory);
+    int code = batch_set_create(&batches, e->coder, e->header.k, e->header.m,
+                                (size_t)e->header.block_bytes, size, e->options->coder.memory);
     if (code != 0)
         return code;
     progress_begin(e->name, e->regular ? size : 0);

@@ -18,6 +18,8 @@ static const struct {
     {"verify", command_verify, "check shards, and whether the file can be brought back"},
     {"repair", command_repair, "make missing and damaged shards again"},
     {"info", command_info, "say what shards are of, and which are there"},
+    {"calibrate", command_calibrate, "measure what CPU, bus and GPU do, and keep it"},
+    {"advise", command_advise, "say what would encode fastest"},
     {"mul", command_mul, "multiply in GF(2^w), as gf_mult does"},
     {"div", command_div, "divide in GF(2^w), as gf_div does"},
     {"methods", command_methods, "list the methods, and why one is not there"},

@@ -29,9 +29,9 @@ static const struct row {
     unsigned commands;
     const char *help;
 } rows[] = {
-    {"data", 'k', "K", COMMAND_ENCODE, "data shards (10)"},
-    {"parity", 'm', "M", COMMAND_ENCODE, "parity shards: so many may be lost (4)"},
-    {"width", 'w', "W", COMMAND_ENCODE, "bits of a symbol: 8, 16 or 32 (8)"},
+    {"data", 'k', "K", COMMAND_ENCODE | COMMAND_SPEED, "data shards (10)"},
+    {"parity", 'm', "M", COMMAND_ENCODE | COMMAND_SPEED, "parity shards: so many may be lost (4)"},
+    {"width", 'w', "W", COMMAND_ENCODE | COMMAND_SPEED, "bits of a symbol: 8, 16 or 32 (8)"},
     {"polynomial", OPTION_POLYNOMIAL, "P", COMMAND_ENCODE,
      "of the field, with its leading term (0x11d, 0x1100b, 0x100400007)"},
     {"matrix", OPTION_MATRIX, "NAME", COMMAND_ENCODE,
@@ -44,13 +44,15 @@ static const struct row {
      "replace files that hold something else"},
     {"backend", OPTION_BACKEND, "NAME", COMMAND_FILES & ~COMMAND_INFO,
      "what computes: auto, cuda or host (auto)"},
-    {"device", OPTION_DEVICE, "N", COMMAND_FILES & ~COMMAND_INFO, "the GPU to use"},
+    {"device", OPTION_DEVICE, "N", (COMMAND_FILES & ~COMMAND_INFO) | COMMAND_CALIBRATE,
+     "the GPU to use"},
     {"memory", OPTION_MEMORY, "SIZE", COMMAND_FILES & ~COMMAND_INFO,
      "bytes for data on its way (256M)"},
-    {"json", OPTION_JSON, NULL, COMMAND_FILES | COMMAND_METHODS,
+    {"json", OPTION_JSON, NULL, COMMAND_FILES | COMMAND_METHODS | COMMAND_SPEED,
      "one line of JSON instead of text"},
-    {"quiet", 'q', NULL, COMMAND_FILES, "nothing but errors"},
-    {"help", OPTION_HELP, NULL, COMMAND_FILES | COMMAND_METHODS | COMMAND_SMALL, "this text"},
+    {"quiet", 'q', NULL, COMMAND_FILES | COMMAND_CALIBRATE, "nothing but errors"},
+    {"help", OPTION_HELP, NULL, COMMAND_FILES | COMMAND_METHODS | COMMAND_SPEED | COMMAND_SMALL,
+     "this text"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -80,8 +82,7 @@ bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *val
     return true;
 }
 
-/* A number of bytes: digits, and K, M or G for powers of 1024. */
-static bool parse_size(const char *text, uint64_t *value) {
+bool parse_size(const char *text, uint64_t *value) {
     static const char letters[] = "KMG";
     char digits[32];
     const size_t length = strlen(text);

@@ -17,8 +17,11 @@ enum {
     COMMAND_REPAIR = 8,
     COMMAND_INFO = 16,
     COMMAND_METHODS = 32,
-    COMMAND_SMALL = 64, /* mul, div, unit, time: nothing but --help */
-    COMMAND_FILES = 31
+    COMMAND_CALIBRATE = 64,
+    COMMAND_ADVISE = 128,
+    COMMAND_SMALL = 256, /* mul, div, unit, time: nothing but --help */
+    COMMAND_FILES = 31,
+    COMMAND_SPEED = COMMAND_CALIBRATE | COMMAND_ADVISE
 };
 
 typedef struct tool_options {
@@ -48,5 +51,7 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
 
 /* A number in any base that strtoull knows, from least to most. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);
+/* A number of bytes: digits, and K, M or G for powers of 1024. */
+bool parse_size(const char *text, uint64_t *value);
 
 #endif

@@ -224,8 +224,9 @@ static int write_step(void *pointer, void *context) {
 static int run(restore *r) {
     const shard_header *header = &r->set->header;
     batch_set batches;
-    int code = batch_set_create(&batches, header->k, header->m, (size_t)header->block_bytes,
-                                header->file_bytes, r->options->memory);
+    int code =
+        batch_set_create(&batches, r->coder, header->k, header->m, (size_t)header->block_bytes,
+                         header->file_bytes, r->options->memory);
     if (code != 0)
         return code;
     progress_begin(r->options->what, header->file_bytes);

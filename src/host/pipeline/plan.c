@@ -5,6 +5,7 @@
 /* The rule without calibration. */
 enum {
     WORTH_A_TRIP = 16 << 20, /* bytes of all regions together */
+    WORTH_A_TRIP_FROM_REFERENCE = 1 << 20,
     MANY_THREADS = 12
 };
 
@@ -29,11 +30,12 @@ static gfk_path by_calibration(const gfk_job *job, gfk_where where, const char *
  * cores anyway, and without ISA-L the CPU is ten times slower. */
 static gfk_path by_rule(const gfk_job *job, gfk_where where, const char **reason) {
     const size_t regions = job->in.count + job->out.count;
-    if (job->bytes < WORTH_A_TRIP / regions) {
+    const bool isal = job->kept->host->info.engine->family == GFK_ENGINE_ISAL;
+    if (job->bytes < (isal ? WORTH_A_TRIP : WORTH_A_TRIP_FROM_REFERENCE) / regions) {
         *reason = "there is no calibration, and the regions are short";
         return GFK_PATH_CPU;
     }
-    if (job->kept->host->info.engine->family != GFK_ENGINE_ISAL) {
+    if (!isal) {
         *reason = "there is no calibration, the regions are long, and ISA-L lacks this field";
         return GFK_PATH_GPU;
     }
