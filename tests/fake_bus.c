@@ -8,16 +8,7 @@
 #include <string.h>
 
 #include "../src/host/pipeline/bus.h"
-
-enum { MOST_RANGES = 1024, NOBODY = -2, HOST = -1 };
-
-/* Memory of a device, or of the host and registered. */
-static struct range {
-    unsigned char *begin;
-    size_t bytes;
-    int device; /* NOBODY: a free entry */
-} ranges[MOST_RANGES];
-static size_t range_count;
+#include "fake_memory.h"
 
 /* What was ordered, a list in order. */
 typedef struct order {
@@ -44,8 +35,8 @@ typedef struct event {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static fake_bus config = FAKE_BUS_INIT;
-static uint64_t faults, orders, asked; /* asked: the device that fails */
-static gfk_stream_t streams;           /* a list */
+static uint64_t faults, asked; /* asked: the device that fails */
+static gfk_stream_t streams;   /* a list */
 static bool dead;
 static _Thread_local int current;
 
@@ -57,7 +48,7 @@ static gfk_status guarded(gfk_status status) {
 void fake_bus_set(const fake_bus *bus) {
     (void)pthread_mutex_lock(&mutex);
     config = *bus;
-    orders = asked = 0;
+    asked = 0;
     dead = false;
     (void)pthread_mutex_unlock(&mutex);
 }
@@ -69,13 +60,6 @@ uint64_t fake_bus_faults(void) {
     return n;
 }
 
-uint64_t fake_bus_orders(void) {
-    (void)pthread_mutex_lock(&mutex);
-    const uint64_t n = orders;
-    (void)pthread_mutex_unlock(&mutex);
-    return n;
-}
-
 int fake_bus_current(void) {
     return current;
 }
@@ -83,49 +67,13 @@ int fake_bus_current(void) {
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-static struct range *range_of(const void *memory) {
-    const unsigned char *p = memory;
-    for (size_t i = 0; i < range_count; i++)
-        if (ranges[i].device != NOBODY && p >= ranges[i].begin &&
-            p < ranges[i].begin + ranges[i].bytes)
-            return &ranges[i];
-    return NULL;
-}
-
-static bool within(const void *memory, size_t bytes, int device) {
-    const struct range *r = range_of(memory);
-    return r != NULL && r->device == device &&
-           bytes <= (size_t)(r->begin + r->bytes - (const unsigned char *)memory);
-}
-
-static gfk_status add_range(void *memory, size_t bytes, int device) {
-    size_t i = 0;
-    while (i < range_count && ranges[i].device != NOBODY)
-        i++;
-    if (i == MOST_RANGES)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    range_count += i == range_count;
-    ranges[i] = (struct range){memory, bytes, device};
-    return GFK_STATUS_SUCCESS;
-}
-
 size_t fake_bus_left(void) {
     (void)pthread_mutex_lock(&mutex);
-    size_t left = 0;
+    size_t left = fake_memory_count();
     for (gfk_stream_t s = streams; s != NULL; s = s->next)
         left++;
-    for (size_t i = 0; i < range_count; i++)
-        left += ranges[i].device != NOBODY;
     (void)pthread_mutex_unlock(&mutex);
     return left;
-}
-
-static size_t used_of(int device) {
-    size_t used = 0;
-    for (size_t i = 0; i < range_count; i++)
-        if (ranges[i].device == device)
-            used += ranges[i].bytes;
-    return used;
 }
 
 /* Every call that a device can fail asks here first. */
@@ -145,27 +93,28 @@ gfk_status gfk_bus_register(void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (config.devices == 0)
         return guarded(GFK_STATUS_NO_DEVICE);
-    if (bytes > config.pinned || used_of(HOST) > config.pinned - bytes)
+    if (bytes > config.pinned || fake_memory_used(FAKE_HOST) > config.pinned - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
-    return guarded(range_of(memory) ? GFK_STATUS_INVALID_ARGUMENT : add_range(memory, bytes, HOST));
+    return guarded(fake_memory_find(memory) ? GFK_STATUS_INVALID_ARGUMENT
+                                            : fake_memory_add(memory, bytes, FAKE_HOST));
 }
 
 gfk_status gfk_bus_unregister(void *memory) {
     (void)pthread_mutex_lock(&mutex);
-    struct range *r = range_of(memory);
-    if (r == NULL || r->device != HOST || r->begin != memory)
+    fake_range *r = fake_memory_find(memory);
+    if (r == NULL || r->device != FAKE_HOST || r->begin != memory)
         return guarded(GFK_STATUS_INVALID_ARGUMENT);
-    r->device = NOBODY;
+    r->device = FAKE_NOBODY;
     return guarded(GFK_STATUS_SUCCESS);
 }
 
 gfk_bus_memory gfk_bus_memory_of(const void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
-    const struct range *r = range_of(memory);
-    const gfk_bus_memory kind = r == NULL || r->device == NOBODY ? GFK_BUS_PAGEABLE
-                                : r->device != HOST              ? GFK_BUS_DEVICE
-                                : within(memory, bytes, HOST)    ? GFK_BUS_PINNED
-                                                                 : GFK_BUS_PAGEABLE;
+    const fake_range *r = fake_memory_find(memory);
+    const gfk_bus_memory kind = r == NULL || r->device == FAKE_NOBODY         ? GFK_BUS_PAGEABLE
+                                : r->device != FAKE_HOST                      ? GFK_BUS_DEVICE
+                                : fake_memory_holds(memory, bytes, FAKE_HOST) ? GFK_BUS_PINNED
+                                                                              : GFK_BUS_PAGEABLE;
     (void)pthread_mutex_unlock(&mutex);
     return kind;
 }
@@ -174,21 +123,21 @@ gfk_status gfk_bus_alloc(void **memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
         return guarded(failure());
-    if (bytes > config.memory || used_of(current) > config.memory - bytes)
+    if (bytes > config.memory || fake_memory_used(current) > config.memory - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
     void *made = malloc(bytes);
     memset(made, 0x5a, bytes);
     *memory = made;
-    return guarded(add_range(made, bytes, current));
+    return guarded(fake_memory_add(made, bytes, current));
 }
 
 void gfk_bus_free(void *memory) {
     (void)pthread_mutex_lock(&mutex);
-    struct range *r = range_of(memory);
-    if (r == NULL || r->begin != memory || r->device == HOST)
+    fake_range *r = fake_memory_find(memory);
+    if (r == NULL || r->begin != memory || r->device == FAKE_HOST)
         faults++;
     else
-        r->device = NOBODY;
+        r->device = FAKE_NOBODY;
     free(memory);
     (void)pthread_mutex_unlock(&mutex);
 }
@@ -196,7 +145,7 @@ void gfk_bus_free(void *memory) {
 void *fake_bus_device_memory(size_t bytes) {
     void *memory = malloc(bytes);
     (void)pthread_mutex_lock(&mutex);
-    (void)add_range(memory, bytes, 0);
+    (void)fake_memory_add(memory, bytes, 0);
     (void)pthread_mutex_unlock(&mutex);
     return memory;
 }
@@ -309,7 +258,6 @@ static void die(gfk_stream_t s) {
 static gfk_status put(const order *ordered, gfk_stream_t s) {
     if (s->device != current)
         faults++;
-    orders++;
     if (fails(s->device))
         return failure();
     order *o = malloc(sizeof *o);
@@ -337,8 +285,8 @@ static gfk_status copy(void *to, size_t to_pitch, const void *from, size_t from_
     for (size_t i = 0; i < rows; i++) {
         const unsigned char *here = (const unsigned char *)from + i * from_pitch;
         const unsigned char *there = (const unsigned char *)to + i * to_pitch;
-        if (!within(back ? here : there, bytes, s->device) ||
-            !within(back ? there : here, bytes, HOST))
+        if (!fake_memory_holds(back ? here : there, bytes, s->device) ||
+            !fake_memory_holds(back ? there : here, bytes, FAKE_HOST))
             faults++;
     }
     return guarded(put(&o, s));
@@ -357,7 +305,7 @@ gfk_status gfk_bus_fetch(void *host, size_t stride, const void *device, size_t p
 gfk_status gfk_bus_clear(void *device, size_t bytes, gfk_stream_t stream) {
     const order o = {.kind = CLEAR, .to = device, .bytes = bytes};
     (void)pthread_mutex_lock(&mutex);
-    if (!within(device, bytes, stream->device))
+    if (!fake_memory_holds(device, bytes, stream->device))
         faults++;
     return guarded(put(&o, stream));
 }
@@ -367,8 +315,8 @@ gfk_status gfk_bus_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     (void)pthread_mutex_lock(&mutex);
     const int device = call->stream->device;
-    if (!within(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
-        !within(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
+    if (!fake_memory_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
+        !fake_memory_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
         faults++;
     return guarded(put(&o, call->stream));
 }

@@ -33,9 +33,8 @@ typedef struct fake_bus {
 void fake_bus_set(const fake_bus *bus);
 /* Orders that no real device could follow: of memory that is not pinned, or not the device's. */
 uint64_t fake_bus_faults(void);
-uint64_t fake_bus_orders(void); /* since fake_bus_set */
-int fake_bus_current(void);     /* the calling thread's device */
-size_t fake_bus_left(void);     /* allocations, registrations and streams that nobody gave back */
+int fake_bus_current(void); /* the calling thread's device */
+size_t fake_bus_left(void); /* allocations, registrations and streams that nobody gave back */
 /* An address range in the devices' memory, which the CPU must not touch. */
 void *fake_bus_device_memory(size_t bytes);
 void fake_bus_device_free(void *memory);
