@@ -160,6 +160,7 @@ def overwrite(path, position, content):
 def main(*tests):
     global options, rng
     options = parser.parse_args()
+    os.environ["XDG_CACHE_HOME"] = "/dev/null"  # nobody's calibration
     options.tool = os.path.abspath(options.tool)
     # The thread that waits for signals never ends; ThreadSanitizer would wait a second for it.
     os.environ["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + os.environ.get("TSAN_OPTIONS", "")

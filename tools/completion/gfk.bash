@@ -3,7 +3,7 @@
 
 _gfk() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="encode decode verify repair info mul div methods unit time"
+    local commands="encode decode verify repair info calibrate advise mul div methods unit time"
     local computing="--backend --device --memory --json --quiet --help -q"
     local words=
 
@@ -35,6 +35,8 @@ _gfk() {
     verify) words=$computing ;;
     repair) words="--force -f $computing" ;;
     info) words="--json --quiet --help -q" ;;
+    calibrate) words="--data --parity --width -k -m -w --device --json --quiet --help -q" ;;
+    advise) words="--data --parity --width -k -m -w --json --help" ;;
     methods) words="8 16 32 --json --help" ;;
     mul | div | unit | time) words="--help" ;;
     esac

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What computes: the CPU, a GPU where there is one, and what the machine is known to do."""
+
+import os
+import re
+
+import harness
+from harness import Folder, check, gfk, shard
+
+CODES = (("-k10", "-m4"), ("-k3", "-m2", "-w16"), ("-k4", "-m2", "-w32", "--block-size", "64K"),
+         ("-k5", "-m3", "--polynomial", "0x187", "--block-size", "4160"))
+
+
+def every_backend_makes_the_same_bytes():
+    """What one encodes the other verifies, decodes and repairs."""
+    there = ["host", "auto"]
+    with Folder() as folder:
+        folder.write("f", b"x")
+        run = gfk("encode", "-k1", "-m1", "--backend", "cuda", "f", cwd=folder.path,
+                  expect=(harness.OK, harness.BACKEND))
+        if run.code == harness.OK:
+            there.append("cuda")
+        else:
+            check(not os.path.exists(folder / shard("f", 0)) and "GPU" in run.err, run.err)
+            gfk("encode", "--device", "0", "-k1", "-m1", "f", cwd=folder.path,
+                expect=harness.BACKEND)
+    print("backends:", *there)
+    for code in CODES:
+        n = sum(int(re.sub(r"\D", "", c)) for c in code[:2])
+        m = int(code[1][2:])
+        for maker in there:
+            for user in there:
+                with Folder() as folder:
+                    content = harness.rng.randbytes(harness.rng.randrange(5 << 20, 6 << 20))
+                    folder.write("f", content)
+                    run = gfk("encode", "--json", "--backend", maker, *code, "f", cwd=folder.path)
+                    engine = run.json()["engine"]
+                    check((engine == "gpu") == (maker == "cuda") or maker == "auto", engine)
+                    for i in harness.rng.sample(range(n), m):
+                        os.unlink(folder / shard("f", i))
+                    os.unlink(folder / "f")
+                    run = gfk("decode", "--json", "--backend", user, "f", cwd=folder.path)
+                    check(folder.read("f") == content, f"{maker} {user} {code}")
+                    gfk("repair", "--backend", user, "f", cwd=folder.path)
+                    gfk("verify", "--backend", maker, "f", cwd=folder.path)
+
+
+def little_memory():
+    with Folder() as folder:
+        content = harness.rng.randbytes(3 << 20)
+        folder.write("f", content)
+        for backend in ("auto", "host", "cuda"):
+            run = gfk("encode", "-f", "--backend", backend, "--memory", "1M", "--block-size", "4K", "f",
+                      cwd=folder.path, expect=(harness.OK, harness.BACKEND))
+            if run.code == harness.OK:
+                gfk("decode", "-f", "-o", "g", "--backend", backend, "f", cwd=folder.path)
+                check(folder.read("g") == content, backend)
+
+
+def calibration():
+    with Folder() as folder:
+        cache = dict(os.environ, XDG_CACHE_HOME=folder / "cache")
+        run = gfk("advise", env=cache, expect=harness.IO)
+        check("gfk calibrate" in run.err, run.err)
+        made = gfk("calibrate", "--json", "-k4", "-m2", "-w16", "64M", env=cache).json()
+        file = os.path.join(folder / "cache", "gfk", "calibration")
+        check(made["calibration"] == file and os.path.getsize(file) > 0, made)
+        check(made["bytes"] == 64 << 20 and made["threads"] >= 1 and made["processor"], made)
+        check([a["memory"] for a in made["advice"]] == ["pageable", "pinned"], made)
+        for a in made["advice"]:
+            times = {p: a[p] for p in ("cpu", "gpu", "both") if p in a}
+            check(times["cpu"] > 0 and a["path"] == min(times, key=times.get), a)
+            check(("gpu" in times) == bool(made["gpus"]), a)
+        told = gfk("advise", "--json", "-k4", "-m2", "-w16", "64M", env=cache).json()
+        check(told["advice"] == made["advice"] and told["calibration"] == file, told)
+        longer = gfk("advise", "--json", "-k4", "-m2", "-w16", "640M", env=cache).json()
+        check(longer["advice"][0]["cpu"] > 5 * told["advice"][0]["cpu"], longer)
+        check("GB/s of data" in gfk("advise", env=cache).text, "for a person")
+        content = harness.rng.randbytes(100000)
+        folder.write("f", content)
+        with open(file, "rb") as stream:
+            good = bytearray(stream.read())
+        for text in (bytes(good), bytes(good[:-9]), b"", b"\xff" * 5000):  # damaged ones are as none
+            with open(file, "wb") as stream:
+                stream.write(text)
+            gfk("encode", "-f", "-k3", "-m2", "f", cwd=folder.path, env=cache)
+            gfk("decode", "-f", "-o", "g", "f", cwd=folder.path, env=cache)
+            check(folder.read("g") == content, len(text))
+        gfk("advise", env=cache, expect=harness.IO)
+
+
+def where_the_calibration_is():
+    with Folder() as folder:
+        gone = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+        gfk("advise", env=gone, expect=harness.IO)
+        run = gfk("advise", env=dict(gone, HOME=folder.path), expect=harness.IO)
+        check(folder / ".cache/gfk/calibration" in run.err, run.err)
+        run = gfk("advise", env=dict(gone, HOME=folder.path, XDG_CACHE_HOME="not/absolute"),
+                  expect=harness.IO)
+        check(folder / ".cache/gfk/calibration" in run.err, run.err)
+        folder.write("file", b"")
+        gfk("calibrate", env=dict(gone, XDG_CACHE_HOME=folder / "file"), expect=harness.IO)
+        for wrong in (("advise", "0"), ("advise", "1", "2"), ("advise", "1X"), ("advise", "-k0"),
+                      ("advise", "--device", "0"), ("calibrate", "-w7")):
+            gfk(*wrong, env=gone, expect=harness.USAGE)
+
+
+harness.main(every_backend_makes_the_same_bytes, little_memory, calibration, where_the_calibration_is)
