@@ -125,7 +125,8 @@ def paths(calls):
     for call in sorted((call for path in PATHS for call in calls.get(path)),
                        key=lambda call: calls.stems().index(call.stem)):
         name, bound, asked = bound_and_asked(calls, call)
-        path = PATHS[call.path] + (f", {call.row.threads} threads" if call.path == "cpu" else "")
+        threads = f", {call.row.threads} thread{'s' if call.row.threads > 1 else ''}"
+        path = PATHS[call.path] + (threads if call.path == "cpu" else "")
         lines.append([call.text, path, call.where, rate(call.gbps), name, rate(bound),
                       reached(call, bound), asked, number(call.seconds, 2),
                       number(call.row.spread)])
