@@ -324,5 +324,6 @@ int restore_open_coder(coder **c, const shard_set *set, const coder_options *opt
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
                     gfk_status_description(status));
-    return coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+    const int code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+    return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* it is the shards that are wrong */
 }
