@@ -145,15 +145,15 @@ def auto(calls):
         gpu, both, cpu = (calls.beside(call, path) for path in ("gpu", "both", "cpu"))
         direct = cpu.bound if cpu else 0.0
         better = max(gpu.gbps, direct) if gpu and direct else 0.0
-        fastest = max(gpu.gbps, both.gbps, cpu.gbps) if gpu and both and cpu else 0.0
         lines.append([call.text, call.where, call.took, rate(call.gbps), gbps_of(gpu),
                       rate(direct), percent(call.gbps, better), at_least(AUTO), gbps_of(both),
-                      gbps_of(cpu), percent(call.gbps, fastest), number(call.seconds, 2)])
+                      gbps_of(cpu), rate(call.bound), percent(call.gbps, call.bound),
+                      number(call.seconds, 2)])
     return "AUTO goes by a calibration made in the same run. It is asked for a share of the better " \
-        "of the GPU path and ISA-L called directly on all cores; beside that stands its share of " \
-        "the fastest of the three paths.\n\n" + table(
+        "of the GPU path and ISA-L called directly on all cores; it is also measured beside the " \
+        "best of the three paths, a pass of which precedes each of AUTO's.\n\n" + table(
             ["call", "memory", "took", "AUTO GB/s of data", "GPU", "ISA-L directly",
-             "% of the better", "asked", "BOTH", "CPU", "% of the fastest path",
+             "% of the better", "asked", "BOTH", "CPU", "best path, beside it", "% of that",
              "CPU seconds of AUTO"], lines) if lines else ""
 
 

@@ -186,7 +186,7 @@ def sweep(ks=(2, 4, 8, 16, 32, 64), ms=(2, 3, 4, 6, 8, 12, 16)):
 
 def call(name, gbps, took, cpu_s, bound=0.0, kernel=0.0, best=0.0, **fields):
     """A row of calls on host memory; what, k, m, bytes of data, memory and path are in its name.
-    AUTO has no bound, but the best of the other paths."""
+    AUTO has no ceiling, but the best of the other paths to equal."""
     words = name.split("/")
     k, m = (int(word) for word in words[1].split("+"))
     count = int("".join(filter(str.isdigit, words[2])))
@@ -194,9 +194,11 @@ def call(name, gbps, took, cpu_s, bound=0.0, kernel=0.0, best=0.0, **fields):
     moved = (k + m) / k
     against = {("gpu", "pinned"): "transfer only", ("gpu", "pageable"): "a plain pageable copy",
                ("cpu", "pageable"): "ISA-L called directly"}.get(
-                   (words[4], words[3]), "the better of the other paths")
+                   (words[4], words[3]), "the best of the other paths")
     share = 100 * gbps / (bound or best) if bound or best else 0.0
     note = f"CPU {cpu_s:.2f} s; took {took}"
+    if best:
+        fields = {"bound_GBps": best, **fields}
     if bound:
         fields = {"bound_GBps": bound, "roofline_GBps": bound * moved,
                   "percent_of_roofline": share, "above_101_percent": float(share > 101), **fields}
