@@ -4,7 +4,9 @@
 #include "device.h"
 #include "host_test.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace {
 
@@ -123,6 +125,42 @@ TEST_P(HostGpu, TheCurrentDeviceStays) {
     device::select(0);
     pipeline_.reset();
     EXPECT_EQ(0, device::current());
+}
+
+// One call on all devices there are, in any order. The bytes are the reference engine's, and
+// no device is left out.
+TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
+    if (!on_gpu() || device::count() < 2)
+        GTEST_SKIP() << "there are no two devices";
+    constexpr size_t K = 10, M = 4, REGION = 16 * BYTES + 13;
+    std::vector<int> devices(static_cast<size_t>(device::count()));
+    std::iota(devices.begin(), devices.end(), 0);
+    const gfk_field field = make_field(8);
+    Random random(7);
+    const std::vector<uint32_t> matrix = random_elements(8, M * K, random);
+    for (bool reversed : {false, true}) {
+        if (reversed)
+            std::reverse(devices.begin(), devices.end());
+        for (Place place : {Place::PINNED, Place::PAGEABLE}) {
+            gfk_pipeline_desc d = desc();
+            d.devices = devices.data();
+            d.device_count = devices.size();
+            d.device_memory = size_t(32) << 20; // many chunks, so that there are some for everybody
+            const Pipeline pipeline = make_pipeline(d);
+            HostStage stage(K, M, REGION, place, random);
+            stage.expect(field, matrix, GFK_SET, random);
+            gfk_pipeline_report report = {};
+            ASSERT_STATUS(GFK_STATUS_SUCCESS,
+                          gfk_product_host(pipeline.get(), &field, M, K, matrix.data(), stage.in(),
+                                           stage.out(), REGION, GFK_SET, &report));
+            EXPECT_TRUE(stage.as_expected());
+            EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
+            expect_sound(report, pipeline.get(), REGION);
+            for (size_t i = 0; path() == GFK_PATH_GPU && i < devices.size(); i++)
+                EXPECT_LT(0u, report.device_bytes[i]) << "device " << devices[i];
+            count_checked();
+        }
+    }
 }
 
 // A device without free memory: the CPU does the work and says why.
