@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast the tool turns files into shards and back, beside plain copies of as many bytes.
+
+    bench/tool_rates.py GFK FOLDER [GIB] [--backend NAME]...
+
+Writes a file of random bytes to FOLDER, and times `gfk encode -k 10 -m 4`, `verify`, `decode` after
+four data shards are gone, and `repair`. Before each, the files that it will read are written back and
+dropped from the cache, and a copy that reads and writes as many bytes, in as many files, is timed the
+same way: one thread reads 8 MiB at a time, another writes, and everything is brought to the disk."""
+
+import argparse
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+K, M, PIECE = 10, 4, 8 << 20
+
+
+def forget(paths):
+    for path in paths:
+        with open(path, "rb+") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def write_random(path, size):
+    with open(path, "wb") as file:
+        while file.tell() < size:
+            file.write(os.urandom(min(PIECE, size - file.tell())))
+
+
+def copy(sources, read_bytes, folder, written_files, write_bytes):
+    """Seconds to read the first bytes of the sources, and to write as many files of equal length."""
+    pieces = queue.Queue(4)
+
+    def read():
+        left = read_bytes
+        for source in sources:
+            with open(source, "rb", buffering=0) as file:
+                while left > 0 and (piece := file.read(min(PIECE, left))):
+                    left -= len(piece)
+                    pieces.put(piece)
+        pieces.put(None)
+
+    start = time.monotonic()
+    reader = threading.Thread(target=read)
+    reader.start()
+    names = [folder / f"copy.{i}" for i in range(written_files)]
+    files = [open(name, "wb", buffering=0) for name in names]
+    left, spare = write_bytes, b""
+    while (piece := pieces.get()) is not None or left > 0:
+        spare = piece or spare
+        each = len(spare) * write_bytes // read_bytes // max(len(files), 1)
+        for file in files:
+            step = min(each, left, len(spare))
+            file.write(memoryview(spare)[:step])
+            left -= step
+        if piece is None:
+            break
+    for file in files:
+        os.fsync(file.fileno())
+        file.close()
+    reader.join()
+    seconds = time.monotonic() - start
+    for name in names:
+        name.unlink()
+    return seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("gfk", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("gib", type=float, nargs="?", default=4)
+    parser.add_argument("--backend", action="append")
+    options = parser.parse_args()
+    size, file = int(options.gib * 2**30), options.folder / "tool_rates.bin"
+    shards = [Path(f"{file}.gfk.{i:03}") for i in range(K + M)]
+
+    def run(*arguments):
+        start = time.monotonic()
+        subprocess.run([options.gfk, *arguments, "--quiet"], check=True)
+        return time.monotonic() - start
+
+    def report(backend, what, seconds, plain):
+        print(f"{what:7} {backend:5} {size / seconds / 1e9:7.2f} GB/s of file, a copy of as many "
+              f"bytes {size / plain / 1e9:7.2f}, {100 * plain / seconds:5.1f} %", flush=True)
+
+    write_random(file, size)
+    parity = size * M // K
+    for backend in options.backend or ["host"]:
+        which = ["--backend", backend]
+        forget([file])
+        plain = copy([file], size, options.folder, K + M, size + parity)
+        forget([file])
+        report(backend, "encode", run("encode", "-k", str(K), "-m", str(M), *which, file), plain)
+        forget(shards)
+        plain = copy(shards, size + parity, options.folder, 0, 0)
+        forget(shards)
+        report(backend, "verify", run("verify", *which, file), plain)
+        for shard in shards[:M]:
+            shard.unlink()
+        file.unlink()
+        forget(shards[M:])
+        plain = copy(shards[M:], size, options.folder, 1, size)
+        forget(shards[M:])
+        report(backend, "decode", run("decode", *which, file), plain)
+        forget([*shards[M:], file])
+        plain = copy(shards[M:], size, options.folder, M, parity)
+        forget(shards[M:])
+        report(backend, "repair", run("repair", *which, file), plain)
+        for shard in shards:
+            shard.unlink()
+    file.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
