@@ -50,6 +50,19 @@ static void doubling(const writer *w, char column, uint32_t d, const gfk_xor_op 
     OUT("lop3.b32 %%%c%u, %%x, 0x%x, %%y, 0x6a;\n", column, d, ~ones);
 }
 
+/* The same for w = 32: a mask or a factor of the one top bit. */
+static void doubling_w32(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+    const uint32_t low = (uint32_t)w->program->polynomial;
+    OUT("mul.lo.u32 %%x, %%%c%u, 2;\n", column, op->a);
+    if (op->multiply) {
+        OUT("mul.hi.u32 %%y, %%%c%u, 2;\n", column, op->a);
+        OUT("mul.lo.u32 %%y, %%y, 0x%x;\nxor.b32 %%%c%u, %%x, %%y;\n", low, column, d);
+        return;
+    }
+    OUT("shr.s32 %%y, %%%c%u, 31;\n", column, op->a);
+    OUT("lop3.b32 %%%c%u, %%y, 0x%x, %%x, 0x6a;\n", column, d, low);
+}
+
 static void carry(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
     if (!op->multiply) {
         OUT("shf.l.wrap.b32 %%%c%u, %%%c%u, %%%c%u, 1;\n", column, d, column, op->a, column, op->b);
@@ -72,7 +85,10 @@ static void body(const writer *w, char column) {
             sum(w, column, d, op);
             break;
         case GFK_XOR_DOUBLE:
-            doubling(w, column, d, op);
+            if (p->w == 32)
+                doubling_w32(w, column, d, op);
+            else
+                doubling(w, column, d, op);
             break;
         case GFK_XOR_SHIFT_LEFT:
             OUT("mul.lo.u32 %%%c%u, %%%c%u, 0x%x;\n", column, d, column, op->a,
@@ -116,11 +132,17 @@ static void aligned_loads(const writer *w) {
     }
 }
 
-/* What will be added to or compared, so that it comes while the program runs. Where that is the
- * limit, as for wider symbols, it does not pay. */
+/* Adding reads the outputs too. Where the program is the limit, as mostly for wider symbols, it
+ * does not pay to have them early; nor where inputs are most of what is read. */
+static bool prefetch_pays(const gfk_xor_program *p) {
+    return p->w == 8 || (p->rows >= p->cols &&
+                         gfk_xor_program_length(p) <= GFK_XOR_PER_WORD * (2 * p->rows + p->cols));
+}
+
+/* What will be added to or compared, so that it comes while the program runs. */
 static void prefetches(const writer *w) {
     const gfk_xor_program *p = w->program;
-    if (p->w != 8)
+    if (!prefetch_pays(p))
         return;
     OUT("ld.param.u32 %%x, [shape+24];\nsetp.eq.u32 %%cut, %%x, %u;\n@%%cut bra PROGRAM;\n",
         (unsigned)GFK_XOR_STORE);
