@@ -121,22 +121,17 @@ static void address(const writer *w, size_t region) {
 
 static const char *const aligned_columns[] = {"", "e", "ab", "", "abcd"};
 
-static void aligned_loads(const writer *w) {
-    const gfk_xor_program *p = w->program;
-    OUT("mul.wide.u32 %%off, %%idx, %u;\n", 4 * w->target->words);
-    for (size_t i = 0; i < p->cols; i++) {
-        address(w, i);
-        OUT("ld.global%s.b32 ", vector(w));
-        values(w, aligned_columns[w->target->words], (uint32_t)i);
-        OUT(", [%%p];\n");
-    }
-}
-
 /* Adding reads the outputs too. Where the program is the limit, as mostly for wider symbols, it
  * does not pay to have them early; nor where inputs are most of what is read. */
 static bool prefetch_pays(const gfk_xor_program *p) {
     return p->w == 8 || (p->rows >= p->cols &&
                          gfk_xor_program_length(p) <= GFK_XOR_PER_WORD * (2 * p->rows + p->cols));
+}
+
+/* Of few inputs, before they are loaded: ptxas moves prefetches that stand behind the loads to the
+ * end of the program. The figures of other programs of w = 8 are with those. */
+static bool prefetch_first(const gfk_xor_program *p) {
+    return p->w != 8 || (p->cols <= 2 && p->rows >= p->cols);
 }
 
 /* What will be added to or compared, so that it comes while the program runs. */
@@ -151,6 +146,21 @@ static void prefetches(const writer *w) {
         OUT("prefetch.global.L2 [%%p];\n");
     }
     OUT("PROGRAM:\n");
+}
+
+static void aligned_loads(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    OUT("mul.wide.u32 %%off, %%idx, %u;\n", 4 * w->target->words);
+    if (prefetch_first(p))
+        prefetches(w);
+    for (size_t i = 0; i < p->cols; i++) {
+        address(w, i);
+        OUT("ld.global%s.b32 ", vector(w));
+        values(w, aligned_columns[w->target->words], (uint32_t)i);
+        OUT(", [%%p];\n");
+    }
+    if (!prefetch_first(p))
+        prefetches(w);
 }
 
 static void aligned_stores(const writer *w) {
@@ -307,7 +317,6 @@ void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_t
     const unsigned words = target->words;
     head(w);
     aligned_loads(w);
-    prefetches(w);
     if (words == 1) {
         OUT("bra SINGLE;\n");
     } else {
