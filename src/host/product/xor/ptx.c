@@ -3,9 +3,11 @@
  * one word, which single words of unaligned regions and single symbols share. With one word per
  * thread it appears once.
  *
- * Registers: %a to %d the values of the aligned words, %e those of the single one; %idx the
- * thread's number, %off its offset in every region. */
+ * Registers: %a to %d the values of the aligned words, %e those of the single one; %o, %q, %r, %s
+ * the words of outputs as they were; %idx the thread's number, %off its offset in every region. */
 #include "ptx.h"
+
+enum { MOST_EARLY = 4 }; /* outputs that wait in registers */
 
 typedef struct writer {
     gfk_text *text;
@@ -121,46 +123,63 @@ static void address(const writer *w, size_t region) {
 
 static const char *const aligned_columns[] = {"", "e", "ab", "", "abcd"};
 
-/* Adding reads the outputs too. Where the program is the limit, as mostly for wider symbols, it
- * does not pay to have them early; nor where inputs are most of what is read. */
-static bool prefetch_pays(const gfk_xor_program *p) {
+/* Adding and comparing read the outputs too. Where the program is the limit, as mostly for wider
+ * symbols, it does not pay to have them early; nor where inputs are most of what is read. */
+static bool early_pays(const gfk_xor_program *p) {
     return p->w == 8 || (p->rows >= p->cols &&
                          gfk_xor_program_length(p) <= GFK_XOR_PER_WORD * (2 * p->rows + p->cols));
 }
 
-/* Of few inputs, before they are loaded: ptxas moves prefetches that stand behind the loads to the
- * end of the program. The figures of other programs of w = 8 are with those. */
-static bool prefetch_first(const gfk_xor_program *p) {
-    return p->w != 8 || (p->cols <= 2 && p->rows >= p->cols);
+/* Outputs come into L2. Those of 8 to 12 inputs come into registers, which then suffice without a
+ * spill: of fewer inputs L2 is soon enough, and more blocks are worth more. */
+static bool in_registers(const gfk_xor_program *p) {
+    return early_pays(p) && p->rows <= MOST_EARLY && p->cols >= 8 && p->cols <= 12;
 }
 
-/* What will be added to or compared, so that it comes while the program runs. */
-static void prefetches(const writer *w) {
+/* Output j as it is in memory: registers `to`. */
+static void load_output(const writer *w, size_t j, uint32_t to) {
+    address(w, w->program->cols + j);
+    OUT("ld.global%s.b32 ", vector(w));
+    values(w, "oqrs", to);
+    OUT(", [%%p];\n");
+}
+
+/* What will be added to or compared. In front of the inputs: ptxas moves prefetches that stand
+ * behind them to the end of the program. */
+static void early_outputs(const writer *w) {
     const gfk_xor_program *p = w->program;
-    if (!prefetch_pays(p))
+    if (!early_pays(p))
         return;
-    OUT("ld.param.u32 %%x, [shape+24];\nsetp.eq.u32 %%cut, %%x, %u;\n@%%cut bra PROGRAM;\n",
-        (unsigned)GFK_XOR_STORE);
+    OUT("@!%%accumulate bra INPUTS;\n");
     for (size_t j = 0; j < p->rows; j++) {
-        address(w, p->cols + j);
-        OUT("prefetch.global.L2 [%%p];\n");
+        if (in_registers(p)) {
+            load_output(w, j, (uint32_t)j);
+        } else {
+            address(w, p->cols + j);
+            OUT("prefetch.global.L2 [%%p];\n");
+        }
     }
-    OUT("PROGRAM:\n");
+    OUT("INPUTS:\n");
+}
+
+/* The number of the registers that hold output j as it was; loaded only now if it was not early. */
+static uint32_t output_before(const writer *w, size_t j) {
+    if (in_registers(w->program))
+        return (uint32_t)j;
+    load_output(w, j, 0);
+    return 0;
 }
 
 static void aligned_loads(const writer *w) {
     const gfk_xor_program *p = w->program;
     OUT("mul.wide.u32 %%off, %%idx, %u;\n", 4 * w->target->words);
-    if (prefetch_first(p))
-        prefetches(w);
+    early_outputs(w);
     for (size_t i = 0; i < p->cols; i++) {
         address(w, i);
         OUT("ld.global%s.b32 ", vector(w));
         values(w, aligned_columns[w->target->words], (uint32_t)i);
         OUT(", [%%p];\n");
     }
-    if (!prefetch_first(p))
-        prefetches(w);
 }
 
 static void aligned_stores(const writer *w) {
@@ -175,25 +194,20 @@ static void aligned_stores(const writer *w) {
     }
     OUT("ret;\nALIGNED_XOR:\n@%%check bra ALIGNED_CHECK;\n");
     for (size_t j = 0; j < p->rows; j++) {
-        address(w, p->cols + j);
-        OUT("ld.global%s.b32 ", vector(w));
-        values(w, "oqrs", 0);
-        OUT(", [%%p];\n");
+        const uint32_t o = output_before(w, j);
         for (unsigned v = 0; v < w->target->words; v++)
-            OUT("xor.b32 %%%c0, %%%c0, %%%c%u;\n", "oqrs"[v], "oqrs"[v], columns[v],
+            OUT("xor.b32 %%%c%u, %%%c%u, %%%c%u;\n", "oqrs"[v], o, "oqrs"[v], o, columns[v],
                 p -> outputs[j]);
+        address(w, p->cols + j);
         OUT("st.global%s.b32 [%%p], ", vector(w));
-        values(w, "oqrs", 0);
+        values(w, "oqrs", o);
         OUT(";\n");
     }
     OUT("ret;\nALIGNED_CHECK:\nmov.u32 %%bytes, %u;\nmov.b32 %%x, 0;\n", 4 * w->target->words);
     for (size_t j = 0; j < p->rows; j++) {
-        address(w, p->cols + j);
-        OUT("ld.global%s.b32 ", vector(w));
-        values(w, "oqrs", 0);
-        OUT(", [%%p];\n");
+        const uint32_t o = output_before(w, j);
         for (unsigned v = 0; v < w->target->words; v++) /* x |= output ^ value */
-            OUT("lop3.b32 %%x, %%%c0, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], columns[v],
+            OUT("lop3.b32 %%x, %%%c%u, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], o, columns[v],
                 p -> outputs[j]);
     }
     OUT("bra MARK;\n");
@@ -299,7 +313,8 @@ static void head(const writer *w) {
     const size_t values_needed = p->cols + p->count;
     for (unsigned v = 0; w->target->words > 1 && v < w->target->words; v++)
         OUT(".reg .b32 %%%c<%zu>;\n", "abcd"[v], values_needed);
-    OUT(".reg .b32 %%e<%zu>, %%o<1>, %%q<1>, %%r<1>, %%s<1>;\n", values_needed);
+    OUT(".reg .b32 %%e<%zu>, %%o<%d>, %%q<%d>, %%r<%d>, %%s<%d>;\n", values_needed, MOST_EARLY,
+        MOST_EARLY, MOST_EARLY, MOST_EARLY);
     OUT(".reg .b32 %%idx, %%thread, %%block, %%bytes, %%x, %%y;\n.reg .b64 %%p, %%off, %%q;\n");
     OUT(".reg .pred %%accumulate, %%check, %%single, %%cut, %%has<4>;\n");
     OUT("mov.u32 %%thread, %%tid.x;\nmov.u32 %%block, %%ctaid.x;\n");
