@@ -7,6 +7,9 @@ add_executable(
   gfk_xor_common_tool
   ${xor}/common_tool.c
   ${xor}/cse.c
+  ${xor}/dual.c
+  ${xor}/emit.c
+  ${xor}/horner.c
   ${xor}/program.c
   ${xor}/ptx.c
   ${xor}/specialize.c

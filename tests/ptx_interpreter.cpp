@@ -210,6 +210,8 @@ void PtxKernel::step(const Instruction &i, Thread &t) const {
         d = b > 63 ? 0 : v[0] << b;
     else if (op == "shr.u32")
         d = b > 31 ? 0 : a >> b;
+    else if (op == "shr.s32")
+        d = static_cast<uint32_t>(static_cast<int32_t>(a) >> (b > 31 ? 31 : b));
     else if (op == "shf.l.wrap.b32") // the upper word of b:a, moved up
         d = static_cast<uint32_t>((uint64_t{b} << 32 | a) << (c & 31) >> 32);
     else if (op == "shf.r.wrap.b32")

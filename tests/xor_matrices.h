@@ -58,6 +58,10 @@ inline Matrix make_matrix(const std::string &kind, const gfk_field &field, size_
     }
     if (kind == "cauchy")
         gfk_cauchy_matrix(&field, cols, rows, m.elements.data());
+    for (size_t j = 0; j < rows; j++)
+        for (size_t i = 1; i < cols; i++)
+            if (kind == "equal" || (kind == "pairs" && i % 2 == 1))
+                m.elements[j * cols + i] = m.elements[j * cols + i - 1];
     return m;
 }
 

@@ -2,8 +2,12 @@
 // The programs of the xor engine: right by the field's own arithmetic, and as short as they were.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "xor_matrices.h"
 extern "C" {
+#include "../src/host/product/xor/emit.h"
 #include "../src/host/product/xor/interpret.h"
 }
 
@@ -14,14 +18,25 @@ struct Program {
     gfk_status status;
     explicit Program(const Matrix &m)
         : status(gfk_xor_program_create(&p, &m.field, m.rows, m.cols, m.elements.data())) {}
+    Program(const Matrix &m, bool (*way)(gfk_xor_program *, const uint32_t *)) {
+        p.w = m.field.w;
+        p.polynomial = m.field.polynomial;
+        p.rows = m.rows;
+        p.cols = m.cols;
+        p.outputs = static_cast<uint32_t *>(std::calloc(m.rows, sizeof *p.outputs));
+        status = way(&p, m.elements.data()) ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+    }
     Program(const Program &) = delete;
     ~Program() { gfk_xor_program_free(&p); }
 };
 
-void check(const Matrix &m, int words) {
-    SCOPED_TRACE(m.name + " w=" + std::to_string(m.field.w) + " " + std::to_string(m.rows) + "x" +
-                 std::to_string(m.cols));
-    const Program program(m);
+std::string describe(const Matrix &m) {
+    return m.name + " w=" + std::to_string(m.field.w) + " " + std::to_string(m.rows) + "x" +
+           std::to_string(m.cols);
+}
+
+void check(const Matrix &m, const Program &program, int words) {
+    SCOPED_TRACE(describe(m));
     ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
     uint64_t state = 1;
     std::vector<uint32_t> in(m.cols), out(m.rows);
@@ -34,14 +49,27 @@ void check(const Matrix &m, int words) {
     }
 }
 
-const char *const kinds[] = {"random", "cauchy", "identity", "zero",
-                             "ones",   "sparse", "same",     "top"};
+void check(const Matrix &m, int words) {
+    check(m, Program(m), words);
+}
+
+bool same_operations(const gfk_xor_program &a, const gfk_xor_program &b) {
+    bool same = a.count == b.count && std::equal(a.outputs, a.outputs + a.rows, b.outputs);
+    for (size_t i = 0; same && i < a.count; i++)
+        same = a.ops[i].kind == b.ops[i].kind && a.ops[i].a == b.ops[i].a &&
+               a.ops[i].b == b.ops[i].b && a.ops[i].c == b.ops[i].c;
+    return same;
+}
+
+const char *const kinds[] = {"random", "cauchy", "identity", "zero",  "ones",
+                             "sparse", "same",   "top",      "equal", "pairs"};
 
 // Polynomials with few and with many terms, with and without the term below the leading one, which
 // decides whether doublings may be multiplications.
 const std::vector<gfk_field> fields = {
-    field_of(8),           field_of(8, 0x11b),    field_of(8, 0x1f3), field_of(16),
-    field_of(16, 0x1002b), field_of(16, 0x1a011), field_of(32),       field_of(32, 0x1000000af)};
+    field_of(8),           field_of(8, 0x11b),       field_of(8, 0x1f3), field_of(16),
+    field_of(16, 0x1002b), field_of(16, 0x1a011),    field_of(32),       field_of(32, 0x1000000af),
+    field_of(16, 0x1ffed), field_of(32, 0x1a8a526f5)};
 
 TEST(XorProgram, EveryShapeUpToTwelve) {
     for (const gfk_field &field : fields) {
@@ -75,18 +103,53 @@ TEST(XorProgram, EveryConstant) { // of w = 8: all that Horner's rule can meet
     }
 }
 
+// The dual by itself, whether or not it would have been chosen.
+TEST(XorProgram, Dual) {
+    for (const gfk_field &field : fields)
+        for (const char *kind : kinds)
+            for (size_t rows = 1; rows <= 9; rows++)
+                for (size_t cols = 1; cols * field.w <= 128 && cols <= 5; cols++) {
+                    const Matrix m = make_matrix(kind, field, rows, cols);
+                    check(m, Program(m, gfk_xor_dual), 3);
+                }
+    check(make_matrix("random", field_of(8), 64, 16), 3);
+    check(make_matrix("random", field_of(32), 64, 4), 3);
+    check(make_matrix("equal", field_of(16), 42, 96), 3);
+}
+
+// Codes, whose inputs are not fewer than their outputs, are done by Horner's rule; changes of one
+// input by the dual.
+TEST(XorProgram, Choice) {
+    for (const unsigned w : {8u, 16u, 32u}) {
+        for (const auto &[rows, cols] :
+             {std::pair<size_t, size_t>{2, 4}, {4, 4}, {4, 10}, {3, 30}}) {
+            const Matrix m = make_matrix("random", field_of(w), rows, cols);
+            EXPECT_TRUE(same_operations(Program(m).p, Program(m, gfk_xor_horner).p)) << describe(m);
+        }
+        for (const size_t rows : {3, 4, 8})
+            for (const auto &[kind, cols] :
+                 {std::pair<const char *, size_t>{"equal", 2}, {"random", 1}, {"random", 2}}) {
+                const Matrix m = make_matrix(kind, field_of(w), rows, cols);
+                EXPECT_TRUE(same_operations(Program(m).p, Program(m, gfk_xor_dual).p))
+                    << describe(m);
+            }
+    }
+}
+
 // Each row of the field's 32 basis words: by linearity these are all products.
 TEST(XorProgram, BasisOfW32) {
-    const Matrix m = make_matrix("random", field_of(32), 4, 10);
-    const Program program(m);
-    ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
-    for (size_t i = 0; i < m.cols; i++) {
-        for (unsigned bit = 0; bit < 32; bit++) {
-            std::vector<uint32_t> in(m.cols), out(m.rows);
-            in[i] = UINT32_C(1) << bit;
-            ASSERT_EQ(gfk_xor_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
-            for (size_t j = 0; j < m.rows; j++)
-                ASSERT_EQ(out[j], expected_word(m, j, in.data()));
+    for (const Matrix &m : {make_matrix("random", field_of(32), 4, 10),
+                            make_matrix("random", field_of(32, 0x1a8a526f5), 5, 2)}) {
+        const Program program(m);
+        ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
+        for (size_t i = 0; i < m.cols; i++) {
+            for (unsigned bit = 0; bit < 32; bit++) {
+                std::vector<uint32_t> in(m.cols), out(m.rows);
+                in[i] = UINT32_C(1) << bit;
+                ASSERT_EQ(gfk_xor_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
+                for (size_t j = 0; j < m.rows; j++)
+                    ASSERT_EQ(out[j], expected_word(m, j, in.data()));
+            }
         }
     }
 }
@@ -111,6 +174,30 @@ TEST(XorProgram, Costs) {
             EXPECT_LE(cost.alu, e.alu) << kind << " w=" << e.w << " " << e.cols << "+" << e.rows;
             EXPECT_LE(cost.fma, e.fma) << kind << " w=" << e.w << " " << e.cols << "+" << e.rows;
         }
+    }
+}
+
+// The same for changes of one input: before and after, or their sum.
+TEST(XorProgram, CostsOfUpdates) {
+    static const struct {
+        unsigned w;
+        size_t rows, cols, alu, fma;
+    } most[] = {
+        {8, 2, 2, 23, 7},   {8, 2, 1, 25, 7},   {8, 3, 2, 26, 7},    {8, 3, 1, 25, 7},
+        {8, 4, 2, 28, 7},   {8, 4, 1, 26, 7},   {8, 8, 2, 30, 7},    {8, 8, 1, 31, 7},
+        {16, 2, 2, 44, 39}, {16, 2, 1, 42, 42}, {16, 3, 2, 55, 15},  {16, 3, 1, 45, 45},
+        {16, 4, 2, 56, 15}, {16, 4, 1, 55, 18}, {16, 8, 2, 67, 15},  {16, 8, 1, 65, 15},
+        {32, 2, 2, 64, 61}, {32, 2, 1, 63, 60}, {32, 3, 2, 67, 67},  {32, 3, 1, 66, 64},
+        {32, 4, 2, 70, 67}, {32, 4, 1, 70, 67}, {32, 8, 2, 101, 31}, {32, 8, 1, 99, 37},
+    };
+    for (const auto &e : most) {
+        const Matrix m =
+            make_matrix(e.cols == 2 ? "equal" : "random", field_of(e.w), e.rows, e.cols);
+        const Program program(m);
+        ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
+        const gfk_xor_cost cost = gfk_xor_program_cost(&program.p);
+        EXPECT_LE(cost.alu, e.alu) << describe(m);
+        EXPECT_LE(cost.fma, e.fma) << describe(m);
     }
 }
 

@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of the xor engine as text: run by an interpreter on host memory, at every alignment,
-// and assembled by ptxas.
+// The kernels of the xor engine as text, run by an interpreter on host memory, at every alignment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
+#include <tuple>
 
 #include "ptx_interpreter.h"
-#include "xor_matrices.h"
-extern "C" {
-#include "../src/host/product/xor/compiler.h"
-#include "../src/host/product/xor/specialize.h"
-}
-
-// LeakSanitizer asks for this: nvJitLink keeps some bytes of a text that it refused.
-extern "C" const char *__lsan_default_suppressions();
-extern "C" const char *__lsan_default_suppressions() {
-    return "leak:libnvJitLink";
-}
+#include "xor_text.h"
 
 namespace {
-
-std::string ptx_of(const Matrix &m, const gfk_xor_target &target) {
-    gfk_text text{};
-    const gfk_status status =
-        gfk_xor_write_ptx(&text, &m.field, m.rows, m.cols, m.elements.data(), &target);
-    std::string result = status == GFK_STATUS_SUCCESS ? text.data : "";
-    gfk_text_free(&text);
-    return result;
-}
 
 template <class T>
 std::vector<uint8_t> bytes_of(const T *data, size_t count) {
@@ -224,13 +203,26 @@ TEST_P(XorPtx, Structured) { // values that are an input, zero, or the same for 
 }
 
 TEST_P(XorPtx, Polynomials) {
-    for (const uint64_t low :
-         {UINT64_C(0x1b), UINT64_C(0xf3), UINT64_C(0x2b), UINT64_C(0xa011), UINT64_C(0xaf)}) {
+    for (const uint64_t low : {UINT64_C(0x1b), UINT64_C(0xf3), UINT64_C(0x2b), UINT64_C(0xa011),
+                               UINT64_C(0xaf), UINT64_C(0xffed), UINT64_C(0xa8a526f5)}) {
         gfk_field field;
         const uint64_t polynomial = (UINT64_C(1) << GetParam()) | low;
         if (gfk_field_init(&field, GetParam(), polynomial) == GFK_STATUS_SUCCESS)
-            sweep(make_matrix("random", field, 3, 5), {{0}, {1}}, {64, 132}, 32);
+            for (const auto &[kind, rows, cols] :
+                 {std::tuple<const char *, size_t, size_t>{"random", 3, 5},
+                  {"random", 3, 1},
+                  {"equal", 8, 2}})
+                sweep(make_matrix(kind, field, rows, cols), {{0}, {1}}, {64, 132}, 32);
     }
+}
+
+TEST_P(XorPtx, Updates) { // the doubling of inputs
+    for (const auto &[kind, rows, cols] : {std::tuple<const char *, size_t, size_t>{"equal", 4, 2},
+                                           {"random", 4, 1},
+                                           {"random", 5, 2},
+                                           {"pairs", 6, 4}})
+        sweep(make_matrix(kind, field_of(GetParam()), rows, cols), {{0}, {4}, {1, 2}}, {4, 16, 100},
+              32);
 }
 
 TEST_P(XorPtx, Wide) { // doublings by multiplications among them
@@ -315,95 +307,22 @@ TEST(XorKey, EverythingMatters) {
 // A change of the generated text needs a new GFK_XOR_GENERATOR, or caches would go on giving the
 // old kernels. Then the number here follows.
 TEST(XorKey, GeneratorVersion) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const unsigned w : {8u, 16u, 32u})
-        for (const auto &[rows, cols] : {std::pair<size_t, size_t>{2, 4}, {4, 10}, {16, 32}}) {
-            const Matrix m = make_matrix("random", field_of(w), rows, cols);
-            for (const char c : ptx_of(m, gfk_xor_choose_target(w, rows, cols, 90)))
-                hash = (hash ^ static_cast<uint8_t>(c)) * UINT64_C(0x100000001b3);
-        }
-    EXPECT_EQ(GFK_XOR_GENERATOR, 4);
-    EXPECT_EQ(hash, UINT64_C(0x1df93845a19e4492)) << std::hex << "0x" << hash;
-}
-
-// ---- assembling --------------------------------------------------------------------------------
-
-struct Shape {
-    unsigned w;
-    size_t cols, rows;
-    unsigned registers; // at most
-};
-
-const Shape shapes[] = {
-    {8, 4, 2, 40},    {8, 6, 3, 48},     {8, 8, 3, 56},     {8, 10, 4, 72},   {8, 12, 4, 80},
-    {8, 16, 4, 72},   {8, 17, 3, 72},    {8, 20, 4, 96},    {8, 24, 4, 96},   {8, 30, 3, 104},
-    {8, 50, 10, 255}, {8, 32, 16, 255},  {8, 64, 32, 255},  {16, 10, 4, 80},  {16, 16, 4, 128},
-    {16, 30, 3, 128}, {32, 10, 4, 96},   {32, 16, 4, 96},   {32, 30, 3, 128}, {8, 1, 1, 32},
-    {8, 12, 12, 96},  {16, 12, 12, 128}, {32, 12, 12, 128},
-};
-
-int number_before(const std::string &text, const char *what) {
-    const size_t at = text.find(what);
-    if (at == std::string::npos)
-        return -1;
-    size_t begin = at;
-    while (begin > 0 &&
-           (std::isdigit(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == ' '))
-        begin--;
-    return std::atoi(text.c_str() + begin);
-}
-
-TEST(XorPtxAssembled, RegistersAndSpills) {
-    const char *ptxas = GFK_TEST_PTXAS;
-    if (*ptxas == '\0')
-        GTEST_SKIP() << "there is no ptxas: the kernels are not assembled";
-    char file[] = "/tmp/gfk_xor_XXXXXX";
-    const int fd = mkstemp(file);
-    ASSERT_GE(fd, 0);
-    close(fd);
-    for (const Shape &s : shapes) {
-        for (const char *kind : {"random", "cauchy"}) {
-            SCOPED_TRACE(std::string(kind) + " w=" + std::to_string(s.w) + " " +
-                         std::to_string(s.cols) + "+" + std::to_string(s.rows));
-            const Matrix m = make_matrix(kind, field_of(s.w), s.rows, s.cols);
-            const std::string ptx = ptx_of(m, gfk_xor_choose_target(s.w, s.rows, s.cols, 90));
-            FILE *out = std::fopen(file, "w");
-            ASSERT_EQ(std::fwrite(ptx.data(), 1, ptx.size(), out), ptx.size());
-            std::fclose(out);
-            const std::string command =
-                std::string(ptxas) + " -v -arch=sm_90 " + file + " -o /dev/null 2>&1";
-            FILE *pipe = popen(command.c_str(), "r");
-            ASSERT_NE(pipe, nullptr);
-            std::string log;
-            char buffer[512];
-            while (std::fgets(buffer, sizeof buffer, pipe))
-                log += buffer;
-            ASSERT_EQ(pclose(pipe), 0) << log;
-            EXPECT_EQ(number_before(log, "bytes spill stores"), 0) << log;
-            const int registers = number_before(log, "registers");
-            EXPECT_GT(registers, 0) << log;
-            EXPECT_LE(registers, static_cast<int>(s.registers)) << log;
-        }
-    }
-    std::remove(file);
-}
-
-// The compiler that fills caches, where there is one.
-TEST(XorCompiler, MakesMachineCode) {
-    const std::string ptx =
-        ptx_of(make_matrix("random", field_of(8), 4, 10), gfk_xor_choose_target(8, 4, 10, 90));
-    gfk_bytes code{};
-    if (!gfk_xor_compile(ptx.c_str(), ptx.size(), 90, &code)) {
-        EXPECT_STREQ(gfk_xor_compiler(), "driver");
-        GTEST_SKIP() << "there is no nvJitLink: the driver compiles";
-    }
-    ASSERT_GT(code.size, 1000u);
-    EXPECT_EQ(std::memcmp(code.data, "\177ELF", 4), 0);
-    std::free(code.data);
-    // What it refuses is a refusal, not a crash.
-    EXPECT_FALSE(gfk_xor_compile("nonsense", 8, 90, &code));
-    for (const unsigned cc : {0, 1, 52, 999}) // that it does not know
-        EXPECT_FALSE(gfk_xor_compile(ptx.c_str(), ptx.size(), cc, &code));
+    const auto hash_of = [](const char *kind,
+                            const std::vector<std::pair<size_t, size_t>> &shapes) {
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+        for (const unsigned w : {8u, 16u, 32u})
+            for (const auto &[rows, cols] : shapes) {
+                const Matrix m = make_matrix(kind, field_of(w), rows, cols);
+                for (const char c : ptx_of(m, gfk_xor_choose_target(w, rows, cols, 90)))
+                    hash = (hash ^ static_cast<uint8_t>(c)) * UINT64_C(0x100000001b3);
+            }
+        return hash;
+    };
+    const uint64_t codes = hash_of("random", {{2, 4}, {4, 10}, {16, 32}});
+    const uint64_t updates = hash_of("equal", {{2, 2}, {4, 2}, {4, 1}});
+    EXPECT_EQ(GFK_XOR_GENERATOR, 7);
+    EXPECT_EQ(codes, UINT64_C(0x052fd23c3c53ffd1)) << std::hex << "0x" << codes;
+    EXPECT_EQ(updates, UINT64_C(0xbd5abed574417b83)) << std::hex << "0x" << updates;
 }
 
 } // namespace

@@ -1,213 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a matrix to a program: Horner's rule over the bits of the coefficients. For an output, from
- * the top bit down, the inputs whose coefficient has the bit are summed, and what was summed before
- * is doubled.
- *
- * w = 8 and 16 reduce at every doubling: the symbols whose top bit falls out get the polynomial.
- * That is three operations and one addition, and takes one operand of the next sum for nothing.
- * w = 32 doubles 64 bits without reducing, one operation and one addition, takes two operands, and
- * reduces once at the end. */
+/* From a matrix to a program, in the cheaper of two ways. */
 #include <stdlib.h>
 
-#include "cse.h"
-#include "program.h"
-
-typedef struct builder {
-    gfk_xor_program *program;
-    const uint32_t *matrix;
-    gfk_xor_sums sums; /* of one tile: sum (j - first) * w + bit */
-    uint32_t *value;   /* [capacity of sums]: the values of the terms computed so far */
-    uint32_t *operand; /* the sum at hand, as a queue of values */
-    size_t operands;
-    bool failed; /* out of memory */
-} builder;
-
-static uint32_t emit(builder *b, gfk_xor_op op) {
-    gfk_xor_program *p = b->program;
-    if (p->count == p->capacity && !b->failed) {
-        const size_t capacity = 2 * p->capacity + 256;
-        gfk_xor_op *ops = realloc(p->ops, capacity * sizeof *ops);
-        if (ops == NULL) {
-            b->failed = true;
-        } else {
-            p->ops = ops;
-            p->capacity = capacity;
-        }
-    }
-    if (b->failed)
-        return 0;
-    p->ops[p->count] = op;
-    return (uint32_t)(p->cols + p->count++);
-}
-
-static uint32_t sum(builder *b, uint32_t x, uint32_t y, uint32_t z) {
-    return emit(b, (gfk_xor_op){.kind = GFK_XOR_SUM, .a = x, .b = y, .c = z});
-}
-
-static uint32_t unary(builder *b, gfk_xor_kind kind, uint32_t x, uint32_t immediate) {
-    return emit(b, (gfk_xor_op){kind, x, GFK_XOR_NONE, GFK_XOR_NONE, immediate, false});
-}
-
-static uint32_t binary(builder *b, gfk_xor_kind kind, uint32_t x, uint32_t y) {
-    return emit(b, (gfk_xor_op){kind, x, y, GFK_XOR_NONE, 0, false});
-}
-
-/* A term is computed where it is first needed, so that registers are taken late. */
-static uint32_t term(builder *b, uint32_t t) {
-    if (b->value[t] == GFK_XOR_NONE) {
-        const gfk_xor_term *e = &b->sums.term[t];
-        const uint32_t x = term(b, e->operand[0]), y = term(b, e->operand[1]);
-        b->value[t] = sum(b, x, y, e->count == 3 ? term(b, e->operand[2]) : GFK_XOR_NONE);
-    }
-    return b->value[t];
-}
-
-/* Reduces a sum to at most `leave` values, which are then first in `operand`. As a tree: long
- * chains would wait for each other. */
-static void reduce_sum(builder *b, size_t s, size_t leave) {
-    b->operands = 0;
-    for (uint32_t t = 0; t < b->sums.terms; t++)
-        if (gfk_xor_sums_has(&b->sums, s, t))
-            b->operand[b->operands++] = term(b, t);
-    size_t begin = 0, end = b->operands;
-    while (end - begin > leave) {
-        const uint32_t *x = &b->operand[begin];
-        const size_t take = end - begin == leave + 1 ? 2 : 3;
-        const uint32_t made = sum(b, x[0], x[1], take == 3 ? x[2] : GFK_XOR_NONE);
-        begin += take;
-        b->operand[end++] = made; /* `operand` has room for twice as many */
-    }
-    b->operands = end - begin;
-    for (size_t i = 0; i < b->operands; i++)
-        b->operand[i] = b->operand[begin + i];
-}
-
-static uint32_t operand(const builder *b, size_t i) {
-    return i < b->operands ? b->operand[i] : GFK_XOR_NONE;
-}
-
-/* floor(x^64 / polynomial) without its leading term: Barrett's reduction with it is exact here. */
-static uint32_t reciprocal(uint64_t polynomial) {
-    uint32_t quotient = 0;
-    uint32_t rest = (uint32_t)polynomial; /* x^32 modulo the polynomial */
-    for (int bit = 31; bit >= 0; bit--) {
-        const uint32_t top = rest >> 31;
-        quotient |= top << bit;
-        rest = rest << 1 ^ (top ? (uint32_t)polynomial : 0);
-    }
-    return quotient;
-}
-
-/* The sum of x (with `self`) and x shifted by the bits of `set`; added to y if there is one. */
-static uint32_t sum_of_shifts(builder *b, gfk_xor_kind kind, uint32_t x, uint32_t set, uint32_t y) {
-    b->operands = 0;
-    if (y != GFK_XOR_NONE)
-        b->operand[b->operands++] = y;
-    for (unsigned bit = 0; bit < 32; bit++) {
-        if (!(set >> bit & 1))
-            continue;
-        const unsigned by = kind == GFK_XOR_SHIFT_LEFT ? bit : 32 - bit;
-        if (by < 32)
-            b->operand[b->operands++] = by == 0 ? x : unary(b, kind, x, by);
-    }
-    if (kind == GFK_XOR_SHIFT_RIGHT)
-        b->operand[b->operands++] = x;
-    size_t begin = 0, end = b->operands;
-    while (end - begin > 1) {
-        const uint32_t *v = &b->operand[begin];
-        const size_t take = end - begin == 2 ? 2 : 3;
-        const uint32_t made = sum(b, v[0], v[1], take == 3 ? v[2] : GFK_XOR_NONE);
-        begin += take;
-        b->operand[end++] = made;
-    }
-    return b->operand[begin];
-}
-
-/* high * x^32 + low, reduced. */
-static uint32_t reduce_wide(builder *b, uint32_t high, uint32_t low) {
-    const uint32_t quotient = sum_of_shifts(b, GFK_XOR_SHIFT_RIGHT, high,
-                                            reciprocal(b->program->polynomial), GFK_XOR_NONE);
-    return sum_of_shifts(b, GFK_XOR_SHIFT_LEFT, quotient, (uint32_t)b->program->polynomial, low);
-}
-
-static bool empty(const builder *b, size_t s) {
-    for (size_t t = 0; t < b->sums.terms; t++)
-        if (gfk_xor_sums_has(&b->sums, s, t))
-            return false;
-    return true;
-}
-
-static uint32_t output(builder *b, size_t first_sum) {
-    const size_t w = b->program->w;
-    uint32_t low = GFK_XOR_NONE, high = GFK_XOR_NONE;
-    for (size_t bit = w; bit-- > 0;) {
-        const size_t s = first_sum + bit;
-        if (low == GFK_XOR_NONE) {
-            if (!empty(b, s)) {
-                reduce_sum(b, s, 1);
-                low = operand(b, 0);
-            }
-            continue;
-        }
-        reduce_sum(b, s, b->sums.leave[s]);
-        if (w != 32) {
-            low = binary(b, GFK_XOR_DOUBLE, low, operand(b, 0));
-            continue;
-        }
-        high = high == GFK_XOR_NONE ? unary(b, GFK_XOR_SHIFT_RIGHT, low, 31)
-                                    : binary(b, GFK_XOR_CARRY, low, high);
-        low = unary(b, GFK_XOR_SHIFT_LEFT, low, 1);
-        if (b->operands != 0)
-            low = sum(b, low, operand(b, 0), operand(b, 1));
-    }
-    if (low == GFK_XOR_NONE)
-        return unary(b, GFK_XOR_ZERO, GFK_XOR_NONE, 0);
-    return high == GFK_XOR_NONE ? low : reduce_wide(b, high, low);
-}
-
-/* The sums of a tile. The topmost one of an output has nothing that could take operands. */
-static void fill(builder *b, size_t first, size_t rows) {
-    const gfk_xor_program *p = b->program;
-    for (size_t j = 0; j < rows; j++) {
-        uint32_t seen = 0;
-        for (size_t i = 0; i < p->cols; i++) {
-            const uint32_t c = b->matrix[(first + j) * p->cols + i];
-            seen |= c;
-            for (unsigned bit = 0; bit < p->w; bit++)
-                if (c >> bit & 1)
-                    gfk_xor_sums_add(&b->sums, j * p->w + bit, i);
-        }
-        for (unsigned bit = 0; bit < p->w; bit++)
-            b->sums.leave[j * p->w + bit] = p->w == 32 && seen >> bit > 1 ? 2 : 1;
-    }
-}
-
-static bool tile(builder *b, size_t first, size_t rows) {
-    const gfk_xor_program *p = b->program;
-    if (!gfk_xor_sums_init(&b->sums, p->cols, rows * p->w))
-        return false;
-    fill(b, first, rows);
-    bool ok = gfk_xor_sums_share(&b->sums);
-    /* Of reduce_wide: 33 operands. */
-    b->value = malloc(b->sums.capacity * sizeof *b->value);
-    b->operand = malloc(2 * (b->sums.capacity + 40) * sizeof *b->operand);
-    ok = ok && b->value != NULL && b->operand != NULL;
-    for (size_t t = 0; ok && t < b->sums.terms; t++)
-        b->value[t] = t < p->cols ? (uint32_t)t : GFK_XOR_NONE;
-    for (size_t j = 0; ok && j < rows; j++)
-        p->outputs[first + j] = output(b, j * p->w);
-    free(b->value);
-    free(b->operand);
-    gfk_xor_sums_free(&b->sums);
-    return ok && !b->failed;
-}
+#include "emit.h"
 
 /* By pipe: {the ordinary way, by multiplications}. */
-static gfk_xor_cost cost_of(const gfk_xor_op *op) {
+static gfk_xor_cost cost_of(unsigned w, const gfk_xor_op *op) {
     switch (op->kind) {
     case GFK_XOR_SHIFT_LEFT: /* a multiplication */
         return (gfk_xor_cost){0, 1};
     case GFK_XOR_DOUBLE:
+        if (w == 32)
+            return op->multiply ? (gfk_xor_cost){1, 4} : (gfk_xor_cost){2, 1};
         return op->multiply ? (gfk_xor_cost){2, 4} : (gfk_xor_cost){3, 1};
     case GFK_XOR_CARRY: /* the upper half of a product takes two turns */
         return op->multiply ? (gfk_xor_cost){0, 3} : (gfk_xor_cost){1, 0};
@@ -219,17 +23,23 @@ static gfk_xor_cost cost_of(const gfk_xor_op *op) {
 gfk_xor_cost gfk_xor_program_cost(const gfk_xor_program *program) {
     gfk_xor_cost total = {0, 0};
     for (size_t i = 0; i < program->count; i++) {
-        const gfk_xor_cost c = cost_of(&program->ops[i]);
+        const gfk_xor_cost c = cost_of(program->w, &program->ops[i]);
         total.alu += c.alu;
         total.fma += c.fma;
     }
     return total;
 }
 
-/* Can this op be done by multiplications? The polynomial has to fit into a factor of 32 bits. */
+size_t gfk_xor_program_length(const gfk_xor_program *program) {
+    const gfk_xor_cost cost = gfk_xor_program_cost(program);
+    return cost.alu > cost.fma ? cost.alu : cost.fma;
+}
+
+/* Can this op be done by multiplications? The polynomial has to fit into a factor of 32 bits, for
+ * w = 8 and 16 moved up by one. */
 static bool can_multiply(const gfk_xor_program *p, const gfk_xor_op *op) {
     if (op->kind == GFK_XOR_DOUBLE)
-        return !(p->polynomial >> (p->w - 1) & 1);
+        return p->w == 32 || !(p->polynomial >> (p->w - 1) & 1);
     return op->kind == GFK_XOR_CARRY;
 }
 
@@ -237,9 +47,8 @@ static bool can_multiply(const gfk_xor_program *p, const gfk_xor_op *op) {
  * there, as long as the first pipe would take longer, and longer than memory does. They are spread
  * evenly, so that both pipes are busy all the time. */
 static void balance(gfk_xor_program *p) {
-    const size_t per_word = 11; /* ALU instructions in 70 % of the time a word takes on an H200 */
     const gfk_xor_cost cost = gfk_xor_program_cost(p);
-    const size_t memory = per_word * (p->rows + p->cols);
+    const size_t memory = GFK_XOR_PER_WORD * (p->rows + p->cols);
     size_t candidates = 0, chosen = 0, seen = 0;
     for (size_t i = 0; i < p->count; i++)
         candidates += can_multiply(p, &p->ops[i]);
@@ -254,25 +63,34 @@ static void balance(gfk_xor_program *p) {
     }
 }
 
-gfk_status gfk_xor_program_create(gfk_xor_program *program, const gfk_field *field, size_t rows,
-                                  size_t cols, const uint32_t *matrix) {
+typedef bool way_fn(gfk_xor_program *program, const uint32_t *matrix);
+
+static gfk_status create(gfk_xor_program *program, const gfk_field *field, size_t rows, size_t cols,
+                         const uint32_t *matrix, way_fn *way) {
     *program = (gfk_xor_program){
         .w = field->w, .polynomial = field->polynomial, .rows = rows, .cols = cols};
     program->outputs = calloc(rows, sizeof *program->outputs);
-    if (program->outputs == NULL)
+    if (program->outputs == NULL || !way(program, matrix))
         return GFK_STATUS_OUT_OF_MEMORY;
-    builder b = {.program = program, .matrix = matrix};
-    /* Outputs of a tile share terms; more of them would want more registers than there are. Tiles
-     * are of one size: 17 outputs are 9 and 8. */
-    const size_t most = cols > 48 ? 11 : 16;
-    const size_t tiles = (rows + most - 1) / most;
-    for (size_t t = 0; t < tiles; t++) {
-        const size_t first = t * rows / tiles, end = (t + 1) * rows / tiles;
-        if (!tile(&b, first, end - first))
-            return GFK_STATUS_OUT_OF_MEMORY;
-    }
     balance(program);
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_xor_program_create(gfk_xor_program *program, const gfk_field *field, size_t rows,
+                                  size_t cols, const uint32_t *matrix) {
+    gfk_status status = create(program, field, rows, cols, matrix, gfk_xor_horner);
+    if (status != GFK_STATUS_SUCCESS || !gfk_xor_dual_accepts(field->w, rows, cols, matrix))
+        return status;
+    gfk_xor_program dual;
+    status = create(&dual, field, rows, cols, matrix, gfk_xor_dual);
+    if (status == GFK_STATUS_SUCCESS &&
+        gfk_xor_program_length(&dual) < gfk_xor_program_length(program)) {
+        const gfk_xor_program longer = *program;
+        *program = dual;
+        dual = longer;
+    }
+    gfk_xor_program_free(&dual);
+    return status;
 }
 
 void gfk_xor_program_free(gfk_xor_program *program) {

@@ -3,9 +3,11 @@
  * one word, which single words of unaligned regions and single symbols share. With one word per
  * thread it appears once.
  *
- * Registers: %a to %d the values of the aligned words, %e those of the single one; %idx the
- * thread's number, %off its offset in every region. */
+ * Registers: %a to %d the values of the aligned words, %e those of the single one; %o, %q, %r, %s
+ * the words of outputs as they were; %idx the thread's number, %off its offset in every region. */
 #include "ptx.h"
+
+enum { MOST_EARLY = 4 }; /* outputs that wait in registers */
 
 typedef struct writer {
     gfk_text *text;
@@ -50,6 +52,19 @@ static void doubling(const writer *w, char column, uint32_t d, const gfk_xor_op 
     OUT("lop3.b32 %%%c%u, %%x, 0x%x, %%y, 0x6a;\n", column, d, ~ones);
 }
 
+/* The same for w = 32: a mask or a factor of the one top bit. */
+static void doubling_w32(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+    const uint32_t low = (uint32_t)w->program->polynomial;
+    OUT("mul.lo.u32 %%x, %%%c%u, 2;\n", column, op->a);
+    if (op->multiply) {
+        OUT("mul.hi.u32 %%y, %%%c%u, 2;\n", column, op->a);
+        OUT("mul.lo.u32 %%y, %%y, 0x%x;\nxor.b32 %%%c%u, %%x, %%y;\n", low, column, d);
+        return;
+    }
+    OUT("shr.s32 %%y, %%%c%u, 31;\n", column, op->a);
+    OUT("lop3.b32 %%%c%u, %%y, 0x%x, %%x, 0x6a;\n", column, d, low);
+}
+
 static void carry(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
     if (!op->multiply) {
         OUT("shf.l.wrap.b32 %%%c%u, %%%c%u, %%%c%u, 1;\n", column, d, column, op->a, column, op->b);
@@ -72,7 +87,10 @@ static void body(const writer *w, char column) {
             sum(w, column, d, op);
             break;
         case GFK_XOR_DOUBLE:
-            doubling(w, column, d, op);
+            if (p->w == 32)
+                doubling_w32(w, column, d, op);
+            else
+                doubling(w, column, d, op);
             break;
         case GFK_XOR_SHIFT_LEFT:
             OUT("mul.lo.u32 %%%c%u, %%%c%u, 0x%x;\n", column, d, column, op->a,
@@ -105,30 +123,63 @@ static void address(const writer *w, size_t region) {
 
 static const char *const aligned_columns[] = {"", "e", "ab", "", "abcd"};
 
+/* Adding and comparing read the outputs too. Where the program is the limit, as mostly for wider
+ * symbols, it does not pay to have them early; nor where inputs are most of what is read. */
+static bool early_pays(const gfk_xor_program *p) {
+    return p->w == 8 || (p->rows >= p->cols &&
+                         gfk_xor_program_length(p) <= GFK_XOR_PER_WORD * (2 * p->rows + p->cols));
+}
+
+/* Outputs come into L2. Those of 8 to 12 inputs come into registers, which then suffice without a
+ * spill: of fewer inputs L2 is soon enough, and more blocks are worth more. */
+static bool in_registers(const gfk_xor_program *p) {
+    return early_pays(p) && p->rows <= MOST_EARLY && p->cols >= 8 && p->cols <= 12;
+}
+
+/* Output j as it is in memory: registers `to`. */
+static void load_output(const writer *w, size_t j, uint32_t to) {
+    address(w, w->program->cols + j);
+    OUT("ld.global%s.b32 ", vector(w));
+    values(w, "oqrs", to);
+    OUT(", [%%p];\n");
+}
+
+/* What will be added to or compared. In front of the inputs: ptxas moves prefetches that stand
+ * behind them to the end of the program. */
+static void early_outputs(const writer *w) {
+    const gfk_xor_program *p = w->program;
+    if (!early_pays(p))
+        return;
+    OUT("@!%%accumulate bra INPUTS;\n");
+    for (size_t j = 0; j < p->rows; j++) {
+        if (in_registers(p)) {
+            load_output(w, j, (uint32_t)j);
+        } else {
+            address(w, p->cols + j);
+            OUT("prefetch.global.L2 [%%p];\n");
+        }
+    }
+    OUT("INPUTS:\n");
+}
+
+/* The number of the registers that hold output j as it was; loaded only now if it was not early. */
+static uint32_t output_before(const writer *w, size_t j) {
+    if (in_registers(w->program))
+        return (uint32_t)j;
+    load_output(w, j, 0);
+    return 0;
+}
+
 static void aligned_loads(const writer *w) {
     const gfk_xor_program *p = w->program;
     OUT("mul.wide.u32 %%off, %%idx, %u;\n", 4 * w->target->words);
+    early_outputs(w);
     for (size_t i = 0; i < p->cols; i++) {
         address(w, i);
         OUT("ld.global%s.b32 ", vector(w));
         values(w, aligned_columns[w->target->words], (uint32_t)i);
         OUT(", [%%p];\n");
     }
-}
-
-/* What will be added to, so that it comes while the program runs. Where that is the limit, as for
- * wider symbols, it does not pay. */
-static void prefetches(const writer *w) {
-    const gfk_xor_program *p = w->program;
-    if (p->w != 8)
-        return;
-    OUT("ld.param.u32 %%x, [shape+24];\nsetp.ne.u32 %%cut, %%x, %u;\n@%%cut bra PROGRAM;\n",
-        (unsigned)GFK_XOR_ADD);
-    for (size_t j = 0; j < p->rows; j++) {
-        address(w, p->cols + j);
-        OUT("prefetch.global.L2 [%%p];\n");
-    }
-    OUT("PROGRAM:\n");
 }
 
 static void aligned_stores(const writer *w) {
@@ -143,25 +194,20 @@ static void aligned_stores(const writer *w) {
     }
     OUT("ret;\nALIGNED_XOR:\n@%%check bra ALIGNED_CHECK;\n");
     for (size_t j = 0; j < p->rows; j++) {
-        address(w, p->cols + j);
-        OUT("ld.global%s.b32 ", vector(w));
-        values(w, "oqrs", 0);
-        OUT(", [%%p];\n");
+        const uint32_t o = output_before(w, j);
         for (unsigned v = 0; v < w->target->words; v++)
-            OUT("xor.b32 %%%c0, %%%c0, %%%c%u;\n", "oqrs"[v], "oqrs"[v], columns[v],
+            OUT("xor.b32 %%%c%u, %%%c%u, %%%c%u;\n", "oqrs"[v], o, "oqrs"[v], o, columns[v],
                 p -> outputs[j]);
+        address(w, p->cols + j);
         OUT("st.global%s.b32 [%%p], ", vector(w));
-        values(w, "oqrs", 0);
+        values(w, "oqrs", o);
         OUT(";\n");
     }
     OUT("ret;\nALIGNED_CHECK:\nmov.u32 %%bytes, %u;\nmov.b32 %%x, 0;\n", 4 * w->target->words);
     for (size_t j = 0; j < p->rows; j++) {
-        address(w, p->cols + j);
-        OUT("ld.global%s.b32 ", vector(w));
-        values(w, "oqrs", 0);
-        OUT(", [%%p];\n");
+        const uint32_t o = output_before(w, j);
         for (unsigned v = 0; v < w->target->words; v++) /* x |= output ^ value */
-            OUT("lop3.b32 %%x, %%%c0, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], columns[v],
+            OUT("lop3.b32 %%x, %%%c%u, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], o, columns[v],
                 p -> outputs[j]);
     }
     OUT("bra MARK;\n");
@@ -267,7 +313,8 @@ static void head(const writer *w) {
     const size_t values_needed = p->cols + p->count;
     for (unsigned v = 0; w->target->words > 1 && v < w->target->words; v++)
         OUT(".reg .b32 %%%c<%zu>;\n", "abcd"[v], values_needed);
-    OUT(".reg .b32 %%e<%zu>, %%o<1>, %%q<1>, %%r<1>, %%s<1>;\n", values_needed);
+    OUT(".reg .b32 %%e<%zu>, %%o<%d>, %%q<%d>, %%r<%d>, %%s<%d>;\n", values_needed, MOST_EARLY,
+        MOST_EARLY, MOST_EARLY, MOST_EARLY);
     OUT(".reg .b32 %%idx, %%thread, %%block, %%bytes, %%x, %%y;\n.reg .b64 %%p, %%off, %%q;\n");
     OUT(".reg .pred %%accumulate, %%check, %%single, %%cut, %%has<4>;\n");
     OUT("mov.u32 %%thread, %%tid.x;\nmov.u32 %%block, %%ctaid.x;\n");
@@ -285,7 +332,6 @@ void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_t
     const unsigned words = target->words;
     head(w);
     aligned_loads(w);
-    prefetches(w);
     if (words == 1) {
         OUT("bra SINGLE;\n");
     } else {

@@ -11,12 +11,16 @@ bool gfk_xor_accepts(unsigned w, size_t rows, size_t cols) {
 /* More words per thread spend fewer instructions on addresses, and want more registers and longer
  * code; the code of a kernel should stay within 32 KiB or so. What hides the latency of memory is
  * blocks, so the registers are capped where that costs no spills. `live` is about what is in them.
- * Found on an H200; docs/engines/xor.md has the figures. */
+ * Found on an H200; docs/engines/xor.md has the figures. One or two inputs are doubled themselves,
+ * which is short and takes few registers: there, what hides the latency is long words. */
 gfk_xor_target gfk_xor_choose_target(unsigned w, size_t rows, size_t cols, unsigned cc) {
     const size_t work = w / 8 * rows * (cols + 21); /* about the instructions for one word */
     const size_t live = 2 * (cols + 2 * rows);
     gfk_xor_target t = {.cc = cc, .words = 2, .threads = 128};
-    if (work > 850 || cols > 64) { /* too long for two words */
+    if (w > 8 && cols <= 2 && rows > cols && rows <= 4) {
+        t.words = 4;
+        t.blocks = 8;
+    } else if (work > 850 || cols > 64) { /* too long for two words */
         t.words = 1;
     } else if (w == 16 && cols <= 16 && work <= 300) {
         t.words = 4;
