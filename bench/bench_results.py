@@ -17,7 +17,8 @@ class Row:
         # Google Benchmark appends how it ran to the name; the row's own name ends before that.
         self.name = re.split(r"/(?:iterations|min_time|repeats|real_time|manual_time)\b",
                              raw["name"])[0]
-        words = dict(word.split("=", 1) for word in raw.get("label", "").split(";") if "=" in word)
+        label, _, note = raw.get("label", "").partition(";note=")  # only the note may hold a ";"
+        words = dict(word.split("=", 1) for word in label.split(";") if "=" in word)
         self.id = words.get("id", self.name.split("/")[0])
         self.method = words.get("method", "")
         self.impl = words.get("impl", "")
@@ -28,7 +29,7 @@ class Row:
         self.constants = words.get("constants", "")
         self.where = words.get("where", "")
         self.setup = words.get("setup", "")
-        self.note = words.get("note", "")
+        self.note = note
         self.error = raw.get("error_message", "") if raw.get("error_occurred") else ""
         self.raw = raw
         self.context = context

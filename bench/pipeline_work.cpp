@@ -135,7 +135,8 @@ std::string PipelineRow::name() const {
 PipelineWork::PipelineWork(const PipelineRow &row) : row_(row) {
     const auto [w, k, m] = row.shape;
     mix_.bytes = row.data / k / kUnit * kUnit;
-    const size_t all = mix_.bytes * std::max(k, m);
+    // At least what other rows with as much data need: pinned memory is pinned once.
+    const size_t all = std::max(row.data, mix_.bytes * std::max(k, m));
     const HostBuffers buffers = host_buffers(all);
     if (row.where == GFK_PINNED)
         pin(buffers, all);
@@ -189,9 +190,16 @@ void PipelineWork::remember_outputs() {
             reference(row_.shape, matrix_, mix_, at, length, &expected_);
 }
 
+// By all cores: there are gigabytes of outputs, and device time is dear.
 void PipelineWork::poison() const {
-    for (unsigned char *out : mix_.out)
-        std::memset(out, 0xa5, mix_.bytes);
+    const unsigned threads = usable_cores();
+    const size_t slice = mix_.bytes / threads + 1;
+    const Team::Job job = [&](unsigned t) {
+        const size_t at = std::min(mix_.bytes, t * slice);
+        for (unsigned char *out : mix_.out)
+            std::memset(out + at, 0xa5, std::min(slice, mix_.bytes - at));
+    };
+    Team(threads).run(&job);
 }
 
 gfk_status PipelineWork::call() {

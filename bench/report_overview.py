@@ -2,6 +2,7 @@
 """The table of products and codes that a user asks for first; also for the README."""
 
 import bench_results as results
+import report_host
 import report_products
 import report_rs
 from report_text import rate, shape_text, table
@@ -54,15 +55,24 @@ def lines_of(rows):
 
 def block(rows):
     """A sentence and the table; "" where nothing of it was measured."""
-    lines = lines_of(rows)
-    if not lines:
+    lines, call = lines_of(rows), report_host.from_pinned(rows)
+    if not lines and not call:
         return ""
-    data = max(row.bytes for line in lines for row in line[1:3] if row)
     threads = {line[3].threads for line in lines if line[3]}
     cpu = f"ISA-L, {threads.pop()} threads" if len(threads) == 1 else "ISA-L, all cores"
-    return f"GB/s of data, {data / results.GIB:.0f} GiB of it (update: of the region that changed), " \
-        "and, in parentheses, percent of what memory allows: a plain kernel that only moves as " \
-        "many regions, in the same run.\n\n" + table(
-            ["w = 8", "compiled in", "run-time matrix", cpu, "100 % is a kernel that"],
-            [[what, cell(compiled), cell(run_time), rate(other.gbps) if other else "-", ceiling]
-             for what, compiled, run_time, other, ceiling in lines])
+    text = "GB/s of data"
+    if lines:
+        data = max(row.bytes for line in lines for row in line[1:3] if row)
+        text += f", {data / results.GIB:.0f} GiB of it (update: of the region that changed), and, " \
+            "in parentheses, percent of what memory allows: a plain kernel that only moves as " \
+            "many regions, in the same run"
+    text += "."
+    cells = [[what, cell(compiled), cell(run_time), rate(other.gbps) if other else "-", ceiling]
+             for what, compiled, run_time, other, ceiling in lines]
+    if call:
+        text += f" Over the bus: {call.data}, and percent of transfer only in both directions."
+        cells.append(["encode (10, 4) from pinned host memory, over the bus", "-",
+                      f"{rate(call.gbps)} ({report_host.percent(call.gbps, call.bound, 0)} %)",
+                      "-", "(none: sends 10 regions, fetches 4)"])
+    return text + "\n\n" + table(
+        ["w = 8", "compiled in", "run-time matrix", cpu, "100 % is a kernel that"], cells)

@@ -3,6 +3,7 @@
 
 import bench_results as results
 import report_drawing as drawing
+import report_host_plots
 import report_product_plots
 import report_tables as tables
 
@@ -65,7 +66,7 @@ def draw_baseline(rows, folder):
 
 def draw(rows, folder):
     """Plots by the heading under which they stand."""
-    plots = report_product_plots.draw(rows, folder)
+    plots = report_product_plots.draw(rows, folder) | report_host_plots.draw(rows, folder)
     if any(tables.is_sweep(row) and row.gbps for row in rows.values()):
         plots |= {"Methods at 1 GiB": draw_percent(rows, folder),
                   "Region sizes": draw_sizes(rows, folder),

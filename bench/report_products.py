@@ -14,7 +14,7 @@ class Products:
 
     def __init__(self, rows):
         self.rows = [row for row in rows.values() if row.shape[0] and row.median
-                     and row.impl != "rs" and not row.name.endswith("/sweep")]
+                     and row.impl not in ("rs", "pipeline") and not row.name.endswith("/sweep")]
         self.by_key = {}
         for row in self.rows:
             words = row.name.split("/")

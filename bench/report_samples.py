@@ -182,3 +182,65 @@ def sweep(ks=(2, 4, 8, 16, 32, 64), ms=(2, 3, 4, 6, 8, 12, 16)):
                                 impl=name, where="cpu", cache="hot", threads_used=float(threads),
                                 roofline_GBps=0.0, percent_of_roofline=0.0, **shape))
     return {"context": {"gpu": "Test GPU", "commit": "abc"}, "benchmarks": rows}
+
+
+def call(name, gbps, took, cpu_s, bound=0.0, kernel=0.0, best=0.0, **fields):
+    """A row of calls on host memory; what, k, m, bytes of data, memory and path are in its name.
+    AUTO has no ceiling, but the best of the other paths to equal."""
+    words = name.split("/")
+    k, m = (int(word) for word in words[1].split("+"))
+    count = int("".join(filter(str.isdigit, words[2])))
+    data = count << {"GiB": 30, "KiB": 10}.get(words[2][-3:], 0)
+    moved = (k + m) / k
+    against = {("gpu", "pinned"): "transfer only", ("gpu", "pageable"): "a plain pageable copy",
+               ("cpu", "pageable"): "ISA-L called directly"}.get(
+                   (words[4], words[3]), "the best of the other paths")
+    share = 100 * gbps / (bound or best) if bound or best else 0.0
+    note = f"CPU {cpu_s:.2f} s; took {took}"
+    if best:
+        fields = {"bound_GBps": best, **fields}
+    if bound:
+        fields = {"bound_GBps": bound, "roofline_GBps": bound * moved,
+                  "percent_of_roofline": share, "above_101_percent": float(share > 101), **fields}
+    if share:
+        note += f"; {share:.1f} % of {against}"
+    if kernel:
+        fields["kernel_GBps"] = kernel
+        note += f"; transfer only {bound:.1f}, kernel only {kernel:.1f}"
+    made = row(name, gbps, suffix="/iterations:5/manual_time", impl="pipeline", constants="",
+               where="cpu" if words[4] == "cpu" else "gpu", w=8.0, k=float(k), m=float(m),
+               bytes=data // k // 512 * 512 * k, threads_used=16.0, traffic_GBps=gbps * moved,
+               cpu_seconds=cpu_s, percent_of_bound=share, note=note, **fields)
+    if not bound:
+        del made["roofline_GBps"], made["percent_of_roofline"]
+    return made
+
+
+def host():
+    """Results of the preset host, on two GPUs. No two figures are the same."""
+    rows = []
+    for n, what in enumerate(("encode_w8/10+4", "decode_w8/10+4", "multiply_w8/1+1")):
+        stem, less = f"host_{what}/8GiB", 1 - 0.03 * n
+        rows += [call(f"{stem}/pageable/cpu", 33 * less, "cpu", 4.1 + n, 34 * less),
+                 call(f"{stem}/pageable/gpu", 24 * less, "gpu", 5.2 + n, 7.5 * less),
+                 call(f"{stem}/pageable/both", 29 * less, "both", 6.3 + n),
+                 call(f"{stem}/pageable/auto", 32 * less, "cpu", 4.4 + n, best=33 * less),
+                 call(f"{stem}/pinned/gpu", 48 * less, "gpu", 0.5 + n, 50 * less, 2700 * less),
+                 call(f"{stem}/pinned/both", 51 * less, "both", 3.6 + n),
+                 call(f"{stem}/pinned/auto", 47 * less, "gpu", 0.7 + n, best=51 * less),
+                 call(f"{stem}/pinned/gpu/gpus=2", 90 * less, "gpu", 0.8 + n, 96 * less,
+                      2710 * less)]
+    return {"context": {"gpu": "Test GPU", "commit": "abc"}, "benchmarks": rows}
+
+
+def host_streams():
+    """Results of the preset host-streams."""
+    rows = []
+    for code, size, most in (("4+2", "1562500KiB", 40.0), ("30+3", "836900000", 52.0)):
+        for streams in (1, 2, 4, 8, 16):
+            total = most * (1 - 0.6 / (streams + 1))
+            rows += [call(f"host_encode_w8/{code}/{size}/pageable/gpu/streams={streams}",
+                          total / 2, "gpu", 2.5 / streams, most / 6),
+                     call(f"host_encode_w8/{code}/{size}/pinned/gpu/streams={streams}", total,
+                          "gpu", 0.4 / streams, most + streams / 10, 2600.0 + streams)]
+    return {"context": {"gpu": "Test GPU", "commit": "abc"}, "benchmarks": rows}

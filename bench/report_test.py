@@ -14,6 +14,7 @@ import report_overview
 import report_products
 import report_rs as rs
 import report_tables as tables
+from report_host_test import HostTest  # noqa: F401  (so that it runs with the rest)
 from report_samples import code, codes, product, products, sample, sweep
 
 HERE = pathlib.Path(__file__).resolve().parent

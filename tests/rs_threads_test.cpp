@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One code, many threads; codes on streams and in graphs.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "rs_fixture.h"
 
 namespace {
@@ -63,6 +66,35 @@ class RsThreads : public RsTest {
 };
 
 // 298 losses and 9 updaters for a cache of 64.
+// A child has the code, but none of the threads behind it.
+TEST_P(RsThreads, Fork) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer allows no fork beside threads";
+#endif
+    if (!host())
+        GTEST_SKIP() << "CUDA does not survive fork";
+    RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
+    Random random;
+    Stripe stripe(true, code.get(), 1 << 20, Stripe::PHASES, random);
+    ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        alarm(60); // kills who waits for threads that are not there
+        stripe.lose({11, 12});
+        const gfk_status status =
+            gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr);
+        code.reset();
+        _exit(status == GFK_STATUS_SUCCESS && stripe.is_whole() ? 0 : 1);
+    }
+    int ended = 0;
+    ASSERT_EQ(waitpid(child, &ended, 0), child);
+    EXPECT_TRUE(WIFEXITED(ended) && WEXITSTATUS(ended) == 0) << ended;
+    ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    EXPECT_TRUE(stripe.is_whole());
+    count_checked(1);
+}
+
 TEST_P(RsThreads, ShareACode) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 9, 3});
     const int rounds = options.reduced ? 40 : 150;

@@ -236,8 +236,8 @@ GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *
  * too, or an unexplained number other than 0, are the sign of that: do not repair.
  *
  * Any t for codes that are generalized Reed-Solomon codes, which all matrices but GFK_RS_GEN_RS and
- * GFK_RS_CUSTOM are; for these two by search, while C(k + m, t) <= 100,000 and the code is MDS. On
- * a device m is at most 4,096, and more than 1,024 regions must be equally spaced: NOT_SUPPORTED
+ * GFK_RS_CUSTOM are; for these two by search, while C(k + m, t) <= 100,000 and the code is MDS. m
+ * is at most 4,096; on a device, more than 1,024 regions must be equally spaced. NOT_SUPPORTED
  * otherwise.
  *
  * Costs what gfk_rs_verify costs where nothing is wrong. No allocation, no synchronization;
@@ -284,8 +284,8 @@ GFK_API gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *de
 GFK_API void gfk_rs_updater_destroy(gfk_rs_updater_t updater);
 
 /* gfk_rs_delta: delta = before ^ after, which is all that the holder of a parity region needs.
- * delta may be one of before and after itself, but not overlap them otherwise. No allocation;
- * capturable. Statuses: above. */
+ * delta may be one of before and after itself, not both, and not overlap them otherwise. No
+ * allocation; capturable. Statuses: above. */
 GFK_API gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, void *delta,
                                 size_t bytes, gfk_stream_t stream);
 

@@ -25,6 +25,7 @@ struct gfk_pool {
     job *jobs; /* those with steps to begin */
     bool stop;
     size_t threads;
+    pid_t process; /* that has the threads: a child after fork has none of them */
     pthread_t thread[MAX_THREADS];
 };
 
@@ -64,7 +65,7 @@ static void *serve(void *argument) {
 
 void gfk_pool_run(gfk_pool *pool, size_t count, gfk_step_fn *body, void *context) {
     job mine = {.count = count, .body = body, .context = context};
-    const bool shared = count > 1 && pool->threads != 0;
+    const bool shared = count > 1 && pool->threads != 0 && pool->process == getpid();
     if (shared) {
         pthread_mutex_lock(&pool->mutex);
         mine.next = pool->jobs;
@@ -96,6 +97,7 @@ static gfk_pool *start(void) {
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->left, NULL);
+    pool->process = getpid();
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t wanted = cores < 1 ? 0 : cores > MAX_THREADS ? MAX_THREADS : (size_t)cores - 1;
     while (pool->threads < wanted &&
@@ -105,6 +107,8 @@ static gfk_pool *start(void) {
 }
 
 static void end(gfk_pool *pool) {
+    if (pool->process != getpid())
+        return; /* its locks may be held for ever; what it has is the price of fork */
     pthread_mutex_lock(&pool->mutex);
     pool->stop = true;
     pthread_cond_broadcast(&pool->work);

@@ -6,6 +6,7 @@ or nothing does; repair makes them what they were."""
 import os
 import shutil
 import struct
+import time
 
 import harness
 import xxh3
@@ -264,6 +265,50 @@ def every_block_has_a_flipped_bit():
         s.comes_back("a bit in every block")
 
 
+def promise(s, index, **values):
+    """Changes what the first header says, and its checksum; the file keeps its length, and loses
+    the second header."""
+    places = {"k": ("<I", 48), "m": ("<I", 52), "w": ("<I", 32), "polynomial": ("<Q", 40),
+              "block": ("<Q", 64), "size": ("<Q", 72)}
+    header = bytearray(s.read(shard("f", index))[:HEADER])
+    for name, value in values.items():
+        struct.pack_into(places[name][0], header, places[name][1], value)
+    struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
+    overwrite(s.path_of(index), 0, header)
+    overwrite(s.path_of(index), os.path.getsize(s.path_of(index)) - HEADER, bytes(HEADER))
+
+
+def headers_that_promise_too_much():
+    """What no file can hold is lost at once: nobody looks at every stripe, or makes every matrix."""
+    for size in (1 << 60, 1 << 40):
+        with Set() as s:
+            for index in range(N):
+                promise(s, index, size=size)
+            start = time.monotonic()
+            s.is_lost(f"{size} bytes")
+            run = gfk("verify", "--json", "f", cwd=s.path, expect=harness.UNRECOVERABLE).json()
+            stripes = -(-size // (K * BLOCK))
+            check(stripes - STRIPES - 2 <= run["lost_stripes"] <= stripes, run)
+            check(time.monotonic() - start < 60, "for ever")
+    with Set() as s:
+        for index in range(N):
+            promise(s, index, k=32768, m=32768, w=16, polynomial=0x1100b)
+        start = time.monotonic()
+        s.is_lost("a code of 65,536 shards")
+        check(time.monotonic() - start < 60, "for ever")
+    with Set() as s:  # some files are long enough, fewer than k
+        for index in range(N):
+            promise(s, index, size=1 << 50)
+        for index in range(K - 1):
+            with open(s.path_of(index), "ab") as file:
+                file.truncate(1 << 40)
+        start = time.monotonic()
+        for command in ("verify", "decode", "repair"):
+            gfk(command, "f", cwd=s.path, expect=harness.UNRECOVERABLE)
+        check(not os.path.exists(s / "f") and not s.temps(), "left over")
+        check(time.monotonic() - start < 60, "for ever")
+
+
 def too_many_missing():
     with Set() as s:
         for index in (0, 2, 4, 6):
@@ -277,5 +322,7 @@ def too_many_missing():
 
 
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
-             damage_spread_over_all_shards, swapped_renamed_doubled, foreign, blocks_in_wrong_places, block_headers_gone,
-             damage_that_checksums_hide, every_block_has_a_flipped_bit, too_many_missing)
+             damage_spread_over_all_shards, swapped_renamed_doubled, foreign,
+             blocks_in_wrong_places, block_headers_gone,
+             damage_that_checksums_hide, every_block_has_a_flipped_bit,
+             headers_that_promise_too_much, too_many_missing)

@@ -65,6 +65,9 @@ static int open_pipeline(coder *c, const coder_options *options) {
 
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m) {
+    if (k + m > UINT64_C(1) << field->w)
+        return fail(TOOL_USAGE, "with w = %u there can be %llu shards at most%s", field->w,
+                    1ULL << field->w, field->w == 8 ? "; -w 16 allows 65,536" : "");
     coder *c = calloc(1, sizeof *c);
     if (c == NULL)
         return fail(TOOL_INTERNAL, "out of memory");

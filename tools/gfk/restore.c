@@ -19,6 +19,7 @@ typedef struct restore {
     void *context;
     restore_result *result;
     uint64_t next;         /* stripe to read */
+    uint64_t stripes;      /* that k shards reach at all; those behind are lost */
     XXH3_state_t *hash;    /* of what has been restored so far */
     size_t *lost, *wanted; /* lists for one call of the coder */
     uint64_t *counts;
@@ -145,11 +146,10 @@ static int read_step(void *pointer, void *context) {
     restore *r = context;
     batch *b = pointer;
     const shard_header *header = &r->set->header;
-    const uint64_t stripes = stripe_count(header);
-    if (r->next == stripes)
+    if (r->next == r->stripes)
         return PIPELINE_END;
     size_t bytes = 0, count = 0;
-    for (; count < b->capacity && r->next + count < stripes; count++)
+    for (; count < b->capacity && r->next + count < r->stripes; count++)
         bytes += stripe_file_bytes(header, r->next + count);
     batch_assign(b, r->next, bytes);
     r->next += count;
@@ -221,12 +221,54 @@ static int write_step(void *pointer, void *context) {
 /* ---- the pass ----------------------------------------------------------------------------------
  */
 
+/* How many stripes the longest copy of a shard reaches, the last one perhaps in part. */
+static uint64_t reach(const shard_header *header, const shard_source *source) {
+    uint64_t bytes = 0;
+    for (; source != NULL; source = source->next)
+        bytes = source->bytes > bytes ? source->bytes : bytes;
+    const uint64_t first = block_offset(header, 0), all = stripe_count(header);
+    if (bytes <= first || all == 0)
+        return 0;
+    const uint64_t each = BLOCK_HEADER_BYTES + header->block_bytes;
+    const uint64_t count = (bytes - first - 1) / each + 1;
+    return count < all ? count : all;
+}
+
+static int by_reach(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* A header may name any number of stripes. Those that fewer than k files reach are lost, and are
+ * not looked at one by one. */
+static int find_end(restore *r) {
+    const shard_header *header = &r->set->header;
+    for (size_t i = 0; i < r->set->count; i++)
+        r->counts[i] = r->set->shards[i] == NULL ? 0 : reach(header, r->set->shards[i]);
+    qsort(r->counts, r->set->count, sizeof *r->counts, by_reach);
+    r->stripes = r->counts[header->k - 1];
+    const uint64_t behind = stripe_count(header) - r->stripes;
+    if (behind == 0)
+        return 0;
+    r->result->lost_stripes = r->result->damaged_stripes = behind;
+    for (size_t i = 0; i < r->set->count; i++)
+        r->result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : behind;
+    const int code = fail(TOOL_UNRECOVERABLE,
+                          "%s: the last %llu of %llu stripes cannot be brought back: fewer than %u "
+                          "shards are long enough to have them",
+                          path_name(r->set->base), (unsigned long long)behind,
+                          (unsigned long long)stripe_count(header), header->k);
+    return r->options->keep_going ? 0 : code;
+}
+
 static int run(restore *r) {
     const shard_header *header = &r->set->header;
     batch_set batches;
-    int code =
-        batch_set_create(&batches, r->coder, header->k, header->m, (size_t)header->block_bytes,
-                         header->file_bytes, r->options->memory);
+    int code = find_end(r);
+    if (code == 0)
+        code =
+            batch_set_create(&batches, r->coder, header->k, header->m, (size_t)header->block_bytes,
+                             header->file_bytes, r->options->memory);
     if (code != 0)
         return code;
     progress_begin(r->options->what, header->file_bytes);
@@ -282,5 +324,6 @@ int restore_open_coder(coder **c, const shard_set *set, const coder_options *opt
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
                     gfk_status_description(status));
-    return coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+    const int code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+    return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* it is the shards that are wrong */
 }

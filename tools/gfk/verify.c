@@ -19,7 +19,7 @@ static int verify(const shard_set *set, const tool_options *o) {
     const restore_options options = {
         .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
     coder *c = NULL;
-    int code = restore_open_coder(&c, set, &o->coder);
+    int code = enough ? restore_open_coder(&c, set, &o->coder) : 0;
     if (code == 0 && enough)
         code = restore_run(set, c, &options, NULL, NULL, &result);
     coder_close(c);

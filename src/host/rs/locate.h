@@ -12,9 +12,10 @@
 #include "arithmetic.h"
 
 enum {
-    GFK_LOCATE_CHUNK_SHIFT = 16,        /* a mark stands for 64 KiB of every region */
-    GFK_LOCATE_MOST_SUBSETS = 100000,   /* sets of columns that a search may try */
-    GFK_LOCATE_MOST_DEVICE_ROWS = 4096, /* m on a device, where the state is in shared memory */
+    GFK_LOCATE_CHUNK_SHIFT = 16,      /* a mark stands for 64 KiB of every region */
+    GFK_LOCATE_MOST_SUBSETS = 100000, /* sets of columns that a search may try */
+    GFK_LOCATE_MOST_ROWS = 4096, /* m: on a device the state is in shared memory, and finding the
+                                    multipliers takes (k + m) * m steps */
     GFK_LOCATE_MOST_DEVICE_POINTERS = 1024
 };
 

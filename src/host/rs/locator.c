@@ -101,7 +101,7 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
 gfk_status gfk_rs_locator_create(gfk_rs_t code) {
     code->locator = NULL;
     code->info.locatable = 0;
-    if (code->info.m < 2 || (code->info.device >= 0 && code->info.m > GFK_LOCATE_MOST_DEVICE_ROWS))
+    if (code->info.m < 2 || code->info.m > GFK_LOCATE_MOST_ROWS)
         return GFK_STATUS_SUCCESS;
     gfk_rs_locator *locator = malloc(sizeof *locator);
     if (locator == NULL)

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t most_blocks = 2048;
 constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region */
 constexpr unsigned shared_limit = 48 << 10, most_threads = 128;
-static_assert(2 * GFK_LOCATE_MOST_DEVICE_ROWS * sizeof(uint32_t) < shared_limit, "");
+static_assert(2 * GFK_LOCATE_MOST_ROWS * sizeof(uint32_t) < shared_limit, "");
 
 using Count = unsigned long long; /* as atomicAdd wants it */
 static_assert(sizeof(Count) == sizeof(uint64_t), "");
