@@ -37,7 +37,7 @@ set(gfk_minimum_host.rs_threads 5940)
 set(gfk_minimum_rs_set_up 9)
 set(gfk_minimum_rs_interop_jerasure 576)
 set(gfk_minimum_rs_interop_isal 180)
-set(gfk_minimum_host.rs_batch 26244)
+set(gfk_minimum_host.rs_batch 26247)
 # 69 CUDA rows, 44 of them no ablations, 18 of these of w=16.
 set(gfk_minimum_gpu.region 8975632)
 set(gfk_minimum_gpu.errors 331901)

@@ -237,11 +237,11 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
     builder b = {.code = code};
     b.stripes = calloc(count ? count : 1, sizeof *b.stripes);
     gfk_status status = b.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count && status == GFK_STATUS_SUCCESS; i++) {
-        const gfk_status one = add_stripe(&b, &stripes[i]);
-        if (statuses != NULL && one != GFK_STATUS_OUT_OF_MEMORY)
+    for (size_t i = 0; i < count && (statuses != NULL || status == GFK_STATUS_SUCCESS); i++) {
+        const gfk_status one = status ? status : add_stripe(&b, &stripes[i]);
+        if (statuses != NULL)
             statuses[i] = one;
-        else
+        if (statuses == NULL || one == GFK_STATUS_OUT_OF_MEMORY)
             status = one;
     }
     if (status == GFK_STATUS_SUCCESS)
