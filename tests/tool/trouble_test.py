@@ -89,6 +89,75 @@ def no_permission():
         gfk("encode", "-k3", "-m2", "-o", "f", "g", cwd=folder.path, expect=harness.EXISTS, **user)
 
 
+def unreadable(folder, index, reason, **user):
+    """Shard `index` is there and cannot be opened; shard 4 is not there."""
+    states = ["ok", "ok", "ok", "ok", "missing"]
+    states[index] = "unreadable"
+    for name, exit_code in (("info", harness.OK), ("verify", harness.DAMAGED)):
+        run = gfk(name, "f", cwd=folder.path, expect=exit_code, **user)
+        line = f"{index:03d} unreadable {shard('f', index)}: "
+        check(line in run.text and reason in run.text.split(line)[1].split("\n")[0], run.text)
+        run = gfk(name, "--json", "f", cwd=folder.path, expect=exit_code, **user).json()
+        check([s["state"] for s in run["shards"]] == states, run)
+        check(run["shards"][index]["path"] == shard("f", index), run)
+        check(reason in run["shards"][index]["details"], run)
+        check(any(reason in m for m in run["messages"]), run)
+    check(run["bad_shards"] == 2, run)
+
+
+def shards_that_cannot_be_opened():
+    with Folder() as folder:  # reasons that hold for root as well
+        content = encoded(folder)
+        os.unlink(folder / shard("f", 4))
+        whole = folder.read(shard("f", 1))
+        os.unlink(folder / shard("f", 1))
+        os.symlink(shard("f", 1), folder / shard("f", 1))
+        unreadable(folder, 1, "Too many levels of symbolic links")
+        os.unlink(folder / shard("f", 1))
+        os.mkdir(folder / shard("f", 1))
+        unreadable(folder, 1, "not a regular file")
+        gfk("repair", "-f", "f", cwd=folder.path, expect=harness.IO)
+        run = gfk("info", shard("f", 1), cwd=folder.path, expect=harness.UNRECOVERABLE)
+        check("no shard of f can be read" in run.err, run.err)
+        gfk("decode", "-o", "out", "f", cwd=folder.path)
+        check(folder.read("out") == content, "without it")
+    user = as_somebody()
+    if user is None:
+        return
+    with Folder() as folder:
+        encoded(folder)
+        os.unlink(folder / shard("f", 4))
+        whole = folder.read(shard("f", 1))
+        own(folder, user)
+        os.chmod(folder / shard("f", 1), 0)
+        unreadable(folder, 1, "Permission denied", **user)
+        run = gfk("repair", "f", cwd=folder.path, expect=harness.EXISTS, **user)
+        check("cannot be read (Permission denied); --force" in run.err, run.err)
+        check(shard("f", 4) not in folder.names() and not folder.temps(), folder.names())
+        gfk("repair", "-f", "f", cwd=folder.path, **user)
+        check(folder.read(shard("f", 1)) == whole and not folder.temps(), "made again")
+        gfk("verify", "f", cwd=folder.path, **user)
+
+
+def shards_with_bad_sectors():
+    with Folder() as folder:
+        content = encoded(folder)
+        inode = str(os.stat(folder / shard("f", 2)).st_ino)
+        for begin in (0, 3000):
+            env = environment(BAD_FILE=inode, BAD_FROM=str(begin))
+            run = gfk("verify", "--json", "f", cwd=folder.path, env=env,
+                      expect=harness.DAMAGED).json()
+            bad = run["shards"][2]
+            check(bad["state"] == "damaged" and "Input/output error" in bad["details"], run)
+            check(bad["bad_blocks"] == (7 if begin == 0 else 5), run)
+            gfk("decode", "-f", "-o", "out", "f", cwd=folder.path, env=env)
+            check(folder.read("out") == content, "from the others")
+            os.unlink(folder / "out")
+            gfk("repair", "f", cwd=folder.path, env=env)  # into a file that has another inode
+            gfk("verify", "f", cwd=folder.path, env=env)
+            inode = str(os.stat(folder / shard("f", 2)).st_ino)
+
+
 def files_that_may_not_grow():
     """A limit on the length of files, which is what a full disk looks like to a program."""
     content = harness.rng.randbytes(400000)
@@ -293,6 +362,7 @@ def progress_on_a_terminal_alone():
         check(run.out == b"" and run.err == "", "--quiet")
 
 
-harness.main(read_only_folder, no_permission, files_that_may_not_grow, full_disk,
+harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened,
+             shards_with_bad_sectors, files_that_may_not_grow, full_disk,
              folders_in_the_way, nothing_is_replaced_unasked, an_input_that_changes,
              wrong_command_lines, json_for_machines, progress_on_a_terminal_alone)

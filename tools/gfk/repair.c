@@ -49,7 +49,7 @@ static int pass(repairing *r, restore_sink *sink, restore_result *result) {
 /* ---- the places of the new shards --------------------------------------------------------------
  */
 
-/* The source that a file was found as; NULL: it was not there, or nobody looked. */
+/* The source that a file was found as; NULL: as none, or nobody looked. */
 static const shard_source *find_source(const shard_set *set, const struct stat *status) {
     for (size_t i = 0; i < set->source_count; i++)
         if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
@@ -66,10 +66,14 @@ static int check_place(const repairing *r, const char *path) {
     if (!S_ISREG(status.st_mode))
         return fail(TOOL_IO, "%s is not a regular file", path);
     const shard_source *there = find_source(r->set, &status);
-    if (there == NULL && r->set->searched)
+    const unreadable_shard *closed = shard_set_unreadable_file(r->set, &status);
+    if (there == NULL && closed == NULL && r->set->searched)
         return REPAIR_AGAIN;
     if ((there != NULL && !there->other) || r->options->force)
         return 0;
+    if (closed != NULL)
+        return fail(TOOL_EXISTS, "%s is in the way: it cannot be read (%s); --force replaces it",
+                    path, shard_error_text(closed->error));
     return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", path,
                 there == NULL ? "is not among the arguments" : "belongs to another set");
 }
@@ -170,8 +174,7 @@ int command_repair(int argc, char **argv) {
         free(base);
     }
     if (code == REPAIR_AGAIN)
-        code =
-            fail(TOOL_EXISTS, "what is in the place of a shard cannot be read, or keeps changing");
+        code = fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
     json_end(stdout, code);
     return code;
 }
