@@ -44,7 +44,8 @@ typedef struct temp_file {
 int temp_create(temp_file *temp, const char *final_path);
 int temp_sync(const temp_file *temp, const char *final_path, unsigned mode);
 /* Gives count files their final names, in this order, and brings the folder to the disk. A signal
- * waits until it is done. */
+ * waits until it is done. If it fails half way, the others stay under their own names, as after a
+ * kill: what they were to replace may not be enough any more. */
 int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd);
 void temp_discard(temp_file *temp); /* removes it if it has no final name, and closes it */
 
