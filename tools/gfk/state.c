@@ -25,11 +25,14 @@ static void note(char *text, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 static void note(char *text, size_t room, const char *format, ...) {
-    const size_t length = strlen(text);
-    const int comma = length == 0 ? 0 : snprintf(text + length, room - length, ", ");
+    size_t length = strlen(text);
+    if (length + sizeof ", " > room)
+        return;
+    if (length != 0)
+        length += (size_t)snprintf(text + length, room - length, ", ");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + length + comma, room - length - (size_t)comma, format, arguments);
+    vsnprintf(text + length, room - length, format, arguments);
     va_end(arguments);
 }
 
