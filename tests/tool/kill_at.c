@@ -2,7 +2,8 @@
 /* Preloaded into the tool: kills the process in front of a chosen one of the calls that change
  * files, and writes down those that were made. KILL_AT is the number of the call, from 1; CALL_LOG
  * is a file for lines "write INODE", "fsync INODE", "rename INODE", ...; SLOW_CALL names a call
- * that takes its time. BAD_FILE is the inode of a file that cannot be read from BAD_FROM on. */
+ * that takes its time. BAD_FILE is the inode of a file that cannot be read from BAD_FROM on,
+ * NO_RENAME the number of a renaming that fails. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,7 +83,13 @@ int flock(int fd, int operation) {
 }
 
 int rename(const char *from, const char *to) {
+    static atomic_int renames;
+    const char *bad = getenv("NO_RENAME");
     before("rename", inode_at(from));
+    if (atomic_fetch_add(&renames, 1) + 1 == (bad == NULL ? 0 : atoi(bad))) {
+        errno = EPERM;
+        return -1;
+    }
     return NEXT(rename)(from, to);
 }
 
