@@ -103,6 +103,12 @@ def shards_that_cannot_be_opened():
         os.unlink(folder / shard("f", 1))
         os.symlink(shard("f", 1), folder / shard("f", 1))
         unreadable(folder, 1, "Too many levels of symbolic links")
+        for arguments in (("repair", "f"), ("encode", "-k3", "-m2", "--block-size", "1K", "f")):
+            run = gfk(*arguments, cwd=folder.path, expect=harness.EXISTS)
+            check("cannot be read" in run.err and os.path.islink(folder / shard("f", 1)), run.err)
+        gfk("repair", "-f", "f", cwd=folder.path)
+        check(folder.read(shard("f", 1)) == whole, "made again")
+        os.unlink(folder / shard("f", 4))
         os.unlink(folder / shard("f", 1))
         os.mkdir(folder / shard("f", 1))
         unreadable(folder, 1, "not a regular file")

@@ -43,6 +43,13 @@ char *path_join(const char *folder, const char *name) {
     return path;
 }
 
+int path_look(const char *path, struct stat *status) {
+    if (stat(path, status) == 0)
+        return 0;
+    const int error = errno;
+    return error == ENOENT || lstat(path, status) != 0 ? ENOENT : error;
+}
+
 /* ---- reading and writing -----------------------------------------------------------------------
  */
 

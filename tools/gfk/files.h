@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -17,6 +18,9 @@
 char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
 const char *path_name(const char *path); /* what follows the last slash */
 char *path_join(const char *folder, const char *name);
+/* What is there: 0 and *status; ENOENT for nothing, or a link to nothing; else what the system says
+ * of a link that it does not follow. */
+int path_look(const char *path, struct stat *status);
 
 /* ---- reading and writing -----------------------------------------------------------------------
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk repair: missing and damaged shards, made again from the others. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,12 +58,20 @@ static const shard_source *find_source(const shard_set *set, const struct stat *
     return NULL;
 }
 
+static int fail_for_closed(const char *path, int error) {
+    return fail(TOOL_EXISTS, "%s is in the way: it cannot be read (%s); --force replaces it", path,
+                shard_error_text(error));
+}
+
 /* May what is in a place be replaced? Asked before the work, and again before the renaming.
  * REPAIR_AGAIN: it came after the shards were looked for. */
 static int check_place(const repairing *r, const char *path) {
     struct stat status;
-    if (stat(path, &status) != 0)
+    const int error = path_look(path, &status);
+    if (error == ENOENT || (error != 0 && r->options->force))
         return 0;
+    if (error != 0)
+        return fail_for_closed(path, error);
     if (!S_ISREG(status.st_mode))
         return fail(TOOL_IO, "%s is not a regular file", path);
     const shard_source *there = find_source(r->set, &status);
@@ -72,8 +81,7 @@ static int check_place(const repairing *r, const char *path) {
     if ((there != NULL && !there->other) || r->options->force)
         return 0;
     if (closed != NULL)
-        return fail(TOOL_EXISTS, "%s is in the way: it cannot be read (%s); --force replaces it",
-                    path, shard_error_text(closed->error));
+        return fail_for_closed(path, closed->error);
     return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", path,
                 there == NULL ? "is not among the arguments" : "belongs to another set");
 }
