@@ -9,12 +9,6 @@
 
 #include "row_test.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 // sanitizers reserve terabytes of address space, so no limit can be set
-#else
-#define SANITIZED 0
-#endif
-
 namespace {
 
 TEST(Status, HasANameAndASentence) {

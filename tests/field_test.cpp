@@ -242,10 +242,18 @@ TEST(Field, GeneratorIsTheSmallest) {
                 count_checked();
             }
         }
-    const gfk_field f = make_field(32);
-    for (uint32_t prime : {3u, 5u, 17u, 257u, 65537u}) // 2^32 - 1 is the product of these
-        EXPECT_NE(1u, power(f, f.generator, UINT32_MAX / prime));
-    EXPECT_EQ(1u, power(f, f.generator, UINT32_MAX));
+    std::vector<uint64_t> list = polynomials(32);
+    list.push_back(0);
+    for (uint64_t p : list) {
+        const gfk_field f = make_field(32, p);
+        for (uint32_t g = 2; g <= f.generator; g++) {
+            bool generates = power(f, g, UINT32_MAX) == 1;
+            for (uint32_t prime : {3u, 5u, 17u, 257u, 65537u}) // whose product 2^32 - 1 is
+                generates = generates && power(f, g, UINT32_MAX / prime) != 1;
+            EXPECT_EQ(g == f.generator, generates) << p << ' ' << g;
+            count_checked();
+        }
+    }
 }
 
 } // namespace

@@ -15,6 +15,12 @@
 
 #include "oracle_gfcomplete.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1 // sanitizers reserve terabytes of address space, so no limit can be set
+#else
+#define SANITIZED 0
+#endif
+
 using Bytes = std::vector<uint8_t>;
 
 // The command line (main.cpp).

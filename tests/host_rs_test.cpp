@@ -217,7 +217,11 @@ TEST_P(HostRs, BadInput) {
                       tight = {nullptr, stage.in(0), bytes - 2};
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &nowhere, parity, bytes));
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &tight, parity, bytes));
-    // Nothing lost, nothing to do.
+    const gfk_regions far = {nullptr, stage.in(0), SIZE_MAX - 65535}; // the second: 64 KiB before
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {1}, {}, &far, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {5}, {}, data, &far, bytes));
+    // Nothing lost, nothing to do, and no addresses needed.
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, &nowhere, &nowhere, bytes));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, data, parity, bytes));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {1}, {}, data, parity, 0));
     EXPECT_TRUE(stage.as_expected());

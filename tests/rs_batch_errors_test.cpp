@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bad stripes in batches: each mistake has its own status, and only that stripe is left out.
+#include <algorithm>
+#include <fstream>
 #include <limits>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "rs_batch_fixture.h"
 
@@ -198,16 +204,60 @@ TEST_P(RsBatchErrors, Singular) {
     count_checked();
 }
 
+// The address space that this process has, and a little.
+bool limit_memory(rlim_t more) {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + more;
+    const rlimit limit = {bytes, bytes};
+    return pages != 0 && setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+// Stripes by themselves, then one that is wrong, then so many that memory ends: each is told.
+TEST_P(RsBatchErrors, OutOfMemory) {
+    if (SANITIZED || !host())
+        GTEST_SKIP() << "memory is limited for the CPU alone, and not under a sanitizer";
+    const pid_t child = fork();
+    if (child == 0) {
+        std::vector<gfk_rs_stripe> list(1000000, stripes_->list()[0]);
+        std::vector<gfk_status> statuses(list.size(), GFK_STATUS_INTERNAL);
+        list[7].bytes = SIZE_MAX / 4 * 4;
+        if (!limit_memory(rlim_t(1) << 26))
+            _exit(2);
+        const auto untouched = reinterpret_cast<gfk_rs_batch_t>(&list);
+        gfk_rs_batch_t batch = untouched;
+        const gfk_status all =
+            gfk_rs_batch_create(&batch, code_.get(), list.data(), list.size(), statuses.data());
+        const auto first = std::find(statuses.begin(), statuses.end(), GFK_STATUS_OUT_OF_MEMORY);
+        const bool as_told =
+            all == GFK_STATUS_OUT_OF_MEMORY && batch == untouched && first - statuses.begin() > 7 &&
+            std::count(statuses.begin(), first, GFK_STATUS_SUCCESS) ==
+                first - statuses.begin() - 1 &&
+            statuses[7] == GFK_STATUS_INVALID_SIZE &&
+            std::count(first, statuses.end(), GFK_STATUS_OUT_OF_MEMORY) == statuses.end() - first;
+        _exit(as_told ? 0 : 1);
+    }
+    int result = 0;
+    ASSERT_EQ(child, waitpid(child, &result, 0));
+    ASSERT_TRUE(WIFEXITED(result));
+    EXPECT_EQ(0, WEXITSTATUS(result));
+    EXPECT_TRUE(stripes_->is_untouched());
+    count_checked();
+}
+
 TEST_P(RsBatchErrors, Calls) {
     gfk_rs_batch_t batch = nullptr;
     const gfk_rs_stripe *list = stripes_->list().data();
+    gfk_status statuses[] = {GFK_STATUS_INTERNAL, GFK_STATUS_INTERNAL, GFK_STATUS_INTERNAL};
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_batch_create(nullptr, code_.get(), list, 3, nullptr));
+                  gfk_rs_batch_create(nullptr, code_.get(), list, 3, statuses));
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_batch_create(&batch, nullptr, list, 3, nullptr));
+                  gfk_rs_batch_create(&batch, nullptr, list, 3, statuses));
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_batch_create(&batch, code_.get(), nullptr, 3, nullptr));
+                  gfk_rs_batch_create(&batch, code_.get(), nullptr, 3, statuses));
     EXPECT_EQ(nullptr, batch);
+    for (gfk_status status : statuses)
+        EXPECT_STATUS(GFK_STATUS_INTERNAL, status) << "written without stripes";
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_batch_run(nullptr, nullptr));
     gfk_rs_batch_destroy(nullptr);
     EXPECT_TRUE(stripes_->is_untouched());

@@ -207,6 +207,14 @@ TEST_P(RsCallErrors, NothingLost) {
     const gfk_regions d = data(), p = parity();
     EXPECT_STATUS(INVALID, gfk_rs_decoder_run(decoder.get(), nullptr, &p, BYTES, nullptr));
     EXPECT_STATUS(INVALID, gfk_rs_decoder_run(decoder.get(), &d, nullptr, BYTES, nullptr));
+    for (int i = 0; i < 2; i++) // the second decoder is kept
+        EXPECT_STATUS(INVALID, gfk_rs_decode(code_.get(), nullptr, 0, nullptr, 0, i ? nullptr : &d,
+                                             i ? &p : nullptr, BYTES, nullptr));
+    const gfk_regions none = {nullptr, nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                  gfk_rs_decoder_run(decoder.get(), &none, &none, BYTES, nullptr));
+    EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                  gfk_rs_decode(code_.get(), nullptr, 0, nullptr, 0, &none, &none, BYTES, nullptr));
     if (w() > 8) {
         EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
                       gfk_rs_decoder_run(decoder.get(), &d, &p, BYTES + 1, nullptr));

@@ -166,8 +166,9 @@ GFK_API gfk_status gfk_rs_decoder_get_info(gfk_rs_decoder_t decoder, gfk_product
                                            size_t *sources);
 
 /* gfk_rs_decoder_run: rebuilds the wanted regions in one pass. Regions that are lost and not wanted
- * are not touched, and their pointers may be NULL, as may those of regions that are not read. No
- * allocation, no synchronization; capturable. Statuses: above. */
+ * are not touched, and their pointers may be NULL, as may those of regions that are not read. So
+ * with nothing to rebuild neither data nor parity needs addresses, but both are given all the same:
+ * INVALID_ARGUMENT for NULL. No allocation, no synchronization; capturable. Statuses: above. */
 GFK_API gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t decoder, const gfk_regions *data,
                                       const gfk_regions *parity, size_t bytes, gfk_stream_t stream);
 
@@ -316,7 +317,9 @@ typedef struct gfk_rs_batch *gfk_rs_batch_t;
  * stripes   count of them; copied, the regions themselves not
  * statuses  if not NULL, count words: what is wrong with each stripe. A stripe that is not SUCCESS
  *           (INVALID_ARGUMENT, INVALID_SIZE, OVERLAP within the stripe, TOO_MANY_ERASURES,
- *           SINGULAR) is left out, and the others are done.
+ *           SINGULAR) is left out, and the others are done. Written also where the call fails, but
+ *           for its own INVALID_ARGUMENT: what is wrong with each stripe by itself, or
+ *           OUT_OF_MEMORY from the one on that there was no memory for.
  *
  * Stripes are done in any order and not checked against each other: what one writes, no other may
  * read or write. On a device a region has at most 64 GiB less 32 bytes: INVALID_SIZE.

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Powers, inverses, irreducibility and generators modulo a polynomial over GF(2). */
 #include "poly.h"
+#include "nibbles.h"
 
 static int degree(uint64_t a) {
-    int d = -1;
-    for (; a != 0; a >>= 1)
-        d++;
-    return d;
+    return a == 0 ? -1 : 63 - __builtin_clzll(a);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
@@ -51,30 +49,52 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
     return u == 1 ? (uint32_t)g : 0; /* 0: a and the polynomial have a factor in common */
 }
 
+/* Squaring is linear, and all that the two tests do many times. */
+static void square_by_nibbles(gfk_nibbles *square, unsigned w, uint64_t polynomial) {
+    uint32_t image[32], power = 1;
+    for (unsigned i = 0; i < w; i++) {
+        image[i] = power; /* x^(2i) */
+        power = gfk_poly_double(gfk_poly_double(power, w, polynomial), w, polynomial);
+    }
+    gfk_nibbles_fill(square, w, image);
+}
+
 /* Rabin's test: x^(2^w) = x, and x^(2^(w/q)) - x has no factor in common with the polynomial for
  * each prime q that divides w. The only such prime of a power of two is 2. */
 bool gfk_poly_irreducible(unsigned w, uint64_t polynomial) {
     const uint32_t x = 2;
     uint32_t power = x;
+    gfk_nibbles square;
+    square_by_nibbles(&square, w, polynomial);
     for (unsigned i = 1; i <= w; i++) {
-        power = gfk_poly_multiply(power, power, w, polynomial);
+        power = gfk_nibbles_times(&square, w, power);
         if (i == w / 2 && gcd(polynomial, power ^ x) != 1)
             return false;
     }
     return power == x;
 }
 
-/* An element generates the group iff its order is not a proper divisor of 2^w - 1. The primes of
- * 2^8 - 1, 2^16 - 1 and 2^32 - 1 are the Fermat primes below 2^(w/2) + 1. */
-uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial) {
-    static const uint32_t primes[] = {3, 5, 17, 257, 65537};
-    const uint64_t order = (UINT64_C(1) << w) - 1;
-    for (uint32_t g = 2;; g++) {
-        bool generates = true;
-        for (unsigned i = 0; i < sizeof primes / sizeof primes[0]; i++)
-            if (order % primes[i] == 0 && gfk_poly_pow(g, order / primes[i], w, polynomial) == 1)
-                generates = false;
-        if (generates)
-            return g;
+/* An element generates the group iff its order is not a proper divisor of 2^w - 1, which is the
+ * product of the primes 2^h + 1 for h = w/2, w/4, ..., 1: 3, 5, 17, 257, 65537 at most. The largest
+ * is in the order of g iff g^(2^h) is not g; and the smaller ones iff they are in the order of
+ * g^(2^h + 1), which is in the field of 2^h elements, where the same is asked again. */
+static bool generates(uint32_t g, const gfk_nibbles *square, unsigned w, uint64_t polynomial) {
+    for (unsigned h = w / 2; h > 0; h /= 2) {
+        uint32_t conjugate = g;
+        for (unsigned i = 0; i < h; i++)
+            conjugate = gfk_nibbles_times(square, w, conjugate);
+        if (conjugate == g)
+            return false;
+        g = gfk_poly_multiply(g, conjugate, w, polynomial);
     }
+    return true;
+}
+
+uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial) {
+    gfk_nibbles square;
+    square_by_nibbles(&square, w, polynomial);
+    uint32_t g = 2;
+    while (!generates(g, &square, w, polynomial))
+        g++;
+    return g;
 }

@@ -6,18 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* x * a mod polynomial. */
+/* x * a mod polynomial. Without a branch, which random bits would decide. */
 static inline uint32_t gfk_poly_double(uint32_t a, unsigned w, uint64_t polynomial) {
-    uint64_t shifted = (uint64_t)a << 1;
-    return (uint32_t)(shifted >> w ? shifted ^ polynomial : shifted);
+    const uint64_t shifted = (uint64_t)a << 1;
+    return (uint32_t)(shifted ^ (polynomial & -(shifted >> w)));
 }
 
 /* a * b mod polynomial; the time grows with the degree of b. */
 static inline uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w, uint64_t polynomial) {
     uint32_t product = 0;
     for (; b != 0; b >>= 1) {
-        if (b & 1)
-            product ^= a;
+        product ^= a & -(b & 1);
         a = gfk_poly_double(a, w, polynomial);
     }
     return product;

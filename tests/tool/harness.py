@@ -122,6 +122,14 @@ def shard(base, index):
     return f"{base}.gfk.{index:03d}"
 
 
+def encoded(folder, size=20000):
+    """Makes the file f and its shards, five small ones; its content."""
+    content = rng.randbytes(size)
+    folder.write("f", content)
+    gfk("encode", "-k3", "-m2", "--block-size", "1K", "f", cwd=folder.path)
+    return content
+
+
 def inputs():
     """Files of different kinds: name and content."""
     here = os.path.dirname(os.path.abspath(__file__))

@@ -2,9 +2,11 @@
 /* Preloaded into the tool: kills the process in front of a chosen one of the calls that change
  * files, and writes down those that were made. KILL_AT is the number of the call, from 1; CALL_LOG
  * is a file for lines "write INODE", "fsync INODE", "rename INODE", ...; SLOW_CALL names a call
- * that takes its time. */
+ * that takes its time. BAD_FILE is the inode of a file that cannot be read from BAD_FROM on,
+ * NO_RENAME the number of a renaming that fails. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -51,6 +53,20 @@ ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset) {
     return NEXT(pwritev)(fd, pieces, count, offset);
 }
 
+ssize_t preadv(int fd, const struct iovec *pieces, int count, off_t offset) {
+    const char *bad = getenv("BAD_FILE"), *from = getenv("BAD_FROM");
+    if (bad != NULL && strtoul(bad, NULL, 10) == inode_of(fd)) {
+        off_t end = offset;
+        for (int i = 0; i < count; i++)
+            end += (off_t)pieces[i].iov_len;
+        if (end > atoll(from)) {
+            errno = EIO;
+            return -1;
+        }
+    }
+    return NEXT(preadv)(fd, pieces, count, offset);
+}
+
 int fsync(int fd) {
     before("fsync", inode_of(fd));
     return NEXT(fsync)(fd);
@@ -67,7 +83,13 @@ int flock(int fd, int operation) {
 }
 
 int rename(const char *from, const char *to) {
+    static atomic_int renames;
+    const char *bad = getenv("NO_RENAME");
     before("rename", inode_at(from));
+    if (atomic_fetch_add(&renames, 1) + 1 == (bad == NULL ? 0 : atoi(bad))) {
+        errno = EPERM;
+        return -1;
+    }
     return NEXT(rename)(from, to);
 }
 

@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the system refuses, what users get wrong, and what the tool says to whom."""
+"""What the system refuses, and what is in the way."""
 
-import json
 import os
-import pty
 import resource
 import signal
 import subprocess
-import time
 
 import harness
-from harness import Folder, check, command, environment, gfk, shard
+from harness import Folder, check, command, encoded, environment, gfk, shard
 
 harness.parser.add_argument("kill_at", help="the library that kills, here for its slow calls")
 
@@ -36,13 +33,6 @@ def own(folder, user):
     if user:
         for name in (".", *folder.names()):
             os.chown(folder / name, NOBODY, NOBODY)
-
-
-def encoded(folder, size=20000):
-    content = harness.rng.randbytes(size)
-    folder.write("f", content)
-    gfk("encode", "-k3", "-m2", "--block-size", "1K", "f", cwd=folder.path)
-    return content
 
 
 def read_only_folder():
@@ -87,6 +77,81 @@ def no_permission():
         own_name = folder.write("g", b"other")
         os.chmod(own_name, 0o644)
         gfk("encode", "-k3", "-m2", "-o", "f", "g", cwd=folder.path, expect=harness.EXISTS, **user)
+
+
+def unreadable(folder, index, reason, **user):
+    """Shard `index` is there and cannot be opened; shard 4 is not there."""
+    states = ["ok", "ok", "ok", "ok", "missing"]
+    states[index] = "unreadable"
+    for name, exit_code in (("info", harness.OK), ("verify", harness.DAMAGED)):
+        run = gfk(name, "f", cwd=folder.path, expect=exit_code, **user)
+        line = f"{index:03d} unreadable {shard('f', index)}: "
+        check(line in run.text and reason in run.text.split(line)[1].split("\n")[0], run.text)
+        run = gfk(name, "--json", "f", cwd=folder.path, expect=exit_code, **user).json()
+        check([s["state"] for s in run["shards"]] == states, run)
+        check(run["shards"][index]["path"] == shard("f", index), run)
+        check(reason in run["shards"][index]["details"], run)
+        check(any(reason in m for m in run["messages"]), run)
+    check(run["bad_shards"] == 2, run)
+
+
+def shards_that_cannot_be_opened():
+    with Folder() as folder:  # reasons that hold for root as well
+        content = encoded(folder)
+        os.unlink(folder / shard("f", 4))
+        whole = folder.read(shard("f", 1))
+        os.unlink(folder / shard("f", 1))
+        os.symlink(shard("f", 1), folder / shard("f", 1))
+        unreadable(folder, 1, "Too many levels of symbolic links")
+        for arguments in (("repair", "f"), ("encode", "-k3", "-m2", "--block-size", "1K", "f")):
+            run = gfk(*arguments, cwd=folder.path, expect=harness.EXISTS)
+            check("cannot be read" in run.err and os.path.islink(folder / shard("f", 1)), run.err)
+        gfk("repair", "-f", "f", cwd=folder.path)
+        check(folder.read(shard("f", 1)) == whole, "made again")
+        os.unlink(folder / shard("f", 4))
+        os.unlink(folder / shard("f", 1))
+        os.mkdir(folder / shard("f", 1))
+        unreadable(folder, 1, "not a regular file")
+        gfk("repair", "-f", "f", cwd=folder.path, expect=harness.IO)
+        run = gfk("info", shard("f", 1), cwd=folder.path, expect=harness.UNRECOVERABLE)
+        check("no shard of f can be read" in run.err, run.err)
+        gfk("decode", "-o", "out", "f", cwd=folder.path)
+        check(folder.read("out") == content, "without it")
+    user = as_somebody()
+    if user is None:
+        return
+    with Folder() as folder:
+        encoded(folder)
+        os.unlink(folder / shard("f", 4))
+        whole = folder.read(shard("f", 1))
+        own(folder, user)
+        os.chmod(folder / shard("f", 1), 0)
+        unreadable(folder, 1, "Permission denied", **user)
+        run = gfk("repair", "f", cwd=folder.path, expect=harness.EXISTS, **user)
+        check("cannot be read (Permission denied); --force" in run.err, run.err)
+        check(shard("f", 4) not in folder.names() and not folder.temps(), folder.names())
+        gfk("repair", "-f", "f", cwd=folder.path, **user)
+        check(folder.read(shard("f", 1)) == whole and not folder.temps(), "made again")
+        gfk("verify", "f", cwd=folder.path, **user)
+
+
+def shards_with_bad_sectors():
+    with Folder() as folder:
+        content = encoded(folder)
+        inode = str(os.stat(folder / shard("f", 2)).st_ino)
+        for begin in (0, 3000):
+            env = environment(BAD_FILE=inode, BAD_FROM=str(begin))
+            run = gfk("verify", "--json", "f", cwd=folder.path, env=env,
+                      expect=harness.DAMAGED).json()
+            bad = run["shards"][2]
+            check(bad["state"] == "damaged" and "Input/output error" in bad["details"], run)
+            check(bad["bad_blocks"] == (7 if begin == 0 else 5), run)
+            gfk("decode", "-f", "-o", "out", "f", cwd=folder.path, env=env)
+            check(folder.read("out") == content, "from the others")
+            os.unlink(folder / "out")
+            gfk("repair", "f", cwd=folder.path, env=env)  # into a file that has another inode
+            gfk("verify", "f", cwd=folder.path, env=env)
+            inode = str(os.stat(folder / shard("f", 2)).st_ino)
 
 
 def files_that_may_not_grow():
@@ -136,6 +201,51 @@ def full_disk():
         encoded(folder)
         gfk("decode", "-o", "-", "f", cwd=folder.path, expect=harness.IO, stdout=full)
         gfk("info", "f", cwd=folder.path, expect=harness.IO, stdout=full)
+        gfk("info", "--json", "f", cwd=folder.path, expect=harness.IO, stdout=full)
+
+
+def names_that_cannot_be_given():
+    """The renaming stops half way: nothing is left, or everything that was written."""
+    for number in range(1, 6):
+        with Folder() as folder:
+            content = harness.rng.randbytes(20000)
+            folder.write("f", content)
+            gfk("encode", "-k4", "-m1", "f", cwd=folder.path)
+            before = {n: folder.read(n) for n in folder.names()}
+            run = gfk("encode", "-f", "-k4", "-m1", "f", cwd=folder.path, expect=harness.IO,
+                      env=environment(NO_RENAME=str(number)))
+            check(f"cannot write {shard('f', number - 1)}" in run.err, run.err)
+            if number == 1:
+                check(before == {n: folder.read(n) for n in folder.names()}, folder.names())
+            gfk("decode", "-o", "out", "f", cwd=folder.path)
+            check(folder.read("out") == content, f"after {number - 1} new shards")
+            gfk("encode", "-k4", "-m1", "f", cwd=folder.path)
+            check(not folder.temps(), folder.names())
+            gfk("verify", "f", cwd=folder.path)
+
+
+def streams_that_are_closed():
+    def closed(*numbers):
+        return lambda: [os.close(n) for n in numbers]
+
+    with Folder() as folder:
+        content = encoded(folder)
+        os.chmod(folder / "f", 0o600)
+        for n in folder.shards("f"):
+            os.unlink(folder / n)
+        for numbers in ((0,), (0, 1, 2), (1, 2)):
+            gfk("encode", "-q", "-f", "-k3", "-m2", "f", cwd=folder.path,
+                preexec_fn=closed(*numbers))
+            run = gfk("info", "--json", "f", cwd=folder.path).json()
+            check((run["name"], run["mode"]) == ("f", 0o600), run)
+            check(os.stat(folder / shard("f", 0)).st_mode & 0o777 == 0o600, "anybody may read it")
+            gfk("decode", "-q", "-o", "out", "f", cwd=folder.path, preexec_fn=closed(*numbers))
+            check(folder.read("out") == content, numbers)
+            os.unlink(folder / "out")
+        gfk("decode", "-o", "-", "f", cwd=folder.path, expect=harness.IO, preexec_fn=closed(1))
+        gfk("info", "f", cwd=folder.path, expect=harness.IO, preexec_fn=closed(1))
+        gfk("encode", "-o", "g", "-", cwd=folder.path, expect=harness.IO, preexec_fn=closed(0))
+        check(not folder.shards("g") and not folder.temps(), folder.names())
 
 
 def folders_in_the_way():
@@ -209,90 +319,7 @@ def an_input_that_changes():
     check(refused > 0, "no change came in time")
 
 
-def wrong_command_lines():
-    with Folder() as folder:
-        encoded(folder)
-        for arguments in ((), ("none",), ("encode",), ("decode",), ("verify",), ("repair",),
-                          ("info",), ("encode", "-k"), ("encode", "-k0", "f"),
-                          ("encode", "-k", "-1", "f"), ("encode", "-m0", "f"),
-                          ("encode", "-kx", "f"), ("encode", "-w9", "f"),
-                          ("encode", "-k250", "-m7", "f"), ("encode", "--matrix", "none", "f"),
-                          ("encode", "-w32", "--matrix", "gen_rs", "f"),
-                          ("encode", "--polynomial", "0x100", "f"),
-                          ("encode", "--block-size", "65", "f"),
-                          ("encode", "--block-size", "2G", "f"), ("encode", "--memory", "0", "f"),
-                          ("encode", "--memory", "1X", "f"), ("encode", "--backend", "none", "f"),
-                          ("encode", "--device", "-1", "f"), ("encode", "--none", "f"),
-                          ("decode", "-o", "", "f"), ("decode", "-k3", "f"), ("info", "-f", "f"),
-                          ("verify", "-Z", "f"), ("--none",)):
-            run = gfk(*arguments, cwd=folder.path, expect=harness.USAGE)
-            check(run.err != "" and run.out == b"", f"{arguments}: {run.out} {run.err}")
-        gfk("encode", "none", cwd=folder.path, expect=harness.IO)
-        gfk("encode", "--backend", "cuda", "-k3", "-m2", "--block-size", "1K", "f",
-            cwd=folder.path, expect=(harness.OK, harness.BACKEND))
-        gfk("verify", "--backend", "host", "f", cwd=folder.path)
-
-
-def json_for_machines():
-    with Folder() as folder:
-        content = encoded(folder)
-        os.unlink(folder / shard("f", 4))
-        harness.flip(folder / shard("f", 2), 700)
-        run = gfk("verify", "--json", "f", cwd=folder.path, expect=harness.DAMAGED).json()
-        check((run["command"], run["exit"], run["bad_shards"], run["recoverable"]) ==
-              ("verify", 1, 2, True), run)
-        check([s["state"] for s in run["shards"]] == ["ok", "ok", "damaged", "ok", "missing"], run)
-        run = gfk("info", "--json", "f", cwd=folder.path).json()
-        check((run["k"], run["m"], run["bytes"], run["name"]) == (3, 2, len(content), "f"), run)
-        run = gfk("decode", "--json", "-o", "out", "f", cwd=folder.path).json()
-        check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
-        run = gfk("decode", "--json", "-o", "-", "f", cwd=folder.path)
-        check(run.out == content and json.loads(run.err)["exit"] == 0, "beside the file")
-        run = gfk("repair", "--json", "f", cwd=folder.path).json()
-        check(run["repaired"] == 2, run)
-        lines = gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
-                    cwd=folder.path, expect=harness.IO).text.splitlines()
-        runs = [json.loads(line) for line in lines]
-        check([r["exit"] for r in runs] == [0, 4, 0] and runs[1]["messages"], "a line for each file")
-        run = gfk("decode", "--json", "none", cwd=folder.path, expect=harness.UNRECOVERABLE)
-        check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
-        run = gfk("encode", "--json", "-k0", "f", cwd=folder.path, expect=harness.USAGE)
-        check(run.json()["exit"] == 2, "a wrong command line")
-        kernels = gfk("methods", "--json").json()["kernels"]
-        check(len(kernels) > 60 and all(k["available"] or k["reason"] for k in kernels), "methods")
-        strange = b'a"b\\c\x01\xff\xc3\xa4.txt'
-        with open(os.path.join(folder.path.encode(), strange), "wb") as file:
-            file.write(b"x")
-        run = gfk("encode", "--json", "-k1", "-m1", os.fsdecode(strange), cwd=folder.path)
-        check(run.json()["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run.out)
-
-
-def progress_on_a_terminal_alone():
-    with Folder() as folder:
-        folder.write("f", harness.rng.randbytes(4 << 20))
-        arguments = ("encode", "-f", "-k4", "-m4", "--block-size", "4K", "--memory", "2M", "f")
-        master, slave = pty.openpty()
-        process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
-                                   stderr=slave, env=environment(SLOW_CALL="write"))
-        os.close(slave)
-        seen = b""
-        while True:
-            try:
-                part = os.read(master, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            seen += part
-        os.close(master)
-        check(process.wait() == harness.OK, "encode on a terminal")
-        check(b" %" in seen and b"MB/s" in seen and b"left" in seen, seen)
-        check(seen.endswith(b"\r\x1b[K"), "the line is wiped")
-        check(gfk(*arguments, cwd=folder.path).err == "", "quiet in a pipe")
-        run = gfk(*arguments, "-q", cwd=folder.path)
-        check(run.out == b"" and run.err == "", "--quiet")
-
-
-harness.main(read_only_folder, no_permission, files_that_may_not_grow, full_disk,
-             folders_in_the_way, nothing_is_replaced_unasked, an_input_that_changes,
-             wrong_command_lines, json_for_machines, progress_on_a_terminal_alone)
+harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened,
+             shards_with_bad_sectors, files_that_may_not_grow, full_disk,
+             names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
+             nothing_is_replaced_unasked, an_input_that_changes)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "block_reader.h"
 
+#include <errno.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -19,7 +20,7 @@ static block_state judge(const shard_set *set, const batch *b, size_t stripe, si
 }
 
 /* One read for all of the stripes; false if the system reports an error. */
-static bool read_run(const shard_set *set, const shard_source *source, batch *b, size_t index,
+static bool read_run(const shard_set *set, shard_source *source, batch *b, size_t index,
                      size_t first, size_t count) {
     struct iovec pieces[2 * MOST_STRIPES];
     for (size_t s = 0; s < count; s++) {
@@ -29,8 +30,10 @@ static bool read_run(const shard_set *set, const shard_source *source, batch *b,
     }
     const ssize_t got =
         read_pieces(source->fd, pieces, 2 * count, block_offset(&set->header, b->first + first));
-    if (got < 0)
+    if (got < 0) {
+        source->error = errno;
         return false;
+    }
     size_t end = 0;
     for (size_t s = first; s < first + count; s++) {
         end += BLOCK_HEADER_BYTES + b->stripes[s].bytes;
@@ -39,7 +42,7 @@ static bool read_run(const shard_set *set, const shard_source *source, batch *b,
     return true;
 }
 
-static void read_from(const shard_set *set, const shard_source *source, batch *b, size_t index,
+static void read_from(const shard_set *set, shard_source *source, batch *b, size_t index,
                       size_t first, size_t count) {
     if (read_run(set, source, b, index, first, count))
         return;
@@ -49,14 +52,14 @@ static void read_from(const shard_set *set, const shard_source *source, batch *b
 }
 
 void read_blocks(const shard_set *set, batch *b, size_t index, size_t first, size_t count) {
-    const shard_source *source = set->shards[index];
+    shard_source *source = set->shards[index];
     if (source != NULL)
         read_from(set, source, b, index, first, count);
     for (size_t s = first; s < first + count; s++) {
         block_state *state = &batch_states(b, s)[index];
         if (source == NULL)
             *state = BLOCK_MISSING;
-        for (const shard_source *other = source == NULL ? NULL : source->next;
+        for (shard_source *other = source == NULL ? NULL : source->next;
              other != NULL && *state < BLOCK_ELSEWHERE; other = other->next) {
             read_from(set, other, b, index, s, 1);
             if (*state == BLOCK_GOOD)

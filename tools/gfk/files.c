@@ -43,6 +43,13 @@ char *path_join(const char *folder, const char *name) {
     return path;
 }
 
+int path_look(const char *path, struct stat *status) {
+    if (stat(path, status) == 0)
+        return 0;
+    const int error = errno;
+    return error == ENOENT || lstat(path, status) != 0 ? ENOENT : error;
+}
+
 /* ---- reading and writing -----------------------------------------------------------------------
  */
 
@@ -202,13 +209,16 @@ int temp_sync(const temp_file *temp, const char *final_path, unsigned mode) {
 
 int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd) {
     int code = 0;
+    size_t done = 0;
     pthread_mutex_lock(&mutex);
-    for (size_t i = 0; i < count && code == 0; i++) {
-        if (rename(temps[i].path, final_paths[i]) != 0)
-            code = fail(TOOL_IO, "cannot write %s: %s", final_paths[i], strerror(errno));
+    for (; done < count && code == 0; done += code == 0) {
+        if (rename(temps[done].path, final_paths[done]) != 0)
+            code = fail(TOOL_IO, "cannot write %s: %s", final_paths[done], strerror(errno));
         else
-            forget(&temps[i]);
+            forget(&temps[done]);
     }
+    for (size_t i = done; i < count && done != 0; i++)
+        forget(&temps[i]);
     if (code == 0 && fsync(folder_fd) != 0 && errno != EINVAL) /* EINVAL: folders need no fsync */
         code = fail(TOOL_IO, "cannot write the folder of %s: %s", final_paths[0], strerror(errno));
     pthread_mutex_unlock(&mutex);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -17,6 +18,9 @@
 char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
 const char *path_name(const char *path); /* what follows the last slash */
 char *path_join(const char *folder, const char *name);
+/* What is there: 0 and *status; ENOENT for nothing, or a link to nothing; else what the system says
+ * of a link that it does not follow. */
+int path_look(const char *path, struct stat *status);
 
 /* ---- reading and writing -----------------------------------------------------------------------
  */
@@ -44,7 +48,8 @@ typedef struct temp_file {
 int temp_create(temp_file *temp, const char *final_path);
 int temp_sync(const temp_file *temp, const char *final_path, unsigned mode);
 /* Gives count files their final names, in this order, and brings the folder to the disk. A signal
- * waits until it is done. */
+ * waits until it is done. If it fails half way, the others stay under their own names, as after a
+ * kill: what they were to replace may not be enough any more. */
 int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd);
 void temp_discard(temp_file *temp); /* removes it if it has no final name, and closes it */
 

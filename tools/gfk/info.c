@@ -20,7 +20,7 @@ static void print(const shard_set *set) {
     say("layout     %llu stripes, blocks of %llu bytes, shards of %llu bytes",
         (unsigned long long)stripe_count(h), (unsigned long long)h->block_bytes,
         (unsigned long long)shard_bytes(h));
-    say("shards     %zu of %zu are there, %u are needed", present, set->count, h->k);
+    say("shards     %zu of %zu can be read, %u are needed", present, set->count, h->k);
 }
 
 int command_info(int argc, char **argv) {

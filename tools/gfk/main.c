@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk: Reed-Solomon shards of files, and GF-Complete's small tools. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,19 @@ static void print_help(FILE *out) {
                  "  --version  the version\n");
 }
 
+/* Of standard input, output and error what is closed would be the number of the next file that is
+ * opened: a file to encode would be taken for standard input, and messages would go into shards. It
+ * is opened here so that every use is an error. */
+static bool hold_standard_streams(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv) {
+    if (!hold_standard_streams())
+        return TOOL_IO;
     if (argc < 2) {
         print_help(stderr);
         return TOOL_USAGE;
@@ -56,7 +69,7 @@ int main(int argc, char **argv) {
             continue;
         const int code = commands[i].run(argc - 1, argv + 1);
         json_end_early(argv[1], code);
-        if (fflush(stdout) != 0 && code == TOOL_OK)
+        if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK)
             return fail(TOOL_IO, "cannot write standard output");
         return code;
     }

@@ -36,8 +36,9 @@ static void draw(double now) {
         memset(bar + full, '.', WIDTH - full);
         bar[WIDTH] = '\0';
         if (rate > 0) {
-            const unsigned s = (unsigned)((1 - share) * (double)line.total / rate + 0.5);
-            snprintf(left, sizeof left, " %u:%02u:%02u left", s / 3600, s / 60 % 60, s % 60);
+            const double s = (1 - share) * (double)line.total / rate + 0.5;
+            const unsigned u = s < 1e9 ? (unsigned)s : 1000000000;
+            snprintf(left, sizeof left, " %u:%02u:%02u left", u / 3600, u / 60 % 60, u % 60);
         }
         fprintf(stderr, "\r\033[K%s %s %3.0f %% %.1f MB/s%s", line.what, bar, 100 * share,
                 rate / 1e6, left);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk repair: missing and damaged shards, made again from the others. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,7 +50,7 @@ static int pass(repairing *r, restore_sink *sink, restore_result *result) {
 /* ---- the places of the new shards --------------------------------------------------------------
  */
 
-/* The source that a file was found as; NULL: it was not there, or nobody looked. */
+/* The source that a file was found as; NULL: as none, or nobody looked. */
 static const shard_source *find_source(const shard_set *set, const struct stat *status) {
     for (size_t i = 0; i < set->source_count; i++)
         if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
@@ -57,19 +58,30 @@ static const shard_source *find_source(const shard_set *set, const struct stat *
     return NULL;
 }
 
+static int fail_for_closed(const char *path, int error) {
+    return fail(TOOL_EXISTS, "%s is in the way: it cannot be read (%s); --force replaces it", path,
+                shard_error_text(error));
+}
+
 /* May what is in a place be replaced? Asked before the work, and again before the renaming.
  * REPAIR_AGAIN: it came after the shards were looked for. */
 static int check_place(const repairing *r, const char *path) {
     struct stat status;
-    if (stat(path, &status) != 0)
+    const int error = path_look(path, &status);
+    if (error == ENOENT || (error != 0 && r->options->force))
         return 0;
+    if (error != 0)
+        return fail_for_closed(path, error);
     if (!S_ISREG(status.st_mode))
         return fail(TOOL_IO, "%s is not a regular file", path);
     const shard_source *there = find_source(r->set, &status);
-    if (there == NULL && r->set->searched)
+    const unreadable_shard *closed = shard_set_unreadable_file(r->set, &status);
+    if (there == NULL && closed == NULL && r->set->searched)
         return REPAIR_AGAIN;
     if ((there != NULL && !there->other) || r->options->force)
         return 0;
+    if (closed != NULL)
+        return fail_for_closed(path, closed->error);
     return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", path,
                 there == NULL ? "is not among the arguments" : "belongs to another set");
 }
@@ -170,8 +182,7 @@ int command_repair(int argc, char **argv) {
         free(base);
     }
     if (code == REPAIR_AGAIN)
-        code =
-            fail(TOOL_EXISTS, "what is in the place of a shard cannot be read, or keeps changing");
+        code = fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
     json_end(stdout, code);
     return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replace.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,11 +68,12 @@ static bool is_known(const shard_set *there, const struct stat *status) {
 static int check_places(const shard_writer *writer, const shard_set *there, bool force) {
     struct stat status;
     for (size_t i = 0; i < writer->count; i++) {
-        if (stat(writer->paths[i], &status) != 0)
+        const int error = path_look(writer->paths[i], &status);
+        if (error == ENOENT)
             continue;
-        if (!S_ISREG(status.st_mode))
+        if (error == 0 && !S_ISREG(status.st_mode))
             return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
-        if (!force && !is_known(there, &status))
+        if (!force && (error != 0 || !is_known(there, &status)))
             return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
                         writer->paths[i]);
     }

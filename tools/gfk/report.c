@@ -86,6 +86,14 @@ static void append_quoted(text *t, const char *value) {
     append_text(t, "\"");
 }
 
+/* Names of files, and those in the headers of shards, may hold what a terminal takes for orders. */
+static char *disarm(char *line) {
+    for (char *s = line; *s != '\0'; s++)
+        if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)
+            *s = '?';
+    return line;
+}
+
 static void message(const char *kind, const char *format, va_list arguments) {
     char line[4096];
     vsnprintf(line, sizeof line, format, arguments);
@@ -95,7 +103,7 @@ static void message(const char *kind, const char *format, va_list arguments) {
         append_quoted(&messages, line);
     } else {
         progress_clear();
-        fprintf(stderr, "gfk: %s%s\n", kind, line);
+        fprintf(stderr, "gfk: %s%s\n", kind, disarm(line));
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -118,11 +126,12 @@ void warn(const char *format, ...) {
 void say(const char *format, ...) {
     if (report_as_json || report_quiet)
         return;
+    char line[8192];
     va_list arguments;
     va_start(arguments, format);
-    vprintf(format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    putchar('\n');
+    puts(disarm(line));
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ int restore_fail_for_shards(const shard_set *set) {
             list_add(&missing, i);
     const size_t present = set->count - missing.count, needed = set->header.k - present;
     return fail(TOOL_UNRECOVERABLE,
-                "%zu shards of %s are there, %u are needed: %zu more of the shards %s", present,
+                "%zu shards of %s can be read, %u are needed: %zu more of the shards %s", present,
                 path_name(set->base), set->header.k, needed, missing.text);
 }
 
@@ -66,8 +66,8 @@ static int fail_for_stripe(const restore *r, const batch *b, size_t stripe) {
     const size_t good = b->n - missing.count - damaged.count;
     return fail(TOOL_UNRECOVERABLE,
                 "stripe %llu of %s cannot be brought back: %zu blocks are intact, %zu are needed. "
-                "Damaged there: shards %s; missing: shards %s; intact copies of %zu of them are "
-                "needed",
+                "Damaged there: shards %s; missing or unreadable: shards %s; intact copies of %zu "
+                "of them are needed",
                 (unsigned long long)(b->first + stripe), path_name(r->set->base), good, b->k,
                 damaged.count == 0 ? "none" : damaged.text,
                 missing.count == 0 ? "none" : missing.text, b->k - good);

@@ -15,10 +15,32 @@
 /* ---- what is there -----------------------------------------------------------------------------
  */
 
+static int add_unreadable(shard_set *set, const char *path, int error) {
+    size_t base_length = 0;
+    uint32_t index = 0;
+    struct stat status;
+    if (!shard_name_parse(path_name(path), strlen(path_name(path)), &base_length, &index))
+        return 0;
+    if (stat(path, &status) != 0)
+        memset(&status, 0, sizeof status);
+    const size_t count = set->unreadable_count + 1;
+    unreadable_shard *grown = realloc(set->unreadable, count * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown != NULL)
+        set->unreadable = grown;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        return fail(TOOL_INTERNAL, "out of memory");
+    }
+    grown[count - 1] = (unreadable_shard){copy, index, error, status.st_dev, status.st_ino};
+    set->unreadable_count = count;
+    return 0;
+}
+
 static int add(shard_set *set, const char *path, bool temp) {
     shard_source source;
     if (!shard_source_open(&source, path))
-        return 0;
+        return temp || source.error == 0 ? 0 : add_unreadable(set, path, source.error);
     source.temp = temp;
     /* What a live run works on is not complete, whatever it looks like. */
     if (temp && (!source.head || flock(source.fd, LOCK_SH | LOCK_NB) != 0)) {
@@ -163,6 +185,8 @@ static int choose(shard_set *set) {
             chosen = &set->sources[i];
         }
     }
+    if (chosen == NULL && set->source_count == 0 && set->unreadable_count != 0)
+        return fail(TOOL_UNRECOVERABLE, "no shard of %s can be read", set->base);
     if (chosen == NULL && set->source_count == 0)
         return fail(TOOL_UNRECOVERABLE, "there are no shards of %s", set->base);
     if (chosen == NULL)
@@ -211,7 +235,7 @@ static int find(shard_set *set, char *const *arguments, size_t count) {
         code = search_for_base(set);
     } else {
         for (size_t i = 0; i < count && code == 0; i++) {
-            if (access(arguments[i], F_OK) != 0)
+            if (access(arguments[i], F_OK) != 0 && errno == ENOENT) /* others are said below */
                 warn("cannot open %s: %s", arguments[i], strerror(errno));
             code = add(set, arguments[i], false);
         }
@@ -235,7 +259,10 @@ int shard_set_open(shard_set *set, char *const *arguments, size_t count) {
 void shard_set_close(shard_set *set) {
     for (size_t i = 0; i < set->source_count; i++)
         shard_source_close(&set->sources[i]);
+    for (size_t i = 0; i < set->unreadable_count; i++)
+        free(set->unreadable[i].path);
     free(set->sources);
+    free(set->unreadable);
     free(set->shards);
     free(set->base);
     *set = (shard_set){0};
@@ -257,4 +284,19 @@ size_t shard_set_present(const shard_set *set) {
     for (size_t i = 0; i < set->count; i++)
         present += set->shards[i] != NULL;
     return present;
+}
+
+const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index) {
+    for (size_t i = 0; i < set->unreadable_count && set->shards[index] == NULL; i++)
+        if (set->unreadable[i].index == index)
+            return &set->unreadable[i];
+    return NULL;
+}
+
+const unreadable_shard *shard_set_unreadable_file(const shard_set *set, const struct stat *status) {
+    for (size_t i = 0; i < set->unreadable_count; i++)
+        if (set->unreadable[i].device == status->st_dev &&
+            set->unreadable[i].inode == status->st_ino)
+            return &set->unreadable[i];
+    return NULL;
 }

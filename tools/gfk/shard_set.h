@@ -4,9 +4,11 @@
 #ifndef GFK_TOOL_SHARD_SET_H
 #define GFK_TOOL_SHARD_SET_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "format.h"
@@ -23,9 +25,19 @@ typedef struct shard_source {
     bool in_place;             /* its name is what its index asks for */
     bool temp;                 /* a killed run did not get to give it its name */
     bool other;                /* of another set, or of none */
+    atomic_int error;          /* what the system said when a read failed; 0: none has */
     shard_header header;       /* if head or tail; else set_id and index only, if identified */
     struct shard_source *next; /* another source of the same shard */
 } shard_source;
+
+/* A file with a shard's name that cannot be opened. */
+typedef struct unreadable_shard {
+    char *path;
+    uint32_t index;
+    int error;    /* shard_error_text says it */
+    dev_t device; /* both 0: not known */
+    ino_t inode;
+} unreadable_shard;
 
 typedef struct shard_set {
     shard_header header;   /* of the set; index is 0 */
@@ -34,7 +46,9 @@ typedef struct shard_set {
     shard_source **shards; /* the best source of each; NULL: missing */
     shard_source *sources; /* everything that was found, whether it is used or not */
     size_t source_count;
-    bool searched; /* sources is all that the folder has */
+    unreadable_shard *unreadable; /* what could not become a source */
+    size_t unreadable_count;
+    bool searched; /* these are all that the folder has */
 } shard_set;
 
 /* Finds the shards that the arguments name: one base, whose folder is searched, or shards, which
@@ -53,9 +67,14 @@ bool shard_source_is_whole(const shard_set *set, const shard_source *source);
 
 size_t shard_set_present(const shard_set *set); /* shards that have a source */
 
+/* What is in the place of a shard without a source, or what this file is; NULL: not known. */
+const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index);
+const unreadable_shard *shard_set_unreadable_file(const shard_set *set, const struct stat *status);
+
 /* Opens a file as a source: what it is by itself. False: it cannot be read, after a warning if it
- * is there. */
+ * is there; source->error is then the reason, or 0 where no file is there. */
 bool shard_source_open(shard_source *source, const char *path);
 void shard_source_close(shard_source *source);
+const char *shard_error_text(int error);
 
 #endif

@@ -12,14 +12,17 @@
 #include "shard_names.h"
 #include "shard_set.h"
 
-static bool read_exactly(int fd, uint8_t *bytes, size_t count, uint64_t offset) {
+static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset) {
     struct iovec piece = {bytes, count};
-    return read_pieces(fd, &piece, 1, offset) == (ssize_t)count;
+    const ssize_t got = read_pieces(source->fd, &piece, 1, offset);
+    if (got < 0)
+        source->error = errno;
+    return got == (ssize_t)count;
 }
 
-static bool read_header(const shard_source *source, uint64_t offset, shard_header *header) {
+static bool read_header(shard_source *source, uint64_t offset, shard_header *header) {
     uint8_t bytes[HEADER_BYTES];
-    return read_exactly(source->fd, bytes, sizeof bytes, offset) &&
+    return read_exactly(source, bytes, sizeof bytes, offset) &&
            shard_header_read(header, bytes) == FORMAT_OK;
 }
 
@@ -27,7 +30,7 @@ static bool read_header(const shard_source *source, uint64_t offset, shard_heade
 static bool read_block_identity(shard_source *source) {
     uint8_t bytes[BLOCK_HEADER_BYTES];
     block_header block;
-    if (!read_exactly(source->fd, bytes, sizeof bytes, HEADER_BYTES) ||
+    if (!read_exactly(source, bytes, sizeof bytes, HEADER_BYTES) ||
         block_header_read(&block, bytes) != FORMAT_OK || block.index >= MAX_SHARDS)
         return false;
     memcpy(source->header.set_id, block.set_id, SET_ID_BYTES);
@@ -51,17 +54,26 @@ static void identify(shard_source *source) {
     source->identified = source->head || source->tail || read_block_identity(source);
 }
 
+enum { NOT_REGULAR = -1 };
+
+const char *shard_error_text(int error) {
+    return error == NOT_REGULAR ? "not a regular file" : strerror(error);
+}
+
 bool shard_source_open(shard_source *source, const char *path) {
     *source = (shard_source){.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
     struct stat status;
-    if (source->fd < 0) {
-        if (errno != ENOENT)
-            warn("cannot open %s: %s", path, strerror(errno));
-        return false;
-    }
-    if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        warn("%s is not a regular file", path);
-        close(source->fd);
+    int error = 0;
+    if (source->fd < 0 || fstat(source->fd, &status) != 0)
+        error = errno;
+    else if (!S_ISREG(status.st_mode))
+        error = NOT_REGULAR;
+    if (error != 0) {
+        if (source->fd >= 0)
+            close(source->fd);
+        *source = (shard_source){.fd = -1, .error = error == ENOENT ? 0 : error};
+        if (source->error != 0)
+            warn("cannot open %s: %s", path, shard_error_text(error));
         return false;
     }
     source->device = status.st_dev;

@@ -25,11 +25,14 @@ static void note(char *text, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 static void note(char *text, size_t room, const char *format, ...) {
-    const size_t length = strlen(text);
-    const int comma = length == 0 ? 0 : snprintf(text + length, room - length, ", ");
+    size_t length = strlen(text);
+    if (length + sizeof ", " > room)
+        return;
+    if (length != 0)
+        length += (size_t)snprintf(text + length, room - length, ", ");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + length + comma, room - length - (size_t)comma, format, arguments);
+    vsnprintf(text + length, room - length, format, arguments);
     va_end(arguments);
 }
 
@@ -52,27 +55,36 @@ static void describe(const shard_set *set, const restore_result *result, size_t 
     if (result != NULL && result->corrected[index] != 0)
         note(text, room, "%llu of them with checksums that hid it",
              (unsigned long long)result->corrected[index]);
+    if (s->error != 0)
+        note(text, room, "the system said: %s", shard_error_text(s->error));
 }
 
 static void report_shard(const shard_set *set, const restore_result *result, size_t index,
                          bool all) {
     const shard_source *s = set->shards[index];
     const bool bad = shard_is_bad(set, result, index);
-    const char *state = s == NULL ? "missing" : bad ? "damaged" : "ok";
+    const unreadable_shard *closed = shard_set_unreadable(set, index);
+    const char *state = closed != NULL ? "unreadable"
+                        : s == NULL    ? "missing"
+                        : bad          ? "damaged"
+                                       : "ok";
+    const char *path = closed != NULL ? closed->path : s != NULL ? s->path : NULL;
     char text[256] = "";
     if (s != NULL)
         describe(set, result, index, text, sizeof text);
+    else if (closed != NULL)
+        note(text, sizeof text, "%s", shard_error_text(closed->error));
     json_open_object();
     json_number("index", index);
     json_string("state", state);
-    if (s != NULL) {
-        json_string("path", s->path);
-        json_number("bad_blocks", result == NULL ? 0 : result->bad_blocks[index]);
+    if (path != NULL) {
+        json_string("path", path);
+        json_number("bad_blocks", s == NULL || result == NULL ? 0 : result->bad_blocks[index]);
         json_string("details", text);
     }
     json_close_object();
     if (bad || all)
-        say("  %03zu %s%s%s%s%s", index, state, s == NULL ? "" : " ", s == NULL ? "" : s->path,
+        say("  %03zu %s%s%s%s%s", index, state, path == NULL ? "" : " ", path == NULL ? "" : path,
             text[0] == '\0' ? "" : ": ", text);
     for (const shard_source *other = s == NULL ? NULL : s->next; other != NULL; other = other->next)
         if (!other->temp)

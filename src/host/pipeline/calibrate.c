@@ -41,7 +41,8 @@ static double now(void) {
 static double once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
     uint32_t matrix[SIDE * SIDE];
     const gfk_regions in = {NULL, t->memory, bytes}, out = {NULL, t->memory + k * bytes, bytes};
-    (void)gfk_cauchy_matrix(field, k, m, matrix);
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = gfk_cauchy_matrix(field, k, m, matrix);
     const double begin = now();
     if (t->status == GFK_STATUS_SUCCESS)
         t->status =
@@ -135,8 +136,9 @@ static double kernel_rate(meter *t, const gfk_lane *lane, const gfk_field *field
     gfk_product_t product = NULL;
     void *memory = NULL;
     double seconds = 1;
-    (void)gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
-    t->status = gfk_bus_product(&product, lane->device, field, SIDE, SIDE, matrix);
+    t->status = gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = gfk_bus_product(&product, lane->device, field, SIDE, SIDE, matrix);
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_bus_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES +
                                                (size_t)product->info.workspace_bytes);

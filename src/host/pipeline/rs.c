@@ -45,27 +45,21 @@ typedef struct rebuilding {
     void **in, **out;
 } rebuilding;
 
-static void *address(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity, size_t i) {
-    const size_t k = code->info.k;
-    return i < k ? gfk_region_address(data, i) : gfk_region_address(parity, i - k);
-}
-
-/* A list of regions with a distance that is too short, or with no address at all. */
-static bool bad(const gfk_regions *regions, size_t bytes) {
-    return regions->pointers == NULL && (regions->base == NULL || regions->stride < bytes);
-}
-
 static gfk_status rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const rebuilding *r,
                           const size_t *wanted, size_t count, const gfk_regions *data,
                           const gfk_regions *parity, size_t bytes, gfk_pipeline_report *report) {
-    for (size_t i = 0; i < code->info.k; i++)
-        r->in[i] = address(code, data, parity, r->sources[i]);
-    for (size_t i = 0; i < count; i++)
-        r->out[i] = address(code, data, parity, wanted[i]);
+    const size_t k = code->info.k;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (size_t i = 0; i < k && status == GFK_STATUS_SUCCESS; i++)
+        status = gfk_rs_address(k, data, parity, bytes, r->sources[i], &r->in[i]);
+    for (size_t i = 0; i < count && status == GFK_STATUS_SUCCESS; i++)
+        status = gfk_rs_address(k, data, parity, bytes, wanted[i], &r->out[i]);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
     const gfk_regions in = {r->in, NULL, 0}, out = {r->out, NULL, 0};
     const gfk_request request = {.field = &code->info.field,
                                  .rows = count,
-                                 .cols = code->info.k,
+                                 .cols = k,
                                  .matrix = r->matrix,
                                  .in = &in,
                                  .out = &out,
@@ -92,8 +86,6 @@ gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size
         return GFK_STATUS_INVALID_ARGUMENT;
     if (bytes % (code->info.field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
-    if (bytes != 0 && (bad(data, bytes) || bad(parity, bytes)))
-        return GFK_STATUS_INVALID_ARGUMENT;
     gfk_status status = GFK_STATUS_SUCCESS;
     const size_t count = wanted ? wanted_count : lost_count;
     if (bytes == 0 || count == 0 || count > code->info.m) { /* more cannot be right */

@@ -39,22 +39,29 @@ GFK_RS_BOTH uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t b) 
         return a == 0 || b == 0 ? 0 : f->antilog[(uint32_t)f->log[a] + f->log[b]];
     uint32_t product = 0;
     for (; b != 0; b >>= 1) {
-        product ^= b & 1 ? a : 0;
-        a = a << 1 ^ (a >> 31 ? f->polynomial : 0);
+        product ^= a & -(b & 1);
+        a = a << 1 ^ (f->polynomial & -(a >> 31));
     }
     return product;
 }
 
-/* 1 / a, a != 0. For w = 32: a^(2^32 - 2), the product of a^2, a^4, ..., a^(2^31). */
+/* 1 / a, a != 0. For w = 32 by Euclid's algorithm from the lowest bit up: g * a = u and h * a = v
+ * (mod polynomial), v is odd, and each round takes a factor x from u and g. */
 GFK_RS_BOTH uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
     if (f->w != 32)
         return f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]];
-    uint32_t product = 1;
-    for (int i = 1; i < 32; i++) {
-        a = gfk_times(f, a, a);
-        product = gfk_times(f, product, a);
+    const uint64_t polynomial = UINT64_C(1) << 32 | f->polynomial;
+    uint64_t u = a, v = polynomial, g = 1, h = 0;
+    while (u != 1) {
+        const uint64_t odd = -(u & 1), less = odd & -(uint64_t)(u < v);
+        const uint64_t even_u = u ^ (v & odd);
+        const uint64_t sum = g ^ (h & odd), even_g = sum ^ (polynomial & -(sum & 1));
+        v ^= (u ^ v) & less; /* the smaller of the two stays */
+        h ^= (g ^ h) & less;
+        u = even_u >> 1;
+        g = even_g >> 1;
     }
-    return product;
+    return (uint32_t)g;
 }
 
 GFK_RS_BOTH uint32_t gfk_quotient(const gfk_arithmetic *f, uint32_t a, uint32_t b) { /* b != 0 */

@@ -40,17 +40,10 @@ typedef struct builder {
  */
 
 static gfk_status address_of(const gfk_rs_stripe *stripe, size_t k, size_t index, void **address) {
-    const gfk_regions *regions = index < k ? &stripe->data : &stripe->parity;
-    const size_t i = index < k ? index : index - k;
-    if (regions->pointers != NULL) {
-        *address = regions->pointers[i];
-    } else {
-        if (regions->base == NULL || regions->stride < stripe->bytes)
-            return GFK_STATUS_INVALID_ARGUMENT;
-        if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
-            return GFK_STATUS_INVALID_SIZE;
-        *address = gfk_region_address(regions, i);
-    }
+    const gfk_status status =
+        gfk_rs_address(k, &stripe->data, &stripe->parity, stripe->bytes, index, address);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
     if (*address == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     return (uintptr_t)*address > UINTPTR_MAX - stripe->bytes ? GFK_STATUS_INVALID_SIZE
@@ -237,11 +230,11 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
     builder b = {.code = code};
     b.stripes = calloc(count ? count : 1, sizeof *b.stripes);
     gfk_status status = b.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count && status == GFK_STATUS_SUCCESS; i++) {
-        const gfk_status one = add_stripe(&b, &stripes[i]);
-        if (statuses != NULL && one != GFK_STATUS_OUT_OF_MEMORY)
+    for (size_t i = 0; i < count && (statuses != NULL || status == GFK_STATUS_SUCCESS); i++) {
+        const gfk_status one = status ? status : add_stripe(&b, &stripes[i]);
+        if (statuses != NULL)
             statuses[i] = one;
-        else
+        if (statuses == NULL || one == GFK_STATUS_OUT_OF_MEMORY)
             status = one;
     }
     if (status == GFK_STATUS_SUCCESS)

@@ -50,6 +50,11 @@ gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_c
                                 const size_t *wanted, size_t wanted_count, size_t *sources,
                                 uint32_t *matrix);
 
+/* decoder.c: where region `index` is, 0 to k + m - 1; NULL in a list of pointers is as good as any.
+ * INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: beyond the address space. */
+gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *parity,
+                          size_t bytes, size_t index, void **address);
+
 /* ---- what is damaged: locate.c ------------------------------------------------------------------
  */
 

@@ -27,81 +27,95 @@ static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost
     return lost_count > m ? GFK_STATUS_TOO_MANY_ERASURES : GFK_STATUS_SUCCESS;
 }
 
-/* to[i] += c * from[i], or where there is an index c * from[index[i]] */
-static void add_row(const gfk_arithmetic *f, uint32_t *to, const uint32_t *from,
-                    const size_t *index, uint32_t c, size_t count) {
-    if (c == 0)
+/* A constant that rows are multiplied by. */
+typedef struct factor {
+    uint32_t c;
+    gfk_nibbles nibbles; /* where w = 32 and c > 1 */
+} factor;
+
+static void set_factor(const gfk_arithmetic *f, factor *x, uint32_t c) {
+    x->c = c;
+    if (f->w == 32 && c > 1)
+        gfk_nibbles_expand(&x->nibbles, 32, f->polynomial, c);
+}
+
+/* to[i] += x * from[i], or where there is an index x * from[index[i]] */
+static void add_row(const gfk_arithmetic *f, const factor *x, uint32_t *to, const uint32_t *from,
+                    const size_t *index, size_t count) {
+    if (x->c == 0)
         return;
-    if (f->w == 32) {
-        gfk_nibbles t;
-        gfk_nibbles_expand(&t, 32, f->polynomial, c);
+    if (x->c == 1) {
         for (size_t i = 0; i < count; i++)
-            to[i] ^= gfk_nibbles_times(&t, 32, from[index ? index[i] : i]);
+            to[i] ^= from[index ? index[i] : i];
         return;
     }
-    const uint16_t *antilog = f->antilog + f->log[c];
+    if (f->w == 32) {
+        for (size_t i = 0; i < count; i++)
+            to[i] ^= gfk_nibbles_times(&x->nibbles, 32, from[index ? index[i] : i]);
+        return;
+    }
+    const uint16_t *antilog = f->antilog + f->log[x->c];
     for (size_t i = 0; i < count; i++) {
-        const uint32_t x = from[index ? index[i] : i];
-        to[i] ^= x ? antilog[f->log[x]] : 0;
+        const uint32_t element = from[index ? index[i] : i];
+        to[i] ^= element ? antilog[f->log[element]] : 0;
     }
 }
 
-static void scale_row(const gfk_arithmetic *f, uint32_t *row, uint32_t c, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        row[i] = gfk_times(f, row[i], c);
-}
-
-/* The system of the lost data: row by row, parity rows that say something new are reduced to the
- * identity. left is their part for the lost data, right the same row operations on the identity;
- * at the end row r of right gives the lost region pivots[r]. */
+/* The system of the lost data, inverted in place: parity rows that say something new are taken one
+ * after the other and reduced to the identity. A column is for a lost region until it is a pivot,
+ * which stands in no other row, and from then on for the parity region of its row. So row r says
+ * that the lost region pivots[r] is a sum of the other columns, and of its own. */
 typedef struct solver {
     const gfk_arithmetic *f;
-    size_t e, taken; /* lost data regions; rows so far */
-    uint32_t *left, *right;
+    size_t e, taken;         /* lost data regions; rows so far */
+    uint32_t *rows, *parts;  /* e * e elements, and e of the parity row that is being taken */
+    unsigned char *is_pivot; /* of each column */
     size_t *pivots, *parity; /* of each row */
 } solver;
 
-static bool take_row(solver *s, size_t parity) {
+static void take_row(solver *s, size_t parity) {
     const size_t e = s->e;
-    uint32_t *left = s->left + s->taken * e, *right = s->right + s->taken * e;
+    uint32_t *row = s->rows + s->taken * e;
+    factor x;
+    for (size_t i = 0; i < e; i++)
+        row[i] = s->is_pivot[i] ? 0 : s->parts[i];
     for (size_t r = 0; r < s->taken; r++) {
-        const uint32_t c = left[s->pivots[r]];
-        add_row(s->f, left, s->left + r * e, NULL, c, e);
-        add_row(s->f, right, s->right + r * e, NULL, c, e);
+        set_factor(s->f, &x, s->parts[s->pivots[r]]);
+        add_row(s->f, &x, row, s->rows + r * e, NULL, e);
     }
     size_t pivot = 0;
-    while (pivot < e && left[pivot] == 0)
+    while (pivot < e && (s->is_pivot[pivot] || row[pivot] == 0))
         pivot++;
     if (pivot == e)
-        return false;
-    const uint32_t inverse = gfk_inverse(s->f, left[pivot]);
-    scale_row(s->f, left, inverse, e);
-    scale_row(s->f, right, inverse, e);
+        return; /* nothing new */
+    set_factor(s->f, &x, gfk_inverse(s->f, row[pivot]));
+    memcpy(s->parts, row, e * sizeof *row);
+    memset(row, 0, e * sizeof *row);
+    s->parts[pivot] = 1; /* of this parity region */
+    add_row(s->f, &x, row, s->parts, NULL, e);
     for (size_t r = 0; r < s->taken; r++) {
-        const uint32_t c = s->left[r * e + pivot];
-        add_row(s->f, s->left + r * e, left, NULL, c, e);
-        add_row(s->f, s->right + r * e, right, NULL, c, e);
+        uint32_t *other = s->rows + r * e;
+        set_factor(s->f, &x, other[pivot]);
+        other[pivot] = 0;
+        add_row(s->f, &x, other, row, NULL, e);
     }
+    s->is_pivot[pivot] = 1;
     s->pivots[s->taken] = pivot;
     s->parity[s->taken] = parity;
     s->taken++;
-    return true;
 }
 
 /* lost: the e data regions. False: the parity that is left does not determine them. */
 static bool solve(solver *s, gfk_rs_t code, const unsigned char *state, const size_t *lost) {
-    const size_t k = code->info.k, e = s->e;
-    for (size_t j = 0; j < code->info.m && s->taken < e; j++) {
+    const size_t k = code->info.k;
+    for (size_t j = 0; j < code->info.m && s->taken < s->e; j++) {
         if (state[k + j] != THERE)
             continue;
-        uint32_t *left = s->left + s->taken * e, *right = s->right + s->taken * e;
-        for (size_t i = 0; i < e; i++)
-            left[i] = code->matrix[j * k + lost[i]];
-        memset(right, 0, e * sizeof *right);
-        right[s->taken] = 1;
-        (void)take_row(s, j);
+        for (size_t i = 0; i < s->e; i++)
+            s->parts[i] = code->matrix[j * k + lost[i]];
+        take_row(s, j);
     }
-    return s->taken == e;
+    return s->taken == s->e;
 }
 
 /* The wanted region as a sum of the sources: the data that is there, then the parity taken. That
@@ -110,16 +124,20 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
                        size_t index, uint32_t *row) {
     const size_t k = code->info.k, e = s->e, there = k - e;
     uint32_t *of_parity = row + there;
+    factor x;
     memset(row, 0, k * sizeof *row);
     for (size_t r = 0; r < e; r++) {
         const size_t region = lost[s->pivots[r]];
-        const uint32_t c = index >= k ? code->matrix[(index - k) * k + region] : index == region;
-        add_row(s->f, of_parity, s->right + r * e, NULL, c, e);
+        set_factor(s->f, &x, index >= k ? code->matrix[(index - k) * k + region] : index == region);
+        add_row(s->f, &x, of_parity, s->rows + r * e, s->pivots, e);
     }
     if (index >= k)
-        add_row(s->f, row, code->matrix + (index - k) * k, sources, 1, there);
-    for (size_t r = 0; r < e; r++) /* parity less its part of the data that is there */
-        add_row(s->f, row, code->matrix + s->parity[r] * k, sources, of_parity[r], there);
+        for (size_t i = 0; i < there; i++)
+            row[i] = code->matrix[(index - k) * k + sources[i]];
+    for (size_t r = 0; r < e; r++) { /* parity less its part of the data that is there */
+        set_factor(s->f, &x, of_parity[r]);
+        add_row(s->f, &x, row, code->matrix + s->parity[r] * k, sources, there);
+    }
 }
 
 static gfk_status fill(gfk_rs_t code, const unsigned char *state, const size_t *wanted,
@@ -149,26 +167,27 @@ gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_c
         wanted = lost;
         wanted_count = lost_count;
     }
-    unsigned char *state = calloc(k + m, 1);
+    unsigned char *state = calloc(k + m + k, 1); /* and behind it the solver's marks */
     if (state == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     gfk_status status = mark_lists(k + m, m, lost, lost_count, wanted, wanted_count, state);
     if (status == GFK_STATUS_SUCCESS) {
         const size_t most = lost_count < k ? lost_count : k;
         solver s = {.f = &code->arithmetic};
-        uint32_t *squares = malloc((2 * most * most + 1) * sizeof *squares);
+        uint32_t *rows = malloc((most + 1) * (most + 1) * sizeof *rows);
         size_t *lists = malloc((3 * most + k) * sizeof *lists);
         status = GFK_STATUS_OUT_OF_MEMORY;
-        if (squares != NULL && lists != NULL) {
+        if (rows != NULL && lists != NULL) {
             size_t *mine = lists + 3 * most; /* sources, where the caller wants none */
-            s.left = squares;
-            s.right = squares + most * most;
+            s.rows = rows;
+            s.parts = rows + most * most;
+            s.is_pivot = state + k + m;
             s.pivots = lists;
             s.parity = lists + most;
             status = fill(code, state, wanted, wanted_count, &s, lists + 2 * most,
                           sources ? sources : mine, matrix);
         }
-        free(squares);
+        free(rows);
         free(lists);
     }
     free(state);

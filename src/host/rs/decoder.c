@@ -125,21 +125,27 @@ typedef struct where {
     size_t k, bytes;
 } where;
 
-static gfk_status gather(const where *w, const size_t *indices, size_t count, void **pointers) {
-    for (size_t n = 0; n < count; n++) {
-        const gfk_regions *regions = indices[n] < w->k ? w->data : w->parity;
-        const size_t i = indices[n] < w->k ? indices[n] : indices[n] - w->k;
-        if (regions->pointers != NULL) {
-            pointers[n] = regions->pointers[i];
-            continue;
-        }
-        if (regions->base == NULL || regions->stride < w->bytes)
-            return GFK_STATUS_INVALID_ARGUMENT;
-        if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
-            return GFK_STATUS_INVALID_SIZE;
-        pointers[n] = gfk_region_address(regions, i);
+gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *parity,
+                          size_t bytes, size_t index, void **address) {
+    const gfk_regions *regions = index < k ? data : parity;
+    const size_t i = index < k ? index : index - k;
+    if (regions->pointers != NULL) {
+        *address = regions->pointers[i];
+        return GFK_STATUS_SUCCESS;
     }
+    if (regions->base == NULL || regions->stride < bytes)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
+        return GFK_STATUS_INVALID_SIZE;
+    *address = gfk_region_address(regions, i);
     return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status gather(const where *w, const size_t *indices, size_t count, void **pointers) {
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (size_t n = 0; n < count && status == GFK_STATUS_SUCCESS; n++)
+        status = gfk_rs_address(w->k, w->data, w->parity, w->bytes, indices[n], &pointers[n]);
+    return status;
 }
 
 /* What a product would check before it looks at regions. */

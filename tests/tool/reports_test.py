@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users get wrong, and what the tool says to whom."""
+
+import json
+import os
+import pty
+import subprocess
+
+import harness
+from harness import Folder, check, command, encoded, environment, gfk, shard
+
+harness.parser.add_argument("kill_at", help="the library that kills, here for its slow calls")
+
+
+def wrong_command_lines():
+    with Folder() as folder:
+        encoded(folder)
+        for arguments in ((), ("none",), ("encode",), ("decode",), ("verify",), ("repair",),
+                          ("info",), ("encode", "-k"), ("encode", "-k0", "f"),
+                          ("encode", "-k", "-1", "f"), ("encode", "-m0", "f"),
+                          ("encode", "-kx", "f"), ("encode", "-w9", "f"),
+                          ("encode", "-k250", "-m7", "f"), ("encode", "--matrix", "none", "f"),
+                          ("encode", "-w32", "--matrix", "gen_rs", "f"),
+                          ("encode", "--polynomial", "0x100", "f"),
+                          ("encode", "--block-size", "65", "f"),
+                          ("encode", "--block-size", "2G", "f"), ("encode", "--memory", "0", "f"),
+                          ("encode", "--memory", "1X", "f"), ("encode", "--backend", "none", "f"),
+                          ("encode", "--device", "-1", "f"), ("encode", "--none", "f"),
+                          ("decode", "-o", "", "f"), ("decode", "-k3", "f"), ("info", "-f", "f"),
+                          ("verify", "-Z", "f"), ("--none",)):
+            run = gfk(*arguments, cwd=folder.path, expect=harness.USAGE)
+            check(run.err != "" and run.out == b"", f"{arguments}: {run.out} {run.err}")
+        gfk("encode", "none", cwd=folder.path, expect=harness.IO)
+        gfk("encode", "--backend", "cuda", "-k3", "-m2", "--block-size", "1K", "f",
+            cwd=folder.path, expect=(harness.OK, harness.BACKEND))
+        gfk("verify", "--backend", "host", "f", cwd=folder.path)
+
+
+def json_for_machines():
+    with Folder() as folder:
+        content = encoded(folder)
+        os.unlink(folder / shard("f", 4))
+        harness.flip(folder / shard("f", 2), 700)
+        run = gfk("verify", "--json", "f", cwd=folder.path, expect=harness.DAMAGED).json()
+        check((run["command"], run["exit"], run["bad_shards"], run["recoverable"]) ==
+              ("verify", 1, 2, True), run)
+        check([s["state"] for s in run["shards"]] == ["ok", "ok", "damaged", "ok", "missing"], run)
+        run = gfk("info", "--json", "f", cwd=folder.path).json()
+        check((run["k"], run["m"], run["bytes"], run["name"]) == (3, 2, len(content), "f"), run)
+        run = gfk("decode", "--json", "-o", "out", "f", cwd=folder.path).json()
+        check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
+        run = gfk("decode", "--json", "-o", "-", "f", cwd=folder.path)
+        check(run.out == content and json.loads(run.err)["exit"] == 0, "beside the file")
+        run = gfk("repair", "--json", "f", cwd=folder.path).json()
+        check(run["repaired"] == 2, run)
+        lines = gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
+                    cwd=folder.path, expect=harness.IO).text.splitlines()
+        runs = [json.loads(line) for line in lines]
+        check([r["exit"] for r in runs] == [0, 4, 0] and runs[1]["messages"], "a line for each file")
+        run = gfk("decode", "--json", "none", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
+        run = gfk("encode", "--json", "-k0", "f", cwd=folder.path, expect=harness.USAGE)
+        check(run.json()["exit"] == 2, "a wrong command line")
+        kernels = gfk("methods", "--json").json()["kernels"]
+        check(len(kernels) > 60 and all(k["available"] or k["reason"] for k in kernels), "methods")
+        strange = b'a"b\\c\x01\xff\xc3\xa4.txt'
+        with open(os.path.join(folder.path.encode(), strange), "wb") as file:
+            file.write(b"x")
+        run = gfk("encode", "--json", "-k1", "-m1", os.fsdecode(strange), cwd=folder.path)
+        check(run.json()["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run.out)
+        run = gfk("info", os.fsdecode(strange), cwd=folder.path)
+        check(b"\x01" not in run.out and b'a"b\\c?\xff\xc3\xa4.txt' in run.out, run.out)
+
+
+def progress_on_a_terminal_alone():
+    with Folder() as folder:
+        folder.write("f", harness.rng.randbytes(4 << 20))
+        arguments = ("encode", "-f", "-k4", "-m4", "--block-size", "4K", "--memory", "2M", "f")
+        master, slave = pty.openpty()
+        process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
+                                   stderr=slave, env=environment(SLOW_CALL="write"))
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            seen += part
+        os.close(master)
+        check(process.wait() == harness.OK, "encode on a terminal")
+        check(b" %" in seen and b"MB/s" in seen and b"left" in seen, seen)
+        check(seen.endswith(b"\r\x1b[K"), "the line is wiped")
+        check(gfk(*arguments, cwd=folder.path).err == "", "quiet in a pipe")
+        run = gfk(*arguments, "-q", cwd=folder.path)
+        check(run.out == b"" and run.err == "", "--quiet")
+
+
+harness.main(wrong_command_lines, json_for_machines, progress_on_a_terminal_alone)
