@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The BMMA engine of w = 8: which kernel takes which shape, as measured (docs/engines/bmma.md). */
+/* The BMMA engine of w = 8: which kernel takes which shape, as measured (docs/engines/bmma.md).
+ *
+ * The tables of the warpgroups' kernel come behind the others, which still take what it does not:
+ * regions at different phases, and devices other than 9.0. */
 #include "bmma_engine.cuh"
+#include "bmma_wgmma.h"
 
 namespace {
 
@@ -62,16 +66,37 @@ const Engine<23, 4> engine = {
     0,
 };
 
+/* Compiled for these devices alone. */
+bool has_wgmma(const gfk_product *p) {
+    return p->cc == 90 && wgmma_words(p->info.rows, p->info.cols) != 0;
+}
+/* In 32-bit words. */
+size_t first_tables(const gfk_product_info &info) {
+    return engine.choose(info.rows, info.cols).bytes / 4;
+}
+
 } // namespace
 
 extern "C" gfk_status gfk_bmma_w8_accepts(const gfk_field *, size_t rows, size_t cols,
                                           uint64_t *table_bytes, const char **reason) {
-    return engine.accepts(rows, cols, table_bytes, reason);
+    const gfk_status status = engine.accepts(rows, cols, table_bytes, reason);
+    if (status == GFK_STATUS_SUCCESS)
+        *table_bytes += 4 * (uint64_t)wgmma_words(rows, cols);
+    return status;
 }
-extern "C" gfk_status gfk_bmma_w8_create(gfk_product_t product, const gfk_product_desc *) {
-    return engine.create(product);
+extern "C" gfk_status gfk_bmma_w8_create(gfk_product_t p, const gfk_product_desc *) {
+    const gfk_status status = engine.create(p);
+    if (status != GFK_STATUS_SUCCESS || !has_wgmma(p))
+        return status;
+    return wgmma_create(p, (uint32_t *)p->tables + first_tables(p->info));
 }
 extern "C" void gfk_bmma_w8_destroy(gfk_product_t) {}
 extern "C" gfk_status gfk_bmma_w8_run(const gfk_product_call *call) {
-    return engine.run(call);
+    const gfk_product *p = call->product;
+    const gfk::Cells cells = gfk::cells_of(call);
+    if (!cells.aligned || !has_wgmma(p))
+        return engine.run(call);
+    const size_t rows = p->info.rows, cols = p->info.cols, words = first_tables(p->info);
+    const uint32_t *tables = (const uint32_t *)p->tables;
+    return wgmma_run(call, cells, tables + words, tables + words - rows * cols);
 }
