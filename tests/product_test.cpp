@@ -209,7 +209,7 @@ TEST_P(ProductWide, Shapes) {
 TEST_P(ProductWide, LongRegions) {
     if (w() != 8 || on_host(engine()))
         GTEST_SKIP() << "for engines of bytes on a device";
-    const std::pair<size_t, size_t> shapes[] = {{33, 64}, {129, 100}, {60, 200}};
+    const std::pair<size_t, size_t> shapes[] = {{27, 63}, {33, 65}, {129, 100}, {60, 200}};
     for (const auto &[rows, cols] : shapes) {
         if (!takes(field(), rows, cols))
             continue;

@@ -104,13 +104,13 @@ __global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__
         gather<T>(job, cell < end ? cell : end - T::cell_bytes, share, a);
         uint64_t b = first_tile;
 #pragma unroll 1
-        for (unsigned j = share; j < job.rows + share; j += T::tile_outputs) {
+        for (unsigned first = 0; first < job.rows; first += T::tile_outputs) {
             uint32_t words[T::tile_groups][T::cell_words];
             multiply_tile<T>(a, b, words);
             b += T::tile_bytes / 16;
 #pragma unroll
             for (int group = 0; group < T::tile_groups; group++) {
-                const unsigned output = j + group * T::outputs;
+                const unsigned output = first + group * T::outputs + share;
                 if (output < job.rows && cell < end)
                     store_words<true, true>(job.out[output] + cell, words[group], job.sink,
                                             cell - job.phase);

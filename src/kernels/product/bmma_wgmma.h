@@ -9,7 +9,7 @@ namespace bmma {
 
 /* Of the shape's table, in 32-bit words; 0: no such kernel takes it, or none was built. */
 size_t wgmma_words(size_t rows, size_t cols);
-/* Uploads the table of a product on such a device to `table`, in device memory. */
+/* Uploads the table of a product on such a device to `table`, in device memory, 16-byte aligned. */
 gfk_status wgmma_create(gfk_product_t product, uint32_t *table);
 /* Aligned cells only. */
 gfk_status wgmma_run(const gfk_product_call *call, const Cells &cells, const uint32_t *table,

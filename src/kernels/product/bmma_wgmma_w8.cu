@@ -57,12 +57,13 @@ constexpr Row row() {
 
 /* By growing inputs. */
 const Row kernels[] = {
-    row<1, 2, 3>(), row<2, 2, 3>(), row<3, 2, 3>(), row<4, 2, 3>(),
-    row<5, 1, 3>(), row<6, 1, 3>(), row<7, 1, 3>(), row<8, 1, 3>(),
+    row<2, 2, 4>(), row<3, 2, 3>(), row<4, 2, 3>(), row<5, 1, 3>(),
+    row<6, 1, 3>(), row<7, 1, 3>(), row<8, 1, 3>(),
 };
 
+/* Fewer inputs or outputs do not fill the tiles. */
 const Row *row_of(size_t rows, size_t cols) {
-    if (rows < 24 || cols <= 24)
+    if (rows < 24 || cols <= 32)
         return NULL;
     for (const Row &row : kernels)
         if (cols <= row.inputs)
