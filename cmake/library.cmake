@@ -17,7 +17,8 @@ function(gfk_add_library target)
     target_link_libraries(${target} PRIVATE ISAL::isal)
   endif()
   if(GFK_HAVE_CUDA)
-    target_sources(${target} PRIVATE ${GFK_CUDA_SOURCES} $<TARGET_OBJECTS:gfk_xor_common>)
+    target_sources(${target} PRIVATE ${GFK_CUDA_SOURCES} $<TARGET_OBJECTS:gfk_xor_common>
+                                     $<TARGET_OBJECTS:gfk_wgmma>)
     target_compile_definitions(${target} PRIVATE GFK_HAVE_CUDA)
     # The xor engine looks for nvJitLink at run time.
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -34,4 +35,37 @@ inline void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a, c
             for (int x = 0; x < k; x++)
                 c[lane][i] += static_cast<uint32_t>(rows[x][row] & columns[x][column]);
         }
+}
+
+// What four warps hold of a matrix of 64 rows: [warp].
+using Accumulators = std::array<std::array<std::vector<uint32_t>, 32>, 4>;
+
+// wgmma.m64nNk256, b1, and.popc: rows of A from registers, columns of B from shared memory through
+// its descriptor (K-major, no swizzling), added to the accumulators. Unpacked element by element as
+// in the PTX ISA's figures.
+inline void wgmma(Accumulators &d, const std::array<Fragment, 4> &a,
+                  const std::vector<uint32_t> &shared, uint64_t descriptor) {
+    const uint64_t address = (descriptor & 0x3fff) * 16;
+    const uint64_t k_offset = (descriptor >> 16 & 0x3fff) * 16; // "leading dimension"
+    const uint64_t n_offset = (descriptor >> 32 & 0x3fff) * 16; // "stride dimension"
+    const size_t columns = d[0][0].size() * 2;
+    for (size_t column = 0; column < columns; column++) {
+        std::array<int, 256> b;
+        for (unsigned k = 0; k < 256; k++) {
+            const uint64_t byte = address + column / 8 * n_offset + k / 128 * k_offset +
+                                  column % 8 * 16 + k % 128 / 8;
+            b[k] = shared.at(byte / 4) >> (byte % 4 * 8 + k % 8) & 1;
+        }
+        for (unsigned row = 0; row < 64; row++) {
+            const unsigned group = row % 8, half = row % 16 / 8;
+            uint32_t count = 0;
+            for (unsigned k = 0; k < 256; k++) {
+                const unsigned lane = group * 4 + k % 128 / 32;
+                const uint32_t word = a[row / 16][lane][2 * (k / 128) + half];
+                count += word >> (k % 32) & 1 & static_cast<unsigned>(b[k]);
+            }
+            const size_t lane = group * 4 + column % 8 / 2;
+            d[row / 16][lane][column / 8 * 4 + 2 * half + column % 2] += count;
+        }
+    }
 }

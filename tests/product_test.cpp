@@ -204,6 +204,23 @@ TEST_P(ProductWide, Shapes) {
     }
 }
 
+// The kernels for many inputs and outputs, with regions so long that threads go around more than
+// once; the phase and the odd length cut the cells at both ends.
+TEST_P(ProductWide, LongRegions) {
+    if (w() != 8 || on_host(engine()))
+        GTEST_SKIP() << "for engines of bytes on a device";
+    const std::pair<size_t, size_t> shapes[] = {{27, 63}, {33, 65}, {129, 100}, {60, 200}};
+    for (const auto &[rows, cols] : shapes) {
+        if (!takes(field(), rows, cols))
+            continue;
+        Random random(rows);
+        const Matrix matrix = random_matrix(w(), rows, cols, random);
+        check(field(), matrix, 300007, {Layout::PHASE, 5, 0}, false, rows);
+        if (HasFatalFailure())
+            return;
+    }
+}
+
 TEST_P(ProductPolynomials, OtherFields) {
     for (uint64_t polynomial : polynomials(w())) {
         const gfk_field f = make_field(w(), polynomial);

@@ -127,7 +127,7 @@ TEST_P(RsEncode, Lifetimes) {
 
 // Every byte of every region, one flipped bit.
 TEST_P(RsVerify, EveryByte) {
-    for (const Shape &shape : {Shape{3, 2}, Shape{10, 4}, Shape{70, 5}})
+    for (const Shape &shape : {Shape{3, 2}, Shape{10, 4}, Shape{70, 5}, Shape{100, 40}})
         for (Stripe::Layout layout : {Stripe::TOGETHER, Stripe::PHASES, Stripe::SPACED}) {
             const RsCode code = make_code({GFK_RS_CAUCHY, shape.k, shape.m});
             Random random(shape.k);

@@ -64,8 +64,9 @@ struct Layout {
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots; /* of a pass */
     static constexpr int cells = 32 / Lanes;     /* of a unit */
-    static constexpr int symbols = 128 / W;      /* of a cell */
-    static constexpr int in_register = 32 / W;   /* slots that a register holds */
+    static constexpr int cell_words = 4;
+    static constexpr int symbols = 128 / W;    /* of a cell */
+    static constexpr int in_register = 32 / W; /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
     static constexpr bool three = Three;
     static constexpr int outputs = W == 32 ? 1 : Three ? 3 : Lanes; /* of a group */
@@ -103,13 +104,14 @@ struct Layout {
 /* From the words of a lane's cells, x[slot][word], to the data operand, a[symbol][step]. What a
  * register's missing slots hold does not matter: the matrix operand is zero there. */
 template <class T>
-GFK_BOTH void arrange(const uint32_t (&x)[T::slots][4], uint32_t (&a)[T::symbols][T::steps]) {
+GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::cell_words],
+                      uint32_t (&a)[T::symbols][T::steps]) {
     GFK_UNROLL
     for (int s = 0; s < T::steps; s++) {
         const int first = s * T::in_register;
         const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
         GFK_UNROLL
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < T::cell_words; i++) {
             if (T::w == 32) {
                 a[i % T::symbols][s] = x[first][i];
             } else if (T::w == 16) {

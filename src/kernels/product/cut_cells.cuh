@@ -106,7 +106,7 @@ __device__ inline void load_whole(const uint8_t *p, uint32_t (&x)[4]) {
     }
 }
 
-/* Is the memory, a whole cell or one word of it, something else? */
+/* Is the memory, a whole cell or one or two words of it, something else? */
 template <bool Aligned, int N>
 __device__ inline bool differs(const uint8_t *p, const uint32_t (&x)[N]) {
     uint32_t difference = 0;
@@ -126,8 +126,8 @@ __device__ inline bool differs(const uint8_t *p, const uint32_t (&x)[N]) {
     return difference != 0;
 }
 
-/* Writes, or compares, a whole cell, or one word of it; `offset` is its place in the region.
- * Without Reads it can only be set. */
+/* Writes, or compares, a whole cell, or one or two words of it; `offset` is its place in the
+ * region. Without Reads it can only be set. */
 template <bool Aligned, bool Reads, int N>
 __device__ inline void store_words(uint8_t *p, const uint32_t (&x)[N], const Sink &sink,
                                    uint64_t offset) {
@@ -142,6 +142,13 @@ __device__ inline void store_words(uint8_t *p, const uint32_t (&x)[N], const Sin
         if (accumulate)
             v = v ^ *(const uint4 *)p;
         *(uint4 *)p = v;
+    } else if constexpr (Aligned && N == 2) {
+        uint2 v = make_uint2(x[0], x[1]);
+        if (accumulate) {
+            const uint2 old = *(const uint2 *)p;
+            v = make_uint2(v.x ^ old.x, v.y ^ old.y);
+        }
+        *(uint2 *)p = v;
     } else if (Aligned || (uintptr_t)p % 4 == 0) {
 #pragma unroll
         for (int i = 0; i < N; i++)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a wide region product of w = 8 becomes binary matrix products of a warpgroup,
+ * wgmma.m64nNk256 (AND, popcount): bmma_layout.h for the larger shape.
+ *
+ * The fragments are those of mma.m16n8k256, so lanes hold what they hold there: warp w of the four
+ * has 16 of the 64 rows, a lane receives columns 2q and 2q + 1 of every eight, and four eights make
+ * a group of four outputs. What differs:
+ *
+ * - The matrix operand is in shared memory, as core matrices: 8 columns of 16 bytes, one after the
+ *   other. Word 4 * column + q of one is what lane 4 * column + q would hold for mma.sync: the
+ * table is the same, but for registers that are not put together for vector loads.
+ * - One instruction takes several groups, a tile; the last tile may be in part without outputs.
+ * - Lanes of a warp that share a cell have 4 or 8 bytes of every input instead of 16, because the
+ *   accumulators of a tile take half of the registers. */
+#ifndef GFK_KERNELS_BMMA_WGMMA_LAYOUT_H
+#define GFK_KERNELS_BMMA_WGMMA_LAYOUT_H
+
+#include "bmma_layout.h"
+
+namespace gfk {
+namespace bmma {
+
+/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Groups: of a tile. */
+template <int Steps, int Words, int Groups = 4>
+struct GroupLayout : Layout<8, 4, 8 * Steps> {
+    using Base = Layout<8, 4, 8 * Steps>;
+    static constexpr int cell_words = Words;
+    static constexpr int symbols = 4 * Words;
+    static constexpr int mmas = Steps;         /* of a chain */
+    static constexpr int chains = symbols / 2; /* to a tile: rows g and g + 8 are two symbols */
+    static constexpr int tile_groups = Groups, tile_outputs = 4 * Groups, columns = 32 * Groups;
+    static constexpr int accumulators = columns / 2; /* of a lane */
+    static constexpr unsigned cell_bytes = 4 * Words;
+    static constexpr unsigned unit_bytes = 32 * cell_bytes; /* that a warpgroup takes of a region */
+
+    static constexpr int vector = 1;
+    GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
+        return (size_t)(pair * Base::pair_registers + r) * 32 + (size_t)lane;
+    }
+
+    /* Bytes from a core matrix to the next one along K, and to that of the next 8 columns. */
+    static constexpr unsigned k_stride = 128;
+    static constexpr unsigned column_stride = k_stride * Base::steps;
+    static constexpr unsigned step_bytes = 2 * k_stride;
+    static constexpr unsigned tile_bytes = columns / 8 * column_stride;
+};
+
+/* The matrix descriptor of operands in shared memory without swizzling; addresses and distances
+ * count 16 bytes. */
+template <class T>
+GFK_BOTH constexpr uint64_t descriptor(uint32_t address) {
+    return (uint64_t)(address >> 4) | (uint64_t)(T::k_stride >> 4) << 16 |
+           (uint64_t)(T::column_stride >> 4) << 32;
+}
+
+/* The bytes of a group's output for the symbols of one chain: byte 0 for row g, byte 2 for row
+ * g + 8. What bytes 1 and 3 hold does not matter. c: the accumulators of a tile. */
+template <int N>
+GFK_BOTH uint32_t parities(const uint32_t (&c)[N], int group) {
+    uint32_t word = 0;
+    GFK_UNROLL
+    for (int bit = 0; bit < 8; bit++) {
+        const int at = 16 * group + bit / 2 * 4 + bit % 2;
+        const uint32_t counts = c[at] + (c[at + 2] << 16);
+        word ^= counts << bit & 0x00010001u << bit;
+    }
+    return word;
+}
+
+/* The four symbols of a word, from two chains. */
+GFK_BOTH uint32_t join_chains(uint32_t first, uint32_t second) {
+    return permute(first, second, 0x6420);
+}
+
+} // namespace bmma
+} // namespace gfk
+#endif

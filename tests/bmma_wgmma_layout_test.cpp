@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The layout of the BMMA engine's warpgroup kernel on the CPU: the MMA is emulated, with its
+// operand in shared memory read through the descriptor; what lanes do before and after it is the
+// kernel's own code.
+#include "harness.h"
+#include "mma_emulation.h"
+
+#include "../src/kernels/product/bmma_tables.h"
+#include "../src/kernels/product/bmma_wgmma_layout.h"
+
+using namespace gfk::bmma;
+
+namespace {
+
+using Regions = std::vector<std::vector<uint32_t>>; // words
+
+// One unit of a warpgroup through all tiles, as the kernel does it. The table lies behind some
+// other bytes of shared memory; a last tile's missing groups are garbage.
+template <class T>
+void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
+    constexpr size_t start = 1024;
+    const size_t tiles = divide_up(out.size(), T::tile_outputs);
+    std::vector<uint32_t> shared(start / 4, 0x5a5a5a5a);
+    shared.insert(shared.end(), table.begin(), table.end());
+    shared.resize((start + tiles * T::tile_bytes) / 4, 0xa5a5a5a5);
+
+    static uint32_t a[4][32][T::symbols][T::steps];
+    for (int warp = 0; warp < 4; warp++)
+        for (int lane = 0; lane < 32; lane++) {
+            uint32_t x[T::slots][T::cell_words];
+            for (int s = 0; s < T::slots; s++) {
+                // A missing input is loaded from some other region: it must not matter.
+                const size_t i = s * T::lanes + lane % T::lanes;
+                for (int word = 0; word < T::cell_words; word++)
+                    x[s][word] = in[i < in.size() ? i : i % 4]
+                                   [(warp * T::cells + lane / T::lanes) * T::cell_words + word];
+            }
+            arrange<T>(x, a[warp][lane]);
+        }
+    for (size_t tile = 0; tile < tiles; tile++) {
+        uint32_t bytes[2][T::tile_groups][4][32];
+        for (int chain = 0; chain < T::chains; chain++) {
+            Accumulators d;
+            for (auto &warp : d)
+                for (auto &lane : warp)
+                    lane.assign(T::accumulators, 0);
+            for (int s = 0; s < T::mmas; s++) {
+                std::array<Fragment, 4> fragments;
+                for (int warp = 0; warp < 4; warp++)
+                    for (int lane = 0; lane < 32; lane++) {
+                        const auto &p = a[warp][lane][2 * chain], &q = a[warp][lane][2 * chain + 1];
+                        fragments[warp][lane] = {p[2 * s], q[2 * s], p[2 * s + 1], q[2 * s + 1]};
+                    }
+                wgmma(d, fragments, shared,
+                      descriptor<T>(start) + tile * (T::tile_bytes / 16) +
+                          s * (T::step_bytes / 16));
+            }
+            for (int warp = 0; warp < 4; warp++)
+                for (int lane = 0; lane < 32; lane++) {
+                    uint32_t c[T::accumulators];
+                    for (int i = 0; i < T::accumulators; i++)
+                        c[i] = d[warp][lane][i];
+                    for (int group = 0; group < T::tile_groups; group++) {
+                        bytes[chain % 2][group][warp][lane] = parities(c, group);
+                        const size_t output =
+                            tile * T::tile_outputs + group * T::outputs + lane % T::lanes;
+                        if (chain % 2 && output < out.size())
+                            out[output][(warp * T::cells + lane / T::lanes) * T::cell_words +
+                                        chain / 2] = join_chains(bytes[0][group][warp][lane],
+                                                                 bytes[1][group][warp][lane]);
+                    }
+                }
+        }
+    }
+}
+
+template <class T>
+void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
+    SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::cell_words << ", "
+                                    << cols << " -> " << rows << (ones ? ", all ones" : ""));
+    Random random(rows * 1000 + cols);
+    gfk_field field;
+    ASSERT_EQ(gfk_field_init(&field, 8, polynomial), GFK_STATUS_SUCCESS);
+    std::vector<uint32_t> matrix(rows * cols);
+    for (auto &c : matrix)
+        c = random.symbol(8);
+    const size_t words = T::unit_bytes / 4;
+    Regions in(cols, std::vector<uint32_t>(words)), out(rows, std::vector<uint32_t>(words));
+    for (auto &region : in)
+        for (auto &word : region)
+            word = ones ? 0xffffffff : random.symbol(32);
+    for (auto &region : out)
+        for (auto &word : region)
+            word = random.symbol(32);
+    std::vector<uint32_t> table(matrix_words<T>(rows, cols));
+    build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
+    run_unit<T>(table, in, out);
+    for (size_t j = 0; j < rows; j++)
+        for (size_t at = 0; at < words; at++) {
+            uint32_t expected = 0;
+            for (size_t i = 0; i < cols; i++)
+                for (unsigned bit = 0; bit < 32; bit += 8) {
+                    uint32_t product = 0;
+                    ASSERT_EQ(gfk_field_multiply(&field, matrix[j * cols + i],
+                                                 in[i][at] >> bit & 0xff, &product),
+                              GFK_STATUS_SUCCESS);
+                    expected ^= product << bit;
+                }
+            ASSERT_EQ(out[j][at], expected) << "output " << j << " word " << at;
+            count_checked();
+        }
+}
+
+// Full and partial steps, groups and tiles, and the largest counts there are.
+template <int Steps, int Words, int Groups>
+void check_all() {
+    using T = GroupLayout<Steps, Words, Groups>;
+    check<T>(T::tile_outputs, T::inputs, 0);
+    check<T>(3, T::inputs, 0, true);
+    check<T>(T::tile_outputs + 5, T::inputs - 3, 0x11b);
+    check<T>(1, T::inputs - 28, 0);
+}
+
+TEST(BmmaWgmmaLayout, EightBytes) {
+    check_all<1, 2, 4>();
+    check_all<2, 2, 4>();
+    check_all<3, 2, 2>();
+    check_all<4, 2, 4>();
+}
+TEST(BmmaWgmmaLayout, FourBytes) {
+    check_all<4, 1, 8>();
+    check_all<5, 1, 4>();
+    check_all<7, 1, 2>();
+    check_all<8, 1, 4>();
+}
+
+} // namespace
