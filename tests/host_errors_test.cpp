@@ -197,7 +197,7 @@ TEST(HostDescriptor, Contradictions) {
     d.streams = GFK_MOST_STREAMS + 1;
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
     d = pipeline_desc();
-    d.threads = 5000;
+    d.threads = GFK_MOST_THREADS + 1;
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
 }
 

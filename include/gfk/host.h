@@ -61,7 +61,7 @@ typedef enum gfk_path {
 /* gfk_path_name: "auto", "cpu", "gpu", "both"; never NULL. */
 GFK_API const char *gfk_path_name(gfk_path path);
 
-enum { GFK_MOST_DEVICES = 16, GFK_MOST_STREAMS = 64 };
+enum { GFK_MOST_DEVICES = 16, GFK_MOST_STREAMS = 64, GFK_MOST_THREADS = 4096 };
 
 /* How to work. Start from GFK_PIPELINE_DESC_INIT. Nothing in it is kept after create. */
 typedef struct gfk_pipeline_desc {
@@ -79,7 +79,8 @@ typedef struct gfk_pipeline_desc {
                              MiB. The two limits above go first. */
     unsigned streams;     /* chunks under way on each device; 0: 4. At most GFK_MOST_STREAMS; the
                              limits on memory may allow fewer */
-    unsigned threads;     /* that copy at a time for a device, and that compute; 0: one per core */
+    unsigned threads;     /* that copy at a time for a device, and that compute; 0: one per core. At
+                             most GFK_MOST_THREADS */
     const char *calibration_file; /* written by gfk_calibrate; NULL: none. A file that is missing,
                                      damaged or of another machine is as good as none:
                                      gfk_pipeline_info says so */

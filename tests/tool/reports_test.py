@@ -71,12 +71,18 @@ def json_for_machines():
         check(run.json()["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run.out)
         run = gfk("info", os.fsdecode(strange), cwd=folder.path)
         check(b"\x01" not in run.out and b'a"b\\c?\xff\xc3\xa4.txt' in run.out, run.out)
+        strange = os.fsdecode(b"a\nb\xc2\x9b2J\x9b2J\xc2\xa0\xe2\x82\xac")
+        folder.write(strange, b"x")
+        gfk("encode", "-q", "-k1", "-m1", strange, cwd=folder.path)
+        run = gfk("info", strange, cwd=folder.path)
+        check("file       a?b??2J?2J\u00a0\u20ac, 1 bytes" in run.text, run.out)
 
 
 def progress_on_a_terminal_alone():
     with Folder() as folder:
-        folder.write("f", harness.rng.randbytes(4 << 20))
-        arguments = ("encode", "-f", "-k4", "-m4", "--block-size", "4K", "--memory", "2M", "f")
+        name = "f\x1b[2J\n"
+        folder.write(name, harness.rng.randbytes(4 << 20))
+        arguments = ("encode", "-f", "-k4", "-m4", "--block-size", "4K", "--memory", "2M", name)
         master, slave = pty.openpty()
         process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
                                    stderr=slave, env=environment(SLOW_CALL="write"))
@@ -93,6 +99,7 @@ def progress_on_a_terminal_alone():
         os.close(master)
         check(process.wait() == harness.OK, "encode on a terminal")
         check(b" %" in seen and b"MB/s" in seen and b"left" in seen, seen)
+        check(b"\x1b[Kf?[2J? " in seen and b"\x1b[2J" not in seen, "a name that gives orders")
         check(seen.endswith(b"\r\x1b[K"), "the line is wiped")
         check(gfk(*arguments, cwd=folder.path).err == "", "quiet in a pipe")
         run = gfk(*arguments, "-q", cwd=folder.path)

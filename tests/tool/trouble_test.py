@@ -177,6 +177,22 @@ def files_that_may_not_grow():
                 check(before == {n: folder.read(n) for n in folder.names()}, "files changed")
 
 
+def too_few_open_files():
+    """Shards that only this run cannot open are not lost, so it does not say so."""
+    def set_limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    with Folder() as folder:
+        folder.write("f", harness.rng.randbytes(10000))
+        gfk("encode", "-k60", "-m40", "f", cwd=folder.path)
+        before = {n: folder.read(n) for n in folder.names()}
+        for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
+                             ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
+            run = gfk(*command_line, cwd=folder.path, expect=harness.IO, preexec_fn=set_limit)
+            check("oo many open files" in run.err or "limit on open files" in run.err, run.err)
+            check(before == {n: folder.read(n) for n in folder.names()}, "files changed")
+
+
 def full_disk():
     script = 'mount -t tmpfs -o size=600k none "$1" && cd "$1" && shift && "$@"; code=$?; ' \
              'ls -A "$PWD" >&2; exit $code'
@@ -254,6 +270,18 @@ def folders_in_the_way():
         os.mkdir(folder / "d")
         gfk("encode", "d", cwd=folder.path, expect=harness.IO)
         gfk("decode", "-f", "-o", "d", "f", cwd=folder.path, expect=harness.IO)
+        os.mkfifo(folder / "pipe")
+        os.symlink("pipe", folder / "link")
+        os.symlink("d", folder / "folder")
+        for name in ("pipe", "link", "folder"):  # with --force, too
+            before = os.lstat(folder / name)
+            run = gfk("decode", "-f", "-o", name, "f", cwd=folder.path, expect=harness.IO)
+            check(os.lstat(folder / name).st_ino == before.st_ino, f"{name} was replaced")
+            check("is a folder" in run.err or "is not a regular file" in run.err, run.err)
+        os.symlink("nowhere", folder / "dangling")
+        gfk("decode", "-o", "dangling", "f", cwd=folder.path, expect=harness.EXISTS)
+        gfk("decode", "-f", "-o", "dangling", "f", cwd=folder.path)
+        check(folder.read("dangling") == folder.read("f"), "a link that leads nowhere")
         gfk("decode", "-o", "none/out", "f", cwd=folder.path, expect=harness.IO)
         gfk("encode", "-o", "none/f", "f", cwd=folder.path, expect=harness.IO)
         gfk("verify", "d", cwd=folder.path, expect=harness.UNRECOVERABLE)
@@ -320,6 +348,6 @@ def an_input_that_changes():
 
 
 harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened,
-             shards_with_bad_sectors, files_that_may_not_grow, full_disk,
-             names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
+             shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files,
+             full_disk, names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
              nothing_is_replaced_unasked, an_input_that_changes)

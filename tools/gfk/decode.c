@@ -70,11 +70,15 @@ static int restore_file(decoding *d, coder *c) {
  */
 
 static int check_free(const char *path, bool force) {
-    struct stat status;
-    if (lstat(path, &status) != 0)
+    struct stat link, status;
+    if (lstat(path, &link) != 0)
         return 0;
+    if (stat(path, &status) != 0) /* a link that leads nowhere */
+        status = link;
     if (S_ISDIR(status.st_mode))
         return fail(TOOL_IO, "%s is a folder", path);
+    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
+        return fail(TOOL_IO, "%s is not a regular file", path);
     return force ? 0 : fail(TOOL_EXISTS, "%s is there; --force replaces it", path);
 }
 

@@ -60,7 +60,8 @@ static void list_kernels(uint64_t w) {
 
 static void list_engines(uint64_t w) {
     json_open_array("engines");
-    say("\n%-2s %-8s %-28s %s", "w", "engine", "id", "state");
+    say("%s", "");
+    say("%-2s %-8s %-28s %s", "w", "engine", "id", "state");
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const gfk_engine_info *e = gfk_engine_at(i);
         const char *reason = NULL;
@@ -93,7 +94,8 @@ int command_methods(int argc, char **argv) {
     list_kernels(w);
     list_engines(w);
     json_open_array("not_offered");
-    say("\nin GF-Complete, not here:");
+    say("%s", "");
+    say("in GF-Complete, not here:");
     for (size_t i = 0; i < sizeof holes / sizeof holes[0]; i++) {
         say("  %s: %s", holes[i].name, holes[i].reason);
         json_open_object();

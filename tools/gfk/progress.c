@@ -12,7 +12,7 @@
 
 static struct {
     bool shown;
-    const char *what;
+    char what[256];
     uint64_t total, done;
     double start, drawn;
 } line;
@@ -53,7 +53,8 @@ static void draw(double now) {
 
 void progress_begin(const char *what, uint64_t total) {
     line.shown = !report_quiet && !report_as_json && isatty(STDERR_FILENO);
-    line.what = what;
+    snprintf(line.what, sizeof line.what, "%s", what);
+    disarm(line.what);
     line.total = total;
     line.done = 0;
     line.start = line.drawn = seconds_now();

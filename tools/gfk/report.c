@@ -86,12 +86,14 @@ static void append_quoted(text *t, const char *value) {
     append_text(t, "\"");
 }
 
-/* Names of files, and those in the headers of shards, may hold what a terminal takes for orders. */
-static char *disarm(char *line) {
-    for (char *s = line; *s != '\0'; s++)
-        if (((unsigned char)*s < 0x20 && *s != '\n') || *s == 0x7f)
-            *s = '?';
-    return line;
+void disarm(char *line) {
+    for (unsigned char *s = (unsigned char *)line; *s != '\0';) {
+        const size_t length = utf8_length(s), bytes = length == 0 ? 1 : length;
+        const bool of_c1 = length == 0 ? *s < 0xa0 : *s == 0xc2 && s[1] < 0xa0;
+        if (*s < 0x20 || *s == 0x7f || of_c1)
+            memset(s, '?', bytes);
+        s += bytes;
+    }
 }
 
 static void message(const char *kind, const char *format, va_list arguments) {
@@ -103,7 +105,8 @@ static void message(const char *kind, const char *format, va_list arguments) {
         append_quoted(&messages, line);
     } else {
         progress_clear();
-        fprintf(stderr, "gfk: %s%s\n", kind, disarm(line));
+        disarm(line);
+        fprintf(stderr, "gfk: %s%s\n", kind, line);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -131,7 +134,8 @@ void say(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    puts(disarm(line));
+    disarm(line);
+    puts(line);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------

@@ -32,6 +32,10 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* say: a line of the result on standard output; nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* disarm: makes a "?" of every control character. Names of files, and those in the headers of
+ * shards, may hold what a terminal takes for orders, or look like lines of the tool. */
+void disarm(char *line);
+
 /* ---- the JSON object, one per file; calls without --json do nothing -----------------------------
  */
 

@@ -39,8 +39,11 @@ static int add_unreadable(shard_set *set, const char *path, int error) {
 
 static int add(shard_set *set, const char *path, bool temp) {
     shard_source source;
-    if (!shard_source_open(&source, path))
+    if (!shard_source_open(&source, path)) {
+        if (source.error == EMFILE || source.error == ENFILE) /* which is not the shard's fault */
+            return fail(TOOL_IO, "the limit on open files is too low for so many shards");
         return temp || source.error == 0 ? 0 : add_unreadable(set, path, source.error);
+    }
     source.temp = temp;
     /* What a live run works on is not complete, whatever it looks like. */
     if (temp && (!source.head || flock(source.fd, LOCK_SH | LOCK_NB) != 0)) {

@@ -5,7 +5,7 @@
 
 #include "pipeline.h"
 
-enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4, MOST_THREADS = 4096 };
+enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4 };
 
 static const gfk_pipeline_desc defaults = GFK_PIPELINE_DESC_INIT;
 
@@ -17,7 +17,7 @@ const char *gfk_path_name(gfk_path path) {
 static gfk_status check_desc(const gfk_pipeline_desc *desc) {
     if (desc->size != sizeof *desc || (unsigned)desc->path > GFK_PATH_BOTH ||
         desc->device_count > GFK_MOST_DEVICES || desc->streams > GFK_MOST_STREAMS ||
-        desc->threads > MOST_THREADS || (desc->devices == NULL) != (desc->device_count == 0) ||
+        desc->threads > GFK_MOST_THREADS || (desc->devices == NULL) != (desc->device_count == 0) ||
         (desc->path == GFK_PATH_CPU && desc->device_count != 0))
         return GFK_STATUS_INVALID_ARGUMENT;
     for (size_t i = 0; i < desc->device_count; i++) {
@@ -54,7 +54,7 @@ static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc 
 
 static unsigned cores(void) {
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (unsigned)n;
+    return n < 1 ? 1 : n > GFK_MOST_THREADS ? GFK_MOST_THREADS : (unsigned)n;
 }
 
 static void load_calibration(gfk_pipeline_t p, const char *file) {
