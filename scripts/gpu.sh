@@ -35,6 +35,7 @@ build=build/gpu
 results=results/$slug
 logs=$build/logs
 mkdir -p "$results" "$logs"
+gpus=$(nvidia-smi -L | wc -l)
 
 # ---- what stands at the head of each section -------------------------------------------------------
 commit=${GFK_COMMIT:-} tree=dirty
@@ -75,11 +76,22 @@ compile() {
         cmake --build "$build" -j "$(nproc)"
 }
 
+# What ctest shares out: on each GPU four test programs at a time.
+describe_gpus() {
+    local i list=""
+    for ((i = 0; i < gpus; i++)); do
+        list+="${list:+, }{\"id\": \"$i\", \"slots\": 4}"
+    done
+    echo "{\"version\": {\"major\": 1, \"minor\": 0}, \"local\": [{\"gpus\": [$list]}]}"
+}
+
 run_ctest() { # NAME, then what ctest is to select
     local name=$1 rc=0
     shift
     rm -f "$logs/$name.xml"
-    GFK_REQUIRE_GPU=1 ctest --test-dir "$build" "$@" --no-tests=error -j "$(nproc)" \
+    describe_gpus >"$build/gpus.json"
+    GFK_REQUIRE_GPU=1 GFK_TEST_GPUS=$gpus ctest --test-dir "$build" "$@" --no-tests=error \
+        -j "$(nproc)" --resource-spec-file "$PWD/$build/gpus.json" \
         --stop-time "$(date -d "+$(left) seconds" +%T)" --output-on-failure --test-output-size-passed 4000000 --test-output-size-failed 4000000 \
         --output-junit "$PWD/$logs/$name.xml" || rc=1
     python3 scripts/record.py counts "$build" "$logs/$name.xml" >&3 || rc=1
@@ -132,7 +144,7 @@ stage_sanitize() {
     local tool rc=0 tools="memcheck racecheck initcheck synccheck" jobs=()
     for tool in $tools; do
         rm -f "$logs/$tool.verdict"
-        sanitize_with "$tool" &
+        CUDA_VISIBLE_DEVICES=$((${#jobs[@]} % gpus)) sanitize_with "$tool" &
         jobs+=($!)
     done
     wait "${jobs[@]}" # by name: there is also the tee that writes the log

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "harness.h"
 
@@ -29,9 +30,25 @@ bool parse(int argc, char **argv) {
     return true;
 }
 
+// Where ctest shares out GPUs, the one for this program becomes device 0, in front of the others.
+void take_gpu() {
+    const char *given = std::getenv("CTEST_RESOURCE_GROUP_0_GPUS"); // id:N,slots:1
+    const char *gpus = std::getenv("GFK_TEST_GPUS");
+    const int count = gpus ? std::atoi(gpus) : 0;
+    int id = 0;
+    if (given == nullptr || std::sscanf(given, "id:%d", &id) != 1)
+        return;
+    std::string order;
+    for (int i = 0; i < count; i++)
+        order += (i ? "," : "") + std::to_string((id + i) % count);
+    if (count > 1)
+        setenv("CUDA_VISIBLE_DEVICES", order.c_str(), 1);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+    take_gpu();
     testing::InitGoogleTest(&argc, argv);
     if (!parse(argc, argv)) {
         std::fprintf(stderr, "usage: %s [--seed N] [--minimum N] [--reduced] [--gtest_...]\n",
