@@ -136,6 +136,51 @@ def several_files():
         gfk("encode", "-k2", "-m1", "-o", "x", "f0", "f1", cwd=folder.path, expect=harness.USAGE)
 
 
+def a_file_named_like_a_shard():
+    """Its shards are looked for before it is taken for one; without any it still is one."""
+    with Folder() as folder:
+        name, content = "p.gfk.000", harness.rng.randbytes(5000)
+        folder.write(name, content)
+        gfk("encode", "-k2", "-m1", name, cwd=folder.path)
+        os.unlink(folder / name)
+        os.unlink(folder / f"{name}.gfk.001")
+        gfk("verify", name, cwd=folder.path, expect=harness.DAMAGED)
+        gfk("decode", name, cwd=folder.path)
+        check(folder.read(name) == content, "a file named like a shard")
+        gfk("repair", name, cwd=folder.path)
+        gfk("verify", name, cwd=folder.path)
+    with Folder() as folder:
+        folder.write("p", content)
+        gfk("encode", "-k2", "-m1", "p", cwd=folder.path)
+        run = gfk("info", "--json", "p.gfk.002", cwd=folder.path)
+        check(run.json()["base"].endswith("p"), run.out)
+        gfk("info", "p.gfk.007", cwd=folder.path, expect=harness.UNRECOVERABLE)
+
+
+def numbers_are_decimal():
+    with Folder() as folder:
+        folder.write("f", b"x")
+        gfk("encode", "-k", "010", "-m", "0x2", "f", cwd=folder.path)
+        found = gfk("info", "--json", "f", cwd=folder.path).json()
+        check((found["k"], found["m"]) == (10, 2), found)
+
+
+def order_of_names_decides():
+    """Of two sets with as much of each, the one with the first name is taken, by every file system."""
+    with Folder() as folder:
+        for number, content in enumerate((b"first", b"second")):
+            folder.write("f", content * 100)
+            gfk("encode", "-f", "-k2", "-m2", "f", cwd=folder.path)
+            os.unlink(folder / "f")
+            for index in range(4):
+                os.rename(folder / f"f.gfk.{index:03}", folder / f"{number}.{index}")
+        for index in (3, 1, 2, 0):  # 0 and 1 of the first set, 2 and 3 of the second
+            os.rename(folder / f"{index // 2}.{index}", folder / f"f.gfk.{index:03}")
+        gfk("decode", "f", cwd=folder.path)
+        check(folder.read("f") == b"first" * 100, "the set of the first name")
+
+
 harness.main(kinds_of_files, sizes_around_the_boundaries, every_loss_of_small_codes,
              random_losses_of_large_codes, widths_polynomials_and_matrices, streams, little_memory,
-             several_files)
+             several_files, a_file_named_like_a_shard, numbers_are_decimal,
+             order_of_names_decides)

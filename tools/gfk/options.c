@@ -74,8 +74,9 @@ bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *val
     char *end = NULL;
     if (!isdigit((unsigned char)text[0]))
         return false;
+    const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     errno = 0;
-    const unsigned long long number = strtoull(text, &end, 0);
+    const unsigned long long number = strtoull(text, &end, hexadecimal ? 16 : 10);
     if (errno != 0 || *end != '\0' || number < least || number > most)
         return false;
     *value = number;

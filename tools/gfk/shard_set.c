@@ -60,26 +60,37 @@ static int add(shard_set *set, const char *path, bool temp) {
     return 0;
 }
 
+/* Adds the entry of a folder if it is named like a shard of the set. */
+static int add_entry(shard_set *set, const char *folder, const char *entry) {
+    uint32_t index = 0;
+    const size_t temp = temp_name_length(entry);
+    const char *name = temp != 0 ? entry + 1 : entry;
+    if (!shard_name_of(name, temp != 0 ? temp : strlen(name), path_name(set->base), &index))
+        return 0;
+    char *path = path_join(folder, entry);
+    const int code =
+        path == NULL ? fail(TOOL_INTERNAL, "out of memory") : add(set, path, temp != 0);
+    free(path);
+    return code;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* In the order of names, so that what is chosen and said does not depend on the file system. */
 int shard_set_search(shard_set *set, const char *folder) {
-    const char *base = path_name(set->base);
-    DIR *entries = opendir(folder);
-    if (entries == NULL)
+    struct dirent **entries = NULL;
+    const int count = scandir(folder, &entries, NULL, by_name);
+    if (count < 0)
         return fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
     int code = 0;
-    for (const struct dirent *entry; code == 0 && (entry = readdir(entries)) != NULL;) {
-        uint32_t index = 0;
-        const size_t temp = temp_name_length(entry->d_name);
-        const char *name = temp != 0 ? entry->d_name + 1 : entry->d_name;
-        if (!shard_name_of(name, temp != 0 ? temp : strlen(name), base, &index))
-            continue;
-        char *path = path_join(folder, entry->d_name);
-        if (path == NULL)
-            code = fail(TOOL_INTERNAL, "out of memory");
-        else
-            code = add(set, path, temp != 0);
-        free(path);
+    for (int i = 0; i < count; i++) {
+        if (code == 0)
+            code = add_entry(set, folder, entries[i]->d_name);
+        free(entries[i]);
     }
-    closedir(entries);
+    free(entries);
     return code;
 }
 
@@ -95,19 +106,20 @@ static int search_for_base(shard_set *set) {
     return code;
 }
 
-/* An argument is a shard if it is named like one, or begins like one. */
-static bool is_shard(const char *argument) {
-    size_t base_length = 0;
-    uint32_t index = 0;
-    const char *name = path_name(argument);
-    if (shard_name_parse(name, strlen(name), &base_length, &index))
-        return true;
+static bool begins_like_a_shard(const char *argument) {
     shard_source source;
     if (access(argument, R_OK) != 0 || !shard_source_open(&source, argument))
         return false;
     const bool shard = source.head;
     shard_source_close(&source);
     return shard;
+}
+
+static bool named_like_a_shard(const char *argument) {
+    size_t base_length = 0;
+    uint32_t index = 0;
+    const char *name = path_name(argument);
+    return shard_name_parse(name, strlen(name), &base_length, &index);
 }
 
 /* The base that the first argument with a shard's name has; else the argument itself. */
@@ -227,21 +239,33 @@ static int assign(shard_set *set) {
     return 0;
 }
 
+static int add_arguments(shard_set *set, char *const *arguments, size_t count) {
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (access(arguments[i], F_OK) != 0 && errno == ENOENT) /* others are said below */
+            warn("cannot open %s: %s", arguments[i], strerror(errno));
+        code = add(set, arguments[i], false);
+    }
+    return code;
+}
+
+/* One argument that is no shard is a base. A name like a shard's may be that of a file, too: its
+ * shards are looked for first. */
 static int find(shard_set *set, char *const *arguments, size_t count) {
-    set->base = base_of(arguments, count);
+    const bool base = count == 1 && !begins_like_a_shard(arguments[0]);
+    set->base = base ? strdup(arguments[0]) : base_of(arguments, count);
     if (set->base == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
     allow_open_files(MAX_SHARDS);
-    int code = 0;
-    if (count == 1 && !is_shard(arguments[0])) {
-        set->searched = true;
-        code = search_for_base(set);
-    } else {
-        for (size_t i = 0; i < count && code == 0; i++) {
-            if (access(arguments[i], F_OK) != 0 && errno == ENOENT) /* others are said below */
-                warn("cannot open %s: %s", arguments[i], strerror(errno));
-            code = add(set, arguments[i], false);
-        }
+    int code = base ? search_for_base(set) : add_arguments(set, arguments, count);
+    set->searched = base;
+    if (code == 0 && base && set->source_count == 0 && set->unreadable_count == 0 &&
+        named_like_a_shard(arguments[0])) {
+        free(set->base);
+        set->base = base_of(arguments, count);
+        set->searched = false;
+        code = set->base != NULL ? add_arguments(set, arguments, count)
+                                 : fail(TOOL_INTERNAL, "out of memory");
     }
     if (code == 0)
         code = choose(set);
