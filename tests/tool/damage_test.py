@@ -154,6 +154,8 @@ def swapped_renamed_doubled():
         shutil.copy(s.path_of(0), s.path_of(3))
         s.comes_back("doubled over another")
         shutil.copy(s.path_of(0), s.path_of(40))
+        first = gfk("info", "--json", "f", cwd=s.path).json()["shards"][0]
+        check([os.path.basename(p) for p in first["copies"]] == [shard("f", 40)], first)
         flip(s.path_of(0), s.offset(1) + BLOCK_HEADER)
         for index in (1, 2, 3):
             os.unlink(s.path_of(index))

@@ -165,6 +165,20 @@ def numbers_are_decimal():
         check((found["k"], found["m"]) == (10, 2), found)
 
 
+def codes_that_there_are_not():
+    cases = [(("-k6", "-m5", "--matrix", "gen_rs"), "could not be brought back"),
+             (("-k200", "-m50", "--matrix", "gen_rs"), "too many losses"),
+             (("-w16", "--matrix", "gen_rs"), "defined for w = 8"),
+             (("--polynomial", "0x11b", "--matrix", "reed_sol_van"), "the default polynomial"),
+             (("-k200", "-m57"), "256 shards")]
+    with Folder() as folder:
+        folder.write("f", b"x")
+        for arguments, why in cases:
+            run = gfk("encode", *arguments, "f", cwd=folder.path, expect=harness.USAGE)
+            check(why in run.err, run.err)
+        check(os.listdir(folder.path) == ["f"], "no shards")
+
+
 def order_of_names_decides():
     """Of two sets with as much of each, the one with the first name is taken, by every file system."""
     with Folder() as folder:
@@ -183,4 +197,4 @@ def order_of_names_decides():
 harness.main(kinds_of_files, sizes_around_the_boundaries, every_loss_of_small_codes,
              random_losses_of_large_codes, widths_polynomials_and_matrices, streams, little_memory,
              several_files, a_file_named_like_a_shard, numbers_are_decimal,
-             order_of_names_decides)
+             codes_that_there_are_not, order_of_names_decides)

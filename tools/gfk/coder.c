@@ -63,6 +63,21 @@ static int open_pipeline(coder *c, const coder_options *options) {
                                                gfk_status_description(status));
 }
 
+/* In the words of files, where the library's are of matrices. */
+static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk_status status) {
+    gfk_field usual;
+    if (status == GFK_STATUS_SINGULAR)
+        return "with it, some losses of m shards could not be brought back";
+    if (status != GFK_STATUS_NOT_SUPPORTED)
+        return gfk_status_description(status);
+    if (gfk_field_init(&usual, field->w, 0) == GFK_STATUS_SUCCESS &&
+        (usual.polynomial != field->polynomial || field->w != 8))
+        return matrix == GFK_RS_GEN_RS || matrix == GFK_RS_GEN_CAUCHY1
+                   ? "it is defined for w = 8 with the polynomial 0x11d"
+                   : "it is defined for the default polynomial";
+    return "there are too many losses to try whether all can be brought back";
+}
+
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m) {
     if (k + m > UINT64_C(1) << field->w)
@@ -81,7 +96,7 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
         coder_close(c);
         return fail(status == GFK_STATUS_OUT_OF_MEMORY ? TOOL_INTERNAL : TOOL_USAGE,
                     "no code with k = %zu, m = %zu, w = %u and the matrix %s: %s", k, m, field->w,
-                    gfk_rs_matrix_name(matrix), gfk_status_description(status));
+                    gfk_rs_matrix_name(matrix), why_no_code(field, matrix, status));
     }
     const int code = open_pipeline(c, options);
     if (code != 0) {

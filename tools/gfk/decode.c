@@ -61,8 +61,8 @@ static int restore_file(decoding *d, coder *c) {
             fail(TOOL_UNRECOVERABLE, "what these shards make is not the file that was encoded%s",
                  d->to_stdout ? ": do not use the output; with --output FILE more is tried" : "");
     if (code == 0 && d->damaged_stripes != 0)
-        warn("%llu stripes were damaged and could be brought back; gfk repair mends the shards",
-             (unsigned long long)d->damaged_stripes);
+        warn("%llu stripe%s damaged and could be brought back; gfk repair mends the shards",
+             (unsigned long long)d->damaged_stripes, d->damaged_stripes == 1 ? " was" : "s were");
     return code;
 }
 

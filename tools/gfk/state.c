@@ -59,6 +59,23 @@ static void describe(const shard_set *set, const restore_result *result, size_t 
         note(text, room, "the system said: %s", shard_error_text(s->error));
 }
 
+/* The next file with the same shard; NULL: there is none. */
+static const shard_source *copy_after(const shard_source *s) {
+    for (s = s == NULL ? NULL : s->next; s != NULL && s->temp; s = s->next)
+        continue;
+    return s;
+}
+
+static void report_copies(const shard_source *s) {
+    const shard_source *other = copy_after(s);
+    if (other == NULL)
+        return;
+    json_open_array("copies");
+    for (; other != NULL; other = copy_after(other))
+        json_string(NULL, other->path);
+    json_close_array();
+}
+
 static void report_shard(const shard_set *set, const restore_result *result, size_t index,
                          bool all) {
     const shard_source *s = set->shards[index];
@@ -82,13 +99,13 @@ static void report_shard(const shard_set *set, const restore_result *result, siz
         json_number("bad_blocks", s == NULL || result == NULL ? 0 : result->bad_blocks[index]);
         json_string("details", text);
     }
+    report_copies(s);
     json_close_object();
     if (bad || all)
         say("  %03zu %s%s%s%s%s", index, state, path == NULL ? "" : " ", path == NULL ? "" : path,
             text[0] == '\0' ? "" : ": ", text);
-    for (const shard_source *other = s == NULL ? NULL : s->next; other != NULL; other = other->next)
-        if (!other->temp)
-            say("  %03zu again %s", index, other->path);
+    for (const shard_source *other = copy_after(s); other != NULL; other = copy_after(other))
+        say("  %03zu again %s", index, other->path);
 }
 
 void report_shards(const shard_set *set, const restore_result *result, bool all) {
