@@ -232,8 +232,17 @@ void check(unsigned w, const gfk_batch_kernel &kernel, Task task, const Choice &
     ASSERT_OK(gfk_batch_image_build(&plan, &kernel, nullptr, &image));
     EXPECT_EQ(bytes, image.bytes);
     EXPECT_EQ(image.job.index == nullptr, c.same_length || c.most_bytes <= 16 * kernel.task_cells);
-    for (uint32_t i = 0; i < image.job.tasks; i++)
+    const auto cells = static_cast<uint32_t>(kernel.task_cells);
+    Place walked = find(image.job, 0, cells);
+    for (uint32_t i = 0; i < image.job.tasks; i++) {
         task(b, image, i);
+        const Place found = find(image.job, i, cells);
+        const unsigned char *before = walked.in_image;
+        const bool turned = i != 0 && advance(image.job, i, cells, walked);
+        EXPECT_EQ(turned, before != found.in_image);
+        EXPECT_EQ(walked.in_image, found.in_image);
+        EXPECT_EQ(walked.cell, found.cell);
+    }
     std::free(image.data);
     const size_t at = first_difference(b.expected.data(), b.memory.data(), b.memory.size());
     EXPECT_EQ(at, b.memory.size());
@@ -279,6 +288,7 @@ TEST(BatchLayout, W8) {
     check_bits<Layout<8, 1>, 2>(3, 2);
     check_bits<Layout<8, 2>, 1>(8, 4);
     check_bits<Layout<8, 3>, 2, Pack::fma>(10, 4);
+    check_bits<gfk::bmma::Layout<8, 2, 5>, 1, Pack::fma>(10, 4);
     check_bits<Layout<8, 4>, 2, Pack::fma>(13, 6);
     check_bits<Layout<8, 6>, 1>(17, 9);
     check_bits<Layout<8, 8>, 1>(32, 3);

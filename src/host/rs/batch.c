@@ -109,11 +109,11 @@ static gfk_batch_kernel kernel_for(const gfk_rs_info *info, int cc) {
 #ifdef GFK_HAVE_CUDA
     switch (info->field.w) {
     case 8:
-        return gfk_batch_w8_kernel(info->k, cc);
+        return gfk_batch_w8_kernel(info->k, info->m, cc);
     case 16:
-        return gfk_batch_w16_kernel(info->k, cc);
+        return gfk_batch_w16_kernel(info->k, info->m, cc);
     default:
-        return gfk_batch_w32_kernel(info->k, cc);
+        return gfk_batch_w32_kernel(info->k, info->m, cc);
     }
 #else
     (void)info;

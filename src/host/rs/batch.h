@@ -88,10 +88,11 @@ typedef struct gfk_batch_kernel {
     gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
 } gfk_batch_kernel;
 
-/* The kernel for k inputs on a device of compute capability cc (10 * major + minor). */
-gfk_batch_kernel gfk_batch_w8_kernel(size_t k, int cc);
-gfk_batch_kernel gfk_batch_w16_kernel(size_t k, int cc);
-gfk_batch_kernel gfk_batch_w32_kernel(size_t k, int cc);
+/* The kernel for k inputs and up to `rows` outputs on a device of compute capability cc (10 * major
+ * + minor). */
+gfk_batch_kernel gfk_batch_w8_kernel(size_t k, size_t rows, int cc);
+gfk_batch_kernel gfk_batch_w16_kernel(size_t k, size_t rows, int cc);
+gfk_batch_kernel gfk_batch_w32_kernel(size_t k, size_t rows, int cc);
 
 typedef struct gfk_batch_image {
     unsigned char *data; /* owned */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernels of batches: many small products, each with its own addresses, length and matrix, in
- * one launch. A warp does one task and ends; what it must know comes from the image (batch.h).
+ * one launch. What a warp must know comes from the image (batch.h).
  *
- * bits: up to 32 inputs, on binary tensor cores (bmma_layout.h), four lanes to a cell. The matrix
- * operand comes through L1, group by group of outputs.
- * words: any number of inputs, any device. A lane takes a cell, and the bits of its symbols choose
- * among the multiples c * 2^b.
+ * runs: few inputs and outputs, on binary tensor cores (bmma_layout.h). A warp goes through a run
+ * of neighbouring tasks and loads the next one's data while it computes; addresses and matrix
+ * operand stay in registers from one task of a stripe to the next. bits: up to 32 inputs, on binary
+ * tensor cores, four lanes to a cell. A warp does one task. The matrix operand comes through L1,
+ * group by group of outputs. words: any number of inputs, any device. A warp does one task. A lane
+ * takes a cell, and the bits of its symbols choose among the multiples c * 2^b.
  *
  * Cells that a region's ends cut short, and stripes that are not aligned, are taken by the same
  * warps: only loads and stores differ. */
@@ -29,6 +31,16 @@ struct Bits {
     static_assert(T::lanes == 4 && !T::three, "");
     static constexpr int units = Units, blocks = Blocks;
     static constexpr unsigned cells = Units * T::cells;
+    static constexpr bmma::Pack pack = P;
+};
+
+/* A kernel's choices. Groups: of outputs, all there are. Blocks: as above. */
+template <class Layout_, int Groups, int Threads, int Blocks, bmma::Pack P>
+struct Runs {
+    using T = Layout_;
+    static_assert(T::w != 32 && !T::three, "");
+    static constexpr int units = 1, groups = Groups, threads = Threads, blocks = Blocks;
+    static constexpr unsigned cells = T::cells;
     static constexpr bmma::Pack pack = P;
 };
 
@@ -149,6 +161,94 @@ __global__ __launch_bounds__(threads,
     }
 }
 
+/* What a lane has to know of a task to load and to store. */
+template <class K>
+struct Step {
+    uint32_t cell, last; /* of the lane, and of the stripe */
+    bool simple;
+};
+template <class K>
+__device__ inline Step<K> step_of(const Place &place, unsigned lane) {
+    return {place.cell + lane / K::T::lanes, place.record.cells - 1, place.simple(K::cells)};
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void runs(const __grid_constant__ gfk_batch_job job) {
+    using T = typename K::T;
+    const unsigned lane = threadIdx.x % 32;
+    const uint64_t warp = (blockIdx.x * (uint64_t)K::threads + threadIdx.x) / 32;
+    const uint64_t warps = gridDim.x * (uint64_t)K::threads / 32;
+    uint32_t task = (uint32_t)(warp * job.tasks / warps);
+    const uint32_t end = (uint32_t)((warp + 1) * job.tasks / warps);
+    if (task >= end)
+        return;
+
+    Place place = find(job, task, K::cells);
+    const uint8_t *in[T::slots];
+    uint32_t x[1][T::slots][4];
+    uint32_t b[K::groups][T::pairs][T::pair_registers];
+    uint8_t *out[K::groups];
+    unsigned rows = 0;
+    auto turn_in = [&] {
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
+    };
+    auto turn_out = [&] { /* loads the record again, rather than keep it */
+                          const gfk_batch_record record = load_record(place.in_image);
+                          rows = record.rows;
+                          const uint32_t *group = job.matrices + record.matrix;
+#pragma unroll
+                          for (int j = 0; j < K::groups; j++, group += T::group_registers * 32)
+                              if (j * T::outputs < rows) {
+                                  out[j] = load_address(place.in_image, T::inputs + j * T::outputs +
+                                                                            lane % T::lanes);
+#pragma unroll
+                                  for (int pair = 0; pair < T::pairs; pair++)
+                                      bmma::load_pair<T>(group, pair, lane, b[j][pair]);
+                              }
+    };
+    turn_in();
+    load<K>(place, place.simple(K::cells), lane, in, x);
+    turn_out();
+    for (;;) {
+        const Step<K> step = step_of<K>(place, lane);
+        const uint32_t present = task;
+        uint32_t a[1][T::symbols][T::steps];
+        __syncwarp();
+        bmma::arrange<T>(x[0], a[0]);
+        bool turned = false;
+        if (++task < end) {
+            turned = advance(job, task, K::cells, place);
+            if (turned)
+                turn_in();
+            load<K>(place, place.simple(K::cells), lane, in, x);
+            __syncwarp();
+        }
+#pragma unroll
+        for (int j = 0; j < K::groups; j++) {
+            if (j * T::outputs >= rows)
+                break;
+            uint32_t words[T::words] = {};
+#pragma unroll
+            for (int word = 0; word < T::words; word++)
+#pragma unroll
+                for (int pair = 0; pair < T::pairs; pair++) {
+                    uint32_t c[1][1][2][4];
+                    bmma::count<T>(a, b[j][pair], word, c);
+                    words[word] = bmma::merge<T, K::pack>(words[word], c[0][0], pair);
+                }
+            if (step.cell <= step.last && j * T::outputs + lane % T::lanes < rows)
+                store<K>(job, present, step.simple, step.cell, lane, out[j], words);
+        }
+        if (task >= end)
+            return;
+        if (turned)
+            turn_out();
+    }
+}
+
 constexpr unsigned words_outputs = 4; /* in one go through the inputs */
 
 template <int W>
@@ -199,6 +299,19 @@ template <class K>
 gfk_status launch_bits(const gfk_batch_job *job, gfk_stream_t stream) {
     return launch(bits<K>, blocks_of(job), threads, 0, stream, *job);
 }
+/* As many blocks as there is room for, or fewer. */
+template <class K>
+gfk_status launch_runs(const gfk_batch_job *job, gfk_stream_t stream) {
+    int device = 0, processors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return status_of(error);
+    const uint64_t room = (uint64_t)processors * K::blocks;
+    const uint64_t wanted = bmma::divide_up(job->tasks, K::threads / 32);
+    return launch(runs<K>, wanted < room ? wanted : room, K::threads, 0, stream, *job);
+}
 template <int W>
 gfk_status launch_words(const gfk_batch_job *job, gfk_stream_t stream) {
     return launch(words<W>, blocks_of(job), threads, 0, stream, *job);
@@ -225,6 +338,21 @@ gfk_batch_kernel choose(size_t k, int cc) {
         return choose<W, More...>(k, cc);
     return {(size_t)T::inputs,     (size_t)T::outputs,    K::cells,
             bmma::matrix_words<T>, bmma::build_matrix<T>, launch_bits<K>};
+}
+
+/* Runs, if they take k inputs and `rows` outputs; else what is chosen without. */
+template <class K>
+bool takes(size_t k, size_t rows, int cc) {
+    using T = typename K::T;
+    static_assert(T::counts_fit_bytes || K::pack == bmma::Pack::permute, "");
+    return cc >= 80 && cc <= 90 && k <= (size_t)T::inputs &&
+           rows <= (size_t)(K::groups * T::outputs);
+}
+template <class K>
+gfk_batch_kernel kernel_of_runs() {
+    using T = typename K::T;
+    return {(size_t)T::inputs,     (size_t)T::outputs,    K::cells,
+            bmma::matrix_words<T>, bmma::build_matrix<T>, launch_runs<K>};
 }
 
 } // namespace batch

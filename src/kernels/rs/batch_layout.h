@@ -83,6 +83,15 @@ GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_cells
     return place;
 }
 
+/* From the task before to `task`. Is it another stripe's? */
+GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_cells, Place &place) {
+    place.cell += task_cells;
+    if (place.cell < place.record.cells)
+        return false;
+    place = find(job, task, task_cells);
+    return true;
+}
+
 /* The bytes [first, last) of a cell at any address; the others become zero. */
 GFK_BOTH void load_part(const uint8_t *p, unsigned first, unsigned last, uint32_t (&x)[4]) {
     GFK_UNROLL

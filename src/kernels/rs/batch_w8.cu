@@ -9,7 +9,12 @@ using gfk::bmma::Pack;
 template <int Slots, int Units, int Blocks, Pack P>
 using Row = Bits<gfk::bmma::Layout<8, 4, Slots>, Units, Blocks, P>;
 
-extern "C" gfk_batch_kernel gfk_batch_w8_kernel(size_t k, int cc) {
+/* 9 and 10 inputs, up to four outputs. */
+using Ten = Runs<gfk::bmma::Layout<8, 2, 5>, 2, 512, 1, Pack::fma>;
+
+extern "C" gfk_batch_kernel gfk_batch_w8_kernel(size_t k, size_t rows, int cc) {
+    if (k > 8 && takes<Ten>(k, rows, cc))
+        return kernel_of_runs<Ten>();
     return choose<8, Row<1, 2, 9, Pack::permute>, Row<2, 1, 10, Pack::permute>,
                   Row<3, 2, 6, Pack::fma>, Row<4, 2, 6, Pack::fma>, Row<6, 1, 7, Pack::permute>,
                   Row<8, 1, 7, Pack::permute>>(k, cc);

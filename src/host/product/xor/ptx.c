@@ -116,14 +116,14 @@ static void aligned_loads(const writer *w) {
     }
 }
 
-/* What will be added to, so that it comes while the program runs. Where that is the limit, as for
- * wider symbols, it does not pay. */
+/* What will be added to or compared, so that it comes while the program runs. Where that is the
+ * limit, as for wider symbols, it does not pay. */
 static void prefetches(const writer *w) {
     const gfk_xor_program *p = w->program;
     if (p->w != 8)
         return;
-    OUT("ld.param.u32 %%x, [shape+24];\nsetp.ne.u32 %%cut, %%x, %u;\n@%%cut bra PROGRAM;\n",
-        (unsigned)GFK_XOR_ADD);
+    OUT("ld.param.u32 %%x, [shape+24];\nsetp.eq.u32 %%cut, %%x, %u;\n@%%cut bra PROGRAM;\n",
+        (unsigned)GFK_XOR_STORE);
     for (size_t j = 0; j < p->rows; j++) {
         address(w, p->cols + j);
         OUT("prefetch.global.L2 [%%p];\n");

@@ -9,7 +9,7 @@
 
 /* To be raised with every change of the generated kernels: kernels of older versions in caches are
  * then no longer found. tests/xor_ptx_test.cpp fails when the text changes and this does not. */
-#define GFK_XOR_GENERATOR 4
+#define GFK_XOR_GENERATOR 5
 
 /* Beyond these, compiling takes seconds and registers spill. */
 bool gfk_xor_accepts(unsigned w, size_t rows, size_t cols);
