@@ -61,14 +61,15 @@ static size_t share(size_t all, size_t k, size_t m) {
 }
 
 /* Seconds per byte of each region: the length grows until a run is long enough, or there is no more
- * memory; the better of two runs counts, as the first one makes products, buffers and pages. */
+ * memory; the better of two runs counts, as the first one makes products, buffers and pages, which
+ * may take longer than all the bytes of a short one. */
 static double per_byte(meter *t, const gfk_field *field, size_t k, size_t m) {
     for (size_t all = FIRST_TRY;; all *= 2) {
         const size_t bytes = share(gfk_least(all, t->bytes), k, m);
         const double first = once(t, field, k, m, bytes);
-        if (all < t->bytes && first < LONG_ENOUGH && t->status == GFK_STATUS_SUCCESS)
-            continue;
-        return least(first, once(t, field, k, m, bytes)) / (double)bytes;
+        const double seconds = least(first, once(t, field, k, m, bytes));
+        if (all >= t->bytes || seconds >= LONG_ENOUGH || t->status != GFK_STATUS_SUCCESS)
+            return seconds / (double)bytes;
     }
 }
 
@@ -210,6 +211,13 @@ static gfk_status all_there(const meter *t) {
     return t->status;
 }
 
+/* Of the rate that CPU and devices would have if neither hindered the other. On a machine that was
+ * busy with something else it can be anything; a calibration has these bounds. */
+static double share_of_ideal(double cpu, double gpu, double both) {
+    const double measured = 1 / (1 / cpu + 1 / gpu) / both;
+    return measured < 1e-3 ? 1e-3 : least(measured, 1e3);
+}
+
 static gfk_status measure(meter *t, const gfk_pipeline_desc *desc, gfk_calibration *c) {
     double cpu = 0, gpu = 0, both = 0;
     measure_path(t, desc, GFK_PATH_CPU, GFK_PAGEABLE, &cpu, c);
@@ -223,7 +231,7 @@ static gfk_status measure(meter *t, const gfk_pipeline_desc *desc, gfk_calibrati
         if (t->status == GFK_STATUS_SUCCESS)
             t->status = all_there(t);
         if (t->status == GFK_STATUS_SUCCESS)
-            c->both[where] = 1 / (1 / cpu + 1 / gpu) / both;
+            c->both[where] = share_of_ideal(cpu, gpu, both);
     }
     if (c->device_count != 0)
         (void)gfk_pinned_unregister(t->memory);
