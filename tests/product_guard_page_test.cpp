@@ -80,7 +80,8 @@ TEST_P(ProductGuardPage, IsNeverTouched) {
     struct Shape {
         size_t cols, rows;
     };
-    const std::vector<Shape> shapes = {{4, 2}, {10, 4}, {9, 3}, {16, 4}, {30, 3}, {17, 6}, {40, 2}};
+    const std::vector<Shape> shapes = {{4, 2},  {10, 4}, {9, 3},  {16, 4},
+                                       {30, 3}, {17, 6}, {40, 2}, {40, 24}};
     size_t number = 0;
     for (const Shape &shape : shapes) {
         if (!takes(field(), shape.rows, shape.cols))
