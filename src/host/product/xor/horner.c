@@ -42,13 +42,9 @@ static uint32_t term(builder *b, uint32_t t) {
     return b->value[t];
 }
 
-/* Reduces a sum to at most `leave` values, which are then first in `operand`. As a tree: long
- * chains would wait for each other. */
-static void reduce_sum(builder *b, size_t s, size_t leave) {
-    b->operands = 0;
-    for (uint32_t t = 0; t < b->sums.terms; t++)
-        if (gfk_xor_sums_has(&b->sums, s, t))
-            b->operand[b->operands++] = term(b, t);
+/* Adds up `operand` until at most `leave` values are left, which are then first in it. As a tree:
+ * long chains would wait for each other. */
+static void reduce(builder *b, size_t leave) {
     size_t begin = 0, end = b->operands;
     while (end - begin > leave) {
         const uint32_t *x = &b->operand[begin];
@@ -60,6 +56,14 @@ static void reduce_sum(builder *b, size_t s, size_t leave) {
     b->operands = end - begin;
     for (size_t i = 0; i < b->operands; i++)
         b->operand[i] = b->operand[begin + i];
+}
+
+static void reduce_sum(builder *b, size_t s, size_t leave) {
+    b->operands = 0;
+    for (uint32_t t = 0; t < b->sums.terms; t++)
+        if (gfk_xor_sums_has(&b->sums, s, t))
+            b->operand[b->operands++] = term(b, t);
+    reduce(b, leave);
 }
 
 static uint32_t operand(const builder *b, size_t i) {
@@ -92,15 +96,8 @@ static uint32_t sum_of_shifts(builder *b, gfk_xor_kind kind, uint32_t x, uint32_
     }
     if (kind == GFK_XOR_SHIFT_RIGHT)
         b->operand[b->operands++] = x;
-    size_t begin = 0, end = b->operands;
-    while (end - begin > 1) {
-        const uint32_t *v = &b->operand[begin];
-        const size_t take = end - begin == 2 ? 2 : 3;
-        const uint32_t made = sum(b, v[0], v[1], take == 3 ? v[2] : GFK_XOR_NONE);
-        begin += take;
-        b->operand[end++] = made;
-    }
-    return b->operand[begin];
+    reduce(b, 1);
+    return b->operand[0];
 }
 
 /* high * x^32 + low, reduced. */
