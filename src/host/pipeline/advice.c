@@ -47,7 +47,7 @@ bool gfk_calibration_sound(const gfk_calibration *c) {
         return false;
     return c->device_count == 0 ||
            (rates(c->bus[0], 6) && rates(c->kernel, 4) && within(&c->gpu_call, 1, 1e-9, 1e6) &&
-            within(c->both, 2, 1e-3, 1e3));
+            within(c->both, 2, GFK_LEAST_SHARE, GFK_MOST_SHARE));
 }
 
 /* ---- the CPU -----------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ static gfk_status all_there(const meter *t) {
  * busy with something else it can be anything; a calibration has these bounds. */
 static double share_of_ideal(double cpu, double gpu, double both) {
     const double measured = 1 / (1 / cpu + 1 / gpu) / both;
-    return measured < 1e-3 ? 1e-3 : least(measured, 1e3);
+    return measured < GFK_LEAST_SHARE ? GFK_LEAST_SHARE : least(measured, GFK_MOST_SHARE);
 }
 
 static gfk_status measure(meter *t, const gfk_pipeline_desc *desc, gfk_calibration *c) {

@@ -183,6 +183,9 @@ void gfk_advise_work(const gfk_calibration *calibration, const gfk_field *field,
                      size_t bytes, gfk_work work, gfk_where where, gfk_advice *advice);
 unsigned gfk_calibration_row(const gfk_field *field);
 bool gfk_calibration_sound(const gfk_calibration *calibration);
+/* Bounds of gfk_calibration.both. */
+#define GFK_LEAST_SHARE 1e-3
+#define GFK_MOST_SHARE 1e3
 /* calibration_file.c: the file's text, which is not changed. */
 gfk_status gfk_calibration_parse(gfk_calibration *calibration, char *text, size_t length);
 
