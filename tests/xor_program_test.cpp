@@ -154,6 +154,14 @@ TEST(XorProgram, BasisOfW32) {
     }
 }
 
+void expect_at_most(const Matrix &m, size_t alu, size_t fma) {
+    const Program program(m);
+    ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
+    const gfk_xor_cost cost = gfk_xor_program_cost(&program.p);
+    EXPECT_LE(cost.alu, alu) << describe(m);
+    EXPECT_LE(cost.fma, fma) << describe(m);
+}
+
 // Committed maxima: instructions on the two pipes for a word of every region. More is a step back.
 TEST(XorProgram, Costs) {
     static const struct {
@@ -166,15 +174,12 @@ TEST(XorProgram, Costs) {
         {16, 16, 4, 240, 237}, {16, 30, 3, 305, 45},  {32, 10, 4, 287, 286},  {32, 16, 4, 360, 358},
         {32, 30, 3, 391, 372},
     };
-    for (const auto &e : most) {
+    for (const auto &e : most)
         for (const char *kind : {"random", "cauchy"}) {
-            const Program program(make_matrix(kind, field_of(e.w), e.rows, e.cols));
-            ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
-            const gfk_xor_cost cost = gfk_xor_program_cost(&program.p);
-            EXPECT_LE(cost.alu, e.alu) << kind << " w=" << e.w << " " << e.cols << "+" << e.rows;
-            EXPECT_LE(cost.fma, e.fma) << kind << " w=" << e.w << " " << e.cols << "+" << e.rows;
+            SCOPED_TRACE(kind);
+            ASSERT_NO_FATAL_FAILURE(
+                expect_at_most(make_matrix(kind, field_of(e.w), e.rows, e.cols), e.alu, e.fma));
         }
-    }
 }
 
 // The same for changes of one input: before and after, or their sum.
@@ -190,15 +195,10 @@ TEST(XorProgram, CostsOfUpdates) {
         {32, 2, 2, 64, 61}, {32, 2, 1, 63, 60}, {32, 3, 2, 67, 67},  {32, 3, 1, 66, 64},
         {32, 4, 2, 70, 67}, {32, 4, 1, 70, 67}, {32, 8, 2, 101, 31}, {32, 8, 1, 99, 37},
     };
-    for (const auto &e : most) {
-        const Matrix m =
-            make_matrix(e.cols == 2 ? "equal" : "random", field_of(e.w), e.rows, e.cols);
-        const Program program(m);
-        ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
-        const gfk_xor_cost cost = gfk_xor_program_cost(&program.p);
-        EXPECT_LE(cost.alu, e.alu) << describe(m);
-        EXPECT_LE(cost.fma, e.fma) << describe(m);
-    }
+    for (const auto &e : most)
+        ASSERT_NO_FATAL_FAILURE(expect_at_most(
+            make_matrix(e.cols == 2 ? "equal" : "random", field_of(e.w), e.rows, e.cols), e.alu,
+            e.fma));
 }
 
 } // namespace
