@@ -115,12 +115,27 @@ int take(int argc, char **argv, int *i, Options *o) {
     return 1;
 }
 
+// The command line without the folder of --out: where a file was written says nothing, and files
+// are moved.
+std::string describe_command(int argc, char **argv) {
+    std::string command = "gfk_bench";
+    for (int i = 1; i < argc; i++) {
+        std::string word = argv[i];
+        const size_t folder = word.rfind('/') + 1;
+        if (std::strcmp(argv[i - 1], "--out") == 0)
+            word.erase(0, folder);
+        else if (word.compare(0, 6, "--out=") == 0 && folder != 0)
+            word.erase(6, folder - 6);
+        command += " " + word;
+    }
+    return command;
+}
+
 } // namespace
 
 bool parse_options(int *argc, char **argv, Options *options, int *exit_code) {
     int kept = 1;
-    for (int i = 0; i < *argc; i++)
-        options->command += (i ? " " : "") + std::string(i ? argv[i] : "gfk_bench");
+    options->command = describe_command(*argc, argv);
     for (int i = 1; i < *argc; i++) {
         const char *flag = argv[i];
         if (std::strcmp(flag, "--help") == 0) {

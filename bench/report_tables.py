@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of results/<gpu>/README.md, as Markdown."""
 
-import re
 import statistics
 
 import bench_results as results
@@ -64,11 +63,6 @@ def overview(rows):
     return table(header, lines) if measured else ""
 
 
-def command_of(context):
-    """Where the file was written says nothing: its name does."""
-    return re.sub(r"--out \S*/", "--out ", context.get("command", ""))
-
-
 def contexts_section(contexts):
     lines = []
     for key in SHOWN:
@@ -79,7 +73,7 @@ def contexts_section(contexts):
     files = table(["file", "commit", "date", "command"],
                   [[c["file"] + (f" ({c['interrupted']})" if "interrupted" in c else ""),
                     c.get("commit", ""), c.get("date_utc", ""),
-                    f"`{command_of(c)}`"] for c in contexts])
+                    f"`{c.get('command', '')}`"] for c in contexts])
     return text + "\n\n" + files
 
 
