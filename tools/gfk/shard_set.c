@@ -15,11 +15,16 @@
 /* ---- what is there -----------------------------------------------------------------------------
  */
 
+static bool named_like_a_shard(const char *path, size_t *base_length, uint32_t *index) {
+    const char *name = path_name(path);
+    return shard_name_parse(name, strlen(name), base_length, index);
+}
+
 static int add_unreadable(shard_set *set, const char *path, int error) {
     size_t base_length = 0;
     uint32_t index = 0;
     struct stat status;
-    if (!shard_name_parse(path_name(path), strlen(path_name(path)), &base_length, &index))
+    if (!named_like_a_shard(path, &base_length, &index))
         return 0;
     if (stat(path, &status) != 0)
         memset(&status, 0, sizeof status);
@@ -115,21 +120,14 @@ static bool begins_like_a_shard(const char *argument) {
     return shard;
 }
 
-static bool named_like_a_shard(const char *argument) {
-    size_t base_length = 0;
-    uint32_t index = 0;
-    const char *name = path_name(argument);
-    return shard_name_parse(name, strlen(name), &base_length, &index);
-}
-
 /* The base that the first argument with a shard's name has; else the argument itself. */
 static char *base_of(char *const *arguments, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const char *name = path_name(arguments[i]);
         size_t base_length = 0;
         uint32_t index = 0;
-        if (shard_name_parse(name, strlen(name), &base_length, &index))
-            return strndup(arguments[i], (size_t)(name - arguments[i]) + base_length);
+        if (named_like_a_shard(arguments[i], &base_length, &index))
+            return strndup(arguments[i],
+                           (size_t)(path_name(arguments[i]) - arguments[i]) + base_length);
     }
     return strdup(arguments[0]);
 }
@@ -252,6 +250,8 @@ static int add_arguments(shard_set *set, char *const *arguments, size_t count) {
 /* One argument that is no shard is a base. A name like a shard's may be that of a file, too: its
  * shards are looked for first. */
 static int find(shard_set *set, char *const *arguments, size_t count) {
+    size_t base_length = 0;
+    uint32_t index = 0;
     const bool base = count == 1 && !begins_like_a_shard(arguments[0]);
     set->base = base ? strdup(arguments[0]) : base_of(arguments, count);
     if (set->base == NULL)
@@ -260,7 +260,7 @@ static int find(shard_set *set, char *const *arguments, size_t count) {
     int code = base ? search_for_base(set) : add_arguments(set, arguments, count);
     set->searched = base;
     if (code == 0 && base && set->source_count == 0 && set->unreadable_count == 0 &&
-        named_like_a_shard(arguments[0])) {
+        named_like_a_shard(arguments[0], &base_length, &index)) {
         free(set->base);
         set->base = base_of(arguments, count);
         set->searched = false;
