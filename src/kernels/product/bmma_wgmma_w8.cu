@@ -96,7 +96,8 @@ gfk_status gfk::bmma::wgmma_create(gfk_product_t p, uint32_t *table) {
 
 gfk_status gfk::bmma::wgmma_run(const gfk_product_call *call, const Cells &c, const uint32_t *table,
                                 const uint32_t *coefficients) {
-    constexpr size_t tile_outputs = 16, tile_groups = 4;
+    using T = GroupLayout<1, 1>; /* the tiles of all kernels are alike */
+    constexpr size_t tile_outputs = T::tile_outputs, tile_groups = T::tile_groups;
     const gfk_product_info &info = call->product->info;
     const Row *row = row_of(info.rows, info.cols);
     WideJob job;
