@@ -2,6 +2,8 @@
 // Host memory for CPU rows.
 #include "host_buffers.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -74,7 +76,10 @@ const unsigned char *host_expected(unsigned w, uint32_t c, size_t bytes) {
 }
 
 unsigned usable_cores() {
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    cpu_set_t mask;
+    const unsigned cores = sched_getaffinity(0, sizeof mask, &mask) == 0
+                               ? (unsigned)CPU_COUNT(&mask)
+                               : std::max(1u, std::thread::hardware_concurrency());
     double quota = 0, period = 0;
     std::ifstream v2("/sys/fs/cgroup/cpu.max"); // "max 100000" where there is no quota
     if (!(v2 >> quota >> period)) {

@@ -9,7 +9,8 @@ function(gfk_add_library target)
   target_include_directories(
     ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
+  # POSIX, and sched_getaffinity.
+  target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
   target_link_libraries(${target} PRIVATE Threads::Threads)
   if(GFK_HAVE_ISAL)
     target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/host/product/isal.c)

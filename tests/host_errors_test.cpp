@@ -2,7 +2,10 @@
 // Bad input to calls on host memory: each gets its status and changes nothing.
 #include "host_test.h"
 
+#include <sched.h>
+
 #include <limits>
+#include <thread>
 
 namespace {
 
@@ -234,6 +237,28 @@ TEST(HostDescriptor, Defaults) {
     gfk_pipeline_info other;
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pipeline_get_info(nullptr, &other));
     gfk_pipeline_destroy(nullptr);
+    count_checked();
+}
+
+TEST(HostDescriptor, ThreadsAreForTheCoresOfTheCaller) {
+    std::thread([] {
+        cpu_set_t mask;
+        ASSERT_EQ(0, sched_getaffinity(0, sizeof mask, &mask));
+        int first = 0;
+        while (!CPU_ISSET(first, &mask))
+            first++;
+        for (int cores = CPU_COUNT(&mask); cores != 0; cores = cores == 1 ? 0 : 1) {
+            if (cores == 1) {
+                CPU_ZERO(&mask);
+                CPU_SET(first, &mask);
+                ASSERT_EQ(0, sched_setaffinity(0, sizeof mask, &mask));
+            }
+            gfk_pipeline_t made = nullptr;
+            ASSERT_OK(gfk_pipeline_create(&made, nullptr));
+            const Pipeline pipeline(made);
+            EXPECT_EQ(static_cast<unsigned>(cores), info_of(made).threads);
+        }
+    }).join();
     count_checked();
 }
 

@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <unistd.h>
+
+#include "cores.h"
 
 enum { GRAIN = 1 << 16, MAX_THREADS = 256 };
 
@@ -25,10 +26,10 @@ void gfk_parallel_for(uint64_t count, gfk_loop_fn *body, void *context) {
     part parts[MAX_THREADS];
     const uint64_t grains = (count + GRAIN - 1) / GRAIN;
     uint64_t threads = grains / 16; /* below a million steps a thread costs more than it brings */
-    if (threads > 1) {              /* counting the cores reads files, so not for short loops */
-        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        if (threads > (uint64_t)(cores < 1 ? 1 : cores))
-            threads = cores < 1 ? 1 : (uint64_t)cores;
+    if (threads > 1) {              /* counting the cores takes a while, so not for short loops */
+        const unsigned cores = gfk_usable_cores();
+        if (threads > cores)
+            threads = cores;
         if (threads > MAX_THREADS)
             threads = MAX_THREADS;
     }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cores.h"
+
 enum { MAX_THREADS = 256 };
 
 /* A loop under way; it lives on its caller's stack. */
@@ -98,8 +100,8 @@ static gfk_pool *start(void) {
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->left, NULL);
     pool->process = getpid();
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t wanted = cores < 1 ? 0 : cores > MAX_THREADS ? MAX_THREADS : (size_t)cores - 1;
+    const size_t others = gfk_usable_cores() - 1;
+    const size_t wanted = others < MAX_THREADS ? others : MAX_THREADS;
     while (pool->threads < wanted &&
            pthread_create(&pool->thread[pool->threads], NULL, serve, pool) == 0)
         pool->threads++;

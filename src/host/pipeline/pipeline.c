@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipelines: from a descriptor to what they own, and back. */
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "../cores.h"
 #include "pipeline.h"
 
 enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4 };
@@ -53,8 +53,8 @@ static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc 
 }
 
 static unsigned cores(void) {
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > GFK_MOST_THREADS ? GFK_MOST_THREADS : (unsigned)n;
+    const unsigned n = gfk_usable_cores();
+    return n < GFK_MOST_THREADS ? n : GFK_MOST_THREADS;
 }
 
 static void load_calibration(gfk_pipeline_t p, const char *file) {
