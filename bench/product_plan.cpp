@@ -32,6 +32,10 @@ const std::vector<Grid> kMaps = {
     {8, {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {1, 2, 3, 4, 6, 8, 12, 16, 32}},
     {16, {4, 10, 20, 40}, {2, 4, 8, 16}},
     {32, {4, 10, 20, 40}, {2, 4, 8, 16}}};
+/* Regions so short that latencies decide, not rates. */
+const std::vector<Grid> kShortMaps = {
+    {8, {4, 10, 20, 32}, {1, 2, 4, 8}}, {16, {4, 10, 20}, {2, 4, 8}}, {32, {4, 10, 20}, {2, 4, 8}}};
+const std::vector<size_t> kShortRegions = {64 * kKiB, kMiB};
 
 // The engines that can run here and take this shape, on the device.
 template <class Wanted>
@@ -138,18 +142,29 @@ void small(Plan *plan, const std::vector<size_t> &regions) {
         }
 }
 
+void add_to_map(Plan *plan, const Shape &shape, size_t data, int replays) {
+    ProductRow row = row_of(shape, data);
+    row.replays = replays;
+    row.few = true;
+    plan->add_engines(row, contenders(shape));
+    plan->add_way(row, Way::Auto);
+    plan->add_way(row, Way::AutoCompile);
+}
+
 // AUTO for the heat map, and every engine for the table that AUTO goes by.
 void map(Plan *plan, size_t data) {
     for (const Grid &grid : kMaps)
         for (size_t k : grid.k)
-            for (size_t m : grid.m) {
-                ProductRow row = row_of({grid.w, k, m}, data);
-                row.replays = 3;
-                row.few = true;
-                plan->add_engines(row, contenders(row.shape));
-                plan->add_way(row, Way::Auto);
-                plan->add_way(row, Way::AutoCompile);
-            }
+            for (size_t m : grid.m)
+                add_to_map(plan, {grid.w, k, m}, data, 3);
+}
+
+void short_map(Plan *plan) {
+    for (const Grid &grid : kShortMaps)
+        for (size_t region : kShortRegions)
+            for (size_t k : grid.k)
+                for (size_t m : grid.m)
+                    add_to_map(plan, {grid.w, k, m}, region * k, 9);
 }
 
 } // namespace
@@ -220,6 +235,8 @@ std::vector<ProductRow> plan_products(const Options &options) {
         break;
     case Options::ProductMap:
         map(&plan, size ? size : kGiB);
+        if (size == 0)
+            short_map(&plan);
         break;
     default:
         break;

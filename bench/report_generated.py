@@ -19,7 +19,8 @@ PRODUCT_HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
  * A maximum of 0 is no bound; lines with compile = 1 are for descriptors that allow compiling. */
 // clang-format off
 """
-MAP_SIZE = "1GiB"  # of data, in gfk_bench --preset product-map
+# Regions in gfk_bench --preset product-map that are short, and the longest they stand for.
+SHORT_REGIONS = ((64 << 10, 256 << 10), (1 << 20, 4 << 20))
 
 
 def preference(rows):
@@ -74,40 +75,58 @@ def rectangles(cells, ks, ms):
     return found
 
 
+def is_product(row):
+    return row.impl == "product" and row.shape[0] and row.gbps and not row.labels \
+        and row.mode == "set" and not row.id.startswith(("auto_", "plain_"))
+
+
+def size_in_name(size):
+    return results.size_text(size).replace(" ", "")
+
+
+def map_of(rows, w, size):
+    """The engines of each measured (k, m), the fastest first. size: of the data, by k, as in names
+    of rows."""
+    grid = {}
+    for row in rows.values():
+        k, m = row.shape
+        if row.w == w and row.where == "gpu" and is_product(row) \
+                and row.name.split("/")[2:] == [size(k), "set", "cold"] \
+                and f"xor_only_few/{k}+{m}/{size(k)}/set/cold" in rows:
+            grid.setdefault(row.shape, []).append(row)
+    return {shape: [row.id for row in sorted(mine, key=lambda r: (-r.gbps, r.id))]
+            for shape, mine in grid.items()}
+
+
+def lines_of(w, order, most_bytes):
+    """The lines for what map_of gave: xor where it is the fastest, then the fastest of the others,
+    then the second, and so on."""
+    ks, ms = (sorted({shape[axis] for shape in order}) for axis in (0, 1))
+    cols, outputs = ranges(ks), ranges(ms)
+    plain = {shape: [i for i in ids if not i.startswith("xor_")] for shape, ids in order.items()}
+    ranks = [(1, {shape: ids[0] for shape, ids in order.items() if ids[0].startswith("xor_")})]
+    for rank in range(max(map(len, plain.values()), default=0)):
+        ranks.append((0, {shape: ids[rank] for shape, ids in plain.items() if rank < len(ids)}))
+    for compiles, ids in ranks:
+        cells = {(ks.index(k), ms.index(m)): best for (k, m), best in ids.items()}
+        for k0, k1, m0, m1, best in rectangles(cells, ks, ms):
+            yield (f"GFK_PREFER_ENGINE({w}, {outputs[m0][0]}, {outputs[m1][1]}, {cols[k0][0]}, "
+                   f"{cols[k1][1]}, 0, {most_bytes}, {compiles}, {best})")
+
+
 def product_preference(rows):
-    """None without the rows of product-map. For each width the engines of every measured (k, m) by
-    their rate: the lines of the fastest first, then those of the second, and so on. A compiling
-    engine has lines only where it comes before every other. CPU engines last."""
-    device = [row for row in rows.values()
-              if row.impl == "product" and row.shape[0] and row.gbps and not row.labels
-              and row.mode == "set" and not row.id.startswith(("auto_", "plain_"))]
+    """None without the rows of product-map. For each width the lines of short regions, then those
+    of any length; CPU engines last."""
     text, measured = [], False
     for w in results.WIDTHS:
-        grid = {}
-        for row in device:
-            words = row.name.split("/")
-            if row.w == w and row.where == "gpu" and words[2:] == [MAP_SIZE, "set", "cold"]:
-                grid.setdefault(row.shape, []).append(row)
-        ks, ms = (sorted({shape[axis] for shape in grid}) for axis in (0, 1))
-        cols, lines = ranges(ks), ranges(ms)
-        order = {shape: [row.id for row in sorted(mine, key=lambda r: (-r.gbps, r.id))]
-                 for shape, mine in grid.items()}
-
-        def emit(compiles, ids, w=w, ks=ks, ms=ms, cols=cols, lines=lines):
-            cells = {(ks.index(k), ms.index(m)): best for (k, m), best in ids.items()}
-            for k0, k1, m0, m1, best in rectangles(cells, ks, ms):
-                text.append(f"GFK_PREFER_ENGINE({w}, {lines[m0][0]}, {lines[m1][1]}, "
-                            f"{cols[k0][0]}, {cols[k1][1]}, 0, 0, {compiles}, {best})")
-
-        emit(1, {shape: ids[0] for shape, ids in order.items() if ids[0].startswith("xor_")})
-        plain = {shape: [i for i in ids if not i.startswith("xor_")]
-                 for shape, ids in order.items()}
-        for rank in range(max(map(len, plain.values()), default=0)):
-            emit(0, {shape: ids[rank] for shape, ids in plain.items() if rank < len(ids)})
-        measured = measured or bool(grid)
+        for region, most in SHORT_REGIONS:
+            text += lines_of(w, map_of(rows, w, lambda k, r=region: size_in_name(r * k)), most)
+        order = map_of(rows, w, lambda k: size_in_name(results.GIB))
+        text += lines_of(w, order, 0)
+        measured = measured or bool(order)
         rates = {}
-        for row in device:
-            if row.w == w and row.where == "cpu":
+        for row in rows.values():
+            if row.w == w and row.where == "cpu" and is_product(row):
                 rates[row.id] = max(rates.get(row.id, 0), row.gbps)
         for row_id in sorted(rates, key=lambda i: (-rates[i], i)):
             text.append(f"GFK_PREFER_ENGINE({w}, 1, 0, 1, 0, 0, 0, 0, {row_id})")

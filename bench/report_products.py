@@ -223,7 +223,8 @@ def map_values(p, w, kind, mode="set"):
     for key, row in p.by_key.items():
         row_id, shape, size, row_mode, matrix = key
         ceiling = p.get("xor_only_few", shape, size, row_mode)
-        if (row.w, row_mode, matrix) != (w, mode, "random") or row.impl != "product" \
+        if (row.w, size, row_mode, matrix) != (w, "1GiB", mode, "random") \
+                or row.impl != "product" \
                 or row_id.startswith(("auto_", "plain_")) or ceiling is None \
                 or ceiling.roofline != row.roofline \
                 or (kind == NOT_COMPILED and row_id.startswith("xor_")):

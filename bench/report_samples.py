@@ -95,6 +95,11 @@ def products():
                          for engine, gbps in fast.items()]
                 rows.append(product(f"auto_w{w}/{k}+{m}/1GiB/set/cold", 2000, w,
                                     variant=f"bmma_w{w}"))
+        for m in (2, 4): # of short regions
+            rows.append(product(f"xor_only_few/10+{m}/10MiB/set/cold", 1000, impl="ceiling",
+                                bytes=10 << 20))
+            rows += [product(f"{engine}_w{w}/10+{m}/10MiB/set/cold", gbps, w, bytes=10 << 20)
+                     for engine, gbps in (("xor", 500), ("bmma", 600), ("prmt", 700 - 100 * m))]
         small = {"bytes": 655360}
         rows += [product("xor_only/10+4/640KiB/set/cold", 1000, id="xor_only", impl="ceiling",
                          **small),

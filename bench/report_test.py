@@ -236,7 +236,10 @@ class ReportTest(unittest.TestCase):
         _, rows = results.load_all([self.write("p.json", products())])
         lines = [line for line in generated.product_preference(rows).splitlines()
                  if line.startswith("GFK_PREFER_ENGINE(8,")]
-        self.assertEqual(lines, ["GFK_PREFER_ENGINE(8, 1, 0, 1, 25, 0, 0, 1, xor_w8)",
+        short = 4 << 20
+        self.assertEqual(lines, [f"GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, {short}, 0, bmma_w8)",
+                                 f"GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, {short}, 0, prmt_w8)",
+                                 "GFK_PREFER_ENGINE(8, 1, 0, 1, 25, 0, 0, 1, xor_w8)",
                                  "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, bmma_w8)",
                                  "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, prmt_w8)",
                                  "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, isal_w8)",
