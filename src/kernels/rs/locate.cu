@@ -92,23 +92,36 @@ __device__ void locate_position(const Job &job, uint64_t offset, gfk_locate_stat
     }
 }
 
+__device__ bool marked(const Job &job, uint64_t piece) {
+    return job.marks[piece << piece_shift >> GFK_LOCATE_CHUNK_SHIFT] != 0;
+}
+
+__device__ void locate_piece(const Job &job, uint64_t piece, gfk_locate_state state, Found &found) {
+    const unsigned size = job.code.field.w / 8;
+    const uint64_t begin = piece << piece_shift;
+    const uint64_t end = min(begin + (1u << piece_shift), job.bytes);
+    for (uint64_t offset = begin + threadIdx.x * size; offset < end; offset += blockDim.x * size)
+        if (differs(job, offset, state))
+            locate_position(job, offset, state, found);
+}
+
 __global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ Job job) {
     extern __shared__ uint32_t words[];
     __shared__ Found found;
     if (threadIdx.x == 0)
         found = {0, 0, 0, ~Count(0)};
     __syncthreads();
-    const unsigned size = job.code.field.w / 8;
     const gfk_locate_state state = {words + threadIdx.x, blockDim.x};
-    for (uint64_t begin = (uint64_t)blockIdx.x << piece_shift; begin < job.bytes;
-         begin += (uint64_t)gridDim.x << piece_shift) {
-        if (job.marks[begin >> GFK_LOCATE_CHUNK_SHIFT] == 0)
+    const uint64_t pieces = (job.bytes + (1u << piece_shift) - 1) >> piece_shift;
+    const uint64_t stride = gridDim.x;
+    /* Mostly nothing is wrong, so each thread looks at the mark of one piece first. */
+    for (uint64_t first = blockIdx.x; first < pieces; first += stride * blockDim.x) {
+        const uint64_t mine = first + threadIdx.x * stride;
+        if (!__syncthreads_or(mine < pieces && marked(job, mine)))
             continue;
-        const uint64_t end = min(begin + (1u << piece_shift), job.bytes);
-        for (uint64_t offset = begin + threadIdx.x * size; offset < end;
-             offset += blockDim.x * size)
-            if (differs(job, offset, state))
-                locate_position(job, offset, state, found);
+        for (uint64_t i = 0, piece = first; i < blockDim.x && piece < pieces; i++, piece += stride)
+            if (marked(job, piece))
+                locate_piece(job, piece, state, found);
     }
     __syncthreads();
     if (threadIdx.x != 0 || found.corrupt == 0)
