@@ -10,13 +10,14 @@
 # installed. Libraries are searched in CMAKE_PREFIX_PATH and .deps/usr.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
+#   GFK_GPUS="0 1"                 the GPUs to share out to tests or sanitizers; all of them
 #   OUT                            a folder for gpu.tar.gz: records, results, logs, JUnit files
 # shellcheck disable=SC2317 # the functions stage_* are called by a name put together from the stage
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 stages=("$@")
 [ "$*" != all ] || stages=(build test sanitize giant bench limits small product map rs host)
 for stage in "${stages[@]}"; do
@@ -36,6 +37,7 @@ results=results/$slug
 logs=$build/logs
 mkdir -p "$results" "$logs"
 gpus=$(nvidia-smi -L | wc -l)
+read -ra shared <<<"${GFK_GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}"
 
 # ---- what stands at the head of each section -------------------------------------------------------
 commit=${GFK_COMMIT:-} tree=dirty
@@ -79,7 +81,7 @@ compile() {
 # What ctest shares out: on each GPU four test programs at a time.
 describe_gpus() {
     local i list=""
-    for ((i = 0; i < gpus; i++)); do
+    for i in "${shared[@]}"; do
         list+="${list:+, }{\"id\": \"$i\", \"slots\": 4}"
     done
     echo "{\"version\": {\"major\": 1, \"minor\": 0}, \"local\": [{\"gpus\": [$list]}]}"
@@ -144,7 +146,7 @@ stage_sanitize() {
     local tool rc=0 tools="memcheck racecheck initcheck synccheck" jobs=()
     for tool in $tools; do
         rm -f "$logs/$tool.verdict"
-        CUDA_VISIBLE_DEVICES=$((${#jobs[@]} % gpus)) sanitize_with "$tool" &
+        CUDA_VISIBLE_DEVICES=${shared[${#jobs[@]} % ${#shared[@]}]} sanitize_with "$tool" &
         jobs+=($!)
     done
     wait "${jobs[@]}" # by name: there is also the tee that writes the log
