@@ -79,8 +79,9 @@ typedef struct gfk_pipeline_desc {
                              MiB. The two limits above go first. */
     unsigned streams;     /* chunks under way on each device; 0: 4. At most GFK_MOST_STREAMS; the
                              limits on memory may allow fewer */
-    unsigned threads;     /* that copy at a time for a device, and that compute; 0: one for each
-                             core that the caller may run on. At most GFK_MOST_THREADS */
+    unsigned threads;     /* that copy at a time for a device (more than 16 do not), and that
+                             compute; 0: one for each core that the caller may run on. At most
+                             GFK_MOST_THREADS */
     const char *calibration_file; /* written by gfk_calibrate; NULL: none. A file that is missing,
                                      damaged or of another machine is as good as none:
                                      gfk_pipeline_info says so */

@@ -17,18 +17,28 @@ typedef struct job {
     atomic_size_t taken; /* steps that somebody has begun */
     size_t count;
     size_t helpers; /* threads of the pool that are in it */
+    size_t joined;  /* that are or have been */
     gfk_step_fn *body;
     void *context;
 } job;
 
+typedef struct worker {
+    pthread_t thread;
+    pthread_cond_t wake;
+    gfk_pool *pool;
+    struct worker *below; /* in the stack of the idle */
+    bool idle;
+} worker;
+
 struct gfk_pool {
     pthread_mutex_t mutex; /* of everything below */
-    pthread_cond_t work, left;
-    job *jobs; /* those with steps to begin */
+    pthread_cond_t left;
+    job *jobs;    /* those with steps to begin */
+    worker *idle; /* the last to become so on top: its core is the least asleep */
     bool stop;
     size_t threads;
     pid_t process; /* that has the threads: a child after fork has none of them */
-    pthread_t thread[MAX_THREADS];
+    worker workers[MAX_THREADS];
 };
 
 static void do_steps(job *j) {
@@ -44,16 +54,38 @@ static void unlist(gfk_pool *pool, const job *j) {
         *link = j->next;
 }
 
+static void wait_for_job(worker *self) {
+    gfk_pool *pool = self->pool;
+    while (pool->jobs == NULL && !pool->stop) {
+        self->idle = true;
+        self->below = pool->idle;
+        pool->idle = self;
+        while (self->idle && !pool->stop)
+            pthread_cond_wait(&self->wake, &pool->mutex);
+    }
+}
+
+static void wake(gfk_pool *pool, size_t count) {
+    for (; count != 0 && pool->idle != NULL; count--) {
+        worker *top = pool->idle;
+        pool->idle = top->below;
+        top->idle = false;
+        pthread_cond_signal(&top->wake);
+    }
+}
+
 static void *serve(void *argument) {
-    gfk_pool *pool = argument;
+    worker *self = argument;
+    gfk_pool *pool = self->pool;
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        while (pool->jobs == NULL && !pool->stop)
-            pthread_cond_wait(&pool->work, &pool->mutex);
+        wait_for_job(self);
         if (pool->stop)
             break;
         job *j = pool->jobs;
         j->helpers++;
+        if (++j->joined == j->count - 1) /* with the caller, one for each step */
+            unlist(pool, j);
         pthread_mutex_unlock(&pool->mutex);
         do_steps(j);
         pthread_mutex_lock(&pool->mutex);
@@ -72,7 +104,7 @@ void gfk_pool_run(gfk_pool *pool, size_t count, gfk_step_fn *body, void *context
         pthread_mutex_lock(&pool->mutex);
         mine.next = pool->jobs;
         pool->jobs = &mine;
-        pthread_cond_broadcast(&pool->work);
+        wake(pool, count - 1);
         pthread_mutex_unlock(&pool->mutex);
     }
     do_steps(&mine);
@@ -97,14 +129,19 @@ static gfk_pool *start(void) {
     if (pool == NULL)
         return NULL;
     pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->left, NULL);
     pool->process = getpid();
     const size_t others = gfk_usable_cores() - 1;
     const size_t wanted = others < MAX_THREADS ? others : MAX_THREADS;
-    while (pool->threads < wanted &&
-           pthread_create(&pool->thread[pool->threads], NULL, serve, pool) == 0)
-        pool->threads++;
+    for (; pool->threads < wanted; pool->threads++) {
+        worker *w = &pool->workers[pool->threads];
+        w->pool = pool;
+        pthread_cond_init(&w->wake, NULL);
+        if (pthread_create(&w->thread, NULL, serve, w) != 0) {
+            pthread_cond_destroy(&w->wake);
+            break;
+        }
+    }
     return pool;
 }
 
@@ -113,12 +150,13 @@ static void end(gfk_pool *pool) {
         return; /* its locks may be held for ever; what it has is the price of fork */
     pthread_mutex_lock(&pool->mutex);
     pool->stop = true;
-    pthread_cond_broadcast(&pool->work);
+    wake(pool, pool->threads);
     pthread_mutex_unlock(&pool->mutex);
-    for (size_t i = 0; i < pool->threads; i++)
-        pthread_join(pool->thread[i], NULL);
+    for (size_t i = 0; i < pool->threads; i++) {
+        pthread_join(pool->workers[i].thread, NULL);
+        pthread_cond_destroy(&pool->workers[i].wake);
+    }
     pthread_cond_destroy(&pool->left);
-    pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }

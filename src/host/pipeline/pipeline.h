@@ -158,8 +158,9 @@ gfk_status gfk_cpu_prepare(gfk_job *job);
 void gfk_cpu_range(gfk_job *job, gfk_range range);
 void gfk_cpu_work(gfk_job *job, bool alone);
 
-/* team.c: body(0) to body(count - 1) on at most the pipeline's number of threads. */
-void gfk_team_run(gfk_pipeline_t pipeline, size_t count, gfk_step_fn *body, void *context);
+/* team.c: body(0) to body(count - 1) on at most so many threads, and the pipeline's number. */
+void gfk_team_run(gfk_pipeline_t pipeline, size_t most, size_t count, gfk_step_fn *body,
+                  void *context);
 
 /* lane.c: ranges until none is left or the device fails; what it leaves behind is in the lane. */
 void gfk_lane_work(gfk_lane *lane, gfk_job *job);

@@ -4,7 +4,10 @@
 
 #include "pipeline.h"
 
-enum { PART = 256 << 10 }; /* of a region, for one thread */
+enum {
+    PART = 256 << 10, /* of a region, for one thread */
+    COPIERS = 16,     /* at most: 64 threads copied at half the rate of 16 */
+};
 
 typedef struct copies {
     const gfk_side *side;
@@ -29,7 +32,7 @@ static void copy_part(size_t step, void *context) {
 
 static void copy(const gfk_job *job, copies *c) {
     c->parts = c->range.length / PART + (c->range.length % PART != 0);
-    gfk_team_run(job->pipeline, c->side->staged_count * c->parts, copy_part, c);
+    gfk_team_run(job->pipeline, COPIERS, c->side->staged_count * c->parts, copy_part, c);
 }
 
 void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A loop on no more threads than the pipeline may use. */
+/* A loop on no more threads than the pipeline may use, or than are worth it. */
 #include "pipeline.h"
 
 typedef struct team {
@@ -16,7 +16,9 @@ static void member(size_t number, void *context) {
         t->body(i, t->context);
 }
 
-void gfk_team_run(gfk_pipeline_t pipeline, size_t count, gfk_step_fn *body, void *context) {
+void gfk_team_run(gfk_pipeline_t pipeline, size_t most, size_t count, gfk_step_fn *body,
+                  void *context) {
     team t = {.count = count, .body = body, .context = context};
-    gfk_pool_run(pipeline->pool, gfk_least(pipeline->info.threads, count), member, &t);
+    const size_t threads = gfk_least(pipeline->info.threads, most);
+    gfk_pool_run(pipeline->pool, gfk_least(threads, count), member, &t);
 }
