@@ -21,13 +21,13 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
     for (size_t pass = 0; pass < passes; pass++) {
         static uint32_t a[32][T::symbols][T::steps];
         for (int lane = 0; lane < 32; lane++) {
-            uint32_t x[T::slots][4];
+            uint32_t x[T::slots][T::cell_words];
             for (int s = 0; s < T::slots; s++) {
                 // A missing input is loaded from some other region: it must not matter.
                 size_t i = pass * T::inputs + s * T::lanes + lane % T::lanes;
                 i = i < cols ? i : 0;
-                for (int word = 0; word < 4; word++)
-                    x[s][word] = in[i][4 * (lane / T::lanes) + word];
+                for (int word = 0; word < T::cell_words; word++)
+                    x[s][word] = in[i][T::cell_words * (lane / T::lanes) + word];
             }
             arrange<T>(x, a[lane]);
         }
@@ -79,8 +79,8 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
                 for (int word = 0; word < T::words; word++) {
                     if (T::w != 32 && lane % T::lanes >= T::outputs)
                         continue;
-                    const size_t output = T::w == 32 ? j : j * T::outputs + lane % T::lanes;
-                    const int at = 4 * (lane / T::lanes) + (T::w == 32 ? lane % 4 : word);
+                    const size_t output = j * T::outputs + T::lane_output(lane);
+                    const int at = T::cell_words * (lane / T::lanes) + T::lane_word(lane) + word;
                     if (output < rows)
                         out[output][at] ^= words[lane][word];
                 }
@@ -90,16 +90,17 @@ void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
 
 template <class T, Pack P>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
-    SCOPED_TRACE(testing::Message() << "w " << T::w << " lanes " << T::lanes << " slots "
-                                    << T::slots << " pack " << static_cast<int>(P) << ", " << cols
-                                    << " -> " << rows << (ones ? ", all ones" : ""));
+    SCOPED_TRACE(testing::Message()
+                 << "w " << T::w << " lanes " << T::lanes << " slots " << T::slots << " words "
+                 << T::cell_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
+                 << rows << (ones ? ", all ones" : ""));
     Random random(rows * 1000 + cols);
     gfk_field field;
     ASSERT_EQ(gfk_field_init(&field, T::w, polynomial), GFK_STATUS_SUCCESS);
     std::vector<uint32_t> matrix(rows * cols);
     for (auto &c : matrix)
         c = random.symbol(T::w);
-    const size_t words = T::cells * 4;
+    const size_t words = T::cells * T::cell_words;
     std::vector<std::vector<uint32_t>> in(cols, std::vector<uint32_t>(words));
     for (auto &region : in)
         for (auto &word : region)
@@ -148,6 +149,11 @@ void check_slots(uint64_t other_polynomial) {
     (check_all<Layout<W, Lanes, Slots>>(other_polynomial), ...);
 }
 
+template <int W, int Words, int... Slots>
+void check_short_cells(uint64_t other_polynomial) {
+    (check_all<Layout<W, 4, Slots, false, Words>>(other_polynomial), ...);
+}
+
 TEST(BmmaLayout, W8) {
     check_slots<8, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12>(0x11b);
     check_slots<8, 2, 1, 2, 3, 4, 6, 7, 8, 12>(0x11b);
@@ -163,6 +169,13 @@ TEST(BmmaLayout, W16) {
 }
 TEST(BmmaLayout, W32) {
     check_slots<32, 4, 1, 2, 3, 4, 5, 8, 16>(0x1000000af);
+}
+TEST(BmmaLayout, ShortCells) {
+    check_short_cells<8, 1, 1, 2, 3, 4, 8>(0x11b);
+    check_short_cells<8, 2, 1, 2, 3, 4, 8>(0x11b);
+    check_short_cells<16, 1, 1, 2, 3, 4, 8>(0x1002d);
+    check_short_cells<16, 2, 1, 2, 3, 4, 8>(0x1002d);
+    check_short_cells<32, 2, 1, 2, 3, 4, 5, 8>(0x1000000af);
 }
 
 } // namespace

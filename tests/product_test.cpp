@@ -221,6 +221,27 @@ TEST_P(ProductWide, LongRegions) {
     }
 }
 
+// Small tests meet the kernels for short regions; these shapes are those of the others that take
+// few inputs and outputs.
+TEST_P(ProductWide, LongRegionsOfFew) {
+    if (engine()->family != GFK_ENGINE_PRMT && engine()->family != GFK_ENGINE_BMMA)
+        GTEST_SKIP() << "for engines with kernels for short regions";
+    const std::pair<size_t, size_t> shapes[] = {{1, 1},  {2, 4},  {3, 8},  {4, 8},
+                                                {3, 12}, {4, 10}, {4, 12}, {3, 16},
+                                                {4, 16}, {3, 20}, {4, 24}, {4, 32}};
+    for (const auto &[rows, cols] : shapes) {
+        if ((options.reduced && rows * cols > 24) || !takes(field(), rows, cols))
+            continue;
+        Random random(rows * cols);
+        const Matrix matrix = random_matrix(w(), rows, cols, random);
+        for (size_t bytes : {700004, 1500004})
+            check(field(), matrix, bytes + symbol_bytes(), {Layout::PHASE, 3 * symbol_bytes(), 0},
+                  false, rows);
+        if (HasFatalFailure())
+            return;
+    }
+}
+
 TEST_P(ProductPolynomials, OtherFields) {
     for (uint64_t polynomial : polynomials(w())) {
         const gfk_field f = make_field(w(), polynomial);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "bmma.cuh"
+#include "bmma_brief.cuh"
 #include "bmma_tables.h"
 
 extern "C" {
@@ -22,8 +23,6 @@ namespace bmma {
 struct Row {
     size_t inputs, outputs; /* narrow: the largest shape; wide: what a pass and a group take */
     size_t shared;          /* bytes of a block */
-    unsigned block_cells;   /* that a block takes at a time */
-    bool once;
     size_t (*words)(size_t rows, size_t cols);
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
@@ -89,6 +88,60 @@ gfk_status run_narrow(const gfk_product_call *call, const Cells &c, const uint32
     for (size_t j = 0; j < info.rows; j++)
         job.out[j] = gfk_region_address(call->out, j) - c.phase;
     return launch_job<K>(narrow<K>, job, call, T::cells, 0);
+}
+
+/* The first byte of the region that lies lowest in memory, and how far away the highest begins. */
+struct Span {
+    uintptr_t lowest, bytes;
+};
+
+inline Span span_of(const gfk_product_call *call) {
+    const gfk_product_info &info = call->product->info;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    for (size_t i = 0; i < info.cols + info.rows; i++) {
+        const uintptr_t p =
+            (uintptr_t)(i < info.cols ? gfk_region_address(call->in, i)
+                                      : gfk_region_address(call->out, i - info.cols));
+        low = p < low ? p : low;
+        high = p > high ? p : high;
+    }
+    return {low, high - low};
+}
+
+/* Are the distances numbers of 32 bits? */
+inline bool fits_brief(const gfk_product_call *call) {
+    return span_of(call).bytes >> 36 == 0;
+}
+
+template <class K>
+gfk_status run_brief(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+                     const uint32_t *coefficients) {
+    using T = typename K::T;
+    static_assert(T::inputs <= brief_inputs && K::groups * K::split * T::outputs <= brief_outputs);
+    const gfk_product_info &info = call->product->info;
+    const uintptr_t lowest = span_of(call).lowest;
+    BriefJob job;
+    describe(job, call, c);
+    job.coefficients = coefficients;
+    job.rows = job.outputs = (uint32_t)info.rows;
+    job.cols = (uint32_t)info.cols;
+    job.base = (uint8_t *)lowest - c.phase + 16 * job.first;
+    job.matrix = matrix;
+    job.end = (uint32_t)(16 * job.count);
+    job.reads = reads_outputs(call);
+    job.cut = job.cut_head + job.cut_tail != 0;
+    for (size_t j = 0; j < info.rows; j++)
+        job.to_out[j] = (uint32_t)(((uintptr_t)gfk_region_address(call->out, j) - lowest) / 16);
+    for (size_t i = 0; i < (size_t)T::inputs; i++) {
+        const size_t input = i < info.cols                  ? i
+                             : i - i % T::lanes < info.cols ? i - i % T::lanes
+                                                            : 0;
+        job.to_in[i] = (uint32_t)(((uintptr_t)gfk_region_address(call->in, input) - lowest) / 16);
+    }
+    const uint64_t warps = divide_up(job.end, K::unit_bytes * K::units) * K::split;
+    uint64_t blocks = divide_up(warps, K::threads / 32);
+    const uint64_t cut = divide_up(cut_threads(job, T::w), K::threads);
+    return launch(brief<K>, blocks > cut ? blocks : cut, K::threads, 0, call->stream, job);
 }
 
 /* As many launches as the pointers need. */
@@ -169,12 +222,29 @@ constexpr Row narrow_row() {
     return {(size_t)K::inputs,
             (size_t)(K::groups * T::outputs),
             0,
-            K::threads / 32 * T::cells,
-            K::trips == Trips::once,
             matrix_words<T>,
             build_matrix<T>,
             NULL,
             run_narrow<K>};
+}
+
+/* A kernel for short regions. */
+struct BriefRow {
+    Row row;
+    unsigned most_cells; /* for each multiprocessor */
+    size_t least_inputs, least_outputs;
+};
+
+template <class K>
+constexpr Row one_brief_row() {
+    using T = typename K::T;
+    return {(size_t)K::inputs,
+            (size_t)(K::groups * K::split * T::outputs),
+            0,
+            matrix_words<T>,
+            build_matrix<T>,
+            NULL,
+            run_brief<K>};
 }
 
 /* Aligned and not: the same layout. */
@@ -189,8 +259,6 @@ constexpr Row table_row() {
     return {(size_t)T::inputs,
             (size_t)(K::table * T::outputs),
             (size_t)table_size<K>(),
-            K::threads / 32 * K::units * T::cells,
-            K::trips == Trips::once,
             matrix_words<T>,
             build_matrix<T>,
             prepare_table<K>,
@@ -200,14 +268,7 @@ constexpr Row table_row() {
 template <class K>
 constexpr Row one_wide_row() {
     using T = typename K::T;
-    return {(size_t)T::inputs,
-            (size_t)T::outputs,
-            0,
-            K::threads / 32 * K::units * T::cells,
-            K::trips == Trips::once,
-            matrix_words<T>,
-            build_matrix<T>,
-            NULL,
+    return {(size_t)T::inputs, (size_t)T::outputs, 0, matrix_words<T>, build_matrix<T>, NULL,
             run_wide<K>};
 }
 template <class T, int Units, int Threads, int Blocks, Trips Trips_>
@@ -216,10 +277,12 @@ constexpr WideRow wide_row() {
             one_wide_row<Wide<T, Units, Threads, Blocks, Trips_, false>>()};
 }
 
-/* The kernels of one width: narrow ones with the best first, wide ones by growing inputs. */
-template <size_t N, size_t M>
+/* The kernels of one width: narrow ones with the best first, wide ones by growing inputs, brief
+ * ones by growing regions and inputs. */
+template <size_t N, size_t B, size_t M>
 struct Engine {
     Row narrow[N];
+    BriefRow brief[B];
     WideRow wide[M];
     /* Compares when the last wide kernel would need several passes. */
     gfk_status (*check)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
@@ -228,9 +291,10 @@ struct Engine {
 
     struct Choice {
         const Row *narrow; /* NULL: the shape has none */
-        const Row *brief;  /* for short regions; NULL: the one before */
         const WideRow *wide;
-        size_t narrow_words, brief_words, wide_words;
+        /* For short and for not so short regions; NULL: the narrow one. */
+        const BriefRow *brief[2];
+        size_t narrow_words, wide_words, brief_words[2];
         uint64_t bytes;
     };
 
@@ -240,20 +304,22 @@ struct Engine {
         for (size_t i = 0; i < N && c.narrow == NULL && !wide_first; i++)
             if (cols <= narrow[i].inputs && rows <= narrow[i].outputs)
                 c.narrow = &narrow[i];
-        if (c.narrow && !c.narrow->once)
-            for (size_t i = 0; i < N && c.brief == NULL; i++)
-                if (cols <= narrow[i].inputs && rows <= narrow[i].outputs && narrow[i].once &&
-                    narrow[i].shared == 0)
-                    c.brief = &narrow[i];
+        const BriefRow **next = c.brief;
+        for (size_t i = 0; i < B && next < c.brief + 2; i++)
+            if (cols <= brief[i].row.inputs && rows <= brief[i].row.outputs &&
+                cols >= brief[i].least_inputs && rows >= brief[i].least_outputs &&
+                (next == c.brief || brief[i].most_cells > next[-1]->most_cells))
+                *next++ = &brief[i];
         size_t i = 0;
         while (i + 1 < M && cols > wide[i].aligned.inputs)
             i++;
         c.wide = &wide[i];
         c.narrow_words = c.narrow ? c.narrow->words(rows, cols) : 0;
-        c.brief_words = c.brief ? c.brief->words(rows, cols) : 0;
         c.wide_words = c.wide->aligned.words(rows, cols);
-        c.bytes =
-            4 * ((uint64_t)c.narrow_words + c.brief_words + c.wide_words + (uint64_t)rows * cols);
+        for (int k = 0; k < 2; k++)
+            c.brief_words[k] = c.brief[k] ? c.brief[k]->row.words(rows, cols) : 0;
+        c.bytes = 4 * ((uint64_t)c.narrow_words + c.wide_words + c.brief_words[0] +
+                       c.brief_words[1] + (uint64_t)rows * cols);
         return c;
     }
 
@@ -284,9 +350,9 @@ struct Engine {
         if (c.narrow)
             c.narrow->build(table, polynomial, rows, cols, p->matrix);
         uint32_t *end = table + c.narrow_words;
-        if (c.brief)
-            c.brief->build(end, polynomial, rows, cols, p->matrix);
-        end += c.brief_words;
+        for (int k = 0; k < 2; end += c.brief_words[k++])
+            if (c.brief[k])
+                c.brief[k]->row.build(end, polynomial, rows, cols, p->matrix);
         c.wide->aligned.build(end, polynomial, rows, cols, p->matrix);
         memcpy(end + c.wide_words, p->matrix, 4 * rows * cols);
         status = gfk_device_upload(p->tables, table, c.bytes);
@@ -300,16 +366,15 @@ struct Engine {
         const Cells cells = cells_of(call);
         const uint32_t *table = (const uint32_t *)call->product->tables;
         const uint32_t *brief_table = table + c.narrow_words;
-        const uint32_t *wide_table = brief_table + c.brief_words;
+        const uint32_t *wide_table = brief_table + c.brief_words[0] + c.brief_words[1];
         const uint32_t *coefficients = wide_table + c.wide_words;
-        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc)) {
-            /* Short: large blocks would leave processors idle. */
-            const uint64_t block_cells = c.narrow->block_cells;
-            const bool is_short = cells.count < 2 * block_cells * call->product->processors;
-            if (is_short && c.brief)
-                return c.brief->run(call, cells, brief_table, coefficients);
+        if (cells.aligned)
+            for (int k = 0; k < 2 && c.brief[k]; brief_table += c.brief_words[k++])
+                if (cells.count < (uint64_t)c.brief[k]->most_cells * call->product->processors &&
+                    fits_brief(call))
+                    return c.brief[k]->row.run(call, cells, brief_table, coefficients);
+        if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc))
             return c.narrow->run(call, cells, table, coefficients);
-        }
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
         if (call->marks && info.cols > row.inputs)
             return check(call, cells, wide_table, coefficients);

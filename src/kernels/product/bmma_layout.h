@@ -55,24 +55,28 @@ GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 #endif
 }
 
-/* Slots is how many inputs a lane has in one pass. Three: groups of three outputs. */
-template <int W, int Lanes, int Slots, bool Three = false>
+/* Slots is how many inputs a lane has in one pass. Three: groups of three outputs. Words: of a
+ * cell, fewer than four for more warps. */
+template <int W, int Lanes, int Slots, bool Three = false, int Words = 4>
 struct Layout {
     static_assert(!Three || (W == 8 && Lanes == 4), "");
+    static_assert(Words == 4 || Words == 2 || (Words == 1 && W != 32), "");
+    /* w = 32: two words of a cell are half the rows of its MMAs; two outputs share the columns. */
+    static constexpr bool two = W == 32 && Words == 2;
     static_assert(W == 8 || W == 16 || W == 32, "");
     static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots; /* of a pass */
     static constexpr int cells = 32 / Lanes;     /* of a unit */
-    static constexpr int cell_words = 4;
-    static constexpr int symbols = 128 / W;    /* of a cell */
-    static constexpr int in_register = 32 / W; /* slots that a register holds */
+    static constexpr int cell_words = Words;
+    static constexpr int symbols = 32 * Words / W; /* of a cell */
+    static constexpr int in_register = 32 / W;     /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
     static constexpr bool three = Three;
-    static constexpr int outputs = W == 32 ? 1 : Three ? 3 : Lanes; /* of a group */
-    static constexpr int pairs = Three ? 3 : 4;                     /* rounds, a bit pair each */
-    static constexpr int words = W == 32 ? 1 : 4;                   /* of a lane and group */
-    static constexpr int tiles = W == 16 ? 2 : 1;        /* sets of 8 columns with a bit pair */
+    static constexpr int outputs = W == 32 ? (two ? 2 : 1) : Three ? 3 : Lanes; /* of a group */
+    static constexpr int pairs = Three ? 3 : 4;          /* rounds, a bit pair each */
+    static constexpr int words = W == 32 ? 1 : Words;    /* of a lane and group */
+    static constexpr int tiles = W == 16 || two ? 2 : 1; /* sets of 8 columns with a bit pair */
     static constexpr int mmas = (steps + 1) / 2;         /* of a chain */
     static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
     static constexpr int group_registers = pairs * pair_registers;
@@ -88,13 +92,18 @@ struct Layout {
     }
 
     /* What column `column` of the tile means: an output of the group, and a bit of it. */
-    GFK_BOTH static constexpr int column_output(int pair, int column) {
-        return W == 32 ? 0 : Three && column >= 6 ? pair : column / 2 % Lanes;
+    GFK_BOTH static constexpr int column_output(int pair, int tile, int column) {
+        return W == 32 ? tile : Three && column >= 6 ? pair : column / 2 % Lanes;
     }
     GFK_BOTH static constexpr int column_bit(int pair, int tile, int column) {
         return column % 2 + (Three && column >= 6 ? 6 : 2 * pair) +
                (W == 32 ? 8 * (column / 2) : 8 * tile);
     }
+    /* What a lane's words are in the end: an output of the group, and a word of the cell. */
+    GFK_BOTH static constexpr int lane_output(int lane) {
+        return two ? lane % 4 / 2 : W == 32 ? 0 : lane % Lanes;
+    }
+    GFK_BOTH static constexpr int lane_word(int lane) { return W == 32 ? lane % Words : 0; }
     /* Is the column for the cell that lane q of four has a share of? */
     GFK_BOTH static constexpr bool column_sees(int column, int q) {
         return column / 2 / Lanes == q / Lanes;
@@ -151,11 +160,11 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::cell_words],
  * symbols first_symbol and the next (rows g and g + 8) with column tile tile_of. */
 template <class T>
 GFK_BOTH constexpr int first_symbol(int word, int chain) {
-    return T::w == 8 ? 4 * word + 2 * chain : T::w == 16 ? 2 * word : 2 * chain;
+    return T::w == 8 ? 4 * word + 2 * chain : T::w == 16 || T::two ? 2 * word : 2 * chain;
 }
 template <class T>
 GFK_BOTH constexpr int tile_of(int chain) {
-    return T::w == 16 ? chain : 0;
+    return T::tiles == 2 ? chain : 0;
 }
 
 /* How counts become the bits of a word: which pipe does it. */

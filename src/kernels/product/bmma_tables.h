@@ -52,13 +52,11 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
                 for (int q = share; q < 4; q += T::lanes) {
                     if (!T::column_sees(column, q))
                         continue;
-                    for (int pair = 0; pair < T::pairs; pair++) {
-                        if ((size_t)T::column_output(pair, column) != j % T::outputs)
-                            continue;
+                    for (int pair = 0; pair < T::pairs; pair++)
                         for (int tile = 0; tile < T::tiles; tile++)
-                            group[T::index(pair, tile * T::steps + step, 4 * column + q)] |=
-                                masks[T::column_bit(pair, tile, column)] << shift % 32;
-                    }
+                            if ((size_t)T::column_output(pair, tile, column) == j % T::outputs)
+                                group[T::index(pair, tile * T::steps + step, 4 * column + q)] |=
+                                    masks[T::column_bit(pair, tile, column)] << shift % 32;
                 }
         }
     }

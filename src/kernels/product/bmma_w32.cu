@@ -16,8 +16,14 @@ template <int Slots, int Units, int Blocks, Trips T>
 constexpr Row table() {
     return table_row<Wide<Layout<32, 4, Slots>, Units, 128, Blocks, T, true, 8>>();
 }
+/* Short regions: cells of two words, a pair of outputs for every warp. */
+template <int Slots, int Blocks>
+constexpr Row brief() {
+    return one_brief_row<
+        Brief<Layout<32, 4, Slots, false, 2>, 1, 2, 1, 128, Blocks, Pack::permute>>();
+}
 
-const Engine<10, 2> engine = {
+const Engine<10, 4, 2> engine = {
     {
         row<1, 2, 6>(),
         row<1, 3, 5>(),
@@ -29,6 +35,14 @@ const Engine<10, 2> engine = {
         table<4, 2, 5, Trips::once>(),
         table<6, 2, 4, Trips::loop>(),
         table<8, 2, 4, Trips::loop>(),
+    },
+    {
+        {brief<2, 12>(), 128, 1, 1},
+        {brief<3, 10>(), 128, 1, 1},
+        {brief<4, 8>(), 128, 1, 1},
+        /* not so short */
+        {narrow_row<Narrow<Layout<32, 4, 3>, 4, 64, 8, Trips::prefetch, Pack::permute>>(), 512, 9,
+         1},
     },
     {
         wide_row<Layout<32, 4, 4>, 2, 128, 6, Trips::once>(),

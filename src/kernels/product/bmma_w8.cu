@@ -19,13 +19,18 @@ template <int Slots, int Threads, int Blocks, Trips T, Pack P>
 constexpr Row three() {
     return narrow_row<Narrow<Layout<8, 4, Slots, true>, 1, Threads, Blocks, T, P>>();
 }
+/* Short regions. Words: of a cell. */
+template <int Slots, int Words, int Units, int Blocks, Pack P = Pack::fma>
+constexpr Row brief() {
+    return one_brief_row<Brief<Layout<8, 4, Slots, false, Words>, 1, 1, Units, 128, Blocks, P>>();
+}
 /* Up to 4 * Slots inputs, 4 * Table outputs. */
 template <int Slots, int Table, int Threads, int Blocks, Trips T>
 constexpr Row table() {
     return table_row<Wide<Layout<8, 4, Slots>, 1, Threads, Blocks, T, true, Table>>();
 }
 
-const Engine<23, 4> engine = {
+const Engine<23, 7, 4> engine = {
     {
         row<1, 4, 1, 128, 10, Trips::once>(),
         row<1, 4, 2, 128, 10, Trips::once>(),
@@ -54,6 +59,16 @@ const Engine<23, 4> engine = {
         table<8, 8, 128, 7, Trips::once>(),
         table<16, 8, 128, 4, Trips::once>(),
         table<32, 32, 256, 1, Trips::loop>(),
+    },
+    {
+        {brief<2, 2, 1, 12>(), 256, 1, 1},
+        {brief<3, 2, 1, 12>(), 256, 1, 1},
+        {brief<4, 2, 1, 12>(), 256, 1, 1},
+        {brief<6, 2, 1, 10>(), 256, 1, 1},
+        {brief<8, 2, 1, 10, Pack::permute>(), 256, 1, 1},
+        /* not so short */
+        {brief<2, 4, 2, 9>(), 512, 1, 3},
+        {brief<3, 4, 1, 12, Pack::permute>(), 512, 9, 1},
     },
     {
         wide_row<Layout<8, 4, 4>, 1, 128, 6, Trips::once>(),

@@ -36,12 +36,13 @@ inline uint64_t cut_threads(const Walk &walk, unsigned w) {
 }
 
 /* A symbol of an output for every thread; any alignment. J is a Walk with in[], out[] and
- * coefficient(row, column). */
-template <int W, class J>
-__device__ void cut_cells(const J &job, uint64_t thread, uint64_t threads) {
+ * coefficient(row, column). Count: 32 bits, where there are fewer than 2^31 threads, take fewer
+ * registers. */
+template <int W, class J, class Count>
+__device__ void cut_cells(const J &job, Count thread, Count threads) {
     constexpr unsigned size = W / 8, symbols = 16 / size;
     const unsigned cut = (job.cut_head + job.cut_tail) * symbols;
-    for (uint64_t item = thread; item < (uint64_t)cut * job.rows; item += threads) {
+    for (Count item = thread; item < (Count)cut * job.rows; item += threads) {
         const unsigned j = (unsigned)(item / cut), s = (unsigned)(item % cut);
         uint64_t cell = s / symbols;
         if (cell >= job.cut_head)
@@ -104,6 +105,20 @@ __device__ inline void load_whole(const uint8_t *p, uint32_t (&x)[4]) {
         for (int i = 0; i < 4; i++)
             x[i] = funnel(y[i], y[i + 1], 8 * shift);
     }
+}
+
+/* One, two or four words of an aligned cell. Volatile, so that it stays before what waits for other
+ * loads: the compiler may put it behind, for the sake of registers. */
+template <int N>
+__device__ inline void load_early(const uint8_t *p, uint32_t (&x)[N]) {
+    if constexpr (N == 4)
+        asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                     : "l"(p));
+    else if constexpr (N == 2)
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
+    else
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(x[0]) : "l"(p));
 }
 
 /* Is the memory, a whole cell or one or two words of it, something else? */
