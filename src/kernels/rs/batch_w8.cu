@@ -12,8 +12,8 @@ using Row = Bits<gfk::bmma::Layout<8, 4, Slots>, Units, Blocks, P>;
 /* 9 and 10 inputs, up to four outputs. */
 using Ten = Runs<gfk::bmma::Layout<8, 2, 5>, 2, 512, 1, Pack::fma>;
 
-/* Pieces, up to four outputs. Warps for the four schedulers of a multiprocessor: as many for each,
- * or one less where the copying one is. */
+/* Pieces, up to four outputs. Warps are a multiple of the four schedulers of a multiprocessor, with
+ * or without the copying one. */
 template <int Slots, int Inputs, int Warps, int Stages>
 using Pieces = Staged<gfk::bmma::Layout<8, 4, Slots>, 1, Inputs, Warps, Stages, Pack::fma>;
 
@@ -25,10 +25,11 @@ static gfk_batch_kernel without_pieces(size_t k, size_t rows, int cc) {
                   Row<8, 1, 7, Pack::permute>>(k, cc);
 }
 
+/* Pieces do not pay for 4 inputs, nor for one or two outputs of 9 and 10, half of what runs do. */
 extern "C" gfk_batch_kernel gfk_batch_w8_kernel(size_t k, size_t rows, int cc, bool pieces) {
     const gfk_batch_kernel otherwise = without_pieces(k, rows, cc);
-    if (!pieces || cc != 90 || k <= 4)
+    if (!pieces || cc != 90 || k <= 4 || (rows <= 2 && (k == 9 || k == 10)))
         return otherwise;
-    return choose_staged<Pieces<2, 8, 19, 4>, Pieces<3, 10, 23, 4>, Pieces<4, 16, 23, 3>>(
+    return choose_staged<Pieces<2, 8, 19, 4>, Pieces<3, 10, 23, 4>, Pieces<4, 16, 20, 3>>(
         k, rows, otherwise);
 }
