@@ -289,6 +289,7 @@ TEST(BatchLayout, W8) {
     check_bits<Layout<8, 2>, 1>(8, 4);
     check_bits<Layout<8, 3>, 2, Pack::fma>(10, 4);
     check_bits<gfk::bmma::Layout<8, 2, 5>, 1, Pack::fma>(10, 4);
+    check_bits<Layout<8, 3>, 32, Pack::fma>(10, 4); // the pieces of `staged`
     check_bits<Layout<8, 4>, 2, Pack::fma>(13, 6);
     check_bits<Layout<8, 6>, 1>(17, 9);
     check_bits<Layout<8, 8>, 1>(32, 3);
@@ -312,6 +313,28 @@ TEST(BatchLayout, Words) {
     check_words<8>();
     check_words<16>();
     check_words<32>();
+}
+
+TEST(BatchLayout, Pieces) {
+    Random random;
+    const size_t piece = 16 * GFK_BATCH_PIECE;
+    for (unsigned w : {8, 16, 32})
+        for (Shape shape : {Shape::ALIGNED, Shape::MISALIGNED, Shape::ONE})
+            for (size_t bytes : {piece, 2 * piece, piece - w / 8, piece + 16, piece / 2,
+                                 piece / 96 * 80 + 16, piece / 96 * 80 - 16}) {
+                Batch b = make_batch(w, {10, 4, 5, bytes, true, shape}, random);
+                const gfk_batch_plan plan = b.plan();
+                EXPECT_EQ(shape == Shape::ALIGNED && bytes % 16 == 0 &&
+                              6 * bytes >= 5 * round_up(bytes, piece),
+                          gfk_batch_suits_pieces(&plan))
+                    << bytes;
+                count_checked();
+            }
+    Batch b = make_batch(8, {10, 4, 5, piece, true, Shape::ALIGNED}, random);
+    for (void *&address : b.addresses) // all regions at another phase
+        address = static_cast<uint8_t *>(address) + 4;
+    const gfk_batch_plan plan = b.plan();
+    EXPECT_FALSE(gfk_batch_suits_pieces(&plan));
 }
 
 // The division of find, for every number of tasks that a stripe may have.

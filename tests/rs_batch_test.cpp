@@ -47,6 +47,32 @@ TEST_P(RsBatch, SameLength) {
         }
 }
 
+// Whole and aligned cells only, of one length and of many, for the kernels whose tasks are pieces:
+// enough that every block has more pieces than its shared memory holds at a time.
+TEST_P(RsBatch, Pieces) {
+    const size_t count = options.reduced || host() || w() != 8 ? 6 : 300;
+    for (size_t k : {3, 8, 9, 10, 13})
+        for (size_t m : {2, 4})
+            for (bool same : {true, false}) {
+                SCOPED_TRACE(testing::Message() << "(" << k << ", " << m << ")");
+                Random random(k + m);
+                const Code code = make_code(k, m);
+                Stripes stripes(host(), code.get(), random);
+                for (size_t s = 0; s < count; s++) {
+                    const size_t lacking = random.below(s % 8 == 0 ? 256 : 20);
+                    const size_t cells = same ? 768 : 256 * (1 + random.below(4)) - lacking;
+                    const bool encode = s % 3 == 0;
+                    const size_t losses = encode ? 0 : 1 + random.below(m);
+                    stripes.add(16 * cells, stripes.random_loss(losses), encode, 0);
+                }
+                stripes.place();
+                const Batch batch = make_batch(code.get(), stripes.list());
+                ASSERT_OK(gfk_rs_batch_run(batch.get(), nullptr));
+                ASSERT_TRUE(stripes.is_whole());
+                count_checked(count);
+            }
+}
+
 TEST_P(RsBatch, Thousands) {
     const size_t count = options.reduced ? 300 : 4096;
     Random random;

@@ -98,18 +98,23 @@ static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
  */
 
 /* In a build without CUDA no code is on a device. */
-static gfk_batch_kernel kernel_for(const gfk_rs_info *info, int cc) {
+static gfk_batch_kernel kernel_for(const gfk_rs_info *info, const gfk_batch_plan *plan, int cc) {
 #ifdef GFK_HAVE_CUDA
+    const bool pieces = gfk_batch_suits_pieces(plan);
+    size_t rows = 0;
+    for (size_t i = 0; i < plan->pattern_count; i++)
+        rows = plan->patterns[i].rows > rows ? plan->patterns[i].rows : rows;
     switch (info->field.w) {
     case 8:
-        return gfk_batch_w8_kernel(info->k, info->m, cc);
+        return gfk_batch_w8_kernel(info->k, rows, cc, pieces);
     case 16:
-        return gfk_batch_w16_kernel(info->k, info->m, cc);
+        return gfk_batch_w16_kernel(info->k, rows, cc, pieces);
     default:
-        return gfk_batch_w32_kernel(info->k, info->m, cc);
+        return gfk_batch_w32_kernel(info->k, rows, cc, pieces);
     }
 #else
     (void)info;
+    (void)plan;
     (void)cc;
     return (gfk_batch_kernel){0};
 #endif
@@ -120,7 +125,7 @@ static gfk_status upload(gfk_rs_batch_t batch, const gfk_rs_info *info) {
     gfk_status status = gfk_device_capability(batch->device, &cc);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    const gfk_batch_kernel kernel = kernel_for(info, cc);
+    const gfk_batch_kernel kernel = kernel_for(info, &batch->plan, cc);
     size_t bytes = 0;
     status = gfk_batch_image_measure(&batch->plan, &kernel, &bytes);
     if (status == GFK_STATUS_SUCCESS)

@@ -2,13 +2,14 @@
 /* Batches on a device: from a plan, which is what gfk_rs_batch_create makes of the stripes, to the
  * image, which is what the kernel reads.
  *
- * A warp does one task: some neighbouring cells of one stripe (cells.cuh says what a cell is). From
- * its number it finds the stripe, and in the stripe's record all addresses, so that memory is asked
- * for data after one dependent load if all stripes have the same number of tasks, else after two.
- */
+ * A warp, or a block, does one task: some neighbouring cells of one stripe (cells.cuh says what a
+ * cell is). From its number it finds the stripe, and in the stripe's record all addresses, so that
+ * memory is asked for data after one dependent load if all stripes have the same number of tasks,
+ * else after two. */
 #ifndef GFK_HOST_RS_BATCH_H
 #define GFK_HOST_RS_BATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,18 +82,18 @@ typedef struct gfk_batch_job {
 typedef struct gfk_batch_kernel {
     size_t inputs;     /* in a record, k or more; those beyond k repeat others */
     size_t outputs;    /* in a record, a multiple of this */
-    size_t task_cells; /* cells that a warp takes */
+    size_t task_cells; /* cells of a task */
     size_t (*matrix_words)(size_t rows, size_t cols);
     void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *coefficients);
     gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
 } gfk_batch_kernel;
 
-/* The kernel for k inputs and up to `rows` outputs on a device of compute capability cc (10 * major
- * + minor). */
-gfk_batch_kernel gfk_batch_w8_kernel(size_t k, size_t rows, int cc);
-gfk_batch_kernel gfk_batch_w16_kernel(size_t k, size_t rows, int cc);
-gfk_batch_kernel gfk_batch_w32_kernel(size_t k, size_t rows, int cc);
+/* The kernel for k inputs and up to `rows` outputs on the present device, of compute capability cc
+ * (10 * major + minor). pieces: only for stripes that suit them. */
+gfk_batch_kernel gfk_batch_w8_kernel(size_t k, size_t rows, int cc, bool pieces);
+gfk_batch_kernel gfk_batch_w16_kernel(size_t k, size_t rows, int cc, bool pieces);
+gfk_batch_kernel gfk_batch_w32_kernel(size_t k, size_t rows, int cc, bool pieces);
 
 typedef struct gfk_batch_image {
     unsigned char *data; /* owned */
@@ -100,6 +101,10 @@ typedef struct gfk_batch_image {
     gfk_batch_job job; /* for a copy of the image at the address that it was built for */
 } gfk_batch_image;
 
+/* Do the stripes suit kernels whose tasks are pieces, of this many cells? These want whole and
+ * aligned cells, and spend as much on a piece that is not full. */
+#define GFK_BATCH_PIECE 256
+bool gfk_batch_suits_pieces(const gfk_batch_plan *plan);
 /* The length of the image; INVALID_SIZE if there are 2^31 tasks or more. */
 gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
                                    size_t *bytes);

@@ -28,6 +28,9 @@ gfk_xor_target gfk_xor_choose_target(unsigned w, size_t rows, size_t cols, unsig
     } else if (live > 96 || (live > 48 && w > 8)) {
         t.threads = 64;
         t.blocks = live > 96 ? 0 : 8;
+    } else if (w == 8 && rows == 4 && cols >= 9 && cols <= 12) {
+        t.words = 4;
+        t.blocks = 5;
     } else {
         t.blocks = live <= 48 && w == 8 ? 7 : 5;
     }

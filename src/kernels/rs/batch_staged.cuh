@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel of batches whose stripes are all aligned and whole cells, for compute capability 9.0.
+ *
+ * staged: a task is a piece of a stripe that all warps of a block share, so that there are few of
+ * them. The block's last warp copies the piece's data, with the stripe's record and matrix operand,
+ * into shared memory: in bulk, one instruction for a region, several pieces ahead. The others take
+ * one unit of cells after another, whichever piece it is in, and find there all that they need but
+ * the room for the outputs. So nothing that a warp computes waits for memory, a change of stripe
+ * costs no more than a change of piece, and without data under way the registers suffice for many
+ * warps. */
+#pragma once
+
+#include "batch.cuh"
+
+namespace gfk {
+namespace batch {
+
+__device__ inline uint32_t shared_address(const void *p) {
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+/* Barriers in shared memory, with phases: a phase ends when `count` threads have arrived, and the
+ * bytes that one of them announced are there. */
+__device__ inline void barrier_init(uint64_t *barrier, unsigned count) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;"
+                 :
+                 : "r"(shared_address(barrier)), "r"(count)
+                 : "memory");
+}
+__device__ inline void barrier_arrive(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" : : "r"(shared_address(barrier)) : "memory");
+}
+__device__ inline void barrier_announce(uint64_t *barrier, uint32_t bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;"
+                 :
+                 : "r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+}
+/* Until the phase of this parity has ended: at first, that is the phase before the first. */
+__device__ inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
+    uint32_t done = 0;
+    while (!done)
+        asm volatile("{\n.reg .pred p;\n"
+                     "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+}
+/* Bytes and addresses are multiples of 16. */
+__device__ inline void copy_bulk(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];"
+                 :
+                 : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+
+/* A kernel's choices. Groups: of outputs, all there are. Inputs: the most there are. Warps: that
+ * compute. Stages: pieces in shared memory. */
+template <class Layout_, int Groups, int Inputs, int Warps, int Stages, bmma::Pack P>
+struct Staged {
+    using T = Layout_;
+    static_assert(T::w != 32 && !T::three && Inputs <= 30, "");
+    static_assert(Inputs <= T::inputs && Inputs > T::inputs - T::lanes, "");
+    static constexpr int groups = Groups, inputs = Inputs, warps = Warps, stages = Stages;
+    static constexpr int threads = 32 * (Warps + 1);
+    static constexpr unsigned cells = GFK_BATCH_PIECE, units = cells / T::cells; /* of a piece */
+    static constexpr bmma::Pack pack = P;
+};
+
+/* A piece in shared memory. Lanes that share a cell read it in several regions at once, so regions
+ * begin in different banks. */
+template <class K>
+struct alignas(128) Piece {
+    using T = typename K::T;
+    struct alignas(16) Region {
+        uint4 cells[K::cells], gap[8 / T::lanes];
+    } regions[K::inputs];
+    uint32_t matrix[K::groups * T::group_registers * 32];
+    alignas(16) gfk_batch_record record; /* with what is behind it in the image */
+    uint64_t in[T::inputs], out[K::groups * T::outputs];
+    uint64_t gap[3]; /* a record is rounded up */
+};
+template <class K>
+struct Stages {
+    Piece<K> pieces[K::stages];
+    uint64_t full[K::stages], empty[K::stages];
+};
+
+/* The last warp: its lane i copies input i. */
+template <class K>
+__device__ inline void copy_pieces(const gfk_batch_job &job, unsigned lane, Stages<K> &shared) {
+    using T = typename K::T;
+    const auto record_of = [&](uint32_t task) {
+        const uint64_t stripe =
+            job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
+        return job.records + stripe * job.record_bytes;
+    };
+    const unsigned char *in_image = record_of(blockIdx.x);
+    gfk_batch_record record = load_record(in_image);
+    const uint8_t *address = load_address(in_image, lane < job.cols ? lane : 0);
+    uint32_t stage = 0, parity = 1;
+    for (uint32_t task = blockIdx.x; task < job.tasks; task += gridDim.x) {
+        const unsigned char *const present = in_image;
+        const uint32_t cell = (task - record.first_task) * K::cells;
+        const uint32_t bytes = 16 * min(K::cells, record.cells - cell);
+        const uint32_t operand =
+            4 * 32 * T::group_registers * ((record.rows + T::outputs - 1) / T::outputs);
+        const uint32_t *matrix = job.matrices + record.matrix;
+        const uint8_t *from = address + 16 * (uint64_t)cell;
+        if (task + gridDim.x < job.tasks) {
+            in_image = record_of(task + gridDim.x);
+            record = load_record(in_image);
+            address = load_address(in_image, lane < job.cols ? lane : 0);
+        }
+        Piece<K> &piece = shared.pieces[stage];
+        uint64_t *const full = &shared.full[stage];
+        barrier_wait(&shared.empty[stage], parity);
+        if (lane == 0)
+            barrier_announce(full, job.cols * bytes + operand + job.record_bytes);
+        __syncwarp();
+        if (lane < job.cols)
+            copy_bulk(piece.regions[lane].cells, from, bytes, full);
+        else if (lane == 30)
+            copy_bulk(piece.matrix, matrix, operand, full);
+        else if (lane == 31)
+            copy_bulk(&piece.record, present, job.record_bytes, full);
+        if (++stage == K::stages)
+            stage = 0, parity ^= 1;
+    }
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ gfk_batch_job job) {
+#if __CUDA_ARCH__ >= 900 /* runs_staged asks whether it is */
+    using T = typename K::T;
+    extern __shared__ __align__(128) unsigned char bytes[];
+    Stages<K> &shared = *(Stages<K> *)bytes;
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, share = lane % T::lanes;
+    if (threadIdx.x == 0)
+        for (int i = 0; i < K::stages; i++) {
+            barrier_init(&shared.full[i], 1);
+            barrier_init(&shared.empty[i], K::units);
+        }
+    /* Bulk copies see shared memory by a way of their own. */
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    __syncthreads();
+    if (warp == K::warps)
+        return copy_pieces<K>(job, lane, shared);
+
+    for (uint32_t unit = warp;; unit += K::warps) {
+        const uint32_t count = unit / K::units, stage = count % K::stages;
+        const uint32_t task = blockIdx.x + count * gridDim.x;
+        if (task >= job.tasks)
+            return;
+        const Piece<K> &piece = shared.pieces[stage];
+        barrier_wait(&shared.full[stage], count / K::stages % 2);
+        const uint32_t local = unit % K::units * T::cells + lane / T::lanes;
+        const uint32_t cell = (task - piece.record.first_task) * K::cells + local;
+        const unsigned rows = piece.record.rows;
+        const bool mine = cell < piece.record.cells;
+        uint32_t x[T::slots][4], a[1][T::symbols][T::steps];
+#pragma unroll
+        for (int s = 0; s < T::slots; s++) {
+            const unsigned i = s * T::lanes + share; /* what is not there is multiplied by 0 */
+            const uint4 v = piece.regions[i < K::inputs ? i : s * T::lanes].cells[local];
+            x[s][0] = v.x, x[s][1] = v.y, x[s][2] = v.z, x[s][3] = v.w;
+        }
+        uint32_t b[K::groups][T::pairs][T::pair_registers];
+        uint8_t *out[K::groups];
+#pragma unroll
+        for (int j = 0; j < K::groups; j++) {
+            out[j] = (uint8_t *)piece.out[j * T::outputs + share] + 16 * (uint64_t)cell;
+            __builtin_assume(__isGlobal(out[j]));
+#pragma unroll
+            for (int pair = 0; pair < T::pairs; pair++)
+                bmma::load_pair<T, true>(piece.matrix + j * (T::group_registers * 32), pair, lane,
+                                         b[j][pair]);
+        }
+        bmma::arrange<T>(x, a[0]);
+        __syncwarp();
+        if (lane == 0)
+            barrier_arrive(&shared.empty[stage]);
+#pragma unroll
+        for (int j = 0; j < K::groups; j++) {
+            if (j * T::outputs >= rows)
+                break;
+            uint32_t words[T::words] = {};
+#pragma unroll
+            for (int word = 0; word < T::words; word++)
+#pragma unroll
+                for (int pair = 0; pair < T::pairs; pair++) {
+                    uint32_t c[1][1][2][4];
+                    bmma::count<T>(a, b[j][pair], word, c);
+                    words[word] = bmma::merge<T, K::pack>(words[word], c[0][0], pair);
+                }
+            if (mine && j * T::outputs + share < rows)
+                *(uint4 *)out[j] = make_uint4(words[0], words[1], words[2], words[3]);
+        }
+    }
+#endif
+}
+
+/* ---- the host's side ---------------------------------------------------------------------------
+ */
+
+template <class K>
+gfk_status launch_staged(const gfk_batch_job *job, gfk_stream_t stream) {
+    int device = 0, processors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return status_of(error);
+    const uint64_t blocks = job->tasks < (uint32_t)processors ? job->tasks : (uint32_t)processors;
+    return launch(staged<K>, blocks, K::threads, sizeof(Stages<K>), stream, *job);
+}
+
+/* Does the present device run this kernel? A library without code for compute capability 9.0 has an
+ * empty one, which the driver may have compiled. */
+template <class K>
+bool runs_staged() {
+    cudaFuncAttributes attributes;
+    cudaError_t error = cudaFuncGetAttributes(&attributes, staged<K>);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(staged<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     (int)sizeof(Stages<K>));
+    return status_of(error) == GFK_STATUS_SUCCESS && attributes.ptxVersion >= 90;
+}
+
+/* The first of the kernels, in order of inputs, that takes k of them and up to `rows` outputs; else
+ * `otherwise`. */
+template <class K, class... More>
+gfk_batch_kernel choose_staged(size_t k, size_t rows, gfk_batch_kernel otherwise) {
+    using T = typename K::T;
+    static_assert(T::counts_fit_bytes || K::pack == bmma::Pack::permute, "");
+    static_assert(sizeof(Stages<K>) <= 227 * 1024, "");
+    if (k <= (size_t)K::inputs && rows <= (size_t)(K::groups * T::outputs) && runs_staged<K>())
+        return {(size_t)T::inputs,     (size_t)T::outputs,    K::cells,
+                bmma::matrix_words<T>, bmma::build_matrix<T>, launch_staged<K>};
+    if constexpr (sizeof...(More) != 0)
+        return choose_staged<More...>(k, rows, otherwise);
+    else
+        return otherwise;
+}
+
+} // namespace batch
+} // namespace gfk
