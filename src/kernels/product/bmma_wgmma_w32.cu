@@ -68,12 +68,12 @@ constexpr Row row() {
 
 /* By growing inputs. */
 const Row kernels[] = {
-    row<2, 7>(), row<3, 6>(), row<4, 6>(), row<5, 6>(), row<6, 6>(), row<8, 5>(),
+    row<1, 7>(), row<2, 7>(), row<3, 6>(), row<4, 6>(), row<5, 6>(), row<6, 6>(), row<8, 5>(),
 };
 
-/* Three outputs leave a quarter of the columns empty, which pays, fewer would leave half. */
+/* Three outputs leave a quarter of the columns empty; with two it would be half, and slower. */
 const Row *row_of(size_t rows, size_t cols) {
-    if (rows < 3 || rows > 4 || cols <= 4)
+    if (rows < 3 || rows > 4 || cols < 4)
         return NULL;
     for (const Row &row : kernels)
         if (cols <= row.inputs)
@@ -91,7 +91,7 @@ size_t gfk::bmma::wgmma_w32_words(size_t rows, size_t cols) {
 bool gfk::bmma::wgmma_w32_takes(const gfk_product_call *call, const Cells &c) {
     const gfk_product *p = call->product;
     const Row *row = p->cc == 90 && c.aligned ? row_of(p->info.rows, p->info.cols) : NULL;
-    return row && 16 * c.count >= 2 * row->run_bytes * (uint64_t)p->processors;
+    return row && 2 * 16 * c.count >= 5 * row->run_bytes * (uint64_t)p->processors;
 }
 
 gfk_status gfk::bmma::wgmma_w32_create(gfk_product_t p, uint32_t *table) {

@@ -148,7 +148,7 @@ __global__ __launch_bounds__(K::threads, 1) void words(const __grid_constant__ N
     for (; at < end; at += stride, turn.next(ring)) {
         const uint32_t filled = barriers + barrier_pair * turn.stage;
         uint32_t runs[T::slots], y[4];
-        /* A missing input stands for one that is there: its columns are zero. */
+        /* A missing input stands for one of the first four: its columns are zero. */
 #pragma unroll
         for (unsigned s = 0; s < T::slots; s++) {
             const unsigned i = 4 * s + share < job.cols ? 4 * s + share : share;

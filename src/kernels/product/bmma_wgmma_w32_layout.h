@@ -53,6 +53,8 @@ struct WordLayout : Layout<32, 4, Slots> {
         return n < full * most ? n % most : (n - full * most) % (most - 1);
     }
     GFK_BOTH static constexpr int bit(int n) { return packed_word(n) + spacing * place(n); }
+    /* Are packed words shifted as a whole, on another pipe than added up? As measured. */
+    static constexpr bool shifts_packed = Slots <= 4;
 
     GFK_BOTH static constexpr int column_output(int, int column) { return column / 2; }
     GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
@@ -61,20 +63,35 @@ struct WordLayout : Layout<32, 4, Slots> {
     GFK_BOTH static constexpr bool column_sees(int, int) { return true; }
 };
 
+/* A shift to the left on the ALU pipe; left to itself, ptxas multiplies, on the FMA pipe. */
+GFK_BOTH uint32_t shifted(uint32_t x, int bits) {
+#ifdef __CUDA_ARCH__
+    uint32_t y = x;
+    if (bits != 0)
+        asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(y) : "r"(0), "r"(x), "r"(bits));
+    return y;
+#else
+    return x << bits;
+#endif
+}
+
 /* The bits that a part's counts are in the words of two rows. */
 template <class T>
 GFK_BOTH void parities(const uint32_t (&c)[T::accumulators], int part, uint32_t &first,
                        uint32_t &second) {
     uint32_t mask = 0, x = 0, y = 0;
+    int low = 0; /* by which the packed words are shifted in the end */
     GFK_UNROLL
     for (int i = 0; i < T::part_counts; i++) {
         const int n = part * T::part_counts + i, at = i / 2 * 4 + i % 2;
-        x = (mask ? x : 0) + (c[at] << T::bit(n));
-        y = (mask ? y : 0) + (c[at + 2] << T::bit(n));
+        if (mask == 0)
+            low = T::shifts_packed ? T::bit(n) : 0;
+        x = (mask ? x : 0) + (c[at] << (T::bit(n) - low));
+        y = (mask ? y : 0) + (c[at + 2] << (T::bit(n) - low));
         mask |= 1u << T::bit(n);
         if (i + 1 == T::part_counts || T::packed_word(n + 1) != T::packed_word(n)) {
-            first ^= x & mask;
-            second ^= y & mask;
+            first ^= shifted(x, low) & mask;
+            second ^= shifted(y, low) & mask;
             mask = 0;
         }
     }
