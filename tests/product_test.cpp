@@ -207,15 +207,20 @@ TEST_P(ProductWide, Shapes) {
 // The kernels for many inputs and outputs, with regions so long that threads go around more than
 // once; the phase and the odd length cut the cells at both ends.
 TEST_P(ProductWide, LongRegions) {
-    if (w() != 8 || on_host(engine()))
-        GTEST_SKIP() << "for engines of bytes on a device";
-    const std::pair<size_t, size_t> shapes[] = {{27, 63}, {33, 65}, {129, 100}, {60, 200}};
+    if (w() == 16 || on_host(engine()))
+        GTEST_SKIP() << "for engines of bytes or words on a device";
+    using Shapes = std::vector<std::pair<size_t, size_t>>;
+    const Shapes shapes = w() == 8
+                              ? Shapes{{27, 63}, {33, 65}, {129, 100}, {60, 200}}
+                              : Shapes{{3, 4}, {4, 7}, {4, 10}, {3, 16}, {4, 17}, {4, 24}, {3, 31}};
+    const size_t bytes = w() == 8 ? 300007 : options.reduced ? 1300004 : 3000004;
+    const size_t phase = w() == 8 ? 5 : 4;
     for (const auto &[rows, cols] : shapes) {
         if (!takes(field(), rows, cols))
             continue;
         Random random(rows);
         const Matrix matrix = random_matrix(w(), rows, cols, random);
-        check(field(), matrix, 300007, {Layout::PHASE, 5, 0}, false, rows);
+        check(field(), matrix, bytes, {Layout::PHASE, phase, 0}, false, rows);
         if (HasFatalFailure())
             return;
     }

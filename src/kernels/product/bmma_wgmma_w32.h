@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the engine bmma_w32 knows of the kernels on warpgroup MMAs (compute capability 9.0). */
+#pragma once
+
+#include "cells.cuh"
+
+namespace gfk {
+namespace bmma {
+
+/* Of the shape's table, in 32-bit words; 0: no such kernel takes it, or none was built. */
+size_t wgmma_w32_words(size_t rows, size_t cols);
+/* Uploads the table of a product on such a device to `table`, in device memory, 16-byte aligned. */
+gfk_status wgmma_w32_create(gfk_product_t product, uint32_t *table);
+/* On such a device, regions of one phase, and so long that every multiprocessor gets enough? */
+bool wgmma_w32_takes(const gfk_product_call *call, const Cells &cells);
+gfk_status wgmma_w32_run(const gfk_product_call *call, const Cells &cells, const uint32_t *table,
+                         const uint32_t *coefficients);
+
+} // namespace bmma
+} // namespace gfk
