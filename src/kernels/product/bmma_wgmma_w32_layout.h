@@ -56,7 +56,7 @@ struct WordLayout : Layout<32, 4, Slots> {
     /* Are packed words shifted as a whole, on another pipe than added up? As measured. */
     static constexpr bool shifts_packed = Slots <= 4;
 
-    GFK_BOTH static constexpr int column_output(int, int column) { return column / 2; }
+    GFK_BOTH static constexpr int column_output(int, int, int column) { return column / 2; }
     GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
         return bit(2 * pair + column % 2);
     }
