@@ -209,7 +209,8 @@ TEST_P(ProductWide, Shapes) {
 TEST_P(ProductWide, LongRegions) {
     if (w() != 8 || on_host(engine()))
         GTEST_SKIP() << "for engines of bytes on a device";
-    const std::pair<size_t, size_t> shapes[] = {{27, 63}, {33, 65}, {129, 100}, {60, 200}};
+    const std::pair<size_t, size_t> shapes[] = {{7, 20},   {27, 63}, {33, 65},  {129, 100},
+                                                {40, 150}, {9, 190}, {60, 200}, {70, 256}};
     for (const auto &[rows, cols] : shapes) {
         if (!takes(field(), rows, cols))
             continue;
