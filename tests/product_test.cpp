@@ -211,7 +211,8 @@ TEST_P(ProductWide, LongRegions) {
         GTEST_SKIP() << "for engines of bytes or words on a device";
     using Shapes = std::vector<std::pair<size_t, size_t>>;
     const Shapes shapes = w() == 8
-                              ? Shapes{{27, 63}, {33, 65}, {129, 100}, {60, 200}}
+                              ? Shapes{{7, 20},   {27, 63}, {33, 65},  {129, 100},
+                                       {40, 150}, {9, 190}, {60, 200}, {70, 256}}
                               : Shapes{{3, 4}, {4, 7}, {4, 10}, {3, 16}, {4, 17}, {4, 24}, {3, 31}};
     const size_t bytes = w() == 8 ? 300007 : options.reduced ? 1300004 : 3000004;
     const size_t phase = w() == 8 ? 5 : 4;

@@ -45,7 +45,7 @@ __device__ inline void wait(uint32_t barrier, unsigned parity) {
     } while (!done);
 }
 /* Multiples of 16 bytes, at such addresses, of which the barrier is told. */
-__device__ inline void copy(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
+__device__ inline void copy(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];"
                  :

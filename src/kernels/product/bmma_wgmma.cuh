@@ -3,10 +3,11 @@
  *
  * One persistent block per multiprocessor, with the matrix operand of all its outputs in shared
  * memory. A warpgroup keeps all inputs of its unit in registers and goes through the tiles of
- * outputs. There are enough warpgroups that the others keep the tensor cores busy while one waits
- * for its data or takes parities. */
+ * outputs; meanwhile its next unit comes to shared memory. There are enough warpgroups that the
+ * others keep the tensor cores busy while one takes parities. */
 #pragma once
 
+#include "../async_copy.cuh"
 #include "bmma.cuh"
 #include "bmma_wgmma_layout.h"
 #include "wgmma.cuh"
@@ -14,63 +15,113 @@
 namespace gfk {
 namespace bmma {
 
-/* Its choices. */
-template <class Layout_, int Warpgroups>
+/* Its choices. Reads: outputs. */
+template <class Layout_, int Warpgroups, bool Reads>
 struct Grouped {
     using T = Layout_;
+    static constexpr bool reads = Reads;
     static constexpr int warpgroups = Warpgroups, threads = 128 * Warpgroups;
+
+    /* Shared memory: the tiles, a unit of every warpgroup, the addresses of inputs and outputs. In
+     * a unit the inputs of a lane that shares a cell are one behind the other, and those of the
+     * next such lane begin 32 bytes further modulo 128: what lanes load at once is in different
+     * banks. */
+    static constexpr unsigned share_bytes = T::slots * T::unit_bytes + 32;
+    static constexpr unsigned stage_bytes = T::lanes * share_bytes;
+    static constexpr size_t fixed_bytes = warpgroups * (size_t)stage_bytes + 8 * T::inputs;
+    /* Of a launch. */
+    static constexpr size_t most_tiles(size_t bytes) {
+        const size_t fit = (bytes - fixed_bytes) / (T::tile_bytes + 8 * T::tile_outputs);
+        return fit < wide_outputs / T::tile_outputs ? fit : wide_outputs / T::tile_outputs;
+    }
+    static constexpr size_t shared_bytes(size_t tiles) {
+        return fixed_bytes + tiles * (T::tile_bytes + 8 * T::tile_outputs);
+    }
 };
 
-/* 4 or 8 bytes that L1 need not keep. */
-template <int N>
-__device__ inline void load_part(const uint8_t *p, uint32_t (&x)[N]) {
-    static_assert(N == 1 || N == 2, "");
-    if constexpr (N == 1)
-        asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(x[0]) : "l"(p));
-    else
-        asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
-                     : "=r"(x[0]), "=r"(x[1])
-                     : "l"(p));
+/* Where a thread finds what in shared memory. */
+struct Place {
+    uint32_t stage;     /* its warpgroup's unit */
+    uint32_t ins, outs; /* addresses of regions: constant memory serves lanes one by one */
+    unsigned warpgroup;
+};
+
+/* The warpgroup's threads wait for each other. */
+__device__ inline void meet(unsigned warpgroup) {
+    asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
 }
 
-/* The data operand of a unit. */
-template <class T>
-__device__ inline void gather(const WideJob &job, uint64_t cell, unsigned share,
-                              uint32_t (&a)[T::symbols][T::steps]) {
+/* Starts copying `bytes` bytes of every input, from byte `at` on. What missing inputs hold does not
+ * matter. */
+template <class K>
+__device__ inline void fetch(const Place &place, unsigned inputs, uint64_t at, unsigned bytes) {
+    using T = typename K::T;
+    constexpr unsigned parts = T::unit_bytes / 16;
+    const unsigned part = threadIdx.x % parts * 16;
+    if (part >= bytes)
+        return;
+#pragma unroll 4
+    for (unsigned i = threadIdx.x % 128 / parts; i < inputs; i += 128 / parts)
+        copy_16(place.stage + i % T::lanes * K::share_bytes + i / T::lanes * T::unit_bytes + part,
+                shared_pointer(place.ins + 8 * i) + at + part);
+}
+
+/* The data operand of the unit that was fetched; `mine` is where the lane's cell begins in it. */
+template <class K>
+__device__ inline void gather(const Place &place, unsigned mine,
+                              uint32_t (&a)[K::T::symbols][K::T::steps]) {
+    using T = typename K::T;
     uint32_t x[T::slots][T::cell_words];
+    copies_wait();
+    meet(place.warpgroup);
+    const uint32_t from = place.stage + threadIdx.x % T::lanes * K::share_bytes + mine;
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
-        load_part(job.in[s * T::lanes + share] + cell, x[s]);
+        load_shared(from + s * T::unit_bytes, x[s]);
     arrange<T>(x, a);
     /* Or the last permutations would be done again for every tile. */
 #pragma unroll
     for (int i = 0; i < T::symbols; i++)
         wgmma::expect(a[i]);
+    meet(place.warpgroup);
 }
 
-/* The words of a tile's outputs, for a unit. b: the tile's descriptor. */
+/* Starts counting for symbols 2 * chain and the next one, and a tile. b: its descriptor. */
+template <class T>
+__device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], int chain, uint64_t b,
+                                   uint32_t (&c)[T::accumulators]) {
+    const uint32_t(&p)[T::steps] = a[2 * chain], (&q)[T::steps] = a[2 * chain + 1];
+    wgmma::arrive();
+    wgmma::multiply(c, p[0], q[0], p[1], q[1], b);
+#pragma unroll
+    for (int s = 1; s < T::mmas; s++)
+        wgmma::multiply_add(c, p[2 * s], q[2 * s], p[2 * s + 1], q[2 * s + 1],
+                            b + s * (T::step_bytes / 16));
+    wgmma::commit();
+}
+
+/* The words of a tile's outputs, for a unit. Two chains make a word; while the second one is
+ * counted, the first one's counts are joined. */
 template <class T>
 __device__ inline void multiply_tile(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
+                                     uint32_t (&c)[2][T::accumulators],
                                      uint32_t (&words)[T::tile_groups][T::cell_words]) {
-    uint32_t bytes[2][T::tile_groups];
 #pragma unroll
-    for (int chain = 0; chain < T::chains; chain++) {
-        const uint32_t(&p)[T::steps] = a[2 * chain], (&q)[T::steps] = a[2 * chain + 1];
-        uint32_t c[T::accumulators];
-        wgmma::arrive();
-        wgmma::multiply(c, p[0], q[0], p[1], q[1], b);
+    for (int word = 0; word < T::cell_words; word++) {
+        uint32_t first[T::tile_groups][8], second[8];
+        start_chain<T>(a, 2 * word, b, c[0]);
+        start_chain<T>(a, 2 * word + 1, b, c[1]);
+        wgmma::wait<1>();
+        wgmma::expect(c[0]);
 #pragma unroll
-        for (int s = 1; s < T::mmas; s++)
-            wgmma::multiply_add(c, p[2 * s], q[2 * s], p[2 * s + 1], q[2 * s + 1],
-                                b + s * (T::step_bytes / 16));
-        wgmma::commit();
-        wgmma::wait();
-        wgmma::expect(c);
+        for (int group = 0; group < T::tile_groups; group++)
+            join_rows(c[0], group, first[group]);
+        wgmma::wait<0>();
+        wgmma::expect(c[1]);
 #pragma unroll
         for (int group = 0; group < T::tile_groups; group++) {
-            bytes[chain % 2][group] = parities(c, group);
-            if (chain % 2)
-                words[group][chain / 2] = join_chains(bytes[0][group], bytes[1][group]);
+            join_rows(c[1], group, second);
+            words[group][word] = parities(first[group], second);
         }
     }
 }
@@ -82,38 +133,66 @@ __global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__
     if (job.cut_head + job.cut_tail)
         cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
-    /* What the last tile's missing groups are multiplied by does not matter. */
     extern __shared__ __align__(128) uint4 table[];
+    const uint32_t tiles = (uint32_t)__cvta_generic_to_shared(table);
+    const uint32_t stages =
+        tiles + (job.rows + T::tile_outputs - 1) / T::tile_outputs * T::tile_bytes;
+    const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
+    Place place;
+    place.warpgroup = warp / 4;
+    place.stage = stages + place.warpgroup * K::stage_bytes;
+    place.ins = stages + K::warpgroups * K::stage_bytes;
+    place.outs = place.ins + 8 * T::inputs;
+    for (unsigned i = threadIdx.x; i < job.cols; i += K::threads)
+        store_pointer(place.ins + 8 * i, job.in[i]);
+    for (unsigned j = threadIdx.x; j < job.rows; j += K::threads)
+        store_pointer(place.outs + 8 * j, job.out[j]);
+    __syncthreads();
+
+    /* Few units go to as many multiprocessors as there are. */
+    const unsigned units = (unsigned)((16 * job.count + T::unit_bytes - 1) / T::unit_bytes);
+    const unsigned stride = gridDim.x * K::warpgroups;
+    unsigned unit = place.warpgroup * gridDim.x + blockIdx.x;
+    const auto begin = [&](unsigned u) { return 16 * job.first + (uint64_t)u * T::unit_bytes; };
+    const auto bytes = [&](unsigned u) {
+        return u + 1 < units ? T::unit_bytes
+                             : (unsigned)(16 * job.count - (uint64_t)u * T::unit_bytes);
+    };
+    if (unit < units)
+        fetch<K>(place, job.cols, begin(unit), bytes(unit));
+
+    /* What the last tile's missing groups are multiplied by does not matter. */
     for (unsigned i = threadIdx.x; i < job.groups * (T::group_registers * 8); i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
     wgmma::publish();
     __syncthreads();
-    const uint64_t first_tile = descriptor<T>((uint32_t)__cvta_generic_to_shared(table));
+    const uint64_t first_tile = descriptor<T>(tiles);
 
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     const unsigned mine = (warp % 4 * T::cells + lane / T::lanes) * T::cell_bytes;
-    const uint64_t end = 16 * (job.first + job.count);
-    const uint64_t stride = (uint64_t)gridDim.x * K::warpgroups * T::unit_bytes;
-    /* Few units go to as many multiprocessors as there are. */
-    const uint64_t first_unit = (uint64_t)(warp / 4) * gridDim.x + blockIdx.x;
-    for (uint64_t at = 16 * job.first + first_unit * T::unit_bytes; at < end; at += stride) {
-        /* Beyond the last cell a lane loads that one again, and does not store. */
-        const uint64_t cell = at + mine;
+    uint32_t c[2][T::accumulators] = {};
+    wgmma::expect(c[0]);
+    wgmma::expect(c[1]);
+    for (; unit < units; unit += stride) {
         uint32_t a[T::symbols][T::steps];
-        gather<T>(job, cell < end ? cell : end - T::cell_bytes, share, a);
+        gather<K>(place, mine, a);
+        if (unit + stride < units)
+            fetch<K>(place, job.cols, begin(unit + stride), bytes(unit + stride));
+        /* Beyond the last cell a lane has garbage, and does not store. */
+        const unsigned here = bytes(unit);
+        const uint64_t cell = begin(unit) + mine;
         uint64_t b = first_tile;
 #pragma unroll 1
         for (unsigned first = 0; first < job.rows; first += T::tile_outputs) {
             uint32_t words[T::tile_groups][T::cell_words];
-            multiply_tile<T>(a, b, words);
+            multiply_tile<T>(a, b, c, words);
             b += T::tile_bytes / 16;
 #pragma unroll
             for (int group = 0; group < T::tile_groups; group++) {
                 const unsigned output = first + group * T::outputs + share;
-                if (output < job.rows && cell < end)
-                    store_words<true, true>(job.out[output] + cell, words[group], job.sink,
-                                            cell - job.phase);
+                if (output < job.rows && mine < here)
+                    store_words<true, K::reads>(shared_pointer(place.outs + 8 * output) + cell,
+                                                words[group], job.sink, cell - job.phase);
             }
         }
     }

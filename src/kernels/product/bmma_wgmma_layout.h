@@ -8,10 +8,10 @@
  *
  * - The matrix operand is in shared memory, as core matrices: 8 columns of 16 bytes, one after the
  *   other. Word 4 * column + q of one is what lane 4 * column + q would hold for mma.sync: the
- * table is the same, but for registers that are not put together for vector loads.
+ *   table is the same, but for registers that are not put together for vector loads.
  * - One instruction takes several groups, a tile; the last tile may be in part without outputs.
- * - Lanes of a warp that share a cell have 4 or 8 bytes of every input instead of 16, because the
- *   accumulators of a tile take half of the registers. */
+ * - Lanes of a warp that share a cell have 4, 8 or 16 bytes of every input, as many inputs leave
+ *   room for in registers. */
 #ifndef GFK_KERNELS_BMMA_WGMMA_LAYOUT_H
 #define GFK_KERNELS_BMMA_WGMMA_LAYOUT_H
 
@@ -21,7 +21,7 @@ namespace gfk {
 namespace bmma {
 
 /* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Groups: of a tile. */
-template <int Steps, int Words, int Groups = 4>
+template <int Steps, int Words, int Groups = 2>
 struct GroupLayout : Layout<8, 4, 8 * Steps> {
     using Base = Layout<8, 4, 8 * Steps>;
     static constexpr int cell_words = Words;
@@ -53,23 +53,25 @@ GFK_BOTH constexpr uint64_t descriptor(uint32_t address) {
            (uint64_t)(T::column_stride >> 4) << 32;
 }
 
-/* The bytes of a group's output for the symbols of one chain: byte 0 for row g, byte 2 for row
- * g + 8. What bytes 1 and 3 hold does not matter. c: the accumulators of a tile. */
+/* The counts of the eight bits of a group's output, of row g in the lower and of row g + 8 in the
+ * upper halves. c: the accumulators of a tile. */
 template <int N>
-GFK_BOTH uint32_t parities(const uint32_t (&c)[N], int group) {
-    uint32_t word = 0;
+GFK_BOTH void join_rows(const uint32_t (&c)[N], int group, uint32_t (&halves)[8]) {
     GFK_UNROLL
     for (int bit = 0; bit < 8; bit++) {
         const int at = 16 * group + bit / 2 * 4 + bit % 2;
-        const uint32_t counts = c[at] + (c[at + 2] << 16);
-        word ^= counts << bit & 0x00010001u << bit;
+        halves[bit] = (c[at + 2] << 16) + c[at];
     }
-    return word;
 }
 
-/* The four symbols of a word, from two chains. */
-GFK_BOTH uint32_t join_chains(uint32_t first, uint32_t second) {
-    return permute(first, second, 0x6420);
+/* The word of a group's output, from the counts of its two chains: the first and the last two
+ * symbols. */
+GFK_BOTH uint32_t parities(const uint32_t (&first)[8], const uint32_t (&second)[8]) {
+    uint32_t word = 0;
+    GFK_UNROLL
+    for (int bit = 0; bit < 8; bit++)
+        word ^= permute(first[bit], second[bit], 0x6420) << bit & 0x01010101u << bit;
+    return word;
 }
 
 } // namespace bmma

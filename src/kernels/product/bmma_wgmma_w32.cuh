@@ -10,7 +10,7 @@
 #include "../bulk_copy.cuh"
 #include "bmma.cuh"
 #include "bmma_wgmma_w32_layout.h"
-#include "wgmma_n64.cuh"
+#include "wgmma.cuh"
 
 namespace gfk {
 namespace bmma {
@@ -55,12 +55,12 @@ __device__ inline void count_part(const uint32_t (&x)[T::slots][2], uint64_t b,
         /* What stands for a missing slot is multiplied by zero. */
         const uint32_t(&p)[2] = x[s], (&q)[2] = x[s + 1 < T::slots ? s + 1 : s];
         if (s == 0)
-            wgmma::multiply(c, p[0], p[1], q[0], q[1], b);
+            wgmma::multiply_into(c, p[0], p[1], q[0], q[1], b);
         else
             wgmma::multiply_add(c, p[0], p[1], q[0], q[1], b + s / 2 * (T::step_bytes / 16));
     }
     wgmma::commit();
-    wgmma::wait();
+    wgmma::wait<0>();
     wgmma::expect(c);
 }
 

@@ -17,9 +17,10 @@ __device__ inline void arrive() {
 __device__ inline void commit() {
     asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
-/* For all that was committed. */
+/* For all but the last N that were committed. */
+template <int N>
 __device__ inline void wait() {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+    asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(N) : "memory");
 }
 /* What this thread wrote to shared memory is there for products, after a barrier. */
 __device__ inline void publish() {
@@ -34,40 +35,40 @@ __device__ inline void expect(uint32_t (&x)[N]) {
         asm volatile("" : "+r"(x[i]) : : "memory");
 }
 
-/* 64 rows, 128 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is "1". A
- * is in registers, b describes B. `kind` says how D is an operand. */
+/* 64 rows, 64 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is "1". A
+ * is in registers, b describes B.
+ *
+ * To the compiler, D is read, but by multiply_into. Where it is an output only, ptxas 13.0 takes
+ * other registers for the next chain, and when there are none left the products wait for each other
+ * (C7512). So elsewhere D has to hold something from the start, or chains are left out. */
 #define GFK_WGMMA(add, kind)                                                                       \
-    asm volatile(                                                                                  \
-        "{\n"                                                                                      \
-        ".reg .pred add;\n"                                                                        \
-        "setp.ne.b32 add, " add ", 0;\n"                                                           \
-        "wgmma.mma_async.sync.aligned.m64n128k256.s32.b1.b1.and.popc {"                            \
-        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                   \
-        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "         \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "         \
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"           \
-        "}, {%64, %65, %66, %67}, %68, add;\n}"                                                    \
-        : kind(d[0]), kind(d[1]), kind(d[2]), kind(d[3]), kind(d[4]), kind(d[5]), kind(d[6]),      \
-          kind(d[7]), kind(d[8]), kind(d[9]), kind(d[10]), kind(d[11]), kind(d[12]), kind(d[13]),  \
-          kind(d[14]), kind(d[15]), kind(d[16]), kind(d[17]), kind(d[18]), kind(d[19]),            \
-          kind(d[20]), kind(d[21]), kind(d[22]), kind(d[23]), kind(d[24]), kind(d[25]),            \
-          kind(d[26]), kind(d[27]), kind(d[28]), kind(d[29]), kind(d[30]), kind(d[31]),            \
-          kind(d[32]), kind(d[33]), kind(d[34]), kind(d[35]), kind(d[36]), kind(d[37]),            \
-          kind(d[38]), kind(d[39]), kind(d[40]), kind(d[41]), kind(d[42]), kind(d[43]),            \
-          kind(d[44]), kind(d[45]), kind(d[46]), kind(d[47]), kind(d[48]), kind(d[49]),            \
-          kind(d[50]), kind(d[51]), kind(d[52]), kind(d[53]), kind(d[54]), kind(d[55]),            \
-          kind(d[56]), kind(d[57]), kind(d[58]), kind(d[59]), kind(d[60]), kind(d[61]),            \
-          kind(d[62]), kind(d[63])                                                                 \
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b))
+    asm volatile("{\n"                                                                             \
+                 ".reg .pred add;\n"                                                               \
+                 "setp.ne.b32 add, " add ", 0;\n"                                                  \
+                 "wgmma.mma_async.sync.aligned.m64n64k256.s32.b1.b1.and.popc {"                    \
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "          \
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"  \
+                 "}, {%32, %33, %34, %35}, %36, add;\n}"                                           \
+                 : kind(d[0]), kind(d[1]), kind(d[2]), kind(d[3]), kind(d[4]), kind(d[5]),         \
+                   kind(d[6]), kind(d[7]), kind(d[8]), kind(d[9]), kind(d[10]), kind(d[11]),       \
+                   kind(d[12]), kind(d[13]), kind(d[14]), kind(d[15]), kind(d[16]), kind(d[17]),   \
+                   kind(d[18]), kind(d[19]), kind(d[20]), kind(d[21]), kind(d[22]), kind(d[23]),   \
+                   kind(d[24]), kind(d[25]), kind(d[26]), kind(d[27]), kind(d[28]), kind(d[29]),   \
+                   kind(d[30]), kind(d[31])                                                        \
+                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b))
 
-/* D = A * B. D is only an output here: with operands of both directions that hold nothing yet,
- * ptxas 13.0 leaves chains out. */
-__device__ inline void multiply(uint32_t (&d)[64], uint32_t a0, uint32_t a1, uint32_t a2,
+/* D = A * B. */
+__device__ inline void multiply(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                 uint32_t a3, uint64_t b) {
+    GFK_WGMMA("0", "+r");
+}
+/* D = A * B, where D need not hold anything before. */
+__device__ inline void multiply_into(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
+                                     uint32_t a3, uint64_t b) {
     GFK_WGMMA("0", "=r");
 }
 /* D += A * B. */
-__device__ inline void multiply_add(uint32_t (&d)[64], uint32_t a0, uint32_t a1, uint32_t a2,
+__device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
     GFK_WGMMA("1", "+r");
 }

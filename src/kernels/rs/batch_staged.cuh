@@ -10,6 +10,7 @@
  * warps. */
 #pragma once
 
+#include "../bulk_copy.cuh"
 #include "batch.cuh"
 
 namespace gfk {
@@ -17,43 +18,6 @@ namespace batch {
 
 __device__ inline uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-/* Barriers in shared memory, with phases: a phase ends when `count` threads have arrived, and the
- * bytes that one of them announced are there. */
-__device__ inline void barrier_init(uint64_t *barrier, unsigned count) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;"
-                 :
-                 : "r"(shared_address(barrier)), "r"(count)
-                 : "memory");
-}
-__device__ inline void barrier_arrive(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" : : "r"(shared_address(barrier)) : "memory");
-}
-__device__ inline void barrier_announce(uint64_t *barrier, uint32_t bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;"
-                 :
-                 : "r"(shared_address(barrier)), "r"(bytes)
-                 : "memory");
-}
-/* Until the phase of this parity has ended: at first, that is the phase before the first. */
-__device__ inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
-    uint32_t done = 0;
-    while (!done)
-        asm volatile("{\n.reg .pred p;\n"
-                     "mbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity)
-                     : "memory");
-}
-/* Bytes and addresses are multiples of 16. */
-__device__ inline void copy_bulk(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];"
-                 :
-                 : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
-                 : "memory");
 }
 
 /* A kernel's choices. Groups: of outputs, all there are. Inputs: the most there are. Warps: that
@@ -115,17 +79,17 @@ __device__ inline void copy_pieces(const gfk_batch_job &job, unsigned lane, Stag
             address = load_address(in_image, lane < job.cols ? lane : 0);
         }
         Piece<K> &piece = shared.pieces[stage];
-        uint64_t *const full = &shared.full[stage];
-        barrier_wait(&shared.empty[stage], parity);
+        const uint32_t full = shared_address(&shared.full[stage]);
+        bulk::wait(shared_address(&shared.empty[stage]), parity);
         if (lane == 0)
-            barrier_announce(full, job.cols * bytes + operand + job.record_bytes);
+            bulk::arrive_with(full, job.cols * bytes + operand + job.record_bytes);
         __syncwarp();
         if (lane < job.cols)
-            copy_bulk(piece.regions[lane].cells, from, bytes, full);
+            bulk::copy(shared_address(piece.regions[lane].cells), from, bytes, full);
         else if (lane == 30)
-            copy_bulk(piece.matrix, matrix, operand, full);
+            bulk::copy(shared_address(piece.matrix), matrix, operand, full);
         else if (lane == 31)
-            copy_bulk(&piece.record, present, job.record_bytes, full);
+            bulk::copy(shared_address(&piece.record), present, job.record_bytes, full);
         if (++stage == K::stages)
             stage = 0, parity ^= 1;
     }
@@ -140,8 +104,8 @@ __global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ 
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, share = lane % T::lanes;
     if (threadIdx.x == 0)
         for (int i = 0; i < K::stages; i++) {
-            barrier_init(&shared.full[i], 1);
-            barrier_init(&shared.empty[i], K::units);
+            bulk::init_barrier(shared_address(&shared.full[i]), 1);
+            bulk::init_barrier(shared_address(&shared.empty[i]), K::units);
         }
     /* Bulk copies see shared memory by a way of their own. */
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
@@ -155,7 +119,7 @@ __global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ 
         if (task >= job.tasks)
             return;
         const Piece<K> &piece = shared.pieces[stage];
-        barrier_wait(&shared.full[stage], count / K::stages % 2);
+        bulk::wait(shared_address(&shared.full[stage]), count / K::stages % 2);
         const uint32_t local = unit % K::units * T::cells + lane / T::lanes;
         const uint32_t cell = (task - piece.record.first_task) * K::cells + local;
         const unsigned rows = piece.record.rows;
@@ -181,7 +145,7 @@ __global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ 
         bmma::arrange<T>(x, a[0]);
         __syncwarp();
         if (lane == 0)
-            barrier_arrive(&shared.empty[stage]);
+            bulk::arrive(shared_address(&shared.empty[stage]));
 #pragma unroll
         for (int j = 0; j < K::groups; j++) {
             if (j * T::outputs >= rows)
