@@ -96,6 +96,8 @@ TEST_P(ProductGuardPage, IsNeverTouched) {
             lengths.insert(lengths.end(), {48, 4096, 4096 - symbol_bytes(), 20000});
         if (!on_host(engine()) && shape.cols == 10)
             lengths.push_back(300000); // more than a tile for every processor
+        if (engine()->family == GFK_ENGINE_BMMA && w() == 32 && shape.cols == 10)
+            lengths.push_back(1400000 + symbol_bytes()); // long enough for warpgroups
         for (size_t bytes : lengths)
             for (size_t repeat = 0; repeat < (options.reduced ? 2 : 6); repeat++) {
                 run_one(matrix, product.get(), bytes, number++);

@@ -113,7 +113,9 @@ void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
 TEST_P(RsGuardPage, IsNeverTouched) {
     for (const RsShape &shape : {RsShape{GFK_RS_CAUCHY, 4, 2}, RsShape{GFK_RS_CAUCHY, 10, 4},
                                  RsShape{GFK_RS_VANDERMONDE, 17, 3}})
-        for (const size_t bytes : {symbol_bytes(), 5 * symbol_bytes(), 4096 + symbol_bytes()})
+        for (const size_t bytes : {symbol_bytes(), 5 * symbol_bytes(), 4096 + symbol_bytes(),
+                                   size_t{8192}}) // whole cells: batches take pieces
+
             for (const bool compile : {false, true}) {
                 if (compile && (host() || shape.k != 4)) // compiling takes its time
                     continue;
