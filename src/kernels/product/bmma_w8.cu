@@ -95,7 +95,7 @@ extern "C" void gfk_bmma_w8_destroy(gfk_product_t) {}
 extern "C" gfk_status gfk_bmma_w8_run(const gfk_product_call *call) {
     const gfk_product *p = call->product;
     const gfk::Cells cells = gfk::cells_of(call);
-    if (!cells.aligned || !has_wgmma(p))
+    if (!cells.aligned || !has_wgmma(p) || !wgmma_pays(p, cells))
         return engine.run(call);
     const size_t rows = p->info.rows, cols = p->info.cols;
     const uint64_t first_tables = engine.choose(rows, cols).bytes;
