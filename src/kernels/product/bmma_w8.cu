@@ -61,11 +61,11 @@ const Engine<23, 7, 4> engine = {
         table<32, 32, 256, 1, Trips::loop>(),
     },
     {
-        {brief<2, 2, 1, 12>(), 256, 1, 1},
-        {brief<3, 2, 1, 12>(), 256, 1, 1},
-        {brief<4, 2, 1, 12>(), 256, 1, 1},
-        {brief<6, 2, 1, 10>(), 256, 1, 1},
-        {brief<8, 2, 1, 10, Pack::permute>(), 256, 1, 1},
+        {brief<2, 2, 1, 12>(), 192, 1, 1},
+        {brief<3, 2, 1, 12>(), 192, 1, 1},
+        {brief<4, 2, 1, 12>(), 192, 1, 1},
+        {brief<6, 2, 1, 10>(), 192, 1, 1},
+        {brief<8, 2, 1, 10, Pack::permute>(), 192, 1, 1},
         /* not so short */
         {brief<2, 4, 2, 9>(), 512, 1, 3},
         {brief<3, 4, 1, 12, Pack::permute>(), 512, 9, 1},
@@ -110,7 +110,7 @@ extern "C" void gfk_bmma_w8_destroy(gfk_product_t) {}
 extern "C" gfk_status gfk_bmma_w8_run(const gfk_product_call *call) {
     const gfk_product *p = call->product;
     const gfk::Cells cells = gfk::cells_of(call);
-    if (!cells.aligned || !has_wgmma(p))
+    if (!cells.aligned || !has_wgmma(p) || !wgmma_pays(p, cells))
         return engine.run(call);
     const size_t rows = p->info.rows, cols = p->info.cols;
     const uint64_t first_tables = engine.choose(rows, cols).bytes;

@@ -66,23 +66,18 @@ __device__ inline void fetch(const Place &place, unsigned inputs, uint64_t at, u
                 shared_pointer(place.ins + 8 * i) + at + part);
 }
 
-/* The data operand of the unit that was fetched; `mine` is where the lane's cell begins in it. */
+/* The lane's words of the unit that was fetched, whose place is then free; `mine` is where the
+ * lane's cell begins in it. */
 template <class K>
-__device__ inline void gather(const Place &place, unsigned mine,
-                              uint32_t (&a)[K::T::symbols][K::T::steps]) {
+__device__ inline void take(const Place &place, unsigned mine,
+                            uint32_t (&x)[K::T::slots][K::T::cell_words]) {
     using T = typename K::T;
-    uint32_t x[T::slots][T::cell_words];
     copies_wait();
     meet(place.warpgroup);
     const uint32_t from = place.stage + threadIdx.x % T::lanes * K::share_bytes + mine;
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         load_shared(from + s * T::unit_bytes, x[s]);
-    arrange<T>(x, a);
-    /* Or the last permutations would be done again for every tile. */
-#pragma unroll
-    for (int i = 0; i < T::symbols; i++)
-        wgmma::expect(a[i]);
     meet(place.warpgroup);
 }
 
@@ -124,6 +119,35 @@ __device__ inline void multiply_tile(const uint32_t (&a)[T::symbols][T::steps], 
             words[group][word] = parities(first[group], second);
         }
     }
+}
+
+/* 4, 8 or 16 bytes. */
+template <int N>
+__device__ inline void load_words(const uint8_t *p, uint32_t (&x)[N]) {
+    if constexpr (N == 1)
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(x[0]) : "l"(p));
+    else if constexpr (N == 2)
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
+    else
+        load_whole<true, Load::once>(p, x);
+}
+
+/* Words of an output are set, or added to what was there, or compared with it. */
+template <class K, int N>
+__device__ inline void put(const Sink &sink, uint8_t *p, uint64_t offset, uint32_t (&words)[N],
+                           const uint32_t (&old)[N]) {
+    if constexpr (K::reads) {
+        uint32_t any = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            any |= words[i] ^= old[i];
+        if (sink.marks) {
+            if (any)
+                sink.mark(offset, 4 * N);
+            return;
+        }
+    }
+    store_words<true, false>(p, words, sink, offset);
 }
 
 template <class K>
@@ -174,26 +198,40 @@ __global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__
     wgmma::expect(c[0]);
     wgmma::expect(c[1]);
     for (; unit < units; unit += stride) {
-        uint32_t a[T::symbols][T::steps];
-        gather<K>(place, mine, a);
+        uint32_t x[T::slots][T::cell_words], a[T::symbols][T::steps];
+        take<K>(place, mine, x);
         if (unit + stride < units)
             fetch<K>(place, job.cols, begin(unit + stride), bytes(unit + stride));
+        arrange<T>(x, a);
+        /* Or the last permutations would be done again for every tile. */
+#pragma unroll
+        for (int i = 0; i < T::symbols; i++)
+            wgmma::expect(a[i]);
         /* Beyond the last cell a lane has garbage, and does not store. */
         const unsigned here = bytes(unit);
         const uint64_t cell = begin(unit) + mine;
         uint64_t b = first_tile;
 #pragma unroll 1
         for (unsigned first = 0; first < job.rows; first += T::tile_outputs) {
+            const auto has = [&](int group) {
+                return first + group * T::outputs + share < job.rows && mine < here;
+            };
+            const auto output = [&](int group) {
+                return shared_pointer(place.outs + 8 * (first + group * T::outputs + share)) + cell;
+            };
+            /* What is read comes while the products are computed. */
+            uint32_t old[T::tile_groups][T::cell_words];
+#pragma unroll
+            for (int group = 0; group < T::tile_groups; group++)
+                if (K::reads && has(group))
+                    load_words(output(group), old[group]);
             uint32_t words[T::tile_groups][T::cell_words];
             multiply_tile<T>(a, b, c, words);
             b += T::tile_bytes / 16;
 #pragma unroll
-            for (int group = 0; group < T::tile_groups; group++) {
-                const unsigned output = first + group * T::outputs + share;
-                if (output < job.rows && mine < here)
-                    store_words<true, K::reads>(shared_pointer(place.outs + 8 * output) + cell,
-                                                words[group], job.sink, cell - job.phase);
-            }
+            for (int group = 0; group < T::tile_groups; group++)
+                if (has(group))
+                    put<K>(job.sink, output(group), cell - job.phase, words[group], old[group]);
         }
     }
 }

@@ -31,6 +31,8 @@ struct Row {
     gfk_status (*launch)(WideJob &job, const gfk_product_call *call);
 };
 
+/* 2 MiB. With few inputs small blocks of mma.sync are faster below. */
+constexpr uint64_t brief_cells = 1 << 17;
 /* Of a block. */
 constexpr size_t most_shared = 227 * 1024;
 
@@ -79,9 +81,9 @@ const Row kernels[] = {
     row<5, 1, 3>(), row<6, 1, 3>(), row<7, 1, 3>(), row<8, 1, 3>(),
 };
 
-/* Fewer inputs or outputs do not fill the tiles. */
+/* The narrow kernels have the rest. */
 const Row *row_of(size_t rows, size_t cols) {
-    if (rows < 24 || cols <= 32)
+    if (rows <= 4 && cols <= 32)
         return NULL;
     for (const Row &row : kernels)
         if (cols <= row.inputs)
@@ -94,6 +96,10 @@ const Row *row_of(size_t rows, size_t cols) {
 size_t gfk::bmma::wgmma_words(size_t rows, size_t cols) {
     const Row *row = row_of(rows, cols);
     return row ? divide_up(rows, 4) * row->group_words : 0;
+}
+
+bool gfk::bmma::wgmma_pays(const gfk_product *p, const Cells &c) {
+    return p->info.cols > 32 || c.count >= brief_cells;
 }
 
 gfk_status gfk::bmma::wgmma_create(gfk_product_t p, uint32_t *table) {
@@ -146,6 +152,9 @@ gfk_status gfk::bmma::wgmma_run(const gfk_product_call *call, const Cells &c, co
 
 size_t gfk::bmma::wgmma_words(size_t, size_t) {
     return 0;
+}
+bool gfk::bmma::wgmma_pays(const gfk_product *, const Cells &) {
+    return false;
 }
 gfk_status gfk::bmma::wgmma_create(gfk_product_t, uint32_t *) {
     return GFK_STATUS_INTERNAL;
