@@ -24,9 +24,9 @@ const Engine<4, 4, 3> engine = {
         row<8, 4, Trips::once, Pack::permute>(),
     },
     {
-        {brief<2, 64, 18, Pack::fma>(), 256, 1, 1},
-        {brief<3, 64, 18, Pack::fma>(), 256, 1, 1},
-        {brief<4, 64, 20, Pack::permute>(), 256, 1, 1},
+        {brief<2, 64, 18, Pack::fma>(), 192, 1, 1},
+        {brief<3, 64, 18, Pack::fma>(), 192, 1, 1},
+        {brief<4, 64, 20, Pack::permute>(), 192, 1, 1},
         /* not so short */
         {narrow_row<Narrow<Layout<16, 4, 4>, 1, 64, 16, Trips::once, Pack::permute>>(), 512, 1, 1},
     },
