@@ -74,19 +74,33 @@ def load(path):
     return context, rows
 
 
+DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which something else was running
+
+
+def better(known, row):
+    """Of two measurements of a row, the later one, unless it failed or was disturbed and the earlier
+    was not."""
+    if known is None or known.error:
+        return row if known is None or not row.error else known
+    if row.error or (row.where == "gpu" and row.spread > DISTURBED >= known.spread):
+        return known
+    return row
+
+
 def load_all(paths):
     """Contexts, and rows by name. A row measured in several files is taken from the last of them
-    that is not void."""
+    that is not void and in which it was not disturbed."""
     contexts, rows = [], {}
     loaded = sorted((load(path) for path in paths), key=lambda item: "void" not in item[0])
     for context, found in loaded:
         contexts.append(context)
         for row in found:
-            if row.name not in rows or not row.error:
-                known = rows.get(row.name)
-                if known is not None and not known.error:
-                    row.earlier = known.earlier + [known]
-                rows[row.name] = row
+            known = rows.get(row.name)
+            chosen = better(known, row)
+            if known is not None and not known.error and not row.error:
+                other = known if chosen is row else row
+                chosen.earlier = known.earlier + [other]
+            rows[row.name] = chosen
     return contexts, rows
 
 

@@ -124,8 +124,8 @@ def small(p):
         for w in results.WIDTHS:
             autos = [p.get(f"auto_w{w}{suffix}", ceiling.shape, words[2], words[3])
                      for suffix in ("", "_compile")]
-            if not any(autos):
-                continue
+            if not any(row and row.roofline == ceiling.roofline for row in autos):
+                continue # there is none, or that of a map, with a ceiling of its own
             engines = [p.get(f"{engine}_w{w}", ceiling.shape, words[2], words[3])
                        for engine in ("xor",) + RUN_TIME]
             line = [f"w = {w} {shape_text(ceiling.shape)}",

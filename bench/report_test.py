@@ -15,7 +15,7 @@ import report_products
 import report_rs as rs
 import report_tables as tables
 from report_host_test import HostTest  # noqa: F401  (so that it runs with the rest)
-from report_samples import code, codes, product, products, sample, sweep
+from report_samples import code, codes, product, products, row, sample, sweep
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -65,6 +65,21 @@ class ReportTest(unittest.TestCase):
         page = tables.page("Test GPU", contexts, rows, {})
         self.assertIn("b.json is void: too slow", page)
         self.assertEqual(rows["split_w8_opt/1GiB/set/cold"].gbps, 2000)
+
+    def test_a_disturbed_row_yields_to_an_earlier_one(self):
+        name = "split_w8_opt/1GiB/set/cold"
+
+        def at(file, gbps, spread):
+            data = {"context": {"gpu": "Test GPU"},
+                    "benchmarks": [row(name, gbps, spread, impl="opt", method="SPLIT")]}
+            return self.write(file, data)
+        quiet, later, disturbed = (at("a.json", 2000, 0.01), at("b.json", 2100, 0.01),
+                                   at("c.json", 1500, 0.2))
+        for paths, expected in (((quiet, later), 2100), ((quiet, later, disturbed), 2100),
+                                ((disturbed, quiet), 2000), ((disturbed,), 1500)):
+            _, rows = results.load_all(paths)
+            self.assertEqual(rows[name].gbps, expected)
+            self.assertEqual(len(rows[name].earlier), len(paths) - 1)
 
     def test_preference(self):
         _, rows = results.load_all([self.write("a.json", sample())])
