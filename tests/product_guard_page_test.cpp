@@ -80,8 +80,8 @@ TEST_P(ProductGuardPage, IsNeverTouched) {
     struct Shape {
         size_t cols, rows;
     };
-    const std::vector<Shape> shapes = {{4, 2},  {10, 4}, {9, 3},  {16, 4},
-                                       {30, 3}, {17, 6}, {40, 2}, {40, 24}};
+    const std::vector<Shape> shapes = {{4, 2},  {10, 4}, {10, 1}, {16, 1}, {9, 3},
+                                       {16, 4}, {30, 3}, {17, 6}, {40, 2}, {40, 24}};
     // On a device it takes a sanitizer to see more than other tests do, and allocating takes long.
     const bool few = options.reduced || !on_host(engine());
     size_t number = 0;

@@ -216,13 +216,19 @@ gfk_status check_wide(const gfk_product_call *call, const Cells &c, const uint32
     return status;
 }
 
+/* A kernel loads the operands of all its groups, however many outputs there are. */
+template <class T, int Groups>
+size_t words_of_groups(size_t, size_t cols) {
+    return matrix_words<T>(Groups * T::outputs, cols);
+}
+
 template <class K>
 constexpr Row narrow_row() {
     using T = typename K::T;
     return {(size_t)K::inputs,
             (size_t)(K::groups * T::outputs),
             0,
-            matrix_words<T>,
+            words_of_groups<T, K::groups>,
             build_matrix<T>,
             NULL,
             run_narrow<K>};
@@ -241,7 +247,7 @@ constexpr Row one_brief_row() {
     return {(size_t)K::inputs,
             (size_t)(K::groups * K::split * T::outputs),
             0,
-            matrix_words<T>,
+            words_of_groups<T, K::groups * K::split>,
             build_matrix<T>,
             NULL,
             run_brief<K>};
@@ -343,7 +349,7 @@ struct Engine {
             status = c.narrow->prepare();
         if (status != GFK_STATUS_SUCCESS)
             return status;
-        uint32_t *table = (uint32_t *)malloc(c.bytes);
+        uint32_t *table = (uint32_t *)calloc(1, c.bytes);
         if (table == NULL)
             return GFK_STATUS_OUT_OF_MEMORY;
         const uint64_t polynomial = p->info.field.polynomial;
