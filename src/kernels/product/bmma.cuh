@@ -91,6 +91,24 @@ __device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
     }
 }
 
+/* What a lane has of one group, whose matrix operand is in registers. */
+template <class T, Pack P>
+__device__ inline void multiply_group(const uint32_t (&a)[1][T::symbols][T::steps],
+                                      const uint32_t (&b)[T::pairs][T::pair_registers],
+                                      uint32_t (&words)[T::words]) {
+#pragma unroll
+    for (int word = 0; word < T::words; word++)
+        words[word] = 0;
+#pragma unroll
+    for (int word = 0; word < T::words; word++)
+#pragma unroll
+        for (int pair = 0; pair < T::pairs; pair++) {
+            uint32_t c[1][1][2][4];
+            count<T>(a, b[pair], word, c);
+            words[word] = merge<T, P>(words[word], c[0][0], pair);
+        }
+}
+
 /* What a lane has of a group becomes words of regions. */
 template <class T>
 __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
@@ -193,16 +211,7 @@ __global__ __launch_bounds__(K::threads,
 #pragma unroll
         for (int j = 0; j < K::groups; j++) {
             uint32_t words[T::words];
-#pragma unroll
-            for (int word = 0; word < T::words; word++) {
-                words[word] = 0;
-#pragma unroll
-                for (int pair = 0; pair < T::pairs; pair++) {
-                    uint32_t c[1][1][2][4];
-                    count<T>(a, b[j][pair], word, c);
-                    words[word] = merge<T, K::pack>(words[word], c[0][0], pair);
-                }
-            }
+            multiply_group<T, K::pack>(a, b[j], words);
             exchange<T>(words, lane);
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {

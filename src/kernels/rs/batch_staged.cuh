@@ -150,15 +150,8 @@ __global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ 
         for (int j = 0; j < K::groups; j++) {
             if (j * T::outputs >= rows)
                 break;
-            uint32_t words[T::words] = {};
-#pragma unroll
-            for (int word = 0; word < T::words; word++)
-#pragma unroll
-                for (int pair = 0; pair < T::pairs; pair++) {
-                    uint32_t c[1][1][2][4];
-                    bmma::count<T>(a, b[j][pair], word, c);
-                    words[word] = bmma::merge<T, K::pack>(words[word], c[0][0], pair);
-                }
+            uint32_t words[T::words];
+            bmma::multiply_group<T, K::pack>(a, b[j], words);
             if (mine && j * T::outputs + share < rows)
                 *(uint4 *)out[j] = make_uint4(words[0], words[1], words[2], words[3]);
         }
