@@ -81,40 +81,16 @@ const Engine<23, 7, 4> engine = {
     0,
 };
 
-/* Compiled for these devices alone. */
-bool has_wgmma(const gfk_product *p) {
-    return p->cc == 90 && wgmma_words(p->info.rows, p->info.cols) != 0;
-}
-/* Where its table begins, in bytes: the kernel loads it by 16. */
-uint64_t wgmma_offset(uint64_t first_tables) {
-    return (first_tables + 15) / 16 * 16;
-}
-
 } // namespace
 
 extern "C" gfk_status gfk_bmma_w8_accepts(const gfk_field *, size_t rows, size_t cols,
                                           uint64_t *table_bytes, const char **reason) {
-    const gfk_status status = engine.accepts(rows, cols, table_bytes, reason);
-    if (status == GFK_STATUS_SUCCESS && wgmma_words(rows, cols) != 0)
-        *table_bytes = wgmma_offset(*table_bytes) + 4 * (uint64_t)wgmma_words(rows, cols);
-    return status;
+    return accepts(engine, wgmma_w8, rows, cols, table_bytes, reason);
 }
 extern "C" gfk_status gfk_bmma_w8_create(gfk_product_t p, const gfk_product_desc *) {
-    const gfk_status status = engine.create(p);
-    if (status != GFK_STATUS_SUCCESS || !has_wgmma(p))
-        return status;
-    const uint64_t first_tables = engine.choose(p->info.rows, p->info.cols).bytes;
-    return wgmma_create(p, (uint32_t *)p->tables + wgmma_offset(first_tables) / 4);
+    return create(engine, wgmma_w8, p);
 }
 extern "C" void gfk_bmma_w8_destroy(gfk_product_t) {}
 extern "C" gfk_status gfk_bmma_w8_run(const gfk_product_call *call) {
-    const gfk_product *p = call->product;
-    const gfk::Cells cells = gfk::cells_of(call);
-    if (!cells.aligned || !has_wgmma(p) || !wgmma_pays(p, cells))
-        return engine.run(call);
-    const size_t rows = p->info.rows, cols = p->info.cols;
-    const uint64_t first_tables = engine.choose(rows, cols).bytes;
-    const uint32_t *tables = (const uint32_t *)p->tables;
-    return wgmma_run(call, cells, tables + wgmma_offset(first_tables) / 4,
-                     tables + first_tables / 4 - rows * cols);
+    return run(engine, wgmma_w8, call);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BMMA, w = 32, on warpgroup MMAs: the kernels for its shapes, their tables and launches. Compiled
  * for 9.0a alone, or, where the library is not for 9.0, without any of them. */
-#include "bmma_wgmma_w32.h"
+#include "bmma_wgmma.h"
 
 #ifdef GFK_HAVE_WGMMA
 
-#include <stdlib.h>
-
-#include "bmma_tables.h"
+#include "bmma_wgmma_host.cuh"
 #include "bmma_wgmma_w32.cuh"
-
-extern "C" {
-#include "../../host/device.h"
-}
 
 namespace {
 
@@ -30,15 +24,12 @@ struct Row {
     size_t run_bytes; /* that a block takes of a region at a time */
 };
 
-/* Of a block. It holds the matrix operand and as many stages as fit. */
-constexpr unsigned most_shared = 227 * 1024;
-
 template <class K>
 gfk_status prepare() {
-    return status_of(cudaFuncSetAttribute(words<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          (int)most_shared));
+    return allow_shared(words<K>);
 }
 
+/* Shared memory holds the matrix operand and as many stages as fit. */
 template <class K>
 gfk_status launch_words(NarrowJob &job, const gfk_product_call *call) {
     using T = typename K::T;
@@ -50,12 +41,8 @@ gfk_status launch_words(NarrowJob &job, const gfk_product_call *call) {
     const uint32_t stages = fit < 6 ? fit / 2 * 2 : 6;
     const size_t shared = K::table_bytes + stages * (stage_bytes + barrier_pair);
     const Ring ring = {stages, stage_bytes, 0};
-    const uint64_t units = divide_up(16 * job.count, K::run_bytes);
-    const uint64_t cut = divide_up(cut_threads(job, T::w), K::threads);
-    const uint64_t most = (uint64_t)call->product->processors;
-    const uint64_t blocks = units < cut ? cut : units;
-    return launch(words<K>, blocks < most ? blocks : most, K::threads, shared, call->stream, job,
-                  ring);
+    return launch(words<K>, persistent_blocks<K>(job, call, K::run_bytes), K::threads, shared,
+                  call->stream, job, ring);
 }
 
 template <int Slots, int Warpgroups>
@@ -81,36 +68,25 @@ const Row *row_of(size_t rows, size_t cols) {
     return NULL;
 }
 
-} // namespace
-
-size_t gfk::bmma::wgmma_w32_words(size_t rows, size_t cols) {
+size_t words_of(size_t rows, size_t cols) {
     const Row *row = row_of(rows, cols);
     return row ? row->words : 0;
 }
 
-bool gfk::bmma::wgmma_w32_takes(const gfk_product_call *call, const Cells &c) {
-    const gfk_product *p = call->product;
-    const Row *row = p->cc == 90 && c.aligned ? row_of(p->info.rows, p->info.cols) : NULL;
-    return row && 2 * 16 * c.count >= 5 * row->run_bytes * (uint64_t)p->processors;
+/* Every multiprocessor is to get enough. */
+bool pays(const gfk_product *p, const Cells &c) {
+    const Row *row = row_of(p->info.rows, p->info.cols);
+    return 2 * 16 * c.count >= 5 * row->run_bytes * (uint64_t)p->processors;
 }
 
-gfk_status gfk::bmma::wgmma_w32_create(gfk_product_t p, uint32_t *table) {
-    const size_t rows = p->info.rows, cols = p->info.cols;
-    const Row *row = row_of(rows, cols);
-    gfk_status status = row->prepare();
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    uint32_t *built = (uint32_t *)malloc(4 * row->words);
-    if (built == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    row->build(built, p->info.field.polynomial, rows, cols, p->matrix);
-    status = gfk_device_upload(table, built, 4 * row->words);
-    free(built);
-    return status;
+gfk_status create(gfk_product_t p, uint32_t *table) {
+    const Row *row = row_of(p->info.rows, p->info.cols);
+    const gfk_status status = row->prepare();
+    return status == GFK_STATUS_SUCCESS ? upload_table(p, table, row->words, row->build) : status;
 }
 
-gfk_status gfk::bmma::wgmma_w32_run(const gfk_product_call *call, const Cells &c,
-                                    const uint32_t *table, const uint32_t *coefficients) {
+gfk_status run(const gfk_product_call *call, const Cells &c, const uint32_t *table,
+               const uint32_t *coefficients) {
     const gfk_product_info &info = call->product->info;
     NarrowJob job = {};
     describe(job, call, c);
@@ -125,20 +101,12 @@ gfk_status gfk::bmma::wgmma_w32_run(const gfk_product_call *call, const Cells &c
     return row_of(info.rows, info.cols)->launch(job, call);
 }
 
+} // namespace
+
+const Warpgroups gfk::bmma::wgmma_w32 = {words_of, pays, ::create, ::run};
+
 #else
 
-size_t gfk::bmma::wgmma_w32_words(size_t, size_t) {
-    return 0;
-}
-bool gfk::bmma::wgmma_w32_takes(const gfk_product_call *, const Cells &) {
-    return false;
-}
-gfk_status gfk::bmma::wgmma_w32_create(gfk_product_t, uint32_t *) {
-    return GFK_STATUS_INTERNAL;
-}
-gfk_status gfk::bmma::wgmma_w32_run(const gfk_product_call *, const Cells &, const uint32_t *,
-                                    const uint32_t *) {
-    return GFK_STATUS_INTERNAL;
-}
+const gfk::bmma::Warpgroups gfk::bmma::wgmma_w32 = no_warpgroups;
 
 #endif

@@ -5,14 +5,8 @@
 
 #ifdef GFK_HAVE_WGMMA
 
-#include <stdlib.h>
-
-#include "bmma_tables.h"
 #include "bmma_wgmma.cuh"
-
-extern "C" {
-#include "../../host/device.h"
-}
+#include "bmma_wgmma_host.cuh"
 
 namespace {
 
@@ -33,46 +27,35 @@ struct Row {
 
 /* 2 MiB. With few inputs small blocks of mma.sync are faster below. */
 constexpr uint64_t brief_cells = 1 << 17;
-/* Of a block. */
-constexpr size_t most_shared = 227 * 1024;
 
-template <class K>
-gfk_status prepare_grouped() {
-    return status_of(cudaFuncSetAttribute(grouped<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          (int)most_shared));
-}
-template <class T, int Warpgroups>
+template <class T, int Count>
 gfk_status prepare() {
-    const gfk_status status = prepare_grouped<Grouped<T, Warpgroups, false>>();
-    return status == GFK_STATUS_SUCCESS ? prepare_grouped<Grouped<T, Warpgroups, true>>() : status;
+    const gfk_status status = allow_shared(grouped<Grouped<T, Count, false>>);
+    return status == GFK_STATUS_SUCCESS ? allow_shared(grouped<Grouped<T, Count, true>>) : status;
 }
 
 template <class K>
 gfk_status launch_grouped(WideJob &job, const gfk_product_call *call) {
     using T = typename K::T;
-    const uint64_t units = divide_up(16 * job.count, T::unit_bytes);
-    const uint64_t cut = divide_up(cut_threads(job, T::w), K::threads);
-    const uint64_t most = (uint64_t)call->product->processors;
-    const uint64_t blocks = units < cut ? cut : units;
-    return launch(grouped<K>, blocks < most ? blocks : most, K::threads,
+    return launch(grouped<K>, persistent_blocks<K>(job, call, T::unit_bytes), K::threads,
                   K::shared_bytes(divide_up(job.rows, T::tile_outputs)), call->stream, job);
 }
-template <class T, int Warpgroups>
+template <class T, int Count>
 gfk_status launch_row(WideJob &job, const gfk_product_call *call) {
-    return reads_outputs(call) ? launch_grouped<Grouped<T, Warpgroups, true>>(job, call)
-                               : launch_grouped<Grouped<T, Warpgroups, false>>(job, call);
+    return reads_outputs(call) ? launch_grouped<Grouped<T, Count, true>>(job, call)
+                               : launch_grouped<Grouped<T, Count, false>>(job, call);
 }
 
-template <int Steps, int Words, int Warpgroups>
+template <int Steps, int Words, int Count>
 constexpr Row row() {
     using T = GroupLayout<Steps, Words>;
     return {(size_t)T::inputs,
             (size_t)T::tile_outputs,
-            Grouped<T, Warpgroups, false>::most_tiles(most_shared),
+            Grouped<T, Count, false>::most_tiles(most_shared),
             group_words<T>(),
             build_matrix<T>,
-            prepare<T, Warpgroups>,
-            launch_row<T, Warpgroups>};
+            prepare<T, Count>,
+            launch_row<T, Count>};
 }
 
 /* By growing inputs. */
@@ -91,35 +74,25 @@ const Row *row_of(size_t rows, size_t cols) {
     return NULL;
 }
 
-} // namespace
-
-size_t gfk::bmma::wgmma_words(size_t rows, size_t cols) {
+size_t words_of(size_t rows, size_t cols) {
     const Row *row = row_of(rows, cols);
     return row ? divide_up(rows, 4) * row->group_words : 0;
 }
 
-bool gfk::bmma::wgmma_pays(const gfk_product *p, const Cells &c) {
+bool pays(const gfk_product *p, const Cells &c) {
     return p->info.cols > 32 || c.count >= brief_cells;
 }
 
-gfk_status gfk::bmma::wgmma_create(gfk_product_t p, uint32_t *table) {
+gfk_status create(gfk_product_t p, uint32_t *table) {
     const size_t rows = p->info.rows, cols = p->info.cols;
     const Row *row = row_of(rows, cols);
-    gfk_status status = row->prepare();
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    const size_t bytes = 4 * wgmma_words(rows, cols);
-    uint32_t *built = (uint32_t *)malloc(bytes);
-    if (built == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    row->build(built, p->info.field.polynomial, rows, cols, p->matrix);
-    status = gfk_device_upload(table, built, bytes);
-    free(built);
-    return status;
+    const gfk_status status = row->prepare();
+    return status == GFK_STATUS_SUCCESS ? upload_table(p, table, words_of(rows, cols), row->build)
+                                        : status;
 }
 
-gfk_status gfk::bmma::wgmma_run(const gfk_product_call *call, const Cells &c, const uint32_t *table,
-                                const uint32_t *coefficients) {
+gfk_status run(const gfk_product_call *call, const Cells &c, const uint32_t *table,
+               const uint32_t *coefficients) {
     const gfk_product_info &info = call->product->info;
     const Row *row = row_of(info.rows, info.cols);
     WideJob job;
@@ -148,20 +121,12 @@ gfk_status gfk::bmma::wgmma_run(const gfk_product_call *call, const Cells &c, co
     return GFK_STATUS_SUCCESS;
 }
 
+} // namespace
+
+const Warpgroups gfk::bmma::wgmma_w8 = {words_of, pays, ::create, ::run};
+
 #else
 
-size_t gfk::bmma::wgmma_words(size_t, size_t) {
-    return 0;
-}
-bool gfk::bmma::wgmma_pays(const gfk_product *, const Cells &) {
-    return false;
-}
-gfk_status gfk::bmma::wgmma_create(gfk_product_t, uint32_t *) {
-    return GFK_STATUS_INTERNAL;
-}
-gfk_status gfk::bmma::wgmma_run(const gfk_product_call *, const Cells &, const uint32_t *,
-                                const uint32_t *) {
-    return GFK_STATUS_INTERNAL;
-}
+const gfk::bmma::Warpgroups gfk::bmma::wgmma_w8 = no_warpgroups;
 
 #endif
