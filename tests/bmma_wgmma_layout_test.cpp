@@ -2,17 +2,14 @@
 // The layout of the BMMA engine's warpgroup kernel on the CPU: the MMA is emulated, with its
 // operand in shared memory read through the descriptor; what lanes do before and after it is the
 // kernel's own code.
-#include "harness.h"
+#include "bmma_wgmma_check.h"
 #include "mma_emulation.h"
 
-#include "../src/kernels/product/bmma_tables.h"
 #include "../src/kernels/product/bmma_wgmma_layout.h"
 
 using namespace gfk::bmma;
 
 namespace {
-
-using Regions = std::vector<std::vector<uint32_t>>; // words
 
 // A lane's word of a group's output, from its counts in both chains.
 template <class T>
@@ -88,37 +85,7 @@ template <class T>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
     SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::cell_words << ", "
                                     << cols << " -> " << rows << (ones ? ", all ones" : ""));
-    Random random(rows * 1000 + cols);
-    gfk_field field;
-    ASSERT_EQ(gfk_field_init(&field, 8, polynomial), GFK_STATUS_SUCCESS);
-    std::vector<uint32_t> matrix(rows * cols);
-    for (auto &c : matrix)
-        c = random.symbol(8);
-    const size_t words = T::unit_bytes / 4;
-    Regions in(cols, std::vector<uint32_t>(words)), out(rows, std::vector<uint32_t>(words));
-    for (auto &region : in)
-        for (auto &word : region)
-            word = ones ? 0xffffffff : random.symbol(32);
-    for (auto &region : out)
-        for (auto &word : region)
-            word = random.symbol(32);
-    std::vector<uint32_t> table(matrix_words<T>(rows, cols));
-    build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
-    run_unit<T>(table, in, out);
-    for (size_t j = 0; j < rows; j++)
-        for (size_t at = 0; at < words; at++) {
-            uint32_t expected = 0;
-            for (size_t i = 0; i < cols; i++)
-                for (unsigned bit = 0; bit < 32; bit += 8) {
-                    uint32_t product = 0;
-                    ASSERT_EQ(gfk_field_multiply(&field, matrix[j * cols + i],
-                                                 in[i][at] >> bit & 0xff, &product),
-                              GFK_STATUS_SUCCESS);
-                    expected ^= product << bit;
-                }
-            ASSERT_EQ(out[j][at], expected) << "output " << j << " word " << at;
-            count_checked();
-        }
+    check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
 }
 
 // Full and partial steps, groups and tiles, and the largest counts there are.

@@ -2,17 +2,14 @@
 // The layout of the warpgroup kernel of w = 32 on the CPU: the MMA is emulated, with its operand in
 // shared memory read through the descriptor; what lanes do before and after it is the kernel's own
 // code.
-#include "harness.h"
+#include "bmma_wgmma_check.h"
 #include "mma_emulation.h"
 
-#include "../src/kernels/product/bmma_tables.h"
 #include "../src/kernels/product/bmma_wgmma_w32_layout.h"
 
 using namespace gfk::bmma;
 
 namespace {
-
-using Regions = std::vector<std::vector<uint32_t>>; // words
 
 template <class T>
 size_t cell_of(int warp, int lane) {
@@ -76,32 +73,7 @@ template <class T>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
     SCOPED_TRACE(testing::Message() << "slots " << T::slots << ", " << cols << " -> " << rows
                                     << (ones ? ", all ones" : ""));
-    Random random(rows * 1000 + cols);
-    gfk_field field;
-    ASSERT_EQ(gfk_field_init(&field, 32, polynomial), GFK_STATUS_SUCCESS);
-    std::vector<uint32_t> matrix(rows * cols);
-    for (auto &c : matrix)
-        c = random.symbol(32);
-    const size_t words = T::unit_bytes / 4;
-    Regions in(cols, std::vector<uint32_t>(words)), out(rows, std::vector<uint32_t>(words));
-    for (auto &region : in)
-        for (auto &word : region)
-            word = ones ? 0xffffffff : random.symbol(32);
-    std::vector<uint32_t> table(matrix_words<T>(rows, cols));
-    build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
-    run_unit<T>(table, in, out);
-    for (size_t j = 0; j < rows; j++)
-        for (size_t at = 0; at < words; at++) {
-            uint32_t expected = 0;
-            for (size_t i = 0; i < cols; i++) {
-                uint32_t product = 0;
-                ASSERT_EQ(gfk_field_multiply(&field, matrix[j * cols + i], in[i][at], &product),
-                          GFK_STATUS_SUCCESS);
-                expected ^= product;
-            }
-            ASSERT_EQ(out[j][at], expected) << "output " << j << " word " << at;
-            count_checked();
-        }
+    check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
 }
 
 // The largest counts there can be, whatever the matrix: all columns and all rows are ones.

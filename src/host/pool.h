@@ -11,9 +11,9 @@ typedef struct gfk_pool gfk_pool;
 /* Does step i of a loop; any thread, any order. */
 typedef void gfk_step_fn(size_t i, void *context);
 
-/* gfk_pool_acquire: the process's pool, with a thread for each core but the caller's own. The first
- * acquire starts it, the last release ends it. NULL: no memory. Threads that cannot be started cost
- * time, not correctness. */
+/* gfk_pool_acquire: the process's pool, with a thread for each core that the first caller may run
+ * on but one. The first acquire starts it, the last release ends it. NULL: no memory. Threads that
+ * cannot be started cost time, not correctness. */
 gfk_pool *gfk_pool_acquire(void);
 void gfk_pool_release(gfk_pool *pool);
 
