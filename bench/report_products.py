@@ -26,11 +26,10 @@ class Products:
         return self.by_key.get((row_id, shape, size, mode, matrix))
 
     def shapes(self, w, size="3GiB", mode="set"):
-        """Shapes of a width's engine rows, in the order of measurement."""
-        found = [row.shape for key, row in self.by_key.items()
-                 if row.w == w and key[2] == size and key[3] == mode and row.where == "gpu"
-                 and row.impl == "product"]
-        return list(dict.fromkeys(found))
+        """Shapes of a width's engine rows, by growing k, then m."""
+        return sorted({row.shape for key, row in self.by_key.items()
+                       if row.w == w and key[2] == size and key[3] == mode and row.where == "gpu"
+                       and row.impl == "product"})
 
     def ceiling(self, shape, size="3GiB", mode="set"):
         return self.get("xor_only", shape, size, mode)
