@@ -183,6 +183,21 @@ TEST_P(HostRs, BadInput) {
                   gfk_rs_verify_host(p, code, nullptr, parity, bytes, &differs, nullptr));
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
                   gfk_rs_verify_host(p, code, data, parity, 3, &differs, nullptr));
+    uint32_t words[2] = {7, 7};
+    for (size_t offset : {1, 2, 3})
+        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                      gfk_rs_verify_host(
+                          p, code, data, parity, bytes,
+                          reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(words) + offset),
+                          nullptr));
+    EXPECT_TRUE(words[0] == 7 && words[1] == 7);
+    for (const uint8_t *region : {stage.in(1), stage.out(1)}) {
+        const auto start = reinterpret_cast<uintptr_t>(region);
+        for (uintptr_t word : {(start + 3) / 4 * 4, (start + bytes - 1) / 4 * 4})
+            EXPECT_STATUS(GFK_STATUS_OVERLAP,
+                          gfk_rs_verify_host(p, code, data, parity, bytes,
+                                             reinterpret_cast<uint32_t *>(word), nullptr));
+    }
     EXPECT_EQ(7u, differs);
     EXPECT_STATUS(GFK_STATUS_SUCCESS,
                   gfk_rs_verify_host(p, code, data, parity, 0, &differs, nullptr));
@@ -220,6 +235,12 @@ TEST_P(HostRs, BadInput) {
     const gfk_regions far = {nullptr, stage.in(0), SIZE_MAX - 65535}; // the second: 64 KiB before
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {1}, {}, &far, parity, bytes));
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {5}, {}, data, &far, bytes));
+    for (long offset : {1 - long(bytes), 0L, long(bytes) - 1}) { // parity that is not read
+        void *lists[] = {stage.in(0), stage.out(1) + offset, stage.in(2),
+                         stage.in(3), stage.out(0),          stage.out(1)};
+        const gfk_regions d = {lists, nullptr, 0}, q = {lists + 4, nullptr, 0};
+        EXPECT_STATUS(GFK_STATUS_OVERLAP, decode(p, code, {1}, {}, &d, &q, bytes));
+    }
     // Nothing lost, nothing to do, and no addresses needed.
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, &nowhere, &nowhere, bytes));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, data, parity, bytes));

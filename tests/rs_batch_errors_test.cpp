@@ -140,10 +140,12 @@ TEST_P(RsBatchErrors, Overlap) {
     std::vector<void *> bad = pointers();
     bad[1] = static_cast<uint8_t *>(bad[K]) + 16; // lost overlaps what is read
     expect_pointers(GFK_STATUS_OVERLAP, bad, "lost overlaps", {1});
+    bad[1] = static_cast<uint8_t *>(bad[K + 1]) - 16; // parity that is not read
+    expect_pointers(GFK_STATUS_OVERLAP, bad, "lost overlaps what is there", {1});
 }
 
-// Inputs may be the same, what is not read or written may overlap anything, and so may stripes that
-// have nothing to do.
+// Inputs may be the same, what is not read may overlap them or be missing, and stripes that have
+// nothing to do may overlap anything.
 TEST_P(RsBatchErrors, NothingWrong) {
     std::vector<gfk_rs_stripe> list = stripes_->list();
     std::vector<void *> same = pointers();
@@ -154,7 +156,8 @@ TEST_P(RsBatchErrors, NothingWrong) {
     list[1].data = list[1].parity = {nullptr, nullptr, 0};
     const size_t lost[] = {2};
     std::vector<void *> few = pointers();
-    few[K + 1] = few[K + 2] = few[2];
+    few[K + 1] = nullptr;
+    few[K + 2] = few[1];
     list[2].data.pointers = few.data();
     list[2].parity.pointers = few.data() + K;
     list[2].lost = lost;

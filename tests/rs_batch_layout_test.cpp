@@ -53,7 +53,7 @@ Batch make_batch(unsigned w, const Choice &c, Random &random) {
             element = random.symbol(w);
         b.indices.emplace_back(c.k + rows, 0);
         b.patterns.push_back(
-            {rows, b.indices[p].data(), b.indices[p].data(), b.matrices[p].data()});
+            {rows, b.indices[p].data(), b.indices[p].data(), b.matrices[p].data(), 0, nullptr});
     }
     const size_t room = round_up(c.most_bytes, 16) + 48;
     b.memory = random.bytes(c.stripes * (c.k + c.most_rows) * room + 64);
@@ -343,7 +343,7 @@ TEST(BatchLayout, Division) {
     const gfk_batch_kernel kernel = {4, 4, 1, coefficient_words, copy_coefficients, nullptr};
     uint32_t matrix[4] = {1, 2, 3, 4};
     size_t none[5] = {};
-    gfk_batch_pattern pattern = {1, none, none, matrix};
+    gfk_batch_pattern pattern = {1, none, none, matrix, 0, nullptr};
     void *addresses[5];
     for (size_t i = 0; i < 5; i++)
         addresses[i] = reinterpret_cast<void *>((i + 1) << 40);

@@ -132,7 +132,7 @@ TEST_P(RsCallErrors, DataAndParity) {
     EXPECT_EQ(0u, differs.read());
 }
 
-// What is neither read nor written may be anywhere.
+// What is lost and not wanted may be anywhere.
 TEST_P(RsCallErrors, UnusedRegions) {
     const Indices lost = {0, 3, 7}, wanted = {3};
     stripe_->lose(lost);
@@ -143,6 +143,29 @@ TEST_P(RsCallErrors, UnusedRegions) {
     ASSERT_OK(gfk_rs_decoder_run(decoder.get(), &d, &p, BYTES, nullptr));
     EXPECT_TRUE(stripe_->is_rebuilt(wanted));
     count_checked();
+}
+
+// Parity that a decoder need not read is not to be overwritten, but may be missing.
+TEST_P(RsCallErrors, UnreadParity) {
+    const Indices lost = {0, 6};
+    const Decoder decoder = make_decoder(code_.get(), lost);
+    stripe_->lose(lost);
+    const gfk_regions d = data(), p = parity();
+    for (size_t region : lost)
+        for (ptrdiff_t offset :
+             {ptrdiff_t(1) - ptrdiff_t(BYTES), ptrdiff_t(0), ptrdiff_t(BYTES) - 1})
+            moved(region, stripe_->at(7) + offset, [&] {
+                EXPECT_STATUS(GFK_STATUS_OVERLAP,
+                              gfk_rs_decoder_run(decoder.get(), &d, &p, BYTES, nullptr));
+                EXPECT_STATUS(
+                    GFK_STATUS_OVERLAP,
+                    gfk_rs_decode(code_.get(), lost.data(), 2, nullptr, 0, &d, &p, BYTES, nullptr));
+                EXPECT_TRUE(stripe_->is_rebuilt({}));
+                count_checked();
+            });
+    moved(7, nullptr,
+          [&] { ASSERT_OK(gfk_rs_decoder_run(decoder.get(), &d, &p, BYTES, nullptr)); });
+    EXPECT_TRUE(stripe_->is_rebuilt(lost));
 }
 
 TEST_P(RsCallErrors, VerifyWord) {

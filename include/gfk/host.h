@@ -194,14 +194,16 @@ GFK_API gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code,
 
 /* gfk_rs_decode_host: rebuilds regions. lost and wanted as for gfk_rs_decoder_create, whose
  * statuses come on top; of regions that are neither read nor wanted the addresses may be NULL, so
- * with nothing to rebuild of all, but data and parity themselves may not. */
+ * with nothing to rebuild of all, but data and parity themselves may not. OVERLAP as for all calls of
+ * gfk/rs.h: parity that is not read is not overwritten either. */
 GFK_API gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size_t *lost,
                                       size_t lost_count, const size_t *wanted, size_t wanted_count,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, gfk_pipeline_report *report);
 
 /* gfk_rs_verify_host: *differs is 0 if the parity matches the data, else 1. Only reads the regions,
- * which may overlap. */
+ * which may overlap each other. On an error *differs is unchanged; INVALID_ARGUMENT where it is not
+ * aligned for its type, OVERLAP where it is within a region. */
 GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);

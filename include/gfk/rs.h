@@ -28,7 +28,8 @@ extern "C" {
  *            engine works on: the device's (gfk_rs_info.device >= 0) or the host's.
  * length     Any number of bytes that is a multiple of w/8; zero is success.
  * alignment  Any, each region its own; a common phase modulo 16 bytes is the fast path.
- * aliasing   A region that is written overlaps no other region of the call.
+ * aliasing   A region that is written overlaps no other region of the call, read or not; lost ones
+ *            that are not rebuilt do not count.
  * streams    As gfk_product_run: on a device asynchronous on `stream`; on the CPU `stream` is NULL
  *            and the work is done on return.
  * statuses   INVALID_ARGUMENT (NULL where a region or object is needed, a stride below bytes),

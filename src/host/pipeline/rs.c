@@ -29,7 +29,7 @@ gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
 gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_regions *data,
                               const gfk_regions *parity, size_t bytes, uint32_t *differs,
                               gfk_pipeline_report *report) {
-    if (code == NULL)
+    if (code == NULL || (uintptr_t)differs % sizeof *differs != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_request request = request_of(code, data, parity, bytes, GFK_WORK_CHECK);
     request.differs = differs;
@@ -40,7 +40,8 @@ gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
  */
 
 typedef struct rebuilding {
-    size_t *sources;
+    size_t *sources; /* k, and behind them what is neither lost nor read */
+    size_t unread_count;
     uint32_t *matrix;
     void **in, **out;
 } rebuilding;
@@ -57,6 +58,8 @@ static gfk_status rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const rebuildi
     if (status != GFK_STATUS_SUCCESS)
         return status;
     const gfk_regions in = {r->in, NULL, 0}, out = {r->out, NULL, 0};
+    if (gfk_rs_unread_overlap(k, parity, bytes, r->sources + k, r->unread_count, &out, count))
+        return GFK_STATUS_OVERLAP;
     const gfk_request request = {.field = &code->info.field,
                                  .rows = count,
                                  .cols = k,
@@ -69,7 +72,7 @@ static gfk_status rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const rebuildi
 }
 
 static gfk_status make_lists(rebuilding *r, size_t k, size_t count) {
-    r->sources = malloc(k * sizeof *r->sources);
+    r->sources = malloc((k + r->unread_count) * sizeof *r->sources);
     r->in = malloc(k * sizeof *r->in);
     r->out = malloc(count * sizeof *r->out);
     r->matrix =
@@ -87,16 +90,18 @@ gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size
     if (bytes % (code->info.field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     gfk_status status = GFK_STATUS_SUCCESS;
+    const size_t k = code->info.k, m = code->info.m;
     const size_t count = wanted ? wanted_count : lost_count;
-    if (bytes == 0 || count == 0 || count > code->info.m) { /* more cannot be right */
-        status = gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
+    if (bytes == 0 || count == 0 || count > m || lost_count > m) { /* more cannot be right */
+        status =
+            gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
         return status == GFK_STATUS_SUCCESS ? gfk_pipeline_idle(report) : status;
     }
-    rebuilding r = {.sources = NULL};
-    status = make_lists(&r, code->info.k, count);
+    rebuilding r = {.unread_count = m - lost_count};
+    status = make_lists(&r, k, count);
     if (status == GFK_STATUS_SUCCESS)
-        status =
-            gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, r.sources, r.matrix);
+        status = gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, r.sources,
+                                      r.sources + k, r.matrix);
     if (status == GFK_STATUS_SUCCESS)
         status =
             rebuild(pipeline, code, &r, wanted ? wanted : lost, count, data, parity, bytes, report);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "../field.h"
+#include "../product/overlap.h"
 #include "pipeline.h"
 
 static double now(void) {
@@ -159,6 +160,10 @@ static gfk_status run_locked(gfk_pipeline_t pipeline, const gfk_request *r,
     if (status == GFK_STATUS_SUCCESS)
         status =
             gfk_product_check_arguments(job.kept->host, r->in, r->out, r->bytes, NULL, 0, NULL);
+    if (status == GFK_STATUS_SUCCESS && r->differs != NULL && r->bytes != 0 &&
+        (gfk_regions_touch(r->in, r->cols, r->bytes, r->differs, sizeof *r->differs) ||
+         gfk_regions_touch(r->out, r->rows, r->bytes, r->differs, sizeof *r->differs)))
+        status = GFK_STATUS_OVERLAP;
     if (status == GFK_STATUS_SUCCESS && r->bytes != 0)
         status = run(&job, report);
     if (status == GFK_STATUS_SUCCESS && r->differs != NULL)

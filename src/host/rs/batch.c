@@ -87,7 +87,9 @@ static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
     if (status != GFK_STATUS_SUCCESS)
         return status;
     const gfk_regions in = {.pointers = address}, out = {.pointers = address + info->k};
-    if (gfk_outputs_overlap(&in, info->k, &out, pattern->rows, stripe->bytes))
+    if (gfk_outputs_overlap(&in, info->k, &out, pattern->rows, stripe->bytes) ||
+        gfk_rs_unread_overlap(info->k, &stripe->parity, stripe->bytes, pattern->unread,
+                              pattern->unread_count, &out, pattern->rows))
         return GFK_STATUS_OVERLAP;
     b->stripes[b->stripe_count++] = (gfk_batch_stripe){stripe->bytes, index, b->address_count};
     b->address_count += info->k + pattern->rows;

@@ -29,6 +29,8 @@ typedef struct gfk_batch_pattern {
     size_t *outputs;  /* rows indices of regions, ascending */
     size_t *sources;  /* k of them */
     uint32_t *matrix; /* rows * k */
+    size_t unread_count;
+    size_t *unread; /* parity that is neither lost nor read */
 } gfk_batch_pattern;
 
 typedef struct gfk_batch_stripe {

@@ -54,13 +54,15 @@ static gfk_status reserve(gfk_batch_patterns *p, size_t m) {
 /* All of a pattern is one allocation, which `outputs` begins. */
 static gfk_status make(gfk_batch_pattern *pattern, gfk_rs_t code, const size_t *lost, size_t rows,
                        bool encode) {
-    const size_t k = code->info.k, indices = rows + k;
+    const size_t k = code->info.k, unread = code->info.m - rows, indices = rows + k + unread;
     size_t *memory = malloc(indices * sizeof *memory + rows * k * sizeof *pattern->matrix);
     if (memory == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     pattern->rows = rows;
     pattern->outputs = memory;
     pattern->sources = memory + rows;
+    pattern->unread = pattern->sources + k;
+    pattern->unread_count = unread;
     pattern->matrix = (uint32_t *)(void *)(memory + indices);
     if (rows != 0)
         memcpy(pattern->outputs, lost, rows * sizeof *lost);
@@ -70,7 +72,8 @@ static gfk_status make(gfk_batch_pattern *pattern, gfk_rs_t code, const size_t *
             pattern->sources[i] = i;
         memcpy(pattern->matrix, code->matrix, rows * k * sizeof *pattern->matrix);
     } else if (rows != 0) {
-        status = gfk_rs_decode_matrix(code, lost, rows, NULL, 0, pattern->sources, pattern->matrix);
+        status = gfk_rs_decode_matrix(code, lost, rows, NULL, 0, pattern->sources, pattern->unread,
+                                      pattern->matrix);
     }
     if (status != GFK_STATUS_SUCCESS)
         free(memory);
@@ -83,7 +86,7 @@ gfk_status gfk_batch_patterns_find(gfk_batch_patterns *p, gfk_rs_t code, const s
     if (lost == NULL && lost_count != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (lost_count > m) /* says what is wrong with it */
-        return gfk_rs_decode_matrix(code, lost, lost_count, NULL, 0, NULL, NULL);
+        return gfk_rs_decode_matrix(code, lost, lost_count, NULL, 0, NULL, NULL, NULL);
     gfk_status status = reserve(p, m);
     if (status != GFK_STATUS_SUCCESS)
         return status;

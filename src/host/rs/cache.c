@@ -179,7 +179,7 @@ gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count, c
         wanted_count = lost_count;
     }
     if (lost_count > code->info.m) /* no key for it; what is wrong? */
-        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
+        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
     if (wanted_count > lost_count)
         return GFK_STATUS_INVALID_ARGUMENT;
     size_t few[FEW], *key = few;

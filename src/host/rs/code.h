@@ -3,6 +3,8 @@
 #ifndef GFK_HOST_RS_CODE_H
 #define GFK_HOST_RS_CODE_H
 
+#include <stdbool.h>
+
 #include <gfk/gfk.h>
 #include <gfk/rs.h>
 
@@ -43,17 +45,22 @@ gfk_status gfk_rs_delta_create(gfk_rs_t code);
 /* ---- what is lost: decode_matrix.c --------------------------------------------------------------
  */
 
-/* The regions to read (sources, k of them) and the wanted_count x k matrix that makes the wanted
- * ones of them. Lists as gfk_rs_decoder_create's, whose statuses these are; wanted NULL is lost.
- * NULL outputs are left out. For a code with k = m = 128 under 20 ms on one core. */
+/* The regions to read (sources, k of them), those that are neither read nor lost (unread,
+ * m - lost_count of them, all parity), and the wanted_count x k matrix that makes the wanted ones of
+ * the sources. Lists as gfk_rs_decoder_create's, whose statuses these are; wanted NULL is lost. NULL
+ * outputs are left out. For a code with k = m = 128 under 20 ms on one core. */
 gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
                                 const size_t *wanted, size_t wanted_count, size_t *sources,
-                                uint32_t *matrix);
+                                size_t *unread, uint32_t *matrix);
 
 /* decoder.c: where region `index` is, 0 to k + m - 1; NULL in a list of pointers is as good as any.
  * INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: beyond the address space. */
 gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *parity,
                           size_t bytes, size_t index, void **address);
+/* decoder.c: does one of the regions out, which are written, share a byte with one of these parity
+ * regions? They may be missing. */
+bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, const size_t *unread,
+                           size_t unread_count, const gfk_regions *out, size_t outs);
 
 /* ---- what is damaged: locate.c ------------------------------------------------------------------
  */

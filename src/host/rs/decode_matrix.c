@@ -7,9 +7,9 @@
 #include "../nibbles.h"
 #include "code.h"
 
-enum { THERE = 0, LOST = 1, WANTED = 2 };
+enum { THERE = 0, LOST = 1, WANTED = 2, READ = 3 };
 
-/* What each region is. THERE, LOST or WANTED (which is lost too). */
+/* What each region is. THERE, LOST or WANTED (which is lost too); fill makes some of them READ. */
 static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost_count,
                              const size_t *wanted, size_t wanted_count, unsigned char *state) {
     if ((lost == NULL && lost_count != 0) || (wanted == NULL && wanted_count != 0))
@@ -140,7 +140,7 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
     }
 }
 
-static gfk_status fill(gfk_rs_t code, const unsigned char *state, const size_t *wanted,
+static gfk_status fill(gfk_rs_t code, unsigned char *state, const size_t *wanted,
                        size_t wanted_count, solver *s, size_t *lost, size_t *sources,
                        uint32_t *matrix) {
     const size_t k = code->info.k;
@@ -152,8 +152,10 @@ static gfk_status fill(gfk_rs_t code, const unsigned char *state, const size_t *
             lost[s->e++] = i;
     if (!solve(s, code, state, lost))
         return GFK_STATUS_SINGULAR;
-    for (size_t r = 0; r < s->e; r++)
+    for (size_t r = 0; r < s->e; r++) {
         sources[there + r] = k + s->parity[r];
+        state[sources[there + r]] = READ;
+    }
     for (size_t i = 0; i < wanted_count && matrix != NULL; i++)
         wanted_row(s, code, sources, lost, wanted[i], matrix + i * k);
     return GFK_STATUS_SUCCESS;
@@ -161,7 +163,7 @@ static gfk_status fill(gfk_rs_t code, const unsigned char *state, const size_t *
 
 gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
                                 const size_t *wanted, size_t wanted_count, size_t *sources,
-                                uint32_t *matrix) {
+                                size_t *unread, uint32_t *matrix) {
     const size_t k = code->info.k, m = code->info.m;
     if (wanted == NULL && wanted_count == 0) {
         wanted = lost;
@@ -190,6 +192,9 @@ gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_c
         free(rows);
         free(lists);
     }
+    for (size_t i = k; i < k + m && status == GFK_STATUS_SUCCESS && unread != NULL; i++)
+        if (state[i] == THERE)
+            *unread++ = i;
     free(state);
     return status;
 }

@@ -14,8 +14,8 @@ enum { GROUP = 1024 };
 struct gfk_rs_decoder {
     size_t k, symbol;
     int device; /* -1: the host */
-    size_t wanted_count;
-    size_t *wanted, *sources; /* one allocation, with sources behind */
+    size_t wanted_count, unread_count;
+    size_t *wanted, *sources, *unread; /* one allocation, in this order */
     size_t row_groups, col_groups;
     gfk_product_t *products; /* row_groups * col_groups; NULL: nothing to rebuild */
 };
@@ -68,7 +68,7 @@ gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const
     if (status != GFK_STATUS_SUCCESS)
         return status;
     if (lost_count > code->info.m) /* allocate nothing for it; what is wrong? */
-        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL);
+        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
     if (wanted_count > lost_count)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (wanted == NULL && wanted_count == 0) {
@@ -84,12 +84,14 @@ gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const
         d->symbol = code->info.field.w / 8;
         d->device = code->info.device;
         d->wanted_count = wanted_count;
-        d->wanted = malloc((wanted_count + k) * sizeof *d->wanted);
+        d->unread_count = code->info.m - lost_count;
+        d->wanted = malloc((wanted_count + k + d->unread_count) * sizeof *d->wanted);
     }
     if (d != NULL && matrix != NULL && d->wanted != NULL) {
         d->sources = d->wanted + wanted_count;
-        status =
-            gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, d->sources, matrix);
+        d->unread = d->sources + k;
+        status = gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, d->sources,
+                                      d->unread, matrix);
         for (size_t i = 0; i < wanted_count && status == GFK_STATUS_SUCCESS; i++)
             d->wanted[i] = wanted[i];
         if (status == GFK_STATUS_SUCCESS && wanted_count != 0)
@@ -141,6 +143,23 @@ gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *
     return GFK_STATUS_SUCCESS;
 }
 
+bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, const size_t *unread,
+                           size_t unread_count, const gfk_regions *out, size_t outs) {
+    void *pointers[GROUP], *address = NULL;
+    const gfk_regions others = {pointers, NULL, 0};
+    for (size_t i = 0, count = 0; i < unread_count; i++) {
+        if (gfk_rs_address(k, NULL, parity, bytes, unread[i], &address) == GFK_STATUS_SUCCESS &&
+            address != NULL)
+            pointers[count++] = address;
+        if (count != 0 && (count == GROUP || i + 1 == unread_count)) {
+            if (gfk_outputs_overlap(&others, count, out, outs, bytes))
+                return true;
+            count = 0;
+        }
+    }
+    return false;
+}
+
 static gfk_status gather(const where *w, const size_t *indices, size_t count, void **pointers) {
     gfk_status status = GFK_STATUS_SUCCESS;
     for (size_t n = 0; n < count && status == GFK_STATUS_SUCCESS; n++)
@@ -157,6 +176,22 @@ static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
     if (status != GFK_STATUS_SUCCESS)
         return status;
     return device == d->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+}
+
+/* Parity that is neither lost nor read is not to be lost by this. */
+static gfk_status check_unread(gfk_rs_decoder_t d, const where *w) {
+    void *pointers[GROUP];
+    const gfk_regions out = {pointers, NULL, 0};
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (size_t r = 0; r < d->row_groups && status == GFK_STATUS_SUCCESS; r++) {
+        const size_t outs = group_size(d->wanted_count, r);
+        status = gather(w, d->wanted + r * GROUP, outs, pointers);
+        if (status == GFK_STATUS_SUCCESS &&
+            gfk_rs_unread_overlap(w->k, w->parity, w->bytes, d->unread, d->unread_count, &out,
+                                  outs))
+            status = GFK_STATUS_OVERLAP;
+    }
+    return status;
 }
 
 /* One pair of groups: only its checks, or all. */
@@ -202,6 +237,7 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
         return GFK_STATUS_SUCCESS;
     const where w = {data, parity, d->k, bytes};
     const bool several = d->row_groups * d->col_groups > 1;
+    status = check_unread(d, &w);
     for (int pass = several ? 0 : 1; pass < 2; pass++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++)
