@@ -22,7 +22,7 @@ def on_cpu(p, shape):
 
 
 def lines_of(rows):
-    """Operation, rows compiled in and with a run-time matrix, row on the CPU, what 100 % is."""
+    """Operation, rows that may be compiled and with a run-time matrix, row on the CPU, what 100 % is."""
     p, codes = report_products.Products(rows), report_rs.Codes(rows)
 
     def code_rows(what, detail="", size=None):
@@ -75,4 +75,4 @@ def block(rows):
                       f"{rate(call.gbps)} ({report_host.percent(call.gbps, call.bound, 0)} %)",
                       "-", "(none: sends 10 regions, fetches 4)"])
     return text + "\n\n" + table(
-        ["w = 8", "compiled in", "run-time matrix", cpu, "100 % is a kernel that"], cells)
+        ["w = 8", "compiling allowed", "run-time matrix", cpu, "100 % is a kernel that"], cells)

@@ -141,13 +141,13 @@ def verify(codes):
 
 
 def update(codes):
-    lines = [[code_text(row), matrices(row), row.variant, rate(row.gbps),
+    lines = [[code_text(row), matrices(row), rate(row.gbps),
               number(row.raw["traffic_GBps"], 0), f"{row.percent:.1f}", at_least(UPDATE)]
              for row in codes.of("update")]
     return "One data region has changed: its old and its new bytes and m parity regions are read, " \
         "m parity regions are written. A plain kernel of the same 2 + m reads and m writes is the " \
         "ceiling.\n\n" + table(
-            ["code", "matrices", "engine", "GB/s of the changed region", "traffic GB/s",
+            ["code", "matrices", "GB/s of the changed region", "traffic GB/s",
              "% of the plain kernel", "asked"], lines) if lines else ""
 
 

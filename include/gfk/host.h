@@ -194,8 +194,8 @@ GFK_API gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code,
 
 /* gfk_rs_decode_host: rebuilds regions. lost and wanted as for gfk_rs_decoder_create, whose
  * statuses come on top; of regions that are neither read nor wanted the addresses may be NULL, so
- * with nothing to rebuild of all, but data and parity themselves may not. OVERLAP as for all calls of
- * gfk/rs.h: parity that is not read is not overwritten either. */
+ * with nothing to rebuild of all, but data and parity themselves may not. OVERLAP as for all calls
+ * of gfk/rs.h: parity that is not read is not overwritten either. */
 GFK_API gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size_t *lost,
                                       size_t lost_count, const size_t *wanted, size_t wanted_count,
                                       const gfk_regions *data, const gfk_regions *parity,

@@ -79,12 +79,13 @@ typedef struct gfk_product_desc {
     gfk_method method;        /* AUTO, or only perop engines of this method */
     int device;   /* CUDA device number; -1: the calling thread's current device. A number rules
                      engines on the CPU out, unless engine or family names them. */
-    bool compile; /* create may compile the matrix into a kernel: tens of milliseconds, unless it is
-                     one of the common codes or in the cache */
-    const char *cache_folder; /* where compiled kernels are kept; NULL: nowhere. Made if missing. A
-                                 folder that cannot be used is as good as none. */
+    bool compile; /* create may compile the matrix into a kernel, unless it is one of the common
+                     codes or in the cache: tens of milliseconds, half a second for (64,32) */
+    const char *cache_folder; /* where compiled kernels are kept, up to 256 MiB of them; NULL:
+                                 nowhere. Made if missing. A folder that cannot be used, or that
+                                 others than its owner may write to, is as good as none. */
     size_t bytes;             /* the length of the regions to come, for the choice; 0: long */
-    uint64_t table_limit;     /* bytes allowed for tables; 0: GFK_DEFAULT_TABLE_LIMIT */
+    uint64_t table_limit;     /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -96,7 +97,8 @@ typedef struct gfk_product_info {
     gfk_field field;
     size_t rows, cols;
     int device;               /* -1 for engines on the CPU */
-    uint64_t table_bytes;     /* device or host memory that the product holds */
+    uint64_t table_bytes;     /* device or host memory of the engine's tables; the copy of the
+                                 matrix, 4 bytes an element, is not among them */
     uint64_t workspace_bytes; /* that every run needs */
     bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
     uint64_t reserved[4];     /* 0 */

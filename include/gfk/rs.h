@@ -153,8 +153,8 @@ typedef struct gfk_rs_decoder *gfk_rs_decoder_t;
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k + m - 1, an index twice, a wanted one
  * that is not lost, another device); TOO_MANY_ERASURES (more than m lost); SINGULAR (the regions
- * left do not determine the lost ones; MDS codes never); otherwise as gfk_product_create. On an
- * error *decoder is unchanged. Any thread. */
+ * left do not determine all lost ones, wanted or not; MDS codes never); otherwise as
+ * gfk_product_create. On an error *decoder is unchanged. Any thread. */
 GFK_API gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code,
                                          const size_t *lost, size_t lost_count,
                                          const size_t *wanted, size_t wanted_count,
