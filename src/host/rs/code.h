@@ -46,9 +46,9 @@ gfk_status gfk_rs_delta_create(gfk_rs_t code);
  */
 
 /* The regions to read (sources, k of them), those that are neither read nor lost (unread,
- * m - lost_count of them, all parity), and the wanted_count x k matrix that makes the wanted ones of
- * the sources. Lists as gfk_rs_decoder_create's, whose statuses these are; wanted NULL is lost. NULL
- * outputs are left out. For a code with k = m = 128 under 20 ms on one core. */
+ * m - lost_count of them, all parity), and the wanted_count x k matrix that makes the wanted ones
+ * of the sources. Lists as gfk_rs_decoder_create's, whose statuses these are; wanted NULL is lost.
+ * NULL outputs are left out. For a code with k = m = 128 under 20 ms on one core. */
 gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
                                 const size_t *wanted, size_t wanted_count, size_t *sources,
                                 size_t *unread, uint32_t *matrix);
