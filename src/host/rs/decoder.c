@@ -178,32 +178,20 @@ static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
     return device == d->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
 }
 
-/* Parity that is neither lost nor read is not to be lost by this. */
-static gfk_status check_unread(gfk_rs_decoder_t d, const where *w) {
-    void *pointers[GROUP];
-    const gfk_regions out = {pointers, NULL, 0};
-    gfk_status status = GFK_STATUS_SUCCESS;
-    for (size_t r = 0; r < d->row_groups && status == GFK_STATUS_SUCCESS; r++) {
-        const size_t outs = group_size(d->wanted_count, r);
-        status = gather(w, d->wanted + r * GROUP, outs, pointers);
-        if (status == GFK_STATUS_SUCCESS &&
-            gfk_rs_unread_overlap(w->k, w->parity, w->bytes, d->unread, d->unread_count, &out,
-                                  outs))
-            status = GFK_STATUS_OVERLAP;
-    }
-    return status;
-}
-
 /* One pair of groups: only its checks, or all. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t c, bool check,
                            gfk_stream_t stream) {
     void *in_pointers[GROUP], *out_pointers[GROUP];
     const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointers, NULL, 0};
-    gfk_status status = gather(w, d->sources + c * GROUP, group_size(d->k, c), in_pointers);
+    const size_t ins = group_size(d->k, c), outs = group_size(d->wanted_count, r);
+    gfk_status status = gather(w, d->sources + c * GROUP, ins, in_pointers);
     if (status == GFK_STATUS_SUCCESS)
-        status = gather(w, d->wanted + r * GROUP, group_size(d->wanted_count, r), out_pointers);
+        status = gather(w, d->wanted + r * GROUP, outs, out_pointers);
     if (status != GFK_STATUS_SUCCESS)
         return status;
+    if (c == 0 &&
+        gfk_rs_unread_overlap(w->k, w->parity, w->bytes, d->unread, d->unread_count, &out, outs))
+        return GFK_STATUS_OVERLAP;
     gfk_product_t product = d->products[r * d->col_groups + c];
     if (!check)
         return gfk_product_run(product, &in, &out, w->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
@@ -211,7 +199,6 @@ static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t 
     status = gfk_product_check_arguments(product, &in, &out, w->bytes, NULL, 0, stream);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    const size_t ins = group_size(d->k, c), outs = group_size(d->wanted_count, r);
     if (gfk_outputs_overlap(&in, ins, &out, outs, w->bytes))
         return GFK_STATUS_OVERLAP;
     /* Outputs with those of a group before. */
@@ -237,7 +224,6 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
         return GFK_STATUS_SUCCESS;
     const where w = {data, parity, d->k, bytes};
     const bool several = d->row_groups * d->col_groups > 1;
-    status = check_unread(d, &w);
     for (int pass = several ? 0 : 1; pass < 2; pass++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++)
