@@ -97,6 +97,7 @@ struct gfk_job {
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
+    const uint32_t *answer; /* GFK_WORK_CHECK: where the caller wants it */
     bool in_place;          /* one region, multiplied where it is */
     atomic_size_t next;     /* the part of the byte range that somebody has begun */
     uint32_t differs;       /* a mark, as gfk_mark sets it */
@@ -136,8 +137,8 @@ gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
 /* A call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 
-/* regions.c: do outputs overlap what they must not? Clears job->in_place where the output is not
- * the input. */
+/* regions.c: does what is written overlap what it must not? Clears job->in_place where the output
+ * is not the input. */
 gfk_status gfk_job_overlap(gfk_job *job);
 /* regions.c: which regions must be staged. INVALID_ARGUMENT for one in device memory. */
 gfk_status gfk_job_stage(gfk_job *job);

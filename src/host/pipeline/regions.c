@@ -4,9 +4,15 @@
 #include "../product/overlap.h"
 #include "pipeline.h"
 
+static bool has_answer(const gfk_side *side, const gfk_job *job) {
+    return gfk_regions_touch(side->regions, side->count, job->bytes, job->answer,
+                             sizeof *job->answer);
+}
+
 gfk_status gfk_job_overlap(gfk_job *job) {
     if (job->work == GFK_WORK_CHECK)
-        return GFK_STATUS_SUCCESS;
+        return has_answer(&job->in, job) || has_answer(&job->out, job) ? GFK_STATUS_OVERLAP
+                                                                       : GFK_STATUS_SUCCESS;
     job->in_place = job->in_place && gfk_region_address(job->in.regions, 0) ==
                                          gfk_region_address(job->out.regions, 0);
     return !job->in_place && gfk_outputs_overlap(job->in.regions, job->in.count, job->out.regions,
