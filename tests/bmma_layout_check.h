@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the warpgroup kernels' layouts share.
+// What the tests of the BMMA engines' layouts share.
 #pragma once
 
 #include "harness.h"
@@ -9,8 +9,8 @@
 using Regions = std::vector<std::vector<uint32_t>>; // words
 
 // Runs one unit of random regions, or of all ones, by run_unit(table, in, out), and compares every
-// symbol with the field's own product.
-template <class T, class Run>
+// symbol with the field's own product. Words: of a region in a unit. Outputs hold something before.
+template <class T, size_t Words = T::unit_bytes / 4, class Run>
 void check_unit(size_t rows, size_t cols, uint64_t polynomial, bool ones, Run run_unit) {
     Random random(rows * 1000 + cols);
     gfk_field field;
@@ -18,8 +18,7 @@ void check_unit(size_t rows, size_t cols, uint64_t polynomial, bool ones, Run ru
     std::vector<uint32_t> matrix(rows * cols);
     for (auto &c : matrix)
         c = random.symbol(T::w);
-    const size_t words = T::unit_bytes / 4;
-    Regions in(cols, std::vector<uint32_t>(words)), out(rows, std::vector<uint32_t>(words));
+    Regions in(cols, std::vector<uint32_t>(Words)), out(rows, std::vector<uint32_t>(Words));
     for (auto &region : in)
         for (auto &word : region)
             word = ones ? 0xffffffff : random.symbol(32);
@@ -30,7 +29,7 @@ void check_unit(size_t rows, size_t cols, uint64_t polynomial, bool ones, Run ru
     gfk::bmma::build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
     run_unit(table, in, out);
     for (size_t j = 0; j < rows; j++)
-        for (size_t at = 0; at < words; at++) {
+        for (size_t at = 0; at < Words; at++) {
             uint32_t expected = 0;
             for (size_t i = 0; i < cols; i++)
                 for (unsigned bit = 0; bit < 32; bit += T::w) {

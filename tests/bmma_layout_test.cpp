@@ -2,11 +2,12 @@
 // The BMMA engines' layout on the CPU: the MMA is emulated with the fragments that the PTX ISA
 // documents, what lanes do before and after it is the kernels' own code, and the result is compared
 // with the field's arithmetic.
-#include "harness.h"
+#include <algorithm>
+
+#include "bmma_layout_check.h"
 #include "mma_emulation.h"
 
 #include "../src/kernels/product/bmma_layout.h"
-#include "../src/kernels/product/bmma_tables.h"
 
 using namespace gfk::bmma;
 
@@ -14,9 +15,8 @@ namespace {
 
 // One unit of cells through all passes and groups, as the kernels do it.
 template <class T, Pack P>
-void run_unit(const std::vector<uint32_t> &table, size_t rows, size_t cols,
-              const std::vector<std::vector<uint32_t>> &in,
-              std::vector<std::vector<uint32_t>> &out) {
+void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
+    const size_t rows = out.size(), cols = in.size();
     const size_t groups = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
     for (size_t pass = 0; pass < passes; pass++) {
         static uint32_t a[32][T::symbols][T::steps];
@@ -94,36 +94,12 @@ void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
                  << "w " << T::w << " lanes " << T::lanes << " slots " << T::slots << " words "
                  << T::cell_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
                  << rows << (ones ? ", all ones" : ""));
-    Random random(rows * 1000 + cols);
-    gfk_field field;
-    ASSERT_EQ(gfk_field_init(&field, T::w, polynomial), GFK_STATUS_SUCCESS);
-    std::vector<uint32_t> matrix(rows * cols);
-    for (auto &c : matrix)
-        c = random.symbol(T::w);
-    const size_t words = T::cells * T::cell_words;
-    std::vector<std::vector<uint32_t>> in(cols, std::vector<uint32_t>(words));
-    for (auto &region : in)
-        for (auto &word : region)
-            word = ones ? 0xffffffff : random.symbol(32);
-    std::vector<std::vector<uint32_t>> out(rows, std::vector<uint32_t>(words, 0));
-    std::vector<uint32_t> table(matrix_words<T>(rows, cols));
-    build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
-    run_unit<T, P>(table, rows, cols, in, out);
-    for (size_t j = 0; j < rows; j++)
-        for (size_t at = 0; at < words; at++) {
-            uint32_t expected = 0;
-            for (size_t i = 0; i < cols; i++)
-                for (unsigned bit = 0; bit < 32; bit += T::w) {
-                    uint32_t product = 0;
-                    ASSERT_EQ(gfk_field_multiply(&field, matrix[j * cols + i],
-                                                 in[i][at] << (32 - T::w - bit) >> (32 - T::w),
-                                                 &product),
-                              GFK_STATUS_SUCCESS);
-                    expected ^= product << bit;
-                }
-            ASSERT_EQ(out[j][at], expected) << "output " << j << " word " << at;
-            count_checked();
-        }
+    check_unit<T, T::cells * T::cell_words>(
+        rows, cols, polynomial, ones, [&](const auto &table, const Regions &in, Regions &out) {
+            for (auto &region : out)
+                std::fill(region.begin(), region.end(), 0); // passes add to it
+            run_unit<T, P>(table, in, out);
+        });
 }
 
 // Full and partial passes and groups, more than one of each, and the largest counts there are.

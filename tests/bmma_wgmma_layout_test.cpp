@@ -2,7 +2,7 @@
 // The layout of the BMMA engine's warpgroup kernel on the CPU: the MMA is emulated, with its
 // operand in shared memory read through the descriptor; what lanes do before and after it is the
 // kernel's own code.
-#include "bmma_wgmma_check.h"
+#include "bmma_layout_check.h"
 #include "mma_emulation.h"
 
 #include "../src/kernels/product/bmma_wgmma_layout.h"
