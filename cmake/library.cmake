@@ -1,38 +1,65 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# gfk_add_library(target): the library from its sources. The tests call it a second time, for a
-# build with rows that are wrong on purpose.
+# How the library is put together; src/CMakeLists.txt names the object libraries.
+
+# What every part of the library is compiled with.
+function(gfk_library_settings target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  # POSIX, and sched_getaffinity.
+  target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
+  set_target_properties(
+    ${target}
+    PROPERTIES C_VISIBILITY_PRESET hidden
+               CXX_VISIBILITY_PRESET hidden
+               CUDA_VISIBILITY_PRESET hidden
+               CUDA_RUNTIME_LIBRARY Static
+               POSITION_INDEPENDENT_CODE ON)
+  # A quarter of the size for five architectures. Drivers of CUDA 13 read it; an nvcc of CUDA 12 may
+  # meet an older one.
+  if(GFK_HAVE_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+  endif()
+  gfk_warnings(${target})
+endfunction()
+
+# gfk_objects(NAME): an object library. The folders add their files by target_sources.
+function(gfk_objects name)
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL)
+  gfk_library_settings(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  if(NOT BUILD_SHARED_LIBS)
+    target_compile_definitions(${name} PRIVATE GFK_STATIC)
+  endif()
+endfunction()
+
+# gfk_add_library(TARGET): the library, from the object libraries and the lists of rows.
 function(gfk_add_library target)
-  # Absolute, because the tests call this from their own folder.
-  list(TRANSFORM GFK_HOST_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
-  list(TRANSFORM GFK_CUDA_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
-  add_library(${target} ${GFK_HOST_SOURCES})
+  set(host ${PROJECT_SOURCE_DIR}/src/host)
+  add_library(
+    ${target}
+    ${host}/region/registry.c ${host}/product/registry.c $<TARGET_OBJECTS:gfk_base>
+    $<TARGET_OBJECTS:gfk_host>)
+  gfk_library_settings(${target})
   target_include_directories(
     ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  # POSIX, and sched_getaffinity.
-  target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
   target_link_libraries(${target} PRIVATE Threads::Threads)
   if(GFK_HAVE_ISAL)
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/host/product/isal.c)
     target_compile_definitions(${target} PRIVATE GFK_HAVE_ISAL)
     target_link_libraries(${target} PRIVATE ISAL::isal)
   endif()
   if(GFK_HAVE_CUDA)
-    target_sources(${target} PRIVATE ${GFK_CUDA_SOURCES} $<TARGET_OBJECTS:gfk_xor_common>
-                                     $<TARGET_OBJECTS:gfk_wgmma>)
+    target_sources(
+      ${target}
+      PRIVATE ${host}/device/bus_cuda.c ${host}/device/code_cuda.c ${host}/device/device_cuda.c
+              $<TARGET_OBJECTS:gfk_xor> $<TARGET_OBJECTS:gfk_xor_generator>
+              $<TARGET_OBJECTS:gfk_xor_prebuilt> $<TARGET_OBJECTS:gfk_kernels>
+              $<TARGET_OBJECTS:gfk_wgmma>)
     target_compile_definitions(${target} PRIVATE GFK_HAVE_CUDA)
     # The xor engine looks for nvJitLink at run time.
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})
-    set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
-    # A quarter of the size for five architectures. Drivers of CUDA 13 read it; an nvcc of CUDA 12 may
-    # meet an older one.
-    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-      target_compile_options(${target}
-                             PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
-    endif()
   else()
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/host/device_none.c
-                                     ${PROJECT_SOURCE_DIR}/src/host/pipeline/none.c)
+    target_sources(${target} PRIVATE ${host}/device/bus_none.c ${host}/device/device_none.c
+                                     ${PROJECT_SOURCE_DIR}/src/kernels/none.c)
   endif()
   if(NOT BUILD_SHARED_LIBS)
     target_compile_definitions(${target} PUBLIC GFK_STATIC)
@@ -42,11 +69,7 @@ function(gfk_add_library target)
   endif()
   set_target_properties(
     ${target}
-    PROPERTIES C_VISIBILITY_PRESET hidden
-               CXX_VISIBILITY_PRESET hidden
-               CUDA_VISIBILITY_PRESET hidden
-               POSITION_INDEPENDENT_CODE ON
-               OUTPUT_NAME gfk
+    PROPERTIES OUTPUT_NAME gfk
                VERSION ${PROJECT_VERSION}
                # Before 1.0 a minor version may change the interface.
                SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -55,5 +78,4 @@ function(gfk_add_library target)
     target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")
     set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
   endif()
-  gfk_warnings(${target})
 endfunction()

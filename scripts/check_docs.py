@@ -52,7 +52,7 @@ def links(documents):
 
 
 def methods():
-    ids = set(re.findall(r"^GFK_(?:HOST|CUDA)_ROW\((\w+)", read("src/host/kernels.def"), re.M))
+    ids = set(re.findall(r"^GFK_(?:HOST|CUDA)_ROW\((\w+)", read("src/host/region/kernels.def"), re.M))
     pattern = re.compile(r"`((?:%s)_w(?:8|16|32)_\w+)`" % "|".join(METHODS))
     for method in METHODS:
         path = f"docs/methods/{method}.md"
@@ -63,7 +63,7 @@ def methods():
             yield f"{path} has no section Ladder"
         for name in pattern.findall(read(path)):
             if name not in ids:
-                yield f"{path} names {name}, which is not in src/host/kernels.def"
+                yield f"{path} names {name}, which is not in src/host/region/kernels.def"
 
 
 def main():

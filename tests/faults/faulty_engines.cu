@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The right products, then one wrong bit in the last symbol of the last output.
 #include "host/product/engine.h"
-#include "kernels/launch.cuh"
+#include "kernels/common/launch.cuh"
 
 extern "C" {
 gfk_engine_accepts_fn gfk_perop_split_w8_accepts, gfk_perop_split_w16_accepts,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The right product, then one wrong bit in the last symbol.
-#include "kernels/launch.cuh"
+#include "kernels/common/launch.cuh"
 
 extern "C" {
 gfk_run_fn gfk_shift_w8_naive, gfk_shift_w16_naive, gfk_shift_w32_naive;

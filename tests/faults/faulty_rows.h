@@ -4,8 +4,8 @@
 #ifndef GFK_TESTS_FAULTY_ROWS_H
 #define GFK_TESTS_FAULTY_ROWS_H
 
-#include "kernel.h"
-#include "product/engine.h"
+#include "host/product/engine.h"
+#include "host/region/kernel.h"
 
 gfk_run_fn gfk_shift_host_faulty;
 gfk_engine_run_fn gfk_host_product_faulty;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/host/pipeline/pipeline.h"
+#include "host/pipeline/pipeline.h"
 
 enum { CHECKSUM_LINE = 26 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/host/product/xor/cache.h"
+#include "host/product/xor/disk_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  * FAKE_FAILS_AFTER, the number of the call that fails; FAKE_DIES=1; FAKE_STATUS, a gfk_status. */
 #include <stdlib.h>
 
-#include "../fake_bus.h"
+#include "support/fake_bus.h"
 
 static unsigned long long number(const char *name, unsigned long long otherwise) {
     const char *text = getenv(name);

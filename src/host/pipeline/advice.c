@@ -2,7 +2,7 @@
 /* From the rates of a calibration to the time that each path takes. */
 #include <stdio.h>
 
-#include "../field.h"
+#include "host/base/field.h"
 #include "pipeline.h"
 
 enum { IN, OUT, SUM };              /* of gfk_calibration.bus */

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cauchy.h"
+#include "host/base/cauchy.h"
 #include "pipeline.h"
 
 enum {

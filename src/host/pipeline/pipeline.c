@@ -2,7 +2,7 @@
 /* Pipelines: from a descriptor to what they own, and back. */
 #include <stdlib.h>
 
-#include "../cores.h"
+#include "host/base/cores.h"
 #include "pipeline.h"
 
 enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4 };

@@ -11,9 +11,9 @@
 #include <gfk/gfk.h>
 #include <gfk/host.h>
 
-#include "../pool.h"
-#include "../product/engine.h"
-#include "bus.h"
+#include "host/base/pool.h"
+#include "host/device/bus.h"
+#include "host/product/engine.h"
 
 enum { GFK_KEPT_MATRICES = 8, GFK_ONE_MARK = 63 /* the shift that leaves one for all */ };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a call's regions have to do with each other, and which of them a device reaches by itself.
  */
-#include "../product/overlap.h"
+#include "host/product/overlap.h"
 #include "pipeline.h"
 
 static bool has_answer(const gfk_side *side, const gfk_job *job) {

@@ -2,7 +2,7 @@
 /* The calls with codes: which matrix, and which regions it goes between. */
 #include <stdlib.h>
 
-#include "../rs/code.h"
+#include "host/rs/code.h"
 #include "pipeline.h"
 
 static gfk_request request_of(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,

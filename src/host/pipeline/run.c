@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../field.h"
+#include "host/base/field.h"
 #include "pipeline.h"
 
 static double now(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice of an engine: what the descriptor allows, in the order of measured speed. */
 #include "choice.h"
-#include "../field.h"
+#include "host/base/field.h"
 
 /* The engines by shape and length, fastest first. A maximum of 0 is no bound. */
 static const struct preference {

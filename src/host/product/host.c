@@ -2,9 +2,9 @@
 /* The reference: for every output, piece by piece, the sum over all inputs. A coefficient's
  * products are looked up by nibbles, in tables made anew for every piece, so that there is nothing
  * to keep however large the matrix is. */
-#include "../nibbles.h"
-#include "../symbol.h"
 #include "engine.h"
+#include "host/base/nibbles.h"
+#include "host/base/symbol.h"
 
 enum { PIECE = 2048 }; /* symbols */
 

@@ -6,8 +6,8 @@
 
 #include <isa-l.h>
 
-#include "../pool.h"
 #include "engine.h"
+#include "host/base/pool.h"
 
 enum {
     SIDE = 64,              /* of a tile of the matrix */

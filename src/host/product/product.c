@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device.h"
-#include "../field.h"
 #include "choice.h"
+#include "host/base/field.h"
+#include "host/device/device.h"
 
 static const gfk_product_desc defaults = GFK_PRODUCT_DESC_INIT;
 

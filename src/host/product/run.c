@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The product call: every check, and the way to the engine. */
-#include "../device.h"
 #include "engine.h"
+#include "host/device/device.h"
 #include "overlap.h"
 
 /* Where and with what: workspace, stream, device. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device.h"
 #include "cache.h"
+#include "host/device/device.h"
 
 enum { MOST = 64, FEW = 256 /* of a key that needs no allocation */ };
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device.h"
-#include "../field.h"
 #include "cache.h"
 #include "code.h"
+#include "host/base/field.h"
+#include "host/device/device.h"
 
 static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
 

@@ -8,8 +8,8 @@
 #include <gfk/gfk.h>
 #include <gfk/rs.h>
 
-#include "../product/engine.h"
-#include "arithmetic.h"
+#include "host/base/arithmetic.h"
+#include "host/product/engine.h"
 
 #ifdef __cplusplus
 extern "C" {

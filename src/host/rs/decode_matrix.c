@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../nibbles.h"
 #include "code.h"
+#include "host/base/nibbles.h"
 
 enum { THERE = 0, LOST = 1, WANTED = 2, READ = 3 };
 

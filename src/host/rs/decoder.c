@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../device.h"
-#include "../product/overlap.h"
 #include "code.h"
+#include "host/device/device.h"
+#include "host/product/overlap.h"
 
 enum { GROUP = 1024 };
 

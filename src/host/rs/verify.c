@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Does parity match? The encoder, comparing instead of writing. On a device all data must be in one
  * launch, because there is nowhere to keep sums: every engine takes ONE_LAUNCH addresses. */
-#include "../device.h"
-#include "../product/overlap.h"
 #include "code.h"
+#include "host/device/device.h"
+#include "host/product/overlap.h"
 
 enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
 

@@ -7,9 +7,9 @@
  * and stores are put together from smaller ones. */
 #pragma once
 
-#include "../../host/product/engine.h"
-#include "../launch.cuh"
-#include "../word.cuh"
+#include "host/product/engine.h"
+#include "kernels/common/launch.cuh"
+#include "kernels/common/word.cuh"
 
 namespace gfk {
 

@@ -13,10 +13,10 @@
  * warps: only loads and stores differ. */
 #pragma once
 
-#include "../launch.cuh"
-#include "../product/bmma.cuh"
-#include "../product/bmma_tables.h"
 #include "batch_layout.h"
+#include "kernels/common/launch.cuh"
+#include "kernels/product/bmma/bmma.cuh"
+#include "kernels/product/bmma/bmma_tables.h"
 
 namespace gfk {
 namespace batch {

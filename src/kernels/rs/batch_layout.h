@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "../../host/rs/batch.h"
-#include "../product/bmma_layout.h"
+#include "host/rs/batch/batch.h"
+#include "kernels/product/bmma/bmma_layout.h"
 
 namespace gfk {
 namespace batch {

@@ -10,8 +10,8 @@
  * warps. */
 #pragma once
 
-#include "../bulk_copy.cuh"
 #include "batch.cuh"
+#include "kernels/common/copy_bulk.cuh"
 
 namespace gfk {
 namespace batch {

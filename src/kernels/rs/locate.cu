@@ -2,9 +2,9 @@
 /* Locating on a device: one launch over the chunks that the check has marked, a thread for each
  * position of a piece. What a thread does with a position is locate.h, with its state in shared
  * memory. */
-#include "../../host/product/engine.h"
-#include "../../host/rs/locate.h"
-#include "../launch.cuh"
+#include "host/product/engine.h"
+#include "host/rs/locate/locate.h"
+#include "kernels/common/launch.cuh"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #ifndef GFK_XOR_COMPILER_H
 #define GFK_XOR_COMPILER_H
 
-#include "cache.h"
+#include "disk_cache.h"
 
 /* Its name and version, for keys; "driver" if it is not there. Loads it at the first call. */
 const char *gfk_xor_compiler(void);

@@ -2,11 +2,11 @@
 /* The engines xor_w8, xor_w16 and xor_w32: the matrix compiled into a kernel. */
 #include <stdlib.h>
 
-#include "../engine.h"
-#include "common.h"
 #include "compiler.h"
-#include "library.h"
-#include "loaded.h"
+#include "host/device/code.h"
+#include "host/product/engine.h"
+#include "kernel_cache.h"
+#include "prebuilt.h"
 #include "specialize.h"
 
 typedef struct state {

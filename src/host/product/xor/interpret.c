@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../poly.h"
+#include "host/base/poly.h"
 #include "interpret.h"
 
 /* Symbol by symbol, as the field does it. */

@@ -3,7 +3,7 @@
 #ifndef GFK_XOR_INTERPRET_H
 #define GFK_XOR_INTERPRET_H
 
-#include "program.h"
+#include "ir.h"
 
 /* SUCCESS or OUT_OF_MEMORY. */
 gfk_status gfk_xor_interpret(const gfk_xor_program *program, const uint32_t *in, uint32_t *out);

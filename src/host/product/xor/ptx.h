@@ -3,7 +3,7 @@
 #ifndef GFK_XOR_PTX_H
 #define GFK_XOR_PTX_H
 
-#include "program.h"
+#include "ir.h"
 #include "text.h"
 
 #define GFK_XOR_KERNEL "gfk_xor" /* its name */

@@ -4,7 +4,7 @@
 #ifndef GFK_XOR_SPECIALIZE_H
 #define GFK_XOR_SPECIALIZE_H
 
-#include "cache.h"
+#include "disk_cache.h"
 #include "ptx.h"
 
 /* To be raised with every change of the generated kernels: kernels of older versions in caches are

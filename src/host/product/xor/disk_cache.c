@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A file: 8 bytes "gfkxor 1", then as 64-bit little-endian numbers the key's size, the payload's
+ * size and a checksum of both, then the key, then the payload.
+ *
+ * The checksum is against damage. Against people there are the folder's permissions: code is loaded
+ * only from a folder that nobody but its owner, who is the caller or root, can write to. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "disk_cache.h"
+
+enum { HEADER = 32, NAME = 64 };
+static const char magic[8] = {'g', 'f', 'k', 'x', 'o', 'r', ' ', '1'};
+static const size_t largest_file = (size_t)64 << 20;
+static const time_t stale = 3600; /* seconds after which a temporary file was left behind */
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash(uint64_t h, const void *data, size_t size) {
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static const uint64_t basis = UINT64_C(0xcbf29ce484222325);
+
+static void put64(uint8_t *p, uint64_t x) {
+    for (int i = 0; i < 8; i++)
+        p[i] = (uint8_t)(x >> (8 * i));
+}
+
+static uint64_t get64(const uint8_t *p) {
+    uint64_t x = 0;
+    for (int i = 7; i >= 0; i--)
+        x = x << 8 | p[i];
+    return x;
+}
+
+static uint64_t checksum(gfk_bytes key, gfk_bytes payload) {
+    return hash(hash(basis, key.data, key.size), payload.data, payload.size);
+}
+
+bool gfk_xor_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
+    uint8_t *p = file.data;
+    if (file.size < HEADER || memcmp(p, magic, sizeof magic) != 0)
+        return false;
+    const size_t rest = file.size - HEADER;
+    const uint64_t key_size = get64(p + 8), payload_size = get64(p + 16);
+    if (key_size != key.size || key_size > rest || payload_size != rest - key_size ||
+        payload_size == 0 || memcmp(p + HEADER, key.data, key.size) != 0)
+        return false;
+    const gfk_bytes found = {p + HEADER + key.size, (size_t)payload_size};
+    if (get64(p + 24) != checksum(key, found))
+        return false;
+    *payload = found;
+    return true;
+}
+
+static void name_of(gfk_bytes key, char name[NAME]) {
+    (void)snprintf(name, NAME, "%016llx" GFK_XOR_CACHE_SUFFIX,
+                   (unsigned long long)hash(basis, key.data, key.size));
+}
+
+/* Makes the folder and those above it, as mkdir -p. */
+static void make_folder(const char *folder) {
+    char *path = strdup(folder);
+    if (path == NULL)
+        return;
+    for (char *p = path + 1; *path != '\0' && *p != '\0'; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            (void)mkdir(path, 0700);
+            *p = '/';
+        }
+    }
+    (void)mkdir(path, 0700);
+    free(path);
+}
+
+/* A descriptor of the folder, or -1 if it may not be used. */
+static int open_folder(const gfk_xor_cache *cache, bool make) {
+    if (cache->folder == NULL || *cache->folder == '\0')
+        return -1;
+    int fd = open(cache->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && make && errno == ENOENT) {
+        make_folder(cache->folder);
+        fd = open(cache->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    struct stat st;
+    if (fd >= 0 && (fstat(fd, &st) != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+                    (st.st_uid != geteuid() && st.st_uid != 0))) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool read_all(int fd, void *data, size_t size) {
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = read(fd, (uint8_t *)data + done, size - done);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static bool write_all(int fd, const void *data, size_t size) {
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = write(fd, (const uint8_t *)data + done, size - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* The file as it is, in memory that the caller frees; empty if there is none. */
+static gfk_bytes load(int folder, const char *name) {
+    gfk_bytes file = {NULL, 0};
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0)
+        return file;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+        (uint64_t)st.st_size <= largest_file) {
+        file.size = (size_t)st.st_size;
+        file.data = malloc(file.size);
+        if (file.data == NULL || !read_all(fd, file.data, file.size)) {
+            free(file.data);
+            file = (gfk_bytes){NULL, 0};
+        }
+        (void)futimens(fd, NULL); /* used just now */
+    }
+    (void)close(fd);
+    return file;
+}
+
+bool gfk_xor_cache_read(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes *payload) {
+    char name[NAME];
+    const int folder = open_folder(cache, false);
+    if (folder < 0)
+        return false;
+    name_of(key, name);
+    const gfk_bytes file = load(folder, name);
+    gfk_bytes found = {NULL, 0};
+    if (gfk_xor_cache_parse(file, key, &found)) {
+        *payload = (gfk_bytes){malloc(found.size), found.size};
+        if (payload->data != NULL)
+            memcpy(payload->data, found.data, found.size);
+    } else {
+        payload->data = NULL;
+        (void)unlinkat(folder, name, 0);
+    }
+    free(file.data);
+    (void)close(folder);
+    return payload->data != NULL;
+}
+
+bool gfk_xor_cache_has(const gfk_xor_cache *cache, gfk_bytes key) {
+    char name[NAME];
+    const int folder = open_folder(cache, false);
+    if (folder < 0)
+        return false;
+    name_of(key, name);
+    const bool there = faccessat(folder, name, R_OK, 0) == 0;
+    (void)close(folder);
+    return there;
+}
+
+void gfk_xor_cache_remove(const gfk_xor_cache *cache, gfk_bytes key) {
+    char name[NAME];
+    const int folder = open_folder(cache, false);
+    if (folder < 0)
+        return;
+    name_of(key, name);
+    (void)unlinkat(folder, name, 0);
+    (void)close(folder);
+}
+
+static bool ends_in(const char *name, const char *suffix) {
+    const size_t n = strlen(name), m = strlen(suffix);
+    return n > m && strcmp(name + n - m, suffix) == 0;
+}
+
+/* One pass over our files: their bytes together, and the one that was used longest ago. Temporary
+ * files that a crash left behind go at once. */
+static uint64_t survey(int folder, char oldest[256]) {
+    uint64_t total = 0;
+    struct timespec first = {0, 0};
+    *oldest = '\0';
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    if (dir == NULL) {
+        if (copy >= 0)
+            (void)close(copy);
+        return 0;
+    }
+    for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        struct stat st;
+        const bool temporary = ends_in(e->d_name, GFK_XOR_CACHE_SUFFIX ".tmp");
+        if ((!temporary && !ends_in(e->d_name, GFK_XOR_CACHE_SUFFIX)) ||
+            fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        if (temporary) {
+            if (time(NULL) - st.st_mtim.tv_sec > stale)
+                (void)unlinkat(folder, e->d_name, 0);
+            continue;
+        }
+        total += (uint64_t)st.st_size;
+        if (*oldest == '\0' || st.st_mtim.tv_sec < first.tv_sec ||
+            (st.st_mtim.tv_sec == first.tv_sec && st.st_mtim.tv_nsec < first.tv_nsec)) {
+            first = st.st_mtim;
+            (void)snprintf(oldest, 256, "%s", e->d_name);
+        }
+    }
+    (void)closedir(dir);
+    return total;
+}
+
+/* Removes what was used longest ago until `size` more bytes have room. */
+static void make_room(int folder, uint64_t limit, uint64_t size) {
+    char oldest[256];
+    while (survey(folder, oldest) + size > limit && *oldest != '\0')
+        if (unlinkat(folder, oldest, 0) != 0 && errno != ENOENT)
+            return;
+}
+
+void gfk_xor_cache_write(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes payload) {
+    static atomic_uint counter;
+    char name[NAME], temporary[2 * NAME];
+    const uint64_t size = HEADER + (uint64_t)key.size + payload.size;
+    if (payload.size == 0 || size > largest_file || size > cache->limit)
+        return;
+    const int folder = open_folder(cache, true);
+    if (folder < 0)
+        return;
+    make_room(folder, cache->limit, size);
+    name_of(key, name);
+    /* A name of its own: processes and threads that write the same key do not meet before rename,
+     * which puts one whole file in the place of another. */
+    (void)snprintf(temporary, sizeof temporary, "%ld-%u-%s.tmp", (long)getpid(),
+                   atomic_fetch_add(&counter, 1), name);
+    const int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        uint8_t header[HEADER];
+        memcpy(header, magic, sizeof magic);
+        put64(header + 8, key.size);
+        put64(header + 16, payload.size);
+        put64(header + 24, checksum(key, payload));
+        bool ok = write_all(fd, header, HEADER) && write_all(fd, key.data, key.size) &&
+                  write_all(fd, payload.data, payload.size);
+        ok = close(fd) == 0 && ok;
+        if (!ok || renameat(folder, temporary, folder, name) != 0)
+            (void)unlinkat(folder, temporary, 0);
+    }
+    (void)close(folder);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Multipliers: from a descriptor to a row, its tables and back. */
+#include <stdlib.h>
+
+#include "host/base/field.h"
+#include "host/device/device.h"
+#include "kernel.h"
+
+/* The rows in the order of measured speed, per width, fastest first. */
+static const struct preference {
+    unsigned w;
+    const char *id;
+} preferences[] = {
+#define GFK_PREFER(w, id) {w, #id},
+#include "preference.def"
+#undef GFK_PREFER
+};
+
+static gfk_status check_desc(const gfk_multiplier_desc *desc) {
+    if (desc->size != sizeof *desc)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if ((unsigned)desc->method > GFK_METHOD_SPLIT ||
+        (unsigned)desc->implementation > GFK_IMPLEMENTATION_OPT)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (desc->kernel != NULL && gfk_kernel_find(desc->kernel) == NULL)
+        return GFK_STATUS_UNKNOWN_METHOD;
+    return GFK_STATUS_SUCCESS;
+}
+
+static bool arguments_are(const gfk_kernel_info *info, unsigned a, unsigned b) {
+    return (a == 0 || a == info->arg1) && (b == 0 || b == info->arg2);
+}
+
+/* Parameters of SPLIT in either order; GROUP's have a meaning each. */
+static bool arguments_match(const gfk_kernel_info *info, const gfk_multiplier_desc *desc) {
+    const unsigned a = desc->arg1, b = desc->arg2;
+    if (info->arg_min != 0)
+        return (a == 0 || (a >= info->arg_min && a <= info->arg_max)) &&
+               (b == 0 || (b >= info->arg_min && b <= info->arg_max));
+    return arguments_are(info, a, b) ||
+           (info->method == GFK_METHOD_SPLIT && arguments_are(info, b, a));
+}
+
+static bool matches(const gfk_kernel_info *info, unsigned w, const gfk_multiplier_desc *desc) {
+    return info->w == w && (desc->method == GFK_METHOD_AUTO || desc->method == info->method) &&
+           (desc->implementation == GFK_IMPLEMENTATION_AUTO ||
+            desc->implementation == info->implementation) &&
+           arguments_match(info, desc);
+}
+
+static void describe(const gfk_kernel_info *row, const gfk_field *field,
+                     const gfk_multiplier_desc *desc, gfk_multiplier_info *info) {
+    *info = (gfk_multiplier_info){0};
+    info->kernel = row;
+    info->field = *field;
+    info->arg1 = row->arg1;
+    info->arg2 = row->arg2;
+    info->table_bytes = row->table_bytes;
+    info->workspace_bytes = row->workspace_bytes;
+    if (row->arg_min != 0) { /* GROUP: 2^gs multiples in the workspace, 2^gr reductions */
+        info->arg1 = desc->arg1 ? desc->arg1 : row->arg1;
+        info->arg2 = desc->arg2 ? desc->arg2 : row->arg2;
+        info->workspace_bytes = (row->workspace_bytes >> row->arg1) << info->arg1;
+        info->table_bytes = (row->table_bytes >> row->arg2) << info->arg2;
+    }
+}
+
+/* The search among the rows that match. It keeps the first that can run and fits; failing that, the
+ * first that can run; failing that, why the first could not. */
+typedef struct search {
+    const gfk_field *field;
+    const gfk_multiplier_desc *desc;
+    gfk_multiplier_info best;
+    gfk_status status;
+    bool fits;
+} search;
+
+static uint64_t limit_of(const gfk_multiplier_desc *desc) {
+    return desc->table_limit ? desc->table_limit : GFK_DEFAULT_TABLE_LIMIT;
+}
+
+static bool fits(const gfk_multiplier_info *info, const gfk_multiplier_desc *desc) {
+    return info->table_bytes <= limit_of(desc) &&
+           info->workspace_bytes <= limit_of(desc) - info->table_bytes;
+}
+
+static void consider(search *s, const gfk_kernel_info *row) {
+    if (s->fits || !matches(row, s->field->w, s->desc))
+        return;
+    const bool on_host = row->implementation == GFK_IMPLEMENTATION_HOST;
+    if (on_host && s->desc->device != -1 && s->desc->kernel == NULL &&
+        s->desc->implementation != GFK_IMPLEMENTATION_HOST)
+        return; /* whoever names a device does not want the CPU instead */
+    gfk_multiplier_info info;
+    describe(row, s->field, s->desc, &info);
+    info.device = -1;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (!on_host) {
+        const char *reason;
+        status = gfk_device_resolve(s->desc->device, &info.device, &reason);
+        if (status == GFK_STATUS_SUCCESS)
+            status = gfk_device_check(row, info.device, &reason);
+    }
+    if (status == GFK_STATUS_SUCCESS && (s->status != status || fits(&info, s->desc))) {
+        s->best = info;
+        s->status = status;
+        s->fits = fits(&info, s->desc);
+    } else if (s->status == GFK_STATUS_UNKNOWN_METHOD) {
+        s->status = status;
+    }
+}
+
+static void search_rows(search *s) {
+    if (s->desc->kernel != NULL) {
+        const gfk_kernel_info *row = gfk_kernel_find(s->desc->kernel);
+        s->status = matches(row, s->field->w, s->desc) ? s->status : GFK_STATUS_INVALID_ARGUMENT;
+        consider(s, row);
+        return;
+    }
+    for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
+        if (preferences[i].w == s->field->w)
+            consider(s, gfk_kernel_find(preferences[i].id));
+    /* Rows outside the table of preferences: giants, parameters that are not the default, and, only
+     * when their parameters are asked for, ablations. */
+    for (size_t i = 0; i < gfk_kernel_count(); i++)
+        if (!(gfk_kernel_at(i)->labels & GFK_LABEL_ABLATION))
+            consider(s, gfk_kernel_at(i));
+    const bool asked_for = s->desc->arg1 != 0 || s->desc->arg2 != 0;
+    for (size_t i = 0; i < gfk_kernel_count() && asked_for; i++)
+        consider(s, gfk_kernel_at(i));
+}
+
+static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *desc,
+                          gfk_multiplier_info *info) {
+    if (!gfk_field_genuine(field))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_status status = check_desc(desc);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    search s = {.field = field, .desc = desc, .status = GFK_STATUS_UNKNOWN_METHOD};
+    search_rows(&s);
+    if (s.status == GFK_STATUS_SUCCESS)
+        *info = s.best;
+    return s.status;
+}
+
+gfk_status gfk_multiplier_query(const gfk_field *field, const gfk_multiplier_desc *desc,
+                                gfk_multiplier_info *info) {
+    const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
+    if (info == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    return resolve(field, desc ? desc : &defaults, info);
+}
+
+static gfk_status allocate(gfk_multiplier_t m) {
+    const uint64_t bytes = m->info.table_bytes;
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    if (m->on_device)
+        return gfk_device_alloc(&m->tables, bytes);
+    if (bytes <= SIZE_MAX)
+        m->tables = malloc((size_t)bytes);
+    return m->tables ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+}
+
+static gfk_status build(gfk_multiplier_t m) {
+    gfk_status status = allocate(m);
+    if (status == GFK_STATUS_SUCCESS && m->kernel->create != NULL)
+        status = m->kernel->create(m);
+    return status;
+}
+
+static gfk_status build_on_device(gfk_multiplier_t m) {
+    int previous = 0;
+    gfk_status status = gfk_device_current(&previous);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_select(m->info.device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = gfk_device_processors(m->info.device, &m->processors);
+    if (status == GFK_STATUS_SUCCESS)
+        status = build(m);
+    gfk_status back = gfk_device_select(previous);
+    return status != GFK_STATUS_SUCCESS ? status : back;
+}
+
+gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *field,
+                                 const gfk_multiplier_desc *desc) {
+    const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
+    gfk_multiplier_info info;
+    if (multiplier == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (desc == NULL)
+        desc = &defaults;
+    gfk_status status = resolve(field, desc, &info);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (!fits(&info, desc))
+        return GFK_STATUS_TABLE_LIMIT;
+    gfk_multiplier_t m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    m->info = info;
+    m->kernel = gfk_kernel_of(info.kernel);
+    m->on_device = info.kernel->implementation != GFK_IMPLEMENTATION_HOST;
+    status = m->on_device ? build_on_device(m) : build(m);
+    if (status != GFK_STATUS_SUCCESS) {
+        gfk_multiplier_destroy(m);
+        return status;
+    }
+    *multiplier = m;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_multiplier_get_info(gfk_multiplier_t multiplier, gfk_multiplier_info *info) {
+    if (multiplier == NULL || info == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    *info = multiplier->info;
+    return GFK_STATUS_SUCCESS;
+}
+
+void gfk_multiplier_destroy(gfk_multiplier_t multiplier) {
+    if (multiplier == NULL)
+        return;
+    if (!multiplier->on_device)
+        free(multiplier->tables);
+    else if (multiplier->tables != NULL)
+        gfk_device_free(multiplier->info.device, multiplier->tables);
+    free(multiplier->host_tables);
+    free(multiplier);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The region calls: every check, c = 0 and c = 1, and the way to the row. */
+#include <string.h>
+
+#include "host/base/field.h"
+#include "host/base/poly.h"
+#include "host/device/device.h"
+#include "kernel.h"
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return a_bytes != 0 && b_bytes != 0 && (x < y ? y - x < a_bytes : x - y < b_bytes);
+}
+
+static bool wraps(const void *p, size_t bytes) {
+    return (uintptr_t)p + bytes < (uintptr_t)p;
+}
+
+/* Where and with what: multiplier, constant, workspace, stream, device. */
+static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *workspace,
+                                size_t workspace_bytes, gfk_stream_t stream) {
+    if (m == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (!gfk_field_contains(&m->info.field, c))
+        return GFK_STATUS_INVALID_CONSTANT;
+    if (m->info.workspace_bytes > (workspace ? workspace_bytes : 0))
+        return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    if (m->info.workspace_bytes != 0 && (uintptr_t)workspace % 16 != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (!m->on_device)
+        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
+    int device = -1;
+    gfk_status status = gfk_device_current(&device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return device == m->info.device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+}
+
+static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void *dst, size_t bytes,
+                                gfk_accumulate mode, const void *workspace) {
+    if (mode != GFK_SET && mode != GFK_XOR)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (bytes % (m->info.field.w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    if (src == NULL || dst == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (wraps(src, bytes) || wraps(dst, bytes))
+        return GFK_STATUS_INVALID_SIZE;
+    const size_t used = (size_t)m->info.workspace_bytes;
+    if ((src != dst && overlap(src, bytes, dst, bytes)) || overlap(workspace, used, src, bytes) ||
+        overlap(workspace, used, dst, bytes))
+        return GFK_STATUS_OVERLAP;
+    return GFK_STATUS_SUCCESS;
+}
+
+static void fill_basis(gfk_call *call) {
+    const gfk_field *field = &call->multiplier->info.field;
+    uint32_t power = call->c;
+    for (unsigned i = 0; i < field->w; i++) {
+        call->basis[i] = power;
+        power = gfk_poly_double(power, field->w, field->polynomial);
+    }
+}
+
+static gfk_status clear(const gfk_call *call) {
+    if (call->accumulate)
+        return GFK_STATUS_SUCCESS;
+    if (call->multiplier->on_device)
+        return gfk_device_clear(call);
+    memset(call->dst, 0, call->bytes);
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status copy(const gfk_call *call) {
+    if (call->multiplier->on_device)
+        return gfk_device_copy(call);
+    if (call->accumulate) {
+        for (size_t i = 0; i < call->bytes; i++)
+            call->dst[i] ^= call->src[i];
+    } else if (call->dst != call->src) {
+        memcpy(call->dst, call->src, call->bytes);
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status prepare(const gfk_call *call) {
+    const gfk_kernel *kernel = call->multiplier->kernel;
+    return kernel->prepare && call->c > 1 ? kernel->prepare(call) : GFK_STATUS_SUCCESS;
+}
+
+static gfk_status multiply(const gfk_call *call) {
+    switch (call->c) {
+    case 0:
+        return clear(call);
+    case 1:
+        return copy(call);
+    default:
+        return call->multiplier->kernel->multiply(call);
+    }
+}
+
+/* Both multiplies: every check, then the tables if they are wanted, then the product. */
+static gfk_status run(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode, bool prepared) {
+    gfk_multiplier_t m = call->multiplier;
+    gfk_status status = check_context(m, call->c, call->workspace, workspace_bytes, call->stream);
+    if (status == GFK_STATUS_SUCCESS)
+        status = check_regions(m, call->src, call->dst, call->bytes, mode, call->workspace);
+    if (status != GFK_STATUS_SUCCESS || call->bytes == 0)
+        return status;
+    fill_basis(call);
+    if (!prepared)
+        status = prepare(call);
+    return status == GFK_STATUS_SUCCESS ? multiply(call) : status;
+}
+
+gfk_status gfk_region_multiply(gfk_multiplier_t multiplier, uint32_t c, const void *src, void *dst,
+                               size_t bytes, gfk_accumulate mode, void *workspace,
+                               size_t workspace_bytes, gfk_stream_t stream) {
+    gfk_call call = {.multiplier = multiplier,
+                     .c = c,
+                     .src = src,
+                     .dst = dst,
+                     .bytes = bytes,
+                     .accumulate = mode == GFK_XOR,
+                     .workspace = workspace,
+                     .stream = stream};
+    return run(&call, workspace_bytes, mode, false);
+}
+
+gfk_status gfk_region_multiply_prepared(gfk_multiplier_t multiplier, uint32_t c, const void *src,
+                                        void *dst, size_t bytes, gfk_accumulate mode,
+                                        const void *workspace, size_t workspace_bytes,
+                                        gfk_stream_t stream) {
+    gfk_call call = {.multiplier = multiplier,
+                     .c = c,
+                     .src = src,
+                     .dst = dst,
+                     .bytes = bytes,
+                     .accumulate = mode == GFK_XOR,
+                     .workspace = (void *)(uintptr_t)workspace, /* multiply only reads it */
+                     .stream = stream};
+    return run(&call, workspace_bytes, mode, true);
+}
+
+gfk_status gfk_region_prepare(gfk_multiplier_t multiplier, uint32_t c, void *workspace,
+                              size_t workspace_bytes, gfk_stream_t stream) {
+    gfk_status status = check_context(multiplier, c, workspace, workspace_bytes, stream);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    gfk_call call = {.multiplier = multiplier, .c = c, .workspace = workspace, .stream = stream};
+    fill_basis(&call);
+    return prepare(&call);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of a field, built once per multiplier: on the host, then uploaded for CUDA rows. (The
+ * giant tables of LOG w=32 are built on the device, in src/kernels/log_naive.cu.) */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/base/parallel.h"
+#include "host/base/poly.h"
+#include "host/base/symbol.h"
+#include "host/device/device.h"
+#include "kernel.h"
+
+typedef void fill_fn(const gfk_multiplier_info *info, void *tables);
+
+static gfk_status create(gfk_multiplier_t multiplier, fill_fn *fill) {
+    if (!multiplier->on_device) {
+        fill(&multiplier->info, multiplier->tables);
+        return GFK_STATUS_SUCCESS;
+    }
+    const size_t bytes = multiplier->info.table_bytes;
+    void *staging = malloc(bytes);
+    if (staging == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    memset(staging, 0, bytes);
+    fill(&multiplier->info, staging);
+    gfk_status status = gfk_device_upload(multiplier->tables, staging, bytes);
+    free(staging);
+    return status;
+}
+
+/* TABLE w=8: the product of a and b at 256 * a + b. */
+static void fill_products(const gfk_multiplier_info *info, void *tables) {
+    unsigned char *products = tables;
+    for (uint32_t a = 0; a < 256; a++)
+        for (uint32_t b = 0; b < 256; b++)
+            products[256 * a + b] =
+                (unsigned char)gfk_poly_multiply(a, b, 8, info->field.polynomial);
+}
+
+gfk_status gfk_create_products(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_products);
+}
+
+/* LOG: 2^w logarithms to the base of the field's generator, then 2^w antilogarithms. log[0], which
+ * does not exist, is the one value that no logarithm takes, 2^w - 1; antilog[2^w - 1] is 1. */
+typedef struct log_tables {
+    const gfk_field *field;
+    void *log, *antilog;
+} log_tables;
+
+static void fill_log_part(uint64_t begin, uint64_t end, void *context) {
+    const log_tables *t = context;
+    const unsigned w = t->field->w;
+    uint32_t power = gfk_poly_pow(t->field->generator, begin, w, t->field->polynomial);
+    for (uint64_t i = begin; i < end; i++) {
+        gfk_symbol_set(t->antilog, i, w, power);
+        gfk_symbol_set(t->log, power, w, (uint32_t)i);
+        power = gfk_poly_multiply(power, t->field->generator, w, t->field->polynomial);
+    }
+}
+
+static void fill_log(const gfk_multiplier_info *info, void *tables) {
+    const unsigned w = info->field.w;
+    const uint64_t order = (UINT64_C(1) << w) - 1;
+    log_tables t = {&info->field, tables, (unsigned char *)tables + ((order + 1) * w / 8)};
+    gfk_parallel_for(order, fill_log_part, &t);
+    gfk_symbol_set(t.log, 0, w, (uint32_t)order);
+    gfk_symbol_set(t.antilog, order, w, 1);
+}
+
+gfk_status gfk_create_log(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_log);
+}
+
+/* LOG w=16, with the antilogarithms of 0, 2, 4, ... modulo 65535 behind the plain tables: 98,304 of
+ * them, so that 32,768 in a row begin at any of the first 65,535, which are all there are. */
+static void fill_log_even(const gfk_multiplier_info *info, void *tables) {
+    fill_log(info, tables);
+    const uint16_t *antilog = (const uint16_t *)tables + 65536;
+    uint16_t *even = (uint16_t *)tables + 2 * 65536;
+    for (uint32_t i = 0; i < 98304; i++)
+        even[i] = antilog[2 * i % 65535];
+}
+
+gfk_status gfk_create_log_even(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_log_even);
+}
+
+/* LOG w=8, doubled: 256 logarithms, then 512 antilogarithms, so that the sum of two logarithms
+ * needs no reduction modulo 255. */
+static void fill_log_double(const gfk_multiplier_info *info, void *tables) {
+    unsigned char *log = tables, *antilog = log + 256;
+    fill_log(info, tables);
+    memcpy(antilog + 255, antilog, 255);
+    antilog[510] = antilog[511] = 0; /* no sum of two logarithms gets here */
+}
+
+gfk_status gfk_create_log_double(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_log_double);
+}
+
+/* LOG w=8, extended: 256 logarithms of 16 bits with log[0] = 510, then 1024 antilogarithms that are
+ * 0 from 509 on, so that a zero factor needs no branch either: 510 + 510 = 1020. */
+static void fill_log_zero(const gfk_multiplier_info *info, void *tables) {
+    unsigned char plain[512];
+    uint16_t *log = tables;
+    unsigned char *antilog = (unsigned char *)tables + 512;
+    fill_log(info, plain);
+    for (unsigned x = 0; x < 256; x++)
+        log[x] = x == 0 ? 510 : plain[x];
+    for (unsigned i = 0; i < 1024; i++)
+        antilog[i] = i < 509 ? plain[256 + i % 255] : 0;
+}
+
+gfk_status gfk_create_log_zero(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_log_zero);
+}
+
+/* GROUP: what the gr bits above x^(w-1) reduce to; entry i is i * x^w. 32 bits an entry. */
+static void fill_reductions(const gfk_multiplier_info *info, void *tables) {
+    const gfk_field *field = &info->field;
+    uint32_t *reductions = tables;
+    const uint32_t x_to_w = (uint32_t)(field->polynomial ^ (UINT64_C(1) << field->w));
+    for (uint32_t i = 0; i < UINT32_C(1) << info->arg2; i++)
+        reductions[i] = gfk_poly_multiply(x_to_w, i, field->w, field->polynomial);
+}
+
+gfk_status gfk_create_reductions(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_reductions);
+}
+
+/* SPLIT 8 8: for k = 0 .. 2 * w/8 - 2 a table of a * b * x^(8k) at 256 * a + b. */
+static void fill_split_8_8(const gfk_multiplier_info *info, void *tables) {
+    const unsigned w = info->field.w;
+    const uint64_t polynomial = info->field.polynomial;
+    for (unsigned k = 0; k < 2 * w / 8 - 1; k++) {
+        const uint32_t scale = gfk_poly_pow(2, 8 * k, w, polynomial);
+        for (uint32_t a = 0; a < 256; a++) {
+            const uint32_t scaled = gfk_poly_multiply(scale, a, w, polynomial);
+            for (uint32_t b = 0; b < 256; b++)
+                gfk_symbol_set(tables, 65536 * k + 256 * a + b, w,
+                               gfk_poly_multiply(scaled, b, w, polynomial));
+        }
+    }
+}
+
+gfk_status gfk_create_split_8_8(gfk_multiplier_t multiplier) {
+    return create(multiplier, fill_split_8_8);
+}

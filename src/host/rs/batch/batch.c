@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Batches: checks of stripes, the plan, and its way to a device or to the loop on the CPU. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gfk/rs.h>
+
+#include "batch.h"
+#include "host/base/pool.h"
+#include "host/device/device.h"
+#include "host/product/overlap.h"
+#include "host/rs/code.h"
+#include "patterns.h"
+
+struct gfk_rs_batch {
+    int device; /* -1: the CPU */
+    /* On a device. */
+    void *memory; /* the image; NULL: there is nothing to do */
+    gfk_batch_job job;
+    gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
+    /* On the CPU. */
+    gfk_batch_plan plan;     /* without patterns */
+    gfk_product_t *products; /* one for each pattern */
+    size_t product_count;
+    gfk_pool *pool;
+};
+
+/* What is made of the stripes, while it grows. */
+typedef struct builder {
+    gfk_rs_t code;
+    gfk_batch_patterns patterns;
+    gfk_batch_stripe *stripes; /* room for all */
+    size_t stripe_count;
+    void **addresses;
+    size_t address_count, address_room;
+} builder;
+
+/* ---- one stripe --------------------------------------------------------------------------------
+ */
+
+static gfk_status address_of(const gfk_rs_stripe *stripe, size_t k, size_t index, void **address) {
+    const gfk_status status =
+        gfk_rs_address(k, &stripe->data, &stripe->parity, stripe->bytes, index, address);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (*address == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    return (uintptr_t)*address > UINTPTR_MAX - stripe->bytes ? GFK_STATUS_INVALID_SIZE
+                                                             : GFK_STATUS_SUCCESS;
+}
+
+static bool reserve_addresses(builder *b, size_t count) {
+    if (count <= b->address_room - b->address_count)
+        return true;
+    const size_t room = 2 * b->address_room + count;
+    void **grown = realloc(b->addresses, room * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    b->addresses = grown;
+    b->address_room = room;
+    return true;
+}
+
+/* Adds a stripe to the plan, unless something is wrong with it or there is nothing to do. */
+static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
+    const gfk_rs_info *info = &b->code->info;
+    size_t index = 0;
+    gfk_status status =
+        gfk_batch_patterns_find(&b->patterns, b->code, stripe->lost, stripe->lost_count, &index);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (stripe->bytes % (info->field.w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    const gfk_batch_pattern *pattern = &b->patterns.list[index];
+    if (stripe->bytes == 0 || pattern->rows == 0)
+        return GFK_STATUS_SUCCESS;
+    if (info->device >= 0 && stripe->bytes > GFK_BATCH_MOST_BYTES)
+        return GFK_STATUS_INVALID_SIZE;
+    if (!reserve_addresses(b, info->k + pattern->rows))
+        return GFK_STATUS_OUT_OF_MEMORY;
+    void **address = b->addresses + b->address_count;
+    for (size_t i = 0; i < info->k + pattern->rows && status == GFK_STATUS_SUCCESS; i++)
+        status = address_of(stripe, info->k,
+                            i < info->k ? pattern->sources[i] : pattern->outputs[i - info->k],
+                            &address[i]);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    const gfk_regions in = {.pointers = address}, out = {.pointers = address + info->k};
+    if (gfk_outputs_overlap(&in, info->k, &out, pattern->rows, stripe->bytes) ||
+        gfk_rs_unread_overlap(info->k, &stripe->parity, stripe->bytes, pattern->unread,
+                              pattern->unread_count, &out, pattern->rows))
+        return GFK_STATUS_OVERLAP;
+    b->stripes[b->stripe_count++] = (gfk_batch_stripe){stripe->bytes, index, b->address_count};
+    b->address_count += info->k + pattern->rows;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* ---- on a device -------------------------------------------------------------------------------
+ */
+
+static gfk_batch_kernel kernel_for(const gfk_rs_info *info, const gfk_batch_plan *plan, int cc) {
+    const bool pieces = gfk_batch_suits_pieces(plan);
+    size_t rows = 0;
+    for (size_t i = 0; i < plan->pattern_count; i++)
+        rows = plan->patterns[i].rows > rows ? plan->patterns[i].rows : rows;
+    switch (info->field.w) {
+    case 8:
+        return gfk_batch_w8_kernel(info->k, rows, cc, pieces);
+    case 16:
+        return gfk_batch_w16_kernel(info->k, rows, cc, pieces);
+    default:
+        return gfk_batch_w32_kernel(info->k, rows, cc, pieces);
+    }
+}
+
+static gfk_status upload(gfk_rs_batch_t batch, const gfk_rs_info *info) {
+    int cc = 0;
+    gfk_status status = gfk_device_capability(batch->device, &cc);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    const gfk_batch_kernel kernel = kernel_for(info, &batch->plan, cc);
+    size_t bytes = 0;
+    status = gfk_batch_image_measure(&batch->plan, &kernel, &bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_alloc(&batch->memory, bytes);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    gfk_batch_image image;
+    status = gfk_batch_image_build(&batch->plan, &kernel, batch->memory, &image);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = gfk_device_upload(batch->memory, image.data, image.bytes);
+    free(image.data);
+    batch->job = image.job;
+    batch->launch = kernel.launch;
+    return status;
+}
+
+static gfk_status make_on_device(gfk_rs_batch_t batch, const gfk_rs_info *info) {
+    int previous = 0;
+    gfk_status status = gfk_device_current(&previous);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_select(batch->device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = upload(batch, info);
+    const gfk_status back = gfk_device_select(previous);
+    return status != GFK_STATUS_SUCCESS ? status : back;
+}
+
+/* ---- on the CPU --------------------------------------------------------------------------------
+ */
+
+static gfk_status make_on_host(gfk_rs_batch_t batch, gfk_rs_t code) {
+    const gfk_batch_plan *plan = &batch->plan;
+    batch->pool = gfk_pool_acquire();
+    batch->products = calloc(plan->pattern_count, sizeof *batch->products);
+    if (batch->pool == NULL || batch->products == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    batch->product_count = plan->pattern_count;
+    gfk_product_desc desc;
+    gfk_status status = gfk_rs_product_desc(code, NULL, &desc);
+    for (size_t i = 0; i < plan->stripe_count && status == GFK_STATUS_SUCCESS; i++) {
+        const size_t p = plan->stripes[i].pattern;
+        const gfk_batch_pattern *pattern = &plan->patterns[p];
+        if (batch->products[p] == NULL)
+            status = gfk_product_create(&batch->products[p], &plan->field, pattern->rows, plan->k,
+                                        pattern->matrix, &desc);
+    }
+    return status;
+}
+
+typedef struct host_run {
+    gfk_rs_batch_t batch;
+    atomic_int status; /* of a stripe that failed */
+} host_run;
+
+static void run_stripe(size_t i, void *context) {
+    host_run *run = context;
+    const gfk_batch_plan *plan = &run->batch->plan;
+    const gfk_batch_stripe *stripe = &plan->stripes[i];
+    void *const *address = plan->addresses + stripe->addresses;
+    const gfk_regions in = {.pointers = address}, out = {.pointers = address + plan->k};
+    const gfk_status status = gfk_product_run(run->batch->products[stripe->pattern], &in, &out,
+                                              stripe->bytes, GFK_SET, NULL, 0, NULL);
+    if (status != GFK_STATUS_SUCCESS)
+        atomic_store(&run->status, (int)status);
+}
+
+/* ---- the interface -----------------------------------------------------------------------------
+ */
+
+static gfk_status make_batch(gfk_rs_batch_t *batch, gfk_rs_t code, builder *b) {
+    gfk_rs_batch_t made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    made->device = code->info.device;
+    made->plan = (gfk_batch_plan){.field = code->info.field,
+                                  .k = code->info.k,
+                                  .patterns = b->patterns.list,
+                                  .pattern_count = b->patterns.count,
+                                  .stripes = b->stripes,
+                                  .stripe_count = b->stripe_count,
+                                  .addresses = b->addresses};
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (b->stripe_count != 0)
+        status = made->device >= 0 ? make_on_device(made, &code->info) : make_on_host(made, code);
+    /* The loop on the CPU needs these as long as the batch lives. */
+    made->plan.patterns = NULL;
+    if (made->device >= 0) {
+        made->plan.stripes = NULL;
+        made->plan.addresses = NULL;
+    } else {
+        b->stripes = NULL;
+        b->addresses = NULL;
+    }
+    if (status == GFK_STATUS_SUCCESS)
+        *batch = made;
+    else
+        gfk_rs_batch_destroy(made);
+    return status;
+}
+
+gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_rs_stripe *stripes,
+                               size_t count, gfk_status *statuses) {
+    if (batch == NULL || code == NULL || (stripes == NULL && count != 0))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    builder b = {.code = code};
+    b.stripes = calloc(count ? count : 1, sizeof *b.stripes);
+    gfk_status status = b.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count && (statuses != NULL || status == GFK_STATUS_SUCCESS); i++) {
+        const gfk_status one = status ? status : add_stripe(&b, &stripes[i]);
+        if (statuses != NULL)
+            statuses[i] = one;
+        if (statuses == NULL || one == GFK_STATUS_OUT_OF_MEMORY)
+            status = one;
+    }
+    if (status == GFK_STATUS_SUCCESS)
+        status = make_batch(batch, code, &b);
+    gfk_batch_patterns_clear(&b.patterns);
+    free(b.stripes);
+    free(b.addresses);
+    return status;
+}
+
+gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
+    if (batch == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (batch->device < 0) {
+        if (stream != NULL)
+            return GFK_STATUS_STREAM_ON_HOST;
+        if (batch->plan.stripe_count == 0)
+            return GFK_STATUS_SUCCESS;
+        host_run run = {.batch = batch};
+        gfk_pool_run(batch->pool, batch->plan.stripe_count, run_stripe, &run);
+        return (gfk_status)atomic_load(&run.status);
+    }
+    int device = -1;
+    const gfk_status status = gfk_device_current(&device);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    if (device != batch->device)
+        return GFK_STATUS_WRONG_DEVICE;
+    return batch->memory ? batch->launch(&batch->job, stream) : GFK_STATUS_SUCCESS;
+}
+
+void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {
+    if (batch == NULL)
+        return;
+    if (batch->memory != NULL)
+        gfk_device_free(batch->device, batch->memory);
+    for (size_t i = 0; i < batch->product_count; i++)
+        gfk_product_destroy(batch->products[i]);
+    free(batch->products);
+    if (batch->pool != NULL)
+        gfk_pool_release(batch->pool);
+    free(batch->plan.stripes);
+    free(batch->plan.addresses);
+    free(batch);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which symbols of one position are wrong? The host's loop and the kernel call the same functions,
+ * so that what is proven of one holds for the other.
+ *
+ * The plain syndromes s_j = parity_j + sum of matrix[j][i] * data_i tell what is wrong: they depend
+ * on the errors alone. docs/rs/locate.md explains how. */
+#ifndef GFK_HOST_RS_LOCATE_H
+#define GFK_HOST_RS_LOCATE_H
+
+#include <gfk/rs.h>
+
+#include "host/base/arithmetic.h"
+
+enum {
+    GFK_LOCATE_CHUNK_SHIFT = 16,      /* a mark stands for 64 KiB of every region */
+    GFK_LOCATE_MOST_SUBSETS = 100000, /* sets of columns that a search may try */
+    GFK_LOCATE_MOST_ROWS = 4096, /* m: on a device the state is in shared memory, and finding the
+                                    multipliers takes (k + m) * m steps */
+    GFK_LOCATE_MOST_DEVICE_POINTERS = 1024
+};
+
+/* What locating needs of a code: tables in the memory that it works on. */
+typedef struct gfk_locate_code {
+    gfk_arithmetic field;
+    uint32_t k, m, t;
+    const uint32_t *matrix; /* m * k */
+    /* A generalized Reed-Solomon code: for all r < m the sum over i < k + m of
+     * v[i] * points[i]^r * c[i] is 0, c being the symbols of one position. points NULL: search. */
+    const uint32_t *points;     /* k + m, all different */
+    const uint32_t *v_parity;   /* v[k] to v[k + m - 1] */
+    const uint32_t *v_inverses; /* 1 / v[i], k + m */
+} gfk_locate_code;
+
+/* Scratch of one position, `stride` words apart so that threads can interleave theirs: first the
+ * m syndromes, behind them the result. */
+typedef struct gfk_locate_state {
+    uint32_t *words;
+    uint32_t stride;
+} gfk_locate_state;
+
+GFK_RS_BOTH uint32_t *gfk_word(gfk_locate_state s, uint32_t i) {
+    return s.words + (size_t)i * s.stride;
+}
+
+/* Error e of the result: which region, and what to add to its symbol. */
+GFK_RS_BOTH uint32_t *gfk_error_region(const gfk_locate_code *c, gfk_locate_state s, uint32_t e) {
+    return gfk_word(s, c->m + 2 * e);
+}
+GFK_RS_BOTH uint32_t *gfk_error_value(const gfk_locate_code *c, gfk_locate_state s, uint32_t e) {
+    return gfk_word(s, c->m + 2 * e + 1);
+}
+
+/* ---- generalized Reed-Solomon codes -------------------------------------------------------------
+ */
+
+/* From the plain syndromes to S_r = sum over the errors e of v * p^r * e: words m to 2m - 1. */
+GFK_RS_BOTH void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
+    for (uint32_t j = 0; j < c->m; j++)
+        *gfk_word(s, j) = gfk_times(&c->field, *gfk_word(s, j), c->v_parity[j]);
+    for (uint32_t r = 0; r < c->m; r++) {
+        uint32_t sum = 0;
+        for (uint32_t j = 0; j < c->m; j++) {
+            uint32_t *term = gfk_word(s, j);
+            sum ^= *term;
+            *term = gfk_times(&c->field, *term, c->points[c->k + j]);
+        }
+        *gfk_word(s, c->m + r) = sum;
+    }
+}
+
+/* The shortest recurrence S_r = C_1 S_(r-1) + ... + C_L S_(r-L), by Berlekamp and Massey. Returns
+ * L, or 0 if that exceeds t. C_l is word l - 1; words t to 2t - 1 are the polynomial B of the last
+ * change of L, whose constant term is 1 like C's. A point 0 makes C_L zero, but counts in L. */
+GFK_RS_BOTH uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_state s) {
+    const gfk_arithmetic *f = &c->field;
+    uint32_t length = 0, shift = 1, last = 1;
+    for (uint32_t i = 0; i < 2 * c->t; i++)
+        *gfk_word(s, i) = 0;
+    for (uint32_t r = 0; r < c->m; r++) {
+        uint32_t discrepancy = *gfk_word(s, c->m + r);
+        for (uint32_t l = 1; l <= length; l++)
+            discrepancy ^= gfk_times(f, *gfk_word(s, l - 1), *gfk_word(s, c->m + r - l));
+        if (discrepancy == 0) {
+            shift++;
+            continue;
+        }
+        const bool grows = 2 * length <= r;
+        if (grows && r + 1 - length > c->t)
+            return 0;
+        /* C - discrepancy / last * x^shift * B; B becomes the old C. Downwards, as B is read
+         * `shift` places below where it is written. */
+        const uint32_t factor = gfk_quotient(f, discrepancy, last);
+        for (uint32_t l = c->t; l >= 1; l--) {
+            const uint32_t old = *gfk_word(s, l - 1);
+            if (l >= shift)
+                *gfk_word(s, l - 1) ^=
+                    l == shift ? factor : gfk_times(f, *gfk_word(s, c->t + l - shift - 1), factor);
+            if (grows)
+                *gfk_word(s, c->t + l - 1) = old;
+        }
+        if (grows) {
+            length = r + 1 - length;
+            last = discrepancy;
+            shift = 0;
+        }
+        shift++;
+    }
+    return length;
+}
+
+/* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
+ * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
+ * recurrence holds for all m syndromes, L different points among the roots explain all of them. */
+GFK_RS_BOTH uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_state s) {
+    const gfk_arithmetic *f = &c->field;
+    gfk_locate_syndromes(c, s);
+    const uint32_t length = gfk_locate_recurrence(c, s);
+    for (uint32_t d = 0; d < length; d++) { /* the coefficient of z^(L-1-d) of N, in B's place */
+        uint32_t sum = *gfk_word(s, c->m + d);
+        for (uint32_t a = 1; a <= d; a++)
+            sum ^= gfk_times(f, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
+        *gfk_word(s, c->t + d) = sum;
+    }
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < c->k + c->m && found < length; i++) {
+        const uint32_t point = c->points[i];
+        uint32_t value = 1, slope = 0, numerator = 0;
+        for (uint32_t l = 1; l <= length; l++)
+            value = gfk_times(f, value, point) ^ *gfk_word(s, l - 1);
+        if (value != 0)
+            continue;
+        value = 1;
+        for (uint32_t l = 1; l <= length; l++) {
+            slope = gfk_times(f, slope, point) ^ value;
+            value = gfk_times(f, value, point) ^ *gfk_word(s, l - 1);
+            numerator = gfk_times(f, numerator, point) ^ *gfk_word(s, c->t + l - 1);
+        }
+        if (slope == 0) /* a double root */
+            return 0;
+        *gfk_error_region(c, s, found) = i;
+        *gfk_error_value(c, s, found) =
+            gfk_times(f, gfk_quotient(f, numerator, slope), c->v_inverses[i]);
+        found++;
+    }
+    return found == length ? found : 0;
+}
+
+/* ---- any other code: a search -------------------------------------------------------------------
+ */
+
+/* The words behind the result, for up to t chosen columns of (matrix | 1): each reduced by those
+ * before it and scaled to 1 at its pivot row; what is left of the syndromes after it; how much of
+ * the columns before it was in it. */
+typedef struct gfk_search {
+    const gfk_locate_code *code;
+    gfk_locate_state state;
+} gfk_search;
+
+GFK_RS_BOTH uint32_t *gfk_search_column(const gfk_search *x, uint32_t depth, uint32_t row) {
+    return gfk_word(x->state, x->code->m * (2 + depth) + row);
+}
+GFK_RS_BOTH uint32_t *gfk_search_rest(const gfk_search *x, uint32_t depth, uint32_t row) {
+    const uint32_t m = x->code->m;
+    return depth == 0 ? gfk_word(x->state, row)
+                      : gfk_word(x->state, m * (1 + x->code->t + depth) + row);
+}
+GFK_RS_BOTH uint32_t *gfk_search_share(const gfk_search *x, uint32_t depth, uint32_t before) {
+    const uint32_t t = x->code->t;
+    return gfk_word(x->state, x->code->m * (2 + 2 * t) + depth * (t + 2) + before);
+}
+GFK_RS_BOTH uint32_t *gfk_search_pivot(const gfk_search *x, uint32_t depth) {
+    return gfk_search_share(x, depth, x->code->t);
+}
+GFK_RS_BOTH uint32_t *gfk_search_scale(const gfk_search *x, uint32_t depth) {
+    return gfk_search_share(x, depth, x->code->t + 1);
+}
+
+/* Chooses column i as number `depth`. Do the chosen ones explain the syndromes? */
+GFK_RS_BOTH bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i) {
+    const gfk_locate_code *c = x->code;
+    const gfk_arithmetic *f = &c->field;
+    for (uint32_t j = 0; j < c->m; j++)
+        *gfk_search_column(x, depth, j) =
+            i < c->k ? c->matrix[(size_t)j * c->k + i] : (uint32_t)(i - c->k == j);
+    for (uint32_t d = 0; d < depth; d++) {
+        const uint32_t share = *gfk_search_column(x, depth, *gfk_search_pivot(x, d));
+        *gfk_search_share(x, depth, d) = share;
+        for (uint32_t j = 0; j < c->m; j++)
+            *gfk_search_column(x, depth, j) ^= gfk_times(f, *gfk_search_column(x, d, j), share);
+    }
+    uint32_t pivot = 0; /* exists: any m columns of an MDS code are independent */
+    while (pivot < c->m - 1 && *gfk_search_column(x, depth, pivot) == 0)
+        pivot++;
+    const uint32_t scale = gfk_inverse(f, *gfk_search_column(x, depth, pivot));
+    *gfk_search_pivot(x, depth) = pivot;
+    *gfk_search_scale(x, depth) = scale;
+    *gfk_error_region(c, x->state, depth) = i;
+    const uint32_t share = *gfk_search_rest(x, depth, pivot);
+    uint32_t rest = 0;
+    for (uint32_t j = 0; j < c->m; j++) {
+        uint32_t *element = gfk_search_column(x, depth, j);
+        *element = gfk_times(f, *element, scale);
+        rest |= *gfk_search_rest(x, depth + 1, j) =
+            *gfk_search_rest(x, depth, j) ^ gfk_times(f, *element, share);
+    }
+    return rest == 0;
+}
+
+/* The values of the `count` chosen columns, from the last to the first; zeros are left out. */
+GFK_RS_BOTH uint32_t gfk_search_values(const gfk_search *x, uint32_t count) {
+    const gfk_locate_code *c = x->code;
+    for (uint32_t d = 0; d < count; d++)
+        *gfk_error_value(c, x->state, d) = *gfk_search_rest(x, d, *gfk_search_pivot(x, d));
+    for (uint32_t d = count; d-- > 0;) {
+        uint32_t *value = gfk_error_value(c, x->state, d);
+        *value = gfk_times(&c->field, *value, *gfk_search_scale(x, d));
+        for (uint32_t e = 0; e < d; e++)
+            *gfk_error_value(c, x->state, e) ^=
+                gfk_times(&c->field, *value, *gfk_search_share(x, d, e));
+    }
+    uint32_t found = 0;
+    for (uint32_t d = 0; d < count; d++) {
+        if (*gfk_error_value(c, x->state, d) == 0)
+            continue;
+        *gfk_error_region(c, x->state, found) = *gfk_error_region(c, x->state, d);
+        *gfk_error_value(c, x->state, found) = *gfk_error_value(c, x->state, d);
+        found++;
+    }
+    return found;
+}
+
+/* Tries all sets of t regions. The code is MDS, so at most one set explains the syndromes. */
+GFK_RS_BOTH uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_locate_state s) {
+    const gfk_search x = {c, s};
+    uint32_t depth = 0, i = 0;
+    for (;;) {
+        if (i + (c->t - depth) > c->k + c->m) {
+            if (depth == 0)
+                return 0;
+            depth--;
+            i = *gfk_error_region(c, s, depth);
+        } else if (gfk_search_push(&x, depth, i)) {
+            return gfk_search_values(&x, depth + 1);
+        } else if (depth + 1 < c->t) {
+            depth++;
+        }
+        i++;
+    }
+}
+
+/* ---- both ---------------------------------------------------------------------------------------
+ */
+
+/* Words that a position's state has. */
+GFK_RS_BOTH uint32_t gfk_locate_words(const gfk_locate_code *c) {
+    return c->points != NULL ? 2 * c->m : c->m * (2 + 2 * c->t) + c->t * (c->t + 2);
+}
+
+/* From syndromes that are not all zero to the errors: how many, 1 to t, or 0: more than t. */
+GFK_RS_BOTH uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
+    return c->points != NULL ? gfk_locate_by_points(c, s) : gfk_locate_by_search(c, s);
+}
+
+/* ---- the parts ----------------------------------------------------------------------------------
+ */
+
+struct gfk_rs_locator {
+    gfk_locate_code code; /* points into tables, and on the host to the code's arithmetic */
+    void *tables;
+    int device; /* -1: tables are in host memory */
+};
+
+/* One call, checked. The addresses of regions and all that is written are in the memory that the
+ * code works on. */
+typedef struct gfk_locate_call {
+    gfk_locate_code code;
+    const gfk_regions *data, *parity;
+    size_t bytes;
+    bool repair;
+    gfk_rs_verdict *verdict;
+    uint64_t *counts;
+    uint32_t *marks; /* for every chunk */
+    gfk_stream_t stream;
+} gfk_locate_call;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* grs.c: the points and multipliers of a code of a known matrix; k + m words each. False: it is no
+ * generalized Reed-Solomon code, or not known as one. */
+bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
+                  uint32_t *points, uint32_t *multipliers);
+
+/* locate.cu, asynchronous on call->stream: clear verdict, counts and marks; mark all chunks; go
+ * through the marked ones. */
+gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
+gfk_status gfk_locate_device_mark(const gfk_locate_call *call);
+gfk_status gfk_locate_device_run(const gfk_locate_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

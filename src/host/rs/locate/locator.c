@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What locating keeps of a code: its tables, on the host or uploaded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/device/device.h"
+#include "host/rs/code.h"
+#include "locate.h"
+
+/* Is C(n, t) <= GFK_LOCATE_MOST_SUBSETS? t < n / 2, so that every factor enlarges the product. */
+static bool few_subsets(uint64_t n, uint64_t t) {
+    uint64_t count = 1;
+    for (uint64_t i = 0; i < t && count <= GFK_LOCATE_MOST_SUBSETS; i++)
+        count = n - i > GFK_LOCATE_MOST_SUBSETS ? n : count * (n - i) / (i + 1);
+    return count <= GFK_LOCATE_MOST_SUBSETS;
+}
+
+/* How many words the tables of a code have: matrix, points, multipliers of parity, inverses of all
+ * multipliers; and, where they are uploaded, the arithmetic's tables. */
+static size_t table_words(const gfk_rs_info *info, size_t entries) {
+    const size_t n = info->k + info->m;
+    return info->m * info->k + n + info->m + n + (entries + 1) / 2;
+}
+
+/* The view of tables that begin at `words`. */
+static gfk_locate_code view(gfk_rs_t code, bool points, const uint32_t *words, size_t entries) {
+    const size_t k = code->info.k, m = code->info.m;
+    gfk_locate_code out = {.field = code->arithmetic,
+                           .k = (uint32_t)k,
+                           .m = (uint32_t)m,
+                           .t = (uint32_t)(m / 2),
+                           .matrix = words};
+    words += m * k;
+    out.points = points ? words : NULL;
+    words += k + m;
+    out.v_parity = words;
+    words += m;
+    out.v_inverses = words;
+    words += k + m;
+    if (entries != 0) {
+        out.field.log = (const uint16_t *)words;
+        out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
+    }
+    return out;
+}
+
+/* Fills the tables; *points tells how the code is decoded. False: it cannot be. */
+static bool fill(gfk_rs_t code, uint32_t *words, size_t entries, bool *points) {
+    const gfk_rs_info *info = &code->info;
+    const gfk_arithmetic *f = &code->arithmetic;
+    const size_t k = info->k, m = info->m, n = k + m;
+    uint32_t *at = words + m * k, *v_parity = at + n, *v_inverses = v_parity + m;
+    memcpy(words, code->matrix, m * k * sizeof *words);
+    *points = gfk_grs_find(f, info, code->matrix, at, v_inverses);
+    if (!*points && (info->mds != GFK_RS_MDS_YES || !few_subsets(n, m / 2)))
+        return false;
+    if (*points) {
+        memcpy(v_parity, v_inverses + k, m * sizeof *words);
+        for (size_t i = 0; i < n; i++)
+            v_inverses[i] = gfk_inverse(f, v_inverses[i]);
+    }
+    if (entries != 0)
+        memcpy(v_inverses + n, f->log, entries * sizeof *f->log);
+    return true;
+}
+
+static gfk_status upload(gfk_rs_locator *locator, size_t bytes, void *host) {
+    gfk_status status = gfk_device_alloc(&locator->tables, bytes);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = gfk_device_upload(locator->tables, host, bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        free(host);
+    else
+        gfk_device_free(locator->device, locator->tables);
+    return status;
+}
+
+/* SUCCESS with *offered false: there is nothing to keep. */
+static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
+    const bool on_device = code->info.device >= 0;
+    const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;
+    const size_t bytes = table_words(&code->info, entries) * sizeof(uint32_t);
+    uint32_t *words = calloc(1, bytes);
+    if (words == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    bool points = false;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    *offered = fill(code, words, entries, &points);
+    locator->device = code->info.device;
+    locator->tables = words;
+    if (*offered && on_device)
+        status = upload(locator, bytes, words);
+    if (status != GFK_STATUS_SUCCESS || !*offered)
+        free(words);
+    else
+        locator->code = view(code, points, locator->tables, entries);
+    return status;
+}
+
+gfk_status gfk_rs_locator_create(gfk_rs_t code) {
+    code->locator = NULL;
+    code->info.locatable = 0;
+    if (code->info.m < 2 || code->info.m > GFK_LOCATE_MOST_ROWS)
+        return GFK_STATUS_SUCCESS;
+    gfk_rs_locator *locator = malloc(sizeof *locator);
+    if (locator == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    bool offered = false;
+    const gfk_status status = make(code, locator, &offered);
+    if (status != GFK_STATUS_SUCCESS || !offered) {
+        free(locator);
+        return status;
+    }
+    code->locator = locator;
+    code->info.locatable = code->info.m / 2;
+    return GFK_STATUS_SUCCESS;
+}
+
+void gfk_rs_locator_destroy(gfk_rs_locator *locator) {
+    if (locator == NULL)
+        return;
+    if (locator->device >= 0)
+        gfk_device_free(locator->device, locator->tables);
+    else
+        free(locator->tables);
+    free(locator);
+}

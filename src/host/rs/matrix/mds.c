@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Is every square part of a matrix regular? */
+#include <stdlib.h>
+
+#include "host/base/arithmetic.h"
+#include "host/rs/code.h"
+
+enum { MOST_MINORS = 1000000 };
+
+/* Is C(n, r) <= MOST_MINORS? r <= n / 2, so that every factor at least doubles the product. */
+static bool few_minors(uint64_t n, uint64_t r) {
+    uint64_t count = 1;
+    for (uint64_t i = 0; i < r; i++) {
+        if (n - i > MOST_MINORS) /* C(n - i, 1) and all beyond are larger still */
+            return false;
+        count = count * (n - i) / (i + 1); /* C(n, i + 1) */
+        if (count > MOST_MINORS)
+            return false;
+    }
+    return true;
+}
+
+/* Every square part of an r x c matrix A is regular if and only if any r columns of (A | 1) are
+ * independent. Columns are chosen from left to right; the choice of one eliminates a row, in all
+ * columns to its right, which all further choices share. part: rows x cols, what is left of the
+ * columns that may still be chosen, with room for the parts to come behind it. */
+static bool independent(const gfk_arithmetic *f, size_t rows, size_t cols, uint32_t *part) {
+    uint32_t *next = part + rows * cols;
+    for (size_t c = 0; c + rows <= cols; c++) {
+        size_t pivot = 0;
+        while (pivot < rows && part[pivot * cols + c] == 0)
+            pivot++;
+        if (pivot == rows)
+            return false;
+        if (rows == 1)
+            continue;
+        const size_t left = cols - c - 1;
+        const uint32_t *from = part + pivot * cols + c + 1;
+        const uint32_t inverse = gfk_inverse(f, part[pivot * cols + c]);
+        uint32_t *to = next;
+        for (size_t i = 0; i < rows; i++) {
+            if (i == pivot)
+                continue;
+            const uint32_t *row = part + i * cols + c;
+            const uint32_t factor = gfk_times(f, row[0], inverse);
+            for (size_t l = 0; l < left; l++)
+                to[l] = row[1 + l] ^ gfk_times(f, from[l], factor);
+            to += left;
+        }
+        if (!independent(f, rows - 1, left, next))
+            return false;
+    }
+    return true;
+}
+
+gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
+                            gfk_rs_mds *mds) {
+    /* The minors of a matrix are those of its transpose: the shorter side is eliminated. */
+    const size_t rows = k < m ? k : m, cols = k + m;
+    if (!few_minors(cols, rows)) {
+        *mds = GFK_RS_MDS_UNKNOWN;
+        return GFK_STATUS_SUCCESS;
+    }
+    gfk_arithmetic f;
+    gfk_status status = gfk_arithmetic_create(&f, field);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    uint32_t *parts = malloc(rows * (rows + 1) / 2 * cols * sizeof *parts);
+    if (parts == NULL) {
+        gfk_arithmetic_destroy(&f);
+        return GFK_STATUS_OUT_OF_MEMORY;
+    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++)
+            parts[r * cols + c] = c >= cols - rows ? c - (cols - rows) == r
+                                  : k < m          ? matrix[c * k + r]
+                                                   : matrix[r * k + c];
+    *mds = independent(&f, rows, cols, parts) ? GFK_RS_MDS_YES : GFK_RS_MDS_NO;
+    free(parts);
+    gfk_arithmetic_destroy(&f);
+    return GFK_STATUS_SUCCESS;
+}

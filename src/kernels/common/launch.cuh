@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Launching a kernel so that its own error, and no other, comes back as a status. */
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "host/region/kernel.h"
+
+namespace gfk {
+
+/* The products c * 2^i, in kernel parameters and so in the constant bank. */
+struct Basis {
+    uint32_t v[32];
+};
+
+inline Basis basis_of(const gfk_call *call) {
+    Basis b;
+    for (int i = 0; i < 32; i++)
+        b.v[i] = call->basis[i];
+    return b;
+}
+
+inline gfk_status status_of(cudaError_t error) {
+    if (error == cudaSuccess)
+        return GFK_STATUS_SUCCESS;
+    (void)cudaGetLastError(); /* the caller learns it from the status, not a second time */
+    return GFK_STATUS_CUDA;
+}
+
+template <class... P, class... A>
+gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_t shared,
+                  gfk_stream_t stream, A... arguments) {
+    if (blocks > 0x7fffffff)
+        return GFK_STATUS_INTERNAL;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+} // namespace gfk

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A build without CUDA: what the host side calls of kernels by name. No code is on a device there,
+ * so nothing reaches these functions. */
+#include "host/rs/batch/batch.h"
+#include "host/rs/locate/locate.h"
+
+#define NO_BATCH(w)                                                                                \
+    gfk_batch_kernel gfk_batch_w##w##_kernel(size_t k, size_t rows, int cc, bool pieces) {         \
+        (void)k;                                                                                   \
+        (void)rows;                                                                                \
+        (void)cc;                                                                                  \
+        (void)pieces;                                                                              \
+        return (gfk_batch_kernel){0};                                                              \
+    }
+NO_BATCH(8)
+NO_BATCH(16)
+NO_BATCH(32)
+
+#define NO_LOCATE(step)                                                                            \
+    gfk_status gfk_locate_device_##step(const gfk_locate_call *call) {                             \
+        (void)call;                                                                                \
+        return GFK_STATUS_NOT_SUPPORTED;                                                           \
+    }
+NO_LOCATE(clear)
+NO_LOCATE(mark)
+NO_LOCATE(run)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel of the BMMA engine of w = 32 on warpgroup MMAs. bmma_wgmma_w32_layout.h says who holds
+ * what.
+ *
+ * One persistent block per multiprocessor, with the matrix operand in shared memory. A warp of its
+ * own keeps data coming: whole runs of every input, into stages that the warpgroups have left. So
+ * enough is on its way, whatever the warpgroups do, and takes none of their registers. */
+#pragma once
+
+#include "bmma.cuh"
+#include "bmma_wgmma_w32_layout.h"
+#include "kernels/common/copy_bulk.cuh"
+#include "wgmma.cuh"
+
+namespace gfk {
+namespace bmma {
+
+/* Its choices. */
+template <class Layout_, int Warpgroups>
+struct Words {
+    using T = Layout_;
+    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
+    /* A run: what a stage has of an input. They begin in different banks. */
+    static constexpr unsigned run_bytes = warps * T::warp_bytes, run_stride = run_bytes + 64;
+    static constexpr unsigned table_bytes = 4 * T::group_registers * 32;
+};
+
+/* Shared memory: the matrix operand, a pair of barriers for each stage, stages. */
+struct Ring {
+    uint32_t stages, stage_bytes;
+    uint32_t nothing; /* zero, but the compiler does not know */
+};
+constexpr unsigned barrier_pair = 16; /* bytes: of filled stages, of empty ones */
+
+/* The next stage of a ring, and the parity of its barriers' phase. */
+struct Turn {
+    uint32_t stage, parity;
+
+    __device__ void next(const Ring &ring) {
+        stage++;
+        if (stage == ring.stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+/* The counts of two rows, whose words are x, and of one part of the columns. */
+template <class T>
+__device__ inline void count_part(const uint32_t (&x)[T::slots][2], uint64_t b,
+                                  uint32_t (&c)[T::accumulators]) {
+    wgmma::arrive();
+#pragma unroll
+    for (int s = 0; s < T::slots; s += 2) {
+        /* What stands for a missing slot is multiplied by zero. */
+        const uint32_t(&p)[2] = x[s], (&q)[2] = x[s + 1 < T::slots ? s + 1 : s];
+        if (s == 0)
+            wgmma::multiply_into(c, p[0], p[1], q[0], q[1], b);
+        else
+            wgmma::multiply_add(c, p[0], p[1], q[0], q[1], b + s / 2 * (T::step_bytes / 16));
+    }
+    wgmma::commit();
+    wgmma::wait<0>();
+    wgmma::expect(c);
+}
+
+/* A warp's share of a stage. runs[s]: where the lane's cell of slot s is. `leave` is called when
+ * the stage is needed no more. */
+template <class T, class F>
+__device__ inline void multiply_stage(const uint32_t (&runs)[T::slots], uint64_t b,
+                                      uint32_t nothing, uint32_t (&y)[4], F leave) {
+#pragma unroll
+    for (int row = 0; row < 4; row += 2) {
+        uint32_t x[T::slots][2];
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                         : "=r"(x[s][0]), "=r"(x[s][1])
+                         : "r"(runs[s] + 4 * row)
+                         : "memory");
+        y[row] = y[row + 1] = 0;
+#pragma unroll
+        for (int part = 0; part < T::parts; part++) {
+            /* ptxas would start these products while counts of the last ones still wait for their
+             * parities, and has no registers for both: let them depend on these parities. */
+            const int before = part ? row : row - 2;
+            if (before >= 0) {
+                x[0][0] ^= y[before] & nothing;
+                x[0][1] ^= y[before + 1] & nothing;
+            }
+            uint32_t c[T::accumulators];
+            count_part<T>(x, b + part * (T::part_bytes / 16), c);
+            if (row == 2 && part == 0)
+                leave();
+            parities<T>(c, part, y[row], y[row + 1]);
+        }
+    }
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads, 1) void words(const __grid_constant__ NarrowJob job,
+                                                       const Ring ring) {
+    using T = typename K::T;
+    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (job.cut_head + job.cut_tail)
+        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+
+    extern __shared__ __align__(128) uint4 table[];
+    for (unsigned i = threadIdx.x; i < K::table_bytes / 16; i += K::threads)
+        table[i] = __ldg((const uint4 *)job.matrix + i);
+    const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
+    const uint32_t barriers = shared + K::table_bytes;
+    const uint32_t stages = barriers + barrier_pair * ring.stages;
+    if (threadIdx.x == 0) {
+        for (unsigned stage = 0; stage < ring.stages; stage++) {
+            bulk::init_barrier(barriers + barrier_pair * stage, 1);
+            bulk::init_barrier(barriers + barrier_pair * stage + 8, K::warps);
+        }
+        bulk::publish_barriers();
+    }
+    wgmma::publish();
+    __syncthreads();
+
+    const unsigned lane = threadIdx.x % 32, share = lane % 4;
+    const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * K::run_bytes;
+    uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::run_bytes;
+    Turn turn = {0, 0};
+    if (warp == K::warps) {
+        if (lane != 0)
+            return;
+        for (; at < end; at += stride, turn.next(ring)) {
+            const uint32_t filled = barriers + barrier_pair * turn.stage;
+            const uint32_t to = stages + turn.stage * ring.stage_bytes;
+            const uint32_t bytes = end - at < K::run_bytes ? (uint32_t)(end - at) : K::run_bytes;
+            bulk::wait(filled + 8, turn.parity ^ 1);
+            bulk::arrive_with(filled, bytes * job.cols);
+#pragma unroll 1
+            for (unsigned i = 0; i < job.cols; i++)
+                bulk::copy(to + i * K::run_stride, job.in[i] + at, bytes, filled);
+        }
+        return;
+    }
+
+    const uint64_t b = descriptor<T>(shared);
+    const unsigned mine = warp * T::warp_bytes + lane / 4 * 16;
+    for (; at < end; at += stride, turn.next(ring)) {
+        const uint32_t filled = barriers + barrier_pair * turn.stage;
+        uint32_t runs[T::slots], y[4];
+        /* A missing input stands for one of the first four: its columns are zero. */
+#pragma unroll
+        for (unsigned s = 0; s < T::slots; s++) {
+            const unsigned i = 4 * s + share < job.cols ? 4 * s + share : share;
+            runs[s] = stages + turn.stage * ring.stage_bytes + i * K::run_stride + mine;
+        }
+        bulk::wait(filled, turn.parity);
+        multiply_stage<T>(runs, b, ring.nothing, y, [&] {
+            __syncwarp();
+            if (lane == 0)
+                bulk::arrive(filled + 8);
+        });
+        const uint64_t cell = at + mine;
+        if (share < job.rows && cell < end)
+            store_words<true, true>(job.out[share] + cell, y, job.sink, cell - job.phase);
+    }
+}
+
+} // namespace bmma
+} // namespace gfk

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One fused kernel over the operation of any method: a thread takes one unit of every region, reads
+ * each input once, multiplies it by the coefficients of up to four outputs, and writes these. More
+ * outputs are further passes of the same launch.
+ *
+ * An Op is a struct with
+ *   static constexpr int w
+ *   static constexpr int words        words that one coefficient's data takes
+ *   static constexpr int field_words  words of the field's tables
+ *   static constexpr bool staged, field_staged    copied to shared memory, or read where they are
+ *   template <int BYTES> static constexpr int sums    words that an output's sum takes
+ *   struct Params                     by value, in the constant bank
+ *   static Params params(const gfk_field *)
+ *   static void fill_field(const gfk_field *, uint32_t *words)
+ *   static void fill(const gfk_field *, const uint32_t *field, uint32_t c, uint32_t *words)
+ *   __device__ Op(const Params &, const uint32_t *field)
+ *   template <int BYTES, int N, int S>
+ *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
+ *                       uint32_t (&sum)[4][S]) const      sum[j] += coefficient j * x
+ *   template <int BYTES, int N, int S>
+ *   __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const
+ * where BYTES, the unit's length, is 1, 4 or 16 and x has N = 1, 1 or 4 words. */
+#pragma once
+
+#include <stdlib.h>
+
+#include "host/base/poly.h"
+#include "host/device/device.h"
+#include "kernels/product/unit.cuh"
+
+namespace gfk {
+
+constexpr unsigned PEROP_THREADS = 256, PEROP_OUTPUTS = 4;
+constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has without asking */
+
+/* The regions of one launch. Equally spaced ones need no array, so the short array serves most
+ * calls: a launch copies its parameters, and 16 KiB of them take microseconds. */
+template <int POINTERS>
+struct Addresses {
+    const uint8_t *in_base;
+    uint8_t *out_base;
+    size_t in_stride, out_stride; /* 0: in the array, inputs first */
+    unsigned in_pointers;
+    void *pointer[POINTERS];
+
+    __device__ const uint8_t *in(unsigned i) const {
+        return in_stride ? in_base + i * in_stride : (const uint8_t *)pointer[i];
+    }
+    __device__ uint8_t *out(unsigned j) const {
+        return out_stride ? out_base + j * out_stride : (uint8_t *)pointer[in_pointers + j];
+    }
+};
+
+constexpr int PEROP_FEW = 32, PEROP_MANY = 2048;
+constexpr size_t PEROP_POINTERS = 1024; /* inputs, and as many outputs, in one launch */
+constexpr size_t PEROP_STRIDED = (size_t)1 << 20;
+
+/* Coefficients lie in groups of four outputs (the last one may have fewer); in a group input by
+ * input, and for each input output by output. */
+template <class Op, int POINTERS>
+struct PeropParams {
+    Cells cells;
+    uint64_t units, tiles;
+    const uint32_t *field, *coefficients; /* of the launch's first group */
+    unsigned rows, cols;                  /* of this launch */
+    size_t first_col, all_cols;
+    unsigned groups; /* of four outputs */
+    unsigned chunk;  /* inputs whose coefficients are in shared memory at a time */
+    Sink sink;
+    typename Op::Params op;
+    Addresses<POINTERS> regions;
+};
+
+__device__ inline void copy_words(uint32_t *to, const uint32_t *from, unsigned words) {
+    for (unsigned i = threadIdx.x; i < words; i += PEROP_THREADS)
+        to[i] = from[i];
+}
+
+/* Adds the products of inputs first to end - 1; the next input travels while one is multiplied. */
+template <class Op, int BYTES, class U, class P, int S>
+__device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coefficients,
+                                  unsigned outputs, unsigned first, unsigned end, uint64_t unit,
+                                  uint32_t (&sum)[PEROP_OUTPUTS][S]) {
+    uint32_t next[U::words];
+    U::load(p.regions.in(first), p.cells, unit, next);
+    for (unsigned i = first; i < end; i++) {
+        uint32_t x[U::words];
+#pragma unroll
+        for (int n = 0; n < U::words; n++)
+            x[n] = next[n];
+        if (i + 1 < end)
+            U::load(p.regions.in(i + 1), p.cells, unit, next);
+        op.template add<BYTES>(coefficients, outputs, x, sum);
+        coefficients += outputs * Op::words;
+    }
+}
+
+/* Neighbouring blocks take the groups of one tile, so that the inputs of all but the first come
+ * from the L2 cache. */
+template <class Op, int BYTES, bool Aligned, int POINTERS>
+__global__ void __launch_bounds__(PEROP_THREADS)
+    perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
+    using U = Unit<BYTES, Aligned>;
+    extern __shared__ uint4 perop_shared[];
+    uint32_t *const shared = (uint32_t *)perop_shared;
+    const unsigned group = blockIdx.x % p.groups, slots = gridDim.x / p.groups;
+    const unsigned outputs = min(PEROP_OUTPUTS, p.rows - PEROP_OUTPUTS * group);
+    const uint32_t *const coefficients =
+        p.coefficients +
+        Op::words * (PEROP_OUTPUTS * group * (uint64_t)p.all_cols + outputs * p.first_col);
+    uint32_t *const staged = shared + (Op::field_staged ? Op::field_words : 0);
+    if (Op::field_staged)
+        copy_words(shared, p.field, Op::field_words);
+    const Op op(p.op, Op::field_staged ? shared : p.field);
+    bool filled = false;
+    for (uint64_t tile = blockIdx.x / p.groups; tile < p.tiles; tile += slots) {
+        const uint64_t unit = tile * PEROP_THREADS + threadIdx.x;
+        const bool mine = unit < p.units;
+        uint32_t sum[PEROP_OUTPUTS][Op::template sums<BYTES>] = {};
+        for (unsigned first = 0; first < p.cols; first += p.chunk) {
+            const unsigned end = min(first + p.chunk, p.cols);
+            const uint32_t *c = coefficients + (uint64_t)first * outputs * Op::words;
+            if (Op::staged) {
+                if (!filled || p.chunk < p.cols) {
+                    __syncthreads(); /* nobody needs the chunk before any more */
+                    copy_words(staged, c, (end - first) * outputs * Op::words);
+                    __syncthreads();
+                    filled = true;
+                }
+                c = staged;
+            }
+            if (mine)
+                add_inputs<Op, BYTES, U>(p, op, c, outputs, first, end, unit, sum);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < PEROP_OUTPUTS; j++) {
+            if (mine && j < outputs) {
+                uint32_t y[U::words];
+                op.template result<BYTES>(sum[j], y);
+                U::store(p.regions.out(PEROP_OUTPUTS * group + j), p.cells, unit, p.sink, y);
+            }
+        }
+    }
+}
+
+/* ---- the host's side ---------------------------------------------------------------------------
+ */
+
+/* basis[i] = c * 2^i; any product with c is an XOR of some of these. */
+inline void fill_basis(const gfk_field *field, uint32_t c, uint32_t (&basis)[32]) {
+    for (unsigned i = 0; i < field->w; i++) {
+        basis[i] = c;
+        c = gfk_poly_double(c, field->w, field->polynomial);
+    }
+}
+
+/* entry[v], for v below 2^bits, is the XOR of basis[b] over the set bits b of v. */
+template <class Entry>
+void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
+    entry[0] = 0;
+    for (uint32_t v = 1; v < UINT32_C(1) << bits; v++) {
+        unsigned lowest = 0;
+        while (!(v >> lowest & 1))
+            lowest++;
+        entry[v] = (Entry)(entry[v & (v - 1)] ^ basis[lowest]);
+    }
+}
+
+template <class Op>
+gfk_status perop_accepts(size_t rows, size_t cols, uint64_t *table_bytes, const char **reason) {
+    *reason = NULL;
+    const uint64_t count = (uint64_t)rows * cols, most = UINT64_MAX / 8 / Op::words;
+    *table_bytes = count < most ? 4 * (Op::field_words + Op::words * count) : UINT64_MAX;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Derives the coefficients' data in pieces, so that a staging buffer of about a MiB is enough. */
+template <class Op>
+gfk_status upload_coefficients(gfk_product_t product, const uint32_t *field_tables, uint32_t *piece,
+                               size_t most) {
+    const gfk_product_info *info = &product->info;
+    uint32_t *to = (uint32_t *)product->tables + Op::field_words;
+    size_t held = 0;
+    for (size_t first = 0; first < info->rows; first += PEROP_OUTPUTS) {
+        const size_t outputs =
+            info->rows - first < PEROP_OUTPUTS ? info->rows - first : (size_t)PEROP_OUTPUTS;
+        for (size_t k = 0; k < outputs * info->cols; k++) {
+            const uint32_t c = product->matrix[(first + k % outputs) * info->cols + k / outputs];
+            Op::fill(&info->field, field_tables, c, piece + Op::words * held++);
+            const bool last = first + outputs == info->rows && k + 1 == outputs * info->cols;
+            if (held < most && !last)
+                continue;
+            const gfk_status status = gfk_device_upload(to, piece, 4 * Op::words * held);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+            to += Op::words * held;
+            held = 0;
+        }
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+template <class Op>
+gfk_status perop_create(gfk_product_t product) {
+    const gfk_field *field = &product->info.field;
+    const typename Op::Params params = Op::params(field);
+    typename Op::Params *kept = (typename Op::Params *)malloc(sizeof *kept);
+    product->state = kept;
+    const size_t most = Op::words < (1 << 18) ? (1 << 18) / Op::words : 1;
+    uint32_t *field_tables = (uint32_t *)malloc(4 * (Op::field_words + Op::words * most));
+    if (kept == NULL || field_tables == NULL) {
+        free(field_tables);
+        return GFK_STATUS_OUT_OF_MEMORY;
+    }
+    *kept = params;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (Op::field_words != 0) {
+        Op::fill_field(field, field_tables);
+        status = gfk_device_upload(product->tables, field_tables, 4 * Op::field_words);
+    }
+    if (status == GFK_STATUS_SUCCESS)
+        status =
+            upload_coefficients<Op>(product, field_tables, field_tables + Op::field_words, most);
+    free(field_tables);
+    return status;
+}
+
+inline void perop_destroy(gfk_product_t product) {
+    free(product->state);
+}
+
+/* A part of the matrix: outputs [row, row + rows), inputs [col, col + cols). */
+struct Part {
+    size_t row, rows, col, cols;
+};
+
+template <class Op, int BYTES, bool Aligned, int POINTERS>
+gfk_status launch_part(const gfk_product_call *call, const Cells &cells, const Part &part) {
+    const gfk_product_t product = call->product;
+    const uint32_t *tables = (const uint32_t *)product->tables;
+    PeropParams<Op, POINTERS> p;
+    p.cells = cells;
+    p.units = Unit<BYTES, Aligned>::count(cells);
+    p.tiles = (p.units + PEROP_THREADS - 1) / PEROP_THREADS;
+    p.field = tables;
+    p.coefficients = tables + Op::field_words + Op::words * part.row * product->info.cols;
+    p.rows = (unsigned)part.rows;
+    p.cols = (unsigned)part.cols;
+    p.first_col = part.col;
+    p.all_cols = product->info.cols;
+    p.groups = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
+    p.sink = sink_of(call);
+    p.sink.accumulate |= part.col != 0;
+    p.op = *(const typename Op::Params *)product->state;
+
+    auto &regions = p.regions;
+    regions.in_stride = call->in->pointers ? 0 : call->in->stride;
+    regions.out_stride = call->out->pointers ? 0 : call->out->stride;
+    regions.in_base = gfk_region_address(call->in, part.col);
+    regions.out_base = gfk_region_address(call->out, part.row);
+    regions.in_pointers = regions.in_stride ? 0 : p.cols;
+    for (unsigned i = 0; i < regions.in_pointers; i++)
+        regions.pointer[i] = call->in->pointers[part.col + i];
+    for (unsigned j = 0; !regions.out_stride && j < p.rows; j++)
+        regions.pointer[regions.in_pointers + j] = call->out->pointers[part.row + j];
+
+    const unsigned outputs = p.rows < PEROP_OUTPUTS ? p.rows : PEROP_OUTPUTS;
+    const unsigned field_words = Op::field_staged ? Op::field_words : 0;
+    const unsigned most = (PEROP_SHARED_WORDS - field_words) / (outputs * Op::words);
+    p.chunk = !Op::staged || p.cols < most ? p.cols : most;
+    const size_t shared = 4 * (field_words + (Op::staged ? p.chunk * outputs * Op::words : 0));
+    /* Enough blocks that the last ones do not matter, each with several tiles for one filling of
+     * its shared memory. */
+    const uint64_t enough = 64 * (uint64_t)product->processors / p.groups + 1;
+    const uint64_t slots = p.tiles < enough ? p.tiles : enough;
+    return launch(perop<Op, BYTES, Aligned, POINTERS>, slots * p.groups, PEROP_THREADS, shared,
+                  call->stream, p);
+}
+
+template <class Op, int BYTES>
+gfk_status run_part(const gfk_product_call *call, const Cells &cells, const Part &part) {
+    const size_t pointers =
+        (call->in->pointers ? part.cols : 0) + (call->out->pointers ? part.rows : 0);
+    const bool few = pointers <= PEROP_FEW;
+    if constexpr (BYTES == 16) {
+        if (cells.aligned)
+            return few ? launch_part<Op, BYTES, true, PEROP_FEW>(call, cells, part)
+                       : launch_part<Op, BYTES, true, PEROP_MANY>(call, cells, part);
+    }
+    return few ? launch_part<Op, BYTES, false, PEROP_FEW>(call, cells, part)
+               : launch_part<Op, BYTES, false, PEROP_MANY>(call, cells, part);
+}
+
+/* One launch, unless there are more addresses than its parameters hold. */
+template <class Op, int BYTES>
+gfk_status perop_run(const gfk_product_call *call) {
+    const gfk_product_info *info = &call->product->info;
+    if (info->engine->tile_bytes != PEROP_THREADS * BYTES || info->engine->w != Op::w)
+        return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
+    const Cells cells = cells_of(call);
+    const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
+    const size_t most_cols = call->in->pointers ? PEROP_POINTERS : PEROP_STRIDED;
+    if (call->marks && info->cols > most_cols)
+        return GFK_STATUS_NOT_SUPPORTED;
+    for (size_t row = 0; row < info->rows; row += most_rows)
+        for (size_t col = 0; col < info->cols; col += most_cols) {
+            const Part part = {row, info->rows - row < most_rows ? info->rows - row : most_rows,
+                               col, info->cols - col < most_cols ? info->cols - col : most_cols};
+            const gfk_status status = run_part<Op, BYTES>(call, cells, part);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+        }
+    return GFK_STATUS_SUCCESS;
+}
+
+} // namespace gfk
+
+/* The functions that engines.def expects of engine perop_<id>. */
+#define GFK_PEROP_ENGINE(id, Op, bytes)                                                            \
+    extern "C" gfk_status gfk_perop_##id##_accepts(const gfk_field *, size_t rows, size_t cols,    \
+                                                   uint64_t *table_bytes, const char **reason) {   \
+        return gfk::perop_accepts<Op>(rows, cols, table_bytes, reason);                            \
+    }                                                                                              \
+    extern "C" gfk_status gfk_perop_##id##_create(gfk_product_t product,                           \
+                                                  const gfk_product_desc *) {                      \
+        return gfk::perop_create<Op>(product);                                                     \
+    }                                                                                              \
+    extern "C" void gfk_perop_##id##_destroy(gfk_product_t product) {                              \
+        gfk::perop_destroy(product);                                                               \
+    }                                                                                              \
+    extern "C" gfk_status gfk_perop_##id##_run(const gfk_product_call *call) {                     \
+        return gfk::perop_run<Op, bytes>(call);                                                    \
+    }

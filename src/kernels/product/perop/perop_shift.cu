@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SHIFT, fused: the full carry-less products, a shift for each set bit of the coefficient, are
+ * added up as they are; the reduction, which is linear, comes once per output, after the last one.
+ * A shift by b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe.
+ */
+#include "kernels/region/shift/shift_reduce.cuh"
+#include "perop.cuh"
+
+namespace {
+
+struct ShiftParams {
+    gfk::ShiftBy mu[32], r[32];
+    int mu_count, r_count;
+};
+
+/* What the widths share: a coefficient's data is the coefficient. */
+template <int W>
+struct ShiftOp {
+    static constexpr int w = W, words = 1, field_words = 0;
+    static constexpr bool staged = true, field_staged = false;
+    using Params = ShiftParams;
+    const Params &p;
+
+    static Params params(const gfk_field *field) {
+        const uint32_t all = 0xffffffffu >> (32 - W), mu = gfk::barrett(W, field->polynomial);
+        Params p = {};
+        for (int b = 0; b < W; b++) {
+            /* The upper halves have w - 1 bits, so the two lowest bits of mu shift all away. */
+            if (b >= 2 && mu >> b & 1)
+                p.mu[p.mu_count++] = {(uint32_t)(W - b), gfk::replicate<W>(all >> (W - b))};
+            if (field->polynomial >> b & 1)
+                p.r[p.r_count++] = {UINT32_C(1) << b, gfk::replicate<W>(all << b & all)};
+        }
+        return p;
+    }
+    static void fill_field(const gfk_field *, uint32_t *) {}
+    static void fill(const gfk_field *, const uint32_t *, uint32_t c, uint32_t *word) { *word = c; }
+    __device__ explicit ShiftOp(const Params &params) : p(params) {}
+};
+
+/* The lowest set bit, taken away; 0 if there is none. */
+__device__ inline uint32_t take_bit(uint32_t &bits) {
+    const uint32_t bit = bits & (0 - bits);
+    bits ^= bit;
+    return bit;
+}
+
+/* w=8 and 16: a symbol has twice its width in a register, two lanes or one. */
+template <int W>
+struct Shift : ShiftOp<W> {
+    template <int BYTES>
+    static constexpr int sums = BYTES == 1 ? 1 : BYTES / 2;
+
+    __device__ Shift(const ShiftParams &params, const uint32_t *) : ShiftOp<W>(params) {}
+
+    template <int BYTES, int N, int S>
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
+        uint32_t lanes[S];
+#pragma unroll
+        for (int i = 0; i < S; i++) {
+            if constexpr (W == 8)
+                lanes[i] = gfk::prmt(x[i / 2], 0, i % 2 ? 0x4342 : 0x4140);
+            else
+                lanes[i] = gfk::prmt(x[i / 2], 0, i % 2 ? 0x4432 : 0x4410);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
+            if (j >= outputs)
+                break;
+            for (uint32_t bits = coefficients[j]; bits != 0;) {
+                const uint32_t a = take_bit(bits), b = take_bit(bits);
+#pragma unroll
+                for (int i = 0; i < S; i++)
+                    sum[j][i] ^= lanes[i] * a ^ lanes[i] * b;
+            }
+        }
+    }
+    template <int BYTES, int N, int S>
+    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
+        uint32_t high[N];
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            const uint32_t first = sum[S == 1 ? 0 : 2 * n],
+                           second = S == 1 ? 0 : sum[(2 * n + 1) % S];
+            high[n] = gfk::prmt(first, second, W == 8 ? 0x7531 : 0x7632);
+            y[n] = gfk::prmt(first, second, W == 8 ? 0x6420 : 0x5410);
+        }
+        gfk::reduce(this->p, high, y);
+    }
+};
+
+/* w=32: products of 64 bits, lower words first. */
+struct Shift32 : ShiftOp<32> {
+    template <int BYTES>
+    static constexpr int sums = BYTES / 2;
+
+    __device__ Shift32(const ShiftParams &params, const uint32_t *) : ShiftOp<32>(params) {}
+
+    template <int BYTES, int N, int S>
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
+#pragma unroll
+        for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
+            if (j >= outputs)
+                break;
+            for (uint32_t bits = coefficients[j]; bits != 0;) {
+                const uint32_t a = take_bit(bits), b = take_bit(bits);
+#pragma unroll
+                for (int n = 0; n < N; n++) {
+                    const uint64_t s = (uint64_t)x[n] * a, t = (uint64_t)x[n] * b;
+                    sum[j][n] ^= (uint32_t)s ^ (uint32_t)t;
+                    sum[j][N + n] ^= (uint32_t)(s >> 32) ^ (uint32_t)(t >> 32);
+                }
+            }
+        }
+    }
+    template <int BYTES, int N, int S>
+    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
+        uint32_t high[N];
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            y[n] = sum[n];
+            high[n] = sum[N + n];
+        }
+        gfk::reduce(p, high, y);
+    }
+};
+
+} // namespace
+
+GFK_PEROP_ENGINE(shift_w8, Shift<8>, 16)
+GFK_PEROP_ENGINE(shift_w8_4, Shift<8>, 4)
+GFK_PEROP_ENGINE(shift_w8_1, Shift<8>, 1)
+GFK_PEROP_ENGINE(shift_w16, Shift<16>, 16)
+GFK_PEROP_ENGINE(shift_w32, Shift32, 16)

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels of PRMT, w = 8: SPLIT in parts of 3, 3 and 2 bits for every coefficient, with the
+ * tables in the kernel's parameters and so in the constant bank. What a lookup needs of an input
+ * word, its indices, is worked out once for all outputs. */
+#pragma once
+
+#include "kernels/product/cut_cells.cuh"
+
+namespace gfk {
+namespace prmt_w8 {
+
+/* Byte i of a pair of words is entry i; high has four. By bits 0 to 2 of the symbol, by bits 4, 5
+ * and 3, by bits 6 and 7. */
+struct Tables {
+    uint32_t low[2], middle[2], high;
+};
+/* Factors for shifts to the right, 2^32 / 2^n, and for subtractions on the FMA pipe: as constants
+ * of the program they would become shifts again, on the pipe that the lookups fill. */
+struct Factors {
+    uint32_t shift1, shift2, shift4, shift16, minus;
+};
+constexpr Factors factors = {1u << 31, 1u << 30, 1u << 28, 1u << 16, ~0u};
+
+/* a where the mask is set, else b. The compiler makes two operations of this. */
+__device__ inline uint32_t select(uint32_t mask, uint32_t a, uint32_t b) {
+    uint32_t d;
+    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(d) : "r"(mask), "r"(a), "r"(b));
+    return d;
+}
+
+/* (a * b >> 32) + c */
+__device__ inline uint32_t multiply_add_high(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t d;
+    asm("mad.hi.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+/* The indices of eight symbols of words a and b, as selectors of PRMT: [0] for the symbols
+ * a0 b0 a1 b1, [1] for a2 b2 a3 b3. Four operations on the ALU pipe: what is cut off a nibble is
+ * subtracted from it on the other one. */
+struct Indices {
+    uint32_t low[2], middle[2], high[2];
+
+    __device__ Indices(uint32_t a, uint32_t b, const Factors &f) {
+        const uint32_t lower = select(0x0f0f0f0f, a, b << 4);
+        const uint32_t upper = select(0x0f0f0f0f, __umulhi(a, f.shift4), b);
+        const uint32_t bit3 = lower & 0x88888888, top = upper & 0xcccccccc;
+        low[0] = bit3 * f.minus + lower;
+        middle[0] = multiply_add_high(bit3, f.shift1, top * f.minus + upper);
+        high[0] = __umulhi(top, f.shift2);
+        low[1] = __umulhi(low[0], f.shift16);
+        middle[1] = __umulhi(middle[0], f.shift16);
+        high[1] = __umulhi(high[0], f.shift16);
+    }
+    __device__ uint32_t product(const Tables &t, int half) const {
+        return prmt(t.low[0], t.low[1], low[half]) ^ prmt(t.middle[0], t.middle[1], middle[half]) ^
+               prmt(t.high, 0, high[half]);
+    }
+};
+
+/* Adds an input's products to the sums. Words: of every region, an even number. */
+template <int Outputs, int Words>
+__device__ inline void add(uint32_t (&sums)[Outputs][Words], const uint32_t (&x)[Words],
+                           const Factors &f, const Tables *tables) {
+#pragma unroll
+    for (int pair = 0; pair < Words; pair += 2) {
+        const Indices indices(x[pair], x[pair + 1], f);
+#pragma unroll
+        for (int j = 0; j < Outputs; j++)
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                sums[j][pair + half] ^= indices.product(tables[j], half);
+    }
+}
+
+/* The words of an output, whose symbols are interleaved until now. */
+template <bool Aligned, bool Reads, int Words>
+__device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Sink &sink,
+                           uint64_t offset) {
+    uint32_t y[Words];
+#pragma unroll
+    for (int pair = 0; pair < Words; pair += 2) {
+        y[pair] = prmt(sums[pair], sums[pair + 1], 0x6420);
+        y[pair + 1] = prmt(sums[pair], sums[pair + 1], 0x7531);
+    }
+    store_words<Aligned, Reads>(p, y, sink, offset);
+}
+
+constexpr size_t most_coefficients = 200, most_inputs = 200, group = 4;
+
+template <size_t Inputs, size_t Coefficients>
+struct JobOf : Walk {
+    Factors f;
+    const uint8_t *in[Inputs];
+    uint8_t *out[group];
+    Tables tables[Coefficients]; /* input by input */
+
+    __device__ uint32_t coefficient(unsigned j, unsigned i) const {
+        return tables[i * rows + j].low[0] >> 8 & 0xff;
+    }
+};
+
+/* Few inputs, all loaded before the first is used. Words: of a thread; two make more threads of a
+ * short region. */
+template <int Inputs, int Outputs, int Words, int Blocks>
+struct Few {
+    static constexpr int inputs = Inputs, outputs = Outputs, words = Words, blocks = Blocks,
+                         threads = 128;
+    using Job = JobOf<Inputs, Inputs * Outputs>;
+};
+
+/* Fewer than 2^29 cells, aligned. */
+template <class S, bool Reads>
+__global__ __launch_bounds__(S::threads,
+                             S::blocks) void few(const __grid_constant__ typename S::Job job) {
+    constexpr unsigned parts = 4 / S::words; /* of a cell */
+    struct alignas(4 * S::words) Part {
+        uint8_t bytes[4 * S::words];
+    };
+    const uint32_t thread = blockIdx.x * S::threads + threadIdx.x;
+    if (job.cut_head + job.cut_tail)
+        cut_cells<8>(job, thread, gridDim.x * S::threads);
+    if (thread >= parts * job.count)
+        return;
+    const uint32_t part = parts * (uint32_t)job.first + thread;
+    if constexpr (Reads)
+#pragma unroll
+        for (int j = 0; j < S::outputs; j++)
+            job.sink.prefetch(((Part *)job.out[j])[part].bytes);
+    uint32_t x[S::inputs][S::words], sums[S::outputs][S::words] = {};
+#pragma unroll
+    for (int i = 0; i < S::inputs; i++)
+        load_early(((const Part *)job.in[i])[part].bytes, x[i]);
+#pragma unroll
+    for (int i = 0; i < S::inputs; i++)
+        add(sums, x[i], job.f, job.tables + i * S::outputs);
+#pragma unroll
+    for (int j = 0; j < S::outputs; j++)
+        put<true, Reads>(((Part *)job.out[j])[part].bytes, sums[j], job.sink,
+                         (uint64_t)part * sizeof(Part) - job.phase);
+}
+
+/* Any number of inputs, one after the other. Cells: of every thread. */
+template <int Outputs, int Cells_, int Blocks, bool Aligned_>
+struct Any {
+    static constexpr int outputs = Outputs, cells = Cells_, blocks = Blocks, threads = 128;
+    static constexpr bool aligned = Aligned_;
+    using Job = JobOf<most_inputs, most_coefficients>;
+};
+
+template <class S, bool Reads>
+__global__ __launch_bounds__(S::threads,
+                             S::blocks) void any(const __grid_constant__ typename S::Job job) {
+    const uint64_t thread = (uint64_t)blockIdx.x * S::threads + threadIdx.x;
+    if (job.cut_head + job.cut_tail)
+        cut_cells<8>(job, thread, (uint64_t)gridDim.x * S::threads);
+    if (job.count == 0)
+        return;
+    const uint64_t first = (uint64_t)blockIdx.x * (S::threads * S::cells) + threadIdx.x;
+    /* Beyond the last whole cell a thread loads that one again, and does not store. */
+    uint64_t at[S::cells];
+#pragma unroll
+    for (int c = 0; c < S::cells; c++) {
+        const uint64_t cell = first + c * S::threads;
+        at[c] = 16 * (job.first + (cell < job.count ? cell : job.count - 1));
+    }
+    if constexpr (Reads) {
+#pragma unroll
+        for (int j = 0; j < S::outputs; j++)
+#pragma unroll
+            for (int c = 0; c < S::cells; c++)
+                job.sink.prefetch(job.out[j] + at[c]);
+    }
+    uint32_t sums[S::cells][S::outputs][4] = {};
+#pragma unroll 2
+    for (unsigned i = 0; i < job.cols; i++) {
+        uint32_t x[S::cells][4];
+#pragma unroll
+        for (int c = 0; c < S::cells; c++)
+            load_whole<S::aligned>(job.in[i] + at[c], x[c]);
+#pragma unroll
+        for (int c = 0; c < S::cells; c++)
+            add(sums[c], x[c], job.f, job.tables + i * S::outputs);
+    }
+#pragma unroll
+    for (int c = 0; c < S::cells; c++)
+        if (first + c * S::threads < job.count)
+#pragma unroll
+            for (int j = 0; j < S::outputs; j++)
+                put<S::aligned, Reads>(job.out[j] + at[c], sums[c][j], job.sink, at[c] - job.phase);
+}
+
+} // namespace prmt_w8
+} // namespace gfk

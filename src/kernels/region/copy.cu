@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The regions of c = 1: a copy, or an XOR of src into dst, with the rules of every region. */
+#include "walk_tiles.cuh"
+
+namespace {
+
+struct Copy {
+    static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
+    static constexpr bool persistent = false;
+    struct Params {};
+    using Shared = gfk::OpNoShared;
+
+    __device__ static void fill(const Params &, Shared &) {}
+    __device__ Copy(const Params &, Shared &) {}
+    template <int N>
+    __device__ void apply(uint32_t (&)[N]) {}
+};
+
+} // namespace
+
+extern "C" gfk_status gfk_device_copy(const gfk_call *call) {
+    if (call->src == call->dst && !call->accumulate)
+        return GFK_STATUS_SUCCESS;
+    return gfk::launch_region<Copy>(call, Copy::Params{});
+}
+
+/* Is there code for the current device in this library? */
+extern "C" bool gfk_device_has_code(void) {
+    cudaFuncAttributes attributes;
+    return gfk::status_of(cudaFuncGetAttributes(&attributes, gfk::region_opt<Copy, false, true>)) ==
+           GFK_STATUS_SUCCESS;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LOG, naive: logarithm, addition and antilogarithm from global memory, one symbol per thread. Also
+ * the tables of w=32, which are built on the device. */
+#include "kernels/region/walk_symbols.cuh"
+
+namespace {
+
+template <int W>
+struct Log {
+    static constexpr int w = W;
+    using Table = gfk::Symbol<W>;
+    static constexpr uint32_t order = 0xffffffffu >> (32 - W);
+    const Table *log, *antilog;
+    uint32_t c;
+
+    __device__ uint32_t operator()(uint32_t x) const {
+        if (x == 0)
+            return 0;
+        const uint64_t sum = (uint64_t)log[x] + log[c];
+        return antilog[sum < order ? sum : sum - order];
+    }
+};
+
+template <int W>
+gfk_status run(const gfk_call *call) {
+    using Table = gfk::Symbol<W>;
+    const Table *log = (const Table *)call->multiplier->tables;
+    return gfk::launch_naive(call, Log<W>{log, log + (UINT64_C(1) << W), call->c});
+}
+
+constexpr int RUN = 256; /* antilogarithms that one thread computes, one after the other */
+
+__device__ uint32_t multiply(uint32_t a, uint32_t b, uint32_t polynomial) {
+    uint32_t product = 0;
+    for (; b != 0; b >>= 1) {
+        if (b & 1)
+            product ^= a;
+        a = a << 1 ^ (a >> 31 ? polynomial : 0);
+    }
+    return product;
+}
+
+/* The tables of src/host/tables.c for w=32: thread t computes generator^i for i from t * RUN on. */
+__global__ void fill_log(uint32_t *log, uint32_t *antilog, uint32_t generator,
+                         uint32_t polynomial) {
+    const uint32_t order = 0xffffffffu;
+    const uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) * RUN;
+    uint32_t power = 1, square = generator;
+    for (uint32_t e = first; e != 0; e >>= 1) {
+        if (e & 1)
+            power = multiply(power, square, polynomial);
+        square = multiply(square, square, polynomial);
+    }
+    for (uint32_t k = 0; k < RUN; k++) {
+        const uint32_t i = first + k;
+        antilog[i] = power; /* i = order gives 1, as it should */
+        if (i != order)
+            log[power] = i;
+        else
+            log[0] = order;
+        power = multiply(power, generator, polynomial);
+    }
+}
+
+} // namespace
+
+extern "C" gfk_status gfk_create_log_device(gfk_multiplier_t multiplier) {
+    const gfk_field *field = &multiplier->info.field;
+    uint32_t *log = (uint32_t *)multiplier->tables;
+    const uint64_t entries = UINT64_C(1) << 32;
+    gfk_status status = gfk::launch(fill_log, entries / RUN / 256, 256, 0, nullptr, log,
+                                    log + entries, field->generator, (uint32_t)field->polynomial);
+    return status == GFK_STATUS_SUCCESS ? gfk::status_of(cudaDeviceSynchronize()) : status;
+}
+
+extern "C" gfk_status gfk_log_w8_naive(const gfk_call *call) {
+    return run<8>(call);
+}
+extern "C" gfk_status gfk_log_w16_naive(const gfk_call *call) {
+    return run<16>(call);
+}
+extern "C" gfk_status gfk_log_w32_naive(const gfk_call *call) {
+    return run<32>(call);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SHIFT for one symbol: the loops of the textbook. The naive kernel, and the optimized one where a
+ * region is so short that nothing but latency counts. */
+#pragma once
+
+#include "kernels/region/walk_symbols.cuh"
+
+namespace gfk {
+
+template <int W>
+struct ShiftSymbol {
+    static constexpr int w = W;
+    using Product = typename std::conditional<W == 32, uint64_t, uint32_t>::type;
+    uint32_t c;
+    uint64_t polynomial;
+
+    __device__ uint32_t operator()(uint32_t x) const {
+        Product product = 0;
+#pragma unroll
+        for (int i = 0; i < W; i++)
+            if (c >> i & 1)
+                product ^= (Product)x << i;
+#pragma unroll
+        for (int i = 2 * W - 2; i >= W; i--)
+            if (product >> i & 1)
+                product ^= (Product)polynomial << (i - W);
+        return (uint32_t)product;
+    }
+};
+
+template <int W>
+gfk_status launch_shift_symbols(const gfk_call *call) {
+    return launch_naive(call, ShiftSymbol<W>{call->c, call->multiplier->info.field.polynomial});
+}
+
+} // namespace gfk

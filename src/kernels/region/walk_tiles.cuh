@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How an optimized kernel walks a region: 16-byte chunks of dst, several per thread, all loads
+ * issued before the first use; whatever does not fill a chunk goes symbol by symbol.
+ *
+ * An Op is a struct with
+ *   static constexpr int w, threads (per block), vectors (16-byte chunks per thread and tile)
+ *   static constexpr int blocks       per multiprocessor, which the registers must allow
+ *   static constexpr bool persistent  a block fills its tables once and then takes many tiles; else
+ *                                     it takes one
+ *   struct Params                     by value, in the constant bank
+ *   struct Shared                     what it keeps in shared memory (OpNoShared if nothing)
+ *   __device__ static void fill(const Params &, Shared &)     by all threads, before the first use
+ *   __device__ Op(const Params &, Shared &)
+ *   template <int N> __device__ void apply(uint32_t (&x)[N])  N words become their products. For
+ *                                      N = 1 latency counts, not throughput: there may be an
+ * overload static constexpr size_t fill_from  if persistent: regions of fewer bytes go to another
+ * op
+ */
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/common/launch.cuh"
+#include "kernels/common/word.cuh"
+
+namespace gfk {
+
+struct OpNoShared {};
+
+/* A region, divided. The body is `chunks` 16-byte chunks whose addresses in dst are multiples of
+ * 16; the edges are the bytes [0, body) and [tail, bytes). A chunk's bytes come from a window of 16
+ * source bytes that begins at a symbol: dst_shift bytes before the chunk, because a misaligned dst
+ * may cut a symbol in two. Windows begin src_shift bytes behind a multiple of 16, so they take one
+ * aligned load, or two when they are shifted. */
+struct Division {
+    const uint8_t *src, *first_load; /* of the first window */
+    uint8_t *dst, *first_chunk;
+    uint64_t bytes, body, tail, chunks, full_tiles;
+    unsigned src_shift, dst_shift;
+
+    bool aligned() const { return src_shift == 0 && dst_shift == 0; }
+    /* Chunks that a warp writes: when symbols are cut, a chunk needs the first word of the next
+     * window, so a warp's last window only lends its own. */
+    __host__ __device__ unsigned warp_chunks(unsigned vectors) const {
+        return 32 * vectors - (dst_shift != 0);
+    }
+};
+
+inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned threads,
+                              unsigned vectors) {
+    Division d = {};
+    d.src = call->src;
+    d.dst = call->dst;
+    d.bytes = call->bytes;
+    uint64_t body = (16 - (uintptr_t)d.dst % 16) % 16;
+    d.dst_shift = (unsigned)(body % symbol);
+    d.src_shift = (unsigned)(((uintptr_t)d.src + body - d.dst_shift) % 16);
+    if (body < d.dst_shift + d.src_shift) /* the first window's loads would begin before src */
+        body += 16;
+    const uint64_t skipped = body - d.dst_shift - d.src_shift;
+    const uint64_t loads = d.bytes > skipped ? (d.bytes - skipped) / 16 : 0;
+    const uint64_t extra = (d.src_shift != 0) + (d.dst_shift != 0);
+    /* In place, the next window may be gone when a cut symbol needs it: then no body at all. */
+    if (loads > extra && !(d.dst_shift != 0 && call->src == call->dst))
+        d.chunks = loads - extra;
+    d.body = d.chunks ? body : d.bytes;
+    d.tail = d.chunks ? body + 16 * d.chunks : d.bytes;
+    d.full_tiles = d.chunks / (threads / 32 * d.warp_chunks(vectors));
+    d.first_load = d.src + skipped;
+    d.first_chunk = d.dst + d.body;
+    return d;
+}
+
+__device__ inline uint4 load16(const uint8_t *p) {
+    return *(const uint4 *)p;
+}
+
+__device__ inline void store16(uint8_t *p, const uint32_t *x) {
+    *(uint4 *)p = make_uint4(x[0], x[1], x[2], x[3]);
+}
+
+__device__ inline void unpack(uint4 v, uint32_t *x) {
+    x[0] = v.x;
+    x[1] = v.y;
+    x[2] = v.z;
+    x[3] = v.w;
+}
+
+/* Of each pair of vectors, eight words, the four from word K and `bits` bits on. */
+template <int K, int V>
+__device__ inline void shift_words(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned bits,
+                                   uint32_t *x) {
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        uint32_t a[8];
+        unpack(lo[v], a);
+        unpack(hi[v], a + 4);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            x[4 * v + i] = funnel(a[i + K], a[i + K + 1], bits);
+    }
+}
+
+/* The same from byte `shift`, 0 to 15, on. One branch that all threads take alike: the vectors are
+ * inside it, or the compiler would compute all four cases and select. */
+template <int V>
+__device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned shift,
+                                     uint32_t *x) {
+    const unsigned bits = 8 * (shift % 4);
+    switch (shift / 4) {
+    case 0:
+        return shift_words<0>(lo, hi, bits, x);
+    case 1:
+        return shift_words<1>(lo, hi, bits, x);
+    case 2:
+        return shift_words<2>(lo, hi, bits, x);
+    default:
+        return shift_words<3>(lo, hi, bits, x);
+    }
+}
+
+/* The symbols that the edges touch, by the blocks from `block` = 0 to `blocks` - 1; of a symbol
+ * that is cut in two only the bytes outside the body are written. */
+template <class Op, bool Xor>
+__device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks) {
+    constexpr int size = Op::w / 8;
+    const uint64_t head = (d.body + size - 1) / size, tail = d.tail / size;
+    const uint64_t count = head + (d.bytes / size - tail);
+    const uint64_t step = (uint64_t)blocks * Op::threads;
+    for (uint64_t base = (uint64_t)block * Op::threads; base < count; base += step) {
+        const uint64_t i = base + threadIdx.x;
+        const bool here = i < count; /* all threads go on: ops may shuffle */
+        const uint64_t first = (i < head ? i : tail + (i - head)) * size;
+        uint32_t x[1] = {0};
+        for (int b = 0; b < size && here; b++)
+            x[0] |= (uint32_t)d.src[first + b] << (8 * b);
+        op.template apply<1>(x);
+        for (int b = 0; b < size && here; b++) {
+            const uint64_t at = first + b;
+            if (at < d.body || at >= d.tail) {
+                const uint8_t y = (uint8_t)(x[0] >> (8 * b));
+                d.dst[at] = Xor ? d.dst[at] ^ y : y;
+            }
+        }
+    }
+}
+
+/* A thread's chunks of one tile: the first one's index, and the distance to the next. Aligned, they
+ * are a block apart; else a warp's are in one piece, so that only its last window lacks a
+ * neighbour.
+ */
+template <class Op, bool Aligned>
+struct Place {
+    static constexpr unsigned step = Aligned ? Op::threads : 32;
+    uint64_t first;
+    bool lends; /* the last vector is not written */
+
+    __device__ Place(const Division &d, uint64_t tile) {
+        if (Aligned) {
+            first = tile * (Op::threads * Op::vectors) + threadIdx.x;
+            lends = false;
+        } else {
+            const unsigned lane = threadIdx.x % 32;
+            const uint64_t warp = tile * (Op::threads / 32) + threadIdx.x / 32;
+            first = warp * d.warp_chunks(Op::vectors) + lane;
+            lends = d.dst_shift != 0 && lane == 31;
+        }
+    }
+    /* Is chunk v of this thread written? Unless the tile is full, the region may end before it. */
+    template <bool Full>
+    __device__ bool writes(const Division &d, int v) const {
+        return (Full || first + v * step < d.chunks) && !(lends && v == Op::vectors - 1);
+    }
+};
+
+/* Loads and stores of one tile. Only a tile that is not full is compared with the number of chunks.
+ */
+template <class Op, bool Aligned, bool Full>
+__device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *x) {
+    const Place<Op, Aligned> place(d, tile);
+    const uint8_t *p = d.first_load + 16 * place.first;
+    if (Aligned) {
+#pragma unroll
+        for (int v = 0; v < Op::vectors; v++)
+            if (Full || place.first + v * place.step < d.chunks)
+                unpack(load16(p + 16 * v * place.step), x + 4 * v);
+    } else {
+        /* One window more than chunks when symbols are cut; none without a body. */
+        const uint64_t windows = d.chunks ? d.chunks + (d.dst_shift != 0) : 0;
+        uint4 lo[Op::vectors], hi[Op::vectors];
+#pragma unroll
+        for (int v = 0; v < Op::vectors; v++) {
+            lo[v] = hi[v] = make_uint4(0, 0, 0, 0);
+            if (Full || place.first + v * place.step < windows) {
+                const uint4 *window = (const uint4 *)(p + 16 * v * place.step);
+                lo[v] = window[0]; /* neighbours share a load: leave it in L1 */
+                if (d.src_shift)
+                    hi[v] = window[1];
+            }
+        }
+        shift_windows(lo, hi, d.src_shift, x);
+    }
+}
+
+template <class Op, bool Aligned, bool Full>
+__device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old) {
+    const Place<Op, Aligned> place(d, tile);
+    const uint8_t *p = d.first_chunk + 16 * place.first;
+#pragma unroll
+    for (int v = 0; v < Op::vectors; v++)
+        if (place.template writes<Full>(d, v))
+            unpack(load16(p + 16 * v * place.step), old + 4 * v);
+}
+
+template <class Op, bool Xor, bool Aligned, bool Full>
+__device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x,
+                             const uint32_t *old) {
+    const Place<Op, Aligned> place(d, tile);
+    uint8_t *p = d.first_chunk + 16 * place.first;
+#pragma unroll
+    for (int v = 0; v < Op::vectors; v++) {
+        uint32_t y[4] = {x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]};
+        if (!Aligned && Op::w > 8) {
+            /* The next window: the next lane's, and for the last lane the first lane's next. */
+            const bool last = v + 1 == Op::vectors;
+            const uint32_t lent = threadIdx.x % 32 || last ? y[0] : x[last ? 0 : 4 * (v + 1)];
+            const uint32_t next = __shfl_sync(0xffffffff, lent, threadIdx.x + 1);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                y[i] = funnel(y[i], i < 3 ? y[i + 1] : next, 8 * d.dst_shift);
+        }
+        if (Xor) {
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                y[i] ^= old[4 * v + i];
+        }
+        if (place.template writes<Full>(d, v))
+            store16(p + 16 * v * place.step, y);
+    }
+}
+
+/* What a thread holds of one tile. */
+template <class Op, bool Xor, bool Aligned>
+struct Tile {
+    static constexpr int words = 4 * Op::vectors;
+    uint32_t x[words], old[Xor ? words : 1];
+
+    __device__ void load(const Division &d, uint64_t tile) {
+        if (tile < d.full_tiles) {
+            load_windows<Op, Aligned, true>(d, tile, x);
+            if (Xor)
+                load_old<Op, Aligned, true>(d, tile, old);
+        } else {
+#pragma unroll
+            for (int i = 0; i < words; i++)
+                x[i] = 0;
+            load_windows<Op, Aligned, false>(d, tile, x);
+            if (Xor)
+                load_old<Op, Aligned, false>(d, tile, old);
+        }
+    }
+
+    __device__ void finish(Op &op, const Division &d, uint64_t tile) {
+        op.template apply<words>(x);
+        if (tile < d.full_tiles)
+            store<Op, Xor, Aligned, true>(d, tile, x, old);
+        else
+            store<Op, Xor, Aligned, false>(d, tile, x, old);
+    }
+};
+
+/* Blocks below full_tiles take a tile each; the others share what is left. */
+template <class Op, bool Xor, bool Aligned>
+__device__ inline void walk_once(const typename Op::Params &params, const Division &d,
+                                 typename Op::Shared &shared) {
+    Tile<Op, Xor, Aligned> tile;
+    tile.load(d, blockIdx.x);
+    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are under way */
+        Op::fill(params, shared);
+        __syncthreads();
+    }
+    Op op(params, shared);
+    tile.finish(op, d, blockIdx.x);
+    if (blockIdx.x >= d.full_tiles)
+        edges<Op, Xor>(op, d, blockIdx.x - (unsigned)d.full_tiles,
+                       gridDim.x - (unsigned)d.full_tiles);
+}
+
+/* Every block takes every gridDim.x-th tile; the next one travels while this one is computed. */
+template <class Op, bool Xor, bool Aligned>
+__device__ inline void walk_persistent(const typename Op::Params &params, const Division &d,
+                                       typename Op::Shared &shared) {
+    Tile<Op, Xor, Aligned> tile;
+    tile.load(d, blockIdx.x);
+    Op::fill(params, shared);
+    __syncthreads();
+    Op op(params, shared);
+    for (uint64_t i = blockIdx.x; i <= d.full_tiles; i += gridDim.x) {
+        Tile<Op, Xor, Aligned> next;
+        if (i + gridDim.x <= d.full_tiles)
+            next.load(d, i + gridDim.x);
+        tile.finish(op, d, i);
+        tile = next;
+    }
+    edges<Op, Xor>(op, d, blockIdx.x, gridDim.x);
+}
+
+template <class Op, bool Xor, bool Aligned>
+__global__ void __launch_bounds__(Op::threads, Op::blocks)
+    region_opt(const __grid_constant__ typename Op::Params params,
+               const __grid_constant__ Division d) {
+    extern __shared__ uint4 shared_memory[];
+    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
+    if constexpr (Op::persistent)
+        walk_persistent<Op, Xor, Aligned>(params, d, shared);
+    else
+        walk_once<Op, Xor, Aligned>(params, d, shared);
+}
+
+/* Small regions: a thread takes one word, and the last one the symbols that are left over. src and
+ * dst are at multiples of 4. */
+template <class Op, bool Xor, int Threads>
+__global__ void __launch_bounds__(Threads)
+    region_words(const __grid_constant__ typename Op::Params params, const uint8_t *src,
+                 uint8_t *dst, uint64_t bytes) {
+    extern __shared__ uint4 shared_memory[];
+    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
+    const uint64_t at = ((uint64_t)blockIdx.x * Threads + threadIdx.x) * 4;
+    const unsigned here = at >= bytes ? 0 : bytes - at < 4 ? (unsigned)(bytes - at) : 4;
+    uint32_t x[1] = {0}, old = 0;
+    if (here == 4) {
+        x[0] = *(const uint32_t *)(src + at);
+        if (Xor)
+            old = *(const uint32_t *)(dst + at);
+    } else {
+#pragma unroll 1
+        for (unsigned b = 0; b < here; b++) {
+            x[0] |= (uint32_t)src[at + b] << (8 * b);
+            if (Xor)
+                old |= (uint32_t)dst[at + b] << (8 * b);
+        }
+    }
+    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are under way */
+        Op::fill(params, shared);
+        __syncthreads();
+    }
+    Op op(params, shared);
+    op.apply(x);
+    const uint32_t y = x[0] ^ old;
+    if (here == 4) {
+        *(uint32_t *)(dst + at) = y;
+    } else {
+#pragma unroll 1
+        for (unsigned b = 0; b < here; b++)
+            dst[at + b] = (uint8_t)(y >> (8 * b));
+    }
+}
+
+template <class Op>
+constexpr size_t shared_bytes() {
+    return std::is_empty<typename Op::Shared>::value ? 0 : sizeof(typename Op::Shared);
+}
+
+template <class Op>
+constexpr size_t tile_bytes() {
+    return 16 * Op::vectors * Op::threads;
+}
+
+/* Once per multiplier, for ops with more than 48 KiB of shared memory. */
+template <class Op>
+gfk_status allow_shared() {
+    auto allow = [](auto kernel) {
+        return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              (int)shared_bytes<Op>()));
+    };
+    gfk_status status = allow(region_opt<Op, false, false>);
+    if (status == GFK_STATUS_SUCCESS)
+        status = allow(region_opt<Op, false, true>);
+    if (status == GFK_STATUS_SUCCESS)
+        status = allow(region_opt<Op, true, false>);
+    return status == GFK_STATUS_SUCCESS ? allow(region_opt<Op, true, true>) : status;
+}
+
+template <class Op>
+gfk_status launch_region(const gfk_call *call, const typename Op::Params &params) {
+    const Division d = divide_region(call, Op::w / 8, Op::threads, Op::vectors);
+    /* What is left beside full tiles: at most one partial tile, and edges that are long only when
+     * there is no body. */
+    const uint64_t edge_blocks = (d.bytes - (d.tail - d.body)) / (Op::w / 8) / Op::threads + 1;
+    uint64_t blocks = d.full_tiles + (edge_blocks < 65536 ? edge_blocks : 65536);
+    const uint64_t resident = (uint64_t)call->multiplier->processors * Op::blocks;
+    if (Op::persistent && blocks > resident)
+        blocks = resident;
+    void (*kernel)(typename Op::Params, Division);
+    if (d.aligned())
+        kernel = call->accumulate ? region_opt<Op, true, true> : region_opt<Op, false, true>;
+    else
+        kernel = call->accumulate ? region_opt<Op, true, false> : region_opt<Op, false, false>;
+    return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d);
+}
+
+/* The largest region that goes word by word: up to there latency is what a call costs, and a thread
+ * with one word has the least of it. Ops that gather from global memory want their few threads on
+ * many multiprocessors. */
+constexpr size_t words_up_to = 256 * 1024;
+constexpr int word_threads = 256, gather_threads = 128;
+
+template <class Op, int Threads>
+gfk_status launch_words(const gfk_call *call, const typename Op::Params &params) {
+    static_assert(Threads >= Op::threads || std::is_empty<typename Op::Shared>::value,
+                  "fill counts on Op::threads");
+    void (*kernel)(typename Op::Params, const uint8_t *, uint8_t *, uint64_t) =
+        call->accumulate ? region_words<Op, true, Threads> : region_words<Op, false, Threads>;
+    const uint64_t words = (call->bytes + 3) / 4;
+    return launch(kernel, (words + Threads - 1) / Threads, Threads, shared_bytes<Op>(),
+                  call->stream, params, call->src, call->dst, call->bytes);
+}
+
+/* The op with one vector per thread, for regions that would not fill the device otherwise. */
+template <class Op>
+struct Narrow : Op {
+    static constexpr int vectors = 1;
+    using Op::Op;
+};
+
+/* Would a region of this length rather have narrow tiles? A persistent op fills large tables, so it
+ * says itself; others want eight tiles for each multiprocessor. */
+template <class Op>
+bool is_short(const gfk_call *call) {
+    if constexpr (Op::persistent)
+        return call->bytes < Op::fill_from;
+    else
+        return call->bytes / tile_bytes<Op>() < 8 * (uint64_t)call->multiplier->processors;
+}
+
+/* The same, for a row. Few is the op for short regions, by default the same one. */
+template <class Op, class Few = Op, int WordThreads = word_threads>
+gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params,
+                      const typename Few::Params &few_params) {
+    const gfk_kernel_info *info = call->multiplier->info.kernel;
+    if (info->tile_bytes != tile_bytes<Op>() || info->shared_bytes != shared_bytes<Op>())
+        return GFK_STATUS_INTERNAL; /* kernels.def and this Op disagree */
+    const bool at_words = ((uintptr_t)call->src | (uintptr_t)call->dst) % 4 == 0;
+    if (call->bytes <= words_up_to && at_words)
+        return launch_words<Few, WordThreads>(call, few_params);
+    if (is_short<Op>(call))
+        return launch_region<Narrow<Few>>(call, few_params);
+    return launch_region<Op>(call, params);
+}
+
+template <class Op, class Few = Op>
+gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params) {
+    return launch_opt<Op, Few>(call, params, params);
+}
+
+} // namespace gfk

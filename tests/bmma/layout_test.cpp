@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The BMMA engines' layout on the CPU: the MMA is emulated with the fragments that the PTX ISA
+// documents, what lanes do before and after it is the kernels' own code, and the result is compared
+// with the field's arithmetic.
+#include <algorithm>
+
+#include "layout_check.h"
+#include "mma_emulation.h"
+
+#include "kernels/product/bmma/bmma_layout.h"
+
+using namespace gfk::bmma;
+
+namespace {
+
+// One unit of cells through all passes and groups, as the kernels do it.
+template <class T, Pack P>
+void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
+    const size_t rows = out.size(), cols = in.size();
+    const size_t groups = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
+    for (size_t pass = 0; pass < passes; pass++) {
+        static uint32_t a[32][T::symbols][T::steps];
+        for (int lane = 0; lane < 32; lane++) {
+            uint32_t x[T::slots][T::cell_words];
+            for (int s = 0; s < T::slots; s++) {
+                // A missing input is loaded from some other region: it must not matter.
+                size_t i = pass * T::inputs + s * T::lanes + lane % T::lanes;
+                i = i < cols ? i : 0;
+                for (int word = 0; word < T::cell_words; word++)
+                    x[s][word] = in[i][T::cell_words * (lane / T::lanes) + word];
+            }
+            arrange<T>(x, a[lane]);
+        }
+        for (size_t j = 0; j < groups; j++) {
+            const uint32_t *b = table.data() + (pass * groups + j) * group_words<T>();
+            uint32_t words[32][T::words] = {};
+            for (int pair = 0; pair < T::pairs; pair++)
+                for (int word = 0; word < T::words; word++) {
+                    std::array<std::array<uint32_t, 4>, 32> c[2] = {};
+                    for (int chain = 0; chain < 2; chain++)
+                        for (int s = 0; s < T::steps;) {
+                            const int n = s + 1 < T::steps ? 2 : 1; // k256 or k128
+                            Fragment fa, fb;
+                            for (int lane = 0; lane < 32; lane++)
+                                for (int r = s; r < s + n; r++) {
+                                    const int symbol = first_symbol<T>(word, chain);
+                                    fa[lane].push_back(a[lane][symbol][r]);
+                                    fa[lane].push_back(a[lane][symbol + 1][r]);
+                                    fb[lane].push_back(
+                                        b[T::index(pair, tile_of<T>(chain) * T::steps + r, lane)]);
+                                }
+                            mma(c[chain], fa, fb);
+                            s += n;
+                        }
+                    for (int lane = 0; lane < 32; lane++) {
+                        uint32_t counts[2][4];
+                        for (int chain = 0; chain < 2; chain++)
+                            for (int i = 0; i < 4; i++)
+                                counts[chain][i] = c[chain][lane][i];
+                        words[lane][word] = merge<T, P>(words[lane][word], counts, pair);
+                    }
+                }
+            if (T::w == 32) {
+                for (int round = 0; round < 2; round++) {
+                    uint32_t received[32];
+                    for (int lane = 0; lane < 32; lane++)
+                        received[lane] = words[lane ^ (1 << round)][0];
+                    for (int lane = 0; lane < 32; lane++)
+                        words[lane][0] =
+                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
+                }
+            }
+            if (T::three)
+                for (int lane = 0; lane < 32; lane++) // a fourth lane comes after its readers
+                    for (int word = 0; word < T::words; word++)
+                        words[lane][word] =
+                            join_last_pair(words[lane][word], words[lane | 3][word], lane);
+            for (int lane = 0; lane < 32; lane++)
+                for (int word = 0; word < T::words; word++) {
+                    if (T::w != 32 && lane % T::lanes >= T::outputs)
+                        continue;
+                    const size_t output = j * T::outputs + T::lane_output(lane);
+                    const int at = T::cell_words * (lane / T::lanes) + T::lane_word(lane) + word;
+                    if (output < rows)
+                        out[output][at] ^= words[lane][word];
+                }
+        }
+    }
+}
+
+template <class T, Pack P>
+void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
+    SCOPED_TRACE(testing::Message()
+                 << "w " << T::w << " lanes " << T::lanes << " slots " << T::slots << " words "
+                 << T::cell_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
+                 << rows << (ones ? ", all ones" : ""));
+    check_unit<T, T::cells * T::cell_words>(
+        rows, cols, polynomial, ones, [&](const auto &table, const Regions &in, Regions &out) {
+            for (auto &region : out)
+                std::fill(region.begin(), region.end(), 0); // passes add to it
+            run_unit<T, P>(table, in, out);
+        });
+}
+
+// Full and partial passes and groups, more than one of each, and the largest counts there are.
+template <class T>
+void check_all(uint64_t other_polynomial) {
+    constexpr Pack safe = T::counts_fit_bytes ? Pack::fma : Pack::permute;
+    check<T, safe>(T::outputs, T::inputs, 0);
+    check<T, safe>(T::outputs, T::inputs, 0, true);
+    check<T, safe>(1, 1, 0);
+    check<T, safe>(T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial);
+    check<T, safe>(2 * T::outputs + 1, T::inputs + 1, 0);
+    check<T, Pack::permute>(T::outputs, T::inputs, 0);
+    check<T, Pack::permute>(T::outputs, T::inputs, 0, true);
+}
+
+template <int... Slots>
+void check_three() {
+    (check_all<Layout<8, 4, Slots, true>>(0x11b), ...);
+}
+
+template <int W, int Lanes, int... Slots>
+void check_slots(uint64_t other_polynomial) {
+    (check_all<Layout<W, Lanes, Slots>>(other_polynomial), ...);
+}
+
+template <int W, int Words, int... Slots>
+void check_short_cells(uint64_t other_polynomial) {
+    (check_all<Layout<W, 4, Slots, false, Words>>(other_polynomial), ...);
+}
+
+TEST(BmmaLayout, W8) {
+    check_slots<8, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12>(0x11b);
+    check_slots<8, 2, 1, 2, 3, 4, 6, 7, 8, 12>(0x11b);
+    check_slots<8, 4, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32>(0x11b);
+}
+TEST(BmmaLayout, ThreeOutputs) {
+    check_three<1, 2, 3, 4, 5, 6, 8>();
+}
+TEST(BmmaLayout, W16) {
+    check_slots<16, 1, 1, 2, 3, 4, 8>(0x1002d);
+    check_slots<16, 2, 1, 2, 3, 4, 8>(0x1002d);
+    check_slots<16, 4, 1, 2, 3, 4, 5, 6, 8, 16>(0x1002d);
+}
+TEST(BmmaLayout, W32) {
+    check_slots<32, 4, 1, 2, 3, 4, 5, 8, 16>(0x1000000af);
+}
+TEST(BmmaLayout, ShortCells) {
+    check_short_cells<8, 1, 1, 2, 3, 4, 8>(0x11b);
+    check_short_cells<8, 2, 1, 2, 3, 4, 8>(0x11b);
+    check_short_cells<16, 1, 1, 2, 3, 4, 8>(0x1002d);
+    check_short_cells<16, 2, 1, 2, 3, 4, 8>(0x1002d);
+    check_short_cells<32, 2, 1, 2, 3, 4, 5, 8>(0x1000000af);
+}
+
+} // namespace

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Devices that run out of memory, refuse an order, or die in the middle of a call.
+#include <cstring>
+
+#include "fixture.h"
+#include "support/fake_bus.h"
+
+namespace {
+
+class HostFailures : public HostTest {
+  protected:
+    void SetUp() override {
+        set({});
+        left_ = fake_bus_left();
+        HostTest::SetUp();
+    }
+    void TearDown() override {
+        EXPECT_EQ(left_, fake_bus_left());
+        EXPECT_EQ(0u, fake_bus_faults());
+        set({});
+    }
+    struct Failure {
+        int device = 0;
+        uint64_t after = 0;
+        bool dies = false;
+        gfk_status status = GFK_STATUS_CUDA;
+        size_t memory = size_t(1) << 30, pinned = size_t(1) << 30;
+        fake_time time = FAKE_MIXED;
+    };
+    void set(const Failure &failure) {
+        fake_bus bus = FAKE_BUS_INIT;
+        bus.failing = failure.device;
+        bus.fails_after = failure.after;
+        bus.dies = failure.dies;
+        bus.status = failure.status;
+        bus.memory = failure.memory;
+        bus.pinned = failure.pinned;
+        bus.time = failure.time;
+        fake_bus_set(&bus);
+    }
+    // 14 regions in chunks of 1 KiB each.
+    gfk_pipeline_desc small() const {
+        gfk_pipeline_desc d = desc();
+        d.chunk = 14 << 10;
+        d.streams = 3;
+        return d;
+    }
+    struct Outcome {
+        gfk_status status;
+        testing::AssertionResult right;
+        gfk_pipeline_report report;
+    };
+    Outcome product(gfk_pipeline_t pipeline, gfk_accumulate mode, Place place, size_t bytes,
+                    uint64_t stream) {
+        const gfk_field field = make_field(8);
+        Random random(stream);
+        HostStage stage(10, 4, bytes, place, random);
+        const std::vector<uint32_t> matrix = random_elements(8, 40, random);
+        stage.expect(field, matrix, mode, random);
+        gfk_pipeline_report report = {};
+        const gfk_status status = gfk_product_host(pipeline, &field, 4, 10, matrix.data(),
+                                                   stage.in(), stage.out(), bytes, mode, &report);
+        EXPECT_EQ(0, fake_bus_current());
+        count_checked();
+        return {status, stage.as_expected(), report};
+    }
+    size_t left_ = 0;
+};
+
+constexpr size_t BYTES = 20000; // 20 chunks
+constexpr fake_time TIMES[] = {FAKE_MIXED, FAKE_LATE, FAKE_EARLY};
+
+TEST_P(HostFailures, OrdersEarlyAndLate) {
+    for (fake_time time : TIMES) {
+        Failure none;
+        none.time = time;
+        set(none);
+        const Pipeline pipeline = make_pipeline(small());
+        uint64_t stream = 0;
+        for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
+            for (Place place : places())
+                for (size_t bytes : {size_t(1), size_t(1023), size_t(1024), BYTES})
+                    check(pipeline.get(), make_field(8), 4, 10, bytes, mode, place, stream++);
+    }
+}
+
+// Wherever it happens, what can be made again is made again.
+TEST_P(HostFailures, SetIsMadeAgain) {
+    if (!on_gpu())
+        GTEST_SKIP() << "no device takes part";
+    for (bool dies : {false, true})
+        for (Place place : places())
+            for (uint64_t after = 1; after < 400; after += after < 12        ? 1
+                                                           : options.reduced ? 23
+                                                                             : 7) {
+                Failure failure;
+                failure.after = after;
+                failure.dies = dies;
+                failure.time = TIMES[after % 3];
+                set(failure);
+                const Pipeline pipeline = make_pipeline(small());
+                const Outcome o = product(pipeline.get(), GFK_SET, place, BYTES, after);
+                ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+                ASSERT_TRUE(o.right) << "after " << after << " orders, " << place_name(place);
+                EXPECT_EQ(BYTES, o.report.cpu_bytes + o.report.gpu_bytes);
+                EXPECT_LE(o.report.redone_bytes, o.report.cpu_bytes);
+                const bool failed = o.report.device_status != GFK_STATUS_SUCCESS;
+                if (path() == GFK_PATH_GPU) {
+                    EXPECT_LE(o.report.redone_bytes != 0, failed);
+                    EXPECT_EQ(o.report.cpu_bytes, o.report.redone_bytes);
+                }
+                if (!failed)
+                    continue;
+                EXPECT_STATUS(GFK_STATUS_CUDA, o.report.device_status);
+                // The next call does without a dead device, or one that could not be entered, and
+                // with one that answers again. One that dies when its product or memory is made, or
+                // its first stream, is asked once more.
+                const bool lost = after == 1 || (dies && after > 4);
+                const Outcome next = product(pipeline.get(), GFK_XOR, place, 5000, after);
+                ASSERT_STATUS(GFK_STATUS_SUCCESS, next.status);
+                ASSERT_TRUE(next.right);
+                EXPECT_EQ(lost ? GFK_PATH_CPU : path(), next.report.path) << next.report.reason;
+                if (lost) {
+                    EXPECT_STREQ("no GPU answers any more", next.report.reason);
+                }
+            }
+}
+
+// Results that overwrite what they are made of: right, or reported as undefined. Where they go
+// through pinned buffers nothing arrives early, so they are always right.
+TEST_P(HostFailures, XorIsRightOrUndefined) {
+    if (!on_gpu())
+        GTEST_SKIP() << "no device takes part";
+    size_t undefined = 0;
+    for (bool dies : {false, true})
+        for (Place place : {Place::PAGEABLE, Place::PINNED})
+            for (uint64_t after = 1; after < 450; after += after < 12        ? 1
+                                                           : options.reduced ? 23
+                                                                             : 5) {
+                Failure failure;
+                failure.after = after;
+                failure.dies = dies;
+                failure.time = TIMES[after % 3];
+                set(failure);
+                const Pipeline pipeline = make_pipeline(small());
+                const Outcome o = product(pipeline.get(), GFK_XOR, place, BYTES, after);
+                if (place == Place::PINNED && o.status == GFK_STATUS_CUDA) {
+                    undefined++;
+                    EXPECT_STATUS(GFK_STATUS_CUDA, o.report.device_status);
+                    continue;
+                }
+                ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+                ASSERT_TRUE(o.right) << "after " << after << " orders, " << place_name(place);
+            }
+    if (path() == GFK_PATH_GPU) {
+        EXPECT_GT(undefined, 0u);
+    }
+}
+
+TEST_P(HostFailures, InPlaceIsRightOrUndefined) {
+    if (!on_gpu())
+        GTEST_SKIP() << "no device takes part";
+    const gfk_field field = make_field(8);
+    for (Place place : {Place::PAGEABLE, Place::PINNED})
+        for (uint64_t after = 1; after < 80; after++) {
+            Failure failure;
+            failure.after = after;
+            failure.dies = after % 2 != 0;
+            failure.time = TIMES[after % 3];
+            set(failure);
+            gfk_pipeline_desc d = small();
+            d.chunk = 2048;
+            const Pipeline pipeline = make_pipeline(d);
+            Random random(after);
+            HostStage stage(1, 1, BYTES, place, random);
+            const Bytes expected = product_of(field, 0x8e, Bytes(stage.in(0), stage.in(0) + BYTES));
+            const gfk_status status = gfk_region_multiply_host(
+                pipeline.get(), &field, 0x8e, stage.in(0), stage.in(0), BYTES, GFK_SET, nullptr);
+            count_checked();
+            if (place == Place::PINNED && status == GFK_STATUS_CUDA)
+                continue;
+            ASSERT_STATUS(GFK_STATUS_SUCCESS, status);
+            ASSERT_EQ(BYTES, first_difference(expected.data(), stage.in(0), BYTES)) << after;
+        }
+}
+
+TEST_P(HostFailures, TheOtherDeviceGoesOn) {
+    if (!on_gpu())
+        GTEST_SKIP() << "no device takes part";
+    const int devices[] = {0, 1};
+    for (int failing : {0, 1})
+        for (uint64_t after : {1, 40, 100}) {
+            Failure failure;
+            failure.device = failing;
+            failure.after = after;
+            failure.dies = true;
+            set(failure);
+            gfk_pipeline_desc d = small();
+            d.devices = devices;
+            d.device_count = 2;
+            const Pipeline pipeline = make_pipeline(d);
+            bool failed = false;
+            for (int again = 0; again < 3; again++) {
+                const Outcome o =
+                    product(pipeline.get(), GFK_SET, Place::PINNED, 10 * BYTES, after);
+                ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+                ASSERT_TRUE(o.right);
+                EXPECT_EQ(path(), o.report.path);
+                if (failed) { // in an earlier call: it is not asked again
+                    EXPECT_STATUS(GFK_STATUS_SUCCESS, o.report.device_status);
+                }
+                if (failed && path() == GFK_PATH_GPU) {
+                    EXPECT_EQ(10 * BYTES, o.report.device_bytes[1 - failing]);
+                }
+                failed |= o.report.device_status != GFK_STATUS_SUCCESS;
+            }
+        }
+}
+
+TEST_P(HostFailures, NoRoomOnTheDevice) {
+    if (!on_gpu())
+        GTEST_SKIP() << "no device takes part";
+    Failure failure;
+    failure.memory = 20000; // less than two chunks
+    set(failure);
+    {
+        const Pipeline pipeline = make_pipeline(small());
+        const Outcome o = product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 1);
+        ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+        ASSERT_TRUE(o.right);
+        EXPECT_EQ(0u, o.report.gpu_bytes);
+        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, o.report.device_status);
+        // Somebody frees memory.
+        set({});
+        const Outcome next = product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 2);
+        ASSERT_TRUE(next.right);
+        EXPECT_STATUS(GFK_STATUS_SUCCESS, next.report.device_status);
+    }
+    // Nor for the device's context, its product, its streams, an order: the next call tries again.
+    for (uint64_t after : {1, 2, 4, 7, 30}) {
+        failure = {};
+        failure.after = after;
+        failure.status = GFK_STATUS_OUT_OF_MEMORY;
+        set(failure);
+        const Pipeline pipeline = make_pipeline(small());
+        for (bool first : {true, false}) {
+            const Outcome o = product(pipeline.get(), GFK_SET, Place::MIXED, 10 * BYTES, after);
+            ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+            ASSERT_TRUE(o.right);
+            if (path() == GFK_PATH_GPU) {
+                EXPECT_STATUS(first ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS,
+                              o.report.device_status);
+                EXPECT_EQ(first, o.report.gpu_bytes != 10 * BYTES);
+            }
+        }
+    }
+    // No memory can be pinned beyond the stage's: its 14 regions, 96 bytes between them.
+    failure = {};
+    failure.pinned = (14 * (BYTES + 96) + 64 + 4095) / 4096 * 4096 + 8192;
+    set(failure);
+    {
+        const Pipeline pipeline = make_pipeline(small());
+        const Outcome o = product(pipeline.get(), GFK_SET, Place::MIXED, BYTES, 1);
+        ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+        ASSERT_TRUE(o.right);
+        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, o.report.device_status);
+    }
+    set({});
+    // Limits below a single chunk are the same as no memory.
+    for (bool pinned : {false, true}) {
+        gfk_pipeline_desc d = small();
+        (pinned ? d.pinned_memory : d.device_memory) = 700;
+        const Pipeline pipeline = make_pipeline(d);
+        const Outcome o = product(pipeline.get(), GFK_SET, Place::PAGEABLE, BYTES, 1);
+        ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
+        ASSERT_TRUE(o.right);
+        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, o.report.device_status);
+    }
+}
+
+// The limits that the caller chose hold, whatever the call.
+TEST_P(HostFailures, LimitsHold) {
+    if (!on_gpu())
+        GTEST_SKIP() << "no device takes part";
+    const size_t page = 4096, large = size_t(1) << 20, small = size_t(16) << 10, odd = 70000;
+    const size_t tight = 4 * 14 * 1024; // the regions of four chunks, and nothing for their marks
+    const size_t limits[][2] = {{small, small}, {small, large}, {large, small},
+                                {odd, odd},     {large, odd},   {odd, large},
+                                {large, large}, {tight, large}, {large, tight}};
+    for (const auto &[memory, pinned] : limits)
+        for (size_t bytes : {size_t(100), BYTES, 10 * BYTES}) {
+            const size_t stage = 14 * (bytes + 96) + 64; // is pinned too; in pages, as all is
+            Failure limit;
+            limit.memory = memory;
+            limit.pinned = (stage + page - 1) / page * page + (pinned + page - 1) / page * page;
+            set(limit);
+            gfk_pipeline_desc d = desc();
+            d.device_memory = memory;
+            d.pinned_memory = pinned;
+            const Pipeline pipeline = make_pipeline(d);
+            for (Place place : {Place::SPACED_PINNED, Place::PAGEABLE})
+                for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+                    const Outcome o = product(pipeline.get(), mode, place, bytes, memory);
+                    ASSERT_TRUE(o.right);
+                    EXPECT_STATUS(GFK_STATUS_SUCCESS, o.report.device_status);
+                }
+        }
+}
+
+// Equally spaced regions, of which only some are pinned, and one in part.
+TEST_P(HostFailures, SpacedRegionsPinnedInPart) {
+    const Pipeline pipeline = make_pipeline(small());
+    if (info_of(pipeline.get()).device_count == 0)
+        GTEST_SKIP() << "nothing can be pinned";
+    const gfk_field field = make_field(8);
+    const size_t k = 3, bytes = 5000, stride = 5008;
+    for (size_t pinned : {size_t(100), bytes, stride + bytes / 2, 2 * stride + bytes - 1}) {
+        Random random(pinned);
+        Bytes data = random.bytes(k * stride), parity = random.bytes(bytes), expected(bytes);
+        const std::vector<uint32_t> matrix = {2, 3, 0x53};
+        for (size_t i = 0; i < k; i++) {
+            const uint8_t *region = data.data() + i * stride;
+            expected =
+                xor_of(expected, product_of(field, matrix[i], Bytes(region, region + bytes)));
+        }
+        ASSERT_OK(gfk_pinned_register(data.data(), pinned));
+        const gfk_regions in = {nullptr, data.data(), stride},
+                          out = {nullptr, parity.data(), bytes};
+        EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                      gfk_product_host(pipeline.get(), &field, 1, k, matrix.data(), &in, &out,
+                                       bytes, GFK_SET, nullptr));
+        EXPECT_EQ(expected, parity) << pinned;
+        ASSERT_OK(gfk_pinned_unregister(data.data()));
+        count_checked();
+    }
+}
+
+TEST_P(HostFailures, RegionsInDeviceMemory) {
+    const Pipeline pipeline = make_pipeline(desc());
+    if (info_of(pipeline.get()).device_count == 0)
+        GTEST_SKIP() << "no device to ask about it";
+    void *there = fake_bus_device_memory(4096);
+    Bytes here(4096);
+    const gfk_field field = make_field(8);
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_region_multiply_host(pipeline.get(), &field, 2, there, here.data(), 4096,
+                                           GFK_SET, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_region_multiply_host(pipeline.get(), &field, 2, here.data(), there, 4096,
+                                           GFK_SET, nullptr));
+    fake_bus_device_free(there);
+    count_checked(2);
+}
+
+PER_PATH(HostFailures);
+
+} // namespace

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// host_test.h.
+#include "fixture.h"
+
+#include <cstring>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+
+gfk_pipeline_desc pipeline_desc(gfk_path path) {
+    gfk_pipeline_desc desc = GFK_PIPELINE_DESC_INIT;
+    desc.path = path;
+    return desc;
+}
+
+Pipeline make_pipeline(const gfk_pipeline_desc &desc) {
+    gfk_pipeline_t pipeline = nullptr;
+    require_success(gfk_pipeline_create(&pipeline, &desc), "gfk_pipeline_create");
+    return Pipeline(pipeline);
+}
+
+gfk_pipeline_info info_of(gfk_pipeline_t pipeline) {
+    gfk_pipeline_info info;
+    require_success(gfk_pipeline_get_info(pipeline, &info), "gfk_pipeline_get_info");
+    return info;
+}
+
+int device_count() {
+    int count = 0;
+    for (;; count++) {
+        gfk_pipeline_desc desc = pipeline_desc();
+        desc.devices = &count;
+        desc.device_count = 1;
+        gfk_pipeline_t pipeline = nullptr;
+        if (gfk_pipeline_create(&pipeline, &desc) != GFK_STATUS_SUCCESS)
+            return count;
+        gfk_pipeline_destroy(pipeline);
+    }
+}
+
+Pinned make_pinned(size_t bytes) {
+    void *memory = nullptr;
+    require_success(gfk_pinned_alloc(&memory, bytes), "gfk_pinned_alloc");
+    return Pinned(static_cast<uint8_t *>(memory));
+}
+
+std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random) {
+    std::vector<uint32_t> elements;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t kind = random.below(8);
+        elements.push_back(kind < 2 ? static_cast<uint32_t>(kind) : random.symbol(w));
+    }
+    return elements;
+}
+
+// ---- stages -------------------------------------------------------------------------------------
+
+std::vector<Place> places() {
+    return {Place::PAGEABLE, Place::PINNED, Place::MIXED, Place::SPACED, Place::SPACED_PINNED};
+}
+
+std::string place_name(Place place) {
+    static const char *const names[] = {"pageable", "pinned", "mixed", "spaced",
+                                        "spaced and pinned"};
+    return names[static_cast<int>(place)];
+}
+
+HostStage::HostStage(size_t ins, size_t outs, size_t bytes, Place place, Random &random)
+    : ins_(ins), outs_(outs), bytes_(bytes), size_((ins + outs) * (bytes + 96) + 64),
+      pageable_(random.bytes(size_)), pinned_(make_pinned(size_)) {
+    random.fill(pinned_.get(), size_);
+    const bool spaced = place == Place::SPACED || place == Place::SPACED_PINNED;
+    const size_t stride = bytes + random.below(64);
+    for (size_t i = 0; i < ins + outs; i++) {
+        const bool pinned = place == Place::PINNED || place == Place::SPACED_PINNED ||
+                            (place == Place::MIXED && random.below(2) == 0);
+        const size_t offset = spaced ? 32 + i * stride : 32 + i * (bytes + 96) + random.below(64);
+        pointers_.push_back((pinned ? pinned_.get() : pageable_.data()) + offset);
+    }
+    if (spaced) {
+        in_ = {nullptr, pointers_[0], stride};
+        out_ = {nullptr, pointers_[ins], stride};
+    } else {
+        in_ = {pointers_.data(), nullptr, 0};
+        out_ = {pointers_.data() + ins, nullptr, 0};
+    }
+}
+
+Bytes HostStage::snapshot() const {
+    Bytes all = pageable_;
+    all.insert(all.end(), pinned_.get(), pinned_.get() + size_);
+    return all;
+}
+
+size_t HostStage::offset_of(size_t region) const {
+    const uint8_t *p = at(region), *begin = pageable_.data();
+    return p >= begin && p < begin + size_ ? p - begin : size_ + (p - pinned_.get());
+}
+
+void HostStage::expect_unchanged() {
+    expected_ = snapshot();
+}
+
+void HostStage::expect(const gfk_field &field, const std::vector<uint32_t> &matrix,
+                       gfk_accumulate mode, Random &random) {
+    expected_ = snapshot();
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    desc.family = GFK_ENGINE_HOST;
+    gfk_product_t product = nullptr;
+    require_success(gfk_product_create(&product, &field, outs_, ins_, matrix.data(), &desc),
+                    "the reference");
+    std::vector<void *> outs;
+    for (size_t j = 0; j < outs_; j++)
+        outs.push_back(expected_.data() + offset_of(ins_ + j));
+    const gfk_regions reference = {outs.data(), nullptr, 0};
+    require_success(gfk_product_run(product, &in_, &reference, bytes_, mode, nullptr, 0, nullptr),
+                    "the reference");
+    gfk_product_destroy(product);
+    const size_t symbols = bytes_ / (field.w / 8);
+    for (size_t trial = 0; trial < 8 && symbols != 0; trial++) {
+        const size_t j = random.below(outs_), s = random.below(symbols);
+        uint32_t sum = mode == GFK_XOR ? get_symbol(out(j), s, field.w) : 0;
+        for (size_t i = 0; i < ins_; i++)
+            sum ^= multiply(field, matrix[j * ins_ + i], get_symbol(in(i), s, field.w));
+        if (sum != get_symbol(outs[j], s, field.w))
+            throw std::runtime_error("the reference engine is wrong");
+    }
+}
+
+testing::AssertionResult HostStage::as_expected() const {
+    const Bytes got = snapshot();
+    const size_t byte = first_difference(expected_.data(), got.data(), got.size());
+    if (byte == got.size())
+        return testing::AssertionSuccess();
+    std::ostringstream text;
+    for (size_t i = 0; i < ins_ + outs_; i++)
+        if (byte >= offset_of(i) && byte < offset_of(i) + bytes_)
+            text << (i < ins_ ? "input " : "output ") << (i < ins_ ? i : i - ins_) << ", byte "
+                 << byte - offset_of(i);
+    if (text.str().empty())
+        text << "a byte outside the regions";
+    return testing::AssertionFailure() << text.str() << " of " << bytes_ << ", " << ins_
+                                       << " inputs, " << outs_ << " outputs; seed " << options.seed;
+}
+
+// ---- the fixture --------------------------------------------------------------------------------
+
+std::string path_name(const testing::TestParamInfo<gfk_path> &info) {
+    return gfk_path_name(info.param);
+}
+
+void HostTest::SetUp() {
+    const gfk_pipeline_desc wanted = desc();
+    gfk_pipeline_t pipeline = nullptr;
+    const gfk_status status = gfk_pipeline_create(&pipeline, &wanted);
+    gfk_pipeline_destroy(pipeline);
+    if (on_gpu() && (status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED))
+        SKIP_WITHOUT_GPU("there is no GPU for a pipeline");
+    ASSERT_STATUS(GFK_STATUS_SUCCESS, status);
+}
+
+void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline,
+                            size_t bytes) {
+    const gfk_pipeline_info info = info_of(pipeline);
+    ASSERT_NE(nullptr, report.reason);
+    EXPECT_NE(GFK_PATH_AUTO, report.path);
+    if (info.path != GFK_PATH_AUTO && bytes != 0) {
+        EXPECT_EQ(info.path, report.path) << report.reason;
+    }
+    EXPECT_EQ(bytes, report.cpu_bytes + report.gpu_bytes);
+    EXPECT_EQ(report.gpu_bytes, std::accumulate(std::begin(report.device_bytes),
+                                                std::end(report.device_bytes), uint64_t(0)));
+    EXPECT_EQ(0u, report.redone_bytes);
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
+    if (report.path == GFK_PATH_CPU) {
+        EXPECT_EQ(0u, report.gpu_bytes);
+        EXPECT_EQ(0u, report.chunk);
+        EXPECT_EQ(0u, report.staged_regions);
+    }
+    if (report.path == GFK_PATH_GPU) {
+        EXPECT_EQ(0u, report.cpu_bytes);
+        EXPECT_LE(report.chunk, info.device_memory);
+    }
+    EXPECT_GE(report.seconds, 0);
+}
+
+void HostTest::check(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
+                     size_t bytes, gfk_accumulate mode, Place place, uint64_t stream) {
+    Random random(stream);
+    HostStage stage(cols, rows, bytes, place, random);
+    const std::vector<uint32_t> matrix = random_elements(field.w, rows * cols, random);
+    stage.expect(field, matrix, mode, random);
+    gfk_pipeline_report report;
+    std::memset(&report, 0x5a, sizeof report);
+    ASSERT_OK(gfk_product_host(pipeline, &field, rows, cols, matrix.data(), stage.in(), stage.out(),
+                               bytes, mode, &report));
+    ASSERT_TRUE(stage.as_expected())
+        << "path " << gfk_path_name(path()) << ", w = " << field.w << ", " << place_name(place)
+        << ", mode " << (mode == GFK_XOR ? "xor" : "set");
+    expect_sound(report, pipeline, bytes);
+    count_checked();
+}

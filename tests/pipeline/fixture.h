@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests of calls on host memory. They run on every path that there is: in gfk_tests with the GPUs
+// of the machine, in gfk_host_tests with devices that are made of nothing (fake_bus.h).
+#pragma once
+
+#include "support/harness.h"
+
+#include <gfk/host.h>
+
+struct PipelineDeleter {
+    void operator()(gfk_pipeline_t pipeline) const { gfk_pipeline_destroy(pipeline); }
+};
+using Pipeline = std::unique_ptr<struct gfk_pipeline, PipelineDeleter>;
+gfk_pipeline_desc pipeline_desc(gfk_path path = GFK_PATH_AUTO);
+Pipeline make_pipeline(const gfk_pipeline_desc &desc); // throws
+gfk_pipeline_info info_of(gfk_pipeline_t pipeline);
+int device_count(); // that pipelines can have
+
+struct PinnedDeleter {
+    void operator()(uint8_t *memory) const { gfk_pinned_free(memory); }
+};
+using Pinned = std::unique_ptr<uint8_t, PinnedDeleter>;
+Pinned make_pinned(size_t bytes);
+
+// Where the regions of a call are.
+enum class Place { PAGEABLE, PINNED, MIXED, SPACED, SPACED_PINNED };
+std::string place_name(Place place);
+std::vector<Place> places();
+
+// Inputs and outputs of a call, at odd addresses, random bytes between them and in the outputs.
+class HostStage {
+  public:
+    HostStage(size_t ins, size_t outs, size_t bytes, Place place, Random &random);
+
+    const gfk_regions *in() const { return &in_; }
+    const gfk_regions *out() const { return &out_; }
+    uint8_t *in(size_t i) const { return at(i); }
+    uint8_t *out(size_t j) const { return at(ins_ + j); }
+    size_t bytes() const { return bytes_; }
+    // What the outputs hold after a product, by the reference engine on whole regions and, at a few
+    // places, by scalar arithmetic. To be taken before the call.
+    void expect(const gfk_field &field, const std::vector<uint32_t> &matrix, gfk_accumulate mode,
+                Random &random);
+    void expect_unchanged();
+    // Is every byte, of inputs and between regions too, what was expected?
+    testing::AssertionResult as_expected() const;
+
+  private:
+    uint8_t *at(size_t region) const { return static_cast<uint8_t *>(pointers_[region]); }
+    Bytes snapshot() const;
+
+    size_t ins_, outs_, bytes_, size_;
+    Bytes pageable_;
+    Pinned pinned_;
+    std::vector<void *> pointers_;
+    gfk_regions in_, out_;
+    Bytes expected_; // of both buffers, one behind the other
+    size_t offset_of(size_t region) const;
+};
+
+std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random);
+
+// Once for each path; skips those that this machine lacks.
+class HostTest : public testing::TestWithParam<gfk_path> {
+  protected:
+    void SetUp() override;
+    gfk_path path() const { return GetParam(); }
+    bool on_gpu() const { return path() == GFK_PATH_GPU || path() == GFK_PATH_BOTH; }
+    gfk_pipeline_desc desc() const { return pipeline_desc(path()); }
+    // One product, compared in full; the report must add up.
+    void check(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
+               size_t bytes, gfk_accumulate mode, Place place, uint64_t stream);
+    void expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline, size_t bytes);
+};
+std::string path_name(const testing::TestParamInfo<gfk_path> &info);
+
+#define PER_PATH(suite)                                                                            \
+    INSTANTIATE_TEST_SUITE_P(                                                                      \
+        Paths, suite, testing::Values(GFK_PATH_AUTO, GFK_PATH_CPU, GFK_PATH_GPU, GFK_PATH_BOTH),   \
+        path_name)

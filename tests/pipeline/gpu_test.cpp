@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls on host memory and the CUDA around them: other people's pinned memory, memory that is
+// pinned in part, device memory, the current device, errors left behind.
+#include "fixture.h"
+#include "support/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace {
+
+constexpr size_t BYTES = size_t(1) << 20;
+
+class HostGpu : public HostTest {
+  protected:
+    void SetUp() override {
+        HostTest::SetUp();
+        if (!IsSkipped() && !HasFatalFailure())
+            pipeline_ = make_pipeline(desc());
+    }
+    // dst = c * src, compared in full.
+    gfk_pipeline_report multiply_region(const uint8_t *src, uint8_t *dst, size_t bytes = BYTES) {
+        const gfk_field field = make_field(8);
+        const Bytes expected = product_of(field, 0x8e, Bytes(src, src + bytes));
+        gfk_pipeline_report report = {};
+        EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                      gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src, dst, bytes,
+                                               GFK_SET, &report));
+        EXPECT_EQ(bytes, first_difference(expected.data(), dst, bytes));
+        EXPECT_FALSE(device::error_pending());
+        expect_sound(report, pipeline_.get(), bytes);
+        count_checked();
+        return report;
+    }
+    Pipeline pipeline_;
+};
+
+TEST_P(HostGpu, MemoryPinnedByOthers) {
+    Random random(1);
+    auto *memory = static_cast<uint8_t *>(device::allocate_pinned(2 * BYTES));
+    random.fill(memory, 2 * BYTES);
+    EXPECT_EQ(0u, multiply_region(memory, memory + BYTES).staged_regions);
+    EXPECT_EQ(0u, multiply_region(memory + 3, memory + BYTES + 5, BYTES - 8).staged_regions);
+    device::release_pinned(memory);
+}
+
+TEST_P(HostGpu, MemoryPinnedLater) {
+    Random random(2);
+    Bytes src = random.bytes(BYTES), dst = random.bytes(BYTES);
+    EXPECT_EQ(2u, multiply_region(src.data(), dst.data()).staged_regions);
+    ASSERT_OK(gfk_pinned_register(src.data(), src.size()));
+    EXPECT_EQ(1u, multiply_region(src.data(), dst.data()).staged_regions);
+    ASSERT_OK(gfk_pinned_unregister(src.data()));
+    EXPECT_EQ(2u, multiply_region(src.data(), dst.data()).staged_regions);
+}
+
+// Half of a region is pinned, at its beginning, at its end, or in the middle.
+TEST_P(HostGpu, MemoryPinnedInPart) {
+    Random random(3);
+    const Pinned aligned = make_pinned(4096); // and so is what is registered below
+    Bytes src = random.bytes(BYTES), dst = random.bytes(BYTES);
+    for (size_t from : {size_t(0), BYTES / 4, BYTES / 2}) {
+        ASSERT_OK(gfk_pinned_register(src.data() + from, BYTES / 2));
+        EXPECT_EQ(2u, multiply_region(src.data(), dst.data()).staged_regions) << from;
+        ASSERT_OK(gfk_pinned_unregister(src.data() + from));
+    }
+}
+
+// Two registrations that meet inside a region: slower, but right.
+TEST_P(HostGpu, MemoryPinnedInPieces) {
+    Random random(4);
+    const size_t page = 4096;
+    Bytes memory = random.bytes(BYTES + page), dst = random.bytes(BYTES);
+    uint8_t *src = memory.data() + (page - reinterpret_cast<uintptr_t>(memory.data()) % page);
+    ASSERT_OK(gfk_pinned_register(src, BYTES / 2));
+    ASSERT_OK(gfk_pinned_register(src + BYTES / 2, BYTES / 2));
+    const gfk_field field = make_field(8);
+    const Bytes expected = product_of(field, 0x8e, Bytes(src, src + BYTES));
+    gfk_pipeline_report report = {};
+    EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                  gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src, dst.data(), BYTES,
+                                           GFK_SET, &report));
+    EXPECT_EQ(BYTES, first_difference(expected.data(), dst.data(), BYTES));
+    EXPECT_FALSE(device::error_pending());
+    ASSERT_OK(gfk_pinned_unregister(src));
+    ASSERT_OK(gfk_pinned_unregister(src + BYTES / 2));
+    count_checked();
+}
+
+TEST_P(HostGpu, DeviceMemoryIsRefused) {
+    void *there = device::allocate(4096);
+    Bytes here(4096, 1), back(4096);
+    device::upload(there, here.data(), 4096);
+    const gfk_field field = make_field(8);
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_region_multiply_host(pipeline_.get(), &field, 2, there, here.data(), 4096,
+                                           GFK_SET, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_region_multiply_host(pipeline_.get(), &field, 2, here.data(), there, 4096,
+                                           GFK_SET, nullptr));
+    EXPECT_FALSE(device::error_pending());
+    device::download(back.data(), there, 4096);
+    EXPECT_EQ(here, back);
+    device::release(there);
+    count_checked(2);
+}
+
+TEST_P(HostGpu, TheCurrentDeviceStays) {
+    if (device::count() < 2)
+        GTEST_SKIP() << "there are no two devices to mix up";
+    const int other[] = {1};
+    gfk_pipeline_desc d = desc();
+    d.devices = other;
+    d.device_count = 1;
+    pipeline_ = make_pipeline(d);
+    Random random(5);
+    const Bytes src = random.bytes(BYTES);
+    Bytes dst = random.bytes(BYTES);
+    for (int current : {0, 1}) {
+        device::select(current);
+        multiply_region(src.data(), dst.data());
+        EXPECT_EQ(current, device::current());
+    }
+    device::select(0);
+    pipeline_.reset();
+    EXPECT_EQ(0, device::current());
+}
+
+// One call on all devices there are, in any order. The bytes are the reference engine's, and
+// no device is left out.
+TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
+    if (!on_gpu() || device::count() < 2)
+        GTEST_SKIP() << "there are no two devices";
+    constexpr size_t K = 10, M = 4, REGION = 16 * BYTES + 13;
+    std::vector<int> devices(static_cast<size_t>(device::count()));
+    std::iota(devices.begin(), devices.end(), 0);
+    const gfk_field field = make_field(8);
+    Random random(7);
+    const std::vector<uint32_t> matrix = random_elements(8, M * K, random);
+    for (bool reversed : {false, true}) {
+        if (reversed)
+            std::reverse(devices.begin(), devices.end());
+        for (Place place : {Place::PINNED, Place::PAGEABLE}) {
+            gfk_pipeline_desc d = desc();
+            d.devices = devices.data();
+            d.device_count = devices.size();
+            d.device_memory = size_t(32) << 20; // many chunks, so that there are some for everybody
+            const Pipeline pipeline = make_pipeline(d);
+            HostStage stage(K, M, REGION, place, random);
+            stage.expect(field, matrix, GFK_SET, random);
+            gfk_pipeline_report report = {};
+            ASSERT_STATUS(GFK_STATUS_SUCCESS,
+                          gfk_product_host(pipeline.get(), &field, M, K, matrix.data(), stage.in(),
+                                           stage.out(), REGION, GFK_SET, &report));
+            EXPECT_TRUE(stage.as_expected());
+            EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
+            expect_sound(report, pipeline.get(), REGION);
+            for (size_t i = 0; path() == GFK_PATH_GPU && i < devices.size(); i++)
+                EXPECT_LT(0u, report.device_bytes[i]) << "device " << devices[i];
+            count_checked();
+        }
+    }
+}
+
+// A device without free memory: the CPU does the work and says why.
+TEST_P(HostGpu, NoMemoryLeft) {
+    std::vector<void *> all;
+    for (size_t piece = size_t(8) << 30; piece >= size_t(1) << 20; piece /= 2)
+        while (void *memory = device::allocate(piece))
+            all.push_back(memory);
+    Random random(6);
+    const Bytes src = random.bytes(8 * BYTES);
+    Bytes dst = random.bytes(8 * BYTES);
+    const gfk_field field = make_field(8);
+    const Bytes expected = product_of(field, 0x8e, src);
+    gfk_pipeline_report report = {};
+    EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                  gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src.data(), dst.data(),
+                                           dst.size(), GFK_SET, &report));
+    EXPECT_EQ(expected, dst);
+    EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, report.device_status);
+    EXPECT_EQ(dst.size(), report.cpu_bytes);
+    EXPECT_FALSE(device::error_pending());
+    for (void *memory : all)
+        device::release(memory);
+    multiply_region(src.data(), dst.data()); // and from now on the device again
+    count_checked();
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, HostGpu, testing::Values(GFK_PATH_GPU, GFK_PATH_BOTH), path_name);
+
+// ---- above 4 GiB --------------------------------------------------------------------------------
+
+class HostHuge : public HostTest {};
+
+// In place, so that 4 GiB and a little more is all that it takes.
+TEST_P(HostHuge, InPlaceBeyondFourGiB) {
+    constexpr size_t MIB = size_t(1) << 20;
+    const size_t blocks = 4096 + 5, bytes = blocks * MIB;
+    if (free_host_bytes() < bytes + (size_t(2) << 30))
+        GTEST_SKIP() << "there is not so much memory";
+    const Pipeline pipeline = make_pipeline(desc());
+    const std::unique_ptr<uint8_t[]> memory(new uint8_t[bytes]);
+    parallel(blocks, [&](size_t i) { Random(i).fill(memory.get() + i * MIB, MIB); });
+    const gfk_field field = make_field(16);
+    gfk_pipeline_report report;
+    ASSERT_OK(gfk_region_multiply_host(pipeline.get(), &field, 0x1234, memory.get(), memory.get(),
+                                       bytes, GFK_SET, &report));
+    expect_sound(report, pipeline.get(), bytes);
+    for (size_t i = 0; i < blocks; i += i < 4 || i > 4090 ? 1 : 97) {
+        const Bytes expected = product_of(field, 0x1234, Random(i).bytes(MIB));
+        ASSERT_EQ(MIB, first_difference(expected.data(), memory.get() + i * MIB, MIB)) << i;
+        count_checked();
+    }
+}
+
+PER_PATH(HostHuge);
+
+} // namespace

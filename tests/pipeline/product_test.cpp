@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products and region multiply of host memory: widths, lengths around what is cut where, places,
+// limits on memory, numbers of streams and threads.
+#include "fixture.h"
+
+#include <numeric>
+
+namespace {
+
+constexpr gfk_accumulate MODES[] = {GFK_SET, GFK_XOR};
+
+class HostProduct : public HostTest {};
+
+// The CPU's slices are 4 KiB to 64 KiB long, by the number of regions.
+std::vector<size_t> lengths(unsigned w) {
+    const size_t s = w / 8;
+    if (options.reduced)
+        return {s, 4096, 4096 + s, 20000 / s * s};
+    return {s,        3 * s,     252,   256,           256 + s,        4096 - s, 4096,
+            4096 + s, 36864 - s, 36864, 65536 + 3 * s, 100000 / s * s, 131072,   262144 + s};
+}
+
+TEST_P(HostProduct, LengthsAndPlaces) {
+    const size_t shapes[][2] = {{1, 1}, {4, 10}, {2, 4}, {3, 1}};
+    uint64_t stream = 0;
+    for (unsigned w : {8, 16, 32}) {
+        const Pipeline pipeline = make_pipeline(desc());
+        for (const auto &shape : shapes)
+            for (size_t bytes : lengths(w))
+                for (gfk_accumulate mode : MODES)
+                    check(pipeline.get(), make_field(w), shape[0], shape[1], bytes, mode,
+                          places()[stream % places().size()], stream),
+                        stream++;
+    }
+}
+
+TEST_P(HostProduct, Polynomials) {
+    const Pipeline pipeline = make_pipeline(desc());
+    for (unsigned w : {8, 16, 32})
+        for (uint64_t polynomial : polynomials(w))
+            check(pipeline.get(), make_field(w, polynomial), 2, 3, 9000, GFK_SET, Place::MIXED,
+                  w); // the same matrix for all
+}
+
+TEST_P(HostProduct, ManyRegions) {
+    const Pipeline pipeline = make_pipeline(desc());
+    check(pipeline.get(), make_field(8), 32, 223, 8192 + 5, GFK_SET, Place::PAGEABLE, 1);
+    check(pipeline.get(), make_field(8), 70, 130, 5000, GFK_XOR, Place::MIXED, 2);
+    check(pipeline.get(), make_field(16), 24, 1000, 4098, GFK_SET, Place::SPACED, 3);
+    check(pipeline.get(), make_field(8), 300, 2, 4097, GFK_SET, Place::SPACED_PINNED, 4);
+}
+
+// Regions of many times the memory that a device may use, so that every slot is used again and
+// again.
+TEST_P(HostProduct, TinyLimits) {
+    uint64_t stream = 0;
+    const size_t bytes = options.reduced ? 50000 : 150000;
+    for (unsigned streams : {1u, 2u, 3u, 4u, 8u, 16u})
+        for (size_t memory : {size_t(16) << 10, size_t(100000), size_t(1) << 20})
+            for (size_t chunk : {size_t(0), size_t(7000), size_t(64) << 10}) {
+                gfk_pipeline_desc d = desc();
+                d.streams = streams;
+                d.device_memory = memory;
+                d.pinned_memory = memory;
+                d.chunk = chunk;
+                const Pipeline pipeline = make_pipeline(d);
+                for (gfk_accumulate mode : MODES)
+                    check(pipeline.get(), make_field(8), 4, 10, bytes + stream, mode,
+                          places()[stream % places().size()], stream),
+                        stream++;
+            }
+}
+
+TEST_P(HostProduct, Threads) {
+    for (unsigned threads : {1u, 2u, 3u, 7u, 64u}) {
+        gfk_pipeline_desc d = desc();
+        d.threads = threads;
+        d.chunk = 128 << 10;
+        const Pipeline pipeline = make_pipeline(d);
+        EXPECT_EQ(threads, info_of(pipeline.get()).threads);
+        for (Place place : places())
+            check(pipeline.get(), make_field(8), 3, 6, 300001, GFK_SET, place, threads);
+    }
+}
+
+TEST_P(HostProduct, SeveralDevices) {
+    const int count = device_count();
+    if (!on_gpu() || count < 2)
+        GTEST_SKIP() << "there are no two devices to share the work";
+    std::vector<int> devices(static_cast<size_t>(count));
+    std::iota(devices.rbegin(), devices.rend(), 0);
+    gfk_pipeline_desc d = desc();
+    d.devices = devices.data();
+    d.device_count = devices.size();
+    d.chunk = 64 << 10;
+    const Pipeline pipeline = make_pipeline(d);
+    const gfk_pipeline_info info = info_of(pipeline.get());
+    ASSERT_EQ(devices.size(), info.device_count);
+    for (size_t i = 0; i < devices.size(); i++)
+        EXPECT_EQ(devices[i], info.devices[i]);
+    uint64_t stream = 0;
+    for (unsigned w : {8, 16, 32})
+        for (Place place : places())
+            for (gfk_accumulate mode : MODES)
+                check(pipeline.get(), make_field(w), 4, 10, 400000, mode, place, stream++);
+}
+
+// More matrices than a pipeline keeps, in an order that drops and comes back.
+TEST_P(HostProduct, MatricesComeAndGo) {
+    const Pipeline pipeline = make_pipeline(desc());
+    const size_t order[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 8, 9, 1, 0, 10, 2, 2, 11, 0};
+    for (size_t n : order)
+        check(pipeline.get(),
+              make_field(n % 3 == 0   ? 8
+                         : n % 3 == 1 ? 16
+                                      : 32),
+              2 + n % 2, 3, 4096, GFK_SET, places()[n % places().size()], n);
+}
+
+TEST_P(HostProduct, NothingToDo) {
+    const Pipeline pipeline = make_pipeline(desc());
+    check(pipeline.get(), make_field(32), 2, 2, 0, GFK_SET, Place::PAGEABLE, 0);
+    const gfk_field field = make_field(8);
+    const uint32_t one = 1;
+    const gfk_regions nowhere = {nullptr, nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_product_host(pipeline.get(), &field, 1, 1, &one, &nowhere,
+                                                       &nowhere, 0, GFK_SET, nullptr));
+}
+
+// ---- region multiply ----------------------------------------------------------------------------
+
+class HostMultiply : public HostTest {
+  protected:
+    void check_multiply(gfk_pipeline_t pipeline, unsigned w, uint32_t c, size_t bytes,
+                        gfk_accumulate mode, bool in_place, Place place) {
+        const gfk_field field = make_field(w);
+        Random random(c + bytes);
+        HostStage stage(1, 1, bytes, place, random);
+        // In place the output is the first input; the product is worked out on a copy of it.
+        uint8_t *dst = in_place ? stage.in(0) : stage.out(0);
+        const Bytes src(stage.in(0), stage.in(0) + bytes), before(dst, dst + bytes);
+        Bytes expected = product_of(field, c, src);
+        if (mode == GFK_XOR)
+            expected = xor_of(expected, before);
+        stage.expect_unchanged();
+        gfk_pipeline_report report;
+        ASSERT_OK(
+            gfk_region_multiply_host(pipeline, &field, c, stage.in(0), dst, bytes, mode, &report));
+        ASSERT_EQ(bytes, first_difference(expected.data(), dst, bytes))
+            << "w = " << w << ", c = " << c << (in_place ? ", in place" : "") << ", "
+            << place_name(place);
+        std::copy(before.begin(), before.end(), dst); // and nothing else was touched
+        ASSERT_TRUE(stage.as_expected());
+        expect_sound(report, pipeline, bytes);
+        count_checked();
+    }
+};
+
+TEST_P(HostMultiply, ConstantsLengthsPlaces) {
+    gfk_pipeline_desc d = desc();
+    d.chunk = 32 << 10;
+    const Pipeline pipeline = make_pipeline(d);
+    size_t n = 0;
+    for (unsigned w : {8, 16, 32})
+        for (uint32_t c : {0u, 1u, 2u, 0x53u, largest(w)})
+            for (size_t bytes : {size_t(4), size_t(60), size_t(65536), size_t(65536 + 100),
+                                 size_t(options.reduced ? 40000 : 200000)})
+                for (gfk_accumulate mode : MODES)
+                    for (bool in_place : {false, true})
+                        check_multiply(pipeline.get(), w, c, bytes, mode, in_place,
+                                       places()[n++ % places().size()]);
+}
+
+PER_PATH(HostProduct);
+PER_PATH(HostMultiply);
+
+} // namespace

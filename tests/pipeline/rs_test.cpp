@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Codes on host memory: encode, lose regions and rebuild them, verify.
+#include "fixture.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <gfk/rs.h>
+
+namespace {
+
+struct CodeDeleter {
+    void operator()(gfk_rs_t code) const { gfk_rs_destroy(code); }
+};
+using Code = std::unique_ptr<struct gfk_rs, CodeDeleter>;
+
+class HostRs : public HostTest {
+  protected:
+    // A code that works in host memory; a pipeline takes any.
+    Code make_code(unsigned w, size_t k, size_t m) {
+        gfk_rs_desc d = GFK_RS_DESC_INIT;
+        d.product.family = GFK_ENGINE_HOST;
+        const gfk_field field = make_field(w);
+        gfk_rs_t code = nullptr;
+        require_success(gfk_rs_create(&code, &field, k, m, &d), "gfk_rs_create");
+        return Code(code);
+    }
+    std::vector<uint32_t> matrix_of(gfk_rs_t code, size_t k, size_t m) {
+        std::vector<uint32_t> matrix(k * m);
+        require_success(gfk_rs_get_matrix(code, matrix.data()), "gfk_rs_get_matrix");
+        return matrix;
+    }
+    gfk_pipeline_desc small() const {
+        gfk_pipeline_desc d = desc();
+        d.chunk = 48 << 10;
+        return d;
+    }
+    // Encodes, overwrites what is lost with other bytes, rebuilds the wanted of it.
+    void round_trip(gfk_pipeline_t pipeline, unsigned w, size_t k, size_t m, size_t bytes,
+                    Place place, uint64_t stream) {
+        const Code code = make_code(w, k, m);
+        Random random(stream);
+        HostStage stage(k, m, bytes, place, random);
+        stage.expect(make_field(w), matrix_of(code.get(), k, m), GFK_SET, random);
+        gfk_pipeline_report report;
+        ASSERT_OK(
+            gfk_rs_encode_host(pipeline, code.get(), stage.in(), stage.out(), bytes, &report));
+        ASSERT_TRUE(stage.as_expected());
+        expect_sound(report, pipeline, bytes);
+
+        std::vector<size_t> regions(k + m);
+        std::iota(regions.begin(), regions.end(), 0);
+        for (size_t i = 0; i < regions.size(); i++)
+            std::swap(regions[i], regions[i + random.below(regions.size() - i)]);
+        const size_t lost_count = 1 + random.below(m), wanted_count = 1 + random.below(lost_count);
+        const std::vector<size_t> lost(regions.begin(), regions.begin() + lost_count);
+        std::vector<size_t> wanted = lost;
+        std::rotate(wanted.begin(), wanted.begin() + lost_count / 2, wanted.end());
+        wanted.resize(wanted_count);
+        const bool all = stream % 3 == 0;
+        const auto at = [&](size_t region) {
+            return region < k ? stage.in(region) : stage.out(region - k);
+        };
+        // The stage expects to find the wanted ones as they were, and the others overwritten.
+        for (size_t region : lost)
+            if (!all && std::find(wanted.begin(), wanted.end(), region) == wanted.end())
+                random.fill(at(region), bytes);
+        stage.expect_unchanged();
+        for (size_t region : all ? lost : wanted)
+            random.fill(at(region), bytes);
+        ASSERT_OK(gfk_rs_decode_host(pipeline, code.get(), lost.data(), lost_count,
+                                     all ? nullptr : wanted.data(), all ? 0 : wanted_count,
+                                     stage.in(), stage.out(), bytes, &report));
+        ASSERT_TRUE(stage.as_expected()) << k << " + " << m << ", " << lost_count << " lost";
+        expect_sound(report, pipeline, bytes);
+        count_checked();
+    }
+};
+
+TEST_P(HostRs, RoundTrips) {
+    const Pipeline pipeline = make_pipeline(small());
+    const size_t shapes[][2] = {{1, 1}, {4, 2}, {6, 3}, {10, 4}, {30, 3}};
+    uint64_t stream = 0;
+    for (unsigned w : {8, 16, 32})
+        for (const auto &shape : shapes)
+            for (size_t bytes : {size_t(4), size_t(4096), size_t(5000), size_t(70000)})
+                round_trip(pipeline.get(), w, shape[0], shape[1], bytes,
+                           places()[stream % places().size()], stream),
+                    stream++;
+}
+
+TEST_P(HostRs, AllLostRegionsOfASmallCode) {
+    const Pipeline pipeline = make_pipeline(small());
+    const size_t k = 4, m = 3, bytes = 9000;
+    const Code code = make_code(8, k, m);
+    Random random(1);
+    HostStage stage(k, m, bytes, Place::MIXED, random);
+    ASSERT_OK(
+        gfk_rs_encode_host(pipeline.get(), code.get(), stage.in(), stage.out(), bytes, nullptr));
+    stage.expect_unchanged();
+    for (unsigned set = 1; set < 1u << (k + m); set++) {
+        std::vector<size_t> lost;
+        for (size_t i = 0; i < k + m; i++)
+            if (set >> i & 1)
+                lost.push_back(i);
+        if (lost.size() > m) {
+            EXPECT_STATUS(GFK_STATUS_TOO_MANY_ERASURES,
+                          gfk_rs_decode_host(pipeline.get(), code.get(), lost.data(), lost.size(),
+                                             nullptr, 0, stage.in(), stage.out(), bytes, nullptr));
+            continue;
+        }
+        for (size_t region : lost)
+            random.fill(region < k ? stage.in(region) : stage.out(region - k), bytes);
+        ASSERT_OK(gfk_rs_decode_host(pipeline.get(), code.get(), lost.data(), lost.size(), nullptr,
+                                     0, stage.in(), stage.out(), bytes, nullptr));
+        ASSERT_TRUE(stage.as_expected()) << set;
+        count_checked();
+    }
+    ASSERT_TRUE(stage.as_expected());
+}
+
+TEST_P(HostRs, VerifySeesEveryByte) {
+    const Pipeline pipeline = make_pipeline(small());
+    for (unsigned w : {8, 16, 32})
+        for (Place place : places()) {
+            const size_t k = 5, m = 3, bytes = 30000;
+            const Code code = make_code(w, k, m);
+            Random random(w);
+            HostStage stage(k, m, bytes, place, random);
+            ASSERT_OK(gfk_rs_encode_host(pipeline.get(), code.get(), stage.in(), stage.out(), bytes,
+                                         nullptr));
+            stage.expect_unchanged();
+            for (int trial = 0; trial < 24; trial++) {
+                const size_t region = random.below(k + m);
+                const size_t at = trial == 0   ? 0
+                                  : trial == 1 ? bytes - 1
+                                               : static_cast<size_t>(random.below(bytes));
+                uint8_t *byte = (region < k ? stage.in(region) : stage.out(region - k)) + at;
+                const uint8_t flip = static_cast<uint8_t>(1u << random.below(8));
+                for (uint32_t wrong : {1u, 0u}) {
+                    *byte ^= flip; // first wrong, then right again
+                    uint32_t differs = 0x5a5a5a5a;
+                    gfk_pipeline_report report;
+                    ASSERT_OK(gfk_rs_verify_host(pipeline.get(), code.get(), stage.in(),
+                                                 stage.out(), bytes, &differs, &report));
+                    ASSERT_EQ(wrong, differs) << "region " << region << ", byte " << at;
+                    expect_sound(report, pipeline.get(), bytes);
+                    count_checked();
+                }
+            }
+            EXPECT_TRUE(stage.as_expected());
+        }
+}
+
+TEST_P(HostRs, BadInput) {
+    const Pipeline made = make_pipeline(small());
+    gfk_pipeline_t p = made.get();
+    const size_t k = 4, m = 2, bytes = 4096;
+    const Code owned = make_code(16, k, m);
+    gfk_rs_t code = owned.get();
+    Random random(1);
+    HostStage stage(k, m, bytes, Place::MIXED, random);
+    stage.expect_unchanged();
+    const gfk_regions *data = stage.in(), *parity = stage.out();
+    uint32_t differs = 7;
+    const size_t one[] = {1};
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_encode_host(nullptr, code, data, parity, bytes, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_encode_host(p, nullptr, data, parity, bytes, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_encode_host(p, code, nullptr, parity, bytes, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_encode_host(p, code, data, nullptr, bytes, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
+                  gfk_rs_encode_host(p, code, data, parity, bytes - 1, nullptr));
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_rs_encode_host(p, code, data, data, bytes, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_verify_host(p, nullptr, data, parity, bytes, &differs, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_verify_host(p, code, data, parity, bytes, nullptr, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_verify_host(p, code, nullptr, parity, bytes, &differs, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
+                  gfk_rs_verify_host(p, code, data, parity, 3, &differs, nullptr));
+    uint32_t words[2] = {7, 7};
+    for (size_t offset : {1, 2, 3})
+        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                      gfk_rs_verify_host(
+                          p, code, data, parity, bytes,
+                          reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(words) + offset),
+                          nullptr));
+    EXPECT_TRUE(words[0] == 7 && words[1] == 7);
+    for (const uint8_t *region : {stage.in(1), stage.out(1)}) {
+        const auto start = reinterpret_cast<uintptr_t>(region);
+        for (uintptr_t word : {(start + 3) / 4 * 4, (start + bytes - 1) / 4 * 4})
+            EXPECT_STATUS(GFK_STATUS_OVERLAP,
+                          gfk_rs_verify_host(p, code, data, parity, bytes,
+                                             reinterpret_cast<uint32_t *>(word), nullptr));
+    }
+    EXPECT_EQ(7u, differs);
+    EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                  gfk_rs_verify_host(p, code, data, parity, 0, &differs, nullptr));
+    EXPECT_EQ(0u, differs);
+
+    const auto decode = [&](gfk_pipeline_t pipeline, gfk_rs_t c, std::vector<size_t> lost,
+                            std::vector<size_t> wanted, const gfk_regions *d, const gfk_regions *q,
+                            size_t n) {
+        count_checked();
+        return gfk_rs_decode_host(pipeline, c, lost.data(), lost.size(),
+                                  wanted.empty() ? nullptr : wanted.data(), wanted.size(), d, q, n,
+                                  nullptr);
+    };
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(nullptr, code, {1}, {}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, nullptr, {1}, {}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, nullptr, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, data, nullptr, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {6}, {}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1, 1}, {}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {2}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {1, 1}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_TOO_MANY_ERASURES,
+                  decode(p, code, {0, 1, 2}, {}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_TOO_MANY_ERASURES,
+                  decode(p, code, {0, 1, 2}, {1}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {1}, {}, data, parity, bytes + 1));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_decode_host(p, code, nullptr, 1, nullptr, 0,
+                                                                  data, parity, bytes, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_rs_decode_host(p, code, one, 1, nullptr, 1, data, parity, bytes, nullptr));
+    const gfk_regions nowhere = {nullptr, nullptr, bytes},
+                      tight = {nullptr, stage.in(0), bytes - 2};
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &nowhere, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &tight, parity, bytes));
+    const gfk_regions far = {nullptr, stage.in(0), SIZE_MAX - 65535}; // the second: 64 KiB before
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {1}, {}, &far, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {5}, {}, data, &far, bytes));
+    for (long offset : {1 - long(bytes), 0L, long(bytes) - 1}) { // parity that is not read
+        void *lists[] = {stage.in(0), stage.out(1) + offset, stage.in(2),
+                         stage.in(3), stage.out(0),          stage.out(1)};
+        const gfk_regions d = {lists, nullptr, 0}, q = {lists + 4, nullptr, 0};
+        EXPECT_STATUS(GFK_STATUS_OVERLAP, decode(p, code, {1}, {}, &d, &q, bytes));
+    }
+    // Nothing lost, nothing to do, and no addresses needed.
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, &nowhere, &nowhere, bytes));
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, data, parity, bytes));
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {1}, {}, data, parity, 0));
+    EXPECT_TRUE(stage.as_expected());
+
+    // What is neither read nor wanted may be missing; what is read may not.
+    ASSERT_OK(gfk_rs_encode_host(p, code, data, parity, bytes, nullptr));
+    stage.expect_unchanged();
+    std::vector<void *> d = {stage.in(0), stage.in(1), nullptr, stage.in(3)};
+    std::vector<void *> q = {stage.out(0), nullptr};
+    const gfk_regions some = {d.data(), nullptr, 0}, few = {q.data(), nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &some, &few, bytes));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {2}, {}, &some, &few, bytes));
+    EXPECT_TRUE(stage.as_expected());
+    d[2] = stage.in(2);
+    random.fill(stage.in(2), bytes);
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {2}, {}, &some, &few, bytes));
+    EXPECT_TRUE(stage.as_expected());
+}
+
+PER_PATH(HostRs);
+
+} // namespace

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which path AUTO takes without a calibration, on devices that are made of nothing.
+#include <cstring>
+
+#include "fixture.h"
+#include "support/fake_bus.h"
+
+namespace {
+
+constexpr size_t MIB = size_t(1) << 20;
+
+class HostRule : public testing::Test {
+  protected:
+    void SetUp() override {
+        const fake_bus bus = FAKE_BUS_INIT;
+        fake_bus_set(&bus);
+    }
+    void TearDown() override { EXPECT_EQ(0u, fake_bus_faults()); }
+
+    // What a call does with 4 inputs and 2 outputs that have `total` bytes together.
+    static gfk_pipeline_report report(size_t total, Place place, unsigned threads,
+                                      std::vector<int> devices = {0}, uint64_t polynomial = 0) {
+        gfk_pipeline_desc desc = pipeline_desc();
+        desc.threads = threads;
+        desc.devices = devices.data();
+        desc.device_count = devices.size();
+        const Pipeline pipeline = make_pipeline(desc);
+        const gfk_field field = make_field(8, polynomial);
+        const size_t bytes = total / 6;
+        Random random(total);
+        HostStage stage(4, 2, bytes, place, random);
+        const std::vector<uint32_t> matrix = random_elements(8, 8, random);
+        stage.expect(field, matrix, GFK_SET, random);
+        gfk_pipeline_report report = {};
+        require_success(gfk_product_host(pipeline.get(), &field, 2, 4, matrix.data(), stage.in(),
+                                         stage.out(), bytes, GFK_SET, &report),
+                        "gfk_product_host");
+        EXPECT_TRUE(stage.as_expected());
+        EXPECT_NE(nullptr, std::strstr(report.reason, "no calibration")) << report.reason;
+        EXPECT_EQ(report.path == GFK_PATH_CPU ? bytes : 0u, report.cpu_bytes) << report.reason;
+        count_checked();
+        return report;
+    }
+    // Is there an engine of ISA-L's for w = 8?
+    static bool has_isal() {
+        return gfk_engine_available(gfk_engine_find("isal_w8"), -1, nullptr) == GFK_STATUS_SUCCESS;
+    }
+};
+
+TEST_F(HostRule, WithoutIsal) {
+    const uint64_t another = 0x12b; // which ISA-L lacks
+    for (Place place : {Place::PAGEABLE, Place::PINNED})
+        for (unsigned threads : {1u, 64u}) {
+            EXPECT_EQ(GFK_PATH_CPU, report(MIB - 6, place, threads, {0}, another).path);
+            EXPECT_EQ(GFK_PATH_GPU, report(MIB + 6, place, threads, {0}, another).path);
+        }
+}
+
+TEST_F(HostRule, WithIsal) {
+    if (!has_isal())
+        GTEST_SKIP() << "there is no ISA-L";
+    const size_t longer = 16 * MIB + 6;
+    for (unsigned threads : {1u, 4u, 5u, 12u, 64u}) {
+        EXPECT_EQ(GFK_PATH_CPU, report(16 * MIB - 6, Place::PINNED, threads).path);
+        EXPECT_EQ(GFK_PATH_CPU, report(longer, Place::PAGEABLE, threads).path);
+        EXPECT_EQ(threads < 5 ? GFK_PATH_GPU : GFK_PATH_CPU,
+                  report(longer, Place::PINNED, threads).path)
+            << threads;
+        EXPECT_EQ(GFK_PATH_GPU, report(longer, Place::PINNED, threads, {0, 1}).path) << threads;
+    }
+}
+
+} // namespace

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products on streams, in graphs, from many threads, and beyond 4 GiB.
+#include <algorithm>
+#include <cstring>
+
+#include "support/engine_fixture.h"
+
+namespace {
+
+constexpr size_t MIB = size_t(1) << 20;
+constexpr size_t ROWS = 3, COLS = 7;
+
+class ProductAsync : public EngineTest {};
+class ProductThreads : public EngineTest {
+  protected:
+    // One product run by a thread on its own buffers, and its own stream on a device.
+    testing::AssertionResult run_often(gfk_product_t product, const Matrix &matrix, int thread) {
+        Random random(static_cast<uint64_t>(thread));
+        Stage stage(engine(), field(), matrix, 9000 + 33 * symbol_bytes(),
+                    {thread % 2 ? Layout::PHASES : Layout::PHASE, 0, 0}, random);
+        const gfk_stream_t stream = on_host(engine()) ? nullptr : device::create_stream();
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int again = 0; again < 8 && result; again++) {
+            const gfk_accumulate mode = again % 2 ? GFK_XOR : GFK_SET;
+            stage.refill(random);
+            stage.run(product, mode, stream);
+            if (stream != nullptr)
+                device::synchronize(stream);
+            result = stage.is_plain(mode);
+            count_checked();
+        }
+        if (stream != nullptr)
+            device::destroy_stream(stream);
+        return result;
+    }
+};
+class ProductHuge : public EngineTest {};
+
+// A hundred replays, with other data each time.
+TEST_P(ProductAsync, Graph) {
+    if (!takes(field(), ROWS, COLS))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
+    const Product product = make_product(field(), engine(), matrix);
+    const gfk_stream_t stream = device::create_stream();
+    for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+        Stage stage(engine(), field(), matrix, 2 * 4096 + 3 * symbol_bytes(), {Layout::PHASE, 0, 0},
+                    random);
+        stage.run(product.get(), mode); // CUDA loads the code now
+        device::Graph graph(stream);
+        stage.run(product.get(), mode, stream);
+        graph.end();
+        for (int replay = 0; replay < 100; replay++) {
+            stage.refill(random);
+            graph.launch(stream);
+            device::synchronize(stream);
+            ASSERT_TRUE(stage.is_plain(mode));
+            count_checked();
+        }
+    }
+    device::destroy_stream(stream);
+}
+
+// What is queued before a run is its input, and what is queued behind it sees its output.
+TEST_P(ProductAsync, StreamOrder) {
+    if (!takes(field(), 1, 1))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const uint32_t c = random.symbol(w()) | 2;
+    const Product product = make_product(field(), engine(), constant_matrix(1, 1, c));
+    const size_t bytes = 4096 + symbol_bytes(), room = 8192;
+    const Bytes data = random.bytes(bytes);
+    Memory source(false, data), in(false, room), out(false, room), copy(false, room);
+    const size_t needed = info_of(product.get()).workspace_bytes;
+    Memory workspace(false, needed);
+    const gfk_regions ins = {nullptr, in.data(), room}, outs = {nullptr, out.data(), room};
+    const gfk_stream_t stream = device::create_stream();
+    for (int i = 0; i < 10; i++) {
+        device::copy(in.data(), source.data(), bytes, stream);
+        ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET,
+                                  needed ? workspace.data() : nullptr, needed, stream));
+        device::copy(copy.data(), out.data(), bytes, stream);
+        device::fill(in.data(), 0x77, bytes, stream);
+        device::fill(out.data(), 0x33, bytes, stream);
+    }
+    device::synchronize(stream);
+    device::destroy_stream(stream);
+    EXPECT_EQ(product_of(field(), c, data), copy.read(0, bytes)) << engine()->id;
+    count_checked();
+}
+
+TEST_P(ProductThreads, ShareAProduct) {
+    if (!takes(field(), ROWS, COLS))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
+    const Product product = make_product(field(), engine(), matrix);
+    on_threads(8, [&](int t) { return run_often(product.get(), matrix, t); });
+}
+
+TEST_P(ProductThreads, CreateRunDestroy) {
+    if (!takes(field(), ROWS, COLS))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    const bool compiles = (engine()->labels & GFK_ENGINE_COMPILES) != 0;
+    on_threads(8, [&](int t) {
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int again = 0; again < (compiles ? 1 : 4) && result; again++) {
+            Random random(static_cast<uint64_t>(100 * t + again));
+            const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
+            const Product product = make_product(field(), engine(), matrix);
+            result = run_often(product.get(), matrix, t);
+        }
+        return result;
+    });
+}
+
+// ---- beyond 4 GiB, where 32-bit arithmetic would wrap ------------------------------------------
+
+// Two inputs and an output, each of more than 4 GiB; checked against region multiplies in pieces so
+// short that nothing can wrap.
+TEST_P(ProductHuge, BeyondFourGiB) {
+    const bool host = on_host(engine());
+    const size_t bytes = (options.reduced ? 16 * MIB : 4096 * MIB + 17 * MIB) + 3 * symbol_bytes();
+    const size_t room = round_up(bytes, 4096), piece = 64 * MIB;
+    if ((host ? free_host_bytes() : device::free_bytes()) < 3 * room + 1024 * MIB) {
+        if (host)
+            GTEST_SKIP() << "the machine has too little free memory";
+        SKIP_WITHOUT_GPU("the device has too little free memory");
+    }
+    if (!takes(field(), 1, 2))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const Matrix matrix = {1, 2, {random.symbol(w()) | 2, random.symbol(w()) | 2}};
+    const Product product = make_product(field(), engine(), matrix);
+    const size_t needed = info_of(product.get()).workspace_bytes;
+    Memory memory(host, 3 * room + 16), expected(host, piece), workspace(host, needed);
+    if (host)
+        parallel((3 * room + MIB - 1) / MIB, [&](size_t i) {
+            Random mine(i);
+            mine.fill(memory.data() + i * MIB, std::min(MIB, 3 * room - i * MIB));
+        });
+    else
+        device::fill_random(memory.data(), 3 * room + 16, options.seed);
+    const std::string row = "split_w" + std::to_string(w()) + (host ? "_host" : "_naive");
+    Runner plain(field(), gfk_kernel_find(row.c_str()));
+    // One phase, and phases that differ. The CPU, which takes its time, has one run, compared at
+    // its beginning, around 4 GiB and at its end.
+    const std::vector<size_t> shifts = host ? std::vector<size_t>{0} : std::vector<size_t>{0, 3};
+    const std::vector<gfk_accumulate> modes =
+        host ? std::vector<gfk_accumulate>{GFK_SET} : std::vector<gfk_accumulate>{GFK_SET, GFK_XOR};
+    for (size_t shift : shifts) {
+        uint8_t *in = memory.data(), *out = in + 2 * room + shift;
+        const gfk_regions ins = {nullptr, in, room}, outs = {nullptr, out, room};
+        for (gfk_accumulate mode : modes) {
+            ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, mode,
+                                      needed ? workspace.data() : nullptr, needed, nullptr));
+            for (size_t done = 0; done < bytes; done += piece) {
+                if (host && done != 0 && done + 2 * piece <= 4096 * MIB)
+                    continue;
+                const size_t n = std::min(piece, bytes - done);
+                // Adding the same product once more leaves zero.
+                plain.run(mode == GFK_SET ? matrix.at(0, 0) : 0, in + done, expected.data(), n);
+                plain.run(mode == GFK_SET ? matrix.at(0, 1) : 0, in + room + done, expected.data(),
+                          n, GFK_XOR);
+                const size_t at = host ? first_difference(expected.data(), out + done, n)
+                                       : device::first_difference(expected.data(), out + done, n);
+                ASSERT_EQ(n, at) << "engine " << engine()->id << ", mode " << mode << ", shift "
+                                 << shift << ": byte " << done + at;
+            }
+            count_checked();
+        }
+    }
+}
+
+std::vector<Engine> no_ablations() {
+    std::vector<Engine> list = engines();
+    list.erase(
+        std::remove_if(list.begin(), list.end(),
+                       [](Engine engine) { return (engine->labels & GFK_ENGINE_ABLATION) != 0; }),
+        list.end());
+    return list;
+}
+
+PER_ENGINE(ProductAsync, cuda_engines());
+PER_ENGINE(ProductThreads, engines());
+PER_ENGINE(ProductHuge, no_ablations());
+
+} // namespace

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bad input to products: each mistake has its own status, and nothing is written.
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "support/engine_fixture.h"
+
+namespace {
+
+// ---- create and query ---------------------------------------------------------------------------
+
+struct CreateArguments {
+    const gfk_field *field;
+    size_t rows, cols;
+    const uint32_t *matrix;
+    gfk_product_desc desc;
+};
+
+const uint32_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+// Expects the status from create, and from query unless the mistake is in the matrix.
+void expect_refused(gfk_status expected, const CreateArguments &a, bool in_matrix = false) {
+    gfk_product_t product = nullptr;
+    EXPECT_STATUS(expected,
+                  gfk_product_create(&product, a.field, a.rows, a.cols, a.matrix, &a.desc));
+    EXPECT_EQ(nullptr, product);
+    if (!in_matrix) {
+        gfk_product_info info, before;
+        std::memset(&info, 0x5a, sizeof info);
+        std::memset(&before, 0x5a, sizeof before);
+        EXPECT_STATUS(expected, gfk_product_query(a.field, a.rows, a.cols, &a.desc, &info));
+        EXPECT_EQ(0, std::memcmp(&before, &info, sizeof info));
+    }
+    EXPECT_FALSE(device::error_pending());
+    count_checked();
+}
+
+class ProductDescriptor : public testing::Test {
+  protected:
+    gfk_field field_ = make_field(8);
+    CreateArguments good_ = {&field_, 3, 4, ones, GFK_PRODUCT_DESC_INIT};
+};
+
+TEST_F(ProductDescriptor, Null) {
+    gfk_product_t product = nullptr;
+    gfk_product_info info;
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_product_create(nullptr, &field_, 3, 4, ones, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_product_query(&field_, 3, 4, nullptr, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_product_get_info(nullptr, &info));
+    gfk_product_destroy(nullptr);
+    CreateArguments a = good_;
+    a.field = nullptr;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    a = good_;
+    a.matrix = nullptr;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a, true);
+    ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_product_get_info(product, nullptr));
+    gfk_product_destroy(product);
+}
+
+TEST_F(ProductDescriptor, ShapesAndFields) {
+    CreateArguments a = good_;
+    a.rows = 0;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    a = good_;
+    a.cols = 0;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    a = good_;
+    a.rows = std::numeric_limits<size_t>::max() / 2;
+    expect_refused(GFK_STATUS_INVALID_SIZE, a);
+    a = good_;
+    a.rows = a.cols = size_t(1) << 32;
+    expect_refused(GFK_STATUS_INVALID_SIZE, a);
+    gfk_field forged = field_;
+    forged.polynomial = 0x11c; // even, so not a field
+    a = good_;
+    a.field = &forged;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    uint32_t matrix[12] = {0};
+    matrix[11] = 256;
+    a = good_;
+    a.matrix = matrix;
+    expect_refused(GFK_STATUS_INVALID_CONSTANT, a, true);
+    matrix[11] = 0xffffffff;
+    expect_refused(GFK_STATUS_INVALID_CONSTANT, a, true);
+}
+
+TEST_F(ProductDescriptor, Enumerators) {
+    CreateArguments a = good_;
+    a.desc.size--;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    for (int wrong : {-1, 7, 1000}) {
+        a = good_;
+        std::memcpy(&a.desc.family, &wrong, sizeof wrong);
+        expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    }
+    for (int wrong : {-1, 8, 1000}) {
+        a = good_;
+        std::memcpy(&a.desc.method, &wrong, sizeof wrong);
+        expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    }
+    a = good_;
+    a.desc.engine = "host_w9";
+    expect_refused(GFK_STATUS_UNKNOWN_METHOD, a);
+    a.desc.engine = "";
+    expect_refused(GFK_STATUS_UNKNOWN_METHOD, a);
+    a.desc.engine = "host_w16"; // the field has w = 8
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    a.desc.engine = "host_w8";
+    a.desc.family = GFK_ENGINE_PEROP;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    a.desc.family = GFK_ENGINE_AUTO;
+    a.desc.method = GFK_METHOD_LOG;
+    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
+    a.desc.engine = nullptr;
+    a.desc.family = GFK_ENGINE_HOST; // has no engine of this method
+    expect_refused(GFK_STATUS_UNKNOWN_METHOD, a);
+}
+
+TEST_F(ProductDescriptor, Devices) {
+    CreateArguments a = good_;
+    for (int number : {1000, -2}) {
+        a.desc.device = number;
+        a.desc.family = GFK_ENGINE_PEROP;
+        const char *reason = nullptr;
+        const gfk_status status =
+            gfk_engine_available(gfk_engine_find("perop_split_w8"), number, &reason);
+        EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
+        expect_refused(status, a);
+    }
+}
+
+// Engines that compile are refused by name unless compiling is allowed.
+TEST_F(ProductDescriptor, Compiling) {
+    for (Engine engine : engines())
+        if (engine->labels & GFK_ENGINE_COMPILES) {
+            const gfk_field field = make_field(engine->w);
+            CreateArguments a = {&field, 3, 4, ones, product_desc(engine)};
+            a.desc.compile = false;
+            expect_refused(GFK_STATUS_NOT_SUPPORTED, a);
+        }
+    count_checked();
+}
+
+// ---- per engine ---------------------------------------------------------------------------------
+
+// Three inputs and two outputs in one buffer, with room around each.
+class ProductErrors : public EngineTest {
+  protected:
+    static constexpr size_t COLS = 3, ROWS = 2, BYTES = 512, ROOM = 1024;
+
+    void SetUp() override {
+        EngineTest::SetUp();
+        if (IsSkipped() || HasFatalFailure())
+            return;
+        Random random;
+        field_ = field();
+        product_ = make_product(field_, engine(), random_matrix(w(), ROWS, COLS, random));
+        needed_ = info_of(product_.get()).workspace_bytes;
+        content_ = random.bytes((COLS + ROWS + 2) * ROOM);
+        memory_ = std::make_unique<Memory>(on_host(engine()), content_);
+        workspace_ = std::make_unique<Memory>(on_host(engine()), needed_ + 256);
+        for (size_t i = 0; i < COLS; i++)
+            in_.push_back(memory_->data() + (i + 1) * ROOM);
+        for (size_t j = 0; j < ROWS; j++)
+            out_.push_back(memory_->data() + (COLS + j + 1) * ROOM);
+    }
+
+    gfk_status run(const std::vector<void *> &in, const std::vector<void *> &out,
+                   size_t bytes = BYTES, int mode = GFK_SET, gfk_stream_t stream = nullptr) {
+        const gfk_regions ins = {in.data(), nullptr, 0}, outs = {out.data(), nullptr, 0};
+        return run(&ins, &outs, bytes, mode, stream);
+    }
+    gfk_status run(const gfk_regions *in, const gfk_regions *out, size_t bytes = BYTES,
+                   int mode = GFK_SET, gfk_stream_t stream = nullptr) {
+        return gfk_product_run(product_.get(), in, out, bytes, static_cast<gfk_accumulate>(mode),
+                               needed_ ? workspace_->data() : nullptr, needed_, stream);
+    }
+    void expect_untouched(const char *what) {
+        EXPECT_EQ(content_, memory_->read()) << engine()->id << ": " << what;
+        EXPECT_FALSE(device::error_pending()) << engine()->id << ": " << what;
+        count_checked();
+    }
+
+    gfk_field field_;
+    Product product_;
+    size_t needed_ = 0;
+    Bytes content_;
+    std::unique_ptr<Memory> memory_, workspace_;
+    std::vector<void *> in_, out_;
+};
+
+TEST_P(ProductErrors, Arguments) {
+    const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_product_run(nullptr, &in, &out, BYTES, GFK_SET, nullptr, 0, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(nullptr, &out));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, nullptr));
+    for (size_t i = 0; i < COLS; i++) {
+        std::vector<void *> bad = in_;
+        bad[i] = nullptr;
+        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(bad, out_));
+    }
+    for (size_t j = 0; j < ROWS; j++) {
+        std::vector<void *> bad = out_;
+        bad[j] = nullptr;
+        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(in_, bad));
+    }
+    const gfk_regions nowhere = {nullptr, nullptr, ROOM};
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&nowhere, &out));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, &nowhere));
+    const gfk_regions tight = {nullptr, in_[0], BYTES - 1}, zero = {nullptr, out_[0], 0};
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&tight, &out));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, &zero));
+    for (int mode : {2, 3, -1})
+        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(in_, out_, BYTES, mode));
+    expect_untouched("arguments");
+}
+
+TEST_P(ProductErrors, Sizes) {
+    for (size_t bytes : {size_t(1), size_t(3), BYTES - 1, BYTES + 1})
+        if (bytes % symbol_bytes() != 0) {
+            EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, bytes));
+        }
+    // Regions that would wrap around the address space.
+    const size_t most = std::numeric_limits<size_t>::max() / 16 * 16 - 16;
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, most));
+    const gfk_regions far = {nullptr, in_[0], most / 2}, out = {out_.data(), nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(&far, &out));
+    expect_untouched("sizes");
+}
+
+TEST_P(ProductErrors, ZeroBytes) {
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(in_, out_, 0));
+    const gfk_regions none = {nullptr, nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(&none, &none, 0));
+    expect_untouched("zero bytes");
+}
+
+TEST_P(ProductErrors, Overlap) {
+    const long distances[] = {
+        0, 1, -1, 16, -16, static_cast<long>(BYTES) - 1, 1 - static_cast<long>(BYTES)};
+    for (long distance : distances) {
+        for (size_t i = 0; i < COLS; i++)
+            for (size_t j = 0; j < ROWS; j++) {
+                std::vector<void *> bad = out_;
+                bad[j] = static_cast<uint8_t *>(in_[i]) + distance;
+                EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, bad)) << distance;
+            }
+        std::vector<void *> bad = out_;
+        bad[1] = static_cast<uint8_t *>(out_[0]) + distance;
+        EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, bad)) << distance;
+    }
+    // Equally spaced inputs and outputs that interlock without touching, and that touch.
+    const gfk_regions in = {nullptr, memory_->data(), 2 * ROOM};
+    gfk_regions out = {nullptr, memory_->data() + ROOM + BYTES, 2 * ROOM};
+    out.base = memory_->data() + 2 * ROOM - BYTES + 1;
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run(&in, &out));
+    out.base = memory_->data() + BYTES - 1;
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run(&in, &out));
+    expect_untouched("overlap");
+    for (size_t at : {BYTES, 2 * ROOM - BYTES}) {
+        out.base = memory_->data() + at;
+        EXPECT_STATUS(GFK_STATUS_SUCCESS, run(&in, &out)) << at;
+    }
+    // Neighbours.
+    std::vector<void *> near = out_;
+    near[0] = static_cast<uint8_t *>(in_[0]) + BYTES;
+    near[1] = static_cast<uint8_t *>(in_[2]) - BYTES;
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(in_, near));
+    (void)memory_->read(); // on a device: wait
+    count_checked(20);
+}
+
+TEST_P(ProductErrors, Workspace) {
+    if (needed_ == 0)
+        GTEST_SKIP() << engine()->id << " needs no workspace";
+    const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
+    uint8_t *workspace = workspace_->data();
+    EXPECT_STATUS(GFK_STATUS_WORKSPACE_TOO_SMALL,
+                  gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, workspace, needed_ - 1,
+                                  nullptr));
+    EXPECT_STATUS(
+        GFK_STATUS_WORKSPACE_TOO_SMALL,
+        gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, nullptr, needed_, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+                  gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, workspace + 16,
+                                  needed_, nullptr));
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET,
+                                                      in_[0], needed_, nullptr));
+    expect_untouched("workspace");
+}
+
+TEST_P(ProductErrors, Streams) {
+    if (!on_host(engine()))
+        GTEST_SKIP() << engine()->id << " takes streams";
+    int anything = 0;
+    EXPECT_STATUS(GFK_STATUS_STREAM_ON_HOST,
+                  run(in_, out_, BYTES, GFK_SET, reinterpret_cast<gfk_stream_t>(&anything)));
+    expect_untouched("streams");
+}
+
+TEST_P(ProductErrors, WrongDevice) {
+    if (on_host(engine()) || device::count() < 2)
+        GTEST_SKIP() << "there are no two devices to mix up";
+    device::select(1);
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, run(in_, out_));
+    EXPECT_EQ(1, device::current());
+    gfk_product_desc desc = product_desc(engine());
+    desc.device = 0;
+    gfk_product_t other = nullptr;
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_product_create(&other, &field_, ROWS, COLS, ones, &desc));
+    EXPECT_EQ(1, device::current());
+    gfk_product_destroy(other);
+    EXPECT_EQ(1, device::current());
+    device::select(0);
+    expect_untouched("wrong device");
+}
+
+TEST_P(ProductErrors, Tables) {
+    gfk_product_desc desc = product_desc(engine());
+    gfk_product_info info;
+    ASSERT_OK(gfk_product_query(&field_, ROWS, COLS, &desc, &info));
+    if (info.table_bytes < 2)
+        GTEST_SKIP() << engine()->id << " has no tables";
+    desc.table_limit = info.table_bytes - 1;
+    gfk_product_t product = nullptr;
+    EXPECT_STATUS(GFK_STATUS_TABLE_LIMIT,
+                  gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+    EXPECT_EQ(nullptr, product);
+    gfk_product_info again; // query says how much it would be
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_product_query(&field_, ROWS, COLS, &desc, &again));
+    EXPECT_EQ(info.table_bytes, again.table_bytes);
+    desc.table_limit++;
+    EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                  gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+    gfk_product_destroy(product);
+    count_checked();
+}
+
+// Tables that no device has room for.
+TEST_P(ProductErrors, OutOfMemory) {
+    gfk_product_desc desc = product_desc(engine());
+    desc.table_limit = UINT64_MAX;
+    const size_t rows = 2048, cols = 4096;
+    gfk_product_info info;
+    const gfk_status status = gfk_product_query(&field_, rows, cols, &desc, &info);
+    if (on_host(engine()) || status != GFK_STATUS_SUCCESS ||
+        info.table_bytes < device::free_bytes())
+        GTEST_SKIP() << engine()->id << " does not need that much";
+    const std::vector<uint32_t> matrix(rows * cols, 1);
+    gfk_product_t product = nullptr;
+    EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY,
+                  gfk_product_create(&product, &field_, rows, cols, matrix.data(), &desc));
+    EXPECT_EQ(nullptr, product);
+    EXPECT_FALSE(device::error_pending());
+    count_checked();
+}
+
+PER_ENGINE(ProductErrors, engines());
+
+// ---- many regions -------------------------------------------------------------------------------
+
+// The search for overlaps among thousands of regions in any order, against a search of all pairs.
+TEST(ProductOverlap, ManyRegions) {
+    const gfk_field field = make_field(8);
+    Engine host = gfk_engine_find("host_w8");
+    for (size_t rows : {3, 40, 1500})
+        for (size_t trial = 0; trial < 40; trial++) {
+            Random random(1000 * rows + trial);
+            const size_t cols = 1 + random.below(50), bytes = 1 + random.below(40);
+            const Product product = make_product(field, host, constant_matrix(rows, cols, 1));
+            // Slots of a grid in random order; now and then one is moved.
+            std::vector<size_t> slots(rows + cols);
+            for (size_t i = 0; i < slots.size(); i++) {
+                slots[i] = i;
+                std::swap(slots[i], slots[random.below(i + 1)]);
+            }
+            Bytes memory((slots.size() + 2) * bytes);
+            std::vector<void *> at;
+            for (size_t slot : slots)
+                at.push_back(memory.data() + slot * bytes);
+            if (trial % 2) {
+                const size_t moved = random.below(at.size());
+                at[moved] = static_cast<uint8_t *>(at[moved]) + random.below(bytes + 1);
+            }
+            bool overlaps = false;
+            for (size_t j = cols; j < at.size(); j++)
+                for (size_t i = 0; i < at.size(); i++)
+                    overlaps |= i != j && static_cast<size_t>(
+                                              std::labs(static_cast<uint8_t *>(at[i]) -
+                                                        static_cast<uint8_t *>(at[j]))) < bytes;
+            const gfk_regions in = {at.data(), nullptr, 0}, out = {at.data() + cols, nullptr, 0};
+            EXPECT_STATUS(
+                overlaps ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS,
+                gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
+            count_checked();
+        }
+}
+
+} // namespace

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every engine against the plain way, rows * cols region multiplies, and against scalar arithmetic:
+// shapes, matrices, lengths, places, fields.
+#include <algorithm>
+
+#include "support/engine_fixture.h"
+
+namespace {
+
+class ProductShapes : public EngineTest {};
+class ProductMatrices : public EngineTest {};
+class ProductPlaces : public EngineTest {};
+class ProductWide : public EngineTest {};
+class ProductPolynomials : public EngineTest {};
+
+// What a small test varies without multiplying everything with everything.
+Layout some_layout(size_t number, size_t symbol_bytes) {
+    switch (number % 4) {
+    case 0:
+        return {Layout::PHASE, 0, 0};
+    case 1:
+        return {Layout::SPACED, symbol_bytes % 16, 0};
+    case 2:
+        return {Layout::PHASES, 0, 0};
+    default:
+        return {Layout::SPACED, 0, 5};
+    }
+}
+
+TEST_P(ProductShapes, UpToTwelveByTwelve) {
+    const size_t most = options.reduced ? 6 : 12;
+    for (size_t rows = 1; rows <= most; rows++)
+        for (size_t cols = 1; cols <= most; cols++) {
+            if (!takes(field(), rows, cols))
+                continue;
+            Random random(100 * rows + cols);
+            const size_t bytes = symbol_bytes() * (1 + random.below(80));
+            const Matrix matrix = random_matrix(w(), rows, cols, random);
+            for (size_t number = 0; number < 4; number++) {
+                check(field(), matrix, bytes, some_layout(number, symbol_bytes()), number == 0,
+                      number);
+                if (HasFatalFailure())
+                    return;
+            }
+        }
+}
+
+// Every constant of w = 8, and as many of the others, times every symbol of w = 8.
+TEST_P(ProductMatrices, ConstantsTimesSymbols) {
+    const size_t rows = 8, cols = 32;
+    Random random;
+    Matrix matrix = constant_matrix(rows, cols, 0);
+    for (size_t i = 0; i < rows * cols; i++)
+        matrix.elements[i] = w() == 8 ? static_cast<uint32_t>(i) : random.symbol(w());
+    for (unsigned bit = 0; w() > 8 && bit < w(); bit++)
+        matrix.elements[3 * bit] = 1u << bit;
+    if (!takes(field(), rows, cols))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    const Product product = make_product(field(), engine(), matrix);
+    // One input at a time: the others are zero, so that every product is seen alone.
+    for (size_t input = 0; input < cols; input++) {
+        const size_t symbols = 256, bytes = symbols * symbol_bytes();
+        Bytes content(bytes * (cols + rows), 0);
+        for (size_t s = 0; s < symbols; s++)
+            set_symbol(content.data() + input * bytes, s, w(),
+                       w() == 8 ? static_cast<uint32_t>(s) : random.symbol(w()));
+        Memory memory(on_host(engine()), content);
+        const gfk_regions in = {nullptr, memory.data(), bytes};
+        const gfk_regions out = {nullptr, memory.data() + cols * bytes, bytes};
+        const size_t needed = info_of(product.get()).workspace_bytes;
+        Memory workspace(on_host(engine()), needed);
+        ASSERT_OK(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET,
+                                  needed ? workspace.data() : nullptr, needed, nullptr));
+        const Bytes got = memory.read();
+        const Bytes source(got.begin() + static_cast<long>(input * bytes),
+                           got.begin() + static_cast<long>((input + 1) * bytes));
+        for (size_t j = 0; j < rows; j++) {
+            const Bytes expected = product_of(field(), matrix.at(j, input), source);
+            const uint8_t *output = got.data() + (cols + j) * bytes;
+            const size_t at = first_difference(expected.data(), output, bytes);
+            ASSERT_EQ(bytes, at) << "engine " << engine()->id << ", constant "
+                                 << matrix.at(j, input) << ", byte " << at << ": expected "
+                                 << +expected[at] << ", got " << +output[at];
+            count_checked();
+        }
+    }
+}
+
+TEST_P(ProductMatrices, SpecialOnes) {
+    Random random;
+    Matrix rows_of_zeros = random_matrix(w(), 5, 7, random), rows_of_ones = rows_of_zeros;
+    for (size_t j : {0, 3, 4})
+        for (size_t i = 0; i < 7; i++) {
+            rows_of_zeros.elements[7 * j + i] = 0;
+            rows_of_ones.elements[7 * j + i] = 1;
+        }
+    for (const Matrix &matrix :
+         {constant_matrix(6, 6, 0), constant_matrix(6, 6, 1), identity_matrix(6, 6),
+          identity_matrix(9, 4), identity_matrix(4, 9), constant_matrix(6, 6, largest(w())),
+          constant_matrix(5, 10, 2), rows_of_zeros, rows_of_ones})
+        for (size_t number = 0; number < 4; number++)
+            if (takes(field(), matrix.rows, matrix.cols)) {
+                check(field(), matrix, 45 * symbol_bytes(), some_layout(number, symbol_bytes()),
+                      true, number);
+                if (HasFatalFailure())
+                    return;
+            }
+}
+
+// All lengths around multiples of 16 bytes, at all phases alike, and at phases of their own.
+TEST_P(ProductPlaces, LengthsAndPhases) {
+    if (!takes(field(), 3, 5))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const Matrix matrix = random_matrix(w(), 3, 5, random);
+    const Product product = make_product(field(), engine(), matrix);
+    const size_t step = options.reduced ? 5 : 1;
+    for (size_t symbols = 1; symbols * symbol_bytes() <= 100; symbols += step)
+        for (size_t number = 0; number < 20; number++) {
+            Layout layout = {Layout::PHASE, number, 0};
+            if (number >= 16)
+                layout = number < 18 ? Layout{Layout::PHASES, 0, 0}
+                                     : Layout{Layout::SPACED, number % 16, 2 * number - 35};
+            Stage stage(engine(), field(), matrix, symbols * symbol_bytes(), layout, random);
+            for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+                stage.refill(random);
+                stage.run(product.get(), mode);
+                ASSERT_TRUE(stage.is_scalar(mode));
+                count_checked();
+            }
+        }
+}
+
+TEST_P(ProductPlaces, AroundTiles) {
+    if (!takes(field(), 5, 6))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const Matrix matrix = random_matrix(w(), 5, 6, random);
+    const size_t tile = std::max<size_t>(engine()->tile_bytes, 4096);
+    for (size_t tiles : {1, 2, 5})
+        for (long more : {-17, -16, -1, 0, 1, 15, 16, 33})
+            for (size_t number = 0; number < 4; number++) {
+                const size_t bytes = tiles * tile + static_cast<size_t>(more) * symbol_bytes();
+                check(field(), matrix, bytes, some_layout(number, symbol_bytes()), false, number);
+                if (HasFatalFailure())
+                    return;
+            }
+}
+
+// Inputs may overlap, and be one another.
+TEST_P(ProductPlaces, InputsThatOverlap) {
+    if (!takes(field(), 4, 6))
+        GTEST_SKIP() << engine()->id << " does not take this shape";
+    Random random;
+    const Matrix matrix = random_matrix(w(), 4, 6, random);
+    const Product product = make_product(field(), engine(), matrix);
+    const size_t bytes = 160 * symbol_bytes();
+    const Bytes content = random.bytes(8 * bytes);
+    Memory memory(on_host(engine()), content);
+    std::vector<void *> in, out;
+    for (size_t i = 0; i < 6; i++)
+        in.push_back(memory.data() + (i < 3 ? 0 : 24 * i));
+    for (size_t j = 0; j < 4; j++)
+        out.push_back(memory.data() + (3 + j) * bytes);
+    const gfk_regions ins = {in.data(), nullptr, 0}, outs = {out.data(), nullptr, 0};
+    const size_t needed = info_of(product.get()).workspace_bytes;
+    Memory workspace(on_host(engine()), needed);
+    ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET,
+                              needed ? workspace.data() : nullptr, needed, nullptr));
+    const Bytes got = memory.read();
+    for (size_t j = 0; j < 4; j++)
+        for (size_t s = 0; s < bytes / symbol_bytes(); s++) {
+            uint32_t sum = 0;
+            for (size_t i = 0; i < 6; i++)
+                sum ^= multiply(field(), matrix.at(j, i),
+                                get_symbol(content.data() + (i < 3 ? 0 : 24 * i), s, w()));
+            ASSERT_EQ(sum, get_symbol(got.data() + (3 + j) * bytes, s, w()))
+                << engine()->id << ", output " << j << ", symbol " << s;
+            count_checked();
+        }
+}
+
+// Wide matrices, and more addresses than one launch can carry.
+TEST_P(ProductWide, Shapes) {
+    struct Shape {
+        size_t rows, cols;
+    };
+    const std::vector<Shape> shapes =
+        options.reduced ? std::vector<Shape>{{66, 70}, {3, 1030}, {1030, 2}}
+        : w() == 8      ? std::vector<Shape>{{255, 255}, {10, 50}, {16, 32}, {3, 1030}, {2100, 2}}
+        : w() == 16     ? std::vector<Shape>{{24, 1000}, {3, 1030}, {2100, 2}}
+                        : std::vector<Shape>{{20, 300}, {3, 1030}, {2100, 2}};
+    for (const Shape &shape : shapes) {
+        if (!takes(field(), shape.rows, shape.cols))
+            continue;
+        Random random(shape.rows);
+        const Matrix matrix = random_matrix(w(), shape.rows, shape.cols, random);
+        for (size_t number = 0; number < 4; number++) {
+            check(field(), matrix, (options.reduced ? 20 : 77) * symbol_bytes(),
+                  some_layout(number, symbol_bytes()), number == 0 && options.reduced, number);
+            if (HasFatalFailure())
+                return;
+        }
+    }
+}
+
+// The kernels for many inputs and outputs, with regions so long that threads go around more than
+// once; the phase and the odd length cut the cells at both ends. Few inputs have such a kernel for
+// regions from 2 MiB on.
+TEST_P(ProductWide, LongRegions) {
+    if (w() == 16 || engine()->family == GFK_ENGINE_PEROP || on_host(engine()))
+        GTEST_SKIP() << "for engines of bytes or words with kernels for long regions";
+    struct Case {
+        size_t rows, cols, bytes;
+    };
+    const size_t many = 300007, few = (2 << 20) + 300007,
+                 words = options.reduced ? 1300004 : 3000004;
+    const std::vector<Case> cases =
+        w() == 8 ? std::vector<Case>{{5, 6, few},    {7, 20, few},     {27, 63, many},
+                                     {33, 65, many}, {129, 100, many}, {40, 150, many},
+                                     {9, 190, many}, {60, 200, many},  {70, 256, many}}
+                 : std::vector<Case>{{3, 4, words},  {4, 7, words},  {4, 10, words}, {3, 16, words},
+                                     {4, 17, words}, {4, 24, words}, {3, 31, words}};
+    for (const Case &c : cases) {
+        if (!takes(field(), c.rows, c.cols))
+            continue;
+        Random random(c.rows);
+        const Matrix matrix = random_matrix(w(), c.rows, c.cols, random);
+        check(field(), matrix, c.bytes, {Layout::PHASE, w() == 8 ? 5u : 4u, 0}, false, c.rows);
+        if (HasFatalFailure())
+            return;
+    }
+}
+
+// Small tests meet the kernels for short regions; these shapes are those of the others that take
+// few inputs and outputs.
+TEST_P(ProductWide, LongRegionsOfFew) {
+    if (engine()->family != GFK_ENGINE_PRMT && engine()->family != GFK_ENGINE_BMMA)
+        GTEST_SKIP() << "for engines with kernels for short regions";
+    const std::pair<size_t, size_t> shapes[] = {{1, 1},  {2, 4},  {3, 8},  {4, 8},
+                                                {3, 12}, {4, 10}, {4, 12}, {3, 16},
+                                                {4, 16}, {3, 20}, {4, 24}, {4, 32}};
+    for (const auto &[rows, cols] : shapes) {
+        if ((options.reduced && rows * cols > 24) || !takes(field(), rows, cols))
+            continue;
+        Random random(rows * cols);
+        const Matrix matrix = random_matrix(w(), rows, cols, random);
+        for (size_t bytes : {700004, 1500004})
+            check(field(), matrix, bytes + symbol_bytes(), {Layout::PHASE, 3 * symbol_bytes(), 0},
+                  false, rows);
+        if (HasFatalFailure())
+            return;
+    }
+}
+
+TEST_P(ProductPolynomials, OtherFields) {
+    for (uint64_t polynomial : polynomials(w())) {
+        const gfk_field f = make_field(w(), polynomial);
+        if (!takes(f, 4, 5))
+            continue;
+        Random random(polynomial);
+        const Matrix matrix = random_matrix(w(), 4, 5, random);
+        for (size_t number = 0; number < 4; number++) {
+            check(f, matrix, 131 * symbol_bytes(), some_layout(number, symbol_bytes()), true,
+                  number);
+            if (HasFatalFailure())
+                return;
+        }
+    }
+}
+
+PER_ENGINE(ProductShapes, engines());
+PER_ENGINE(ProductMatrices, engines());
+PER_ENGINE(ProductPlaces, engines());
+PER_ENGINE(ProductWide, engines());
+PER_ENGINE(ProductPolynomials, engines());
+
+} // namespace

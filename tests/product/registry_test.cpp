@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of engines, and the choice among them.
+#include <cctype>
+#include <cstring>
+#include <set>
+
+#include "support/engine_fixture.h"
+
+namespace {
+
+TEST(EngineList, IdsAreUniqueAndFound) {
+    std::set<std::string> ids;
+    for (Engine engine : engines()) {
+        EXPECT_TRUE(ids.insert(engine->id).second) << "twice: " << engine->id;
+        EXPECT_EQ(engine, gfk_engine_find(engine->id));
+        EXPECT_EQ(nullptr, gfk_kernel_find(engine->id)) << engine->id;
+        count_checked();
+    }
+    EXPECT_EQ(gfk_engine_count(), ids.size());
+    EXPECT_EQ(nullptr, gfk_engine_at(gfk_engine_count()));
+    EXPECT_EQ(nullptr, gfk_engine_at(SIZE_MAX));
+    EXPECT_EQ(nullptr, gfk_engine_find(nullptr));
+    EXPECT_EQ(nullptr, gfk_engine_find(""));
+    EXPECT_EQ(nullptr, gfk_engine_find("host"));
+}
+
+// <family>_w<W>, <family>_<method>_w<W>, and perhaps a variant.
+TEST(EngineList, IdsSayWhatTheEngineIs) {
+    for (Engine engine : engines()) {
+        std::string id = gfk_engine_family_name(engine->family);
+        EXPECT_EQ(engine->family == GFK_ENGINE_PEROP, engine->method != GFK_METHOD_AUTO);
+        if (engine->method != GFK_METHOD_AUTO) {
+            id += std::string("_") + gfk_method_name(engine->method);
+            for (char &letter : id)
+                letter = static_cast<char>(std::tolower(letter));
+        }
+        id += "_w" + std::to_string(engine->w);
+        const std::string actual = engine->id;
+        EXPECT_EQ(id, actual.substr(0, id.size()));
+        EXPECT_TRUE(actual.size() == id.size() || actual[id.size()] == '_') << actual;
+        EXPECT_GT(engine->tile_bytes, 0u) << actual;
+        EXPECT_EQ(0u, engine->tile_bytes % (engine->w / 8)) << actual;
+        count_checked();
+    }
+}
+
+// Every method and width has a per-op engine, the giants apart, and every width a reference.
+TEST(EngineList, HasEveryCell) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        EXPECT_NE(nullptr, gfk_engine_find(("host_w" + std::to_string(w)).c_str()));
+        for (int method = 1; method <= GFK_METHOD_SPLIT; method++) {
+            const bool giant = w == 32 && (method == GFK_METHOD_TABLE || method == GFK_METHOD_LOG);
+            unsigned found = 0;
+            for (Engine engine : engines())
+                found += engine->family == GFK_ENGINE_PEROP && engine->method == method &&
+                         engine->w == w && !(engine->labels & GFK_ENGINE_ABLATION);
+            EXPECT_EQ(giant ? 0u : 1u, found) << method << " w=" << w;
+            count_checked();
+        }
+    }
+}
+
+TEST(EngineList, AbsentEnginesSayWhy) {
+    for (Engine engine : engines()) {
+        const char *reason = "not set";
+        const gfk_status status = gfk_engine_available(engine, -1, &reason);
+        if (status == GFK_STATUS_SUCCESS) {
+            EXPECT_EQ(nullptr, reason) << engine->id;
+        } else {
+            EXPECT_NE(GFK_ENGINE_HOST, engine->family) << engine->id;
+            EXPECT_TRUE(status == GFK_STATUS_NOT_SUPPORTED || status == GFK_STATUS_NO_DEVICE);
+            ASSERT_NE(nullptr, reason) << engine->id;
+            EXPECT_GT(std::strlen(reason), 10u);
+        }
+        EXPECT_STATUS(status, gfk_engine_available(engine, -1, nullptr));
+        count_checked();
+    }
+    const gfk_engine_info copy = *gfk_engine_at(0); // not a row of the list
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_engine_available(&copy, -1, nullptr));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_engine_available(nullptr, -1, nullptr));
+    for (int i : {-1, 7, 1000})
+        EXPECT_NE(nullptr, gfk_engine_family_name(static_cast<gfk_engine_family>(i)));
+    EXPECT_STREQ("auto", gfk_engine_family_name(GFK_ENGINE_AUTO));
+    EXPECT_STREQ("xor", gfk_engine_family_name(GFK_ENGINE_XOR));
+}
+
+// ---- the choice ---------------------------------------------------------------------------------
+
+Engine chosen(const gfk_field &field, size_t rows, size_t cols, const gfk_product_desc &desc) {
+    gfk_product_info info;
+    require_success(gfk_product_query(&field, rows, cols, &desc, &info), "gfk_product_query");
+    return info.engine;
+}
+
+TEST(ProductChoice, AutoFindsOneForEveryShape) {
+    for (unsigned w : {8u, 16u, 32u})
+        for (size_t rows : {1, 2, 4, 16, 128, 5000})
+            for (size_t cols : {1, 4, 10, 30, 128, 5000})
+                for (size_t bytes : {size_t(0), size_t(4), size_t(65536)})
+                    for (bool compile : {false, true}) {
+                        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+                        desc.bytes = bytes;
+                        desc.compile = compile;
+                        const Engine engine = chosen(make_field(w), rows, cols, desc);
+                        EXPECT_EQ(w, engine->w);
+                        EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
+                        EXPECT_TRUE(compile || !(engine->labels & GFK_ENGINE_COMPILES));
+                        EXPECT_STATUS(GFK_STATUS_SUCCESS,
+                                      gfk_engine_available(engine, -1, nullptr));
+                        count_checked();
+                    }
+}
+
+// A GPU that is there is used, and whoever names a device never gets the CPU.
+TEST(ProductChoice, TheDevice) {
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    const gfk_field field = make_field(8);
+    if (device::count() > 0) {
+        EXPECT_FALSE(on_host(chosen(field, 4, 10, desc)));
+        desc.device = 0;
+        EXPECT_FALSE(on_host(chosen(field, 4, 10, desc)));
+    } else {
+        EXPECT_TRUE(on_host(chosen(field, 4, 10, desc)));
+        desc.device = 0;
+        gfk_product_info info;
+        const gfk_status status = gfk_product_query(&field, 4, 10, &desc, &info);
+        EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
+    }
+    desc.family = GFK_ENGINE_HOST; // unless the CPU is named too
+    EXPECT_STREQ("host_w8", chosen(field, 4, 10, desc)->id);
+    count_checked();
+}
+
+TEST(ProductChoice, ByFamilyMethodAndId) {
+    for (Engine engine : engines()) {
+        if (gfk_engine_available(engine, -1, nullptr) != GFK_STATUS_SUCCESS)
+            continue;
+        gfk_product_desc desc = product_desc(engine);
+        EXPECT_EQ(engine, chosen(make_field(engine->w), 4, 10, desc)) << engine->id;
+        desc.engine = nullptr;
+        desc.family = engine->family;
+        desc.method = engine->method;
+        const Engine found = chosen(make_field(engine->w), 4, 10, desc);
+        EXPECT_EQ(engine->family, found->family);
+        EXPECT_EQ(engine->method, found->method);
+        EXPECT_EQ(0u, found->labels & GFK_ENGINE_ABLATION);
+        count_checked();
+    }
+}
+
+// An engine that does not take the field gives way to the next.
+TEST(ProductChoice, OtherPolynomials) {
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    desc.family = GFK_ENGINE_ISAL;
+    gfk_product_info info;
+    const gfk_field field = make_field(8, 0x11b);
+    EXPECT_STATUS(GFK_STATUS_NOT_SUPPORTED, gfk_product_query(&field, 4, 10, &desc, &info));
+    desc.family = GFK_ENGINE_AUTO;
+    EXPECT_NE(GFK_ENGINE_ISAL, chosen(field, 4, 10, desc)->family);
+    count_checked();
+}
+
+TEST(ProductChoice, InfoSaysWhatCreateMakes) {
+    Random random;
+    for (Engine engine : engines()) {
+        const gfk_field field = make_field(engine->w);
+        const gfk_product_desc desc = product_desc(engine);
+        gfk_product_info query;
+        if (gfk_product_query(&field, 3, 5, &desc, &query) != GFK_STATUS_SUCCESS)
+            continue;
+        const Product product = make_product(field, engine, random_matrix(engine->w, 3, 5, random));
+        const gfk_product_info info = info_of(product.get());
+        EXPECT_EQ(engine, info.engine);
+        EXPECT_EQ(query.table_bytes, info.table_bytes) << engine->id;
+        EXPECT_EQ(query.workspace_bytes, info.workspace_bytes) << engine->id;
+        EXPECT_EQ(3u, info.rows);
+        EXPECT_EQ(5u, info.cols);
+        EXPECT_EQ(field.polynomial, info.field.polynomial);
+        EXPECT_EQ(on_host(engine), info.device == -1) << engine->id;
+        count_checked();
+    }
+}
+
+} // namespace

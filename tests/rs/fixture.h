@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Codes on the host and on a device, and their regions, to be lost and rebuilt.
+#pragma once
+
+#include <ostream>
+
+#include "patient.h"
+
+// Where a code works: host_w8, isal_w8, gpu_w8, ... In the fault tests' library also with each
+// engine that is wrong on purpose, by its id.
+struct RsPlace {
+    const char *side;
+    unsigned w;
+    const char *engine; // nullptr: the library's choice
+    bool host() const { return side[0] != 'g'; }
+};
+std::vector<RsPlace> rs_places();
+void PrintTo(const RsPlace &place, std::ostream *out);
+
+#define PER_PLACE(suite)                                                                           \
+    GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
+    INSTANTIATE_TEST_SUITE_P(Places, suite, testing::ValuesIn(rs_places()),                        \
+                             testing::PrintToStringParamName())
+
+struct DecoderDeleter {
+    void operator()(gfk_rs_decoder_t decoder) const { gfk_rs_decoder_destroy(decoder); }
+};
+using Decoder = std::unique_ptr<struct gfk_rs_decoder, DecoderDeleter>;
+struct UpdaterDeleter {
+    void operator()(gfk_rs_updater_t updater) const { gfk_rs_updater_destroy(updater); }
+};
+using Updater = std::unique_ptr<struct gfk_rs_updater, UpdaterDeleter>;
+
+using Indices = std::vector<size_t>;
+Indices all_of(size_t count);
+Indices random_indices(size_t below, size_t count, Random &random); // different, in any order
+
+// All wanted if `wanted` is null.
+Decoder make_decoder(gfk_rs_t code, const Indices &lost, const Indices *wanted = nullptr);
+Updater make_updater(gfk_rs_t code, size_t index);
+
+// The regions of a code in one buffer, with random bytes around them. Parity is computed here, by
+// the definition.
+class Stripe {
+  public:
+    enum Layout { TOGETHER, PHASES, SPACED }; // all at one phase, each its own, base and stride
+    Stripe(bool host, gfk_rs_t code, size_t bytes, Layout layout, Random &random);
+
+    size_t bytes() const { return bytes_; }
+    const gfk_regions *data() const { return &data_; }
+    const gfk_regions *parity() const { return &parity_; }
+    uint8_t *at(size_t region) const { return memory_.data() + offsets_[region]; }
+    Bytes content(size_t region) const; // as it should be
+
+    void refill(Random &random); // new data, its parity, new bytes around
+    // Replaces a part of a data region, and what parity should be with it. The memory stays.
+    void change(size_t region, size_t offset, const Bytes &to);
+    void write();                   // all as it should be
+    void lose(const Indices &lost); // the same, but these regions hold other bytes everywhere
+    void flip(size_t region, size_t offset, uint8_t bits); // in memory
+    // The memory is as after lose(lost), but these regions are as they should be.
+    testing::AssertionResult is_rebuilt(const Indices &wanted);
+    testing::AssertionResult is_whole();
+
+    // Pointers to these regions only, the others are NULL.
+    struct Some {
+        std::vector<void *> pointers;
+        gfk_regions data, parity;
+    };
+    std::unique_ptr<Some> only(const std::vector<Indices> &lists) const;
+
+  private:
+    void encode(size_t region, size_t offset, const Bytes &delta);
+    testing::AssertionResult is(const Bytes &expected);
+
+    gfk_rs_info info_;
+    std::vector<uint32_t> matrix_;
+    size_t bytes_;
+    std::vector<size_t> offsets_;
+    std::vector<void *> pointers_;
+    gfk_regions data_, parity_;
+    Memory memory_;
+    Bytes whole_, damaged_;
+};
+
+// One word that gfk_rs_verify sets.
+class Word {
+  public:
+    explicit Word(bool host) : memory_(host, 16) {}
+    uint32_t *address() { return reinterpret_cast<uint32_t *>(memory_.data()); }
+    void poison();
+    uint32_t read();
+    bool poisoned() { return read() == POISON; }
+
+  private:
+    static constexpr uint32_t POISON = 0xdeadbeef;
+    Memory memory_;
+};
+
+// Skips places that this machine does not have.
+class RsTest : public testing::TestWithParam<RsPlace> {
+  protected:
+    void SetUp() override;
+    bool host() const { return GetParam().host(); }
+    unsigned w() const { return GetParam().w; }
+    size_t symbol_bytes() const { return w() / 8; }
+    gfk_product_desc product_desc() const;
+    RsCode make_code(const RsShape &shape, uint64_t polynomial = 0) const;
+};
+
+// A stream of its own on a device, none on the host.
+class Stream {
+  public:
+    explicit Stream(bool host) : stream_(host ? nullptr : device::create_stream()) {}
+    ~Stream() {
+        if (stream_ != nullptr)
+            device::destroy_stream(stream_);
+    }
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+    gfk_stream_t get() const { return stream_; }
+    void finish() const {
+        if (stream_ != nullptr)
+            device::synchronize(stream_);
+    }
+
+  private:
+    gfk_stream_t stream_;
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Locating: bad input has its status and changes nothing; streams and graphs on a device.
+#include <cstring>
+#include <functional>
+
+#include "patient.h"
+
+namespace {
+
+class RsLocateCall : public testing::TestWithParam<bool> {
+  protected:
+    void SetUp() override {
+        if (!host() && device::count() == 0)
+            SKIP_WITHOUT_GPU("there is no GPU");
+    }
+    bool host() const { return GetParam(); }
+};
+class RsLocateGraph : public RsLocateCall {}; // streams are for devices
+INSTANTIATE_TEST_SUITE_P(Host, RsLocateCall, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(Device, RsLocateCall, testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(Device, RsLocateGraph, testing::Values(false));
+
+constexpr size_t K = 5, M = 4, BYTES = 4096;
+
+struct Arguments {
+    gfk_rs_t code;
+    const gfk_regions *data, *parity;
+    size_t bytes;
+    int repair; // not the enumeration, which must not hold the wrong values tried here
+    gfk_rs_verdict *verdict;
+    uint64_t *counts;
+    void *workspace;
+    size_t workspace_bytes;
+    gfk_stream_t stream;
+};
+
+TEST_P(RsLocateCall, Mistakes) {
+    const gfk_field field = make_field(16);
+    const RsCode code = make_rs_code(host(), field, {GFK_RS_CAUCHY, K, M});
+    Random random;
+    Patient patient(host(), code.get(), BYTES, true, random);
+    for (size_t symbol = 0; symbol < BYTES / 2; symbol += 100)
+        patient.damage_some(symbol, 2, random);
+    const Arguments good = {code.get(),
+                            patient.data(),
+                            patient.parity(),
+                            BYTES,
+                            GFK_RS_REPAIR,
+                            patient.verdict_memory(),
+                            patient.counts_memory(),
+                            patient.workspace().data(),
+                            patient.workspace().size(),
+                            nullptr};
+    const auto refused = [&](gfk_status status, const char *what,
+                             const std::function<void(Arguments &)> &spoil) {
+        Arguments a = good;
+        spoil(a);
+        patient.put();
+        patient.take();
+        const gfk_rs_verdict verdict = patient.verdict();
+        const std::vector<uint64_t> counts = patient.counts();
+        const Bytes workspace = patient.workspace().read();
+        EXPECT_STATUS(status, gfk_rs_locate(a.code, a.data, a.parity, a.bytes,
+                                            static_cast<gfk_rs_repair>(a.repair), a.verdict,
+                                            a.counts, a.workspace, a.workspace_bytes, a.stream))
+            << what;
+        patient.take();
+        EXPECT_EQ(0, std::memcmp(&verdict, &patient.verdict(), sizeof verdict)) << what;
+        EXPECT_EQ(counts, patient.counts()) << what;
+        EXPECT_EQ(workspace, patient.workspace().read()) << what;
+        EXPECT_TRUE(patient.is_untouched()) << what;
+        count_checked();
+    };
+    const gfk_status invalid = GFK_STATUS_INVALID_ARGUMENT;
+    refused(invalid, "no code", [](Arguments &a) { a.code = nullptr; });
+    refused(invalid, "no data", [](Arguments &a) { a.data = nullptr; });
+    refused(invalid, "no parity", [](Arguments &a) { a.parity = nullptr; });
+    refused(invalid, "no verdict", [](Arguments &a) { a.verdict = nullptr; });
+    refused(invalid, "no counts", [](Arguments &a) { a.counts = nullptr; });
+    for (int wrong : {-1, 2})
+        refused(invalid, "repair", [=](Arguments &a) { a.repair = wrong; });
+    refused(GFK_STATUS_INVALID_SIZE, "half a symbol", [](Arguments &a) { a.bytes = 4095; });
+    refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "workspace", [](Arguments &a) { a.workspace_bytes--; });
+    refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "no workspace",
+            [](Arguments &a) { a.workspace = nullptr; });
+    refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "longer regions",
+            [](Arguments &a) { a.bytes = size_t(1) << 30; });
+    refused(invalid, "misaligned workspace",
+            [](Arguments &a) { a.workspace = static_cast<uint8_t *>(a.workspace) + 16; });
+    if (host())
+        refused(GFK_STATUS_STREAM_ON_HOST, "stream",
+                [&](Arguments &a) { std::memcpy(&a.stream, &a.code, sizeof a.stream); });
+
+    std::vector<void *> pointers(patient.data()->pointers, patient.data()->pointers + K + M);
+    const gfk_regions data = {pointers.data(), nullptr, 0};
+    const gfk_regions parity = {pointers.data() + K, nullptr, 0};
+    const auto moved = [&](gfk_status status, size_t region, void *to) {
+        void *before = pointers[region];
+        pointers[region] = to;
+        refused(status, "a region elsewhere", [&](Arguments &a) {
+            a.data = &data;
+            a.parity = &parity;
+        });
+        pointers[region] = before;
+    };
+    const auto at = [&](size_t region, size_t offset) {
+        return static_cast<uint8_t *>(pointers[region]) + offset;
+    };
+    for (size_t region : {size_t(0), K - 1, K, K + M - 1}) {
+        moved(invalid, region, nullptr);
+        moved(GFK_STATUS_OVERLAP, region, at(2, BYTES - 1)); // repair would write both
+        moved(GFK_STATUS_OVERLAP, region, at(K + 1, 0));
+        moved(GFK_STATUS_OVERLAP, region, patient.verdict_memory());
+        moved(GFK_STATUS_OVERLAP, region, patient.workspace().data());
+    }
+    refused(GFK_STATUS_OVERLAP, "counts in the verdict",
+            [](Arguments &a) { a.counts = reinterpret_cast<uint64_t *>(a.verdict) + 1; });
+    refused(GFK_STATUS_OVERLAP, "verdict in the workspace",
+            [](Arguments &a) { a.verdict = static_cast<gfk_rs_verdict *>(a.workspace); });
+    const gfk_regions narrow = {nullptr, pointers[0], BYTES - 2}, none = {nullptr, nullptr, BYTES};
+    refused(invalid, "stride", [&](Arguments &a) { a.data = &narrow; });
+    refused(invalid, "no base", [&](Arguments &a) { a.parity = &none; });
+    const gfk_regions around = {nullptr, pointers[0], SIZE_MAX / 4};
+    refused(GFK_STATUS_INVALID_SIZE, "the end of the address space",
+            [&](Arguments &a) { a.data = &around; });
+
+    ASSERT_OK(patient.locate(GFK_RS_REPAIR)); // the arguments were good
+    ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+}
+
+// Nothing but the regions' overlap is different when they are only read.
+TEST_P(RsLocateCall, ReportTakesOverlappingRegions) {
+    const RsCode code = make_rs_code(host(), make_field(8), {GFK_RS_CAUCHY, 2, 2});
+    Random random;
+    Patient patient(host(), code.get(), 64, true, random);
+    patient.put();
+    void *pointers[] = {patient.data()->pointers[0], patient.data()->pointers[0]};
+    const gfk_regions same = {pointers, nullptr, 0};
+    for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR})
+        EXPECT_STATUS(repair == GFK_RS_REPORT ? GFK_STATUS_SUCCESS : GFK_STATUS_OVERLAP,
+                      gfk_rs_locate(code.get(), &same, patient.parity(), 64, repair,
+                                    patient.verdict_memory(), patient.counts_memory(),
+                                    patient.workspace().data(), patient.workspace().size(),
+                                    nullptr));
+    patient.take();
+    EXPECT_TRUE(patient.is_untouched());
+    count_checked(2);
+}
+
+TEST_P(RsLocateCall, Workspace) {
+    const RsCode code = make_rs_code(host(), make_field(8), {GFK_RS_CAUCHY, K, M});
+    size_t workspace = 4711;
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_locate_workspace(nullptr, 64, &workspace));
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_locate_workspace(code.get(), 64, nullptr));
+    EXPECT_EQ(4711u, workspace);
+    for (size_t bytes : {size_t(0), size_t(1), size_t(1) << 20, size_t(1) << 40, SIZE_MAX}) {
+        ASSERT_OK(gfk_rs_locate_workspace(code.get(), bytes, &workspace));
+        EXPECT_EQ(0u, workspace % 256);
+        EXPECT_GE(workspace, bytes >> 14);
+        EXPECT_LE(workspace, (bytes >> 14) + 1024); // a word for each 64 KiB
+        count_checked();
+    }
+}
+
+// In a graph and on a stream of its own, with other damage each time.
+TEST_P(RsLocateGraph, Replays) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        const size_t symbols = 40000;
+        const RsCode code = make_rs_code(false, make_field(w), {GFK_RS_CAUCHY, 10, 4});
+        Random random;
+        Patient patient(false, code.get(), symbols * (w / 8), true, random);
+        const gfk_stream_t stream = device::create_stream();
+        ASSERT_OK(patient.locate(GFK_RS_REPORT, stream)); // CUDA loads the code now
+        const auto enqueue = [&] {
+            return gfk_rs_locate(code.get(), patient.data(), patient.parity(), patient.bytes(),
+                                 GFK_RS_REPAIR, patient.verdict_memory(), patient.counts_memory(),
+                                 patient.workspace().data(), patient.workspace().size(), stream);
+        };
+        device::Graph graph(stream);
+        const gfk_status status = enqueue();
+        graph.end();
+        ASSERT_OK(status);
+        for (int replay = 0; replay < 10; replay++) {
+            patient.damage_some(random.below(symbols / 10) * 10 + static_cast<size_t>(replay),
+                                1 + random.below(2), random);
+            patient.put();
+            graph.launch(stream);
+            device::synchronize(stream);
+            patient.take();
+            ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+            count_checked();
+        }
+        device::destroy_stream(stream);
+    }
+}
+
+} // namespace

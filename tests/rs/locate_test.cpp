@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Locating: damage of known symbols, for every matrix, on the host and on the device.
+#include <algorithm>
+#include <cstring>
+
+#include "patient.h"
+
+namespace {
+
+// The parameter: on the host?
+class RsLocate : public testing::TestWithParam<bool> {
+  protected:
+    void SetUp() override {
+        if (!host() && device::count() == 0)
+            SKIP_WITHOUT_GPU("there is no GPU");
+    }
+    bool host() const { return GetParam(); }
+
+    // Up to t symbols at about half of the positions: reported, then repaired.
+    void check(const gfk_field &field, const RsShape &shape, size_t symbols, bool phases,
+               uint64_t stream = 0) {
+        Random random(stream);
+        const RsCode code = make_rs_code(host(), field, shape);
+        const size_t t = info_of(code.get()).locatable;
+        ASSERT_EQ(shape.m / 2, t);
+        Patient patient(host(), code.get(), symbols * (field.w / 8), phases, random);
+        for (size_t symbol = 0; symbol < symbols; symbol++)
+            if (symbols == 1 || random.below(2) == 0)
+                patient.damage_some(symbol, 1 + random.below(t), random);
+        for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
+            ASSERT_OK(patient.locate(repair));
+            ASSERT_TRUE(patient.is_exact(repair));
+            count_checked(symbols);
+        }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Host, RsLocate, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(Device, RsLocate, testing::Values(false));
+
+const gfk_rs_matrix of_points[] = {GFK_RS_CAUCHY, GFK_RS_VANDERMONDE, GFK_RS_REED_SOL_VAN,
+                                   GFK_RS_CAUCHY_GOOD, GFK_RS_GEN_CAUCHY1};
+
+bool has(gfk_rs_matrix matrix, unsigned w) {
+    return w == 8 || matrix != GFK_RS_GEN_CAUCHY1;
+}
+
+std::vector<uint32_t> random_mds(const gfk_field &field, size_t k, size_t m, Random &random) {
+    std::vector<uint32_t> matrix(k * m), factors(k + m);
+    require_success(gfk_rs_fill_matrix(&field, GFK_RS_CAUCHY, k, m, matrix.data()), "fill");
+    for (uint32_t &factor : factors)
+        factor = random.symbol(field.w) | 1;
+    for (size_t e = 0; e < k * m; e++)
+        matrix[e] = multiply(field, matrix[e], multiply(field, factors[e % k], factors[k + e / k]));
+    return matrix;
+}
+
+TEST_P(RsLocate, SmallShapes) {
+    const size_t lengths[] = {1, 7, 33, 200};
+    size_t number = 0;
+    for (unsigned w : {8u, 16u, 32u})
+        for (gfk_rs_matrix matrix : of_points)
+            for (size_t k : {1, 2, 3, 5, 10})
+                for (size_t m : {2, 3, 4, 5, 8, 12}) {
+                    if (!has(matrix, w) || (options.reduced && number++ % 4 != 0))
+                        continue;
+                    for (size_t symbols : lengths) {
+                        check(make_field(w), {matrix, k, m}, symbols, symbols % 2 == 1, symbols);
+                        if (HasFatalFailure())
+                            return;
+                    }
+                }
+}
+
+TEST_P(RsLocate, LargeShapes) {
+    const size_t shapes[][2] = {{254, 2}, {253, 3}, {2, 254}, {223, 32}, {128, 128}, {60, 20}};
+    for (unsigned w : {8u, 16u, 32u})
+        for (gfk_rs_matrix matrix : of_points)
+            for (const auto &shape : shapes) {
+                if (!has(matrix, w) || (w == 32 && shape[1] > 32))
+                    continue;
+                check(make_field(w), {matrix, shape[0], shape[1]}, options.reduced ? 3 : 12, true);
+                if (HasFatalFailure())
+                    return;
+            }
+}
+
+TEST_P(RsLocate, Polynomials) {
+    for (unsigned w : {8u, 16u, 32u})
+        for (uint64_t polynomial : polynomials(w))
+            for (gfk_rs_matrix matrix : {GFK_RS_CAUCHY, GFK_RS_VANDERMONDE}) {
+                check(make_field(w, polynomial), {matrix, 6, 5}, 40, false);
+                if (HasFatalFailure())
+                    return;
+            }
+}
+
+// Codes whose points are not known are searched.
+TEST_P(RsLocate, Search) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        const gfk_field field = make_field(w);
+        Random random(w);
+        for (size_t k : {1, 2, 4, 10})
+            for (size_t m : {2, 3, 4, 6}) {
+                check(field, {GFK_RS_CUSTOM, k, m, random_mds(field, k, m, random)}, 60,
+                      k % 2 == 0);
+                if (HasFatalFailure())
+                    return;
+            }
+    }
+    const gfk_field field = make_field(8);
+    for (const auto &shape :
+         {std::pair<size_t, size_t>{10, 4}, {21, 4}, {100, 2}, {30, 3}, {5, 5}, {4, 8}, {2, 17}})
+        check(field, {GFK_RS_GEN_RS, shape.first, shape.second}, 20, true);
+}
+
+// Chunks of 64 KiB, of which only some are looked at.
+TEST_P(RsLocate, LongRegions) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        const size_t size = w / 8, chunk = 65536 / size;
+        const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, 10, 4});
+        for (size_t tail : {size_t(0), size_t(1), chunk / 8 + 13}) {
+            const size_t symbols = 5 * chunk + tail;
+            Random random(tail);
+            Patient patient(host(), code.get(), symbols * size, tail % 2 == 1, random);
+            const size_t first = chunk - 1; // the last symbol of the first chunk
+            const size_t damaged[] = {first,           chunk,      chunk + chunk / 8,
+                                      3 * chunk - 1,   4 * chunk,  4 * chunk + chunk / 8 - 1,
+                                      5 * chunk - 100, symbols - 1};
+            for (size_t symbol : damaged)
+                patient.damage_some(symbol, 1 + random.below(2), random);
+            for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
+                ASSERT_OK(patient.locate(repair));
+                ASSERT_TRUE(patient.is_exact(repair));
+                EXPECT_EQ(first * size, patient.verdict().first_corrupt);
+                count_checked();
+            }
+        }
+    }
+}
+
+// Two regions damaged all over stand out in the counts.
+TEST_P(RsLocate, WholeRegions) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        const size_t symbols = 3000;
+        Random random;
+        const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_VANDERMONDE, 6, 4});
+        Patient patient(host(), code.get(), symbols * (w / 8), false, random);
+        for (size_t symbol = 0; symbol < symbols; symbol++)
+            for (size_t region : {2, 7})
+                patient.damage(region, symbol, 1 + static_cast<uint32_t>(symbol % 255));
+        ASSERT_OK(patient.locate(GFK_RS_REPAIR));
+        ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+        EXPECT_EQ(symbols, patient.counts()[2]);
+        EXPECT_EQ(symbols, patient.counts()[7]);
+        count_checked(symbols);
+    }
+}
+
+TEST_P(RsLocate, NothingWrong) {
+    for (unsigned w : {8u, 16u, 32u})
+        for (size_t symbols : {0, 1, 100, 40000}) {
+            Random random;
+            const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, 4, 3});
+            Patient patient(host(), code.get(), symbols * (w / 8), true, random);
+            for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
+                ASSERT_OK(patient.locate(repair));
+                ASSERT_TRUE(patient.is_exact(repair));
+                count_checked();
+            }
+        }
+}
+
+// Beyond t: every damaged position is noticed while at most m symbols are wrong; what is named is
+// a codeword after repair, right or not.
+TEST_P(RsLocate, TooManyErrors) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        const gfk_field field = make_field(w);
+        for (size_t m : {2, 3, 4, 5, 8}) {
+            std::vector<RsShape> shapes;
+            for (gfk_rs_matrix matrix : of_points)
+                if (has(matrix, w))
+                    shapes.push_back({matrix, 7, m});
+            Random random(m);
+            if (m < 6)
+                shapes.push_back({GFK_RS_CUSTOM, 7, m, random_mds(field, 7, m, random)});
+            for (const RsShape &shape : shapes) {
+                const RsCode code = make_rs_code(host(), field, shape);
+                Patient patient(host(), code.get(), 150 * (w / 8), true, random);
+                for (size_t symbol = 0; symbol < 150; symbol += 1 + random.below(2))
+                    patient.damage_some(symbol, m / 2 + 1 + random.below(m - m / 2), random);
+                ASSERT_OK(patient.locate(GFK_RS_REPORT));
+                ASSERT_TRUE(patient.is_consistent());
+                ASSERT_TRUE(patient.is_untouched());
+                const uint64_t unexplained = patient.verdict().unexplained;
+                if (w > 8) { // hardly any wrong symbol explains a random error
+                    EXPECT_GE(10 * unexplained, 9 * patient.verdict().corrupt);
+                }
+                ASSERT_OK(patient.locate(GFK_RS_REPAIR));
+                ASSERT_TRUE(patient.is_consistent());
+                EXPECT_EQ(unexplained, patient.verdict().unexplained);
+                patient.adopt();
+                ASSERT_OK(patient.locate(GFK_RS_REPORT));
+                EXPECT_EQ(unexplained, patient.verdict().corrupt);
+                EXPECT_EQ(unexplained, patient.verdict().unexplained);
+                count_checked();
+            }
+        }
+    }
+}
+
+// An odd number of parity regions tells t + 1 errors from t others.
+TEST_P(RsLocate, OneErrorTooMany) {
+    for (unsigned w : {8u, 16u, 32u})
+        for (size_t m : {3, 5, 7}) {
+            const size_t symbols = options.reduced ? 200 : 2000;
+            Random random(m);
+            const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, 20, m});
+            Patient patient(host(), code.get(), symbols * (w / 8), false, random);
+            for (size_t symbol = 0; symbol < symbols; symbol++)
+                patient.damage_some(symbol, m / 2 + 1, random);
+            ASSERT_OK(patient.locate(GFK_RS_REPAIR));
+            ASSERT_TRUE(patient.is_consistent());
+            EXPECT_EQ(symbols, patient.verdict().unexplained);
+            ASSERT_TRUE(patient.is_untouched());
+            count_checked(symbols);
+        }
+}
+
+// More regions than a kernel's parameters hold addresses: equally spaced ones only, on a device.
+TEST_P(RsLocate, ManyRegions) {
+    const gfk_field field = make_field(16);
+    check(field, {GFK_RS_CAUCHY, 1100, 4}, 30, false);
+    Random random;
+    const RsCode code = make_rs_code(host(), field, {GFK_RS_CAUCHY, 1021, 4});
+    Patient patient(host(), code.get(), 20, true, random);
+    patient.damage(3, 4, 5);
+    if (host()) {
+        ASSERT_OK(patient.locate(GFK_RS_REPAIR));
+        ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+    } else {
+        ASSERT_STATUS(GFK_STATUS_NOT_SUPPORTED, patient.locate(GFK_RS_REPAIR));
+        ASSERT_TRUE(patient.is_untouched());
+    }
+    count_checked();
+}
+
+TEST_P(RsLocate, NotOffered) {
+    const gfk_field field = make_field(8);
+    Random random;
+    const size_t many = 40, more = 10; // C(50, 5) is above 100,000
+    const RsShape shapes[] = {
+        {GFK_RS_CAUCHY, 5, 1},
+        {GFK_RS_GEN_RS, 6, 5, {}, GFK_RS_UNCHECKED}, // not MDS
+        {GFK_RS_CUSTOM, many, more, random_mds(field, many, more, random), GFK_RS_UNCHECKED},
+        {GFK_RS_CUSTOM, 5, 11, random_mds(field, 5, 11, random)}}; // C(16, 5) is not
+    for (size_t i = 0; i < 4; i++) {
+        const RsCode code = make_rs_code(host(), field, shapes[i]);
+        size_t workspace = 4711;
+        const bool offered = i == 3;
+        EXPECT_EQ(offered ? shapes[i].m / 2 : 0, info_of(code.get()).locatable);
+        EXPECT_STATUS(offered ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED,
+                      gfk_rs_locate_workspace(code.get(), 64, &workspace));
+        EXPECT_EQ(!offered, workspace == 4711);
+        if (!offered) {
+            gfk_rs_verdict verdict;
+            uint64_t counts[64];
+            Bytes bytes(64 * 64);
+            const gfk_regions regions = {nullptr, bytes.data(), 64};
+            EXPECT_STATUS(GFK_STATUS_NOT_SUPPORTED,
+                          gfk_rs_locate(code.get(), &regions, &regions, 64, GFK_RS_REPORT, &verdict,
+                                        counts, nullptr, 0, nullptr));
+        }
+        count_checked();
+    }
+}
+
+} // namespace

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One code, many threads; codes on streams and in graphs.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+namespace {
+
+constexpr int THREADS = 8;
+
+class RsThreads : public RsTest {
+  protected:
+    static Indices some_loss(gfk_rs_t code, Random &random) {
+        const gfk_rs_info info = info_of(code);
+        return random_indices(info.k + info.m, 1 + random.below(info.m), random);
+    }
+    // Loses and rebuilds by the code's own decoders.
+    static testing::AssertionResult decode(gfk_rs_t code, Stripe &stripe, const Stream &stream,
+                                           Random &random) {
+        const Indices lost = some_loss(code, random);
+        stripe.lose(lost);
+        require_success(gfk_rs_decode(code, lost.data(), lost.size(), nullptr, 0, stripe.data(),
+                                      stripe.parity(), stripe.bytes(), stream.get()),
+                        "gfk_rs_decode");
+        stream.finish();
+        return stripe.is_whole();
+    }
+    testing::AssertionResult verify(gfk_rs_t code, Stripe &stripe, const Stream &stream,
+                                    Random &random) {
+        Word differs(host());
+        for (uint32_t wrong : {1u, 0u}) {
+            const size_t region = random.below(info_of(code).k), at = random.below(stripe.bytes());
+            if (wrong)
+                stripe.flip(region, at, 1);
+            differs.poison();
+            require_success(gfk_rs_verify(code, stripe.data(), stripe.parity(), stripe.bytes(),
+                                          differs.address(), stream.get()),
+                            "gfk_rs_verify");
+            stream.finish();
+            stripe.write();
+            if (differs.read() != wrong)
+                return testing::AssertionFailure() << "differs is " << differs.read();
+        }
+        return testing::AssertionSuccess();
+    }
+    testing::AssertionResult update(gfk_rs_t code, Stripe &stripe, const Stream &stream,
+                                    Random &random) {
+        stripe.write();
+        const gfk_rs_info info = info_of(code);
+        const size_t region = random.below(info.k);
+        const Bytes made = random.bytes(stripe.bytes());
+        Memory before(host(), stripe.content(region)), after(host(), made);
+        require_success(gfk_rs_update(code, region, before.data(), after.data(), stripe.parity(),
+                                      stripe.bytes(), stream.get()),
+                        "gfk_rs_update");
+        stream.finish();
+        stripe.change(region, 0, made);
+        Indices parity = all_of(info.m);
+        for (size_t &index : parity)
+            index += info.k;
+        const testing::AssertionResult result = stripe.is_rebuilt(parity);
+        stripe.write();
+        return result;
+    }
+};
+
+// 298 losses and 9 updaters for a cache of 64.
+// A child has the code, but none of the threads behind it.
+TEST_P(RsThreads, Fork) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer allows no fork beside threads";
+#endif
+    if (!host())
+        GTEST_SKIP() << "CUDA does not survive fork";
+    RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
+    Random random;
+    Stripe stripe(true, code.get(), 1 << 20, Stripe::PHASES, random);
+    ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        alarm(60); // kills who waits for threads that are not there
+        stripe.lose({11, 12});
+        const gfk_status status =
+            gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr);
+        code.reset();
+        _exit(status == GFK_STATUS_SUCCESS && stripe.is_whole() ? 0 : 1);
+    }
+    int ended = 0;
+    ASSERT_EQ(waitpid(child, &ended, 0), child);
+    EXPECT_TRUE(WIFEXITED(ended) && WEXITSTATUS(ended) == 0) << ended;
+    ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    EXPECT_TRUE(stripe.is_whole());
+    count_checked(1);
+}
+
+TEST_P(RsThreads, ShareACode) {
+    const RsCode code = make_code({GFK_RS_CAUCHY, 9, 3});
+    const int rounds = options.reduced ? 40 : 150;
+    on_threads(THREADS, [&](int t) {
+        Random random(static_cast<uint64_t>(t));
+        Stripe stripe(host(), code.get(), 40 * symbol_bytes(), Stripe::PHASES, random);
+        const Stream stream(host());
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int round = 0; round < rounds && result; round++) {
+            result = decode(code.get(), stripe, stream, random);
+            if (result && round % 4 == 0)
+                result = verify(code.get(), stripe, stream, random);
+            if (result && round % 3 == 0)
+                result = update(code.get(), stripe, stream, random);
+            count_checked();
+        }
+        return result;
+    });
+}
+
+// All threads want the same few decoders at once, so several make the same one.
+TEST_P(RsThreads, SameLoss) {
+    for (int again = 0; again < 10; again++) {
+        const RsCode code = make_code({GFK_RS_CAUCHY, 3, 1});
+        on_threads(THREADS, [&](int t) {
+            Random random(static_cast<uint64_t>(t));
+            Stripe stripe(host(), code.get(), 10 * symbol_bytes(), Stripe::PHASES, random);
+            const Stream stream(host());
+            testing::AssertionResult result = testing::AssertionSuccess();
+            for (int round = 0; round < 4 && result; round++) {
+                result = decode(code.get(), stripe, stream, random);
+                count_checked();
+            }
+            return result;
+        });
+    }
+}
+
+// More threads than the cache has places, in calls that take a while.
+TEST_P(RsThreads, Crowd) {
+    if (!host())
+        GTEST_SKIP() << "calls on a device do not take a while";
+    const RsCode code = make_code({GFK_RS_CAUCHY, 9, 3});
+    const size_t symbols = options.reduced ? 500 : 5000;
+    on_threads(100, [&](int t) {
+        Random random(static_cast<uint64_t>(t));
+        Stripe stripe(true, code.get(), symbols * symbol_bytes(), Stripe::PHASES, random);
+        const Stream stream(true);
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int round = 0; round < 3 && result; round++) {
+            result = decode(code.get(), stripe, stream, random);
+            count_checked();
+        }
+        return result;
+    });
+}
+
+// One decoder, one updater and the encoder.
+TEST_P(RsThreads, ShareObjects) {
+    RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
+    const Indices lost = {0, 9, 3, 12};
+    const Decoder decoder = make_decoder(code.get(), lost);
+    on_threads(THREADS, [&](int t) {
+        Random random(static_cast<uint64_t>(t));
+        Stripe stripe(host(), code.get(), 2000 * symbol_bytes(), Stripe::PHASES, random);
+        const Stream stream(host());
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int round = 0; round < 5 && result; round++) {
+            stripe.lose(lost);
+            require_success(gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(),
+                                               stripe.bytes(), stream.get()),
+                            "gfk_rs_decoder_run");
+            stream.finish();
+            result = stripe.is_whole();
+            stripe.lose({10, 11, 12, 13});
+            require_success(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(),
+                                          stripe.bytes(), stream.get()),
+                            "gfk_rs_encode");
+            stream.finish();
+            if (result)
+                result = stripe.is_whole();
+            count_checked(2);
+        }
+        return result;
+    });
+}
+
+// Codes come and go in all threads, with decoders in their caches.
+TEST_P(RsThreads, ComeAndGo) {
+    on_threads(THREADS, [&](int t) {
+        Random random(static_cast<uint64_t>(t));
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int round = 0; round < (options.reduced ? 3 : 10) && result; round++) {
+            const RsCode code =
+                make_code({GFK_RS_CAUCHY, 1 + random.below(12), 1 + random.below(5)});
+            Stripe stripe(host(), code.get(), 30 * symbol_bytes(), Stripe::PHASES, random);
+            const Stream stream(host());
+            for (int again = 0; again < 3 && result; again++)
+                result = decode(code.get(), stripe, stream, random);
+            count_checked();
+        }
+        return result;
+    });
+}
+
+// ---- streams and graphs -------------------------------------------------------------------------
+
+class RsAsync : public RsTest {}; // streams are for devices
+
+// Encode, lose, rebuild, verify and update in one graph, with other data each time.
+TEST_P(RsAsync, Graph) {
+    if (host())
+        GTEST_SKIP() << "streams are for devices";
+    for (Stripe::Layout layout : {Stripe::TOGETHER, Stripe::PHASES}) {
+        const RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
+        Random random;
+        const size_t bytes = 5000 * symbol_bytes();
+        Stripe stripe(false, code.get(), bytes, layout, random);
+        const Indices lost = {1, 4, 8, 11}, parity = {10, 11, 12, 13};
+        const Decoder decoder = make_decoder(code.get(), lost);
+        const Updater updater = make_updater(code.get(), 5);
+        Memory after(false, bytes);
+        Word before_loss(false), after_loss(false);
+        const Stream stream(false);
+        const auto enqueue = [&] {
+            const gfk_rs_t c = code.get();
+            const gfk_regions *d = stripe.data(), *p = stripe.parity();
+            const auto check = [](gfk_status status) { require_success(status, "in a graph"); };
+            check(gfk_rs_encode(c, d, p, bytes, stream.get()));
+            for (size_t region : lost)
+                device::fill(stripe.at(region), 0x77, bytes, stream.get());
+            check(gfk_rs_verify(c, d, p, bytes, before_loss.address(), stream.get()));
+            check(gfk_rs_decoder_run(decoder.get(), d, p, bytes, stream.get()));
+            check(gfk_rs_verify(c, d, p, bytes, after_loss.address(), stream.get()));
+            check(gfk_rs_updater_run(updater.get(), stripe.at(5), after.data(), p, bytes,
+                                     stream.get()));
+        };
+        enqueue(); // CUDA loads the code now
+        stream.finish();
+        device::Graph graph(stream.get());
+        enqueue();
+        graph.end();
+        for (int replay = 0; replay < 20; replay++) {
+            stripe.refill(random);
+            stripe.lose(parity);
+            const Bytes made = random.bytes(bytes);
+            after.write(0, made.data(), bytes);
+            before_loss.poison();
+            after_loss.poison();
+            graph.launch(stream.get());
+            stream.finish();
+            EXPECT_EQ(1u, before_loss.read());
+            EXPECT_EQ(0u, after_loss.read());
+            stripe.change(5, 0, made); // only parity knows
+            ASSERT_TRUE(stripe.is_rebuilt(parity));
+            count_checked();
+        }
+    }
+}
+
+// What is queued before a call is its input.
+TEST_P(RsAsync, StreamOrder) {
+    if (host())
+        GTEST_SKIP() << "streams are for devices";
+    const RsCode code = make_code({GFK_RS_CAUCHY, 4, 2});
+    Random random;
+    const size_t bytes = size_t(1) << 20;
+    Stripe stripe(false, code.get(), bytes, Stripe::TOGETHER, random);
+    std::vector<std::unique_ptr<Memory>> kept;
+    for (size_t i = 0; i < 4; i++)
+        kept.push_back(std::make_unique<Memory>(false, stripe.content(i)));
+    Word differs(false);
+    const Stream stream(false);
+    for (int again = 0; again < 10; again++) {
+        stripe.lose({0, 1, 2, 3, 4, 5});
+        differs.poison();
+        for (size_t i = 0; i < 4; i++)
+            device::copy(stripe.at(i), kept[i]->data(), bytes, stream.get());
+        ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), bytes, stream.get()));
+        const size_t lost[] = {3, 0};
+        for (size_t region : lost)
+            device::fill(stripe.at(region), again, bytes, stream.get());
+        ASSERT_OK(gfk_rs_decode(code.get(), lost, 2, nullptr, 0, stripe.data(), stripe.parity(),
+                                bytes, stream.get()));
+        ASSERT_OK(gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), bytes,
+                                differs.address(), stream.get()));
+        stream.finish();
+        ASSERT_EQ(0u, differs.read());
+        ASSERT_TRUE(stripe.is_whole());
+        count_checked();
+    }
+}
+
+// The matrix compiled in, for encoding, decoding, checking and updating.
+TEST_P(RsAsync, Compiled) {
+    if (host())
+        GTEST_SKIP() << "compiling is for devices";
+    const gfk_field field = make_field(w());
+    gfk_rs_desc desc = GFK_RS_DESC_INIT;
+    desc.product = product_desc();
+    desc.product.compile = true;
+    gfk_rs_t made = nullptr;
+    ASSERT_OK(gfk_rs_create(&made, &field, 6, 3, &desc));
+    const RsCode code(made);
+    Random random;
+    for (int again = 0; again < 5; again++) {
+        Stripe stripe(false, code.get(), (1000 + random.below(9)) * symbol_bytes(), Stripe::PHASES,
+                      random);
+        const Indices lost = random_indices(9, 3, random);
+        stripe.lose(lost);
+        ASSERT_OK(gfk_rs_decode(code.get(), lost.data(), 3, nullptr, 0, stripe.data(),
+                                stripe.parity(), stripe.bytes(), nullptr));
+        ASSERT_TRUE(stripe.is_whole());
+        Word differs(false);
+        for (uint32_t wrong : {0u, 1u}) {
+            if (wrong)
+                stripe.flip(lost[0], random.below(stripe.bytes()), 0x40);
+            differs.poison();
+            ASSERT_OK(gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), stripe.bytes(),
+                                    differs.address(), nullptr));
+            ASSERT_EQ(wrong, differs.read());
+        }
+        count_checked();
+    }
+}
+
+PER_PLACE(RsThreads);
+PER_PLACE(RsAsync);
+
+} // namespace

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// engine_test.h.
+#include "engine_fixture.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace {
+
+// The row that the plain way uses: SPLIT of the engine's side.
+Row plain_row(Engine engine) {
+    const std::string id =
+        "split_w" + std::to_string(engine->w) + (on_host(engine) ? "_host" : "_naive");
+    return gfk_kernel_find(id.c_str());
+}
+
+std::vector<size_t> place(size_t regions, size_t bytes, const Layout &layout, Random &random) {
+    const size_t slot = round_up(bytes, 16) + 64;
+    std::vector<size_t> offsets;
+    for (size_t i = 0; i < regions; i++) {
+        size_t at = 32 + i * slot;
+        if (layout.kind == Layout::PHASES)
+            at += random.below(16);
+        else
+            at += layout.phase + (layout.kind == Layout::SPACED ? i * layout.extra : 0);
+        offsets.push_back(at);
+    }
+    return offsets;
+}
+
+size_t stage_bytes(size_t bytes, const std::vector<size_t> &offsets) {
+    return offsets.back() + bytes + 64;
+}
+
+} // namespace
+
+std::vector<Engine> engines() {
+    std::vector<Engine> list;
+    for (size_t i = 0; i < gfk_engine_count(); i++)
+        list.push_back(gfk_engine_at(i));
+    return list;
+}
+
+std::vector<Engine> cuda_engines() {
+    std::vector<Engine> list;
+    for (Engine engine : engines())
+        if (!on_host(engine))
+            list.push_back(engine);
+    return list;
+}
+
+std::string engine_name(const testing::TestParamInfo<Engine> &info) {
+    return info.param->id;
+}
+
+Matrix random_matrix(unsigned w, size_t rows, size_t cols, Random &random) {
+    Matrix m{rows, cols, {}};
+    for (size_t i = 0; i < rows * cols; i++) {
+        const uint64_t kind = random.below(8);
+        m.elements.push_back(kind < 2 ? static_cast<uint32_t>(kind) : random.symbol(w));
+    }
+    return m;
+}
+
+Matrix constant_matrix(size_t rows, size_t cols, uint32_t c) {
+    return {rows, cols, std::vector<uint32_t>(rows * cols, c)};
+}
+
+Matrix identity_matrix(size_t rows, size_t cols) {
+    Matrix m = constant_matrix(rows, cols, 0);
+    for (size_t i = 0; i < std::min(rows, cols); i++)
+        m.elements[i * cols + i] = 1;
+    return m;
+}
+
+gfk_product_desc product_desc(Engine engine) {
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    desc.engine = engine->id;
+    desc.compile = (engine->labels & GFK_ENGINE_COMPILES) != 0;
+    desc.table_limit = UINT64_C(8) << 30;
+    return desc;
+}
+
+Product make_product(const gfk_field &field, Engine engine, const Matrix &matrix) {
+    const gfk_product_desc desc = product_desc(engine);
+    gfk_product_t product = nullptr;
+    require_success(gfk_product_create(&product, &field, matrix.rows, matrix.cols,
+                                       matrix.elements.data(), &desc),
+                    engine->id);
+    return Product(product);
+}
+
+gfk_product_info info_of(gfk_product_t product) {
+    gfk_product_info info;
+    require_success(gfk_product_get_info(product, &info), "gfk_product_get_info");
+    return info;
+}
+
+std::string Layout::text() const {
+    std::ostringstream out;
+    if (kind == PHASES)
+        out << "different phases";
+    else
+        out << "phase " << phase;
+    if (kind == SPACED)
+        out << ", equally spaced, 16n + " << extra << " apart";
+    return out.str();
+}
+
+Stage::Stage(Engine engine, const gfk_field &field, const Matrix &matrix, size_t bytes,
+             const Layout &layout, Random &random)
+    : engine_(engine), field_(field), matrix_(matrix), bytes_(bytes), layout_(layout),
+      offsets_(place(matrix.rows + matrix.cols, bytes, layout, random)),
+      memory_(on_host(engine), stage_bytes(bytes, offsets_)),
+      plain_(on_host(engine), stage_bytes(bytes, offsets_)) {
+    for (size_t offset : offsets_)
+        pointers_.push_back(memory_.data() + offset);
+    in_ = {pointers_.data(), nullptr, 0};
+    out_ = {pointers_.data() + matrix.cols, nullptr, 0};
+    if (layout.kind == Layout::SPACED) {
+        const size_t stride = offsets_[1] - offsets_[0]; // there are two regions at least
+        in_ = {nullptr, pointers_[0], stride};
+        out_ = {nullptr, pointers_[matrix.cols], stride};
+    }
+    refill(random);
+}
+
+void Stage::refill(Random &random) {
+    content_ = random.bytes(memory_.size());
+    memory_.write(0, content_.data(), content_.size());
+}
+
+void Stage::run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream) {
+    const size_t needed = info_of(product).workspace_bytes;
+    if (needed != 0 && (workspace_ == nullptr || workspace_->size() < needed))
+        workspace_ = std::make_unique<Memory>(on_host(engine_), needed);
+    require_success(gfk_product_run(product, &in_, &out_, bytes_, mode,
+                                    needed ? workspace_->data() : nullptr, needed, stream),
+                    engine_->id);
+}
+
+testing::AssertionResult Stage::is_plain(gfk_accumulate mode) {
+    plain_.write(0, content_.data(), content_.size());
+    Runner runner(field_, plain_row(engine_));
+    for (size_t j = 0; j < matrix_.rows; j++)
+        for (size_t i = 0; i < matrix_.cols; i++)
+            runner.run(matrix_.at(j, i), plain_.data() + offsets_[i],
+                       plain_.data() + offsets_[matrix_.cols + j], bytes_, i == 0 ? mode : GFK_XOR);
+    return compare(plain_.read(), mode, "the plain way");
+}
+
+testing::AssertionResult Stage::is_scalar(gfk_accumulate mode) {
+    Bytes expected = content_;
+    const unsigned w = field_.w;
+    for (size_t j = 0; j < matrix_.rows; j++)
+        for (size_t s = 0; s < bytes_ / (w / 8); s++) {
+            uint8_t *out = expected.data() + offsets_[matrix_.cols + j];
+            uint32_t sum = mode == GFK_XOR ? get_symbol(out, s, w) : 0;
+            for (size_t i = 0; i < matrix_.cols; i++)
+                sum ^= multiply(field_, matrix_.at(j, i),
+                                get_symbol(content_.data() + offsets_[i], s, w));
+            set_symbol(out, s, w, sum);
+        }
+    return compare(expected, mode, "scalar arithmetic");
+}
+
+testing::AssertionResult Stage::compare(const Bytes &expected, gfk_accumulate mode,
+                                        const char *by) {
+    const Bytes got = memory_.read();
+    const size_t at = first_difference(expected.data(), got.data(), got.size());
+    if (at == got.size())
+        return testing::AssertionSuccess();
+    std::ostringstream text;
+    text << "engine " << engine_->id << ", " << matrix_.cols << " inputs, " << matrix_.rows
+         << " outputs, length " << bytes_ << ", mode " << (mode == GFK_XOR ? "xor" : "set") << ", "
+         << layout_.text() << ", polynomial " << std::hex << std::showbase << field_.polynomial
+         << std::dec << ": ";
+    size_t region = offsets_.size();
+    while (region > 0 && offsets_[region - 1] > at)
+        region--;
+    if (region == 0 || at >= offsets_[region - 1] + bytes_)
+        text << "a byte outside the regions";
+    else if (region <= matrix_.cols)
+        text << "input " << region - 1 << ", byte " << at - offsets_[region - 1];
+    else
+        text << "output " << region - 1 - matrix_.cols << ", byte " << at - offsets_[region - 1];
+    text << ", by " << by << " expected " << std::hex << +expected[at] << ", got " << +got[at]
+         << std::dec << "; seed " << options.seed;
+    return testing::AssertionFailure() << text.str();
+}
+
+void EngineTest::SetUp() {
+    const char *reason = nullptr;
+    if (gfk_engine_available(engine(), -1, &reason) == GFK_STATUS_SUCCESS)
+        return;
+    // An engine without its library, or for other devices, is not a missing GPU.
+    if (on_host(engine()))
+        GTEST_SKIP() << engine()->id << ": " << reason;
+    if (device::count() > 0) {
+        const auto cc = static_cast<unsigned>(device::compute_capability(device::current()));
+        if ((engine()->cc_min && cc < engine()->cc_min) ||
+            (engine()->cc_max && cc > engine()->cc_max))
+            GTEST_SKIP() << engine()->id << ": " << reason;
+    }
+    SKIP_WITHOUT_GPU(std::string(engine()->id) + ": " + reason);
+}
+
+bool EngineTest::takes(const gfk_field &f, size_t rows, size_t cols) const {
+    const gfk_product_desc desc = product_desc(engine());
+    gfk_product_info info;
+    const gfk_status status = gfk_product_query(&f, rows, cols, &desc, &info);
+    if (status != GFK_STATUS_NOT_SUPPORTED)
+        require_success(status, engine()->id);
+    return status == GFK_STATUS_SUCCESS && info.table_bytes <= desc.table_limit &&
+           (on_host(engine()) || info.table_bytes + (UINT64_C(1) << 30) <= device::free_bytes());
+}
+
+void EngineTest::check(const gfk_field &f, const Matrix &matrix, size_t bytes, const Layout &layout,
+                       bool scalar, uint64_t stream) {
+    Random random(stream);
+    const Product product = make_product(f, engine(), matrix);
+    Stage stage(engine(), f, matrix, bytes, layout, random);
+    for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+        stage.refill(random);
+        stage.run(product.get(), mode);
+        ASSERT_TRUE(stage.is_plain(mode));
+        if (scalar) {
+            ASSERT_TRUE(stage.is_scalar(mode));
+        }
+        count_checked();
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests that run once per engine of the list.
+#pragma once
+
+#include "row_fixture.h"
+
+using Engine = const gfk_engine_info *;
+
+std::vector<Engine> engines();
+std::vector<Engine> cuda_engines();
+std::string engine_name(const testing::TestParamInfo<Engine> &info);
+inline bool on_host(Engine engine) {
+    return engine->family == GFK_ENGINE_HOST || engine->family == GFK_ENGINE_ISAL;
+}
+
+#define PER_ENGINE(suite, which)                                                                   \
+    GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite);                                          \
+    INSTANTIATE_TEST_SUITE_P(Engines, suite, testing::ValuesIn(which), engine_name)
+
+struct Matrix {
+    size_t rows, cols;
+    std::vector<uint32_t> elements;
+    uint32_t at(size_t j, size_t i) const { return elements[j * cols + i]; }
+};
+Matrix random_matrix(unsigned w, size_t rows, size_t cols, Random &random); // with zeros and ones
+Matrix constant_matrix(size_t rows, size_t cols, uint32_t c);
+Matrix identity_matrix(size_t rows, size_t cols);
+
+struct ProductDeleter {
+    void operator()(gfk_product_t product) const { gfk_product_destroy(product); }
+};
+using Product = std::unique_ptr<struct gfk_product, ProductDeleter>;
+gfk_product_desc product_desc(Engine engine); // of a machine where the engine may do all it wants
+Product make_product(const gfk_field &field, Engine engine, const Matrix &matrix);
+gfk_product_info info_of(gfk_product_t product);
+
+// Where the regions begin: phase p modulo 16 each, phases of their own, or equally spaced.
+struct Layout {
+    enum Kind { PHASE, PHASES, SPACED } kind;
+    size_t phase; // of all, or of the first
+    size_t extra; // SPACED: added to a distance that is a multiple of 16
+    std::string text() const;
+};
+
+// Inputs and outputs of one run in one buffer, with guards between them; a second buffer with the
+// same content for the plain way. Everything that is no input is random, so poison.
+class Stage {
+  public:
+    Stage(Engine engine, const gfk_field &field, const Matrix &matrix, size_t bytes,
+          const Layout &layout, Random &random);
+
+    const gfk_regions *in() const { return &in_; }
+    const gfk_regions *out() const { return &out_; }
+    size_t bytes() const { return bytes_; }
+    void refill(Random &random); // new data everywhere
+    void run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream = nullptr);
+    // Does the buffer hold what it should after one run? By rows * cols region multiplies on the
+    // same side, or by scalar arithmetic; guards and inputs must be as they were.
+    testing::AssertionResult is_plain(gfk_accumulate mode);
+    testing::AssertionResult is_scalar(gfk_accumulate mode);
+
+  private:
+    testing::AssertionResult compare(const Bytes &expected, gfk_accumulate mode, const char *by);
+
+    Engine engine_;
+    gfk_field field_;
+    Matrix matrix_;
+    size_t bytes_;
+    Layout layout_;
+    std::vector<size_t> offsets_; // of inputs, then outputs
+    std::vector<void *> pointers_;
+    gfk_regions in_, out_;
+    Bytes content_;
+    Memory memory_, plain_;
+    std::unique_ptr<Memory> workspace_;
+};
+
+// Skips engines that cannot run here.
+class EngineTest : public testing::TestWithParam<Engine> {
+  protected:
+    void SetUp() override;
+    Engine engine() const { return GetParam(); }
+    unsigned w() const { return engine()->w; }
+    size_t symbol_bytes() const { return engine()->w / 8; }
+    gfk_field field() const { return make_field(engine()->w); }
+    bool takes(const gfk_field &field, size_t rows, size_t cols) const; // by gfk_product_query
+
+    // One run with fresh data, compared in full; `scalar` as well as the plain way.
+    void check(const gfk_field &field, const Matrix &matrix, size_t bytes, const Layout &layout,
+               bool scalar, uint64_t stream = 0);
+};

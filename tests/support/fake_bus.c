@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fake_bus.h, as src/host/pipeline/bus.h. One lock for everything: it is about order, not speed. */
+#include "fake_bus.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_memory.h"
+#include "host/device/bus.h"
+
+/* What was ordered, a list in order. */
+typedef struct order {
+    struct order *next;
+    enum { COPY, CLEAR, RUN } kind;
+    unsigned char *to;
+    const unsigned char *from;
+    size_t to_pitch, from_pitch, bytes, rows;
+    gfk_product_call call;
+    gfk_regions in, out;
+} order;
+
+struct CUstream_st {
+    struct CUstream_st *next;
+    int device;
+    order *first, **last;
+    uint64_t ordered, done;
+};
+
+typedef struct event {
+    gfk_stream_t stream;
+    uint64_t until;
+} event;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static fake_bus config = FAKE_BUS_INIT;
+static uint64_t faults, asked; /* asked: the device that fails */
+static gfk_stream_t streams;   /* a list */
+static bool dead;
+static _Thread_local int current;
+
+static gfk_status guarded(gfk_status status) {
+    (void)pthread_mutex_unlock(&mutex);
+    return status;
+}
+
+void fake_bus_set(const fake_bus *bus) {
+    (void)pthread_mutex_lock(&mutex);
+    config = *bus;
+    asked = 0;
+    dead = false;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+uint64_t fake_bus_faults(void) {
+    (void)pthread_mutex_lock(&mutex);
+    const uint64_t n = faults;
+    (void)pthread_mutex_unlock(&mutex);
+    return n;
+}
+
+int fake_bus_current(void) {
+    return current;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+size_t fake_bus_left(void) {
+    (void)pthread_mutex_lock(&mutex);
+    size_t left = fake_memory_count();
+    for (gfk_stream_t s = streams; s != NULL; s = s->next)
+        left++;
+    (void)pthread_mutex_unlock(&mutex);
+    return left;
+}
+
+/* Every call that a device can fail asks here first. */
+static bool fails(int device) {
+    if (device != config.failing)
+        return false;
+    const bool now = ++asked == config.fails_after;
+    dead |= now && config.dies;
+    return now || dead;
+}
+
+static gfk_status failure(void) {
+    return dead ? GFK_STATUS_CUDA : config.status;
+}
+
+gfk_status gfk_bus_register(void *memory, size_t bytes) {
+    (void)pthread_mutex_lock(&mutex);
+    if (config.devices == 0)
+        return guarded(GFK_STATUS_NO_DEVICE);
+    if (bytes > config.pinned || fake_memory_used(FAKE_HOST) > config.pinned - bytes)
+        return guarded(GFK_STATUS_OUT_OF_MEMORY);
+    return guarded(fake_memory_find(memory) ? GFK_STATUS_INVALID_ARGUMENT
+                                            : fake_memory_add(memory, bytes, FAKE_HOST));
+}
+
+gfk_status gfk_bus_unregister(void *memory) {
+    (void)pthread_mutex_lock(&mutex);
+    fake_range *r = fake_memory_find(memory);
+    if (r == NULL || r->device != FAKE_HOST || r->begin != memory)
+        return guarded(GFK_STATUS_INVALID_ARGUMENT);
+    r->device = FAKE_NOBODY;
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+gfk_bus_memory gfk_bus_memory_of(const void *memory, size_t bytes) {
+    (void)pthread_mutex_lock(&mutex);
+    const fake_range *r = fake_memory_find(memory);
+    const gfk_bus_memory kind = r == NULL || r->device == FAKE_NOBODY         ? GFK_BUS_PAGEABLE
+                                : r->device != FAKE_HOST                      ? GFK_BUS_DEVICE
+                                : fake_memory_holds(memory, bytes, FAKE_HOST) ? GFK_BUS_PINNED
+                                                                              : GFK_BUS_PAGEABLE;
+    (void)pthread_mutex_unlock(&mutex);
+    return kind;
+}
+
+gfk_status gfk_bus_alloc(void **memory, size_t bytes) {
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(current))
+        return guarded(failure());
+    if (bytes > config.memory || fake_memory_used(current) > config.memory - bytes)
+        return guarded(GFK_STATUS_OUT_OF_MEMORY);
+    void *made = malloc(bytes);
+    memset(made, 0x5a, bytes);
+    *memory = made;
+    return guarded(fake_memory_add(made, bytes, current));
+}
+
+void gfk_bus_free(void *memory) {
+    (void)pthread_mutex_lock(&mutex);
+    fake_range *r = fake_memory_find(memory);
+    if (r == NULL || r->begin != memory || r->device == FAKE_HOST)
+        faults++;
+    else
+        r->device = FAKE_NOBODY;
+    free(memory);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void *fake_bus_device_memory(size_t bytes) {
+    void *memory = malloc(bytes);
+    (void)pthread_mutex_lock(&mutex);
+    (void)fake_memory_add(memory, bytes, 0);
+    (void)pthread_mutex_unlock(&mutex);
+    return memory;
+}
+
+void fake_bus_device_free(void *memory) {
+    gfk_bus_free(memory);
+}
+
+/* ---- devices -----------------------------------------------------------------------------------
+ */
+
+gfk_status gfk_bus_resolve(int requested, int *device) {
+    (void)pthread_mutex_lock(&mutex);
+    if (config.devices == 0 || requested >= config.devices)
+        return guarded(GFK_STATUS_NO_DEVICE);
+    *device = requested < 0 ? current : requested;
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+gfk_status gfk_bus_name(int device, char *name, size_t bytes) {
+    (void)snprintf(name, bytes, "made of nothing, number %d", device);
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_bus_enter(int device, int *previous) {
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(device))
+        return guarded(failure());
+    *previous = current;
+    current = device;
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+void gfk_bus_leave(int previous) {
+    current = previous;
+}
+
+gfk_status gfk_bus_open(gfk_stream_t *stream, void **mark) {
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(current))
+        return guarded(failure());
+    gfk_stream_t s = calloc(1, sizeof *s);
+    event *e = calloc(1, sizeof *e);
+    s->device = current;
+    s->last = &s->first;
+    *stream = s;
+    *mark = e;
+    s->next = streams;
+    streams = s;
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+/* ---- orders ------------------------------------------------------------------------------------
+ */
+
+static void follow(const order *o) {
+    gfk_product_call call = o->call;
+    switch (o->kind) {
+    case COPY:
+        for (size_t i = 0; i < o->rows; i++)
+            memcpy(o->to + i * o->to_pitch, o->from + i * o->from_pitch, o->bytes);
+        break;
+    case CLEAR:
+        memset(o->to, 0, o->bytes);
+        break;
+    default:
+        call.in = &o->in;
+        call.out = &o->out;
+        (void)call.product->engine->run(&call);
+    }
+}
+
+static void advance(gfk_stream_t s, uint64_t until) {
+    while (s->done < until) {
+        order *o = s->first;
+        follow(o);
+        s->first = o->next;
+        if (s->first == NULL)
+            s->last = &s->first;
+        free(o);
+        s->done++;
+    }
+}
+
+static unsigned dice(unsigned sides) {
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(state >> 33) % sides;
+}
+
+/* Something happens on some streams, or nothing. */
+static void pass_time(void) {
+    for (gfk_stream_t s = streams; s != NULL && config.time == FAKE_MIXED; s = s->next)
+        if (s->done != s->ordered && !(dead && s->device == config.failing) && dice(2))
+            advance(s, s->done + 1);
+}
+
+/* A device that dies leaves a stream's last order in the middle. */
+static void die(gfk_stream_t s) {
+    if (s->done == s->ordered)
+        return;
+    advance(s, s->ordered - 1);
+    if (s->first->kind == COPY) {
+        s->first->bytes = (s->first->bytes + 1) / 2;
+        follow(s->first);
+        s->first->bytes = 0; /* there will be no more of it */
+    }
+}
+
+static gfk_status put(const order *ordered, gfk_stream_t s) {
+    if (s->device != current)
+        faults++;
+    if (fails(s->device))
+        return failure();
+    order *o = malloc(sizeof *o);
+    *o = *ordered;
+    o->next = NULL;
+    *s->last = o;
+    s->last = &o->next;
+    s->ordered++;
+    if (config.time == FAKE_EARLY)
+        advance(s, s->ordered);
+    pass_time();
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes,
+                       size_t rows, gfk_stream_t s, bool back) {
+    const order o = {.kind = COPY,
+                     .to = to,
+                     .from = from,
+                     .to_pitch = to_pitch,
+                     .from_pitch = from_pitch,
+                     .bytes = bytes,
+                     .rows = rows};
+    (void)pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < rows; i++) {
+        const unsigned char *here = (const unsigned char *)from + i * from_pitch;
+        const unsigned char *there = (const unsigned char *)to + i * to_pitch;
+        if (!fake_memory_holds(back ? here : there, bytes, s->device) ||
+            !fake_memory_holds(back ? there : here, bytes, FAKE_HOST))
+            faults++;
+    }
+    return guarded(put(&o, s));
+}
+
+gfk_status gfk_bus_send(void *device, size_t pitch, const void *host, size_t stride, size_t bytes,
+                        size_t rows, gfk_stream_t stream) {
+    return copy(device, pitch, host, stride, bytes, rows, stream, false);
+}
+
+gfk_status gfk_bus_fetch(void *host, size_t stride, const void *device, size_t pitch, size_t bytes,
+                         size_t rows, gfk_stream_t stream) {
+    return copy(host, stride, device, pitch, bytes, rows, stream, true);
+}
+
+gfk_status gfk_bus_clear(void *device, size_t bytes, gfk_stream_t stream) {
+    const order o = {.kind = CLEAR, .to = device, .bytes = bytes};
+    (void)pthread_mutex_lock(&mutex);
+    if (!fake_memory_holds(device, bytes, stream->device))
+        faults++;
+    return guarded(put(&o, stream));
+}
+
+gfk_status gfk_bus_run(const gfk_product_call *call) {
+    order o = {.kind = RUN, .call = *call, .in = *call->in, .out = *call->out};
+    const gfk_product_info *info = &call->product->info;
+    (void)pthread_mutex_lock(&mutex);
+    const int device = call->stream->device;
+    if (!fake_memory_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
+        !fake_memory_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
+        faults++;
+    return guarded(put(&o, call->stream));
+}
+
+gfk_status gfk_bus_record(void *mark, gfk_stream_t stream) {
+    event *e = mark;
+    (void)pthread_mutex_lock(&mutex);
+    *e = (event){stream, stream->ordered};
+    return guarded(fails(stream->device) ? failure() : GFK_STATUS_SUCCESS);
+}
+
+gfk_status gfk_bus_wait(void *mark) {
+    const event *e = mark;
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(e->stream->device))
+        return guarded(failure());
+    for (int i = 0; i < 8; i++)
+        pass_time();
+    advance(e->stream, e->until);
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+gfk_status gfk_bus_drain(gfk_stream_t stream) {
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(stream->device)) {
+        if (dead)
+            die(stream);
+        return guarded(failure());
+    }
+    advance(stream, stream->ordered);
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+void gfk_bus_close(gfk_stream_t stream, void *mark) {
+    (void)pthread_mutex_lock(&mutex);
+    if (stream->done != stream->ordered && !(dead && stream->device == config.failing))
+        faults++;
+    while (stream->first != NULL) {
+        order *o = stream->first;
+        stream->first = o->next;
+        free(o);
+    }
+    gfk_stream_t *link = &streams;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    free(stream);
+    free(mark);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+gfk_status gfk_bus_product(gfk_product_t *product, int device, const gfk_field *field, size_t rows,
+                           size_t cols, const uint32_t *matrix) {
+    (void)pthread_mutex_lock(&mutex);
+    if (guarded(fails(device) ? failure() : GFK_STATUS_SUCCESS) != GFK_STATUS_SUCCESS)
+        return failure();
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    desc.family = GFK_ENGINE_HOST;
+    return gfk_product_create(product, field, rows, cols, matrix, &desc);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every test file shares: options, the count of combinations, replayable randomness, threads.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gfk/gfk.h>
+
+#include "oracle/gfcomplete.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1 // sanitizers reserve terabytes of address space, so no limit can be set
+#else
+#define SANITIZED 0
+#endif
+
+using Bytes = std::vector<uint8_t>;
+
+// The command line (main.cpp).
+struct Options {
+    uint64_t seed = 20240229;
+    uint64_t minimum = 0;
+    bool reduced = false; // fewer and smaller cases, for sanitizers
+};
+extern Options options;
+
+// Counts combinations that have been checked; the process fails below --minimum.
+void count_checked(uint64_t combinations = 1);
+uint64_t checked();
+
+// A test that needs what this machine lacks is skipped, or fails if GFK_REQUIRE_GPU=1.
+bool gpu_required();
+#define SKIP_WITHOUT_GPU(reason)                                                                   \
+    do {                                                                                           \
+        if (gpu_required())                                                                        \
+            FAIL() << "GFK_REQUIRE_GPU is set, but " << (reason);                                  \
+        GTEST_SKIP() << (reason);                                                                  \
+    } while (false)
+
+// Numbers that depend on the seed and on the running test alone.
+class Random {
+  public:
+    explicit Random(uint64_t stream = 0);
+    uint64_t next();
+    uint64_t below(uint64_t n) { return next() % n; }
+    uint32_t symbol(unsigned w) { return static_cast<uint32_t>(next() >> (64 - w)); }
+    void fill(void *memory, size_t bytes);
+    Bytes bytes(size_t n);
+
+  private:
+    uint64_t state_;
+};
+
+// fn(0), ..., fn(n - 1), spread over all cores.
+void parallel(size_t n, const std::function<void(size_t)> &fn);
+
+// Runs body(thread) on `count` threads at once and expects that none fails.
+void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);
+
+size_t free_host_bytes(); // what can be allocated without swapping
+
+struct OracleDeleter {
+    void operator()(oracle *o) const { oracle_destroy(o); }
+};
+using Oracle = std::unique_ptr<oracle, OracleDeleter>;
+Oracle make_oracle(unsigned w, uint64_t polynomial = 0);
+
+gfk_field make_field(unsigned w, uint64_t polynomial = 0);
+uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b);
+// All 30 polynomials of fields of w = 8, several of the others.
+std::vector<uint64_t> polynomials(unsigned w);
+inline uint32_t largest(unsigned w) {
+    return 0xffffffffu >> (32 - w);
+}
+
+// Symbol i of a buffer of little-endian symbols.
+uint32_t get_symbol(const void *buffer, size_t i, unsigned w);
+void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol);
+
+// c * in by gfk_field_multiply.
+Bytes product_of(const gfk_field &field, uint32_t c, const Bytes &in);
+Bytes xor_of(Bytes a, const Bytes &b);
+
+size_t first_difference(const void *a, const void *b, size_t bytes); // `bytes` if there is none
+
+inline size_t round_up(size_t n, size_t unit) {
+    return (n + unit - 1) / unit * unit;
+}
+
+// A status, printed by its name.
+#define EXPECT_STATUS(expected, call) EXPECT_STREQ(gfk_status_name(expected), gfk_status_name(call))
+#define ASSERT_STATUS(expected, call) ASSERT_STREQ(gfk_status_name(expected), gfk_status_name(call))
+#define ASSERT_OK(call) ASSERT_STATUS(GFK_STATUS_SUCCESS, call)
+void require_success(gfk_status status, const char *what); // throws

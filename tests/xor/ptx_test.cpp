@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of the xor engine as text, run by an interpreter on host memory, at every alignment.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <tuple>
+
+#include "ptx_interpreter.h"
+#include "text.h"
+
+namespace {
+
+template <class T>
+std::vector<uint8_t> bytes_of(const T *data, size_t count) {
+    std::vector<uint8_t> bytes(count * sizeof(T));
+    std::memcpy(bytes.data(), data, bytes.size());
+    return bytes;
+}
+
+// One region at a phase modulo 16, between bytes that must stay as they are.
+struct Buffer {
+    std::vector<uint8_t> memory;
+    uint8_t *data;
+    size_t size;
+    Buffer(size_t bytes, size_t phase, uint64_t &state) : memory(bytes + 64), size(bytes) {
+        for (uint8_t &x : memory)
+            x = static_cast<uint8_t>(next_random(state));
+        data = memory.data() + 16;
+        data += (16 + phase - reinterpret_cast<uintptr_t>(data) % 16) % 16;
+    }
+};
+
+struct Case {
+    size_t bytes;
+    std::vector<size_t> phases; // of inputs and then outputs; repeated
+    bool accumulate;
+};
+
+void run_case(const Matrix &m, const gfk_xor_target &target, const PtxKernel &kernel,
+              const Case &c) {
+    uint64_t state = c.bytes;
+    std::vector<Buffer> buffers;
+    std::vector<uint64_t> addresses;
+    buffers.reserve(m.rows + m.cols);
+    for (size_t i = 0; i < m.rows + m.cols; i++) {
+        buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
+        addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
+    }
+    std::vector<std::vector<uint8_t>> before;
+    for (const Buffer &b : buffers)
+        before.push_back(b.memory);
+    const gfk_xor_shape shape =
+        gfk_xor_cut(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, c.accumulate);
+    ASSERT_LE(shape.edges, target.threads);
+    PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
+    launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
+    for (size_t i = 0; i < buffers.size(); i++)
+        launch.regions.push_back({buffers[i].data, buffers[i].data + c.bytes, i >= m.cols});
+    try {
+        kernel.run(launch);
+    } catch (const std::runtime_error &e) {
+        FAIL() << e.what();
+    }
+    const size_t symbol = m.field.w / 8;
+    std::vector<uint32_t> in(m.cols);
+    for (size_t j = 0; j < m.rows; j++) {
+        std::vector<uint8_t> &expected = before[m.cols + j];
+        const size_t base =
+            static_cast<size_t>(buffers[m.cols + j].data - buffers[m.cols + j].memory.data());
+        for (size_t at = 0; at < c.bytes; at += symbol) {
+            for (size_t i = 0; i < m.cols; i++) {
+                in[i] = 0;
+                std::memcpy(&in[i], buffers[i].data + at, symbol);
+            }
+            uint32_t value = expected_word(m, j, in.data());
+            uint32_t old = 0;
+            std::memcpy(&old, &expected[base + at], symbol);
+            value ^= c.accumulate ? old : 0;
+            std::memcpy(&expected[base + at], &value, symbol);
+        }
+        ASSERT_EQ(buffers[m.cols + j].memory, expected) << "output " << j;
+    }
+}
+
+// A check of right outputs marks nothing; of wrong ones, what is wrong and perhaps its neighbour.
+void run_check(const Matrix &m, const gfk_xor_target &target, const PtxKernel &kernel,
+               const Case &c) {
+    constexpr unsigned shift = 4;
+    uint64_t state = c.bytes;
+    std::vector<Buffer> buffers;
+    std::vector<uint64_t> addresses;
+    buffers.reserve(m.rows + m.cols);
+    for (size_t i = 0; i < m.rows + m.cols; i++) {
+        buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
+        addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
+    }
+    const size_t symbol = m.field.w / 8;
+    std::vector<uint32_t> in(m.cols);
+    for (size_t at = 0; at < c.bytes; at += symbol) {
+        for (size_t i = 0; i < m.cols; i++) {
+            in[i] = 0;
+            std::memcpy(&in[i], buffers[i].data + at, symbol);
+        }
+        for (size_t j = 0; j < m.rows; j++) {
+            const uint32_t value = expected_word(m, j, in.data());
+            std::memcpy(buffers[m.cols + j].data + at, &value, symbol);
+        }
+    }
+    std::vector<uint32_t> marks((c.bytes >> shift) + 1);
+    gfk_xor_shape shape =
+        gfk_xor_cut(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, false);
+    shape.mode = GFK_XOR_CHECK;
+    shape.marks = reinterpret_cast<uintptr_t>(marks.data());
+    shape.shift = shift;
+    PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
+    launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
+    for (const Buffer &b : buffers)
+        launch.regions.push_back({b.data, b.data + c.bytes, false});
+    auto *first = reinterpret_cast<uint8_t *>(marks.data());
+    launch.regions.push_back({first, first + 4 * marks.size(), true});
+    const auto run = [&] {
+        std::fill(marks.begin(), marks.end(), 0);
+        try {
+            kernel.run(launch);
+        } catch (const std::runtime_error &e) {
+            ADD_FAILURE() << e.what();
+        }
+    };
+    run();
+    ASSERT_EQ(std::count(marks.begin(), marks.end(), 0u), static_cast<long>(marks.size()));
+    for (size_t n = 0; n < 4; n++) {
+        const size_t at = n == 0 ? 0 : n == 1 ? c.bytes - 1 : next_random(state) % c.bytes;
+        uint8_t &byte = buffers[m.cols + next_random(state) % m.rows].data[at];
+        const uint8_t flip = static_cast<uint8_t>(1u << next_random(state) % 8);
+        byte ^= flip;
+        run();
+        byte ^= flip;
+        EXPECT_EQ(marks[at >> shift], 1u) << "byte " << at;
+        for (size_t i = 0; i < marks.size(); i++)
+            EXPECT_TRUE(marks[i] == 0 || (i + 1 >= at >> shift && i <= (at >> shift) + 1))
+                << "byte " << at << " mark " << i;
+    }
+}
+
+const std::vector<unsigned> all_words = {1, 2, 4};
+
+void sweep(const Matrix &m, const std::vector<std::vector<size_t>> &phases,
+           const std::vector<size_t> &lengths, unsigned threads) {
+    for (const unsigned words : all_words) {
+        const gfk_xor_target target{90, words, threads, 0};
+        const PtxKernel kernel(ptx_of(m, target));
+        for (const auto &p : phases)
+            for (const size_t bytes : lengths)
+                for (const bool accumulate : {false, true}) {
+                    SCOPED_TRACE(
+                        "w=" + std::to_string(m.field.w) + " words=" + std::to_string(words) +
+                        " bytes=" + std::to_string(bytes) + " phase=" + std::to_string(p[0]) +
+                        " xor=" + std::to_string(accumulate));
+                    run_case(m, target, kernel, {bytes, p, accumulate});
+                    if (!accumulate)
+                        run_check(m, target, kernel, {bytes, p, false});
+                    if (testing::Test::HasFailure())
+                        return;
+                }
+    }
+}
+
+class XorPtx : public testing::TestWithParam<unsigned> {
+  protected:
+    std::vector<size_t> lengths(size_t last) const { // in bytes; a tenth of them in sanitizers
+        std::vector<size_t> result;
+        for (size_t n = GetParam() / 8; n <= last; n += GetParam() / 8 * (GFK_TEST_REDUCED ? 9 : 1))
+            result.push_back(n);
+        return result;
+    }
+};
+
+TEST_P(XorPtx, OnePhase) {
+    const Matrix m = make_matrix("random", field_of(GetParam()), 2, 3);
+    std::vector<std::vector<size_t>> phases;
+    for (size_t phase = 0; phase < 16; phase += GFK_TEST_REDUCED ? 5 : 1)
+        phases.push_back({phase});
+    sweep(m, phases, lengths(70), 32);
+}
+
+TEST_P(XorPtx, DifferentPhases) {
+    const Matrix m = make_matrix("random", field_of(GetParam()), 2, 3);
+    sweep(m,
+          {{0, 1, 2, 3, 4}, {4, 8, 12, 0, 4}, {15, 0, 7, 9, 1}, {2, 2, 2, 2, 6}, {0, 0, 0, 0, 1}},
+          lengths(70), 32);
+}
+
+TEST_P(XorPtx, SeveralBlocks) {
+    const Matrix m = make_matrix("cauchy", field_of(GetParam()), 2, 4);
+    sweep(m, {{0}, {4}, {8, 3}}, {32 * 16, 32 * 16 + 4, 96 * 16 - 4, 96 * 16 + 36}, 32);
+}
+
+TEST_P(XorPtx, Structured) { // values that are an input, zero, or the same for two outputs
+    for (const char *kind : {"identity", "zero", "same", "ones", "top"})
+        sweep(make_matrix(kind, field_of(GetParam()), 3, 4), {{0}, {4}, {1, 2}}, {4, 16, 100}, 32);
+}
+
+TEST_P(XorPtx, Polynomials) {
+    for (const uint64_t low : {UINT64_C(0x1b), UINT64_C(0xf3), UINT64_C(0x2b), UINT64_C(0xa011),
+                               UINT64_C(0xaf), UINT64_C(0xffed), UINT64_C(0xa8a526f5)}) {
+        gfk_field field;
+        const uint64_t polynomial = (UINT64_C(1) << GetParam()) | low;
+        if (gfk_field_init(&field, GetParam(), polynomial) == GFK_STATUS_SUCCESS)
+            for (const auto &[kind, rows, cols] :
+                 {std::tuple<const char *, size_t, size_t>{"random", 3, 5},
+                  {"random", 3, 1},
+                  {"equal", 8, 2}})
+                sweep(make_matrix(kind, field, rows, cols), {{0}, {1}}, {64, 132}, 32);
+    }
+}
+
+TEST_P(XorPtx, Updates) { // the doubling of inputs
+    for (const auto &[kind, rows, cols] : {std::tuple<const char *, size_t, size_t>{"equal", 4, 2},
+                                           {"random", 4, 1},
+                                           {"random", 5, 2},
+                                           {"pairs", 6, 4}})
+        sweep(make_matrix(kind, field_of(GetParam()), rows, cols), {{0}, {4}, {1, 2}}, {4, 16, 100},
+              32);
+}
+
+TEST_P(XorPtx, Wide) { // doublings by multiplications among them
+    sweep(make_matrix("random", field_of(GetParam()), 12, 12), {{0}, {4, 5}}, {256}, 32);
+    sweep(make_matrix("random", field_of(GetParam()), 18, 50), {{0}}, {64}, 32);
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, XorPtx, testing::Values(8u, 16u, 32u),
+                         [](const auto &p) { return "w" + std::to_string(p.param); });
+
+// The interpreter itself: a kernel that reaches beyond a region is found out.
+TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
+    const Matrix m = make_matrix("random", field_of(8), 1, 1);
+    const gfk_xor_target target{90, 4, 32, 0};
+    const PtxKernel kernel(ptx_of(m, target));
+    alignas(16) uint8_t in[32] = {}, out[32] = {};
+    const uint64_t addresses[] = {reinterpret_cast<uintptr_t>(in),
+                                  reinterpret_cast<uintptr_t>(out)};
+    gfk_xor_shape shape{};
+    shape.tail = 32;
+    shape.units = 2;
+    shape.blocks = 1;
+    PtxKernel::Launch launch{1, 32, {bytes_of(addresses, 2), bytes_of(&shape, 1)}, {}};
+    launch.regions = {{in, in + 32, false}, {out, out + 32, true}};
+    EXPECT_NO_THROW(kernel.run(launch));
+    launch.regions = {{in, in + 31, false}, {out, out + 32, true}};
+    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+    launch.regions = {{in, in + 32, false}, {out, out + 32, false}};
+    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+    launch.regions = {{in, in + 32, false}, {out, out + 16, true}};
+    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+}
+
+// ---- cutting -----------------------------------------------------------------------------------
+
+TEST(XorCut, LongestRegionFitsIntoTheNumbers) {
+    for (const unsigned words : all_words) {
+        const gfk_xor_target target{90, words, 128, 0};
+        for (const uint64_t phase : {0, 1}) {
+            uint64_t regions[2] = {1 << 20, (1 << 20) + phase};
+            const gfk_xor_shape s = gfk_xor_cut(&target, 8, regions, 2, GFK_XOR_LONGEST, false);
+            const uint64_t unit = phase ? 4 : 4 * words;
+            EXPECT_EQ(uint64_t{s.units} * unit + s.edges, GFK_XOR_LONGEST);
+            EXPECT_EQ(s.unaligned, phase);
+            EXPECT_LT(uint64_t{s.blocks} * target.threads, UINT64_C(1) << 32);
+            EXPECT_LT(s.blocks, UINT32_C(1) << 31);
+        }
+    }
+}
+
+// ---- what identifies a kernel ------------------------------------------------------------------
+
+TEST(XorKey, EverythingMatters) {
+    std::vector<std::string> keys;
+    const auto add = [&](const Matrix &m, gfk_xor_target target, const char *compiler) {
+        const gfk_bytes key =
+            gfk_xor_key(&m.field, m.rows, m.cols, m.elements.data(), &target, compiler);
+        ASSERT_NE(key.data, nullptr);
+        keys.emplace_back(static_cast<const char *>(key.data), key.size);
+        std::free(key.data);
+    };
+    Matrix m = make_matrix("random", field_of(8), 2, 3);
+    add(m, {90, 4, 128, 0}, "a");
+    add(m, {90, 4, 128, 5}, "a");
+    add(m, {80, 4, 128, 0}, "a");
+    add(m, {90, 2, 128, 0}, "a");
+    add(m, {90, 4, 256, 0}, "a");
+    add(m, {90, 4, 128, 0}, "b");
+    std::swap(m.rows, m.cols);
+    add(m, {90, 4, 128, 0}, "a");
+    std::swap(m.rows, m.cols);
+    m.elements[5] ^= 1;
+    add(m, {90, 4, 128, 0}, "a");
+    m.elements[5] ^= 1;
+    m.field = field_of(8, 0x11b);
+    add(m, {90, 4, 128, 0}, "a");
+    for (size_t i = 0; i < keys.size(); i++)
+        for (size_t j = 0; j < i; j++)
+            EXPECT_NE(keys[i], keys[j]) << i << " " << j;
+}
+
+// A change of the generated text needs a new GFK_XOR_GENERATOR, or caches would go on giving the
+// old kernels. Then the number here follows.
+TEST(XorKey, GeneratorVersion) {
+    const auto hash_of = [](const char *kind,
+                            const std::vector<std::pair<size_t, size_t>> &shapes) {
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+        for (const unsigned w : {8u, 16u, 32u})
+            for (const auto &[rows, cols] : shapes) {
+                const Matrix m = make_matrix(kind, field_of(w), rows, cols);
+                for (const char c : ptx_of(m, gfk_xor_choose_target(w, rows, cols, 90)))
+                    hash = (hash ^ static_cast<uint8_t>(c)) * UINT64_C(0x100000001b3);
+            }
+        return hash;
+    };
+    const uint64_t codes = hash_of("random", {{2, 4}, {4, 10}, {16, 32}});
+    const uint64_t updates = hash_of("equal", {{2, 2}, {4, 2}, {4, 1}});
+    EXPECT_EQ(GFK_XOR_GENERATOR, 7);
+    EXPECT_EQ(codes, UINT64_C(0x069a7909d2fc2568)) << std::hex << "0x" << codes;
+    EXPECT_EQ(updates, UINT64_C(0xbd5abed574417b83)) << std::hex << "0x" << updates;
+}
+
+} // namespace
