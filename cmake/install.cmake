@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gfk)
 install(TARGETS gfk EXPORT gfk_targets)
-if(GFK_TOOL)
+if(TARGET gfk_tool)
   install(TARGETS gfk_tool)
   install(FILES docs/man/gfk.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES tools/completion/gfk.bash

@@ -5,6 +5,7 @@
 #define GFK_HOST_RS_ARITHMETIC_H
 
 #include <gfk/field.h>
+#include <stddef.h>
 
 #ifdef __CUDACC__
 #define GFK_RS_BOTH static __host__ __device__ inline
