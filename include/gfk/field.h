@@ -13,10 +13,10 @@ extern "C" {
 #endif
 
 /* GF(2^w) = GF(2)[x] / polynomial. An element is a w-bit integer whose bit i is the coefficient of
- * x^i. A plain value: copy it freely; it owns nothing. Only gfk_field_init makes one. */
+ * x^i. A plain value, which may be copied and owns nothing. Only gfk_field_init makes one. */
 typedef struct gfk_field {
     unsigned w;          /* 8, 16 or 32 */
-    uint32_t generator;  /* the smallest element whose powers are all non-zero elements */
+    uint32_t generator;  /* the smallest element whose powers give all non-zero elements */
     uint64_t polynomial; /* with its leading term: bit w is set */
 } gfk_field;
 
@@ -38,10 +38,10 @@ typedef struct gfk_field {
 GFK_API gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial);
 
 /* Scalar arithmetic. Operands must be below 2^w: INVALID_CONSTANT otherwise. NULL pointers give
- * INVALID_ARGUMENT, and so does a field that was put together by hand, as far as it shows: these
- * functions do not repeat gfk_field_init's tests. Addition and subtraction are XOR, written a ^ b.
- * Any thread; no tables are used or kept, so a multiplication or an inverse costs O(w) steps and a
- * power O(w) multiplications. */
+ * INVALID_ARGUMENT. So does a field that gfk_field_init did not make, if its members show it:
+ * these functions do not repeat the irreducibility test. Addition and subtraction are XOR, written
+ * a ^ b. Any thread. The functions use no tables: a multiplication or an inverse takes O(w) steps,
+ * a power O(w) multiplications. */
 
 /* gfk_field_multiply: *product = a * b. */
 GFK_API gfk_status gfk_field_multiply(const gfk_field *field, uint32_t a, uint32_t b,

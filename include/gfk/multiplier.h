@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Multipliers: a field, a kernel and a device, bound together and ready to multiply regions. */
+/* Multipliers: a field, a kernel of the list and a device, with the field's tables. Region calls
+ * take a multiplier. */
 #ifndef GFK_MULTIPLIER_H
 #define GFK_MULTIPLIER_H
 
@@ -20,17 +21,17 @@ extern "C" {
  * memory for CUDA rows). Any number of threads may use one at the same time, on any streams. */
 typedef struct gfk_multiplier *gfk_multiplier_t;
 
-/* Which kernel to use. Start from GFK_MULTIPLIER_DESC_INIT and set what matters; every field left
- * alone means "the library's choice". */
+/* Which kernel to use. Start from GFK_MULTIPLIER_DESC_INIT; the library chooses for every field
+ * that keeps its initial value. */
 typedef struct gfk_multiplier_desc {
     size_t size;        /* sizeof(gfk_multiplier_desc), so that the struct can grow */
-    const char *kernel; /* a row's id; the next four must then be 0 or agree with it */
+    const char *kernel; /* a kernel id; the next four fields must then be 0 or agree with it */
     gfk_method method;
     gfk_implementation implementation;
     unsigned arg1; /* SPLIT: the two widths of GF-Complete's "SPLIT arg1 arg2"; GROUP: gs */
-    unsigned arg2; /* and gr. 0 means the row's own. The order does not matter for SPLIT. */
-    int device; /* CUDA device number; -1: the calling thread's current device. A number rules host
-                   rows out, unless implementation or kernel names them. */
+    unsigned arg2; /* and gr. 0: the kernel's default. For SPLIT the order does not matter. */
+    int device; /* CUDA device number; -1: the calling thread's current device. A number excludes
+                   host kernels, unless implementation or kernel names them. */
     uint64_t table_limit; /* bytes allowed for tables plus workspace; 0: GFK_DEFAULT_TABLE_LIMIT */
 } gfk_multiplier_desc;
 
@@ -49,10 +50,11 @@ typedef struct gfk_multiplier_info {
     uint64_t reserved[4]; /* 0 */
 } gfk_multiplier_info;
 
-/* gfk_multiplier_desc_parse: fills method, arg1 and arg2 of *desc from a GF-Complete method string.
+/* gfk_multiplier_desc_parse: fills method, arg1 and arg2 of *desc from a GF-Complete method
+ * string.
  *
- * text  "SPLIT 8 4 - -", "LOG - -", "GROUP 4 8 - -", "DEFAULT - -", ...: a method, its numbers, and
- *       up to two "-" for GF-Complete's default region and division options; a leading "-m" is
+ * text  "SPLIT 8 4 - -", "LOG - -", "GROUP 4 8 - -", "DEFAULT - -", ...: a method, its numbers,
+ *       and up to two "-" for GF-Complete's default region and division options; a leading "-m" is
  *       accepted. Words are separated by blanks.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL); UNKNOWN_METHOD (no such word, or numbers that the
@@ -63,38 +65,38 @@ typedef struct gfk_multiplier_info {
 GFK_API gfk_status gfk_multiplier_desc_parse(gfk_multiplier_desc *desc, const char *text);
 
 /* gfk_multiplier_query: which row would gfk_multiplier_create take, and how many bytes does it
- * need? Nothing is allocated, and table_limit does not refuse here, so this is also how to learn
- * the number of bytes behind TABLE_LIMIT.
+ * need? Nothing is allocated, and table_limit is not applied. After TABLE_LIMIT this call tells
+ * the number of bytes needed.
  *
  * desc  NULL means GFK_MULTIPLIER_DESC_INIT
  *
- * The choice: rows that match every field set in desc; of those the first, in the order of measured
- * speed (src/host/preference.def, generated from results/), that can run here and, if several can,
- * fits table_limit. With AUTO for everything that is the fastest CUDA row if there is a device and
- * else the fastest host row. Nothing else is ever put in place of what desc names.
+ * The choice: rows that match every field set in desc; of those the first, in the order of
+ * measured speed, that can run here and, if several can, fits table_limit. With AUTO everywhere
+ * the choice is the fastest CUDA row if there is a device, else the fastest host row. The library
+ * never replaces a row that desc names.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, an enumerator
- * or size out of range, a kernel whose method, width or parameters contradict desc); UNKNOWN_METHOD
- * (no row matches); NOT_SUPPORTED or NO_DEVICE (rows match, but none can run here;
- * gfk_kernel_available has the sentence); CUDA (the device does not answer). Asking about a device
- * makes its primary context, as any CUDA call does. */
+ * or size out of range, a kernel whose method, width or parameters contradict desc);
+ * UNKNOWN_METHOD (no row matches); NOT_SUPPORTED or NO_DEVICE (rows match, but none can run here;
+ * gfk_kernel_available has the sentence); CUDA (the device does not answer). A query about a
+ * device creates its primary context, as any CUDA call does. */
 GFK_API gfk_status gfk_multiplier_query(const gfk_field *field, const gfk_multiplier_desc *desc,
                                         gfk_multiplier_info *info);
 
-/* gfk_multiplier_create: makes the multiplier that gfk_multiplier_query describes, and builds its
- * tables. May allocate, upload, launch and synchronize; not capturable. The tables of a CUDA row
- * are in the memory of its device; the calling thread's current device is left as it was.
+/* gfk_multiplier_create: creates the multiplier that gfk_multiplier_query describes, and builds
+ * its tables. May allocate, upload, launch and synchronize; not capturable. The tables of a CUDA
+ * row are in the memory of its device; the calling thread's current device is left as it was.
  *
  * Returns what gfk_multiplier_query returns, and TABLE_LIMIT (tables plus workspace need more than
  * table_limit bytes), OUT_OF_MEMORY, CUDA. On an error *multiplier is unchanged. Any thread. */
 GFK_API gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *field,
                                          const gfk_multiplier_desc *desc);
 
-/* gfk_multiplier_get_info: what the multiplier is. INVALID_ARGUMENT for NULL. Any thread. */
+/* gfk_multiplier_get_info: describes the multiplier. INVALID_ARGUMENT for NULL. Any thread. */
 GFK_API gfk_status gfk_multiplier_get_info(gfk_multiplier_t multiplier, gfk_multiplier_info *info);
 
-/* gfk_multiplier_destroy: frees the tables. NULL is allowed. The caller sees to it that no call or
- * kernel that uses the multiplier, and no graph that will be launched again, is still pending. */
+/* gfk_multiplier_destroy: frees the tables. NULL is allowed. No call or kernel that uses the
+ * multiplier, and no launch of a graph that captured one, may be pending. */
 GFK_API void gfk_multiplier_destroy(gfk_multiplier_t multiplier);
 
 #ifdef __cplusplus

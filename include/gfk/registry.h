@@ -18,18 +18,19 @@ extern "C" {
 #define GFK_LABEL_ABLATION 1u /* reproduces a published step; slower on purpose, never AUTO */
 #define GFK_LABEL_GIANT 2u    /* needs more than 1 GiB of tables or workspace */
 
-/* One row of the list. Rows are constant, and exist in every build: a row that cannot run here says
- * why through gfk_kernel_available. */
+/* One row of the list. Rows are constant and exist in every build. gfk_kernel_available tells why
+ * a row cannot run here. */
 typedef struct gfk_kernel_info {
     const char *id; /* <method>_w<W>_<implementation>[_<variant>] */
     gfk_method method;
     unsigned w;
     gfk_implementation implementation;
-    const char *variant;    /* "" for the row that stands for its cell */
+    const char *variant;    /* "" for the main row of its method, width and implementation */
     const char *parameters; /* SPLIT: part widths; GROUP: gs and gr; "" for the others */
     unsigned arg1, arg2;    /* the same as numbers, in GF-Complete's order; 0 for the others */
-    unsigned arg_min;       /* 0: the parameters are fixed. Otherwise arg1 and arg2 are */
-    unsigned arg_max;       /* defaults and each may be chosen from arg_min to arg_max */
+    unsigned arg_min;       /* 0: the parameters are fixed. Otherwise arg1 and arg2 are defaults,
+ */
+    unsigned arg_max;       /* and a descriptor may choose each from arg_min to arg_max */
     unsigned labels;
     uint64_t table_bytes;     /* tables of the field, which a multiplier owns */
     uint64_t workspace_bytes; /* tables of a constant, in the caller's workspace */
@@ -52,9 +53,9 @@ GFK_API const gfk_kernel_info *gfk_kernel_find(const char *id);
  * device  a CUDA device number, or -1 for the calling thread's current one; ignored by host rows
  * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
  *
- * Returns SUCCESS; INVALID_ARGUMENT (info is not a row of this list); NOT_SUPPORTED (this build has
- * no CUDA, or the device lacks what the row needs); NO_DEVICE; CUDA (the device does not answer).
- * Memory is not looked at. Any thread. */
+ * Returns SUCCESS; INVALID_ARGUMENT (info is not a row of this list); NOT_SUPPORTED (this build
+ * has no CUDA, or the device lacks what the row needs); NO_DEVICE; CUDA (the device does not
+ * answer). Free memory is not checked. Any thread. */
 GFK_API gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device,
                                         const char **reason);
 

@@ -14,13 +14,13 @@ extern "C" {
 typedef enum gfk_status {
     GFK_STATUS_SUCCESS = 0,
     GFK_STATUS_INVALID_ARGUMENT,     /* NULL, an enumerator out of range, a misaligned workspace */
-    GFK_STATUS_INVALID_SIZE,         /* a length that is not whole symbols, or wraps around */
+    GFK_STATUS_INVALID_SIZE,         /* a length that is not whole symbols, or overflows */
     GFK_STATUS_OVERLAP,              /* two regions overlap and are not the same region */
     GFK_STATUS_NOT_SUPPORTED,        /* known, but not offered by this build or this device */
     GFK_STATUS_WORKSPACE_TOO_SMALL,  /* the workspace is missing or too short */
     GFK_STATUS_TABLE_LIMIT,          /* tables and workspace would exceed table_limit */
     GFK_STATUS_OUT_OF_MEMORY,        /* an allocation failed, on the host or on the device */
-    GFK_STATUS_NO_DEVICE,            /* no driver, no device, or not a device of this number */
+    GFK_STATUS_NO_DEVICE,            /* no driver, no device, or no device of this number */
     GFK_STATUS_WRONG_DEVICE,         /* the current CUDA device is not the multiplier's */
     GFK_STATUS_SINGULAR,             /* a matrix has no inverse */
     GFK_STATUS_TOO_MANY_ERASURES,    /* more regions lost than the code can rebuild */
@@ -39,7 +39,8 @@ typedef enum gfk_status {
  * no status gives "GFK_STATUS_UNKNOWN". The text is static. Any thread. */
 GFK_API const char *gfk_status_name(gfk_status status);
 
-/* gfk_status_description: one sentence for a person. Never NULL. The text is static. Any thread. */
+/* gfk_status_description: one sentence for a person. Never NULL. The text is static. Any thread.
+ */
 GFK_API const char *gfk_status_description(gfk_status status);
 
 #ifdef __cplusplus

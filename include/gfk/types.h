@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* A CUDA stream. The same type as cudaStream_t, named without a CUDA header. NULL is the default
- * stream. Rows of the host implementation take NULL only. */
+/* A CUDA stream: the type of cudaStream_t, without a CUDA header. NULL is the default stream. Host
+ * rows take NULL only. */
 typedef struct CUstream_st *gfk_stream_t;
 
 /* How one constant times one symbol is computed. The names are GF-Complete's; docs/methods has a
@@ -34,7 +34,7 @@ typedef enum gfk_implementation {
     GFK_IMPLEMENTATION_OPT       /* CUDA, as fast as the method allows */
 } gfk_implementation;
 
-/* What becomes of the bytes that are in dst already. */
+/* Does the result replace the contents of dst, or is it added to them? */
 typedef enum gfk_accumulate {
     GFK_SET = 0, /* dst = c * src; dst is never read */
     GFK_XOR = 1  /* dst = dst + c * src, where + is XOR */

@@ -66,8 +66,7 @@ static int restore_file(decoding *d, coder *c) {
     return code;
 }
 
-/* ---- the output --------------------------------------------------------------------------------
- */
+/* ---- the output ----------------------------------------------------------------------------- */
 
 static int check_free(const char *path, bool force) {
     struct stat link, status;

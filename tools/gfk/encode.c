@@ -38,8 +38,7 @@ typedef struct encoding {
     uint64_t stripe, bytes; /* read so far */
 } encoding;
 
-/* ---- the steps ---------------------------------------------------------------------------------
- */
+/* ---- the steps ------------------------------------------------------------------------------ */
 
 static int read_step(void *pointer, void *context) {
     encoding *e = context;
@@ -79,8 +78,7 @@ static int write_step(void *pointer, void *context) {
     return code;
 }
 
-/* ---- one file ----------------------------------------------------------------------------------
- */
+/* ---- one file ------------------------------------------------------------------------------- */
 
 /* What was read is one state of the file, not the beginning of one and the end of another. */
 static int check_unchanged(const encoding *e) {

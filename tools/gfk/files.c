@@ -18,8 +18,7 @@
 #include "progress.h"
 #include "report.h"
 
-/* ---- paths -------------------------------------------------------------------------------------
- */
+/* ---- paths ---------------------------------------------------------------------------------- */
 
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -50,8 +49,7 @@ int path_look(const char *path, struct stat *status) {
     return error == ENOENT || lstat(path, status) != 0 ? ENOENT : error;
 }
 
-/* ---- reading and writing -----------------------------------------------------------------------
- */
+/* ---- reading and writing -------------------------------------------------------------------- */
 
 ssize_t read_all(int fd, void *memory, size_t bytes) {
     size_t done = 0;
@@ -125,8 +123,7 @@ bool write_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset) {
     return transfer_pieces(pwritev, fd, pieces, count, offset) == (ssize_t)bytes;
 }
 
-/* ---- files that are not complete ---------------------------------------------------------------
- */
+/* ---- files that are not complete ------------------------------------------------------------ */
 
 /* The files to remove when a signal comes. The mutex is also held while files get their names, so
  * that a signal finds none or all of them there. */
@@ -257,8 +254,7 @@ void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length
     closedir(entries);
 }
 
-/* ---- one at a time -----------------------------------------------------------------------------
- */
+/* ---- one at a time -------------------------------------------------------------------------- */
 
 int folder_lock(const char *folder, bool exclusive) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -12,8 +12,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* ---- paths; NULL: no memory --------------------------------------------------------------------
- */
+/* ---- paths; NULL: no memory ----------------------------------------------------------------- */
 
 char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
 const char *path_name(const char *path); /* what follows the last slash */
@@ -22,8 +21,7 @@ char *path_join(const char *folder, const char *name);
  * of a link that it does not follow. */
 int path_look(const char *path, struct stat *status);
 
-/* ---- reading and writing -----------------------------------------------------------------------
- */
+/* ---- reading and writing -------------------------------------------------------------------- */
 
 /* Reads until the memory is full or the file ends; the number of bytes, or -1 with errno. */
 ssize_t read_all(int fd, void *memory, size_t bytes);
@@ -33,8 +31,7 @@ ssize_t read_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset)
 bool write_all(int fd, const void *memory, size_t bytes);
 bool write_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset);
 
-/* ---- files that are not complete ---------------------------------------------------------------
- */
+/* ---- files that are not complete ------------------------------------------------------------ */
 
 typedef struct temp_file {
     int fd;     /* -1: none */
@@ -60,8 +57,7 @@ size_t temp_name_length(const char *name);
 void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length, void *context),
                 void *context);
 
-/* ---- one at a time -----------------------------------------------------------------------------
- */
+/* ---- one at a time -------------------------------------------------------------------------- */
 
 /* Locks a folder against other runs of this tool; the descriptor to close, or -1 after a message.
  */

@@ -34,8 +34,7 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
     return true;
 }
 
-/* ---- headers of shards -------------------------------------------------------------------------
- */
+/* ---- headers of shards ---------------------------------------------------------------------- */
 
 enum { /* offsets */
        AT_VERSION = 8,
@@ -140,8 +139,7 @@ bool shard_header_same_set(const shard_header *a, const shard_header *b) {
            a->hash_high == b->hash_high && strcmp(a->name, b->name) == 0;
 }
 
-/* ---- headers of blocks -------------------------------------------------------------------------
- */
+/* ---- headers of blocks ---------------------------------------------------------------------- */
 
 enum {
     AT_BLOCK_INDEX = 4,
@@ -179,8 +177,7 @@ format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK
     return FORMAT_OK;
 }
 
-/* ---- where things are --------------------------------------------------------------------------
- */
+/* ---- where things are ----------------------------------------------------------------------- */
 
 static uint64_t stripe_bytes(const shard_header *header) { /* of the file, in a whole stripe */
     return header->k * header->block_bytes;

@@ -56,8 +56,7 @@ bool shard_header_same_set(const shard_header *a, const shard_header *b);
 void block_header_write(const block_header *header, uint8_t bytes[BLOCK_HEADER_BYTES]);
 format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK_HEADER_BYTES]);
 
-/* ---- where things are --------------------------------------------------------------------------
- */
+/* ---- where things are ----------------------------------------------------------------------- */
 
 uint64_t stripe_count(const shard_header *header);
 /* Bytes of each block of a stripe; the last stripe's may be shorter. */

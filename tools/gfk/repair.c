@@ -47,8 +47,7 @@ static int pass(repairing *r, restore_sink *sink, restore_result *result) {
     return code;
 }
 
-/* ---- the places of the new shards --------------------------------------------------------------
- */
+/* ---- the places of the new shards ----------------------------------------------------------- */
 
 /* The source that a file was found as; NULL: as none, or nobody looked. */
 static const shard_source *find_source(const shard_set *set, const struct stat *status) {

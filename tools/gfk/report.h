@@ -36,8 +36,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * shards, may hold what a terminal takes for orders, or look like lines of the tool. */
 void disarm(char *line);
 
-/* ---- the JSON object, one per file; calls without --json do nothing -----------------------------
- */
+/* ---- the JSON object, one per file; calls without --json do nothing ------------------------- */
 
 void json_begin(const char *command);
 void json_string(const char *key, const char *value);

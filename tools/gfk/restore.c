@@ -25,8 +25,7 @@ typedef struct restore {
     uint64_t *counts;
 } restore;
 
-/* ---- which shards are needed -------------------------------------------------------------------
- */
+/* ---- which shards are needed ---------------------------------------------------------------- */
 
 /* A list of shards in a text; it ends with "..." where it is too long. */
 typedef struct shard_list {
@@ -73,8 +72,7 @@ static int fail_for_stripe(const restore *r, const batch *b, size_t stripe) {
                 missing.count == 0 ? "none" : missing.text, b->k - good);
 }
 
-/* ---- one stripe --------------------------------------------------------------------------------
- */
+/* ---- one stripe ----------------------------------------------------------------------------- */
 
 /* Rebuilds from blocks whose state is `least` or better, in `count` stripes that have the same. */
 static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_state least,
@@ -139,8 +137,7 @@ static int check(restore *r, batch *b, size_t stripe, bool *done) {
     return code;
 }
 
-/* ---- the steps ---------------------------------------------------------------------------------
- */
+/* ---- the steps ------------------------------------------------------------------------------ */
 
 static int read_step(void *pointer, void *context) {
     restore *r = context;
@@ -218,8 +215,7 @@ static int write_step(void *pointer, void *context) {
     return code;
 }
 
-/* ---- the pass ----------------------------------------------------------------------------------
- */
+/* ---- the pass ------------------------------------------------------------------------------- */
 
 /* How many stripes the longest copy of a shard reaches, the last one perhaps in part. */
 static uint64_t reach(const shard_header *header, const shard_source *source) {

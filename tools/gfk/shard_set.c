@@ -12,8 +12,7 @@
 #include "report.h"
 #include "shard_names.h"
 
-/* ---- what is there -----------------------------------------------------------------------------
- */
+/* ---- what is there -------------------------------------------------------------------------- */
 
 static bool named_like_a_shard(const char *path, size_t *base_length, uint32_t *index) {
     const char *name = path_name(path);
@@ -132,8 +131,7 @@ static char *base_of(char *const *arguments, size_t count) {
     return strdup(arguments[0]);
 }
 
-/* ---- which set ---------------------------------------------------------------------------------
- */
+/* ---- which set ------------------------------------------------------------------------------ */
 
 static bool has_geometry(const shard_source *source) {
     return source->head || source->tail;
@@ -272,8 +270,7 @@ static int find(shard_set *set, char *const *arguments, size_t count) {
     return code == 0 ? assign(set) : code;
 }
 
-/* ---- for others --------------------------------------------------------------------------------
- */
+/* ---- for others ----------------------------------------------------------------------------- */
 
 int shard_set_open(shard_set *set, char *const *arguments, size_t count) {
     *set = (shard_set){0};
