@@ -89,7 +89,7 @@ def the_completion():
 
 
 def the_first_example_of_the_readme():
-    block = re.search(r"^```sh\n(.*?)^```$", read("README.md"), re.M | re.S)[1]
+    block = re.search(r"^## Files$.*?^```sh\n(.*?)^```$", read("README.md"), re.M | re.S)[1]
     lines = block.splitlines()
     start = lines.index("") + 1  # behind building
     check(lines[0].startswith("./scripts/quickstart.sh tool") and "gfk decode" in block, block)
