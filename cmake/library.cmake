@@ -50,7 +50,7 @@ function(gfk_add_library target)
   if(GFK_HAVE_CUDA)
     target_sources(
       ${target}
-      PRIVATE ${host}/device/bus_cuda.c ${host}/device/code_cuda.c ${host}/device/device_cuda.c
+      PRIVATE ${host}/device/device_cuda.c
               $<TARGET_OBJECTS:gfk_xor> $<TARGET_OBJECTS:gfk_xor_generator>
               $<TARGET_OBJECTS:gfk_xor_prebuilt> $<TARGET_OBJECTS:gfk_kernels>
               $<TARGET_OBJECTS:gfk_wgmma>)
@@ -58,7 +58,7 @@ function(gfk_add_library target)
     # The xor engine looks for nvJitLink at run time.
     target_link_libraries(${target} PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})
   else()
-    target_sources(${target} PRIVATE ${host}/device/bus_none.c ${host}/device/device_none.c
+    target_sources(${target} PRIVATE ${host}/device/device_none.c
                                      ${PROJECT_SOURCE_DIR}/src/kernels/none.c)
   endif()
   if(NOT BUILD_SHARED_LIBS)

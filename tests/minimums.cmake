@@ -63,7 +63,7 @@ set(gfk_minimum_gpu.rs_errors 1200)
 set(gfk_minimum_gpu.rs_threads 5040)
 set(gfk_minimum_gpu.rs_async 160)
 set(gfk_minimum_gpu.rs_batch 26304)
-# Calls on host memory; devices that are made of nothing fail at moments that differ a little.
+# Calls on host memory; simulated devices fail at moments that differ a little.
 set(gfk_minimum_host.host_product 1076)
 set(gfk_minimum_host.host_multiply 600)
 set(gfk_minimum_host.host_rs 1722)

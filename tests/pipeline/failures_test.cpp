@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "fixture.h"
-#include "support/fake_bus.h"
+#include "support/simulated_device.h"
 
 namespace {
 
@@ -11,12 +11,12 @@ class HostFailures : public HostTest {
   protected:
     void SetUp() override {
         set({});
-        left_ = fake_bus_left();
+        left_ = simulated_device_left();
         HostTest::SetUp();
     }
     void TearDown() override {
-        EXPECT_EQ(left_, fake_bus_left());
-        EXPECT_EQ(0u, fake_bus_faults());
+        EXPECT_EQ(left_, simulated_device_left());
+        EXPECT_EQ(0u, simulated_device_faults());
         set({});
     }
     struct Failure {
@@ -25,10 +25,10 @@ class HostFailures : public HostTest {
         bool dies = false;
         gfk_status status = GFK_STATUS_CUDA;
         size_t memory = size_t(1) << 30, pinned = size_t(1) << 30;
-        fake_time time = FAKE_MIXED;
+        simulated_time time = SIMULATED_MIXED;
     };
     void set(const Failure &failure) {
-        fake_bus bus = FAKE_BUS_INIT;
+        simulated_device bus = SIMULATED_DEVICE_INIT;
         bus.failing = failure.device;
         bus.fails_after = failure.after;
         bus.dies = failure.dies;
@@ -36,7 +36,7 @@ class HostFailures : public HostTest {
         bus.memory = failure.memory;
         bus.pinned = failure.pinned;
         bus.time = failure.time;
-        fake_bus_set(&bus);
+        simulated_device_set(&bus);
     }
     // 14 regions in chunks of 1 KiB each.
     gfk_pipeline_desc small() const {
@@ -60,7 +60,7 @@ class HostFailures : public HostTest {
         gfk_pipeline_report report = {};
         const gfk_status status = gfk_product_host(pipeline, &field, 4, 10, matrix.data(),
                                                    stage.in(), stage.out(), bytes, mode, &report);
-        EXPECT_EQ(0, fake_bus_current());
+        EXPECT_EQ(0, simulated_device_current());
         count_checked();
         return {status, stage.as_expected(), report};
     }
@@ -68,10 +68,10 @@ class HostFailures : public HostTest {
 };
 
 constexpr size_t BYTES = 20000; // 20 chunks
-constexpr fake_time TIMES[] = {FAKE_MIXED, FAKE_LATE, FAKE_EARLY};
+constexpr simulated_time TIMES[] = {SIMULATED_MIXED, SIMULATED_LATE, SIMULATED_EARLY};
 
 TEST_P(HostFailures, OrdersEarlyAndLate) {
-    for (fake_time time : TIMES) {
+    for (simulated_time time : TIMES) {
         Failure none;
         none.time = time;
         set(none);
@@ -339,7 +339,7 @@ TEST_P(HostFailures, RegionsInDeviceMemory) {
     const Pipeline pipeline = make_pipeline(desc());
     if (info_of(pipeline.get()).device_count == 0)
         GTEST_SKIP() << "no device to ask about it";
-    void *there = fake_bus_device_memory(4096);
+    void *there = simulated_device_memory(4096);
     Bytes here(4096);
     const gfk_field field = make_field(8);
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
@@ -348,7 +348,7 @@ TEST_P(HostFailures, RegionsInDeviceMemory) {
     EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
                   gfk_region_multiply_host(pipeline.get(), &field, 2, here.data(), there, 4096,
                                            GFK_SET, nullptr));
-    fake_bus_device_free(there);
+    simulated_device_memory_free(there);
     count_checked(2);
 }
 

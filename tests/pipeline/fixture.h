@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests of calls on host memory. They run on every path that there is: in gfk_tests with the GPUs
-// of the machine, in gfk_host_tests with devices that are made of nothing (fake_bus.h).
+// of the machine, in gfk_host_tests with simulated devices (simulated_device.h).
 #pragma once
 
 #include "support/harness.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which path AUTO takes without a calibration, on devices that are made of nothing.
+// Which path AUTO takes without a calibration, on simulated devices.
 #include <cstring>
 
 #include "fixture.h"
-#include "support/fake_bus.h"
+#include "support/simulated_device.h"
 
 namespace {
 
@@ -12,10 +12,10 @@ constexpr size_t MIB = size_t(1) << 20;
 class HostRule : public testing::Test {
   protected:
     void SetUp() override {
-        const fake_bus bus = FAKE_BUS_INIT;
-        fake_bus_set(&bus);
+        const simulated_device bus = SIMULATED_DEVICE_INIT;
+        simulated_device_set(&bus);
     }
-    void TearDown() override { EXPECT_EQ(0u, fake_bus_faults()); }
+    void TearDown() override { EXPECT_EQ(0u, simulated_device_faults()); }
 
     // What a call does with 4 inputs and 2 outputs that have `total` bytes together.
     static gfk_pipeline_report report(size_t total, Place place, unsigned threads,

@@ -8,7 +8,7 @@ import re
 import harness
 from harness import Folder, check, gfk, shard
 
-harness.parser.add_argument("--fake", action="store_true", help="the tool has devices of nothing")
+harness.parser.add_argument("--fake", action="store_true", help="the tool has simulated devices")
 
 CODES = (("-k10", "-m4"), ("-k3", "-m2", "-w16"), ("-k4", "-m2", "-w32", "--block-size", "64K"),
          ("-k5", "-m3", "--polynomial", "0x187", "--block-size", "4160"))
@@ -28,7 +28,7 @@ def every_backend_makes_the_same_bytes():
             gfk("encode", "--device", "0", "-k1", "-m1", "f", cwd=folder.path,
                 expect=harness.BACKEND)
     print("backends:", *there)
-    check("cuda" in there or not harness.options.fake, "the devices of nothing are there")
+    check("cuda" in there or not harness.options.fake, "the simulated devices are there")
     for code in CODES:
         n = sum(int(re.sub(r"\D", "", c)) for c in code[:2])
         m = int(code[1][2:])

@@ -4,6 +4,8 @@
 #ifndef GFK_HOST_RS_ARITHMETIC_H
 #define GFK_HOST_RS_ARITHMETIC_H
 
+#include <stddef.h>
+
 #include <gfk/field.h>
 #include <stddef.h>
 

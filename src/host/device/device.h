@@ -1,36 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The little that the host side needs of CUDA. device_cuda.c has it; device_none.c stands in for it
- * in a build without CUDA and answers NOT_SUPPORTED. */
+/* The device layer: all that the host side asks of CUDA. device_cuda.c implements this header with
+ * the CUDA runtime, device_none.c stands in for it in a build without CUDA, and the tests have a
+ * simulated device with latency and injected faults. */
 #ifndef GFK_HOST_DEVICE_H
 #define GFK_HOST_DEVICE_H
 
-#include "host/region/kernel.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gfk/status.h>
+#include <gfk/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The device that a descriptor's number means: -1 is the current one. */
+/* The status of a cudaError_t. Clears the runtime's last error, so that the caller's own
+ * cudaGetLastError does not report the failure a second time. */
+gfk_status gfk_device_status(int error);
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* Sets *device to the device that a descriptor's number means; -1 is the current device. On an
+ * error *reason says why. SUCCESS, NOT_SUPPORTED (no CUDA in this build), NO_DEVICE or CUDA. */
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason);
-/* Can this device run the row? */
-gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason);
-/* Has this device a compute capability from cc_min to cc_max (0: no bound), code in this library,
- * and so much shared memory per block? */
-gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
-                                  const char **reason);
-gfk_status gfk_device_current(int *device);
-gfk_status gfk_device_select(int device);
+/* Does the device have a compute capability from cc_min to cc_max (0: no bound), code in this
+ * library, and so much shared memory per block? On an error *reason says why. */
+gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+                            const char **reason);
+gfk_status gfk_device_name(int device, char *name, size_t bytes);
 gfk_status gfk_device_processors(int device, int *processors);
 gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
-gfk_status gfk_device_alloc(void **memory, uint64_t bytes);
-/* Zeroes, in the stream's order. */
-gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream);
+
+/* SUCCESS if the device is the calling thread's current device, else WRONG_DEVICE. */
+gfk_status gfk_device_require_current(int device);
+/* Makes the device current and sets *previous to the one before. After an error the device before
+ * is current. */
+gfk_status gfk_device_enter(int device, int *previous);
+/* Makes the device before current again. Returns `status`, or, if that is SUCCESS, the status of
+ * the return. */
+gfk_status gfk_device_leave(int previous, gfk_status status);
+/* Waits for all work of a device. */
 void gfk_device_synchronize(int device);
-gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes);
-void gfk_device_free(int device, void *memory);
-/* The regions of c = 0 and c = 1. */
-gfk_status gfk_device_clear(const gfk_call *call);
-gfk_run_fn gfk_device_copy;
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+gfk_status gfk_device_alloc(void **memory, uint64_t bytes); /* on the current device */
+void gfk_device_free(int device, void *memory);             /* NULL is allowed */
+gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes); /* returns when done */
+
+typedef enum gfk_memory_kind {
+    GFK_MEMORY_PAGEABLE,
+    GFK_MEMORY_PINNED, /* devices reach all its bytes */
+    GFK_MEMORY_DEVICE  /* the CPU does not reach it */
+} gfk_memory_kind;
+gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes);
+gfk_status gfk_device_register(void *memory, size_t bytes);
+gfk_status gfk_device_unregister(void *memory);
+
+/* ---- streams, on the current device ---------------------------------------------------------- */
+
+/* Makes a stream that waits for no other stream, and an event for it. */
+gfk_status gfk_device_open(gfk_stream_t *stream, void **event);
+void gfk_device_close(gfk_stream_t stream, void *event);
+gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream);
+/* Copies `rows` rows of `bytes` bytes from pinned memory to the device, and back. Rows are `stride`
+ * bytes apart in pinned memory and `pitch` bytes on the device. */
+gfk_status gfk_device_send(void *device, size_t pitch, const void *host, size_t stride,
+                           size_t bytes, size_t rows, gfk_stream_t stream);
+gfk_status gfk_device_fetch(void *host, size_t stride, const void *device, size_t pitch,
+                            size_t bytes, size_t rows, gfk_stream_t stream);
+gfk_status gfk_device_record(void *event, gfk_stream_t stream);
+gfk_status gfk_device_wait(void *event);          /* for the event's last record */
+gfk_status gfk_device_drain(gfk_stream_t stream); /* for all work of the stream */
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+/* Loads machine code, or PTX that ends in a zero, which the driver then compiles now; sets
+ * *function to the kernel of that name. SUCCESS, OUT_OF_MEMORY, or NOT_SUPPORTED: the driver
+ * rejects the code. */
+gfk_status gfk_device_load(const void *image, const char *kernel, void **library,
+                           const void **function);
+void gfk_device_unload(void *library);
+/* Launches such a function; arguments[i] points to its parameter i. */
+gfk_status gfk_device_launch(const void *function, unsigned blocks, unsigned threads,
+                             void **arguments, gfk_stream_t stream);
 
 #ifdef __cplusplus
 }

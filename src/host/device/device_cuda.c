@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device.h with the CUDA runtime, which is linked statically and loads the driver when there is
- * one. */
+/* The device layer with the CUDA runtime, which is linked statically and loads the driver when
+ * there is one: no link to the driver's library. */
 #include <cuda_runtime_api.h>
+#include <stdio.h>
 
 #include "device.h"
 
-/* In copy.cu: is there code for the current device in this library? */
-bool gfk_device_has_code(void);
+/* device_code.cu: an error if this library has no code for the current device. */
+cudaError_t gfk_device_find_code(void);
+
+/* A failed call leaves its error in the runtime, where the caller's own cudaGetLastError would
+ * find it. */
+static void forget(cudaError_t error) {
+    if (error != cudaSuccess)
+        (void)cudaGetLastError();
+}
 
 static gfk_status status_of(cudaError_t error) {
+    forget(error);
     switch (error) {
     case cudaSuccess:
         return GFK_STATUS_SUCCESS;
@@ -19,17 +28,15 @@ static gfk_status status_of(cudaError_t error) {
     }
 }
 
-/* Takes a failed call's error out of the runtime, where the caller's own cudaGetLastError would
- * find it. */
-static gfk_status forget(cudaError_t error) {
-    if (error != cudaSuccess)
-        (void)cudaGetLastError();
-    return status_of(error);
+gfk_status gfk_device_status(int error) {
+    return status_of((cudaError_t)error);
 }
+
+/* ---- devices --------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     int count = 0;
-    if (forget(cudaGetDeviceCount(&count)) != GFK_STATUS_SUCCESS || count == 0) {
+    if (status_of(cudaGetDeviceCount(&count)) != GFK_STATUS_SUCCESS || count == 0) {
         *reason = "there is no CUDA driver or no CUDA device";
         return GFK_STATUS_NO_DEVICE;
     }
@@ -38,35 +45,43 @@ gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
         return GFK_STATUS_NO_DEVICE;
     }
     *device = requested;
-    const gfk_status status = requested == -1 ? forget(cudaGetDevice(device)) : GFK_STATUS_SUCCESS;
+    const gfk_status status =
+        requested == -1 ? status_of(cudaGetDevice(device)) : GFK_STATUS_SUCCESS;
     if (status != GFK_STATUS_SUCCESS)
         *reason = "the CUDA device does not answer";
     return status;
 }
 
-gfk_status gfk_device_capability(int device, int *cc) {
-    int major = 0, minor = 0;
-    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device))
-        return forget(cudaErrorUnknown);
-    *cc = 10 * major + minor;
-    return GFK_STATUS_SUCCESS;
+static gfk_status attribute(int device, enum cudaDeviceAttr which, int *value) {
+    return status_of(cudaDeviceGetAttribute(value, which, device));
 }
 
-gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
-                                  const char **reason) {
+gfk_status gfk_device_capability(int device, int *cc) {
+    int major = 0, minor = 0;
+    gfk_status status = attribute(device, cudaDevAttrComputeCapabilityMajor, &major);
+    if (status == GFK_STATUS_SUCCESS)
+        status = attribute(device, cudaDevAttrComputeCapabilityMinor, &minor);
+    *cc = 10 * major + minor;
+    return status;
+}
+
+gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+                            const char **reason) {
     int capability = 0, shared = 0, previous = 0;
-    if (gfk_device_capability(device, &capability) != GFK_STATUS_SUCCESS ||
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ||
-        cudaGetDevice(&previous) || cudaSetDevice(device)) {
+    gfk_status status = gfk_device_capability(device, &capability);
+    if (status == GFK_STATUS_SUCCESS)
+        status = attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_enter(device, &previous);
+    if (status != GFK_STATUS_SUCCESS) {
         *reason = "the CUDA device does not answer";
-        return forget(cudaErrorUnknown);
+        return status;
     }
-    bool has_code = gfk_device_has_code();
-    (void)cudaSetDevice(previous);
-    unsigned cc = (unsigned)capability;
+    const gfk_status code = status_of(gfk_device_find_code());
+    (void)gfk_device_leave(previous, code);
+    const unsigned cc = (unsigned)capability;
     *reason = NULL;
-    if (!has_code)
+    if (code != GFK_STATUS_SUCCESS)
         *reason = "this build of the library has no code for the device's compute capability";
     else if ((cc_min && cc < cc_min) || (cc_max && cc > cc_max))
         *reason = "the device's compute capability is outside the kernel's range";
@@ -75,53 +90,217 @@ gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t share
     return *reason ? GFK_STATUS_NOT_SUPPORTED : GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason) {
-    return gfk_device_check_range(info->cc_min, info->cc_max, info->shared_bytes, device, reason);
-}
-
-gfk_status gfk_device_current(int *device) {
-    return forget(cudaGetDevice(device));
-}
-
-gfk_status gfk_device_select(int device) {
-    return forget(cudaSetDevice(device));
+gfk_status gfk_device_name(int device, char *name, size_t bytes) {
+    struct cudaDeviceProp properties;
+    const gfk_status status = status_of(cudaGetDeviceProperties(&properties, device));
+    if (status == GFK_STATUS_SUCCESS)
+        (void)snprintf(name, bytes, "%s", properties.name);
+    return status;
 }
 
 gfk_status gfk_device_processors(int device, int *processors) {
-    return forget(cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, device));
+    return attribute(device, cudaDevAttrMultiProcessorCount, processors);
 }
 
-gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
-    return forget(cudaMalloc(memory, bytes));
+gfk_status gfk_device_require_current(int device) {
+    int current = -1;
+    const gfk_status status = status_of(cudaGetDevice(&current));
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return current == device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
 }
 
-gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
-    return forget(cudaMemsetAsync(memory, 0, bytes, stream));
+gfk_status gfk_device_enter(int device, int *previous) {
+    gfk_status status = status_of(cudaGetDevice(previous));
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    status = status_of(cudaSetDevice(device));
+    /* The device may be current although its context cannot be made. */
+    return status == GFK_STATUS_SUCCESS ? status : gfk_device_leave(*previous, status);
+}
+
+gfk_status gfk_device_leave(int previous, gfk_status status) {
+    const gfk_status back = status_of(cudaSetDevice(previous));
+    return status == GFK_STATUS_SUCCESS ? back : status;
 }
 
 void gfk_device_synchronize(int device) {
-    int previous = 0;
-    if (cudaGetDevice(&previous) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
-        (void)forget(cudaDeviceSynchronize());
-        (void)cudaSetDevice(previous);
-    }
+    int previous;
+    if (gfk_device_enter(device, &previous) == GFK_STATUS_SUCCESS)
+        (void)gfk_device_leave(previous, status_of(cudaDeviceSynchronize()));
 }
 
-gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
-    gfk_status status = forget(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
-    /* From pageable memory cudaMemcpy may return before the last bytes have arrived, which a stream
-     * that does not wait for the default stream would notice. */
-    return status == GFK_STATUS_SUCCESS ? forget(cudaStreamSynchronize(NULL)) : status;
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
+    return status_of(cudaMalloc(memory, bytes));
 }
 
 void gfk_device_free(int device, void *memory) {
-    int previous = 0;
-    if (cudaGetDevice(&previous) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
-        (void)forget(cudaFree(memory));
-        (void)cudaSetDevice(previous);
-    }
+    int previous;
+    if (memory != NULL && gfk_device_enter(device, &previous) == GFK_STATUS_SUCCESS)
+        (void)gfk_device_leave(previous, status_of(cudaFree(memory)));
 }
 
-gfk_status gfk_device_clear(const gfk_call *call) {
-    return forget(cudaMemsetAsync(call->dst, 0, call->bytes, call->stream));
+gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
+    const gfk_status status = status_of(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    /* From pageable memory cudaMemcpy may return before the last bytes have arrived, which a stream
+     * that does not wait for the default stream would notice. */
+    return status == GFK_STATUS_SUCCESS ? status_of(cudaStreamSynchronize(NULL)) : status;
+}
+
+/* The kind of one address, and the address by which devices know it. */
+static gfk_memory_kind kind_of(const void *memory, const void **seen) {
+    struct cudaPointerAttributes attributes;
+    if (status_of(cudaPointerGetAttributes(&attributes, memory)) != GFK_STATUS_SUCCESS)
+        return GFK_MEMORY_PAGEABLE;
+    *seen = attributes.devicePointer;
+    if (attributes.type == cudaMemoryTypeDevice)
+        return GFK_MEMORY_DEVICE;
+    return attributes.type == cudaMemoryTypeHost && attributes.devicePointer != NULL
+               ? GFK_MEMORY_PINNED
+               : GFK_MEMORY_PAGEABLE;
+}
+
+gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
+    const void *begin = NULL, *end = NULL;
+    const gfk_memory_kind first = kind_of(memory, &begin);
+    const gfk_memory_kind last = kind_of((const char *)memory + bytes - 1, &end);
+    if (first == GFK_MEMORY_DEVICE || last == GFK_MEMORY_DEVICE)
+        return GFK_MEMORY_DEVICE;
+    return first == GFK_MEMORY_PINNED && last == GFK_MEMORY_PINNED &&
+                   (uintptr_t)end - (uintptr_t)begin == bytes - 1
+               ? GFK_MEMORY_PINNED
+               : GFK_MEMORY_PAGEABLE;
+}
+
+/* What registering and unregistering have in common. */
+static gfk_status registration(cudaError_t error, cudaError_t wrong_memory) {
+    const gfk_status status = status_of(error);
+    if (error == wrong_memory)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+                   error == cudaErrorInitializationError
+               ? GFK_STATUS_NO_DEVICE
+               : status;
+}
+
+gfk_status gfk_device_register(void *memory, size_t bytes) {
+    const cudaError_t error = cudaHostRegister(memory, bytes, cudaHostRegisterPortable);
+    const gfk_status status = registration(error, cudaErrorHostMemoryAlreadyRegistered);
+    return error == cudaErrorInvalidValue || error == cudaErrorNotSupported
+               ? GFK_STATUS_NOT_SUPPORTED
+               : status;
+}
+
+gfk_status gfk_device_unregister(void *memory) {
+    const cudaError_t error = cudaHostUnregister(memory);
+    const gfk_status status = registration(error, cudaErrorHostMemoryNotRegistered);
+    return error == cudaErrorInvalidValue ? GFK_STATUS_INVALID_ARGUMENT : status;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+gfk_status gfk_device_open(gfk_stream_t *stream, void **event) {
+    gfk_stream_t made = NULL;
+    cudaEvent_t mark = NULL;
+    gfk_status status = status_of(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    /* The thread that waits for an event leaves its core to those that copy and compute. */
+    status =
+        status_of(cudaEventCreateWithFlags(&mark, cudaEventDisableTiming | cudaEventBlockingSync));
+    if (status != GFK_STATUS_SUCCESS) {
+        forget(cudaStreamDestroy(made));
+        return status;
+    }
+    *stream = made;
+    *event = mark;
+    return GFK_STATUS_SUCCESS;
+}
+
+void gfk_device_close(gfk_stream_t stream, void *event) {
+    forget(cudaEventDestroy((cudaEvent_t)event));
+    forget(cudaStreamDestroy(stream));
+}
+
+gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
+    return status_of(cudaMemsetAsync(memory, 0, bytes, stream));
+}
+
+/* Below SMALL_ROW bytes the copy of a row costs more to order than to do, so that the rows are
+ * ordered as a rectangle; above it the copy engines are at full speed row by row. */
+static gfk_status copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t bytes, size_t rows, enum cudaMemcpyKind kind,
+                            gfk_stream_t stream) {
+    enum { SMALL_ROW = 256 << 10, MOST_PITCH = 0x7fffffff };
+    if (rows > 1 && bytes <= SMALL_ROW && to_pitch <= MOST_PITCH && from_pitch <= MOST_PITCH)
+        return status_of(
+            cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, kind, stream));
+    for (size_t i = 0; i < rows; i++) {
+        const gfk_status status = status_of(cudaMemcpyAsync(
+            (char *)to + i * to_pitch, (const char *)from + i * from_pitch, bytes, kind, stream));
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_device_send(void *device, size_t pitch, const void *host, size_t stride,
+                           size_t bytes, size_t rows, gfk_stream_t stream) {
+    return copy_rows(device, pitch, host, stride, bytes, rows, cudaMemcpyHostToDevice, stream);
+}
+
+gfk_status gfk_device_fetch(void *host, size_t stride, const void *device, size_t pitch,
+                            size_t bytes, size_t rows, gfk_stream_t stream) {
+    return copy_rows(host, stride, device, pitch, bytes, rows, cudaMemcpyDeviceToHost, stream);
+}
+
+gfk_status gfk_device_record(void *event, gfk_stream_t stream) {
+    return status_of(cudaEventRecord((cudaEvent_t)event, stream));
+}
+
+gfk_status gfk_device_wait(void *event) {
+    return status_of(cudaEventSynchronize((cudaEvent_t)event));
+}
+
+gfk_status gfk_device_drain(gfk_stream_t stream) {
+    return status_of(cudaStreamSynchronize(stream));
+}
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+gfk_status gfk_device_load(const void *image, const char *kernel, void **library,
+                           const void **function) {
+    cudaLibrary_t loaded = NULL;
+    cudaKernel_t found = NULL;
+    cudaError_t error = cudaLibraryLoadData(&loaded, image, NULL, NULL, 0, NULL, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaLibraryGetKernel(&found, loaded, kernel);
+    if (error == cudaSuccess) {
+        /* The runtime puts code on the device when the code is first asked for. Ask now: here an
+         * error can still be answered, and the first run may be in the capture of a graph. */
+        struct cudaFuncAttributes attributes;
+        error = cudaFuncGetAttributes(&attributes, (const void *)found);
+    }
+    if (error == cudaSuccess) {
+        *library = loaded;
+        *function = (const void *)found;
+        return GFK_STATUS_SUCCESS;
+    }
+    if (loaded != NULL)
+        forget(cudaLibraryUnload(loaded));
+    return status_of(error) == GFK_STATUS_OUT_OF_MEMORY ? GFK_STATUS_OUT_OF_MEMORY
+                                                        : GFK_STATUS_NOT_SUPPORTED;
+}
+
+void gfk_device_unload(void *library) {
+    forget(cudaLibraryUnload((cudaLibrary_t)library));
+}
+
+gfk_status gfk_device_launch(const void *function, unsigned blocks, unsigned threads,
+                             void **arguments, gfk_stream_t stream) {
+    const cudaLaunchConfig_t config = {
+        .gridDim = {blocks, 1, 1}, .blockDim = {threads, 1, 1}, .stream = stream};
+    return status_of(cudaLaunchKernelExC(&config, function, arguments));
 }

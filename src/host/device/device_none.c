@@ -1,85 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device.h without CUDA. Only the first function is ever reached: every other one is called for a
- * CUDA row that gfk_device_resolve let through. */
+/* The device layer without CUDA. No device number gets past gfk_device_resolve, so the other
+ * functions are only there to be linked; pinned memory alone asks further. */
 #include "device.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
-    (void)requested;
-    (void)device;
     *reason = "this build of the library has no CUDA kernels";
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-gfk_status gfk_device_check(const gfk_kernel_info *info, int device, const char **reason) {
-    (void)info;
-    return gfk_device_resolve(device, &device, reason);
+gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
+    return GFK_MEMORY_PAGEABLE;
 }
 
-gfk_status gfk_device_check_range(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
-                                  const char **reason) {
-    (void)cc_min;
-    (void)cc_max;
-    (void)shared_bytes;
-    return gfk_device_resolve(device, &device, reason);
-}
+#define NOT_SUPPORTED(name, ...)                                                                   \
+    gfk_status name(__VA_ARGS__) {                                                                 \
+        return GFK_STATUS_NOT_SUPPORTED;                                                           \
+    }
+NOT_SUPPORTED(gfk_device_status, int error)
+NOT_SUPPORTED(gfk_device_check, unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+              const char **reason)
+NOT_SUPPORTED(gfk_device_name, int device, char *name, size_t bytes)
+NOT_SUPPORTED(gfk_device_processors, int device, int *processors)
+NOT_SUPPORTED(gfk_device_capability, int device, int *cc)
+NOT_SUPPORTED(gfk_device_require_current, int device)
+NOT_SUPPORTED(gfk_device_enter, int device, int *previous)
+NOT_SUPPORTED(gfk_device_leave, int previous, gfk_status status)
+NOT_SUPPORTED(gfk_device_alloc, void **memory, uint64_t bytes)
+NOT_SUPPORTED(gfk_device_upload, void *memory, const void *host, size_t bytes)
+NOT_SUPPORTED(gfk_device_register, void *memory, size_t bytes)
+NOT_SUPPORTED(gfk_device_unregister, void *memory)
+NOT_SUPPORTED(gfk_device_open, gfk_stream_t *stream, void **event)
+NOT_SUPPORTED(gfk_device_zero, void *memory, size_t bytes, gfk_stream_t stream)
+NOT_SUPPORTED(gfk_device_send, void *device, size_t pitch, const void *host, size_t stride,
+              size_t bytes, size_t rows, gfk_stream_t stream)
+NOT_SUPPORTED(gfk_device_fetch, void *host, size_t stride, const void *device, size_t pitch,
+              size_t bytes, size_t rows, gfk_stream_t stream)
+NOT_SUPPORTED(gfk_device_record, void *event, gfk_stream_t stream)
+NOT_SUPPORTED(gfk_device_wait, void *event)
+NOT_SUPPORTED(gfk_device_drain, gfk_stream_t stream)
 
-gfk_status gfk_device_current(int *device) {
-    (void)device;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-gfk_status gfk_device_select(int device) {
-    (void)device;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-gfk_status gfk_device_processors(int device, int *processors) {
-    (void)device;
-    (void)processors;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-gfk_status gfk_device_capability(int device, int *cc) {
-    (void)device;
-    (void)cc;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
-    (void)memory;
-    (void)bytes;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-gfk_status gfk_device_zero(void *memory, size_t bytes, gfk_stream_t stream) {
-    (void)memory;
-    (void)bytes;
-    (void)stream;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-void gfk_device_synchronize(int device) {
-    (void)device;
-}
-
-gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
-    (void)memory;
-    (void)host;
-    (void)bytes;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-void gfk_device_free(int device, void *memory) {
-    (void)device;
-    (void)memory;
-}
-
-gfk_status gfk_device_clear(const gfk_call *call) {
-    (void)call;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
-
-gfk_status gfk_device_copy(const gfk_call *call) {
-    (void)call;
-    return GFK_STATUS_NOT_SUPPORTED;
-}
+void gfk_device_synchronize(int device) {}
+void gfk_device_free(int device, void *memory) {}
+void gfk_device_close(gfk_stream_t stream, void *event) {}

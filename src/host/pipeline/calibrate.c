@@ -122,9 +122,9 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
     for (unsigned runs = 1;; runs = KERNEL_RUNS) {
         const double begin = now();
         for (unsigned i = 0; i < runs && t->status == GFK_STATUS_SUCCESS; i++)
-            t->status = gfk_bus_run(&call);
+            t->status = product->engine->run(&call);
         if (t->status == GFK_STATUS_SUCCESS)
-            t->status = gfk_bus_drain(slot->stream);
+            t->status = gfk_device_drain(slot->stream);
         const double seconds = now() - begin;
         if (runs == KERNEL_RUNS || seconds > LONG_RUN || t->status != GFK_STATUS_SUCCESS)
             return seconds / runs;
@@ -135,21 +135,22 @@ static double kernel_rate(meter *t, const gfk_lane *lane, const gfk_field *field
     const gfk_slot *slot = &lane->slot[0];
     uint32_t matrix[SIDE * SIDE];
     gfk_product_t product = NULL;
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    desc.device = lane->device;
     void *memory = NULL;
     double seconds = 1;
     t->status = gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
     if (t->status == GFK_STATUS_SUCCESS)
-        t->status = gfk_bus_product(&product, lane->device, field, SIDE, SIDE, matrix);
+        t->status = gfk_product_create(&product, field, SIDE, SIDE, matrix, &desc);
     if (t->status == GFK_STATUS_SUCCESS)
-        t->status = gfk_bus_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES +
-                                               (size_t)product->info.workspace_bytes);
+        t->status = gfk_device_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES +
+                                                  (size_t)product->info.workspace_bytes);
     if (t->status == GFK_STATUS_SUCCESS)
-        t->status = gfk_bus_send(memory, KERNEL_BYTES, t->memory, KERNEL_BYTES, KERNEL_BYTES, SIDE,
-                                 slot->stream);
+        t->status = gfk_device_send(memory, KERNEL_BYTES, t->memory, KERNEL_BYTES, KERNEL_BYTES,
+                                    SIDE, slot->stream);
     if (t->status == GFK_STATUS_SUCCESS)
         seconds = run_kernel(t, product, memory, slot);
-    if (memory != NULL)
-        gfk_bus_free(memory);
+    gfk_device_free(lane->device, memory);
     gfk_product_destroy(product);
     return (double)SIDE * SIDE * KERNEL_BYTES / seconds;
 }
@@ -160,12 +161,12 @@ static void measure_kernels(meter *t, gfk_calibration *c) {
     int previous;
     if (t->status != GFK_STATUS_SUCCESS)
         return;
-    t->status = gfk_bus_enter(lane->device, &previous);
+    t->status = gfk_device_enter(lane->device, &previous);
     if (t->status != GFK_STATUS_SUCCESS)
         return;
     for (size_t f = 0; f < 4 && t->status == GFK_STATUS_SUCCESS; f++)
         c->kernel[f] = (double)c->device_count * kernel_rate(t, lane, &t->fields[f]);
-    gfk_bus_leave(previous);
+    t->status = gfk_device_leave(previous, t->status);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------

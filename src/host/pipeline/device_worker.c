@@ -83,12 +83,11 @@ static bool cut_job(const gfk_pipeline_info *info, const gfk_job *job, size_t wo
 static gfk_status grow_memory(gfk_lane *lane, size_t bytes) {
     if (lane->memory_bytes >= bytes)
         return GFK_STATUS_SUCCESS;
-    if (lane->memory != NULL)
-        gfk_bus_free(lane->memory);
+    gfk_device_free(lane->device, lane->memory);
     lane->memory = NULL;
     lane->memory_bytes = 0;
     void *memory = NULL;
-    const gfk_status status = gfk_bus_alloc(&memory, bytes);
+    const gfk_status status = gfk_device_alloc(&memory, bytes);
     if (status == GFK_STATUS_SUCCESS) {
         lane->memory = memory;
         lane->memory_bytes = bytes;
@@ -125,7 +124,7 @@ static gfk_status prepare(drive *d) {
         status = grow_pinned(lane, c->slots * c->pinned);
     for (; status == GFK_STATUS_SUCCESS && lane->opened < c->slots;
          lane->opened += status == GFK_STATUS_SUCCESS)
-        status = gfk_bus_open(&lane->slot[lane->opened].stream, &lane->slot[lane->opened].event);
+        status = gfk_device_open(&lane->slot[lane->opened].stream, &lane->slot[lane->opened].event);
     for (unsigned i = 0; status == GFK_STATUS_SUCCESS && i < c->slots; i++) {
         lane->slot[i].memory = lane->memory + i * c->memory;
         lane->slot[i].pinned = lane->pinned + i * c->pinned;
@@ -175,8 +174,8 @@ static gfk_status move(const gfk_side *side, const gfk_slot *slot, unsigned char
         const size_t stride = staged ? pitch : rows > 1 ? side->regions->stride : pitch;
         unsigned char *device = memory + i * pitch;
         const size_t length = slot->range.length;
-        status = back ? gfk_bus_fetch(host, stride, device, pitch, length, rows, slot->stream)
-                      : gfk_bus_send(device, pitch, host, stride, length, rows, slot->stream);
+        status = back ? gfk_device_fetch(host, stride, device, pitch, length, rows, slot->stream)
+                      : gfk_device_send(device, pitch, host, stride, length, rows, slot->stream);
     }
     return status;
 }
@@ -194,7 +193,7 @@ static gfk_status compute(const drive *d, const gfk_slot *slot, const layout *l)
                                    .marks =
                                        work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mark : NULL,
                                    .shift = GFK_ONE_MARK};
-    return gfk_bus_run(&call);
+    return d->product->engine->run(&call);
 }
 
 static gfk_status start(drive *d, gfk_slot *slot) {
@@ -208,20 +207,20 @@ static gfk_status start(drive *d, gfk_slot *slot) {
         status = move(&job->out, slot, l.out, l.staged_out, l.pitch, false);
     }
     if (status == GFK_STATUS_SUCCESS && check)
-        status = gfk_bus_clear(l.mark, sizeof(uint32_t), slot->stream);
+        status = gfk_device_zero(l.mark, sizeof(uint32_t), slot->stream);
     if (status == GFK_STATUS_SUCCESS)
         status = compute(d, slot, &l);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     if (check) {
-        status =
-            gfk_bus_fetch(l.staged_mark, ALIGN, l.mark, ALIGN, sizeof(uint32_t), 1, slot->stream);
+        status = gfk_device_fetch(l.staged_mark, ALIGN, l.mark, ALIGN, sizeof(uint32_t), 1,
+                                  slot->stream);
     } else {
         slot->returning = job->out.staged_count != job->out.count;
         status = move(&job->out, slot, l.out, l.staged_out, l.pitch, true);
     }
     if (status == GFK_STATUS_SUCCESS)
-        status = gfk_bus_record(slot->event, slot->stream);
+        status = gfk_device_record(slot->event, slot->stream);
     slot->ordered = status == GFK_STATUS_SUCCESS;
     return status;
 }
@@ -229,7 +228,7 @@ static gfk_status start(drive *d, gfk_slot *slot) {
 static gfk_status finish(drive *d, gfk_slot *slot) {
     if (slot->range.length == 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_status status = gfk_bus_wait(slot->event);
+    const gfk_status status = gfk_device_wait(slot->event);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     gfk_job *job = d->job;
@@ -279,7 +278,7 @@ static void abandon(drive *d) {
         gfk_slot *slot = &lane->slot[i];
         if (slot->ordered && finish(d, slot) == GFK_STATUS_SUCCESS)
             continue;
-        answers &= gfk_bus_drain(slot->stream) == GFK_STATUS_SUCCESS;
+        answers &= gfk_device_drain(slot->stream) == GFK_STATUS_SUCCESS;
         if (slot->range.length == 0)
             continue;
         lane->redo[lane->redo_count++] = slot->range;
@@ -293,7 +292,7 @@ static void abandon(drive *d) {
 void gfk_lane_work(gfk_lane *lane, gfk_job *job) {
     drive d = {.lane = lane, .job = job};
     int previous;
-    lane->status = gfk_bus_enter(lane->device, &previous);
+    lane->status = gfk_device_enter(lane->device, &previous);
     if (lane->status != GFK_STATUS_SUCCESS) {
         lane->lost = lane->status != GFK_STATUS_OUT_OF_MEMORY; /* for its context */
         return;
@@ -303,19 +302,18 @@ void gfk_lane_work(gfk_lane *lane, gfk_job *job) {
         lane->status = pump(&d);
     if (lane->status != GFK_STATUS_SUCCESS)
         abandon(&d);
-    gfk_bus_leave(previous);
+    (void)gfk_device_leave(previous, lane->status);
 }
 
 void gfk_lane_close(gfk_lane *lane) {
     int previous;
     if (lane->opened == 0 && lane->memory == NULL && lane->pinned == NULL)
         return; /* and the device has not been touched */
-    const bool entered = gfk_bus_enter(lane->device, &previous) == GFK_STATUS_SUCCESS;
+    const bool entered = gfk_device_enter(lane->device, &previous) == GFK_STATUS_SUCCESS;
     for (unsigned i = 0; i < lane->opened; i++)
-        gfk_bus_close(lane->slot[i].stream, lane->slot[i].event);
-    if (lane->memory != NULL)
-        gfk_bus_free(lane->memory);
+        gfk_device_close(lane->slot[i].stream, lane->slot[i].event);
+    gfk_device_free(lane->device, lane->memory);
     gfk_pinned_free(lane->pinned);
     if (entered)
-        gfk_bus_leave(previous);
+        (void)gfk_device_leave(previous, GFK_STATUS_SUCCESS);
 }

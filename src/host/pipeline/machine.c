@@ -49,7 +49,7 @@ void gfk_machine_describe(gfk_calibration *calibration, const gfk_pipeline_info 
     calibration->device_count = info->device_count;
     for (size_t i = 0; i < info->device_count; i++) {
         char name[256] = "";
-        (void)gfk_bus_name(info->devices[i], name, sizeof name);
+        (void)gfk_device_name(info->devices[i], name, sizeof name);
         set_name(calibration->devices[i], name);
     }
 }

@@ -17,9 +17,10 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
     if (made == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     int device;
+    const char *reason;
     gfk_status status = GFK_STATUS_SUCCESS;
-    if (gfk_bus_resolve(-1, &device) == GFK_STATUS_SUCCESS)
-        status = gfk_bus_register(made, whole);
+    if (gfk_device_resolve(-1, &device, &reason) == GFK_STATUS_SUCCESS)
+        status = gfk_device_register(made, whole);
     if (status == GFK_STATUS_SUCCESS)
         *memory = made;
     else
@@ -32,15 +33,15 @@ void gfk_pinned_free(void *memory) {
         return;
     /* Refused where there was no device. If it fails, devices may still know these pages by their
      * address, and must not find other ones there. */
-    if (gfk_bus_unregister(memory) != GFK_STATUS_CUDA)
+    if (gfk_device_unregister(memory) != GFK_STATUS_CUDA)
         free(memory);
 }
 
 gfk_status gfk_pinned_register(void *memory, size_t bytes) {
     return memory == NULL || bytes == 0 ? GFK_STATUS_INVALID_ARGUMENT
-                                        : gfk_bus_register(memory, bytes);
+                                        : gfk_device_register(memory, bytes);
 }
 
 gfk_status gfk_pinned_unregister(void *memory) {
-    return memory == NULL ? GFK_STATUS_INVALID_ARGUMENT : gfk_bus_unregister(memory);
+    return memory == NULL ? GFK_STATUS_INVALID_ARGUMENT : gfk_device_unregister(memory);
 }

@@ -32,17 +32,18 @@ static gfk_status check_desc(const gfk_pipeline_desc *desc) {
 
 /* The devices that are there. Only with AUTO and without names may there be none. */
 static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc *desc) {
+    const char *reason;
     if (desc->path == GFK_PATH_CPU)
         return GFK_STATUS_SUCCESS;
     for (size_t i = 0; i < desc->device_count; i++) {
-        const gfk_status status = gfk_bus_resolve(desc->devices[i], &info->devices[i]);
+        const gfk_status status = gfk_device_resolve(desc->devices[i], &info->devices[i], &reason);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
     info->device_count = desc->device_count;
     if (desc->device_count != 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_status status = gfk_bus_resolve(-1, &info->devices[0]);
+    const gfk_status status = gfk_device_resolve(-1, &info->devices[0], &reason);
     if (status == GFK_STATUS_SUCCESS)
         info->device_count = 1;
     else if (desc->path == GFK_PATH_AUTO)

@@ -12,7 +12,7 @@
 #include <gfk/host.h>
 
 #include "host/base/pool.h"
-#include "host/device/bus.h"
+#include "host/device/device.h"
 #include "host/product/engine.h"
 
 enum { GFK_KEPT_MATRICES = 8, GFK_ONE_MARK = 63 /* the shift that leaves one for all */ };

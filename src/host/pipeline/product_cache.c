@@ -76,12 +76,13 @@ gfk_status gfk_kept_find(gfk_pipeline_t pipeline, const gfk_field *field, size_t
 
 gfk_status gfk_kept_on(gfk_kept *kept, const gfk_lane *lane, gfk_product_t *product) {
     gfk_product_t *mine = &kept->device[lane->number];
+    gfk_status status = GFK_STATUS_SUCCESS;
     if (*mine == NULL) {
-        const gfk_status status =
-            gfk_bus_product(mine, lane->device, &kept->field, kept->rows, kept->cols, kept->matrix);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        desc.device = lane->device;
+        status =
+            gfk_product_create(mine, &kept->field, kept->rows, kept->cols, kept->matrix, &desc);
     }
     *product = *mine;
-    return GFK_STATUS_SUCCESS;
+    return status;
 }

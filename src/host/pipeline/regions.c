@@ -24,21 +24,21 @@ gfk_status gfk_job_overlap(gfk_job *job) {
 static bool in_one_pinned_range(const gfk_side *side, size_t bytes) {
     const gfk_regions *regions = side->regions;
     return regions->pointers == NULL &&
-           gfk_bus_memory_of(regions->base, (side->count - 1) * regions->stride + bytes) ==
-               GFK_BUS_PINNED;
+           gfk_device_memory_kind(regions->base, (side->count - 1) * regions->stride + bytes) ==
+               GFK_MEMORY_PINNED;
 }
 
 static gfk_status stage_side(gfk_side *side, size_t bytes) {
     side->staged_count = 0;
     side->even = in_one_pinned_range(side, bytes);
     for (size_t i = 0; i < side->count; i++) {
-        const gfk_bus_memory memory =
-            side->even ? GFK_BUS_PINNED
-                       : gfk_bus_memory_of(gfk_region_address(side->regions, i), bytes);
-        if (memory == GFK_BUS_DEVICE)
+        const gfk_memory_kind memory =
+            side->even ? GFK_MEMORY_PINNED
+                       : gfk_device_memory_kind(gfk_region_address(side->regions, i), bytes);
+        if (memory == GFK_MEMORY_DEVICE)
             return GFK_STATUS_INVALID_ARGUMENT;
         side->place[i] = SIZE_MAX;
-        if (memory == GFK_BUS_PAGEABLE) {
+        if (memory == GFK_MEMORY_PAGEABLE) {
             side->place[i] = side->staged_count;
             side->staged[side->staged_count++] = i;
         }

@@ -48,10 +48,8 @@ static gfk_status build(gfk_product_t p, const gfk_product_desc *desc) {
 }
 
 static gfk_status build_on_device(gfk_product_t p, const gfk_product_desc *desc) {
-    int previous = 0;
-    gfk_status status = gfk_device_current(&previous);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_select(p->info.device);
+    int previous;
+    gfk_status status = gfk_device_enter(p->info.device, &previous);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     status = gfk_device_processors(p->info.device, &p->processors);
@@ -59,8 +57,7 @@ static gfk_status build_on_device(gfk_product_t p, const gfk_product_desc *desc)
         status = gfk_device_capability(p->info.device, &p->cc);
     if (status == GFK_STATUS_SUCCESS)
         status = build(p, desc);
-    gfk_status back = gfk_device_select(previous);
-    return status != GFK_STATUS_SUCCESS ? status : back;
+    return gfk_device_leave(previous, status);
 }
 
 static gfk_status make(gfk_product_t *product, const gfk_product_info *info, const uint32_t *matrix,
@@ -125,10 +122,10 @@ void gfk_product_destroy(gfk_product_t product) {
         return;
     if (product->engine->destroy != NULL)
         product->engine->destroy(product);
-    if (!product->on_device)
-        free(product->tables);
-    else if (product->tables != NULL)
+    if (product->on_device)
         gfk_device_free(product->info.device, product->tables);
+    else
+        free(product->tables);
     free(product->matrix);
     free(product);
 }

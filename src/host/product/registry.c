@@ -80,15 +80,17 @@ gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device
     *device = -1;
     *reason = NULL;
     const gfk_engine_info *info = &engine->info;
-    if (gfk_engine_on_host(info)) {
-        if (engine->run != NULL)
-            return GFK_STATUS_SUCCESS;
-        *reason = "this build of the library has no ISA-L";
+    const bool on_host = gfk_engine_on_host(info);
+    if (engine->run == NULL) {
+        *reason = on_host ? "this build of the library has no ISA-L"
+                          : "this build of the library has no CUDA kernels";
         return GFK_STATUS_NOT_SUPPORTED;
     }
+    if (on_host)
+        return GFK_STATUS_SUCCESS;
     gfk_status status = gfk_device_resolve(requested, device, reason);
     return status == GFK_STATUS_SUCCESS
-               ? gfk_device_check_range(info->cc_min, info->cc_max, 0, *device, reason)
+               ? gfk_device_check(info->cc_min, info->cc_max, 0, *device, reason)
                : status;
 }
 

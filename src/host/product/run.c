@@ -14,11 +14,7 @@ static gfk_status check_context(gfk_product_t product, const void *workspace,
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!product->on_device)
         return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    int device = -1;
-    gfk_status status = gfk_device_current(&device);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    return device == info->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+    return gfk_device_require_current(info->device);
 }
 
 /* Every region has an address and ends before the last byte of the address space. */

@@ -51,6 +51,10 @@ struct gfk_multiplier {
 /* The list (registry.c). */
 extern const gfk_kernel gfk_kernels[];
 const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info); /* NULL if info is no row */
+/* Can the row run on this device, or on the CPU? Sets *device to the device that the number means,
+ * -1 for rows on the CPU. On an error *reason says why. */
+gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
+                            const char **reason);
 
 /* What kernels.def names beside a function per CUDA row. */
 gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_create_log_double,
@@ -58,6 +62,9 @@ gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_crea
 gfk_run_fn gfk_prepare_host, gfk_prepare_device;
 gfk_run_fn gfk_shift_host, gfk_group_host, gfk_bytwo_p_host, gfk_bytwo_b_host, gfk_table_host,
     gfk_log_host, gfk_split_host, gfk_split_8_8_host;
+
+/* copy.cu: the multiply of c = 1 for all CUDA rows, a copy or an XOR of src into dst. */
+gfk_run_fn gfk_region_copy_on_device;
 
 /* What prepare writes: `parts` tables, one after the other, of 2^bits entries of `entry_bytes`
  * bytes; entry v of part p is v * x^(p * bits) * c. */

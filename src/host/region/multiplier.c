@@ -93,14 +93,9 @@ static void consider(search *s, const gfk_kernel_info *row) {
         return; /* whoever names a device does not want the CPU instead */
     gfk_multiplier_info info;
     describe(row, s->field, s->desc, &info);
-    info.device = -1;
-    gfk_status status = GFK_STATUS_SUCCESS;
-    if (!on_host) {
-        const char *reason;
-        status = gfk_device_resolve(s->desc->device, &info.device, &reason);
-        if (status == GFK_STATUS_SUCCESS)
-            status = gfk_device_check(row, info.device, &reason);
-    }
+    const char *reason;
+    const gfk_status status =
+        gfk_kernel_check(gfk_kernel_of(row), s->desc->device, &info.device, &reason);
     if (status == GFK_STATUS_SUCCESS && (s->status != status || fits(&info, s->desc))) {
         s->best = info;
         s->status = status;
@@ -171,17 +166,14 @@ static gfk_status build(gfk_multiplier_t m) {
 }
 
 static gfk_status build_on_device(gfk_multiplier_t m) {
-    int previous = 0;
-    gfk_status status = gfk_device_current(&previous);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_select(m->info.device);
+    int previous;
+    gfk_status status = gfk_device_enter(m->info.device, &previous);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     status = gfk_device_processors(m->info.device, &m->processors);
     if (status == GFK_STATUS_SUCCESS)
         status = build(m);
-    gfk_status back = gfk_device_select(previous);
-    return status != GFK_STATUS_SUCCESS ? status : back;
+    return gfk_device_leave(previous, status);
 }
 
 gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *field,
@@ -222,10 +214,10 @@ gfk_status gfk_multiplier_get_info(gfk_multiplier_t multiplier, gfk_multiplier_i
 void gfk_multiplier_destroy(gfk_multiplier_t multiplier) {
     if (multiplier == NULL)
         return;
-    if (!multiplier->on_device)
-        free(multiplier->tables);
-    else if (multiplier->tables != NULL)
+    if (multiplier->on_device)
         gfk_device_free(multiplier->info.device, multiplier->tables);
+    else
+        free(multiplier->tables);
     free(multiplier->host_tables);
     free(multiplier);
 }

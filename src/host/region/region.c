@@ -29,11 +29,7 @@ static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *work
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!m->on_device)
         return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    int device = -1;
-    gfk_status status = gfk_device_current(&device);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    return device == m->info.device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+    return gfk_device_require_current(m->info.device);
 }
 
 static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void *dst, size_t bytes,
@@ -68,14 +64,14 @@ static gfk_status clear(const gfk_call *call) {
     if (call->accumulate)
         return GFK_STATUS_SUCCESS;
     if (call->multiplier->on_device)
-        return gfk_device_clear(call);
+        return gfk_device_zero(call->dst, call->bytes, call->stream);
     memset(call->dst, 0, call->bytes);
     return GFK_STATUS_SUCCESS;
 }
 
 static gfk_status copy(const gfk_call *call) {
     if (call->multiplier->on_device)
-        return gfk_device_copy(call);
+        return gfk_region_copy_on_device(call);
     if (call->accumulate) {
         for (size_t i = 0; i < call->bytes; i++)
             call->dst[i] ^= call->src[i];

@@ -64,19 +64,33 @@ const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info) {
     return NULL;
 }
 
+gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
+                            const char **reason) {
+    const gfk_kernel_info *info = &kernel->info;
+    *device = -1;
+    *reason = NULL;
+    if (info->implementation == GFK_IMPLEMENTATION_HOST)
+        return GFK_STATUS_SUCCESS;
+    if (kernel->multiply == NULL) {
+        *reason = "this build of the library has no CUDA kernels";
+        return GFK_STATUS_NOT_SUPPORTED;
+    }
+    const gfk_status status = gfk_device_resolve(requested, device, reason);
+    return status == GFK_STATUS_SUCCESS
+               ? gfk_device_check(info->cc_min, info->cc_max, info->shared_bytes, *device, reason)
+               : status;
+}
+
 gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device, const char **reason) {
     const char *unused;
     if (reason == NULL)
         reason = &unused;
-    *reason = NULL;
-    if (gfk_kernel_of(info) == NULL) {
+    const gfk_kernel *kernel = gfk_kernel_of(info);
+    if (kernel == NULL) {
         *reason = "this is no row of the list";
         return GFK_STATUS_INVALID_ARGUMENT;
     }
-    if (info->implementation == GFK_IMPLEMENTATION_HOST)
-        return GFK_STATUS_SUCCESS;
-    gfk_status status = gfk_device_resolve(device, &device, reason);
-    return status == GFK_STATUS_SUCCESS ? gfk_device_check(info, device, reason) : status;
+    return gfk_kernel_check(kernel, device, &device, reason);
 }
 
 const char *gfk_method_name(gfk_method method) {

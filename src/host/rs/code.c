@@ -76,15 +76,12 @@ static gfk_status keep_desc(gfk_rs_t code, const gfk_product_desc *desc) {
 static gfk_status create_locator(gfk_rs_t code) {
     if (code->info.device < 0)
         return gfk_rs_locator_create(code);
-    int previous = 0;
-    gfk_status status = gfk_device_current(&previous);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_select(code->info.device);
+    int previous;
+    gfk_status status = gfk_device_enter(code->info.device, &previous);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     status = gfk_rs_locator_create(code);
-    const gfk_status back = gfk_device_select(previous);
-    return status != GFK_STATUS_SUCCESS ? status : back;
+    return gfk_device_leave(previous, status);
 }
 
 static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {

@@ -171,11 +171,7 @@ static gfk_status gather(const where *w, const size_t *indices, size_t count, vo
 static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
     if (d->device < 0)
         return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    int device = -1;
-    const gfk_status status = gfk_device_current(&device);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    return device == d->device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+    return gfk_device_require_current(d->device);
 }
 
 /* One pair of groups: only its checks, or all. */

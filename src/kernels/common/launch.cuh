@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "host/device/device.h"
 #include "host/region/kernel.h"
 
 namespace gfk {
@@ -21,10 +22,7 @@ inline Basis basis_of(const gfk_call *call) {
 }
 
 inline gfk_status status_of(cudaError_t error) {
-    if (error == cudaSuccess)
-        return GFK_STATUS_SUCCESS;
-    (void)cudaGetLastError(); /* the caller learns it from the status, not a second time */
-    return GFK_STATUS_CUDA;
+    return gfk_device_status(error);
 }
 
 template <class... P, class... A>

@@ -18,15 +18,8 @@ struct Copy {
 
 } // namespace
 
-extern "C" gfk_status gfk_device_copy(const gfk_call *call) {
+extern "C" gfk_status gfk_region_copy_on_device(const gfk_call *call) {
     if (call->src == call->dst && !call->accumulate)
         return GFK_STATUS_SUCCESS;
     return gfk::launch_region<Copy>(call, Copy::Params{});
-}
-
-/* Is there code for the current device in this library? */
-extern "C" bool gfk_device_has_code(void) {
-    cudaFuncAttributes attributes;
-    return gfk::status_of(cudaFuncGetAttributes(&attributes, gfk::region_opt<Copy, false, true>)) ==
-           GFK_STATUS_SUCCESS;
 }

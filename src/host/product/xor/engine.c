@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "compiler.h"
-#include "host/device/code.h"
+#include "host/device/device.h"
 #include "host/product/engine.h"
 #include "kernel_cache.h"
 #include "prebuilt.h"
@@ -26,21 +26,23 @@ static gfk_status accepts(const gfk_field *field, size_t rows, size_t cols, uint
 /* ---- create -----------------------------------------------------------------------------------
  */
 
+static gfk_status load(const void *image, gfk_xor_kernel *made) {
+    return gfk_device_load(image, GFK_XOR_KERNEL, &made->library, &made->function);
+}
+
 /* One of the codes that the library was built with. */
 static bool load_common(gfk_product_t product, gfk_xor_kernel *made) {
     const gfk_product_info *info = &product->info;
     const unsigned char *code = gfk_xor_common_find(&info->field, info->rows, info->cols,
                                                     product->matrix, (unsigned)product->cc);
-    return code != NULL &&
-           gfk_xor_library_load(code, &made->library, &made->function) == GFK_STATUS_SUCCESS;
+    return code != NULL && load(code, made) == GFK_STATUS_SUCCESS;
 }
 
 /* From the folder, if its file is good. A file that the driver does not take is removed. */
 static bool load_cached(const gfk_xor_cache *cache, gfk_xor_kernel *made) {
     if (!gfk_xor_cache_read(cache, made->key, &made->image))
         return false;
-    if (gfk_xor_library_load(made->image.data, &made->library, &made->function) ==
-        GFK_STATUS_SUCCESS)
+    if (load(made->image.data, made) == GFK_STATUS_SUCCESS)
         return true;
     gfk_xor_cache_remove(cache, made->key);
     free(made->image.data);
@@ -59,7 +61,7 @@ static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
     if (status == GFK_STATUS_SUCCESS) {
         status = GFK_STATUS_NOT_SUPPORTED;
         if (gfk_xor_compile(ptx.data, ptx.length, target->cc, &made->image)) {
-            status = gfk_xor_library_load(made->image.data, &made->library, &made->function);
+            status = load(made->image.data, made);
             if (status == GFK_STATUS_SUCCESS) {
                 gfk_xor_cache_write(cache, made->key, made->image);
             } else {
@@ -68,7 +70,7 @@ static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
             }
         }
         if (status != GFK_STATUS_SUCCESS)
-            status = gfk_xor_library_load(ptx.data, &made->library, &made->function);
+            status = load(ptx.data, made);
     }
     gfk_text_free(&ptx);
     return status;
@@ -78,7 +80,7 @@ static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
 static gfk_status get_kernel(gfk_product_t product, const gfk_xor_cache *cache, state *s,
                              bool *found) {
     const gfk_product_info *info = &product->info;
-    gfk_xor_kernel made = {.unload = gfk_xor_library_unload};
+    gfk_xor_kernel made = {.unload = gfk_device_unload};
     made.key = gfk_xor_key(&info->field, info->rows, info->cols, product->matrix, &s->target,
                            gfk_xor_compiler());
     if (made.key.data == NULL)
@@ -150,8 +152,8 @@ static gfk_status run(const gfk_product_call *call) {
             shape.origin += done;
             shape.shift = call->shift;
         }
-        status =
-            gfk_xor_launch(s->kernel->function, s->target.threads, regions, &shape, call->stream);
+        status = gfk_device_launch(s->kernel->function, shape.blocks + (shape.edges != 0),
+                                   s->target.threads, (void *[]){regions, &shape}, call->stream);
     }
     return status;
 }

@@ -138,15 +138,12 @@ static gfk_status upload(gfk_rs_batch_t batch, const gfk_rs_info *info) {
 }
 
 static gfk_status make_on_device(gfk_rs_batch_t batch, const gfk_rs_info *info) {
-    int previous = 0;
-    gfk_status status = gfk_device_current(&previous);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_select(batch->device);
+    int previous;
+    gfk_status status = gfk_device_enter(batch->device, &previous);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     status = upload(batch, info);
-    const gfk_status back = gfk_device_select(previous);
-    return status != GFK_STATUS_SUCCESS ? status : back;
+    return gfk_device_leave(previous, status);
 }
 
 /* ---- on the CPU --------------------------------------------------------------------------------
@@ -256,20 +253,16 @@ gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
         gfk_pool_run(batch->pool, batch->plan.stripe_count, run_stripe, &run);
         return (gfk_status)atomic_load(&run.status);
     }
-    int device = -1;
-    const gfk_status status = gfk_device_current(&device);
-    if (status != GFK_STATUS_SUCCESS)
+    const gfk_status status = gfk_device_require_current(batch->device);
+    if (status != GFK_STATUS_SUCCESS || batch->memory == NULL)
         return status;
-    if (device != batch->device)
-        return GFK_STATUS_WRONG_DEVICE;
-    return batch->memory ? batch->launch(&batch->job, stream) : GFK_STATUS_SUCCESS;
+    return batch->launch(&batch->job, stream);
 }
 
 void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {
     if (batch == NULL)
         return;
-    if (batch->memory != NULL)
-        gfk_device_free(batch->device, batch->memory);
+    gfk_device_free(batch->device, batch->memory);
     for (size_t i = 0; i < batch->product_count; i++)
         gfk_product_destroy(batch->products[i]);
     free(batch->products);

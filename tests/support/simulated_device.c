@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fake_bus.h, as src/host/pipeline/bus.h. One lock for everything: it is about order, not speed. */
-#include "fake_bus.h"
+/* src/host/device/device.h without its code section, and the engines of simulated_engines.def. One
+ * lock guards everything: the simulation is about order, not speed. */
+#include "simulated_device.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_memory.h"
-#include "host/device/bus.h"
+#include "host/device/device.h"
+#include "host/product/engine.h"
+#include "simulated_memory.h"
 
 /* What was ordered, a list in order. */
 typedef struct order {
@@ -34,7 +36,7 @@ typedef struct event {
 } event;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static fake_bus config = FAKE_BUS_INIT;
+static simulated_device config = SIMULATED_DEVICE_INIT;
 static uint64_t faults, asked; /* asked: the device that fails */
 static gfk_stream_t streams;   /* a list */
 static bool dead;
@@ -45,7 +47,7 @@ static gfk_status guarded(gfk_status status) {
     return status;
 }
 
-void fake_bus_set(const fake_bus *bus) {
+void simulated_device_set(const simulated_device *bus) {
     (void)pthread_mutex_lock(&mutex);
     config = *bus;
     asked = 0;
@@ -53,23 +55,23 @@ void fake_bus_set(const fake_bus *bus) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-uint64_t fake_bus_faults(void) {
+uint64_t simulated_device_faults(void) {
     (void)pthread_mutex_lock(&mutex);
     const uint64_t n = faults;
     (void)pthread_mutex_unlock(&mutex);
     return n;
 }
 
-int fake_bus_current(void) {
+int simulated_device_current(void) {
     return current;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-size_t fake_bus_left(void) {
+size_t simulated_device_left(void) {
     (void)pthread_mutex_lock(&mutex);
-    size_t left = fake_memory_count();
+    size_t left = simulated_memory_count();
     for (gfk_stream_t s = streams; s != NULL; s = s->next)
         left++;
     (void)pthread_mutex_unlock(&mutex);
@@ -89,88 +91,105 @@ static gfk_status failure(void) {
     return dead ? GFK_STATUS_CUDA : config.status;
 }
 
-gfk_status gfk_bus_register(void *memory, size_t bytes) {
+gfk_status gfk_device_register(void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (config.devices == 0)
         return guarded(GFK_STATUS_NO_DEVICE);
-    if (bytes > config.pinned || fake_memory_used(FAKE_HOST) > config.pinned - bytes)
+    if (bytes > config.pinned || simulated_memory_used(SIMULATED_PINNED) > config.pinned - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
-    return guarded(fake_memory_find(memory) ? GFK_STATUS_INVALID_ARGUMENT
-                                            : fake_memory_add(memory, bytes, FAKE_HOST));
+    return guarded(simulated_memory_find(memory)
+                       ? GFK_STATUS_INVALID_ARGUMENT
+                       : simulated_memory_add(memory, bytes, SIMULATED_PINNED));
 }
 
-gfk_status gfk_bus_unregister(void *memory) {
+gfk_status gfk_device_unregister(void *memory) {
     (void)pthread_mutex_lock(&mutex);
-    fake_range *r = fake_memory_find(memory);
-    if (r == NULL || r->device != FAKE_HOST || r->begin != memory)
+    simulated_range *r = simulated_memory_find(memory);
+    if (r == NULL || r->device != SIMULATED_PINNED || r->begin != memory)
         return guarded(GFK_STATUS_INVALID_ARGUMENT);
-    r->device = FAKE_NOBODY;
+    r->device = SIMULATED_FREE;
     return guarded(GFK_STATUS_SUCCESS);
 }
 
-gfk_bus_memory gfk_bus_memory_of(const void *memory, size_t bytes) {
+gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
-    const fake_range *r = fake_memory_find(memory);
-    const gfk_bus_memory kind = r == NULL || r->device == FAKE_NOBODY         ? GFK_BUS_PAGEABLE
-                                : r->device != FAKE_HOST                      ? GFK_BUS_DEVICE
-                                : fake_memory_holds(memory, bytes, FAKE_HOST) ? GFK_BUS_PINNED
-                                                                              : GFK_BUS_PAGEABLE;
+    const simulated_range *r = simulated_memory_find(memory);
+    const gfk_memory_kind kind = r == NULL || r->device == SIMULATED_FREE ? GFK_MEMORY_PAGEABLE
+                                 : r->device != SIMULATED_PINNED          ? GFK_MEMORY_DEVICE
+                                 : simulated_memory_holds(memory, bytes, SIMULATED_PINNED)
+                                     ? GFK_MEMORY_PINNED
+                                     : GFK_MEMORY_PAGEABLE;
     (void)pthread_mutex_unlock(&mutex);
     return kind;
 }
 
-gfk_status gfk_bus_alloc(void **memory, size_t bytes) {
+gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
         return guarded(failure());
-    if (bytes > config.memory || fake_memory_used(current) > config.memory - bytes)
+    if (bytes > config.memory || simulated_memory_used(current) > config.memory - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
     void *made = malloc(bytes);
     memset(made, 0x5a, bytes);
     *memory = made;
-    return guarded(fake_memory_add(made, bytes, current));
+    return guarded(simulated_memory_add(made, bytes, current));
 }
 
-void gfk_bus_free(void *memory) {
+void gfk_device_free(int device, void *memory) {
+    if (memory == NULL)
+        return;
     (void)pthread_mutex_lock(&mutex);
-    fake_range *r = fake_memory_find(memory);
-    if (r == NULL || r->begin != memory || r->device == FAKE_HOST)
+    simulated_range *r = simulated_memory_find(memory);
+    if (r == NULL || r->begin != memory || r->device != device)
         faults++;
     else
-        r->device = FAKE_NOBODY;
+        r->device = SIMULATED_FREE;
     free(memory);
     (void)pthread_mutex_unlock(&mutex);
 }
 
-void *fake_bus_device_memory(size_t bytes) {
+gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
+    (void)pthread_mutex_lock(&mutex);
+    if (fails(current))
+        return guarded(failure());
+    if (simulated_memory_holds(memory, bytes, current))
+        memcpy(memory, host, bytes);
+    else
+        faults++;
+    return guarded(GFK_STATUS_SUCCESS);
+}
+
+void *simulated_device_memory(size_t bytes) {
     void *memory = malloc(bytes);
     (void)pthread_mutex_lock(&mutex);
-    (void)fake_memory_add(memory, bytes, 0);
+    (void)simulated_memory_add(memory, bytes, 0);
     (void)pthread_mutex_unlock(&mutex);
     return memory;
 }
 
-void fake_bus_device_free(void *memory) {
-    gfk_bus_free(memory);
+void simulated_device_memory_free(void *memory) {
+    gfk_device_free(0, memory);
 }
 
 /* ---- devices -----------------------------------------------------------------------------------
  */
 
-gfk_status gfk_bus_resolve(int requested, int *device) {
+gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     (void)pthread_mutex_lock(&mutex);
-    if (config.devices == 0 || requested >= config.devices)
+    if (config.devices == 0 || requested >= config.devices) {
+        *reason = "there is no simulated device of this number";
         return guarded(GFK_STATUS_NO_DEVICE);
+    }
     *device = requested < 0 ? current : requested;
     return guarded(GFK_STATUS_SUCCESS);
 }
 
-gfk_status gfk_bus_name(int device, char *name, size_t bytes) {
-    (void)snprintf(name, bytes, "made of nothing, number %d", device);
+gfk_status gfk_device_name(int device, char *name, size_t bytes) {
+    (void)snprintf(name, bytes, "simulated, number %d", device);
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_bus_enter(int device, int *previous) {
+gfk_status gfk_device_enter(int device, int *previous) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(device))
         return guarded(failure());
@@ -179,11 +198,38 @@ gfk_status gfk_bus_enter(int device, int *previous) {
     return guarded(GFK_STATUS_SUCCESS);
 }
 
-void gfk_bus_leave(int previous) {
+gfk_status gfk_device_leave(int previous, gfk_status status) {
     current = previous;
+    return status;
 }
 
-gfk_status gfk_bus_open(gfk_stream_t *stream, void **mark) {
+gfk_status gfk_device_require_current(int device) {
+    return device == current ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+}
+
+gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
+                            const char **reason) {
+    (void)cc_min;
+    (void)cc_max;
+    (void)shared_bytes;
+    (void)device;
+    *reason = NULL;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_device_processors(int device, int *processors) {
+    (void)device;
+    *processors = 1;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_device_capability(int device, int *cc) {
+    (void)device;
+    *cc = 90;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_device_open(gfk_stream_t *stream, void **mark) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
         return guarded(failure());
@@ -214,7 +260,7 @@ static void follow(const order *o) {
     default:
         call.in = &o->in;
         call.out = &o->out;
-        (void)call.product->engine->run(&call);
+        (void)gfk_host_product_run(&call);
     }
 }
 
@@ -238,7 +284,7 @@ static unsigned dice(unsigned sides) {
 
 /* Something happens on some streams, or nothing. */
 static void pass_time(void) {
-    for (gfk_stream_t s = streams; s != NULL && config.time == FAKE_MIXED; s = s->next)
+    for (gfk_stream_t s = streams; s != NULL && config.time == SIMULATED_MIXED; s = s->next)
         if (s->done != s->ordered && !(dead && s->device == config.failing) && dice(2))
             advance(s, s->done + 1);
 }
@@ -266,7 +312,7 @@ static gfk_status put(const order *ordered, gfk_stream_t s) {
     *s->last = o;
     s->last = &o->next;
     s->ordered++;
-    if (config.time == FAKE_EARLY)
+    if (config.time == SIMULATED_EARLY)
         advance(s, s->ordered);
     pass_time();
     return GFK_STATUS_SUCCESS;
@@ -285,50 +331,50 @@ static gfk_status copy(void *to, size_t to_pitch, const void *from, size_t from_
     for (size_t i = 0; i < rows; i++) {
         const unsigned char *here = (const unsigned char *)from + i * from_pitch;
         const unsigned char *there = (const unsigned char *)to + i * to_pitch;
-        if (!fake_memory_holds(back ? here : there, bytes, s->device) ||
-            !fake_memory_holds(back ? there : here, bytes, FAKE_HOST))
+        if (!simulated_memory_holds(back ? here : there, bytes, s->device) ||
+            !simulated_memory_holds(back ? there : here, bytes, SIMULATED_PINNED))
             faults++;
     }
     return guarded(put(&o, s));
 }
 
-gfk_status gfk_bus_send(void *device, size_t pitch, const void *host, size_t stride, size_t bytes,
-                        size_t rows, gfk_stream_t stream) {
+gfk_status gfk_device_send(void *device, size_t pitch, const void *host, size_t stride,
+                           size_t bytes, size_t rows, gfk_stream_t stream) {
     return copy(device, pitch, host, stride, bytes, rows, stream, false);
 }
 
-gfk_status gfk_bus_fetch(void *host, size_t stride, const void *device, size_t pitch, size_t bytes,
-                         size_t rows, gfk_stream_t stream) {
+gfk_status gfk_device_fetch(void *host, size_t stride, const void *device, size_t pitch,
+                            size_t bytes, size_t rows, gfk_stream_t stream) {
     return copy(host, stride, device, pitch, bytes, rows, stream, true);
 }
 
-gfk_status gfk_bus_clear(void *device, size_t bytes, gfk_stream_t stream) {
+gfk_status gfk_device_zero(void *device, size_t bytes, gfk_stream_t stream) {
     const order o = {.kind = CLEAR, .to = device, .bytes = bytes};
     (void)pthread_mutex_lock(&mutex);
-    if (!fake_memory_holds(device, bytes, stream->device))
+    if (!simulated_memory_holds(device, bytes, stream->device))
         faults++;
     return guarded(put(&o, stream));
 }
 
-gfk_status gfk_bus_run(const gfk_product_call *call) {
+gfk_status gfk_simulated_run(const gfk_product_call *call) {
     order o = {.kind = RUN, .call = *call, .in = *call->in, .out = *call->out};
     const gfk_product_info *info = &call->product->info;
     (void)pthread_mutex_lock(&mutex);
     const int device = call->stream->device;
-    if (!fake_memory_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
-        !fake_memory_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
+    if (!simulated_memory_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
+        !simulated_memory_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
         faults++;
     return guarded(put(&o, call->stream));
 }
 
-gfk_status gfk_bus_record(void *mark, gfk_stream_t stream) {
+gfk_status gfk_device_record(void *mark, gfk_stream_t stream) {
     event *e = mark;
     (void)pthread_mutex_lock(&mutex);
     *e = (event){stream, stream->ordered};
     return guarded(fails(stream->device) ? failure() : GFK_STATUS_SUCCESS);
 }
 
-gfk_status gfk_bus_wait(void *mark) {
+gfk_status gfk_device_wait(void *mark) {
     const event *e = mark;
     (void)pthread_mutex_lock(&mutex);
     if (fails(e->stream->device))
@@ -339,7 +385,7 @@ gfk_status gfk_bus_wait(void *mark) {
     return guarded(GFK_STATUS_SUCCESS);
 }
 
-gfk_status gfk_bus_drain(gfk_stream_t stream) {
+gfk_status gfk_device_drain(gfk_stream_t stream) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(stream->device)) {
         if (dead)
@@ -350,7 +396,7 @@ gfk_status gfk_bus_drain(gfk_stream_t stream) {
     return guarded(GFK_STATUS_SUCCESS);
 }
 
-void gfk_bus_close(gfk_stream_t stream, void *mark) {
+void gfk_device_close(gfk_stream_t stream, void *mark) {
     (void)pthread_mutex_lock(&mutex);
     if (stream->done != stream->ordered && !(dead && stream->device == config.failing))
         faults++;
@@ -368,12 +414,10 @@ void gfk_bus_close(gfk_stream_t stream, void *mark) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
-gfk_status gfk_bus_product(gfk_product_t *product, int device, const gfk_field *field, size_t rows,
-                           size_t cols, const uint32_t *matrix) {
+void gfk_device_synchronize(int device) {
     (void)pthread_mutex_lock(&mutex);
-    if (guarded(fails(device) ? failure() : GFK_STATUS_SUCCESS) != GFK_STATUS_SUCCESS)
-        return failure();
-    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    desc.family = GFK_ENGINE_HOST;
-    return gfk_product_create(product, field, rows, cols, matrix, &desc);
+    for (gfk_stream_t s = streams; s != NULL; s = s->next)
+        if (s->device == device)
+            advance(s, s->ordered);
+    (void)pthread_mutex_unlock(&mutex);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the tool that has fake_bus.h's devices: how these are, from the environment. FAKE_DEVICES;
- * FAKE_FAILS_AFTER, the number of the call that fails; FAKE_DIES=1; FAKE_STATUS, a gfk_status. */
+/* In the tool that has simulated_device.h's devices: how these are, from the environment.
+ * FAKE_DEVICES; FAKE_FAILS_AFTER, the number of the call that fails; FAKE_DIES=1; FAKE_STATUS, a
+ * gfk_status. */
 #include <stdlib.h>
 
-#include "support/fake_bus.h"
+#include "support/simulated_device.h"
 
 static unsigned long long number(const char *name, unsigned long long otherwise) {
     const char *text = getenv(name);
@@ -11,16 +12,16 @@ static unsigned long long number(const char *name, unsigned long long otherwise)
 }
 
 __attribute__((constructor)) static void begin(void) {
-    fake_bus bus = FAKE_BUS_INIT;
+    simulated_device bus = SIMULATED_DEVICE_INIT;
     bus.devices = (int)number("FAKE_DEVICES", 1);
     bus.fails_after = number("FAKE_FAILS_AFTER", 0);
     bus.dies = number("FAKE_DIES", 0) != 0;
     bus.status = (gfk_status)number("FAKE_STATUS", GFK_STATUS_CUDA);
-    fake_bus_set(&bus);
+    simulated_device_set(&bus);
 }
 
 /* Nobody gives an order that no real device could follow. */
 __attribute__((destructor)) static void end(void) {
-    if (fake_bus_faults() != 0)
+    if (simulated_device_faults() != 0)
         abort();
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Is there code for the current device in this library? Asked with a kernel of its own, which is
+ * compiled for the same architectures as all others. */
+#include <cuda_runtime.h>
+
+namespace {
+__global__ void probe() {}
+} // namespace
+
+extern "C" cudaError_t gfk_device_find_code(void) {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, probe);
+}
