@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which rows moved beyond noise between two result files of gfk_bench.
+"""Which rows moved beyond noise between two result files of gfk_bench, and the median of all ratios.
 
 A row moved when the ranges (min to max) of its times do not overlap and its median changed by more
 than the threshold. Exit code: 0 nothing became slower, 1 something did, or a row now fails; 2 the
@@ -8,22 +8,46 @@ files cannot be compared.
 """
 
 import argparse
-
-import bench_results as results
+import json
+import re
+import statistics
+import sys
 
 SAME_RIG = ("gpu", "gpu_driver", "cuda_compiler", "cpu", "compiler", "compiler_flags", "build_type")
+SUFFIX = re.compile(r"/(?:iterations|min_time|real_time|manual_time)\b.*")  # Google Benchmark's
+
+
+def load(path):
+    """The context, and the rows by name."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    for word in ("void", "unfit"):
+        if word in data["context"]:
+            fail(f"{path} is {word}: {data['context'][word]}")
+    return data["context"], {SUFFIX.sub("", row["name"]): row for row in data["benchmarks"]}
+
+
+def fail(message):
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def times(row):
+    return [row.get(f"time_us_{which}", 0) for which in ("median", "min", "max")]
 
 
 def moved(old, new, threshold):
     """Percent by which the row became faster (or, negative, slower); 0 within noise."""
-    change = 100 * (old.median / new.median - 1)
-    apart = new.fastest > old.slowest or new.slowest < old.fastest
-    return change if apart and abs(change) > threshold else 0.0
+    (before, fastest, slowest), (now, first, last) = times(old), times(new)
+    change = 100 * (before / now - 1)
+    return change if (first > slowest or last < fastest) and abs(change) > threshold else 0
 
 
-def engines(old, new):
-    """Where AUTO chose, a row may move because it chose anew."""
-    return f", {old.variant} -> {new.variant}" if old.variant != new.variant else ""
+def line(name, change, old, new):
+    before, now = times(old), times(new)
+    engine = "" if old.get("engine") == new.get("engine") else f", {old.get('engine')} -> {new.get('engine')}"
+    return (f"{'faster' if change > 0 else 'slower'}  {change:+6.1f} %  {name}: {before[0]:.2f} us "
+            f"({before[1]:.2f} to {before[2]:.2f}) -> {now[0]:.2f} us ({now[1]:.2f} to {now[2]:.2f}){engine}")
 
 
 def main():
@@ -34,43 +58,30 @@ def main():
     parser.add_argument("--threshold", type=float, default=2.0, metavar="PERCENT",
                         help="changes of the median below this are noise (default %(default)s)")
     arguments = parser.parse_args()
-    (old_context, old_rows), (new_context, new_rows) = (
-        results.load(arguments.old), results.load(arguments.new))
+    (old_rig, old), (new_rig, new) = load(arguments.old), load(arguments.new)
     for key in SAME_RIG:
-        if old_context.get(key) != new_context.get(key):
-            print(f"note: {key} differs: {old_context.get(key)} / {new_context.get(key)}")
-    for context in (old_context, new_context):
-        for word in ("void", "unfit"):
-            if word in context:
-                results.fail(f"{context['file']} is {word}: {context[word]}")
+        if old_rig.get(key) != new_rig.get(key):
+            print(f"note: {key} differs: {old_rig.get(key)} / {new_rig.get(key)}")
 
-    old = {row.name: row for row in old_rows}
-    faster, slower, broken, same = [], [], [], 0
-    for row in new_rows:
-        before = old.get(row.name)
-        if before is None or not before.median:
-            continue
-        if not row.median:
-            broken.append(row)
-            continue
-        change = moved(before, row, arguments.threshold)
-        if change == 0:
-            same += 1
-        else:
-            (faster if change > 0 else slower).append((change, before, row))
-    for title, rows in (("slower", slower), ("faster", faster)):
-        for change, before, row in sorted(rows, key=lambda item: item[0]):
-            print(f"{title}  {change:+6.1f} %  {row.name}: {before.median:.2f} us "
-                  f"({before.fastest:.2f} to {before.slowest:.2f}) -> {row.median:.2f} us "
-                  f"({row.fastest:.2f} to {row.slowest:.2f}){engines(before, row)}")
-    for row in broken:
-        print(f"broken  {row.name}: {row.error}")
-    names = {row.name for row in new_rows}
-    print(f"{len(slower)} slower, {len(faster)} faster, {same} within noise, {len(broken)} broken, "
-          f"{sum(name not in names for name in old)} only in the old file, "
-          f"{sum(name not in old for name in names)} only in the new one")
-    if not same and not slower and not faster and not broken:
-        results.fail("the files have no row in common")
+    common = [name for name in new if name in old and times(old[name])[0]]
+    broken = [name for name in common if not times(new[name])[0]]
+    changes = {name: moved(old[name], new[name], arguments.threshold)
+               for name in common if name not in broken}
+    if not common:
+        fail("the files have no row in common")
+    for name, change in sorted(changes.items(), key=lambda item: item[1]):
+        if change:
+            print(line(name, change, old[name], new[name]))
+    for name in broken:
+        print(f"broken  {name}: {new[name].get('error_message', '')}")
+    slower = sum(change < 0 for change in changes.values())
+    faster = sum(change > 0 for change in changes.values())
+    if changes:
+        ratios = [times(old[name])[0] / times(new[name])[0] for name in changes]
+        print(f"rates, new / old: median {statistics.median(ratios):.3f}, lowest {min(ratios):.3f}")
+    print(f"{slower} slower, {faster} faster, {len(changes) - slower - faster} within noise, "
+          f"{len(broken)} broken, {len(old.keys() - new.keys())} only in the old file, "
+          f"{len(new.keys() - old.keys())} only in the new one")
     return 1 if slower or broken else 0
 
 

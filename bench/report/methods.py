@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constant times region: the method x width table, and methods.md."""
+
+import pandas as pd
+
+from .frame import GIB, METHODS, WIDTHS, best, select
+from .text import (SUSTAINED, cell, each, grid, lines_of, markdown, number, paragraphs, quoted, rate, rate_of, size,
+                   table, threads)
+
+TITLE = "Region multiply: methods and widths"
+PUBLISHED = 50_000_000  # bytes of the test case of the literature, with c = 128
+IMPLEMENTATIONS = {"naive": "naive", "opt": "optimized"}
+
+
+def plain(results, **where):
+    """Region rows of the usual kind: random constants in turn, aligned."""
+    return results.rows(kind="region", constants="rotating", src_offset=0, dst_offset=0, **where)
+
+
+def cells(results, implementation):
+    """The fastest row of each method and width that is no ablation, by (width, method): of a CUDA kernel
+    at 1 GiB, also with the one constant of a table of gigabytes, and of a reference at its largest size."""
+    if implementation == "host":
+        frame = plain(results, implementation="host", state="measured").sort_values("region_bytes")
+        frame = frame.drop_duplicates("id", keep="last")
+    else:
+        where = dict(implementation=implementation, where="gpu", mode="set", cold=True,
+                     nominal_bytes=GIB, ablation=False)
+        frame = pd.concat([plain(results, giant=False, **where),
+                           results.rows(kind="region", giant=True, **where)])
+    return best(frame.reset_index(drop=True), ["w", "method"]).set_index(["w", "method"])
+
+
+def gf_complete(results, all_cores=True):
+    """The same for GF-Complete."""
+    frame = results.rows(kind="baseline", implementation="gf-complete", constants="rotating")
+    frame = frame[frame.nominal_bytes != PUBLISHED]
+    most = frame.groupby("id").threads.transform("max")
+    frame = frame[frame.threads == (most if all_cores else 1)]
+    return best(frame, ["w", "method"]).set_index(["w", "method"])
+
+
+def of_width(found, w, text):
+    """A column of a table with a line for each method."""
+    found = found[found.index.get_level_values("w") == w].droplevel("w")
+    return each(found, text).reindex(METHODS)
+
+
+def overview(results):
+    """Also for the README of the project."""
+    series = {title: cells(results, which) for which, title in IMPLEMENTATIONS.items()}
+    if all(found.empty for found in series.values()):
+        series = {"reference, 1 thread": cells(results, "host")}
+    series["GF-Complete"] = gf_complete(results)
+    columns = {f"w={w} {title}": of_width(found, w, cell)
+               for w in WIDTHS for title, found in series.items()}
+    cores = series["GF-Complete"].threads.max()
+    return paragraphs(
+        "GB/s of source of a constant times a region; on the GPU of 1 GiB, and in parentheses percent of a "
+        "plain copy in the same run. A table of more than 1 GiB has its size beside the rate: such a row is "
+        "bound by lookups. "
+        + (f"GF-Complete: its fastest variant on {cores} threads. " if cores == cores else "")
+        + "n/a: the library does not offer it.",
+        markdown(pd.DataFrame({"method": pd.Series(METHODS, METHODS), **columns})))
+
+
+def detailed(results):
+    found = {title: cells(results, which) for which, title in IMPLEMENTATIONS.items()}
+    others = {"GF-Complete, 1 thread": gf_complete(results, False),
+              "GF-Complete, all cores": gf_complete(results), "reference, 1 thread": cells(results, "host")}
+    parts = []
+    for w in WIDTHS:
+        columns = {"method": pd.Series(METHODS, METHODS)}
+        for title, rows in found.items():
+            for heading, text in (("GB/s", cell), ("set-up us", lambda row: number(row.setup_us)),
+                                  ("sustained GB/s", lambda row: rate(row.sustained_data_GBps)),
+                                  ("GB per joule", lambda row: number(row.data_GB_per_joule, 2))):
+                columns[f"{title}, {heading}"] = of_width(rows, w, text)
+        columns.update((title, of_width(rows, w, cell)) for title, rows in others.items())
+        text = markdown(pd.DataFrame(columns))
+        parts += [f"### w = {w}\n\n{text}"] if text else []
+    return "\n\n".join(parts)
+
+
+def sizes_of(rows):
+    return [size(count) for count in sorted(rows.nominal_bytes.unique())]
+
+
+def size_of(row):
+    return size(row.nominal_bytes)
+
+
+def by_size(results):
+    parts = []
+    rows = plain(results, where="gpu", giant=False, state="measured")
+    for (mode, cold), rows in rows.groupby(["mode", "cold"], sort=False):
+        rates = grid(rows, "kernel", quoted, size_of, cell, sizes_of(rows))
+        rates["set-up us"] = each(rows.drop_duplicates("id").reset_index(), lambda row:
+                                  f"{row.setup_us:,.1f} ({row.setup})" if row.setup else "-")
+        parts.append(f"### {mode}, {'cold' if cold else 'hot'}\n\n{markdown(rates)}")
+    return "\n\n".join(parts)
+
+
+def small(results):
+    """Times beside a copy's, and what is slower than this project allows itself."""
+    where = dict(where="gpu", mode="set", cold=True, giant=False, state="measured")
+    every = plain(results, **where)
+    most = every.sort_values("nominal_bytes").groupby("id").percent_of_roofline.last()
+    rows = every[(every.nominal_bytes <= 16 << 20) & ~every.ablation & (every.implementation == "opt")]
+    if rows.nominal_bytes.nunique() < 5:
+        return ""
+    copy = rows.time_us_median * rows.percent_of_roofline / 100
+    allowed = 1.25 * copy / (rows.id.map(most) / 100) + 3 * (rows.shared_bytes > 0)
+    beyond = rows.assign(allowed=allowed)[rows.time_us_median > allowed]
+
+    runs = select(results.every, kind="region", constants="rotating", src_offset=0, dst_offset=0,
+                  ablation=False, **where)
+    keys = ["file", "method", "w", "nominal_bytes"]
+    naive = select(runs, implementation="naive").groupby(keys).time_us_median.min().rename("naive_us")
+    runs = select(runs, implementation="opt").join(naive, on=keys)
+    runs["ratio"] = runs.time_us_median / runs.naive_us
+    slower = runs[runs.nominal_bytes <= 16 << 20].groupby(["id", "nominal_bytes"]).ratio.min()
+    slower = slower[slower > 1.05]
+    return paragraphs(
+        "Microseconds of one region multiply, and that as a multiple of the best copy of the same size.",
+        markdown(grid(rows, "kernel", quoted, size_of, lambda row:
+                      f"{row.time_us_median:.2f} ({100 / row.percent_of_roofline:.2f})", sizes_of(rows))),
+        "Beyond 1.25 x (copy / the kernel's fraction of a copy at the largest size), plus 3 us for kernels "
+        "that fill a table in shared memory: " + ("; ".join(
+            f"{quoted(row)} at {size_of(row)}: {row.time_us_median:.2f} us, allowed {row.allowed:.2f}"
+            for row in lines_of(beyond)) or "none") + ".",
+        "Slower than the fastest naive kernel of method and width by more than 5 % in every run: "
+        + ("; ".join(f"`{i}` at {size(count)}: {ratio:.2f} x" for (i, count), ratio in slower.items())
+           or "none") + ".")
+
+
+def limits(results):
+    """Each constant on its own, at the largest sizes."""
+    every = results.rows(kind="region", where="gpu", giant=False, state="measured")
+    keys = ["id", "mode", "nominal_bytes"]
+    alone = select(every, constants="fixed").set_index([*keys, "constant"]).percent_of_roofline
+    whole = select(every, constants="all").set_index(keys)
+
+    def of_constant(which):
+        def text(row):
+            value = which if which > 0 else (1 << row.w) - 1
+            return number(alone.get((row.id, row.mode, row.nominal_bytes, value)))
+        return text
+
+    def of_rates(which):
+        def text(row):
+            key = row.id, row.mode, row.nominal_bytes
+            line = whole.loc[key] if key in whole.index else row
+            moved = row.traffic_GBps / row.data_GBps
+            return number(100 * moved * getattr(line, f"{which}_constant_GBps") / row.roofline_GBps)
+        return text
+
+    parts = []
+    for (count, mode), rows in select(every, constants="each").groupby(["nominal_bytes", "mode"]):
+        parts.append(f"### {mode}, {size(count)}\n\n" + table(rows, {
+            "kernel": quoted, "GB/s, median": lambda row: rate(row.data_GBps),
+            "median %": lambda row: number(row.percent_of_roofline), "best %": of_rates("best"),
+            "mean %": of_rates("mean"), "worst %": of_rates("worst"), "c = 2 %": of_constant(2),
+            "all ones %": of_constant(0), **SUSTAINED}))
+    return paragraphs("Random constants, each timed alone (w = 8, set: all 255). Percent of a plain copy, for "
+                      "xor of a plain read-read-write kernel.", "\n\n".join(parts))
+
+
+def offsets(results):
+    rows = results.rows(kind="region", where="gpu", state="measured")
+    rows = rows[rows.src_offset + rows.dst_offset > 0]
+    keys = ["id", "mode", "cold", "nominal_bytes"]
+    aligned = results.beside(rows, keys, kind="region", constants="rotating", src_offset=0, dst_offset=0)
+    rows = rows.assign(aligned=aligned.data_GBps)
+    found = grid(rows, "kernel", quoted, lambda row: f"{row.src_offset}, {row.dst_offset}",
+                 lambda row: f"{rate(row.data_GBps)} ({100 * row.data_GBps / row.aligned:.0f} %)")
+    if not found.empty:
+        found.insert(1, "aligned", each(rows.drop_duplicates("id").reset_index(),
+                                        lambda row: rate(row.aligned)))
+    return paragraphs("GB/s of source at 1 GiB, with src and dst so many bytes behind a multiple of 512; in "
+                      "parentheses percent of the aligned rate in the same run.", markdown(found))
+
+
+def published(results):
+    rows = results.rows(kind=["region", "baseline"], nominal_bytes=PUBLISHED, ablation=False,
+                        constants=["rotating", "fixed"], method=METHODS)
+    titles = {"gf-complete": "GF-Complete, ", **IMPLEMENTATIONS, "host": "reference, "}
+    rows = rows.sort_values(["constants", "implementation", "threads"], kind="stable", key=lambda column:
+                            column.map({name: i for i, name in enumerate(titles)})
+                            if column.name == "implementation" else column)
+    parts = []
+    for w, mine in rows.groupby("w"):
+        found = grid(best(mine.reset_index(drop=True),
+                          ["method", "implementation", "threads", "constants"]),
+                     "GB/s of source", lambda row: row.method, lambda row: titles[row.implementation]
+                     + (threads(row) if row.where == "cpu" else "")
+                     + (", c = 128" if row.constants == "fixed" else ", random constants"), rate_of)
+        found = found.set_index("GB/s of source").reindex(METHODS).reset_index()
+        parts.append(f"### w = {w}\n\n{markdown(found)}")
+    return "\n\n".join(parts)
+
+
+def verdicts(results):
+    rows = results.rows(kind="region", state="measured").set_index("row", drop=False)
+    parts = []
+    for verdict in results.verdicts:
+        steps = rows.reindex([name for name in verdict["steps"] if name in rows.index])
+        if steps.empty:
+            continue
+        before, first = steps.shift(), steps.iloc[0].data_GBps
+        noise = (steps.time_us_min <= before.time_us_max) & (before.time_us_min <= steps.time_us_max)
+        steps = steps.assign(step=100 * (steps.data_GBps / before.data_GBps - 1), noise=noise)
+        parts.append(f"### {verdict['title']}\n\nClaim: {verdict['claim']}\n\n" + table(steps, {
+            "row": lambda row: f"`{row.row}`", "GB/s of source": rate_of,
+            "against the line before": lambda row: "" if pd.isna(row.step) else
+            f"{row.step:+.1f} %" + (" (noise)" if row.noise else ""),
+            "x the first": lambda row: number(row.data_GBps / first, 2)}))
+    return "\n\n".join(parts)
+
+
+def giants(results):
+    """TABLE and LOG of w = 32, and plain gathers from as many bytes."""
+    rows = results.rows(kind=["ceiling", "region"], state="measured")
+    rows = rows[(rows.operation == "gather") | rows.giant].copy()
+    rows["billions"] = rows.gsymbols_per_s.fillna(rows.ggathers_per_s)
+    return paragraphs(
+        "TABLE and LOG at w = 32 look every symbol up in tables of gigabytes. Their ceiling is a plain kernel "
+        "that only gathers from 16 GiB, at random addresses or at hashed ones (1 to 8 gathers in flight).",
+        table(rows, {
+            "row": quoted, "table": lambda row: size(row.table_bytes + row.workspace_bytes)
+            if row.giant else "-", "10^9 symbols or gathers/s": lambda row: number(row.billions, 2),
+            "% of the best plain gather": lambda row: number(row.percent_of_gathers),
+            "GB/s of source": rate_of, "ms": lambda row: number(row.time_us_median / 1e3, 2),
+            "set-up s": lambda row: number(row.setup_us / 1e6, 2)}))
+
+
+def ceilings(results):
+    rows = results.rows(kind="ceiling", operation=["copy", "accumulate", "empty_launch"], state="measured")
+    return table(rows.sort_values(["operation", "data_bytes"]), {
+        "kernel": lambda row: row.operation.replace("_", " "),
+        "region": lambda row: size(row.data_bytes) if row.data_bytes else "-",
+        "traffic GB/s": lambda row: number(row.traffic_GBps or float("nan"), 0),
+        "best variant": lambda row: row.roofline_variant or "-",
+        "us": lambda row: number(row.time_us_median, 2), "spread %": lambda row: number(row.spread_percent)})
+
+
+def call_time(results):
+    rows = results.rows(kind="call", operation="multiply", state="measured")
+    return paragraphs(
+        "Microseconds that the calling thread spends in gfk_region_multiply, beside a bare launch of an empty "
+        f"kernel: median {number(rows.above_bare_us.median(), 2)} us above it, at most "
+        f"{number(rows.above_bare_us.max(), 2)}. Kernels with a workspace launch two; prepared, one.",
+        table(rows, {"kernel": quoted, "call": lambda row: number(row.time_us_median, 2),
+                     "bare launch": lambda row: number(row.bare_launch_us, 2),
+                     "above it": lambda row: number(row.above_bare_us, 2),
+                     "prepared call": lambda row: number(row.prepared_us, 2),
+                     "prepared, above it": lambda row: number(row.prepared_above_bare_us, 2)}))
+
+
+def on_cpu(results):
+    library = plain(results, where="cpu", implementation="host", state="measured")
+    other = results.rows(kind="baseline", implementation="gf-complete", constants="rotating")
+    other = other[other.nominal_bytes != PUBLISHED]
+    parts = (paragraphs("### GF-Complete, every variant", markdown(grid(
+        other, "GB/s of source", quoted, threads, cell))),
+             paragraphs("### References of this library, 1 thread", markdown(grid(
+                 library, "GB/s of source", quoted, size_of, rate_of, sizes_of(library)))))
+    return "\n\n".join(filter(None, parts))
+
+
+SECTIONS = {"Every method and width": detailed, "Region sizes": by_size,
+    "Small regions": small, "Limits": limits,
+    "Odd addresses": offsets, "Giant tables": giants, "Ceilings": ceilings,
+    "The published test case: 50,000,000 bytes": published,
+    "Published claims": verdicts, "Host time of a call": call_time,
+    "On the CPU": on_cpu}
