@@ -11,6 +11,11 @@ fi
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# ccache where there is one; nothing needs it.
+if have ccache; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+fi
+
 # The first nvcc of 12.8 or newer; nvcc_version stays that of an older one if there is no other.
 nvcc='' nvcc_version=''
 for candidate in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
@@ -34,4 +39,28 @@ generator_of() {
     else
         echo "Unix Makefiles"
     fi
+}
+
+# apt_install PACKAGE...: as root, or by sudo where it asks for no password.
+apt_install() {
+    local sudo=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! have sudo || ! sudo -n true 2>/dev/null; then
+            echo "packages are missing; run this as root, then start again:" >&2
+            echo "apt-get update && apt-get install -y --no-install-recommends $*" >&2
+            return 1
+        fi
+        sudo=(sudo)
+    fi
+    echo "installing $*"
+    "${sudo[@]}" apt-get update -qq &&
+        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes.
+pip_install() {
+    python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
+    echo "installing ${*:2} in $1"
+    python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore --target "$@"
 }

@@ -1,43 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds, tests, checks and measures on a machine with a GPU, and writes the record of it.
+# Builds, tests, checks and measures on a machine with GPUs, and writes the record of it.
 #
-#   scripts/gpu.sh STAGE...        build, test, sanitize, giant, bench, limits, small, product,
-#                                  map, rs, host; all is these
+#   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
+#                             cpu, host; all is these
+#   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
+#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt
 #
 # Each stage takes less than 8 minutes on 16 cores, the build for this GPU included, and replaces its
-# section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Nothing is
-# installed. Libraries are searched in CMAKE_PREFIX_PATH and .deps/usr.
+# section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests,
+# sanitizers and the benchmark's GPU rows are shared out, each benchmark with a GPU and a fixed set of
+# cores to itself; the stages cpu and host run alone. Nothing is installed: libraries are searched in
+# CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
-#   GFK_GPUS="0 1"                 the GPUs to share out to tests or sanitizers; all of them
+#   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
+#   GFK_CORES=16                   cores of a benchmark; at most the machine's, shared by its GPUs
+#   GFK_PREBUILT=FOLDER            programs packed by prebuild on another machine: nothing is compiled
 #   OUT                            a folder for gpu.tar.gz: records, results, logs, JUnit files
 # shellcheck disable=SC2317 # the functions stage_* are called by a name put together from the stage
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+all=(build test sanitize giant bench limits small product map rs cpu host)
 stages=("$@")
-[ "$*" != all ] || stages=(build test sanitize giant bench limits small product map rs host)
+[ "$*" != all ] || stages=("${all[@]}")
 for stage in "${stages[@]}"; do
-    case $stage in
-    build | test | sanitize | giant | bench | limits | small | product | map | rs | host) ;;
-    *) echo "$0: no stage $stage" >&2; exit 2 ;;
-    esac
+    [[ " ${all[*]} quick prebuild " == *" $stage "* ]] || { echo "$0: no stage $stage" >&2; exit 2; }
 done
-[ -n "$nvcc" ] || { echo "$0: there is no nvcc of 12.8 or newer" >&2; exit 2; }
-[ -n "$capabilities" ] || { echo "$0: nvidia-smi shows no GPU" >&2; exit 2; }
-
-ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
-gpu=$(ask name)
-slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
+[ -n "$nvcc" ] || [ -n "${GFK_PREBUILT:-}" ] || { echo "$0: there is no nvcc of 12.8 or newer" >&2; exit 2; }
 build=build/gpu
-results=results/$slug
 logs=$build/logs
-mkdir -p "$results" "$logs"
-gpus=$(nvidia-smi -L | wc -l)
-read -ra shared <<<"${GFK_GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}"
+mkdir -p "$logs"
 
 # ---- what stands at the head of each section -------------------------------------------------------
 commit=${GFK_COMMIT:-} tree=dirty
@@ -52,15 +48,24 @@ fi
 described=$commit
 [ -z "$commit" ] || [ $tree = clean ] || described=$commit-dirty
 
+describe_compilers() {
+    echo "cuda: $("$nvcc" --version | sed -n 's/.*, V\([0-9.]*\).*/\1/p')"
+    echo "compiler: $("${CC:-cc}" --version | head -n 1); $(cmake --version | head -n 1)"
+}
+
 head_of_section() {
     echo "commit: ${commit:-unknown}"
     echo "tree: $tree"
     echo "date: $(date -u '+%Y-%m-%d %H:%M:%S UTC')"
-    echo "gpu: $gpu, compute capability $(ask compute_cap), $(ask memory.total)"
+    echo "gpu: $gpu, compute capability $(ask compute_cap), $(ask memory.total); ${#shared[@]} of them"
     echo "driver: $(ask driver_version)"
-    echo "cuda: $("$nvcc" --version | sed -n 's/.*, V\([0-9.]*\).*/\1/p')"
-    echo "compiler: $("${CC:-cc}" --version | head -n 1); $(cmake --version | head -n 1)"
-    echo "cpu: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores"
+    if [ -n "${GFK_PREBUILT:-}" ]; then
+        echo "built: on another machine"
+        sed 1d "$build/BUILT"
+    else
+        describe_compilers
+    fi
+    echo "cpu: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), ${#cpus[@]} cores"
 }
 
 pack() {
@@ -70,14 +75,81 @@ pack() {
 # Seconds that this stage may still take, at least 1.
 left() { echo $((deadline - SECONDS > 1 ? deadline - SECONDS : 1)); }
 
-# ---- the stages: each prints the lines of its section to file descriptor 3 -------------------------
-compile() {
-    cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release \
-        -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$capabilities" \
+# ---- the programs ----------------------------------------------------------------------------------
+configure_and_build() { # ARCHITECTURES
+    cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release -DGFK_REQUIRE_ALL=ON \
+        -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$1" \
+        -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DGFK_TOOL=ON \
         -DGFK_TESTS=ON -DGFK_BENCH=ON -DGFK_EXAMPLES=ON "-DGFK_COMMIT=$described" &&
         cmake --build "$build" -j "$(nproc)"
 }
 
+compile() {
+    if [ -n "${GFK_PREBUILT:-}" ]; then unpack; else configure_and_build "$capabilities"; fi
+}
+
+# The build folder without what only a compiler reads.
+prebuild() {
+    configure_and_build 90
+    rm -rf build/prebuilt
+    cp -a $build build/prebuilt
+    rm -rf build/prebuilt/logs
+    find build/prebuilt \( -name '*.[ao]' -o -name '*.ptx' -o -name '*.cubin' -o -name '.ninja*' \
+        -o -name '*.ninja' -o -name compile_commands.json \) -delete
+    find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
+    { echo "$described"; describe_compilers; } >build/prebuilt/BUILT
+    echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
+}
+
+# Paths of the other machine become paths of this one in what ctest and cmake --install read.
+unpack() {
+    local variable program edit=()
+    [ "$(head -n 1 "$GFK_PREBUILT/BUILT")" = "$described" ] ||
+        { echo "$GFK_PREBUILT is of $(head -n 1 "$GFK_PREBUILT/BUILT"), not of $described"; return 1; }
+    ! cmp -s "$GFK_PREBUILT/BUILT" "$build/BUILT" || return 0
+    cp -a "$GFK_PREBUILT/." "$build" || return 1
+    there() { sed -n "s/^$1:[A-Z]*=//p" "$GFK_PREBUILT/CMakeCache.txt"; }
+    for variable in CMAKE_COMMAND=cmake _Python3_EXECUTABLE=python3 CMAKE_C_COMPILER=cc CMAKE_CXX_COMPILER=c++ \
+        CMAKE_NM=nm; do
+        program=$(there "${variable%=*}")
+        [ -z "$program" ] || edit+=(-e "s|\"$program\"|\"$(command -v "${variable#*=}")\"|g")
+    done
+    find "$build" -name '*.cmake' -exec sed -i "${edit[@]}" -e "s|$(there CMAKE_HOME_DIRECTORY)|$PWD|g" {} +
+}
+
+# ---- sharing out -----------------------------------------------------------------------------------
+# share_out SLOTS FUNCTION: calls FUNCTION with each line of stdin, SLOTS at a time on each GPU, on the
+# cores of that slot; false if one of the calls was.
+share_out() {
+    local slots=$1 function=$2 free line place cores at=0 slot g jobs=() rc=0
+    cores=$((${#cpus[@]} / (${#shared[@]} * slots)))
+    cores=$((cores < 1 ? 1 : cores < GFK_CORES ? cores : GFK_CORES))
+    free=$(mktemp -u)
+    mkfifo "$free"
+    exec 4<>"$free" # the places that are free: a GPU and its cores
+    rm "$free"
+    for ((slot = 0; slot < slots; slot++)); do
+        for g in "${shared[@]}"; do
+            echo "$g $(IFS=,; echo "${cpus[*]:at % ${#cpus[@]}:cores}")" >&4
+            at=$((at + cores))
+        done
+    done
+    while read -ra line; do
+        read -ru 4 -a place
+        (
+            taskset -cp "${place[1]}" "$BASHPID" >/dev/null || echo "cores: not fixed" >&3
+            CUDA_VISIBLE_DEVICES=${place[0]} $function "${line[@]}" && rc=0 || rc=1
+            echo "${place[@]}" >&4
+            exit "$rc"
+        ) </dev/null &
+        jobs+=($!)
+    done
+    for line in "${jobs[@]}"; do wait "$line" || rc=1; done
+    exec 4>&-
+    return "$rc"
+}
+
+# ---- the stages: each prints the lines of its section to file descriptor 3 -------------------------
 # What ctest shares out: on each GPU four test programs at a time.
 describe_gpus() {
     local i list=""
@@ -111,100 +183,160 @@ stage_test() { run_ctest test -LE '^giant$'; }
 stage_giant() {
     local rc=0
     GFK_TEST_GIANT=1 run_ctest giant -L '^giant$' || rc=1
-    if timeout "$(left)" "$build/bench/gfk_bench" --giant --out "$results/giant.json"; then
-        echo "benchmark: $results/giant.json" >&3
+    share_out 1 measure <<<"giant giant --giant" || rc=1
+    return "$rc"
+}
+
+# One tool over one of the short GPU tests. They provoke failing CUDA calls and check the statuses that
+# come of them, so memcheck is told to look at memory only.
+sanitize() { # TOOL NAME COMMAND...
+    local tool=$1 log=$logs/$1-$2.log rc=0 options=() verdict
+    [ "$tool" != memcheck ] || options=(--report-api-errors no)
+    GFK_REQUIRE_GPU=1 timeout "$(left)" compute-sanitizer --tool "$tool" "${options[@]}" \
+        --error-exitcode 86 "${@:3}" --reduced >"$log" 2>&1 || rc=$?
+    case $rc in
+    0) verdict=clean ;;
+    124) verdict="out of time" ;;
+    86) verdict=errors ;;
+    *) verdict="ended with $rc" ;;
+    esac
+    echo "$tool $2: $verdict; $(grep '^gfk: .* tests' "$log" || echo 'no summary')"
+    echo "$verdict" >"$logs/$tool-$2.verdict"
+    [ "$rc" = 0 ] || { tail -n 20 "$log"; return 1; }
+}
+
+stage_sanitize() {
+    local tool rc=0 verdicts
+    rm -f "$logs"/*.verdict
+    for tool in racecheck memcheck initcheck synccheck; do # the longest first
+        python3 scripts/record.py commands "$build" | sed "s/^/$tool /"
+    done | share_out 4 sanitize || rc=1
+    for tool in memcheck racecheck initcheck synccheck; do
+        verdicts=$(cat "$logs/$tool"-*.verdict 2>/dev/null | sort -u | paste -sd ',')
+        echo "$tool: ${verdicts:-nothing ran}" >&3
+        [ "$verdicts" = clean ] || rc=1
+    done
+    return "$rc"
+}
+
+# GPU rows, a preset on each GPU at a time; the longest first.
+stage_bench() { gpu_rows default verdicts s2; }
+stage_limits() { gpu_rows limits; }
+stage_small() { gpu_rows small small:small-2 offsets; } # twice: a second run tells slow from unlucky
+stage_product() { gpu_rows product product-perop product-small; }
+stage_map() { gpu_rows product-map; }
+stage_rs() { gpu_rows rs rs-sweep; }
+# The CPU's rows and the bus: one after the other, with nothing else on the machine.
+stage_cpu() { alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu; }
+stage_host() { alone "" host host-streams; }
+
+measure() { # PRESET FILE OPTION...
+    local file=$results/$2.json start=$SECONDS rc=0
+    timeout "$(left)" "$build/bench/gfk_bench" "${@:3}" --out "$file" >"$logs/bench-$2.log" 2>&1 || rc=$?
+    cat "$logs/bench-$2.log"
+    if [ "$rc" = 0 ]; then
+        echo "$1: $file, $((SECONDS - start)) s, $(nproc) cores" >&3
     else
-        echo "benchmark: failed" >&3
-        rc=1
+        echo "$1: failed ($rc)" >&3
     fi
     return "$rc"
 }
 
-# One tool over the short GPU tests. They provoke failing CUDA calls and check the statuses that come
-# of them, so memcheck is told to look at memory only.
-sanitize_with() {
-    local tool=$1 line rc options=() verdict="nothing ran" log
-    [ "$tool" != memcheck ] || options=(--report-api-errors no)
-    while read -ra line; do # name, command
-        log=$logs/$tool-${line[0]}.log rc=0
-        [ "$verdict" != "nothing ran" ] || verdict=clean
-        GFK_REQUIRE_GPU=1 timeout "$(left)" compute-sanitizer --tool "$tool" "${options[@]}" \
-            --error-exitcode 86 "${line[@]:1}" --reduced >"$log" 2>&1 || rc=$?
-        echo "$tool ${line[0]}: exit status $rc; $(grep '^gfk: .* tests' "$log" || echo 'no summary')"
-        case $rc in
-        0) continue ;;
-        124) verdict="out of time in ${line[0]}" ;;
-        86) verdict="errors in ${line[0]}" ;;
-        *) verdict="${line[0]} ended with $rc" ;;
-        esac
-        tail -n 20 "$log"
-    done < <(python3 scripts/record.py commands "$build")
-    echo "$verdict" >"$logs/$tool.verdict"
-}
-
-stage_sanitize() {
-    local tool rc=0 tools="memcheck racecheck initcheck synccheck" jobs=()
-    for tool in $tools; do
-        rm -f "$logs/$tool.verdict"
-        CUDA_VISIBLE_DEVICES=${shared[${#jobs[@]} % ${#shared[@]}]} sanitize_with "$tool" &
-        jobs+=($!)
-    done
-    wait "${jobs[@]}" # by name: there is also the tee that writes the log
-    for tool in $tools; do
-        echo "$tool: $(cat "$logs/$tool.verdict")" >&3
-        [ "$(cat "$logs/$tool.verdict")" = clean ] || rc=1
-    done
+gpu_rows() { # PRESET[:FILE]...
+    local item rc=0
+    for item in "$@"; do
+        echo "${item%:*} ${item#*:} --preset ${item%:*} --only gpu"
+    done | share_out 1 measure || rc=1
+    report || rc=1
     return "$rc"
 }
 
-stage_bench() { measure default verdicts s2; }
-stage_limits() { measure limits; }
-stage_small() { measure small offsets small:small-2; } # twice: a second run tells slow from unlucky
-stage_product() { measure product product-small product-perop; }
-stage_map() { measure product-map; }
-stage_rs() { measure rs rs-sweep; }
-stage_host() { measure host host-streams; }
-
-measure() { # PRESET[:FILE]...
-    local rc=0 item preset file arguments plots=()
-    for item in "$@"; do
-        preset=${item%:*} file=$results/${item#*:}.json
-        arguments=(--preset "$preset")
-        [ "$preset" != default ] || arguments=()
-        if timeout "$(left)" "$build/bench/gfk_bench" "${arguments[@]}" --out "$file"; then
-            echo "$preset: $file" >&3
-        else
-            echo "$preset: failed" >&3
-            rc=1
-        fi
+alone() { # OPTIONS PRESET[:FILE]...
+    local item rc=0 cores
+    cores=$(IFS=,; echo "${cpus[*]:0:GFK_CORES}")
+    for item in "${@:2}"; do
+        (
+            taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed" >&3
+            # shellcheck disable=SC2086 # options are words
+            measure "${item%:*}" "${item#*:}" --preset "${item%:*}" $1
+        ) || rc=1
     done
-    python3 -c 'import matplotlib' 2>/dev/null || plots=(--no-plots)
-    python3 bench/report.py "${plots[@]}" "$results"/*.json || rc=1
+    report || rc=1
+    return "$rc"
+}
+
+report() {
+    if python3 -c 'import matplotlib, pandas' 2>/dev/null; then
+        python3 bench/report.py "$results"/*.json
+    else
+        echo "no report: pandas or matplotlib is missing; run scripts/quickstart.sh report $results/*.json"
+    fi
+}
+
+# One program's part of the chosen cases.
+quick_part() { # INDEX TOTAL FILTER
+    local log=$logs/quick-$1.log rc=0
+    GTEST_SHARD_INDEX=$1 GTEST_TOTAL_SHARDS=$2 GFK_REQUIRE_GPU=1 timeout "$(left)" \
+        "$build/tests/gfk_tests" "--gtest_filter=$3" --gtest_brief=1 >"$log" 2>&1 || rc=$?
+    cat "$log"
+    [ "$rc" = 0 ] || [ "$rc" = 77 ] || grep -q '^gfk: no test has such a name' "$log"
+}
+
+# Not a part of the record: it says whether it is worth going on.
+stage_quick() {
+    local changed kind what rc=0 i parts=$((4 * ${#shared[@]}))
+    changed=${GFK_CHANGED:-$({ git diff --name-only "${GFK_BASE:-HEAD}"; git ls-files -o --exclude-standard; } | sort -u)}
+    echo "changed: $changed"
+    deadline=$((SECONDS + 60))
+    # shellcheck disable=SC2086 # no path of the tree has a blank
+    python3 tests/support/quick.py select $changed >"$logs/selected.txt" || return 1
+    while read -r kind what; do
+        echo "$kind $what"
+        if [ "$kind" = gtest ]; then
+            for ((i = 0; i < parts; i++)); do echo "$i $parts $what"; done | share_out 4 quick_part || rc=1
+        else
+            run_ctest quick -R "$what" -LE '^(slow|huge|giant)$' || rc=1
+        fi
+    done <"$logs/selected.txt"
     return "$rc"
 }
 
 # ---- run -------------------------------------------------------------------------------------------
 run_stage() {
-    local stage=$1 verdict=passed start=$SECONDS section
+    local stage=$1 verdict=passed start=$SECONDS compiled section
     deadline=$((start + 460))
     section=$(mktemp)
     echo "==== $stage"
-    {
-        if ! compile >"$logs/compile.log" 2>&1; then
-            tail -n 40 "$logs/compile.log"
-            verdict="the build failed"
-        elif ! "stage_$stage" 3>"$section"; then
-            verdict=failed
-        fi
-    } > >(tee "$logs/$stage.log") 2>&1
+    if compile >"$logs/compile.log" 2>&1; then
+        compiled=$((SECONDS - start))
+        { "stage_$stage" 3>"$section" || verdict=failed; } > >(tee "$logs/$stage.log") 2>&1
+    else
+        compiled=$((SECONDS - start)) verdict="the build failed"
+        tail -n 40 "$logs/compile.log"
+    fi
     printf '%s\n' "$(head_of_section)" "$(cat "$section")" "verdict: $verdict" \
-        "seconds: $((SECONDS - start))" >"$section"
+        "seconds: $((SECONDS - start)), $compiled of them for the build" >"$section"
     cat "$section"
-    python3 scripts/record.py put "$results/tests.txt" "$stage" <"$section"
+    [ "$stage" = quick ] || python3 scripts/record.py put "$results/tests.txt" "$stage" <"$section"
     rm -f "$section"
     pack
     [ "$verdict" = passed ]
 }
+
+if [ "$*" = prebuild ]; then
+    prebuild
+    exit
+fi
+[ -n "$capabilities" ] || { echo "$0: nvidia-smi shows no GPU" >&2; exit 2; }
+ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
+gpu=$(ask name)
+slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
+results=results/$slug
+mkdir -p "$results"
+gpus=$(nvidia-smi -L | wc -l)
+read -ra shared <<<"${GFK_GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}"
+read -ra cpus <<<"$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')"
+GFK_CORES=${GFK_CORES:-16}
 
 status=0
 for stage in "${stages[@]}"; do

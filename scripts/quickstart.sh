@@ -1,30 +1,51 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what is missing, configures, builds, then benchmarks or tests. Debian 12, Ubuntu 24.04.
+# Installs what is missing, configures, builds and runs. Debian 12, Ubuntu 24.04.
 #
-#   scripts/quickstart.sh tool     the program gfk alone
-#   scripts/quickstart.sh bench    every row that can run here beside GF-Complete, as a table
-#   scripts/quickstart.sh test     every test but the long ones, on the GPU too if there is one
+#   scripts/quickstart.sh tool                the program gfk
+#   scripts/quickstart.sh bench [OPTION...]   every row that can run here beside GF-Complete, as a table
+#   scripts/quickstart.sh test [OPTION...]    every test but the long ones, on the GPU too if there is one
+#   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
+#   scripts/quickstart.sh install             what test needs, and nothing else
 #
-# CUDA is never installed: nvcc 12.8 or newer is used when it is found, else the build has the host
-# rows only. CMAKE_PREFIX_PATH and .deps/usr are searched for the libraries before apt is asked.
+# Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest or bench/report.py:
+# "bench --preset product", "test -R rs". Each goal builds in a folder of its own, build/quickstart-GOAL.
+#
+# CUDA is never installed: an nvcc of 12.8 or newer is used if there is one, else the build has the
+# CPU's rows only. Where there is no GPU, tool and bench leave the kernels out and say so; test
+# compiles them. CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 goal=${1:-}
+isal="libisal-dev,isa-l.h,isal" xxhash="libxxhash-dev,xxhash.h,xxhash" gtest="libgtest-dev,gtest/gtest.h,gtest"
+peers="libgf-complete-dev,gf_complete.h,gf_complete;libjerasure-dev,jerasure.h,Jerasure;$isal"
+benchmark="libbenchmark-dev,benchmark/benchmark.h,benchmark"
 case $goal in
-tool) items="libxxhash-dev,xxhash.h,xxhash;libisal-dev,isa-l.h,isal" ;;
-test) items="libgf-complete-dev,gf_complete.h,gf_complete;libgtest-dev,gtest/gtest.h,gtest"
-    items="$items;libxxhash-dev,xxhash.h,xxhash" ;;
-bench) items="libgf-complete-dev,gf_complete.h,gf_complete;libbenchmark-dev,benchmark/benchmark.h,benchmark"
-    items="$items;libisal-dev,isa-l.h,isal;libjerasure-dev,jerasure.h,Jerasure" ;;
+tool) items="$xxhash;$isal" ;;
+bench) items="$peers;$benchmark" ;;
+test | install) items="$peers;$xxhash;$gtest;$benchmark" ;;
+report) items="" ;;
 *)
-    echo "usage: $0 tool|bench|test" >&2
+    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
-build=build/quickstart
+build=build/quickstart-$goal
+options=() arguments=()
+for option in "${@:2}"; do
+    if [[ $option == -D* ]]; then options+=("$option"); else arguments+=("$option"); fi
+done
+
+# ---- report ------------------------------------------------------------------------------------
+if [ "$goal" = report ]; then
+    have python3 || apt_install python3
+    export PYTHONPATH="$PWD/$build${PYTHONPATH:+:$PYTHONPATH}"
+    python3 -c 'import matplotlib, pandas' 2>/dev/null || pip_install "$build" matplotlib pandas
+    [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/bench.json)
+    exec python3 bench/report.py "${arguments[@]}"
+fi
 
 # ---- what is missing ---------------------------------------------------------------------------
 packages=()
@@ -62,50 +83,39 @@ if have cmake && { have ninja || have make; }; then
 else # nobody to ask; apt leaves alone what is installed
     for item in ${items//;/ }; do packages+=("${item%%,*}"); done
 fi
-
-if [ ${#packages[@]} -gt 0 ]; then
-    sudo=()
-    if [ "$(id -u)" -ne 0 ]; then
-        if ! have sudo || ! sudo -n true 2>/dev/null; then
-            echo "packages are missing; run this as root, then start again:" >&2
-            echo "apt-get update && apt-get install -y --no-install-recommends ${packages[*]}" >&2
-            exit 1
-        fi
-        sudo=(sudo)
-    fi
-    echo "installing ${packages[*]}"
-    "${sudo[@]}" apt-get update -qq
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
-fi
+[ ${#packages[@]} -eq 0 ] || apt_install "${packages[@]}"
+[ "$goal" != install ] || exit 0
 
 # ---- build -------------------------------------------------------------------------------------
-if [ -n "$nvcc" ]; then
-    echo "CUDA $nvcc_version: $nvcc"
-    options=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=${capabilities:-90}")
-else
+if [ -z "$nvcc" ]; then
     echo "host rows only: there is no nvcc of 12.8 or newer (found: ${nvcc_version:-none})"
-    options=(-DGFK_CUDA=OFF)
+    cuda=(-DGFK_CUDA=OFF)
+elif [ -z "$capabilities" ] && [ "$goal" != test ] && [[ " ${options[*]} " != *" -DGFK_CUDA=ON "* ]]; then
+    note="*** NO KERNELS: there is no GPU here, so this build is for the CPU only.
+*** To compile the kernels all the same, which takes minutes: scripts/quickstart.sh $goal -DGFK_CUDA=ON"
+    echo "$note"
+    cuda=(-DGFK_CUDA=OFF)
+else
+    echo "CUDA $nvcc_version: $nvcc"
+    cuda=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=${capabilities:-90}")
 fi
+parts=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF -DGFK_BENCH=OFF)
 case $goal in
-tool) options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=ON -DGFK_BENCH=OFF) ;;
-test) options+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_TOOL=ON -DGFK_BENCH=OFF) ;;
-bench) options+=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF -DGFK_BENCH=ON) ;;
+tool) parts+=(-DGFK_TOOL=ON) ;;
+bench) parts+=(-DGFK_BENCH=ON) ;;
+test) parts+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_TOOL=ON) ;;
 esac
-cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${options[@]}"
+cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" "${parts[@]}" \
+    "${options[@]}"
 cmake --build "$build" -j "$(nproc)"
+echo "${note:-}"
 
 # ---- run ---------------------------------------------------------------------------------------
-if [ "$goal" = tool ]; then
-    echo "built: $build/tools/gfk"
-    exit
-fi
-if [ "$goal" = test ]; then
-    # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
-    exec ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \
-        --output-on-failure --output-junit junit.xml
-fi
-rc=0
-"$build/bench/gfk_bench" --out "$build/bench.json" || rc=$?
-[ $rc -ne 0 ] || echo "results are in $build/bench.json"
-exit $rc
+case $goal in
+tool) echo "built: $build/tools/gfk" ;;
+bench) "$build/bench/gfk_bench" --out "$build/bench.json" "${arguments[@]}" ;;
+test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
+    ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \
+        --output-on-failure --output-junit junit.xml "${arguments[@]}"
+    ;;
+esac

@@ -23,9 +23,9 @@ import sys
 import xml.etree.ElementTree as ET
 
 STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map", "rs",
-          "host"]
+          "cpu", "host"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
-CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt"]
+CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly.
 SANITIZED = ("gpu.guard_pages", "gpu.product_guard_pages", "gpu.rs_guard_pages")
 NOT_AVAILABLE = "GPU not available: "
