@@ -61,6 +61,35 @@ GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
 GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
                                         const char **reason);
 
+/* Labels of an engine's kernel, a set of bits. */
+#define GFK_ENGINE_KERNEL_ALIGNED                                                                  \
+    1u                             /* takes regions that all begin at one phase modulo 16 bytes,   \
+                                      at multiples of the symbol's size; no others */
+#define GFK_ENGINE_KERNEL_SHORT 2u /* the engine uses the kernel for short regions */
+
+/* One compiled kernel of an engine. Rows are constant, and exist in every build. */
+typedef struct gfk_engine_kernel_info {
+    const char *id;                  /* <engine>/<kernel> */
+    size_t min_inputs, max_inputs;   /* columns of a product that the kernel takes */
+    size_t min_outputs, max_outputs; /* and rows; a maximum of 0 is no bound */
+    unsigned labels;
+    unsigned cc_min,
+        cc_max; /* compute capabilities, as of engines; 0: no other bound than theirs */
+} gfk_engine_kernel_info;
+
+/* gfk_engine_kernel_count, gfk_engine_kernel_at: the compiled kernels of an engine. An engine
+ * chooses among its kernels by the shape of the matrix, and by the alignment and the length of the
+ * regions. A test or a benchmark names one: a kernel's id in the place of an engine's id in
+ * gfk_product_desc.
+ *
+ * info   a row of the list of engines; for any other pointer there are no kernels
+ * index  below the count; NULL beyond it
+ *
+ * The count is 0 for engines on the CPU and for engines that compile the matrix. Any thread. */
+GFK_API size_t gfk_engine_kernel_count(const gfk_engine_info *info);
+GFK_API const gfk_engine_kernel_info *gfk_engine_kernel_at(const gfk_engine_info *info,
+                                                           size_t index);
+
 /* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL. */
 GFK_API const char *gfk_engine_family_name(gfk_engine_family family);
 
@@ -74,7 +103,8 @@ typedef struct gfk_product *gfk_product_t;
 /* Which engine to use. Start from GFK_PRODUCT_DESC_INIT. */
 typedef struct gfk_product_desc {
     size_t size;              /* sizeof(gfk_product_desc), so that the struct can grow */
-    const char *engine;       /* an engine's id; NULL: the fastest measured one for this shape */
+    const char *engine;       /* an engine's id, or a kernel's: then every run uses that kernel
+                                 alone. NULL: the fastest measured engine for this shape */
     gfk_engine_family family; /* AUTO, or only engines of this family */
     gfk_method method;        /* AUTO, or only perop engines of this method */
     int device;   /* CUDA device number; -1: the calling thread's current device. A number rules
@@ -101,7 +131,11 @@ typedef struct gfk_product_info {
                                  matrix, 4 bytes an element, is not among them */
     uint64_t workspace_bytes; /* that every run needs */
     bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
-    uint64_t reserved[4];     /* 0 */
+    const gfk_engine_kernel_info *kernel; /* what long regions at one phase run on: the engine's
+                                             choice, or the kernel that the descriptor names; of
+                                             several, the first outputs' kernel. NULL: the engine
+                                             lists no kernels */
+    uint64_t reserved[3];                 /* 0 */
 } gfk_product_info;
 
 /* Several regions of the same length: an array of addresses, or equally spaced ones. The array is
@@ -129,16 +163,16 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * The calling thread's current device is left as it was.
  *
  * The choice: engines that match every field set in desc; of those the first, in the order of
- * measured speed for this width, shape, length and desc->compile (src/host/product/preference.def,
- * generated from results/), that can run here. An engine named by its id is never replaced; among
- * several, one that fails to compile gives way to the next.
+ * measured speed for this width, shape, length and desc->compile, that can run here. An engine or a
+ * kernel named by its id is never replaced; among several engines, one that fails to compile gives
+ * way to the next.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an enumerator or size out of range, an engine that contradicts desc); INVALID_CONSTANT
  * (an element outside the field); INVALID_SIZE (rows * cols overflows); UNKNOWN_METHOD (no such
- * engine); NOT_SUPPORTED or NO_DEVICE (engines match, but none can run here, or an engine that
- * compiles was named without desc->compile); TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product
- * is unchanged. Any thread. */
+ * engine or kernel); NOT_SUPPORTED or NO_DEVICE (engines match, but none can run here; the kernel
+ * named does not take this shape; an engine that compiles was named without desc->compile);
+ * TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);
@@ -165,8 +199,9 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes, a misaligned
- * workspace); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE; CUDA;
- * INTERNAL. On all but the last two nothing has been written. Any thread. */
+ * workspace); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE;
+ * NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this alignment, length
+ * or distance); CUDA; INTERNAL. On all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in,
                                    const gfk_regions *out, size_t bytes, gfk_accumulate mode,
                                    void *workspace, size_t workspace_bytes, gfk_stream_t stream);

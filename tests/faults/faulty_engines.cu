@@ -30,9 +30,9 @@ gfk_status run(gfk_engine_run_fn *right, const gfk_product_call *call) {
 } // namespace
 
 #define FAULTY(w)                                                                                  \
-    extern "C" gfk_status gfk_perop_split_w##w##_faulty_accepts(                                   \
-        const gfk_field *field, size_t rows, size_t cols, uint64_t *bytes, const char **reason) {  \
-        return gfk_perop_split_w##w##_accepts(field, rows, cols, bytes, reason);                   \
+    extern "C" gfk_status gfk_perop_split_w##w##_faulty_accepts(gfk_product_info *info,            \
+                                                                const char **reason) {             \
+        return gfk_perop_split_w##w##_accepts(info, reason);                                       \
     }                                                                                              \
     extern "C" gfk_status gfk_perop_split_w##w##_faulty_create(gfk_product_t product,              \
                                                                const gfk_product_desc *desc) {     \

@@ -164,6 +164,10 @@ testing::AssertionResult Stage::is_scalar(gfk_accumulate mode) {
     return compare(expected, mode, "scalar arithmetic");
 }
 
+testing::AssertionResult Stage::is_untouched() {
+    return compare(content_, GFK_SET, "a run that is refused");
+}
+
 testing::AssertionResult Stage::compare(const Bytes &expected, gfk_accumulate mode,
                                         const char *by) {
     const Bytes got = memory_.read();

@@ -58,6 +58,7 @@ class Stage {
     // same side, or by scalar arithmetic; guards and inputs must be as they were.
     testing::AssertionResult is_plain(gfk_accumulate mode);
     testing::AssertionResult is_scalar(gfk_accumulate mode);
+    testing::AssertionResult is_untouched(); // after a run that was refused
 
   private:
     testing::AssertionResult compare(const Bytes &expected, gfk_accumulate mode, const char *by);

@@ -2,6 +2,7 @@
 /* The choice of an engine: what the descriptor allows, in the order of measured speed. */
 #include "choice.h"
 #include "host/base/field.h"
+#include "host/device/device.h"
 
 /* The engines by shape and length, fastest first. A maximum of 0 is no bound. */
 static const struct preference {
@@ -17,13 +18,9 @@ static const struct preference {
 #undef GFK_PREFER_ENGINE
 };
 
-static gfk_status check_desc(const gfk_product_desc *desc) {
-    if (desc->size != sizeof *desc || (unsigned)desc->family > GFK_ENGINE_XOR ||
-        (unsigned)desc->method > GFK_METHOD_SPLIT)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (desc->engine != NULL && gfk_engine_find(desc->engine) == NULL)
-        return GFK_STATUS_UNKNOWN_METHOD;
-    return GFK_STATUS_SUCCESS;
+static bool is_valid(const gfk_product_desc *desc) {
+    return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_XOR &&
+           (unsigned)desc->method <= GFK_METHOD_SPLIT;
 }
 
 static bool matches(const gfk_choice *choice, const gfk_engine_info *info) {
@@ -57,37 +54,32 @@ static bool prefers(const struct preference *p, const gfk_choice *choice) {
            within(bytes, p->min_bytes, p->max_bytes) && (!p->compile || choice->desc->compile);
 }
 
-static void list_engines(gfk_choice *choice) {
-    if (choice->desc->engine != NULL) {
-        add(choice, gfk_engine_of(gfk_engine_find(choice->desc->engine)));
-        return;
-    }
+static gfk_status list_named_engine(gfk_choice *choice) {
+    const gfk_engine_info *info = gfk_engine_named(choice->desc->engine, &choice->kernel);
+    if (info == NULL)
+        return GFK_STATUS_UNKNOWN_METHOD;
+    add(choice, gfk_engine_of(info));
+    return choice->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_INVALID_ARGUMENT;
+}
+
+static gfk_status list_engines(gfk_choice *choice) {
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (prefers(&preferences[i], choice))
             add(choice, gfk_engine_of(gfk_engine_find(preferences[i].id)));
     for (size_t i = 0; i < gfk_engine_count(); i++) /* so that there is one for every shape */
         if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
             add(choice, &gfk_engines[i]);
+    return choice->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_UNKNOWN_METHOD;
 }
 
 gfk_status gfk_choice_init(gfk_choice *choice, const gfk_field *field, size_t rows, size_t cols,
                            const gfk_product_desc *desc) {
-    choice->field = field;
-    choice->rows = rows;
-    choice->cols = cols;
-    choice->desc = desc;
-    choice->count = choice->next = 0;
-    if (!gfk_field_genuine(field) || rows == 0 || cols == 0)
+    *choice = (gfk_choice){.field = field, .rows = rows, .cols = cols, .desc = desc};
+    if (!gfk_field_genuine(field) || rows == 0 || cols == 0 || !is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status = check_desc(desc);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
     if (rows > SIZE_MAX / sizeof(uint32_t) / cols)
         return GFK_STATUS_INVALID_SIZE;
-    list_engines(choice);
-    if (choice->count != 0)
-        return GFK_STATUS_SUCCESS;
-    return desc->engine ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_UNKNOWN_METHOD;
+    return desc->engine != NULL ? list_named_engine(choice) : list_engines(choice);
 }
 
 static gfk_status consider(const gfk_choice *choice, const gfk_engine *engine,
@@ -96,12 +88,18 @@ static gfk_status consider(const gfk_choice *choice, const gfk_engine *engine,
     *info = (gfk_product_info){.engine = &engine->info,
                                .field = *choice->field,
                                .rows = choice->rows,
-                               .cols = choice->cols};
+                               .cols = choice->cols,
+                               .kernel = choice->kernel};
     if ((engine->info.labels & GFK_ENGINE_COMPILES) && !choice->desc->compile)
         return GFK_STATUS_NOT_SUPPORTED;
+    const gfk_engine_kernel_info *kernel = choice->kernel;
+    if (kernel != NULL && !gfk_engine_kernel_takes(kernel, info->cols, info->rows))
+        return GFK_STATUS_NOT_SUPPORTED;
     gfk_status status = gfk_engine_check(engine, choice->desc->device, &info->device, &reason);
+    if (status == GFK_STATUS_SUCCESS && kernel != NULL)
+        status = gfk_device_check_range(kernel->cc_min, kernel->cc_max, 0, info->device, &reason);
     if (status == GFK_STATUS_SUCCESS && engine->accepts != NULL)
-        status = engine->accepts(&info->field, info->rows, info->cols, &info->table_bytes, &reason);
+        status = engine->accepts(info, &reason);
     return status;
 }
 

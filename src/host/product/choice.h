@@ -9,6 +9,7 @@ typedef struct gfk_choice {
     const gfk_field *field;
     size_t rows, cols;
     const gfk_product_desc *desc;
+    const gfk_engine_kernel_info *kernel;        /* that desc names; NULL: none */
     const gfk_engine *engines[GFK_MOST_ENGINES]; /* those that match, the preferred one first */
     size_t count, next;
 } gfk_choice;

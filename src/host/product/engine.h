@@ -53,16 +53,19 @@ static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->marks[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
-/* Can the engine take this field and shape? NULL in a row: all of its width. Sets *table_bytes, the
- * device or host memory that create would take. `reason` is never NULL. */
-typedef gfk_status gfk_engine_accepts_fn(const gfk_field *field, size_t rows, size_t cols,
-                                         uint64_t *table_bytes, const char **reason);
+/* Can the engine take info->field, info->rows and info->cols on info->device? NULL in a row: all
+ * fields and shapes of its width. Sets info->table_bytes, the device or host memory that create
+ * would take. info->kernel is the kernel that the descriptor names, whose shape and device have
+ * been checked; if the descriptor names none it is NULL, and an engine with kernels sets it to the
+ * one that long aligned regions take. `reason` is never NULL. */
+typedef gfk_status gfk_engine_accepts_fn(gfk_product_info *info, const char **reason);
 /* Derives from product->matrix what run needs: `tables` (info.table_bytes, allocated already, in
  * device memory for engines on a device) and `state` (its own, freed by destroy). For engines on a
  * device the product's device is current. On an error what was made is given back by destroy. */
 typedef gfk_status gfk_engine_create_fn(gfk_product_t product, const gfk_product_desc *desc);
 typedef void gfk_engine_destroy_fn(gfk_product_t product);
-/* Asynchronous on call->stream for engines on a device, without allocation. */
+/* Asynchronous on call->stream for engines on a device, without allocation. NOT_SUPPORTED, with
+ * nothing written, where product->named does not take the regions. */
 typedef gfk_status gfk_engine_run_fn(const gfk_product_call *call);
 
 typedef struct gfk_engine {
@@ -76,15 +79,16 @@ typedef struct gfk_engine {
 struct gfk_product {
     gfk_product_info info;
     const gfk_engine *engine;
-    uint32_t *matrix; /* info.rows * info.cols, row by row */
-    void *tables;     /* info.table_bytes long; NULL when that is 0 */
-    void *state;      /* the engine's, on the host; NULL unless its create made one */
-    int processors;   /* multiprocessors of the device; 0 for engines on the CPU */
-    int cc;           /* compute capability, 10 * major + minor */
+    const gfk_engine_kernel_info *named; /* the only kernel that runs may use; NULL: all */
+    uint32_t *matrix;                    /* info.rows * info.cols, row by row */
+    void *tables;                        /* info.table_bytes long; NULL when that is 0 */
+    void *state;    /* the engine's, on the host; NULL unless its create made one */
+    int processors; /* multiprocessors of the device; 0 for engines on the CPU */
+    int cc;         /* compute capability, 10 * major + minor */
     bool on_device;
 };
 
-/* The list (engines.c). */
+/* The list (registry.c). */
 enum { GFK_MOST_ENGINES = 256 };
 extern const gfk_engine gfk_engines[];
 const gfk_engine *gfk_engine_of(const gfk_engine_info *info); /* NULL if info is no row */
@@ -93,6 +97,15 @@ bool gfk_engine_on_host(const gfk_engine_info *info);
  * means, -1 for engines on the CPU. */
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason);
+
+/* The compiled kernels of the engines (kernels.c): every folder of kernels has its list, which the
+ * kernels' own files read too. An engine's rows are *count rows from the first one on; NULL, and 0,
+ * if it has none. */
+const gfk_engine_kernel_info *gfk_engine_kernels(const gfk_engine_info *info, size_t *count);
+/* The engine of an engine's or a kernel's id, NULL for any other; *kernel is NULL for an engine's.
+ */
+const gfk_engine_info *gfk_engine_named(const char *id, const gfk_engine_kernel_info **kernel);
+bool gfk_engine_kernel_takes(const gfk_engine_kernel_info *kernel, size_t inputs, size_t outputs);
 
 /* What engines.def names of the engines on the CPU. */
 gfk_engine_run_fn gfk_host_product_run;

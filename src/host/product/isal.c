@@ -16,13 +16,13 @@ enum {
     BLOCK_BYTES = 512 << 10 /* that a block has in all regions together: an L2 cache */
 };
 
-gfk_status gfk_isal_accepts(const gfk_field *field, size_t rows, size_t cols, uint64_t *table_bytes,
-                            const char **reason) {
+gfk_status gfk_isal_accepts(gfk_product_info *info, const char **reason) {
     *reason = "ISA-L has no other field than w = 8 with polynomial 0x11d";
-    *table_bytes = (uint64_t)COEFFICIENT * rows * cols;
-    if (*table_bytes / COEFFICIENT / rows != cols) /* more than any limit allows */
-        *table_bytes = UINT64_MAX;
-    return field->polynomial == GFK_POLYNOMIAL_W8 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+    const uint64_t bytes = (uint64_t)COEFFICIENT * info->rows * info->cols;
+    /* UINT64_MAX is more than any limit allows. */
+    info->table_bytes = bytes / COEFFICIENT / info->rows == info->cols ? bytes : UINT64_MAX;
+    return info->field.polynomial == GFK_POLYNOMIAL_W8 ? GFK_STATUS_SUCCESS
+                                                       : GFK_STATUS_NOT_SUPPORTED;
 }
 
 static size_t tile_side(size_t first, size_t end) {

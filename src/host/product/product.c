@@ -60,20 +60,21 @@ static gfk_status build_on_device(gfk_product_t p, const gfk_product_desc *desc)
     return gfk_device_leave(previous, status);
 }
 
-static gfk_status make(gfk_product_t *product, const gfk_product_info *info, const uint32_t *matrix,
-                       const gfk_product_desc *desc) {
+static gfk_status make(gfk_product_t *product, const gfk_choice *choice,
+                       const gfk_product_info *info, const uint32_t *matrix) {
     const size_t elements = info->rows * info->cols;
     gfk_product_t p = calloc(1, sizeof *p);
     if (p == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->info = *info;
     p->engine = gfk_engine_of(info->engine);
+    p->named = choice->kernel;
     p->on_device = !gfk_engine_on_host(info->engine);
     p->matrix = malloc(elements * sizeof *matrix);
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (p->matrix != NULL) {
         memcpy(p->matrix, matrix, elements * sizeof *matrix);
-        status = p->on_device ? build_on_device(p, desc) : build(p, desc);
+        status = p->on_device ? build_on_device(p, choice->desc) : build(p, choice->desc);
     }
     if (status == GFK_STATUS_SUCCESS)
         *product = p;
@@ -100,7 +101,7 @@ gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, si
         status = gfk_choice_next(&choice, &info);
         if (status != GFK_STATUS_SUCCESS)
             return failed != GFK_STATUS_SUCCESS ? failed : status;
-        status = make(product, &info, matrix, desc);
+        status = make(product, &choice, &info, matrix);
         /* An engine that could not compile gives way to the next, unless it was asked for. */
         if (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_OUT_OF_MEMORY ||
             !(info.engine->labels & GFK_ENGINE_COMPILES) || desc->engine != NULL)

@@ -139,7 +139,8 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
     if (desc != NULL && desc->size != sizeof *desc)
         return GFK_STATUS_INVALID_ARGUMENT;
     *out = desc ? *desc : code->product;
-    const gfk_engine_info *named = out->engine ? gfk_engine_find(out->engine) : NULL;
+    const gfk_engine_kernel_info *kernel;
+    const gfk_engine_info *named = gfk_engine_named(out->engine, &kernel);
     const gfk_engine_family family = named ? named->family : out->family;
     const bool other_side =
         family != GFK_ENGINE_AUTO &&

@@ -14,10 +14,8 @@ typedef struct state {
     gfk_xor_target target;
 } state;
 
-static gfk_status accepts(const gfk_field *field, size_t rows, size_t cols, uint64_t *table_bytes,
-                          const char **reason) {
-    *table_bytes = 0;
-    if (gfk_xor_accepts(field->w, rows, cols))
+static gfk_status accepts(const gfk_product_info *info, const char **reason) {
+    if (gfk_xor_accepts(info->field.w, info->rows, info->cols))
         return GFK_STATUS_SUCCESS;
     *reason = "the matrix is too large to be compiled";
     return GFK_STATUS_NOT_SUPPORTED;
@@ -167,9 +165,8 @@ static gfk_status run(const gfk_product_call *call) {
     gfk_engine_create_fn gfk_##id##_create;                                                        \
     gfk_engine_destroy_fn gfk_##id##_destroy;                                                      \
     gfk_engine_run_fn gfk_##id##_run;                                                              \
-    gfk_status gfk_##id##_accepts(const gfk_field *field, size_t rows, size_t cols,                \
-                                  uint64_t *table_bytes, const char **reason) {                    \
-        return accepts(field, rows, cols, table_bytes, reason);                                    \
+    gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **reason) {                   \
+        return accepts(info, reason);                                                              \
     }                                                                                              \
     gfk_status gfk_##id##_create(gfk_product_t product, const gfk_product_desc *desc) {            \
         return create(product, desc);                                                              \

@@ -3,6 +3,8 @@
 #ifndef GFK_HOST_RS_CAUCHY_GOOD_H
 #define GFK_HOST_RS_CAUCHY_GOOD_H
 
+#include <stddef.h>
+
 #include "host/base/arithmetic.h"
 
 /* GFK_RS_CAUCHY_GOOD, for k + m <= 2^w. SUCCESS or OUT_OF_MEMORY, and then nothing is written. */

@@ -42,9 +42,8 @@ const Engine<4, 4, 3> engine = {
 
 } // namespace
 
-extern "C" gfk_status gfk_bmma_w16_accepts(const gfk_field *, size_t rows, size_t cols,
-                                           uint64_t *table_bytes, const char **reason) {
-    return engine.accepts(rows, cols, table_bytes, reason);
+extern "C" gfk_status gfk_bmma_w16_accepts(gfk_product_info *info, const char **reason) {
+    return engine.accepts(info->rows, info->cols, &info->table_bytes, reason);
 }
 extern "C" gfk_status gfk_bmma_w16_create(gfk_product_t product, const gfk_product_desc *) {
     return engine.create(product);

@@ -83,9 +83,8 @@ const Engine<23, 7, 4> engine = {
 
 } // namespace
 
-extern "C" gfk_status gfk_bmma_w8_accepts(const gfk_field *, size_t rows, size_t cols,
-                                          uint64_t *table_bytes, const char **reason) {
-    return accepts(engine, wgmma_w8, rows, cols, table_bytes, reason);
+extern "C" gfk_status gfk_bmma_w8_accepts(gfk_product_info *info, const char **reason) {
+    return accepts(engine, wgmma_w8, info->rows, info->cols, &info->table_bytes, reason);
 }
 extern "C" gfk_status gfk_bmma_w8_create(gfk_product_t p, const gfk_product_desc *) {
     return create(engine, wgmma_w8, p);

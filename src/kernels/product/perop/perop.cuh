@@ -166,11 +166,18 @@ void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     }
 }
 
+/* Bits of a kernel's place among its engine's rows (shapes.def). Engines with fewer than 16 bytes
+ * per thread have the first two rows, whatever the alignment. */
+constexpr unsigned PEROP_IS_MANY = 1, PEROP_IS_UNALIGNED = 2;
+
 template <class Op>
-gfk_status perop_accepts(size_t rows, size_t cols, uint64_t *table_bytes, const char **reason) {
-    *reason = NULL;
-    const uint64_t count = (uint64_t)rows * cols, most = UINT64_MAX / 8 / Op::words;
-    *table_bytes = count < most ? 4 * (Op::field_words + Op::words * count) : UINT64_MAX;
+gfk_status perop_accepts(gfk_product_info *info) {
+    const uint64_t count = (uint64_t)info->rows * info->cols, most = UINT64_MAX / 8 / Op::words;
+    info->table_bytes = count < most ? 4 * (Op::field_words + Op::words * count) : UINT64_MAX;
+    size_t kernels;
+    const gfk_engine_kernel_info *first = gfk_engine_kernels(info->engine, &kernels);
+    if (info->kernel == NULL && first != NULL) /* given by an array of addresses */
+        info->kernel = first + (info->rows + info->cols > PEROP_FEW ? PEROP_IS_MANY : 0);
     return GFK_STATUS_SUCCESS;
 }
 
@@ -278,17 +285,33 @@ gfk_status launch_part(const gfk_product_call *call, const Cells &cells, const P
 }
 
 template <class Op, int BYTES>
-gfk_status run_part(const gfk_product_call *call, const Cells &cells, const Part &part) {
+gfk_status run_part(unsigned kernel, const gfk_product_call *call, const Cells &cells,
+                    const Part &part) {
+    const bool many = kernel & PEROP_IS_MANY;
+    if constexpr (BYTES == 16) {
+        if (!(kernel & PEROP_IS_UNALIGNED))
+            return many ? launch_part<Op, BYTES, true, PEROP_MANY>(call, cells, part)
+                        : launch_part<Op, BYTES, true, PEROP_FEW>(call, cells, part);
+    }
+    return many ? launch_part<Op, BYTES, false, PEROP_MANY>(call, cells, part)
+                : launch_part<Op, BYTES, false, PEROP_FEW>(call, cells, part);
+}
+
+/* The smallest kernel that takes a part, or the named one if it takes the part too. */
+inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, const Part &part,
+                                unsigned *kernel) {
+    const gfk_product_t product = call->product;
     const size_t pointers =
         (call->in->pointers ? part.cols : 0) + (call->out->pointers ? part.rows : 0);
-    const bool few = pointers <= PEROP_FEW;
-    if constexpr (BYTES == 16) {
-        if (cells.aligned)
-            return few ? launch_part<Op, BYTES, true, PEROP_FEW>(call, cells, part)
-                       : launch_part<Op, BYTES, true, PEROP_MANY>(call, cells, part);
-    }
-    return few ? launch_part<Op, BYTES, false, PEROP_FEW>(call, cells, part)
-               : launch_part<Op, BYTES, false, PEROP_MANY>(call, cells, part);
+    *kernel = (pointers > PEROP_FEW ? PEROP_IS_MANY : 0) | (aligned ? 0 : PEROP_IS_UNALIGNED);
+    if (product->named == NULL)
+        return GFK_STATUS_SUCCESS;
+    size_t count;
+    const unsigned named =
+        (unsigned)(product->named - gfk_engine_kernels(product->info.engine, &count));
+    const bool takes = (named & *kernel) == *kernel;
+    *kernel = named;
+    return takes ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
 }
 
 /* One launch, unless there are more addresses than its parameters hold. */
@@ -306,7 +329,10 @@ gfk_status perop_run(const gfk_product_call *call) {
         for (size_t col = 0; col < info->cols; col += most_cols) {
             const Part part = {row, info->rows - row < most_rows ? info->rows - row : most_rows,
                                col, info->cols - col < most_cols ? info->cols - col : most_cols};
-            const gfk_status status = run_part<Op, BYTES>(call, cells, part);
+            unsigned kernel;
+            gfk_status status = choose_kernel(call, cells.aligned || BYTES < 16, part, &kernel);
+            if (status == GFK_STATUS_SUCCESS)
+                status = run_part<Op, BYTES>(kernel, call, cells, part);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -317,9 +343,8 @@ gfk_status perop_run(const gfk_product_call *call) {
 
 /* The functions that engines.def expects of engine perop_<id>. */
 #define GFK_PEROP_ENGINE(id, Op, bytes)                                                            \
-    extern "C" gfk_status gfk_perop_##id##_accepts(const gfk_field *, size_t rows, size_t cols,    \
-                                                   uint64_t *table_bytes, const char **reason) {   \
-        return gfk::perop_accepts<Op>(rows, cols, table_bytes, reason);                            \
+    extern "C" gfk_status gfk_perop_##id##_accepts(gfk_product_info *info, const char **) {        \
+        return gfk::perop_accepts<Op>(info);                                                       \
     }                                                                                              \
     extern "C" gfk_status gfk_perop_##id##_create(gfk_product_t product,                           \
                                                   const gfk_product_desc *) {                      \

@@ -74,7 +74,7 @@ __device__ inline void add(uint32_t (&sums)[Outputs][Words], const uint32_t (&x)
 }
 
 /* The words of an output, whose symbols are interleaved until now. */
-template <bool Aligned, bool Reads, int Words>
+template <bool Aligned, int Words>
 __device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Sink &sink,
                            uint64_t offset) {
     uint32_t y[Words];
@@ -83,111 +83,129 @@ __device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Sink
         y[pair] = prmt(sums[pair], sums[pair + 1], 0x6420);
         y[pair + 1] = prmt(sums[pair], sums[pair + 1], 0x7531);
     }
-    store_words<Aligned, Reads>(p, y, sink, offset);
+    store_words<Aligned, true>(p, y, sink, offset);
 }
 
-constexpr size_t most_coefficients = 200, most_inputs = 200, group = 4;
+constexpr size_t most_coefficients = 200, most_inputs = 200;
+constexpr size_t panel_outputs = 4; /* outputs computed together, at most */
 
-template <size_t Inputs, size_t Coefficients>
+template <size_t Inputs, size_t Outputs, size_t Coefficients>
 struct JobOf : Walk {
     Factors f;
     const uint8_t *in[Inputs];
-    uint8_t *out[group];
+    uint8_t *out[Outputs];
     Tables tables[Coefficients]; /* input by input */
 
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return tables[i * rows + j].low[0] >> 8 & 0xff;
     }
+    __device__ bool reads_outputs() const { return sink.marks || sink.accumulate; }
 };
 
-/* Few inputs, all loaded before the first is used. Words: of a thread; two make more threads of a
- * short region. */
-template <int Inputs, int Outputs, int Words, int Blocks>
-struct Few {
-    static constexpr int inputs = Inputs, outputs = Outputs, words = Words, blocks = Blocks,
-                         threads = 128;
-    using Job = JobOf<Inputs, Inputs * Outputs>;
+/* MinInputs to MaxInputs inputs, all loaded before the first is used. Words: of a region, that a
+ * thread takes; two instead of four make more threads of a short region. Blocks: resident on a
+ * multiprocessor, at least. Long regions: as many as the registers allow that hold all inputs.
+ * Short ones: so few that each thread has the registers to start all its loads together. */
+template <int MinInputs, int MaxInputs, int Outputs, int Words, int Blocks>
+struct Unrolled {
+    static constexpr int min_inputs = MinInputs, max_inputs = MaxInputs, outputs = Outputs;
+    static constexpr int words = Words, blocks = Blocks, threads = 128;
+    static constexpr int block_vectors = threads * Words / 4;
+    static constexpr bool aligned = true;
+    static constexpr uint64_t most_vectors = ((uint64_t)1 << 29) - 1; /* 32-bit counters */
+    using Job = JobOf<MaxInputs, Outputs, MaxInputs * Outputs>;
 };
 
-/* Fewer than 2^29 cells, aligned. */
-template <class S, bool Reads>
-__global__ __launch_bounds__(S::threads,
-                             S::blocks) void few(const __grid_constant__ typename S::Job job) {
-    constexpr unsigned parts = 4 / S::words; /* of a cell */
-    struct alignas(4 * S::words) Part {
-        uint8_t bytes[4 * S::words];
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void unrolled(const __grid_constant__ typename K::Job job) {
+    constexpr unsigned parts = 4 / K::words; /* of a vector */
+    struct alignas(4 * K::words) Part {
+        uint8_t bytes[4 * K::words];
     };
-    const uint32_t thread = blockIdx.x * S::threads + threadIdx.x;
+    const uint32_t thread = blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
-        cut_cells<8>(job, thread, gridDim.x * S::threads);
+        cut_cells<8>(job, thread, gridDim.x * K::threads);
     if (thread >= parts * job.count)
         return;
     const uint32_t part = parts * (uint32_t)job.first + thread;
-    if constexpr (Reads)
+    if (job.reads_outputs())
 #pragma unroll
-        for (int j = 0; j < S::outputs; j++)
+        for (int j = 0; j < K::outputs; j++)
             job.sink.prefetch(((Part *)job.out[j])[part].bytes);
-    uint32_t x[S::inputs][S::words], sums[S::outputs][S::words] = {};
+    uint32_t x[K::max_inputs][K::words], sums[K::outputs][K::words] = {};
 #pragma unroll
-    for (int i = 0; i < S::inputs; i++)
-        load_early(((const Part *)job.in[i])[part].bytes, x[i]);
+    for (int i = 0; i < K::max_inputs; i++)
+        if (i < K::min_inputs || i < job.cols)
+            load_early(((const Part *)job.in[i])[part].bytes, x[i]);
 #pragma unroll
-    for (int i = 0; i < S::inputs; i++)
-        add(sums, x[i], job.f, job.tables + i * S::outputs);
+    for (int i = 0; i < K::max_inputs; i++)
+        if (i < K::min_inputs || i < job.cols)
+            add(sums, x[i], job.f, job.tables + i * K::outputs);
 #pragma unroll
-    for (int j = 0; j < S::outputs; j++)
-        put<true, Reads>(((Part *)job.out[j])[part].bytes, sums[j], job.sink,
-                         (uint64_t)part * sizeof(Part) - job.phase);
+    for (int j = 0; j < K::outputs; j++)
+        put<true>(((Part *)job.out[j])[part].bytes, sums[j], job.sink,
+                  (uint64_t)part * sizeof(Part) - job.phase);
 }
 
-/* Any number of inputs, one after the other. Cells: of every thread. */
-template <int Outputs, int Cells_, int Blocks, bool Aligned_>
-struct Any {
-    static constexpr int outputs = Outputs, cells = Cells_, blocks = Blocks, threads = 128;
-    static constexpr bool aligned = Aligned_;
-    using Job = JobOf<most_inputs, most_coefficients>;
+/* Any number of inputs, one after the other. Vectors: of a region, that a thread takes. */
+template <int Outputs, int Vectors, int Blocks, bool Aligned>
+struct Looped {
+    static constexpr int min_inputs = 1, max_inputs = most_coefficients / Outputs;
+    static constexpr int outputs = Outputs, vectors = Vectors, blocks = Blocks, threads = 128;
+    static constexpr int block_vectors = threads * Vectors;
+    static constexpr bool aligned = Aligned;
+    static constexpr uint64_t most_vectors = UINT64_MAX;
+    using Job = JobOf<most_inputs, panel_outputs, most_coefficients>;
 };
 
-template <class S, bool Reads>
-__global__ __launch_bounds__(S::threads,
-                             S::blocks) void any(const __grid_constant__ typename S::Job job) {
-    const uint64_t thread = (uint64_t)blockIdx.x * S::threads + threadIdx.x;
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void looped(const __grid_constant__ typename K::Job job) {
+    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
-        cut_cells<8>(job, thread, (uint64_t)gridDim.x * S::threads);
+        cut_cells<8>(job, thread, (uint64_t)gridDim.x * K::threads);
     if (job.count == 0)
         return;
-    const uint64_t first = (uint64_t)blockIdx.x * (S::threads * S::cells) + threadIdx.x;
-    /* Beyond the last whole cell a thread loads that one again, and does not store. */
-    uint64_t at[S::cells];
+    const uint64_t first = (uint64_t)blockIdx.x * K::block_vectors + threadIdx.x;
+    /* Beyond the last whole vector a thread loads the last one again, and does not store. */
+    uint64_t at[K::vectors];
 #pragma unroll
-    for (int c = 0; c < S::cells; c++) {
-        const uint64_t cell = first + c * S::threads;
-        at[c] = 16 * (job.first + (cell < job.count ? cell : job.count - 1));
+    for (int v = 0; v < K::vectors; v++) {
+        const uint64_t vector = first + v * K::threads;
+        at[v] = 16 * (job.first + (vector < job.count ? vector : job.count - 1));
     }
-    if constexpr (Reads) {
+    if (job.reads_outputs())
 #pragma unroll
-        for (int j = 0; j < S::outputs; j++)
+        for (int j = 0; j < K::outputs; j++)
 #pragma unroll
-            for (int c = 0; c < S::cells; c++)
-                job.sink.prefetch(job.out[j] + at[c]);
-    }
-    uint32_t sums[S::cells][S::outputs][4] = {};
+            for (int v = 0; v < K::vectors; v++)
+                job.sink.prefetch(job.out[j] + at[v]);
+    uint32_t sums[K::vectors][K::outputs][4] = {};
 #pragma unroll 2
     for (unsigned i = 0; i < job.cols; i++) {
-        uint32_t x[S::cells][4];
+        uint32_t x[K::vectors][4];
 #pragma unroll
-        for (int c = 0; c < S::cells; c++)
-            load_whole<S::aligned>(job.in[i] + at[c], x[c]);
+        for (int v = 0; v < K::vectors; v++)
+            load_whole<K::aligned>(job.in[i] + at[v], x[v]);
 #pragma unroll
-        for (int c = 0; c < S::cells; c++)
-            add(sums[c], x[c], job.f, job.tables + i * S::outputs);
+        for (int v = 0; v < K::vectors; v++)
+            add(sums[v], x[v], job.f, job.tables + i * K::outputs);
     }
 #pragma unroll
-    for (int c = 0; c < S::cells; c++)
-        if (first + c * S::threads < job.count)
+    for (int v = 0; v < K::vectors; v++)
+        if (first + v * K::threads < job.count)
 #pragma unroll
-            for (int j = 0; j < S::outputs; j++)
-                put<S::aligned, Reads>(job.out[j] + at[c], sums[c][j], job.sink, at[c] - job.phase);
+            for (int j = 0; j < K::outputs; j++)
+                put<K::aligned>(job.out[j] + at[v], sums[v][j], job.sink, at[v] - job.phase);
+}
+
+template <class K>
+constexpr auto kernel_of() {
+    if constexpr (K::most_vectors == UINT64_MAX)
+        return looped<K>;
+    else
+        return unrolled<K>;
 }
 
 } // namespace prmt_w8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PRMT, w = 8: its tables and launches. */
+/* PRMT, w = 8: its tables, and which kernel of shapes.def a panel of outputs takes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,85 +10,95 @@ namespace {
 
 using namespace gfk::prmt_w8;
 
-/* Outputs [first, first + rows), with their tables. */
-struct Part {
-    size_t first, rows;
+/* Outputs [first, first + outputs), with their tables. */
+struct Panel {
+    size_t first, outputs;
     const Tables *tables;
 };
 
-template <class J>
-gfk_status start(void (*kernel)(const J), const gfk_product_call *call, const gfk::Cells &c,
-                 const Part &part, uint64_t block_cells, unsigned threads) {
+template <class K>
+gfk_status start(const gfk_product_call *call, const gfk::Cells &c, const Panel &panel) {
     const size_t cols = call->product->info.cols;
-    J job;
+    typename K::Job job;
     gfk::describe(job, call, c);
     job.f = factors;
     job.cols = (uint32_t)cols;
-    job.rows = (uint32_t)part.rows;
+    job.rows = (uint32_t)panel.outputs;
     for (size_t i = 0; i < cols; i++)
         job.in[i] = gfk_region_address(call->in, i) - c.phase;
-    for (size_t j = 0; j < part.rows; j++)
-        job.out[j] = gfk_region_address(call->out, part.first + j) - c.phase;
-    memcpy(job.tables, part.tables, part.rows * cols * sizeof *part.tables);
-    const uint64_t blocks = (job.count + block_cells - 1) / block_cells;
-    const uint64_t cut = (gfk::cut_threads(job, 8) + threads - 1) / threads;
-    return gfk::launch(kernel, blocks > cut ? blocks : cut, threads, 0, call->stream, job);
+    for (size_t j = 0; j < panel.outputs; j++)
+        job.out[j] = gfk_region_address(call->out, panel.first + j) - c.phase;
+    memcpy(job.tables, panel.tables, panel.outputs * cols * sizeof *panel.tables);
+    const uint64_t blocks = (job.count + K::block_vectors - 1) / K::block_vectors;
+    const uint64_t cut = (gfk::cut_threads(job, 8) + K::threads - 1) / K::threads;
+    return gfk::launch(kernel_of<K>(), blocks > cut ? blocks : cut, K::threads, 0, call->stream,
+                       job);
 }
 
-using Start = gfk_status(const gfk_product_call *call, const gfk::Cells &c, const Part &part);
+struct Kernel {
+    gfk_status (*start)(const gfk_product_call *call, const gfk::Cells &c, const Panel &panel);
+    uint64_t most_vectors; /* of a region */
+};
 
-template <int Inputs, int Outputs, int Words, int Blocks>
-gfk_status start_few(const gfk_product_call *call, const gfk::Cells &c, const Part &part) {
-    using S = Few<Inputs, Outputs, Words, Blocks>;
-    return start(gfk::reads_outputs(call) ? few<S, true> : few<S, false>, call, c, part,
-                 S::threads * Words / 4, S::threads);
+template <class K, int MinInputs, int MaxInputs, int Outputs, unsigned Labels>
+constexpr Kernel row() {
+    static_assert(K::min_inputs == MinInputs && K::max_inputs == MaxInputs, "");
+    static_assert(K::outputs == Outputs && K::outputs <= panel_outputs, "");
+    static_assert(K::aligned == ((Labels & GFK_ENGINE_KERNEL_ALIGNED) != 0), "");
+    return {start<K>, K::most_vectors};
 }
 
-template <int Outputs, int Cells, int Blocks, bool Aligned>
-gfk_status start_any(const gfk_product_call *call, const gfk::Cells &c, const Part &part) {
-    using S = Any<Outputs, Cells, Blocks, Aligned>;
-    return start(gfk::reads_outputs(call) ? any<S, true> : any<S, false>, call, c, part,
-                 S::threads * Cells, S::threads);
+const Kernel kernels[] = {
+#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
+                          labels, cc_min, cc_max, ...)                                             \
+    row<__VA_ARGS__, min_inputs, max_inputs, max_outputs, labels>(),
+#include "shapes.def"
+#undef GFK_ENGINE_KERNEL
+};
+
+/* What a panel runs on. NULL: nothing, as the descriptor names another kernel. */
+struct Plan {
+    const Kernel *of_short, *of_long, *of_any_length; /* regions at one phase */
+    const Kernel *unaligned;
+};
+
+/* The first row of the list with these labels that takes the shape and regions of such a length;
+ * NULL if there is none. */
+const Kernel *find(const gfk_product_info &info, size_t outputs, unsigned labels,
+                   uint64_t vectors) {
+    size_t count;
+    const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].labels == labels && kernels[i].most_vectors >= vectors &&
+            gfk_engine_kernel_takes(&rows[i], info.cols, outputs))
+            return &kernels[i];
+    return NULL;
 }
 
-/* Long regions: as many blocks as the registers allow, which all inputs at once take. Short ones:
- * more threads, each with registers enough to start all its loads together. */
-template <int Inputs, int Outputs, bool Short>
-constexpr Start *fixed() {
-    constexpr int most = Inputs > 9                  ? 7
-                         : Inputs > 5 || Outputs > 3 ? 8
-                         : Inputs > 4 || Outputs > 2 ? 10
-                                                     : 12;
-    return Short ? start_few<Inputs, Outputs, 2, 8> : start_few<Inputs, Outputs, 4, most>;
-}
-
-#define GFK_PRMT_THREE(k, Short) fixed<k, 1, Short>(), fixed<k, 2, Short>(), fixed<k, 3, Short>()
-#define GFK_PRMT_FOUR(k, Short) {GFK_PRMT_THREE(k, Short), fixed<k, 4, Short>()}
-#define GFK_PRMT_SHAPES(Short)                                                                     \
-    {                                                                                              \
-        GFK_PRMT_FOUR(1, Short), GFK_PRMT_FOUR(2, Short), GFK_PRMT_FOUR(3, Short),                 \
-            GFK_PRMT_FOUR(4, Short), GFK_PRMT_FOUR(5, Short), GFK_PRMT_FOUR(6, Short),             \
-            GFK_PRMT_FOUR(7, Short), GFK_PRMT_FOUR(8, Short), {GFK_PRMT_THREE(9, Short)},          \
-            {GFK_PRMT_THREE(10, Short)}, {GFK_PRMT_THREE(11, Short)}, {                            \
-            GFK_PRMT_THREE(12, Short)                                                              \
-        }                                                                                          \
+Plan plan_of(gfk_product_t p, size_t outputs) {
+    constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED;
+    if (p->named != NULL) {
+        size_t count;
+        const Kernel *named = kernels + (p->named - gfk_engine_kernels(p->info.engine, &count));
+        return {named, named, named->most_vectors == UINT64_MAX ? named : NULL,
+                p->named->labels & aligned ? NULL : named};
     }
-constexpr size_t few_inputs = 12;
-Start *const for_few[2][few_inputs][group] = {GFK_PRMT_SHAPES(false), GFK_PRMT_SHAPES(true)};
-Start *const for_any[2][group] = {{start_any<1, 1, 8, false>, start_any<2, 1, 8, false>,
-                                   start_any<3, 1, 8, false>, start_any<4, 1, 8, false>},
-                                  {start_any<1, 2, 8, true>, start_any<2, 2, 6, true>,
-                                   start_any<3, 2, 5, true>, start_any<4, 1, 8, true>}};
-
-Start *choose(const gfk_product_call *call, const gfk::Cells &c, size_t rows) {
-    const size_t cols = call->product->info.cols;
-    /* More inputs keep memory as busy with fewer threads. */
-    const uint64_t most_short = (cols <= 4 ? 512 : 256) * (uint64_t)call->product->processors;
-    Start *start = NULL;
-    if (c.aligned && cols <= few_inputs && c.count < (uint64_t)1 << 29)
-        start = for_few[c.count < most_short][cols - 1][rows - 1];
-    return start ? start : for_any[c.aligned][rows - 1];
+    Plan plan;
+    plan.of_long = find(p->info, outputs, aligned, 0);
+    plan.of_short = find(p->info, outputs, aligned | GFK_ENGINE_KERNEL_SHORT, 0);
+    if (plan.of_short == NULL)
+        plan.of_short = plan.of_long;
+    plan.of_any_length = find(p->info, outputs, aligned, UINT64_MAX);
+    plan.unaligned = find(p->info, outputs, 0, UINT64_MAX);
+    return plan;
 }
+
+/* A product's state. The tables are in the order of the launches: panels, inputs, outputs. */
+struct State {
+    uint64_t short_vectors; /* regions of fewer vectors are short */
+    Plan full, last;        /* of panels of four outputs, and of the last one */
+    Tables tables[1];       /* as many as there are coefficients */
+};
 
 uint32_t byte_of(uint32_t c, uint32_t x, uint64_t polynomial, int at) {
     return gfk_poly_multiply(c, x, 8, polynomial) << (8 * at);
@@ -105,46 +115,66 @@ Tables tables_of(uint32_t c, uint64_t polynomial) {
     return t;
 }
 
+/* NULL: none. */
+const Kernel *choose(const State &state, const gfk::Cells &c, size_t outputs) {
+    const Plan &plan = outputs == panel_outputs ? state.full : state.last;
+    if (!c.aligned)
+        return plan.unaligned;
+    if (c.count > plan.of_long->most_vectors)
+        return plan.of_any_length;
+    return c.count < state.short_vectors ? plan.of_short : plan.of_long;
+}
+
+size_t outputs_from(size_t first, const gfk_product_info &info) {
+    return info.rows - first < panel_outputs ? info.rows - first : panel_outputs;
+}
+
 } // namespace
 
-extern "C" gfk_status gfk_prmt_w8_accepts(const gfk_field *, size_t rows, size_t cols,
-                                          uint64_t *table_bytes, const char **reason) {
-    *table_bytes = 0; /* they are in host memory until a run passes them on */
-    *reason = "";
-    if (cols > most_inputs || rows > most_coefficients / cols) {
+extern "C" gfk_status gfk_prmt_w8_accepts(gfk_product_info *info, const char **reason) {
+    if (info->cols > most_inputs || info->rows > most_coefficients / info->cols) {
         *reason = "the tables of more than 200 coefficients do not fit";
         return GFK_STATUS_NOT_SUPPORTED;
+    }
+    if (info->kernel == NULL) {
+        const Kernel *kernel = find(*info, outputs_from(0, *info), GFK_ENGINE_KERNEL_ALIGNED, 0);
+        size_t count;
+        info->kernel = gfk_engine_kernels(info->engine, &count) + (kernel - kernels);
     }
     return GFK_STATUS_SUCCESS;
 }
 
-/* The state is the tables in the order of the launches: groups of outputs, inputs, outputs. */
 extern "C" gfk_status gfk_prmt_w8_create(gfk_product_t p, const gfk_product_desc *) {
-    const size_t rows = p->info.rows, cols = p->info.cols;
-    Tables *t = (Tables *)malloc(rows * cols * sizeof *t);
-    if (t == NULL)
+    const gfk_product_info &info = p->info;
+    State *state = (State *)malloc(sizeof *state + info.rows * info.cols * sizeof(Tables));
+    if (state == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    p->state = t;
-    for (size_t first = 0; first < rows; first += group)
-        for (size_t i = 0; i < cols; i++)
-            for (size_t j = first; j < rows && j < first + group; j++)
-                *t++ = tables_of(p->matrix[j * cols + i], p->info.field.polynomial);
+    p->state = state;
+    /* More inputs keep memory as busy with fewer threads. */
+    state->short_vectors = (info.cols <= 4 ? 512 : 256) * (uint64_t)p->processors;
+    state->full = plan_of(p, panel_outputs);
+    state->last = plan_of(p, (info.rows - 1) % panel_outputs + 1);
+    Tables *t = state->tables;
+    for (size_t first = 0; first < info.rows; first += panel_outputs)
+        for (size_t i = 0; i < info.cols; i++)
+            for (size_t j = first; j < first + outputs_from(first, info); j++)
+                *t++ = tables_of(p->matrix[j * info.cols + i], info.field.polynomial);
     return GFK_STATUS_SUCCESS;
 }
 
 extern "C" void gfk_prmt_w8_destroy(gfk_product_t p) {
     free(p->state);
-    p->state = NULL;
 }
 
 extern "C" gfk_status gfk_prmt_w8_run(const gfk_product_call *call) {
     const gfk_product_info &info = call->product->info;
-    const Tables *t = (const Tables *)call->product->state;
+    const State &state = *(const State *)call->product->state;
     const gfk::Cells c = gfk::cells_of(call);
-    for (size_t first = 0; first < info.rows; first += group) {
-        const size_t rows = info.rows - first < group ? info.rows - first : group;
-        const Part part = {first, rows, t + first * info.cols};
-        const gfk_status status = choose(call, c, rows)(call, c, part);
+    for (size_t first = 0; first < info.rows; first += panel_outputs) {
+        const Panel panel = {first, outputs_from(first, info), state.tables + first * info.cols};
+        const Kernel *kernel = choose(state, c, panel.outputs);
+        const gfk_status status =
+            kernel != NULL ? kernel->start(call, c, panel) : GFK_STATUS_NOT_SUPPORTED;
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
