@@ -61,11 +61,13 @@ GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
 GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
                                         const char **reason);
 
-/* Labels of an engine's kernel, a set of bits. */
-#define GFK_ENGINE_KERNEL_ALIGNED                                                                  \
-    1u                             /* takes regions that all begin at one phase modulo 16 bytes,   \
-                                      at multiples of the symbol's size; no others */
-#define GFK_ENGINE_KERNEL_SHORT 2u /* the engine uses the kernel for short regions */
+/* Labels of an engine's kernel, a set of bits.
+ *
+ * ALIGNED  the kernel takes regions that all begin at one phase modulo 16 bytes, at multiples of
+ *          the symbol's size, and no others
+ * SHORT    the engine uses the kernel for short regions */
+#define GFK_ENGINE_KERNEL_ALIGNED 1u
+#define GFK_ENGINE_KERNEL_SHORT 2u
 
 /* One compiled kernel of an engine. Rows are constant, and exist in every build. */
 typedef struct gfk_engine_kernel_info {
@@ -73,8 +75,7 @@ typedef struct gfk_engine_kernel_info {
     size_t min_inputs, max_inputs;   /* columns of a product that the kernel takes */
     size_t min_outputs, max_outputs; /* and rows; a maximum of 0 is no bound */
     unsigned labels;
-    unsigned cc_min,
-        cc_max; /* compute capabilities, as of engines; 0: no other bound than theirs */
+    unsigned cc_min, cc_max; /* as of engines; 0: no bound but the engine's */
 } gfk_engine_kernel_info;
 
 /* gfk_engine_kernel_count, gfk_engine_kernel_at: the compiled kernels of an engine. An engine
@@ -131,11 +132,11 @@ typedef struct gfk_product_info {
                                  matrix, 4 bytes an element, is not among them */
     uint64_t workspace_bytes; /* that every run needs */
     bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
-    const gfk_engine_kernel_info *kernel; /* what long regions at one phase run on: the engine's
-                                             choice, or the kernel that the descriptor names; of
-                                             several, the first outputs' kernel. NULL: the engine
-                                             lists no kernels */
-    uint64_t reserved[3];                 /* 0 */
+    /* What long regions at one phase run on: the engine's choice, or the kernel that the
+     * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
+     * engine lists no kernels. */
+    const gfk_engine_kernel_info *kernel;
+    uint64_t reserved[3]; /* 0 */
 } gfk_product_info;
 
 /* Several regions of the same length: an array of addresses, or equally spaced ones. The array is
