@@ -97,7 +97,7 @@ static gfk_status consider(const gfk_choice *choice, const gfk_engine *engine,
         return GFK_STATUS_NOT_SUPPORTED;
     gfk_status status = gfk_engine_check(engine, choice->desc->device, &info->device, &reason);
     if (status == GFK_STATUS_SUCCESS && kernel != NULL)
-        status = gfk_device_check_range(kernel->cc_min, kernel->cc_max, 0, info->device, &reason);
+        status = gfk_device_check(kernel->cc_min, kernel->cc_max, 0, info->device, &reason);
     if (status == GFK_STATUS_SUCCESS && engine->accepts != NULL)
         status = engine->accepts(info, &reason);
     return status;
