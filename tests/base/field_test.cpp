@@ -2,6 +2,7 @@
 // Fields and their scalar arithmetic, against GF-Complete and against the laws of a field.
 #include <cstring>
 
+#include "oracle/oracle.h"
 #include "support/harness.h"
 
 namespace {

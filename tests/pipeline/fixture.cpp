@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// host_test.h.
+// fixture.h.
 #include "fixture.h"
 
 #include <cstring>

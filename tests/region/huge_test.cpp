@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "oracle/oracle.h"
 #include "support/row_fixture.h"
 
 namespace {

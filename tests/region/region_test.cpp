@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "oracle/oracle.h"
 #include "support/row_fixture.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rs_fixture.h.
+// fixture.h.
 #include "fixture.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "patient.h"
+#include "corrupted_codeword.h"
 
 // Where a code works: host_w8, isal_w8, gpu_w8, ... In the fault tests' library also with each
 // engine that is wrong on purpose, by its id.

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <functional>
 
-#include "patient.h"
+#include "corrupted_codeword.h"
 
 namespace {
 
@@ -38,37 +38,37 @@ TEST_P(RsLocateCall, Mistakes) {
     const gfk_field field = make_field(16);
     const RsCode code = make_rs_code(host(), field, {GFK_RS_CAUCHY, K, M});
     Random random;
-    Patient patient(host(), code.get(), BYTES, true, random);
+    CorruptedCodeword codeword(host(), code.get(), BYTES, true, random);
     for (size_t symbol = 0; symbol < BYTES / 2; symbol += 100)
-        patient.damage_some(symbol, 2, random);
+        codeword.damage_some(symbol, 2, random);
     const Arguments good = {code.get(),
-                            patient.data(),
-                            patient.parity(),
+                            codeword.data(),
+                            codeword.parity(),
                             BYTES,
                             GFK_RS_REPAIR,
-                            patient.verdict_memory(),
-                            patient.counts_memory(),
-                            patient.workspace().data(),
-                            patient.workspace().size(),
+                            codeword.verdict_memory(),
+                            codeword.counts_memory(),
+                            codeword.workspace().data(),
+                            codeword.workspace().size(),
                             nullptr};
     const auto refused = [&](gfk_status status, const char *what,
                              const std::function<void(Arguments &)> &spoil) {
         Arguments a = good;
         spoil(a);
-        patient.put();
-        patient.take();
-        const gfk_rs_verdict verdict = patient.verdict();
-        const std::vector<uint64_t> counts = patient.counts();
-        const Bytes workspace = patient.workspace().read();
+        codeword.put();
+        codeword.take();
+        const gfk_rs_verdict verdict = codeword.verdict();
+        const std::vector<uint64_t> counts = codeword.counts();
+        const Bytes workspace = codeword.workspace().read();
         EXPECT_STATUS(status, gfk_rs_locate(a.code, a.data, a.parity, a.bytes,
                                             static_cast<gfk_rs_repair>(a.repair), a.verdict,
                                             a.counts, a.workspace, a.workspace_bytes, a.stream))
             << what;
-        patient.take();
-        EXPECT_EQ(0, std::memcmp(&verdict, &patient.verdict(), sizeof verdict)) << what;
-        EXPECT_EQ(counts, patient.counts()) << what;
-        EXPECT_EQ(workspace, patient.workspace().read()) << what;
-        EXPECT_TRUE(patient.is_untouched()) << what;
+        codeword.take();
+        EXPECT_EQ(0, std::memcmp(&verdict, &codeword.verdict(), sizeof verdict)) << what;
+        EXPECT_EQ(counts, codeword.counts()) << what;
+        EXPECT_EQ(workspace, codeword.workspace().read()) << what;
+        EXPECT_TRUE(codeword.is_untouched()) << what;
         count_checked();
     };
     const gfk_status invalid = GFK_STATUS_INVALID_ARGUMENT;
@@ -91,7 +91,7 @@ TEST_P(RsLocateCall, Mistakes) {
         refused(GFK_STATUS_STREAM_ON_HOST, "stream",
                 [&](Arguments &a) { std::memcpy(&a.stream, &a.code, sizeof a.stream); });
 
-    std::vector<void *> pointers(patient.data()->pointers, patient.data()->pointers + K + M);
+    std::vector<void *> pointers(codeword.data()->pointers, codeword.data()->pointers + K + M);
     const gfk_regions data = {pointers.data(), nullptr, 0};
     const gfk_regions parity = {pointers.data() + K, nullptr, 0};
     const auto moved = [&](gfk_status status, size_t region, void *to) {
@@ -110,8 +110,8 @@ TEST_P(RsLocateCall, Mistakes) {
         moved(invalid, region, nullptr);
         moved(GFK_STATUS_OVERLAP, region, at(2, BYTES - 1)); // repair would write both
         moved(GFK_STATUS_OVERLAP, region, at(K + 1, 0));
-        moved(GFK_STATUS_OVERLAP, region, patient.verdict_memory());
-        moved(GFK_STATUS_OVERLAP, region, patient.workspace().data());
+        moved(GFK_STATUS_OVERLAP, region, codeword.verdict_memory());
+        moved(GFK_STATUS_OVERLAP, region, codeword.workspace().data());
     }
     refused(GFK_STATUS_OVERLAP, "counts in the verdict",
             [](Arguments &a) { a.counts = reinterpret_cast<uint64_t *>(a.verdict) + 1; });
@@ -124,26 +124,26 @@ TEST_P(RsLocateCall, Mistakes) {
     refused(GFK_STATUS_INVALID_SIZE, "the end of the address space",
             [&](Arguments &a) { a.data = &around; });
 
-    ASSERT_OK(patient.locate(GFK_RS_REPAIR)); // the arguments were good
-    ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+    ASSERT_OK(codeword.locate(GFK_RS_REPAIR)); // the arguments were good
+    ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
 }
 
 // Nothing but the regions' overlap is different when they are only read.
 TEST_P(RsLocateCall, ReportTakesOverlappingRegions) {
     const RsCode code = make_rs_code(host(), make_field(8), {GFK_RS_CAUCHY, 2, 2});
     Random random;
-    Patient patient(host(), code.get(), 64, true, random);
-    patient.put();
-    void *pointers[] = {patient.data()->pointers[0], patient.data()->pointers[0]};
+    CorruptedCodeword codeword(host(), code.get(), 64, true, random);
+    codeword.put();
+    void *pointers[] = {codeword.data()->pointers[0], codeword.data()->pointers[0]};
     const gfk_regions same = {pointers, nullptr, 0};
     for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR})
         EXPECT_STATUS(repair == GFK_RS_REPORT ? GFK_STATUS_SUCCESS : GFK_STATUS_OVERLAP,
-                      gfk_rs_locate(code.get(), &same, patient.parity(), 64, repair,
-                                    patient.verdict_memory(), patient.counts_memory(),
-                                    patient.workspace().data(), patient.workspace().size(),
+                      gfk_rs_locate(code.get(), &same, codeword.parity(), 64, repair,
+                                    codeword.verdict_memory(), codeword.counts_memory(),
+                                    codeword.workspace().data(), codeword.workspace().size(),
                                     nullptr));
-    patient.take();
-    EXPECT_TRUE(patient.is_untouched());
+    codeword.take();
+    EXPECT_TRUE(codeword.is_untouched());
     count_checked(2);
 }
 
@@ -168,26 +168,26 @@ TEST_P(RsLocateGraph, Replays) {
         const size_t symbols = 40000;
         const RsCode code = make_rs_code(false, make_field(w), {GFK_RS_CAUCHY, 10, 4});
         Random random;
-        Patient patient(false, code.get(), symbols * (w / 8), true, random);
+        CorruptedCodeword codeword(false, code.get(), symbols * (w / 8), true, random);
         const gfk_stream_t stream = device::create_stream();
-        ASSERT_OK(patient.locate(GFK_RS_REPORT, stream)); // CUDA loads the code now
+        ASSERT_OK(codeword.locate(GFK_RS_REPORT, stream)); // CUDA loads the code now
         const auto enqueue = [&] {
-            return gfk_rs_locate(code.get(), patient.data(), patient.parity(), patient.bytes(),
-                                 GFK_RS_REPAIR, patient.verdict_memory(), patient.counts_memory(),
-                                 patient.workspace().data(), patient.workspace().size(), stream);
+            return gfk_rs_locate(code.get(), codeword.data(), codeword.parity(), codeword.bytes(),
+                                 GFK_RS_REPAIR, codeword.verdict_memory(), codeword.counts_memory(),
+                                 codeword.workspace().data(), codeword.workspace().size(), stream);
         };
         device::Graph graph(stream);
         const gfk_status status = enqueue();
         graph.end();
         ASSERT_OK(status);
         for (int replay = 0; replay < 10; replay++) {
-            patient.damage_some(random.below(symbols / 10) * 10 + static_cast<size_t>(replay),
-                                1 + random.below(2), random);
-            patient.put();
+            codeword.damage_some(random.below(symbols / 10) * 10 + static_cast<size_t>(replay),
+                                 1 + random.below(2), random);
+            codeword.put();
             graph.launch(stream);
             device::synchronize(stream);
-            patient.take();
-            ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+            codeword.take();
+            ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
             count_checked();
         }
         device::destroy_stream(stream);

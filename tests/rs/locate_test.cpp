@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "patient.h"
+#include "corrupted_codeword.h"
 
 namespace {
 
@@ -23,13 +23,13 @@ class RsLocate : public testing::TestWithParam<bool> {
         const RsCode code = make_rs_code(host(), field, shape);
         const size_t t = info_of(code.get()).locatable;
         ASSERT_EQ(shape.m / 2, t);
-        Patient patient(host(), code.get(), symbols * (field.w / 8), phases, random);
+        CorruptedCodeword codeword(host(), code.get(), symbols * (field.w / 8), phases, random);
         for (size_t symbol = 0; symbol < symbols; symbol++)
             if (symbols == 1 || random.below(2) == 0)
-                patient.damage_some(symbol, 1 + random.below(t), random);
+                codeword.damage_some(symbol, 1 + random.below(t), random);
         for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
-            ASSERT_OK(patient.locate(repair));
-            ASSERT_TRUE(patient.is_exact(repair));
+            ASSERT_OK(codeword.locate(repair));
+            ASSERT_TRUE(codeword.is_exact(repair));
             count_checked(symbols);
         }
     }
@@ -121,17 +121,17 @@ TEST_P(RsLocate, LongRegions) {
         for (size_t tail : {size_t(0), size_t(1), chunk / 8 + 13}) {
             const size_t symbols = 5 * chunk + tail;
             Random random(tail);
-            Patient patient(host(), code.get(), symbols * size, tail % 2 == 1, random);
+            CorruptedCodeword codeword(host(), code.get(), symbols * size, tail % 2 == 1, random);
             const size_t first = chunk - 1; // the last symbol of the first chunk
             const size_t damaged[] = {first,           chunk,      chunk + chunk / 8,
                                       3 * chunk - 1,   4 * chunk,  4 * chunk + chunk / 8 - 1,
                                       5 * chunk - 100, symbols - 1};
             for (size_t symbol : damaged)
-                patient.damage_some(symbol, 1 + random.below(2), random);
+                codeword.damage_some(symbol, 1 + random.below(2), random);
             for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
-                ASSERT_OK(patient.locate(repair));
-                ASSERT_TRUE(patient.is_exact(repair));
-                EXPECT_EQ(first * size, patient.verdict().first_corrupt);
+                ASSERT_OK(codeword.locate(repair));
+                ASSERT_TRUE(codeword.is_exact(repair));
+                EXPECT_EQ(first * size, codeword.verdict().first_corrupt);
                 count_checked();
             }
         }
@@ -144,14 +144,14 @@ TEST_P(RsLocate, WholeRegions) {
         const size_t symbols = 3000;
         Random random;
         const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_VANDERMONDE, 6, 4});
-        Patient patient(host(), code.get(), symbols * (w / 8), false, random);
+        CorruptedCodeword codeword(host(), code.get(), symbols * (w / 8), false, random);
         for (size_t symbol = 0; symbol < symbols; symbol++)
             for (size_t region : {2, 7})
-                patient.damage(region, symbol, 1 + static_cast<uint32_t>(symbol % 255));
-        ASSERT_OK(patient.locate(GFK_RS_REPAIR));
-        ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
-        EXPECT_EQ(symbols, patient.counts()[2]);
-        EXPECT_EQ(symbols, patient.counts()[7]);
+                codeword.damage(region, symbol, 1 + static_cast<uint32_t>(symbol % 255));
+        ASSERT_OK(codeword.locate(GFK_RS_REPAIR));
+        ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
+        EXPECT_EQ(symbols, codeword.counts()[2]);
+        EXPECT_EQ(symbols, codeword.counts()[7]);
         count_checked(symbols);
     }
 }
@@ -161,10 +161,10 @@ TEST_P(RsLocate, NothingWrong) {
         for (size_t symbols : {0, 1, 100, 40000}) {
             Random random;
             const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, 4, 3});
-            Patient patient(host(), code.get(), symbols * (w / 8), true, random);
+            CorruptedCodeword codeword(host(), code.get(), symbols * (w / 8), true, random);
             for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
-                ASSERT_OK(patient.locate(repair));
-                ASSERT_TRUE(patient.is_exact(repair));
+                ASSERT_OK(codeword.locate(repair));
+                ASSERT_TRUE(codeword.is_exact(repair));
                 count_checked();
             }
         }
@@ -185,23 +185,23 @@ TEST_P(RsLocate, TooManyErrors) {
                 shapes.push_back({GFK_RS_CUSTOM, 7, m, random_mds(field, 7, m, random)});
             for (const RsShape &shape : shapes) {
                 const RsCode code = make_rs_code(host(), field, shape);
-                Patient patient(host(), code.get(), 150 * (w / 8), true, random);
+                CorruptedCodeword codeword(host(), code.get(), 150 * (w / 8), true, random);
                 for (size_t symbol = 0; symbol < 150; symbol += 1 + random.below(2))
-                    patient.damage_some(symbol, m / 2 + 1 + random.below(m - m / 2), random);
-                ASSERT_OK(patient.locate(GFK_RS_REPORT));
-                ASSERT_TRUE(patient.is_consistent());
-                ASSERT_TRUE(patient.is_untouched());
-                const uint64_t unexplained = patient.verdict().unexplained;
+                    codeword.damage_some(symbol, m / 2 + 1 + random.below(m - m / 2), random);
+                ASSERT_OK(codeword.locate(GFK_RS_REPORT));
+                ASSERT_TRUE(codeword.is_consistent());
+                ASSERT_TRUE(codeword.is_untouched());
+                const uint64_t unexplained = codeword.verdict().unexplained;
                 if (w > 8) { // hardly any wrong symbol explains a random error
-                    EXPECT_GE(10 * unexplained, 9 * patient.verdict().corrupt);
+                    EXPECT_GE(10 * unexplained, 9 * codeword.verdict().corrupt);
                 }
-                ASSERT_OK(patient.locate(GFK_RS_REPAIR));
-                ASSERT_TRUE(patient.is_consistent());
-                EXPECT_EQ(unexplained, patient.verdict().unexplained);
-                patient.adopt();
-                ASSERT_OK(patient.locate(GFK_RS_REPORT));
-                EXPECT_EQ(unexplained, patient.verdict().corrupt);
-                EXPECT_EQ(unexplained, patient.verdict().unexplained);
+                ASSERT_OK(codeword.locate(GFK_RS_REPAIR));
+                ASSERT_TRUE(codeword.is_consistent());
+                EXPECT_EQ(unexplained, codeword.verdict().unexplained);
+                codeword.adopt();
+                ASSERT_OK(codeword.locate(GFK_RS_REPORT));
+                EXPECT_EQ(unexplained, codeword.verdict().corrupt);
+                EXPECT_EQ(unexplained, codeword.verdict().unexplained);
                 count_checked();
             }
         }
@@ -215,13 +215,13 @@ TEST_P(RsLocate, OneErrorTooMany) {
             const size_t symbols = options.reduced ? 200 : 2000;
             Random random(m);
             const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, 20, m});
-            Patient patient(host(), code.get(), symbols * (w / 8), false, random);
+            CorruptedCodeword codeword(host(), code.get(), symbols * (w / 8), false, random);
             for (size_t symbol = 0; symbol < symbols; symbol++)
-                patient.damage_some(symbol, m / 2 + 1, random);
-            ASSERT_OK(patient.locate(GFK_RS_REPAIR));
-            ASSERT_TRUE(patient.is_consistent());
-            EXPECT_EQ(symbols, patient.verdict().unexplained);
-            ASSERT_TRUE(patient.is_untouched());
+                codeword.damage_some(symbol, m / 2 + 1, random);
+            ASSERT_OK(codeword.locate(GFK_RS_REPAIR));
+            ASSERT_TRUE(codeword.is_consistent());
+            EXPECT_EQ(symbols, codeword.verdict().unexplained);
+            ASSERT_TRUE(codeword.is_untouched());
             count_checked(symbols);
         }
 }
@@ -232,14 +232,14 @@ TEST_P(RsLocate, ManyRegions) {
     check(field, {GFK_RS_CAUCHY, 1100, 4}, 30, false);
     Random random;
     const RsCode code = make_rs_code(host(), field, {GFK_RS_CAUCHY, 1021, 4});
-    Patient patient(host(), code.get(), 20, true, random);
-    patient.damage(3, 4, 5);
+    CorruptedCodeword codeword(host(), code.get(), 20, true, random);
+    codeword.damage(3, 4, 5);
     if (host()) {
-        ASSERT_OK(patient.locate(GFK_RS_REPAIR));
-        ASSERT_TRUE(patient.is_exact(GFK_RS_REPAIR));
+        ASSERT_OK(codeword.locate(GFK_RS_REPAIR));
+        ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
     } else {
-        ASSERT_STATUS(GFK_STATUS_NOT_SUPPORTED, patient.locate(GFK_RS_REPAIR));
-        ASSERT_TRUE(patient.is_untouched());
+        ASSERT_STATUS(GFK_STATUS_NOT_SUPPORTED, codeword.locate(GFK_RS_REPAIR));
+        ASSERT_TRUE(codeword.is_untouched());
     }
     count_checked();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// engine_test.h.
+// engine_fixture.h.
 #include "engine_fixture.h"
 
 #include <algorithm>

@@ -111,13 +111,6 @@ size_t free_host_bytes() {
     return 0;
 }
 
-Oracle make_oracle(unsigned w, uint64_t polynomial) {
-    Oracle o(oracle_create(w, polynomial));
-    if (o == nullptr)
-        throw std::runtime_error("GF-Complete refuses the field");
-    return o;
-}
-
 gfk_field make_field(unsigned w, uint64_t polynomial) {
     gfk_field field;
     require_success(gfk_field_init(&field, w, polynomial), "gfk_field_init");

@@ -13,8 +13,6 @@
 
 #include <gfk/gfk.h>
 
-#include "oracle/gfcomplete.h"
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1 // sanitizers reserve terabytes of address space, so no limit can be set
 #else
@@ -65,12 +63,6 @@ void parallel(size_t n, const std::function<void(size_t)> &fn);
 void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);
 
 size_t free_host_bytes(); // what can be allocated without swapping
-
-struct OracleDeleter {
-    void operator()(oracle *o) const { oracle_destroy(o); }
-};
-using Oracle = std::unique_ptr<oracle, OracleDeleter>;
-Oracle make_oracle(unsigned w, uint64_t polynomial = 0);
 
 gfk_field make_field(unsigned w, uint64_t polynomial = 0);
 uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// row_test.h.
+// row_fixture.h.
 #include "row_fixture.h"
 
 #include <algorithm>

@@ -20,10 +20,10 @@ struct RsShape {
 RsCode make_rs_code(bool host, const gfk_field &field, const RsShape &shape);
 gfk_rs_info info_of(gfk_rs_t code);
 
-class Patient {
+class CorruptedCodeword {
   public:
     // phases: every region begins anywhere; else they are equally spaced and given as such.
-    Patient(bool host, gfk_rs_t code, size_t bytes, bool phases, Random &random);
+    CorruptedCodeword(bool host, gfk_rs_t code, size_t bytes, bool phases, Random &random);
 
     size_t symbols() const { return bytes_ / (info_.field.w / 8); }
     // Adds a value, not 0, to a symbol. `e` different regions at one position for damage_some.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rs_patient.h.
-#include "patient.h"
+// corrupted_codeword.h.
+#include "corrupted_codeword.h"
 
 #include <algorithm>
 #include <cstring>
@@ -34,7 +34,8 @@ static std::vector<size_t> place(size_t regions, size_t bytes, bool phases, Rand
     return offsets;
 }
 
-Patient::Patient(bool host, gfk_rs_t code, size_t bytes, bool phases, Random &random)
+CorruptedCodeword::CorruptedCodeword(bool host, gfk_rs_t code, size_t bytes, bool phases,
+                                     Random &random)
     : code_(code), info_(info_of(code)), bytes_(bytes),
       offsets_(place(info_.k + info_.m, bytes, phases, random)),
       memory_(host, offsets_.back() + bytes + 64),
@@ -58,14 +59,14 @@ Patient::Patient(bool host, gfk_rs_t code, size_t bytes, bool phases, Random &ra
     workspace_ = std::make_unique<Memory>(host, needed);
 }
 
-void Patient::damage(size_t region, size_t symbol, uint32_t value) {
+void CorruptedCodeword::damage(size_t region, size_t symbol, uint32_t value) {
     uint8_t *at = damaged_.data() + offsets_[region];
     set_symbol(at, symbol, info_.field.w, get_symbol(at, symbol, info_.field.w) ^ value);
     planted_[region]++;
     errors_[symbol]++;
 }
 
-void Patient::damage_some(size_t symbol, size_t e, Random &random) {
+void CorruptedCodeword::damage_some(size_t symbol, size_t e, Random &random) {
     std::vector<size_t> chosen;
     while (chosen.size() < e) {
         const size_t region = random.below(info_.k + info_.m);
@@ -79,7 +80,7 @@ void Patient::damage_some(size_t symbol, size_t e, Random &random) {
     }
 }
 
-void Patient::put() {
+void CorruptedCodeword::put() {
     memory_.write(0, damaged_.data(), damaged_.size());
     Random random(99);
     for (Memory *memory : {&out_, workspace_.get()}) {
@@ -88,7 +89,7 @@ void Patient::put() {
     }
 }
 
-void Patient::take() {
+void CorruptedCodeword::take() {
     const Bytes out = out_.read();
     counts_.resize(info_.k + info_.m);
     std::memcpy(&verdict_, out.data(), sizeof verdict_);
@@ -96,7 +97,7 @@ void Patient::take() {
     content_ = memory_.read();
 }
 
-gfk_status Patient::locate(gfk_rs_repair repair, gfk_stream_t stream) {
+gfk_status CorruptedCodeword::locate(gfk_rs_repair repair, gfk_stream_t stream) {
     put();
     const gfk_status status =
         gfk_rs_locate(code_, &data_, &parity_, bytes_, repair, verdict_memory(), counts_memory(),
@@ -107,7 +108,7 @@ gfk_status Patient::locate(gfk_rs_repair repair, gfk_stream_t stream) {
     return status;
 }
 
-testing::AssertionResult Patient::same(const Bytes &expected, const char *what) const {
+testing::AssertionResult CorruptedCodeword::same(const Bytes &expected, const char *what) const {
     const size_t at = ::first_difference(expected.data(), content_.data(), expected.size());
     if (at == expected.size())
         return testing::AssertionSuccess();
@@ -117,7 +118,7 @@ testing::AssertionResult Patient::same(const Bytes &expected, const char *what) 
            << "; seed " << options.seed;
 }
 
-testing::AssertionResult Patient::is_exact(gfk_rs_repair repair) const {
+testing::AssertionResult CorruptedCodeword::is_exact(gfk_rs_repair repair) const {
     gfk_rs_verdict expected;
     std::memset(&expected, 0, sizeof expected);
     expected.first_corrupt = UINT64_MAX;
@@ -144,7 +145,7 @@ testing::AssertionResult Patient::is_exact(gfk_rs_repair repair) const {
     return repair == GFK_RS_REPAIR ? same(clean_, "the undamaged content") : is_untouched();
 }
 
-testing::AssertionResult Patient::is_consistent() const {
+testing::AssertionResult CorruptedCodeword::is_consistent() const {
     uint64_t damaged = 0, named = 0;
     for (size_t e : errors_)
         damaged += e != 0;
