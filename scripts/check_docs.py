@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks what the documents say about the files: the tree in docs/architecture.md, the program in
-README.md, links between documents, and the ids of kernels in the methods' pages."""
+"""Checks what the documents say about the files, and the layers of src: the folders in
+docs/architecture.md, the files in each folder's README, includes, the programs in README.md, links between
+documents, and the ids of kernels in the methods' pages."""
 
 import fnmatch
 import os
@@ -9,7 +10,9 @@ import re
 import subprocess
 import sys
 
-LISTED = ("src/", "include/", "cmake/", "scripts/")  # file by file; elsewhere by folder
+OWN_README = ("src", "bench", "tests")  # every folder below these has one
+LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "rs": 4, "pipeline": 5}
+SOURCE = (".c", ".cu", ".h", ".cuh", ".def")
 METHODS = ["shift", "group", "bytwo_p", "bytwo_b", "table", "log", "split"]
 
 
@@ -18,18 +21,54 @@ def read(path):
         return file.read()
 
 
-def tree(tracked):
+def folders(tracked):
+    """Is every folder listed, and is there a README, and a CMakeLists.txt where something is compiled?"""
     text = read("docs/architecture.md").split("## The tree")[1]
-    entries = [line.split()[0] for line in text.split("```")[1].splitlines() if line.strip()]
+    listed = [line.split()[0].rstrip("/") for line in text.split("```")[1].splitlines() if line.strip()]
+    found = {os.path.dirname(path) for path in tracked if "/" in path}
+    for folder in sorted(found):
+        if folder not in listed and not folder.startswith("results/"):
+            yield f"docs/architecture.md does not list the folder {folder}"
+        if folder.split("/")[0] in OWN_README:
+            names = [os.path.basename(path) for path in tracked if os.path.dirname(path) == folder]
+            if "README.md" not in names:
+                yield f"{folder} has no README.md"
+            elif folder.startswith("src"):
+                yield from roles(folder, names)
+            compiled = [n for n in names if n.endswith((".c", ".cu", ".cpp"))]
+            if folder.startswith("src/") and compiled and "CMakeLists.txt" not in names:
+                yield f"{folder} has no CMakeLists.txt"
+    for folder in listed:
+        if not os.path.isdir(folder):
+            yield f"docs/architecture.md lists {folder}, which is not there"
+
+
+def roles(folder, names):
+    """Does the README name every file, and only files that are there?"""
+    words = re.findall(r"`([^`/< ]+\.(?:c|h|cu|cuh|def|cmake|\*))`", read(f"{folder}/README.md"))
+    for name in names:
+        if name not in ("README.md", "CMakeLists.txt") and not any(fnmatch.fnmatchcase(name, w) for w in words):
+            yield f"{folder}/README.md does not name {name}"
+    for word in words:
+        if not fnmatch.filter(names, word):
+            yield f"{folder}/README.md names {word}, which is not there"
+
+
+def layer(path):
+    part = path.split("/")
+    return LAYERS.get(part[2]) if len(part) > 3 else None
+
+
+def layers(tracked):
+    """No file of src includes one of a higher layer, and no host header a kernel's."""
     for path in tracked:
-        if path.startswith(LISTED) or "/" not in path:
-            if not any(fnmatch.fnmatchcase(path, e) for e in entries):
-                yield f"docs/architecture.md does not list {path}"
-        elif not any(path == e or e.endswith("/") and path.startswith(e) for e in entries):
-            yield f"docs/architecture.md does not list the folder of {path}"
-    for entry in entries:
-        if not entry.endswith("/") and "*" not in entry and entry not in tracked:
-            yield f"docs/architecture.md lists {entry}, which is not there"
+        if path.startswith("src/") and path.endswith(SOURCE) and layer(path) is not None:
+            for name in re.findall(r'^#include "([^"]+)"', read(path), re.M):
+                target = "src/" + name
+                if not os.path.exists(target):
+                    target = os.path.normpath(os.path.join(os.path.dirname(path), name))
+                if (layer(target) or 0) > layer(path):
+                    yield f"{path} includes {name}, which is of a higher layer"
 
 
 def readme():
@@ -71,7 +110,7 @@ def main():
     tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True,
                              text=True).stdout.split("\n")[:-1]
     documents = [p for p in tracked if p.endswith(".md") and os.path.exists(p)]
-    found = [*tree(tracked), *readme(), *links(documents), *methods()]
+    found = [*folders(tracked), *layers(tracked), *readme(), *links(documents), *methods()]
     print("\n".join(found) if found else "the documents agree with the files")
     return 1 if found else 0
 
