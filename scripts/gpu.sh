@@ -7,11 +7,12 @@
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
 #   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt
 #
-# Each stage takes less than 8 minutes on 16 cores, the build for this GPU included, and replaces its
-# section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests,
-# sanitizers and the benchmark's GPU rows are shared out, each benchmark with a GPU and a fixed set of
-# cores to itself; the stages cpu and host run alone. Nothing is installed: libraries are searched in
-# CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
+# Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
+# section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
+# sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
+# beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu and host
+# run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
+# them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
 #   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
@@ -23,8 +24,22 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant bench limits small product map rs cpu host)
+# The presets whose GPU rows the stages measure, [:FILE], the longest first.
+rows="map product-map
+rs rs-sweep
+bench s2
+bench default
+limits limits
+small small
+small small:small-2
+product product
+bench verdicts
+product product-perop
+rs rs
+product product-small
+small offsets" # small twice: a second run tells slow from unlucky
 stages=("$@")
 [ "$*" != all ] || stages=("${all[@]}")
 for stage in "${stages[@]}"; do
@@ -68,8 +83,8 @@ head_of_section() {
     echo "cpu: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), ${#cpus[@]} cores"
 }
 
-pack() {
-    [ -z "${OUT:-}" ] || tar -czf "$OUT/gpu.tar.gz" "$results" "$logs"
+pack() { # what there is so far, at once: the machine may be taken away
+    [ -z "${OUT:-}" ] || flock "$logs" tar -czf "$OUT/gpu.tar.gz" "$results" "$logs"
 }
 
 # Seconds that this stage may still take, at least 1.
@@ -137,7 +152,7 @@ share_out() {
     while read -ra line; do
         read -ru 4 -a place
         (
-            taskset -cp "${place[1]}" "$BASHPID" >/dev/null || echo "cores: not fixed" >&3
+            taskset -cp "${place[1]}" "$BASHPID" >/dev/null || echo "cores: not fixed"
             CUDA_VISIBLE_DEVICES=${place[0]} $function "${line[@]}" && rc=0 || rc=1
             echo "${place[@]}" >&4
             exit "$rc"
@@ -219,13 +234,6 @@ stage_sanitize() {
     return "$rc"
 }
 
-# GPU rows, a preset on each GPU at a time; the longest first.
-stage_bench() { gpu_rows default verdicts s2; }
-stage_limits() { gpu_rows limits; }
-stage_small() { gpu_rows small small:small-2 offsets; } # twice: a second run tells slow from unlucky
-stage_product() { gpu_rows product product-perop product-small; }
-stage_map() { gpu_rows product-map; }
-stage_rs() { gpu_rows rs rs-sweep; }
 # The CPU's rows and the bus: one after the other, with nothing else on the machine.
 stage_cpu() { alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu; }
 stage_host() { alone "" host host-streams; }
@@ -242,13 +250,9 @@ measure() { # PRESET FILE OPTION...
     return "$rc"
 }
 
-gpu_rows() { # PRESET[:FILE]...
-    local item rc=0
-    for item in "$@"; do
-        echo "${item%:*} ${item#*:} --preset ${item%:*} --only gpu"
-    done | share_out 1 measure || rc=1
-    report || rc=1
-    return "$rc"
+gpu_rows() { # STAGE PRESET[:FILE]
+    measure "${2%:*}" "${2#*:}" --preset "${2%:*}" --only gpu 3>>"$logs/$1.section"
+    pack
 }
 
 alone() { # OPTIONS PRESET[:FILE]...
@@ -256,7 +260,7 @@ alone() { # OPTIONS PRESET[:FILE]...
     cores=$(IFS=,; echo "${cpus[*]:0:GFK_CORES}")
     for item in "${@:2}"; do
         (
-            taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed" >&3
+            taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed"
             # shellcheck disable=SC2086 # options are words
             measure "${item%:*}" "${item#*:}" --preset "${item%:*}" $1
         ) || rc=1
@@ -302,25 +306,40 @@ stage_quick() {
 }
 
 # ---- run -------------------------------------------------------------------------------------------
-run_stage() {
-    local stage=$1 verdict=passed start=$SECONDS compiled section
-    deadline=$((start + 460))
-    section=$(mktemp)
-    echo "==== $stage"
+write_section() { # STAGE VERDICT SECONDS, and the lines of its own on stdin
+    local section
+    section=$(head_of_section; cat; echo "verdict: $2"; echo "seconds: $3")
+    echo "$section"
+    [ "$1" = quick ] || python3 scripts/record.py put "$results/tests.txt" "$1" <<<"$section"
+    pack
+    [ "$2" = passed ]
+}
+
+run_stages() { # one stage, or several whose presets are shared out together
+    local stage verdict=passed result start=$SECONDS compiled status=0 taken
+    deadline=$((start + 460 * $#))
+    echo "==== $*"
     if compile >"$logs/compile.log" 2>&1; then
         compiled=$((SECONDS - start))
-        { "stage_$stage" 3>"$section" || verdict=failed; } > >(tee "$logs/$stage.log") 2>&1
+        for stage in "$@"; do : >"$logs/$stage.section"; done
+        if [ "$(type -t "stage_$1")" = function ]; then
+            { "stage_$1" 3>"$logs/$1.section" || verdict=failed; } > >(tee "$logs/$1.log") 2>&1
+        else
+            grep -E "^($(IFS='|'; echo "$*")) " <<<"$rows" | share_out 1 gpu_rows || true
+            report || verdict=failed
+        fi
     else
         compiled=$((SECONDS - start)) verdict="the build failed"
         tail -n 40 "$logs/compile.log"
     fi
-    printf '%s\n' "$(head_of_section)" "$(cat "$section")" "verdict: $verdict" \
-        "seconds: $((SECONDS - start)), $compiled of them for the build" >"$section"
-    cat "$section"
-    [ "$stage" = quick ] || python3 scripts/record.py put "$results/tests.txt" "$stage" <"$section"
-    rm -f "$section"
-    pack
-    [ "$verdict" = passed ]
+    taken="$((SECONDS - start)), $compiled of them for the build"
+    [ $# -eq 1 ] || taken+=", with the stages $* together"
+    for stage in "$@"; do
+        result=$verdict
+        ! grep -q ': failed' "$logs/$stage.section" || result=failed
+        write_section "$stage" "$result" "$taken" <"$logs/$stage.section" || status=1
+    done
+    return "$status"
 }
 
 if [ "$*" = prebuild ]; then
@@ -338,8 +357,14 @@ read -ra shared <<<"${GFK_GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}"
 read -ra cpus <<<"$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')"
 GFK_CORES=${GFK_CORES:-16}
 
-status=0
-for stage in "${stages[@]}"; do
-    run_stage "$stage" || status=1
+status=0 together=()
+for stage in "${stages[@]}" ''; do
+    if [ -n "$stage" ] && grep -q "^$stage " <<<"$rows"; then
+        together+=("$stage")
+        continue
+    fi
+    [ ${#together[@]} -eq 0 ] || run_stages "${together[@]}" || status=1
+    together=()
+    [ -z "$stage" ] || run_stages "$stage" || status=1
 done
 exit $status
