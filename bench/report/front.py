@@ -7,8 +7,8 @@ import pandas as pd
 
 from . import codes, host, methods, products
 from .frame import GIB, best, select
-from .text import (SUSTAINED, cell, lines_of, markdown, number, paragraphs, percent, quoted, rate, rate_of, shape, size,
-                   table)
+from .text import (SUSTAINED, cell, lines_of, markdown, number, paragraphs, percent, quoted, rate, rate_of,
+                   shape, size, table)
 
 PAGES = {"methods": methods, "products": products, "codes": codes, "host-memory": host}
 BEGIN, END = "<!-- table:begin -->", "<!-- table:end -->"
@@ -54,8 +54,6 @@ def products_and_codes(results):
         shown = re.fullmatch(r"encode \((\d+), (\d+)\)", what)
         of_shape = dict(zip("km", map(int, shown.groups()))) if shown else dict(k=0)
         line = {"w = 8": what, "compiling allowed": last(compiled), "run-time matrix": last(run_time),
-                "compiling allowed, sustained": last(compiled, lambda row: rate(row.sustained_data_GBps)),
-                "run-time matrix, sustained": last(run_time, lambda row: rate(row.sustained_data_GBps)),
                 f"ISA-L{cores}": last(select(other, **of_shape), rate_of),
                 "this library on the CPU": last(select(own, **of_shape), rate_of)}
         if any(text != "-" for text in list(line.values())[1:]):
@@ -78,16 +76,15 @@ def products_and_codes(results):
 
 
 def sustained(results):
-    """The best row of each width and the products of (10, 4) at the power limit."""
+    """The best row of each width and the engines for (10, 4) at the power limit."""
     rows = results.rows(kind="region", where="gpu", state="measured")
     rows = best(rows[rows.sustained_data_GBps.notna()], ["w"])
-    product = select(products.long_rows(results, mode="set", matrix="random"), k=10, m=4,
-                     way=["auto", "auto_compile"])
+    product = select(products.long_rows(results, mode="set", matrix="random"), k=10, m=4)
     rows = pd.concat([rows, product[product.sustained_data_GBps.notna()]])
     return paragraphs(
         "The rates above are those of bursts: a replay of some milliseconds at the nominal clock, a pause after "
         "each. Without pauses the card's power limit lowers the clock of kernels that compute much. Sustained: "
-        "two seconds without a pause; GB per joule are of source or data.",
+        "two seconds without a pause, as a job of seconds sees it; GB per joule are of source or data.",
         table(rows, {"row": quoted, "(k, m)": lambda row: shape(row) if row.k else "-",
                      "burst GB/s": rate_of, **SUSTAINED}))
 
@@ -102,6 +99,34 @@ def replace_block(text, block):
         raise SystemExit(f"the README needs one {BEGIN} and one {END}")
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n{block}\n{END}{rest.split(END)[1]}"
+
+
+def ceilings(results):
+    rows = results.rows(kind="ceiling", operation=["copy", "accumulate", "xor_only", "empty_launch"],
+                        state="measured")
+    rows = rows[rows.id != "xor_only_few"].sort_values(["operation", "k", "m", "mode", "data_bytes"])
+    return paragraphs(
+        "Plain kernels that only move bytes: the best of many variants, in the same run as what is measured "
+        "against it.",
+        table(rows, {
+            "kernel": lambda row: f"{row.operation.replace('_', ' ')}{' ' + shape(row) if row.k else ''}",
+            "data": lambda row: size(row.data_bytes) if row.data_bytes else "-",
+            "mode": lambda row: row.mode if row.k else "-", "data GB/s": lambda row: rate(row.data_GBps),
+            "traffic GB/s": lambda row: rate(row.traffic_GBps), "best variant": "roofline_variant",
+            "us": lambda row: number(row.time_us_median, 2),
+            "spread %": lambda row: number(row.spread_percent)}))
+
+
+def calls(results):
+    rows = results.rows(kind="call", state="measured")
+    return paragraphs(
+        "Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, beside a bare "
+        "launch of an empty kernel. Kernels with a workspace launch two; prepared, one. Above a bare launch: "
+        f"median {number(rows.above_bare_us.median(), 2)} us, at most {number(rows.above_bare_us.max(), 2)}.",
+        table(rows, {"kernel or engine": quoted, "(k, m)": lambda row: shape(row) if row.k else "-", **{
+            heading: lambda row, field=field: number(getattr(row, field), 2) for heading, field in (
+                ("call", "time_us_median"), ("bare launch", "bare_launch_us"), ("above it", "above_bare_us"),
+                ("prepared call", "prepared_us"), ("prepared, above it", "prepared_above_bare_us"))}}))
 
 
 def machine(results):
@@ -143,7 +168,8 @@ def doubtful(results):
     groups.append(("above 101 % of its ceiling", [f"`{row.row}` {number(row.percent_of_roofline)} %"
                                                   for row in lines_of(above)]))
     groups.append(("slow clock", [f"`{name}`" for name in rows[rows.slow_clock].row]))
-    return markdown(pd.DataFrame([{"what": what, "rows": ", ".join(names)} for what, names in groups if names]))
+    return markdown(pd.DataFrame([{"what": what, "rows": ", ".join(names)}
+                                  for what, names in groups if names]))
 
 
 def link(heading, page=""):
@@ -154,10 +180,11 @@ def pages(title, results, folder, plots):
     """Text by file name. plots: names of files by page and heading."""
     warnings = [f"> **{context['file']} is {word}: {context[word]}.**" for context in results.contexts
                 for word in ("void", "unfit") if word in context]
-    sections = {name: {heading: body for heading, section in module.SECTIONS.items() if (body := section(results))}
-                for name, module in PAGES.items()}
+    sections = {name: {heading: body for heading, section in module.SECTIONS.items()
+                       if (body := section(results))} for name, module in PAGES.items()}
     sections["record"] = {heading: body for heading, body in (
         ("Tests", tests(folder)), ("Runs", runs(results)), ("Machine", machine(results)),
+        ("Ceilings", ceilings(results)), ("Host time of a call", calls(results)),
         ("Rows without a figure, or with a doubtful one", doubtful(results))) if body}
     titles = {**{name: module.TITLE for name, module in PAGES.items()}, "record": "Record of tests and runs"}
     sections = {name: found for name, found in sections.items() if found}
@@ -171,9 +198,10 @@ def pages(title, results, folder, plots):
     texts = {}
     for name, found in sections.items():
         front = name == "README"
-        head = [f"# {title}" if front else f"# {titles[name]}: {title}",
+        head = [f"# {title}" if front else f"# {titles[name]}, {title}",
                 "Generated by `bench/report.py` from the JSON files in this folder; "
-                "[docs/benchmarking.md](../../docs/benchmarking.md) says how they were measured." + ("" if front else " [Contents](README.md)"), *warnings]
+                "[docs/benchmarking.md](../../docs/benchmarking.md) says how they were measured."
+                + ("" if front else " [Contents](README.md)"), *warnings]
         body = [part for heading, text in found.items() for part in (
             f"## {heading}", f"![{heading}]({plots[name, heading]})" if (name, heading) in plots else "", text)]
         texts[f"{name}.md"] = "\n\n".join(filter(None, head + body)) + "\n"

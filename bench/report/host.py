@@ -18,16 +18,9 @@ CPU = {"encode": 95, "decode": 95}
 AUTO, PAGEABLE, TWO_GPUS = 95, 3, 1.9
 
 
-def amount(line):
-    """8 GiB; 836.9 MB where it is no round number of units."""
-    if line.nominal_bytes % (1 << 20) == 0:
-        return size(line.nominal_bytes)
-    shift, unit = (1e9, "GB") if line.nominal_bytes >= 1e9 else (1e6, "MB")
-    return f"{line.nominal_bytes / shift:.1f} {unit}"
-
-
 def call(line):
-    return f"{line.operation} {'a region' if line.operation == 'multiply' else shape(line)}, {amount(line)}"
+    what = "a region" if line.operation == "multiply" else shape(line)
+    return f"{line.operation} {what}, {size(line.nominal_bytes)}"
 
 
 def rows_of(results, *paths):
@@ -68,11 +61,12 @@ def paths(results):
     return paragraphs(
         "Transfer only: the same bytes over the bus and back, both directions at once, and nothing computed. "
         "Plain pageable copy: cudaMemcpy of each region, one after the other; what is asked is a multiple of "
-        "it. ISA-L is called with as many threads. Each pass has one of its bound before it. CPU seconds are "
-        "those of all threads in one pass.",
+        "it. ISA-L is called with as many threads. Each pass has one of its bound before it. Kernel only: a "
+        "product of the same shape in device memory. CPU seconds are those of all threads in one pass.",
         table(rows, {"call": call, "path": lambda row: "CPU, " + threads(row) if row.path == "cpu" else
                      row.path.upper(), "memory": "memory", "GB/s of data": rate_of, "100 % is": "bound",
                      "GB/s of that": lambda row: rate(row.bound_GBps), "reached": reached, "asked": asked,
+                     "kernel only": lambda row: rate(row.kernel_GBps),
                      "CPU seconds": lambda row: number(row.cpu_seconds, 2),
                      "spread %": lambda row: number(row.spread_percent)}))
 
@@ -95,18 +89,6 @@ def auto(results):
                      "CPU": lambda row: rate(row.cpu), "best path, beside it": lambda row:
                      rate(row.bound_GBps), "of that": reached,
                      "CPU seconds": lambda row: number(row.cpu_seconds, 2)}))
-
-
-def three_rates(results):
-    rows = select(rows_of(results, "gpu"), memory="pinned")
-    rows = rows[rows.gpus <= 1]
-    return paragraphs(
-        "One GPU, pinned memory, GB/s of data. Kernel only: a product of the same shape in device memory. "
-        "Total: the call, which does both at once and can be no faster than the slower of the two.",
-        table(rows, {"call": call, "transfer only": lambda row: rate(row.bound_GBps),
-                     "kernel only": lambda row: rate(row.kernel_GBps), "total": rate_of,
-                     "of the slower": lambda row: percent(row.data_GBps,
-                                                          min(row.bound_GBps, row.kernel_GBps))}))
 
 
 def several(results):
@@ -150,6 +132,4 @@ def from_pinned(results):
     return rows.sort_values("data_bytes").tail(1)
 
 
-SECTIONS = {"Paths": paths, "AUTO": auto,
-    "Transfer only, kernel only, total": three_rates,
-    "Several GPUs": several, "Streams": streams}
+SECTIONS = {"Paths": paths, "AUTO": auto, "Several GPUs": several, "Streams": streams}

@@ -56,7 +56,8 @@ def lift(raw):
         short = (engine or first).split("_w")[0]
         row.update(kind="product", operation="product", engine=engine or first,
                    family=short.split("_")[0], method={m.lower(): m for m in METHODS}.get(short[6:], ""),
-                   compile=way == "auto_compile", way=way if way in ("auto", "auto_compile", "plain") else "engine",
+                   compile=way == "auto_compile",
+                   way=way if way in ("auto", "auto_compile", "plain") else "engine",
                    matrix="cauchy" if rest[-1] == "cauchy" else "random")
     elif first in ("rs_create", "rs_decoder_create") or "_create_w" in first:
         row.update(kind="create", operation=first.split("_w")[0])

@@ -4,7 +4,7 @@
 import pandas as pd
 
 from .frame import GIB, METHODS, WIDTHS, best, select
-from .text import (SUSTAINED, cell, each, grid, lines_of, markdown, number, paragraphs, quoted, rate, rate_of, size,
+from .text import (cell, each, grid, lines_of, markdown, number, paragraphs, quoted, rate, rate_of, size,
                    table, threads)
 
 TITLE = "Region multiply: methods and widths"
@@ -33,7 +33,7 @@ def cells(results, implementation):
 
 def gf_complete(results, all_cores=True):
     """The same for GF-Complete."""
-    frame = results.rows(kind="baseline", implementation="gf-complete", constants="rotating")
+    frame = results.rows(kind="baseline", implementation="gf-complete", constants="rotating", method=METHODS)
     frame = frame[frame.nominal_bytes != PUBLISHED]
     most = frame.groupby("id").threads.transform("max")
     frame = frame[frame.threads == (most if all_cores else 1)]
@@ -55,13 +55,14 @@ def overview(results):
     columns = {f"w={w} {title}": of_width(found, w, cell)
                for w in WIDTHS for title, found in series.items()}
     cores = series["GF-Complete"].threads.max()
-    return paragraphs(
-        "GB/s of source of a constant times a region; on the GPU of 1 GiB, and in parentheses percent of a "
-        "plain copy in the same run. A table of more than 1 GiB has its size beside the rate: such a row is "
-        "bound by lookups. "
-        + (f"GF-Complete: its fastest variant on {cores} threads. " if cores == cores else "")
-        + "n/a: the library does not offer it.",
-        markdown(pd.DataFrame({"method": pd.Series(METHODS, METHODS), **columns})))
+    notes = ["GB/s of source of a constant times a region."]
+    if "naive" in series:
+        notes.append("On the GPU the region has 1 GiB; in parentheses percent of a plain copy in the same run. A "
+                     "table of gigabytes has its size beside the rate: lookups in it are the bound.")
+    if cores == cores:
+        notes.append(f"GF-Complete: its fastest variant on {cores} threads; n/a: it does not offer the method.")
+    return paragraphs(" ".join(notes), markdown(
+        pd.DataFrame({"method": pd.Series(METHODS, METHODS), **columns})))
 
 
 def detailed(results):
@@ -72,9 +73,7 @@ def detailed(results):
     for w in WIDTHS:
         columns = {"method": pd.Series(METHODS, METHODS)}
         for title, rows in found.items():
-            for heading, text in (("GB/s", cell), ("set-up us", lambda row: number(row.setup_us)),
-                                  ("sustained GB/s", lambda row: rate(row.sustained_data_GBps)),
-                                  ("GB per joule", lambda row: number(row.data_GB_per_joule, 2))):
+            for heading, text in (("GB/s", cell), ("set-up us", lambda row: number(row.setup_us))):
                 columns[f"{title}, {heading}"] = of_width(rows, w, text)
         columns.update((title, of_width(rows, w, cell)) for title, rows in others.items())
         text = markdown(pd.DataFrame(columns))
@@ -92,46 +91,30 @@ def size_of(row):
 
 def by_size(results):
     parts = []
-    rows = plain(results, where="gpu", giant=False, state="measured")
-    for (mode, cold), rows in rows.groupby(["mode", "cold"], sort=False):
+    rows = plain(results, giant=False, state="measured")
+    for (mode, cold, where), rows in rows.groupby(["mode", "cold", "where"], sort=False):
         rates = grid(rows, "kernel", quoted, size_of, cell, sizes_of(rows))
         rates["set-up us"] = each(rows.drop_duplicates("id").reset_index(), lambda row:
                                   f"{row.setup_us:,.1f} ({row.setup})" if row.setup else "-")
-        parts.append(f"### {mode}, {'cold' if cold else 'hot'}\n\n{markdown(rates)}")
+        place = "" if where == "gpu" else ", on the CPU, 1 thread"
+        parts.append(f"### {mode}, {'cold' if cold else 'hot'}{place}\n\n{markdown(rates)}")
     return "\n\n".join(parts)
 
 
 def small(results):
-    """Times beside a copy's, and what is slower than this project allows itself."""
-    where = dict(where="gpu", mode="set", cold=True, giant=False, state="measured")
-    every = plain(results, **where)
-    most = every.sort_values("nominal_bytes").groupby("id").percent_of_roofline.last()
-    rows = every[(every.nominal_bytes <= 16 << 20) & ~every.ablation & (every.implementation == "opt")]
-    if rows.nominal_bytes.nunique() < 5:
-        return ""
-    copy = rows.time_us_median * rows.percent_of_roofline / 100
-    allowed = 1.25 * copy / (rows.id.map(most) / 100) + 3 * (rows.shared_bytes > 0)
-    beyond = rows.assign(allowed=allowed)[rows.time_us_median > allowed]
-
-    runs = select(results.every, kind="region", constants="rotating", src_offset=0, dst_offset=0,
-                  ablation=False, **where)
-    keys = ["file", "method", "w", "nominal_bytes"]
-    naive = select(runs, implementation="naive").groupby(keys).time_us_median.min().rename("naive_us")
-    runs = select(runs, implementation="opt").join(naive, on=keys)
-    runs["ratio"] = runs.time_us_median / runs.naive_us
-    slower = runs[runs.nominal_bytes <= 16 << 20].groupby(["id", "nominal_bytes"]).ratio.min()
-    slower = slower[slower > 1.05]
+    rows = plain(results, where="gpu", mode="set", cold=True, giant=False, ablation=False, implementation="opt",
+                 state="measured")
+    rows = rows[rows.nominal_bytes <= 16 << 20]
+    naive = cells(results, "naive")  # of each method and width the fastest
+    beside = results.beside(rows.assign(id=each(rows, lambda row: naive.id.get((row.w, row.method), ""))),
+                            ["id", "nominal_bytes"], kind="region", constants="rotating", mode="set", cold=True)
+    slower = rows[rows.time_us_median > 1.05 * beside.time_us_median]
     return paragraphs(
         "Microseconds of one region multiply, and that as a multiple of the best copy of the same size.",
         markdown(grid(rows, "kernel", quoted, size_of, lambda row:
                       f"{row.time_us_median:.2f} ({100 / row.percent_of_roofline:.2f})", sizes_of(rows))),
-        "Beyond 1.25 x (copy / the kernel's fraction of a copy at the largest size), plus 3 us for kernels "
-        "that fill a table in shared memory: " + ("; ".join(
-            f"{quoted(row)} at {size_of(row)}: {row.time_us_median:.2f} us, allowed {row.allowed:.2f}"
-            for row in lines_of(beyond)) or "none") + ".",
-        "Slower than the fastest naive kernel of method and width by more than 5 % in every run: "
-        + ("; ".join(f"`{i}` at {size(count)}: {ratio:.2f} x" for (i, count), ratio in slower.items())
-           or "none") + ".")
+        "More than 5 % slower than the method's naive kernel of the same width: " + (", ".join(
+            f"{quoted(row)} at {size_of(row)}" for row in lines_of(slower)) or "none") + ".")
 
 
 def limits(results):
@@ -161,7 +144,7 @@ def limits(results):
             "kernel": quoted, "GB/s, median": lambda row: rate(row.data_GBps),
             "median %": lambda row: number(row.percent_of_roofline), "best %": of_rates("best"),
             "mean %": of_rates("mean"), "worst %": of_rates("worst"), "c = 2 %": of_constant(2),
-            "all ones %": of_constant(0), **SUSTAINED}))
+            "all ones %": of_constant(0)}))
     return paragraphs("Random constants, each timed alone (w = 8, set: all 255). Percent of a plain copy, for "
                       "xor of a plain read-read-write kernel.", "\n\n".join(parts))
 
@@ -234,43 +217,12 @@ def giants(results):
             "set-up s": lambda row: number(row.setup_us / 1e6, 2)}))
 
 
-def ceilings(results):
-    rows = results.rows(kind="ceiling", operation=["copy", "accumulate", "empty_launch"], state="measured")
-    return table(rows.sort_values(["operation", "data_bytes"]), {
-        "kernel": lambda row: row.operation.replace("_", " "),
-        "region": lambda row: size(row.data_bytes) if row.data_bytes else "-",
-        "traffic GB/s": lambda row: number(row.traffic_GBps or float("nan"), 0),
-        "best variant": lambda row: row.roofline_variant or "-",
-        "us": lambda row: number(row.time_us_median, 2), "spread %": lambda row: number(row.spread_percent)})
+def variants(results):
+    rows = results.rows(kind="baseline", implementation="gf-complete", constants="rotating")
+    return markdown(grid(rows[rows.nominal_bytes != PUBLISHED], "GB/s of source", quoted, threads, cell))
 
 
-def call_time(results):
-    rows = results.rows(kind="call", operation="multiply", state="measured")
-    return paragraphs(
-        "Microseconds that the calling thread spends in gfk_region_multiply, beside a bare launch of an empty "
-        f"kernel: median {number(rows.above_bare_us.median(), 2)} us above it, at most "
-        f"{number(rows.above_bare_us.max(), 2)}. Kernels with a workspace launch two; prepared, one.",
-        table(rows, {"kernel": quoted, "call": lambda row: number(row.time_us_median, 2),
-                     "bare launch": lambda row: number(row.bare_launch_us, 2),
-                     "above it": lambda row: number(row.above_bare_us, 2),
-                     "prepared call": lambda row: number(row.prepared_us, 2),
-                     "prepared, above it": lambda row: number(row.prepared_above_bare_us, 2)}))
-
-
-def on_cpu(results):
-    library = plain(results, where="cpu", implementation="host", state="measured")
-    other = results.rows(kind="baseline", implementation="gf-complete", constants="rotating")
-    other = other[other.nominal_bytes != PUBLISHED]
-    parts = (paragraphs("### GF-Complete, every variant", markdown(grid(
-        other, "GB/s of source", quoted, threads, cell))),
-             paragraphs("### References of this library, 1 thread", markdown(grid(
-                 library, "GB/s of source", quoted, size_of, rate_of, sizes_of(library)))))
-    return "\n\n".join(filter(None, parts))
-
-
-SECTIONS = {"Every method and width": detailed, "Region sizes": by_size,
-    "Small regions": small, "Limits": limits,
-    "Odd addresses": offsets, "Giant tables": giants, "Ceilings": ceilings,
-    "The published test case: 50,000,000 bytes": published,
-    "Published claims": verdicts, "Host time of a call": call_time,
-    "On the CPU": on_cpu}
+SECTIONS = {"Every method and width": detailed, "Region sizes": by_size, "Small regions": small,
+            "Limits": limits, "Odd addresses": offsets, "Giant tables": giants,
+            "The published test case: 50,000,000 bytes": published, "Published claims": verdicts,
+            "GF-Complete's variants": variants}

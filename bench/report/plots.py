@@ -36,7 +36,9 @@ def legend(figure):
     """One for all panels, below them: inside, it would hide what is drawn."""
     found = {label: handle for axis in figure.axes for handle, label in
              zip(*axis.get_legend_handles_labels())}
-    figure.legend(found.values(), found, loc="outside lower center", ncol=min(len(found), 5))
+    figure.legend(found.values(), found, loc="lower center", ncol=min(len(found), 5))
+    below = 0.2 * -(-len(found) // 5) / figure.get_figheight()
+    figure.get_layout_engine().set(rect=(0, below, 1, 1 - below))
     return figure
 
 
@@ -112,7 +114,8 @@ def region_sizes(results):
     counts = sorted(rows.nominal_bytes.unique())
     if len(counts) < 2:
         return None
-    column, unit = ("percent_of_roofline", "% of a copy of this size") if on_gpu else ("data_GBps", "GB/s of source")
+    column, unit = (("percent_of_roofline", "% of a copy of this size") if on_gpu else
+                    ("data_GBps", "GB/s of source"))
     figure, axes = panels("A constant times a region, by its size: " + (
         "optimized kernels, set, cold" if on_gpu else "references of this library, 1 thread"), 1, 3, 11, 4.2,
         sharey=True)
@@ -124,7 +127,8 @@ def region_sizes(results):
                 lines(axis, points, style, method)
         powers(axis, counts)
         axis.set_xticklabels([size(count) for count in axis.get_xticks()], rotation=45, ha="right")
-        axis.set(title=f"w = {w}", xlabel="one region (logarithmic)", ylabel=unit, ylim=(0, None))
+        axis.set(title=f"w = {w}", xlabel="one region (logarithmic)", ylabel=unit)
+        axis.set(**{"ylim": (0, None)} if on_gpu else {"yscale": "log"})
     return legend(figure)
 
 

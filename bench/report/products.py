@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 
-from .frame import GIB, METHODS, WIDTHS, best, select
+from .frame import GIB, METHODS, best, select
 from .text import (SUSTAINED, cell, code, each, grid, lines_of, markdown, number, paragraphs, quoted, rate,
                    rate_of, shape, size, table, threads)
 
@@ -178,25 +178,7 @@ def first_calls(results):
                           "create, run and wait": lambda row: number(row.time_us_median)})))))
 
 
-def call_time(results):
-    rows = results.rows(kind="call", operation="product", state="measured")
-    return table(rows, {"engine": lambda row: f"`{row.id}` {shape(row)}",
-                        "call us": lambda row: number(row.time_us_median, 2),
-                        "bare launch us": lambda row: number(row.bare_launch_us, 2),
-                        "above it us": lambda row: number(row.above_bare_us, 2)})
-
-
-def ceilings(results):
-    rows = results.rows(kind="ceiling", operation="xor_only", state="measured")
-    return table(rows[rows.id != "xor_only_few"], {
-        "XOR-only kernel": shape, "MiB of data": lambda row: number(row.data_bytes / (1 << 20), 2), "mode": lambda row: row.mode,
-        "data GB/s": rate_of, "traffic GB/s": lambda row: number(row.traffic_GBps, 0),
-        "best variant": lambda row: row.roofline_variant, "us": lambda row: number(row.time_us_median, 2),
-        "spread %": lambda row: number(row.spread_percent)})
-
-
-SECTIONS = {"3 GiB of data": by_shape, "Sustained rate and energy": sustained,
-    "Added to the outputs": accumulated, "Fastest engine over k and m": over_k_and_m,
-    "Methods in one skeleton": per_operation, "Small regions": small,
-    "Beside other libraries": baselines, "First call and specialisation":
-    first_calls, "Host time of a run": call_time, "Ceilings": ceilings}
+SECTIONS = {
+    "3 GiB of data": by_shape, "Sustained rate and energy": sustained, "Added to the outputs": accumulated,
+    "Fastest engine over k and m": over_k_and_m, "Methods in one skeleton": per_operation,
+    "Small regions": small, "Beside other libraries": baselines, "First call and specialisation": first_calls}

@@ -25,9 +25,9 @@ def times(value, of):
 
 def size(count):
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if count and count % (1 << shift) == 0:
-            return f"{int(count) >> shift} {unit}"
-    return f"{count:,.0f} bytes"
+        if count and count % (1 << shift) == 0 and count >> shift < 10000:
+            return f"{count >> shift} {unit}"
+    return f"{count / 1e6:,.1f} MB"
 
 
 def shape(line):
