@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gfk_bench: context, registration, run, summaries, exit code.
+// gfk_bench: context, rows, run, tables, exit code.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <fstream>
+
+#include <unistd.h>
 
 #include <benchmark/benchmark.h>
-#include <gfk/gfk.h>
 
 #include "build_info.h"
-#include "device_rows.h"
-#include "host_buffers.h"
-#include "host_rows.h"
-#include "options.h"
-#include "pipeline_rows.h"
-#include "plan.h"
-#include "product_rows.h"
-#include "reporter.h"
-#include "results.h"
-#include "rs_rows.h"
-#include "summary.h"
+#include "cases/cases.h"
+#include "core/host.h"
+#include "core/summary.h"
+#ifdef HAVE_CUDA
+#include "core/buffers.h"
+#endif
 
 namespace {
+
+bool starts_with(const std::string &text, const char *start) {
+    return text.compare(0, std::strlen(start), start) == 0;
+}
 
 // Release, and nothing that slows down or checks: else the figures are not this library's.
 std::string unfit_build() {
@@ -33,12 +32,12 @@ std::string unfit_build() {
     return "";
 }
 
-std::string cpu_model() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);)
-        if (line.compare(0, 10, "model name") == 0)
-            return line.substr(std::min(line.size(), line.find(':') + 2));
-    return "unknown";
+std::string device_missing() {
+#ifdef HAVE_CUDA
+    return gpu_missing();
+#else
+    return "this build has no CUDA";
+#endif
 }
 
 std::string now_utc() {
@@ -48,44 +47,27 @@ std::string now_utc() {
     return text;
 }
 
-// A file has one entry that says it is void.
-void add_void(Context *context, const std::string &reason) {
-    for (auto &[key, value] : *context)
-        if (key == "void") {
-            value += "; " + reason;
-            return;
-        }
-    context->push_back({"void", reason});
+std::string host_name() {
+    char name[65] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
 }
 
-Context describe(const Options &options) {
-    Context context;
+Fields describe(const Options &options) {
+    Fields context;
+#ifdef HAVE_CUDA
     if (options.device)
-        describe_device(&context);
-    context.push_back({"commit", BUILD_COMMIT});
-    context.push_back({"date_utc", now_utc()});
-    context.push_back({"command", options.command});
-    context.push_back({"gfk_version", std::to_string(gfk_version())});
-    context.push_back({"build_type", BUILD_TYPE});
-    context.push_back({"compiler", BUILD_COMPILER});
-    context.push_back({"compiler_flags", BUILD_FLAGS});
-    context.push_back({"cuda_compiler", BUILD_CUDA});
-    context.push_back({"cpu", cpu_model()});
-    context.push_back({"cpu_threads", std::to_string(usable_cores())});
-    context.push_back({"gf_complete", BUILD_GFCOMPLETE});
-    context.push_back({"gf_complete_simd", baseline_simd()});
-    context.push_back({"google_benchmark", BUILD_BENCHMARK});
-    context.push_back({"seed", std::to_string(options.seed)});
-    if (!unfit_build().empty())
-        context.push_back({"unfit", unfit_build()});
-    if (options.preset == Options::Verdicts)
-        describe_verdicts(&context);
-    if (options.of_products()) {
-        describe_coders(&context);
-        const std::string reason = options.device && !options.of_pipelines() ? product_void() : "";
-        if (!reason.empty())
-            add_void(&context, reason);
-    }
+        describe_gpu(&context);
+#endif
+    context.add("preset", options.preset, "commit", BUILD_COMMIT, "date_utc", now_utc(), "command",
+                options.command, "gfk_version", std::to_string(gfk_version()), "build_type",
+                BUILD_TYPE, "compiler", BUILD_COMPILER, "compiler_flags", BUILD_FLAGS,
+                "cuda_compiler", BUILD_CUDA, "host_name", host_name(), "cpu", cpu_model(),
+                "cpu_cores", std::to_string(cpu_cores()), "gf_complete", BUILD_GFCOMPLETE,
+                "google_benchmark", BUILD_BENCHMARK, "seed", std::to_string(options.seed));
+    describe_baselines(&context);
+    context.set_text("unfit", unfit_build());
+    context.set_text("against", options.against);
     return context;
 }
 
@@ -115,6 +97,43 @@ void loud(const std::string &what, const std::string &why) {
                  line.c_str());
 }
 
+Rows rows_of(const Options &options) {
+    const bool of_host = starts_with(options.preset, "host");
+    const bool of_rs = starts_with(options.preset, "rs");
+    const bool of_products = starts_with(options.preset, "product");
+    Rows rows;
+    if (of_host)
+        add_host_rows(options, &rows);
+#ifdef HAVE_CUDA
+    else if (options.device && of_rs)
+        add_rs_rows(options, &rows);
+    else if (options.device && of_products)
+        add_product_rows(options, &rows);
+    else if (options.device && options.is("giant"))
+        add_giant_rows(options, &rows);
+    else if (options.device)
+        add_region_rows(options, &rows);
+    if (options.device && options.is("default") && options.shard == 1)
+        add_region_call_rows(options, &rows);
+#endif
+    if (options.host && of_rs)
+        add_rs_create_rows(options, &rows);
+    if (options.host && (of_rs || of_products))
+        add_product_cpu_rows(options, &rows);
+    if (options.host && options.is("default"))
+        add_region_cpu_rows(options, &rows);
+    if (options.host)
+        add_gf_complete_rows(options, &rows);
+    select_rows(options, &rows);
+    return rows;
+}
+
+// Google Benchmark takes the rest of the command line.
+bool initialize(int argc, char **argv) {
+    benchmark::Initialize(&argc, argv);
+    return !benchmark::ReportUnrecognizedArguments(argc, argv);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -122,69 +141,58 @@ int main(int argc, char **argv) {
     int exit_code = 0;
     if (!parse_options(&argc, argv, &options, &exit_code))
         return exit_code;
-    std::vector<char *> arguments(argv, argv + argc);
-    std::string out = "--benchmark_out=" + options.out, format = "--benchmark_out_format=json";
-    if (!options.out.empty()) {
-        arguments.push_back(out.data());
-        arguments.push_back(format.data());
-    }
-    arguments.push_back(nullptr);
-    argc = (int)arguments.size() - 1;
-    benchmark::Initialize(&argc, arguments.data());
-    if (benchmark::ReportUnrecognizedArguments(argc, arguments.data()))
+    if (!initialize(argc, argv))
         return 2;
-    loud("NOT FIT FOR MEASUREMENT", unfit_build());
-
+    if (options.cores != 0 && !limit_cpu_cores(options.cores)) {
+        std::fprintf(stderr, "gfk_bench: there are no %u cores\n", options.cores);
+        return 2;
+    }
+    const std::string refused = options.against.empty() ? "" : open_other_library(options.against);
+    if (!refused.empty()) {
+        std::fprintf(stderr, "gfk_bench: %s\n", refused.c_str());
+        return 2;
+    }
     const std::string missing = options.device ? device_missing() : "";
     if (!missing.empty()) {
         std::fprintf(stderr, "gfk_bench: no GPU rows: %s\n", missing.c_str());
         options.device = false;
-    } else {
+    }
+    if (options.list) {
+        for (const std::string &name : filtered_names(rows_of(options)))
+            std::puts(name.c_str());
+        return 0;
+    }
+    loud("NOT FIT FOR MEASUREMENT", unfit_build());
+    if (options.device)
         print_absent();
-    }
-    std::string void_text;
-    for (const auto &[key, value] : describe(options)) {
-        benchmark::AddCustomContext(key, value);
-        if (key.compare(0, 8, "verdict_") != 0)
-            std::printf("%-26s %s\n", key.c_str(), value.c_str());
-        if (key == "void")
-            void_text = value;
-    }
-    loud("THIS RUN IS VOID", void_text);
-    if (options.of_pipelines()) {
-        register_pipeline_rows(options);
-    } else if (options.of_codes()) {
-        if (options.device)
-            register_rs_rows(options);
-        if (options.host) {
-            register_rs_host_rows(options);
-            register_product_host_rows(options);
-        }
-    } else if (options.of_products()) {
-        if (options.device)
-            register_product_rows(options);
-        if (options.host)
-            register_product_host_rows(options);
-    } else if (options.device)
-        register_device_rows(options);
-    if (options.host && !options.giant && !options.of_products()) {
-        register_host_rows(options);
-        register_baselines(options);
-    }
-    TableReporter table;
-    const size_t rows = benchmark::RunSpecifiedBenchmarks(&table);
-    if (options.preset == Options::S2)
-        print_s2();
-    if (options.preset == Options::Verdicts)
-        print_verdicts();
-    loud("THIS RUN IS VOID", void_text);
+    Fields context = describe(options);
+#ifdef HAVE_CUDA
+    if (options.device && options.against.empty())
+        context.set_text("void", void_reason(starts_with(options.preset, "product") ||
+                                             starts_with(options.preset, "rs")));
+#endif
+    for (const auto &[name, value] : context.all())
+        std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());
+    loud("THIS RUN IS VOID", context.text("void"));
+    if (options.is("verdicts"))
+        write_verdicts(verdicts());
+    const size_t count = run_rows(options, context, rows_of(options));
+    print_summary(options);
+    if (options.is("verdicts"))
+        print_verdicts(verdicts());
+    print_ratios();
+    loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();
     std::fflush(stdout);
-    if (rows == 0)
+    if (count == 0)
         std::fprintf(stderr, "gfk_bench: nothing to measure\n");
+    bool failed = count == 0;
     for (const Result &r : results())
-        if (r.state == Result::Failed)
-            std::fprintf(stderr, "gfk_bench: %s: %s\n", r.name.c_str(), r.note.c_str());
-    return any_failed() || rows == 0 ? 1 : 0;
+        if (r.state == Result::Failed) {
+            failed = true;
+            std::fprintf(stderr, "gfk_bench: %s: %s\n", r.name.c_str(),
+                         r.fields.text("reason").c_str());
+        }
+    return failed ? 1 : 0;
 }

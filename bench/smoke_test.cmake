@@ -26,3 +26,16 @@ execute_process(COMMAND ${BENCH} --preset nonsense RESULT_VARIABLE code OUTPUT_Q
 if(NOT code EQUAL 2)
   message(FATAL_ERROR "an unknown preset was not refused")
 endif()
+
+# --list names rows and measures nothing; a file that ends in .csv has a line for each row.
+execute_process(COMMAND ${BENCH} --list --method SPLIT --width 8 --only cpu OUTPUT_VARIABLE names
+                                                                        RESULT_VARIABLE code)
+if(NOT code EQUAL 0 OR NOT names MATCHES "^split_w8_host/64KiB/set/hot\n")
+  message(FATAL_ERROR "--list: ${names}")
+endif()
+run(${BENCH} --preset product --only cpu --sizes 65536 --engine host --out ${OUT}.csv)
+file(STRINGS ${OUT}.csv lines)
+list(LENGTH lines count)
+if(NOT count EQUAL 4)
+  message(FATAL_ERROR "${OUT}.csv has ${count} lines")
+endif()

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// host_bus.h, with nothing of the library's pipeline.
+#include "host_bus.h"
+
+#include <algorithm>
+
+#include "core/buffers.h"
+#include "core/host.h"
+#include "product.h"
+
+namespace {
+
+constexpr size_t kChunk = 64 * kMiB; // all regions together
+
+// One device's streams, one per direction, and a place that the copies go to and come from.
+struct Bus {
+    int device;
+    cudaStream_t in = nullptr, out = nullptr;
+    unsigned char *memory = nullptr;
+
+    explicit Bus(int number) : device(number) {
+        GPU_CHECK(cudaSetDevice(device));
+        GPU_CHECK(cudaStreamCreateWithFlags(&in, cudaStreamNonBlocking));
+        GPU_CHECK(cudaStreamCreateWithFlags(&out, cudaStreamNonBlocking));
+        GPU_CHECK(cudaMalloc((void **)&memory, 2 * kChunk));
+    }
+    void free() {
+        GPU_CHECK(cudaSetDevice(device));
+        GPU_CHECK(cudaFree(memory));
+        GPU_CHECK(cudaStreamDestroy(in));
+        GPU_CHECK(cudaStreamDestroy(out));
+    }
+    void copy(const Mix &mix, size_t at, size_t length) const {
+        GPU_CHECK(cudaSetDevice(device));
+        unsigned char *there = memory;
+        for (const unsigned char *region : mix.in) {
+            GPU_CHECK(cudaMemcpyAsync(there, region + at, length, cudaMemcpyHostToDevice, in));
+            there += length;
+        }
+        for (unsigned char *region : mix.out) {
+            GPU_CHECK(cudaMemcpyAsync(region + at, there, length, cudaMemcpyDeviceToHost, out));
+            there += length;
+        }
+    }
+    void wait() const {
+        GPU_CHECK(cudaSetDevice(device));
+        GPU_CHECK(cudaStreamSynchronize(in));
+        GPU_CHECK(cudaStreamSynchronize(out));
+    }
+};
+
+} // namespace
+
+int bus_devices() {
+    int count = 0;
+    return gpu_missing().empty() && cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+double transfer_seconds(const Mix &mix, int devices) {
+    const size_t fitting = kChunk / (mix.in.size() + mix.out.size()) / 512 * 512;
+    const size_t length = std::min(std::max(fitting, size_t{512}), mix.bytes);
+    std::vector<Bus> buses;
+    for (int i = 0; i < devices; i++)
+        buses.emplace_back(devices == 1 ? gpu().device : i);
+    const Stopwatch watch;
+    for (size_t at = 0, n = 0; at < mix.bytes; at += length, n++)
+        buses[n % buses.size()].copy(mix, at, std::min(length, mix.bytes - at));
+    for (const Bus &bus : buses)
+        bus.wait();
+    const double seconds = watch.seconds();
+    for (Bus &bus : buses)
+        bus.free();
+    GPU_CHECK(cudaSetDevice(gpu().device));
+    return seconds;
+}
+
+double plain_copy_seconds(const Mix &mix) {
+    auto *memory = (unsigned char *)gpu_slot(Slot::Inputs, kChunk);
+    const Stopwatch watch;
+    for (const unsigned char *region : mix.in)
+        for (size_t at = 0; at < mix.bytes; at += kChunk)
+            GPU_CHECK(cudaMemcpy(memory, region + at, std::min(kChunk, mix.bytes - at),
+                                 cudaMemcpyHostToDevice));
+    for (unsigned char *region : mix.out)
+        for (size_t at = 0; at < mix.bytes; at += kChunk)
+            GPU_CHECK(cudaMemcpy(region + at, memory, std::min(kChunk, mix.bytes - at),
+                                 cudaMemcpyDeviceToHost));
+    return watch.seconds();
+}
+
+double kernel_rate(const Shape &shape) {
+    ProductCase c;
+    c.shape = shape;
+    c.way = Way::Auto;
+    c.data = kGiB;
+    const auto work = make_product_work(linked_library(), c, 1);
+    gfk_check(work->start(), "the kernel alone");
+    return 1e6 * (double)(shape.k * c.region_bytes()) / time_work(work.get(), 5).median;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The presets of products as data: product, product-perop, product-small, product-map.
+#include <random>
+
+#include "product.h"
+
+namespace {
+
+constexpr size_t kMostPlainCalls = 600; // k x m of the plain way, whose graph has as many nodes
+
+const std::vector<Shape> kShapes = {
+    {8, 4, 2},   {8, 6, 3},   {8, 8, 3},   {8, 8, 4},     {8, 9, 3},   {8, 10, 4},
+    {8, 12, 4},  {8, 16, 4},  {8, 17, 3},  {8, 20, 4},    {8, 24, 4},  {8, 30, 3},
+    {8, 50, 10}, {8, 32, 16}, {8, 64, 32}, {8, 128, 128}, {16, 10, 4}, {16, 16, 4},
+    {16, 30, 3}, {32, 10, 4}, {32, 16, 4}, {32, 30, 3}};
+const std::vector<Shape> kAccumulated = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}};
+const std::vector<Shape> kSmall = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}, {16, 10, 4}, {32, 10, 4}};
+const std::vector<Shape> kSpecialised = {{8, 4, 2},   {8, 6, 3},   {8, 10, 4},  {8, 12, 4},
+                                         {8, 16, 4},  {8, 17, 3},  {8, 30, 3},  {8, 50, 10},
+                                         {8, 32, 16}, {8, 64, 32}, {16, 10, 4}, {32, 10, 4}};
+const std::vector<Shape> kOnCpu = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}};
+struct Grid {
+    unsigned w;
+    std::vector<size_t> k, m;
+};
+const std::vector<Grid> kMaps = {
+    {8, {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {1, 2, 3, 4, 6, 8, 10, 12, 16, 32}},
+    {16, {4, 10, 20, 40}, {2, 3, 4, 8, 16}},
+    {32, {4, 10, 20, 40}, {2, 3, 4, 8, 16}}};
+// Regions so short that latencies decide, not rates.
+const std::vector<Grid> kShortMaps = {
+    {8, {4, 10, 20, 32}, {1, 2, 4, 8}}, {16, {4, 10, 20}, {2, 4, 8}}, {32, {4, 10, 20}, {2, 4, 8}}};
+const std::vector<size_t> kShortRegions = {64 * kKiB, kMiB};
+
+// The engines that can run here and take this shape, on the device.
+template <class Wanted>
+std::vector<std::string> engines(const Shape &shape, Wanted wanted) {
+    std::vector<std::string> ids;
+    const gfk_field field = field_of(shape.w);
+    for (size_t i = 0; i < gfk_engine_count(); i++) {
+        const gfk_engine_info *engine = gfk_engine_at(i);
+        if (engine->w != shape.w || engine->family == GFK_ENGINE_HOST ||
+            engine->family == GFK_ENGINE_ISAL || !wanted(engine))
+            continue;
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        gfk_product_info info;
+        desc.engine = engine->id;
+        desc.compile = true;
+        if (gfk_product_query(&field, shape.m, shape.k, &desc, &info) == GFK_STATUS_SUCCESS)
+            ids.push_back(engine->id);
+    }
+    return ids;
+}
+
+bool is_perop(const gfk_engine_info *engine) {
+    return engine->family == GFK_ENGINE_PEROP;
+}
+
+void add_engines(std::vector<ProductCase> *cases, ProductCase c,
+                 const std::vector<std::string> &ids) {
+    c.way = Way::Engine;
+    for (const std::string &id : ids) {
+        c.engine = id;
+        cases->push_back(c);
+    }
+}
+
+void add_auto(std::vector<ProductCase> *cases, ProductCase c) {
+    for (Way way : {Way::Auto, Way::AutoCompile}) {
+        c.way = way;
+        cases->push_back(c);
+    }
+}
+
+ProductCase case_of(const Shape &shape, size_t data) {
+    ProductCase c;
+    c.shape = shape;
+    c.data = data;
+    return c;
+}
+
+void figures(std::vector<ProductCase> *cases, size_t data) {
+    for (const Shape &shape : kShapes) {
+        ProductCase c = case_of(shape, data);
+        for (MatrixKind matrix : {MatrixKind::Random, MatrixKind::Cauchy}) {
+            c.matrix = matrix;
+            add_engines(cases, c, contenders(shape));
+        }
+        c.matrix = MatrixKind::Random;
+        add_auto(cases, c);
+        c.way = Way::Plain;
+        if (shape.k * shape.m <= kMostPlainCalls)
+            cases->push_back(c);
+    }
+    for (const Shape &shape : kAccumulated) {
+        ProductCase c = case_of(shape, data);
+        c.mode = GFK_XOR;
+        add_engines(cases, c, contenders(shape));
+    }
+}
+
+// AUTO for the heat map, and every engine for the table that AUTO goes by. region: 0 for `data`.
+void map(std::vector<ProductCase> *cases, const std::vector<Grid> &grids, size_t region,
+         size_t data, int replays) {
+    for (const Grid &grid : grids)
+        for (size_t k : grid.k)
+            for (size_t m : grid.m) {
+                ProductCase c = case_of({grid.w, k, m}, region ? region * k : data);
+                c.replays = replays;
+                c.few = true;
+                add_engines(cases, c, contenders(c.shape));
+                add_auto(cases, c);
+            }
+}
+
+} // namespace
+
+std::vector<std::string> contenders(const Shape &shape) {
+    return engines(shape, [](const gfk_engine_info *engine) {
+        return !(engine->labels & GFK_ENGINE_ABLATION) &&
+               (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
+    });
+}
+
+std::vector<ProductCase> product_cases(const Options &options) {
+    std::vector<ProductCase> cases;
+    if (options.is("product"))
+        figures(&cases, options.size_or(3 * kGiB));
+    if (options.is("product-perop"))
+        for (unsigned w : {8u, 16u, 32u})
+            for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
+                add_engines(&cases, case_of(shape, options.size_or(3 * kGiB)),
+                            engines(shape, is_perop));
+    if (options.is("product-small"))
+        for (const Shape &shape : kSmall)
+            for (size_t region : options.sizes.empty() ? kShortRegions : options.sizes) {
+                const ProductCase c = case_of(shape, region * shape.k);
+                add_engines(&cases, c, contenders(shape));
+                add_auto(&cases, c);
+            }
+    if (options.is("product-map")) {
+        map(&cases, kMaps, 0, options.size_or(kGiB), 3);
+        for (size_t region : options.sizes.empty() ? kShortRegions : std::vector<size_t>{})
+            map(&cases, kShortMaps, region, 0, 9);
+    }
+    return cases;
+}
+
+std::string ProductCase::id() const {
+    const std::string w = "_w" + std::to_string(shape.w);
+    return way == Way::Engine  ? engine
+           : way == Way::Auto  ? "auto" + w
+           : way == Way::Plain ? "plain" + w
+                               : "auto" + w + "_compile";
+}
+
+std::string ProductCase::name() const {
+    return id() + "/" + shape_text(shape) + "/" + size_text(data) +
+           (mode == GFK_SET ? "/set" : "/xor") + "/cold" +
+           (matrix == MatrixKind::Cauchy ? "/cauchy" : "");
+}
+
+std::string ProductCase::ceiling_name() const {
+    return (few ? "xor_only_few/" : "xor_only/") + shape_text(shape) + "/" + size_text(data) +
+           (mode == GFK_SET ? "/set" : "/xor") + "/cold";
+}
+
+std::vector<uint32_t> matrix_of(const Shape &shape, MatrixKind kind, uint64_t seed) {
+    std::vector<uint32_t> matrix(shape.k * shape.m);
+    if (kind == MatrixKind::Random) {
+        std::mt19937_64 random(seed ^ shape.w << 24 ^ shape.k << 12 ^ shape.m);
+        for (uint32_t &element : matrix)
+            do
+                element = (uint32_t)(random() >> 32) >> (32 - shape.w);
+            while (element < 2);
+        return matrix;
+    }
+    const gfk_field field = field_of(shape.w);
+    for (size_t j = 0; j < shape.m; j++)
+        for (size_t i = 0; i < shape.k; i++)
+            gfk_check(
+                gfk_field_inverse(&field, (uint32_t)((shape.k + j) ^ i), &matrix[j * shape.k + i]),
+                "the Cauchy matrix");
+    return matrix;
+}
+
+Fields engine_facts(const gfk_engine_info *engine) {
+    Fields f = Fields("engine", engine->id, "family", gfk_engine_family_name(engine->family));
+    if (is_perop(engine))
+        f.set("method", gfk_method_name(engine->method));
+    f.set_true("ablation", engine->labels & GFK_ENGINE_ABLATION);
+    return f;
+}
+
+double product_moved(const Shape &shape, gfk_accumulate mode) {
+    const double k = (double)shape.k, m = (double)shape.m;
+    return (k + (mode == GFK_SET ? m : 2 * m)) / k;
+}
+
+const std::vector<Shape> &specialised_shapes() {
+    return kSpecialised;
+}
+
+const std::vector<Shape> &cpu_shapes() {
+    return kOnCpu;
+}
+
+std::vector<Shape> rs_sweep_shapes() {
+    std::vector<Shape> shapes;
+    for (size_t m : {2, 3, 4, 6, 8, 12, 16})
+        for (size_t k : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64})
+            shapes.push_back({8, k, m});
+    return shapes;
+}

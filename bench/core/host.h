@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The CPU as the bench uses it: clock, cores, threads that wait, random regions in host memory.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+class Stopwatch {
+  public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+    double us() const { return 1e6 * seconds(); }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// The cores that CPU rows use: affinity, and the quota of the control group.
+unsigned cpu_cores();
+// Lets this process run on n of its cores only. Before threads are started. False: there are fewer.
+bool limit_cpu_cores(unsigned n);
+std::string cpu_model();
+
+struct HostBuffers {
+    unsigned char *src; // random; no row writes to it, but a decoder that restores what was there
+    unsigned char *dst;
+};
+// At least `bytes` of each, aligned to 4096; the same memory in every call, grown when needed.
+HostBuffers host_buffers(size_t bytes);
+
+// c * src by the host reference of the width; made once and kept.
+const unsigned char *host_expected(unsigned w, uint32_t c, size_t bytes);
+
+// Threads that wait for work, so that starting them is in no figure. All run the same job.
+class Team {
+  public:
+    using Job = std::function<void(unsigned thread)>;
+    explicit Team(unsigned n);
+    ~Team();
+    double run(const Job *job); // seconds from the first start to the last end
+
+  private:
+    void work(unsigned t);
+    std::mutex mutex_;
+    std::condition_variable wake_, done_;
+    const Job *job_ = nullptr;
+    size_t left_ = 0;
+    unsigned round_ = 0;
+    std::vector<std::thread> threads_;
+};
+// Thread t's part of `bytes` bytes, whole units of `unit` bytes: {from, to}.
+std::pair<size_t, size_t> slice_of(size_t bytes, unsigned t, unsigned threads, size_t unit);

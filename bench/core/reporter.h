@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table on the terminal, one line as soon as a row is measured, and the file of --out.
+#pragma once
+
+#include <cstdio>
+
+#include <benchmark/benchmark.h>
+
+#include "work.h"
+
+class Reporter : public benchmark::BenchmarkReporter {
+  public:
+    Reporter(const Options &options, const Fields &context, const Rows &rows);
+    ~Reporter() override;
+    bool ReportContext(const Context &context) override;
+    void ReportRuns(const std::vector<Run> &runs) override;
+    void Finalize() override;
+
+  private:
+    bool csv_, first_ = true;
+    std::FILE *file_ = nullptr;
+};
+
+// "12 of 340  0:41  split_w8_opt/1GiB/set/cold", overwritten by the next; only on a terminal.
+void progress(const std::string &name);
+
+// Names of the rows that Google Benchmark's filter leaves.
+std::vector<std::string> filtered_names(const Rows &rows);
+
+// A claim about rows, in the result file's "verdicts".
+struct Verdict {
+    std::string title, claim;
+    std::vector<std::string> steps;  // rows in the order of the claim
+    std::vector<std::string> absent; // ids that this build's list does not have
+};
+void write_verdicts(const std::vector<Verdict> &verdicts); // before the Reporter ends

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A row of the bench, and the work that is measured for it. core/runner.cpp measures all rows.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fields.h"
+#include "library.h"
+#include "options.h"
+
+// Times of one launch, call or pass, in microseconds.
+struct Times {
+    double median = 0, min = 0, max = 0;
+    size_t count = 0;
+};
+Times times_of(std::vector<double> us);
+
+// What two seconds of launches without a pause gave. 0: not measured, or NVML does not tell.
+struct Sustained {
+    double launch_us = 0, sm_mhz = 0, watts = 0;
+};
+
+// What one row measures: objects and buffers made ready, passes, a check. At most two exist at a
+// time, of one row and two libraries, and these two share their buffers.
+class Work {
+  public:
+    virtual ~Work() = default;
+    virtual gfk_status start() = 0;                 // makes the objects, and runs once
+    virtual std::string check(bool after) = 0;      // "" or what is wrong; `after`: the passes
+    virtual void warm_up() { pass(0); }             // a pass that does not count
+    virtual double pass(long number) = 0;           // microseconds of one launch or call
+    virtual void follow(const Work &) {}            // takes as many launches a pass as that one
+    virtual Sustained sustain() { return {}; }      // two seconds without a pause
+    virtual void describe(Fields *) const {}        // what is known behind the passes
+    virtual double data_bytes() const { return 0; } // 0: the row's
+};
+
+// The best of several plain kernels of a row's traffic, measured in the same run.
+struct Ceiling {
+    std::string what, best; // "copy"; "b16_256"
+    double gbps = 0;        // traffic of the best
+    Times times;
+    Fields fields;                                        // of the best: launches, clock
+    std::vector<std::pair<std::string, double>> variants; // GB/s of each
+    std::string error;
+    std::function<Sustained()> measure_sustained;
+    double sustained_gbps = 0;
+    Sustained sustained;
+};
+
+struct Result;
+
+struct Row {
+    std::string name;
+    Fields facts;           // all that is known before the row is measured
+    double data_bytes = 0;  // that GB/s are of; 0: the row has no rate
+    double moved = 0;       // bytes of traffic per byte of data
+    int passes = 9;         // 0: as many as 0.1 s hold
+    bool sustained = false; // two seconds without a pause, too
+    std::string needs;      // name of the row with the ceiling, which is registered first
+    std::function<std::string()> missing; // why the row cannot exist here, or ""
+    std::function<Ceiling &()> ceiling;   // before the row's own buffers
+    std::function<std::unique_ptr<Work>(const Library &)> make; // none: the row is the ceiling
+    std::function<void(Result *)> finish; // facts that follow from the times or other rows
+    bool compared = true; // with --against: what the library does not compute is left out
+};
+using Rows = std::vector<Row>;
+
+struct Result {
+    std::string name;
+    Fields fields;
+    enum { Measured, Skipped, Failed } state = Measured;
+    double data_bytes = 0, moved = 0;
+    Times times;
+    double gbps() const { return times.median > 0 ? data_bytes / times.median / 1e3 : 0; }
+};
+const std::vector<Result> &results();               // in the order of measurement
+const Result *find_result(const std::string &name); // measured rows only; null if there is none
+
+std::string size_text(size_t bytes); // "64KiB", "1GiB", or plain bytes where no such unit fits
+
+// Inputs and outputs of a product, or data and parity of a code.
+struct Shape {
+    unsigned w;
+    size_t k, m;
+};
+std::string shape_text(const Shape &shape); // "10+4"
+
+constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
+
+// Removes what the options leave out, and ceilings that no row needs any more.
+void select_rows(const Options &options, Rows *rows);
+// Measures all rows that Google Benchmark's filter leaves; returns how many.
+size_t run_rows(const Options &options, const Fields &context, Rows rows);
