@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One fused kernel over the operation of any method: a thread takes one unit of every region, reads
- * each input once, multiplies it by the coefficients of up to four outputs, and writes these. More
- * outputs are further passes of the same launch.
- *
- * An Op is a struct with
- *   static constexpr int w
- *   static constexpr int words        words that one coefficient's data takes
- *   static constexpr int field_words  words of the field's tables
- *   static constexpr bool staged, field_staged    copied to shared memory, or read where they are
- *   template <int BYTES> static constexpr int sums    words that an output's sum takes
- *   struct Params                     by value, in the constant bank
- *   static Params params(const gfk_field *)
- *   static void fill_field(const gfk_field *, uint32_t *words)
- *   static void fill(const gfk_field *, const uint32_t *field, uint32_t c, uint32_t *words)
- *   __device__ Op(const Params &, const uint32_t *field)
- *   template <int BYTES, int N, int S>
- *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
- *                       uint32_t (&sum)[4][S]) const      sum[j] += coefficient j * x
- *   template <int BYTES, int N, int S>
- *   __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const
- * where BYTES, the unit's length, is 1, 4 or 16 and x has N = 1, 1 or 4 words. */
+/* One fused kernel over the operation of any method: a thread takes some bytes
+ * of every region, reads each input once, multiplies it by the coefficients of
+ * a panel of up to four outputs, and writes these. More outputs are further
+ * panels of the same launch. */
 #pragma once
 
 #include <stdlib.h>
@@ -33,8 +16,39 @@ namespace gfk {
 constexpr unsigned PEROP_THREADS = 256, PEROP_OUTPUTS = 4;
 constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has without asking */
 
-/* The regions of one launch. Equally spaced ones need no array, so the short array serves most
- * calls: a launch copies its parameters, and 16 KiB of them take microseconds. */
+/* What an op is made of, for ops without tables. An op derives from this
+ * struct, hides what is different, and adds
+ *   __device__ Op(const Params &, const uint32_t *field)
+ *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const
+ * uint32_t (&x)[n], uint32_t (&sum)[PEROP_OUTPUTS][sums]) const    sum[j] +=
+ * coefficient j * x
+ */
+template <int W, int Bytes = 16>
+struct PeropOp {
+    static constexpr int w = W;
+    static constexpr int bytes = Bytes;         /* of a region, that a thread takes: 16, 4 or 1 */
+    static constexpr int n = (Bytes + 3) / 4;   /* words that hold these bytes */
+    static constexpr int sums = n;              /* words that hold the sum of an output */
+    static constexpr int words = 1;             /* words of a coefficient's data */
+    static constexpr int field_words = 0;       /* words of the field's tables */
+    static constexpr bool staged = true;        /* coefficients' data go to shared memory */
+    static constexpr bool field_staged = false; /* and so do the field's tables */
+    struct Params {};                           /* by value, in the constant bank */
+
+    static Params params(const gfk_field *) { return {}; }
+    static void fill_field(const gfk_field *, uint32_t *) {}
+    static void fill(const gfk_field *, const uint32_t *, uint32_t c, uint32_t *word) { *word = c; }
+    /* An output's words, from their sum. */
+    __device__ static void result(const uint32_t (&sum)[n], uint32_t (&y)[n]) {
+#pragma unroll
+        for (int i = 0; i < n; i++)
+            y[i] = sum[i];
+    }
+};
+
+/* The regions of one launch. Equally spaced ones need no array, so the short
+ * array serves most calls: a launch copies its parameters, and 16 KiB of them
+ * take microseconds. */
 template <int POINTERS>
 struct Addresses {
     const uint8_t *in_base;
@@ -55,17 +69,18 @@ constexpr int PEROP_FEW = 32, PEROP_MANY = 2048;
 constexpr size_t PEROP_POINTERS = 1024; /* inputs, and as many outputs, in one launch */
 constexpr size_t PEROP_STRIDED = (size_t)1 << 20;
 
-/* Coefficients lie in groups of four outputs (the last one may have fewer); in a group input by
- * input, and for each input output by output. */
+/* Coefficients lie panel by panel (the last one may have fewer than four
+ * outputs); in a panel input by input, and for each input output by output. */
 template <class Op, int POINTERS>
 struct PeropParams {
     Cells cells;
     uint64_t units, tiles;
-    const uint32_t *field, *coefficients; /* of the launch's first group */
+    const uint32_t *field, *coefficients; /* of the launch's first panel */
     unsigned rows, cols;                  /* of this launch */
     size_t first_col, all_cols;
-    unsigned groups; /* of four outputs */
-    unsigned chunk;  /* inputs whose coefficients are in shared memory at a time */
+    unsigned panels;
+    unsigned pass_inputs; /* inputs of a pass: their coefficients are in shared
+                             memory together */
     Sink sink;
     typename Op::Params op;
     Addresses<POINTERS> regions;
@@ -76,53 +91,54 @@ __device__ inline void copy_words(uint32_t *to, const uint32_t *from, unsigned w
         to[i] = from[i];
 }
 
-/* Adds the products of inputs first to end - 1; the next input travels while one is multiplied. */
-template <class Op, int BYTES, class U, class P, int S>
+/* Adds the products of inputs first to end - 1; the next input travels while
+ * one is multiplied. */
+template <class Op, class U, class P>
 __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coefficients,
                                   unsigned outputs, unsigned first, unsigned end, uint64_t unit,
-                                  uint32_t (&sum)[PEROP_OUTPUTS][S]) {
-    uint32_t next[U::words];
+                                  uint32_t (&sum)[PEROP_OUTPUTS][Op::sums]) {
+    uint32_t next[Op::n];
     U::load(p.regions.in(first), p.cells, unit, next);
     for (unsigned i = first; i < end; i++) {
-        uint32_t x[U::words];
+        uint32_t x[Op::n];
 #pragma unroll
-        for (int n = 0; n < U::words; n++)
+        for (int n = 0; n < Op::n; n++)
             x[n] = next[n];
         if (i + 1 < end)
             U::load(p.regions.in(i + 1), p.cells, unit, next);
-        op.template add<BYTES>(coefficients, outputs, x, sum);
+        op.add(coefficients, outputs, x, sum);
         coefficients += outputs * Op::words;
     }
 }
 
-/* Neighbouring blocks take the groups of one tile, so that the inputs of all but the first come
- * from the L2 cache. */
-template <class Op, int BYTES, bool Aligned, int POINTERS>
+/* Neighbouring blocks take the panels of one tile, so that the inputs of all
+ * but the first come from the L2 cache. */
+template <class Op, bool Aligned, int POINTERS>
 __global__ void __launch_bounds__(PEROP_THREADS)
     perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
-    using U = Unit<BYTES, Aligned>;
+    using U = Unit<Op::bytes, Aligned>;
     extern __shared__ uint4 perop_shared[];
     uint32_t *const shared = (uint32_t *)perop_shared;
-    const unsigned group = blockIdx.x % p.groups, slots = gridDim.x / p.groups;
-    const unsigned outputs = min(PEROP_OUTPUTS, p.rows - PEROP_OUTPUTS * group);
+    const unsigned panel = blockIdx.x % p.panels, panel_blocks = gridDim.x / p.panels;
+    const unsigned outputs = min(PEROP_OUTPUTS, p.rows - PEROP_OUTPUTS * panel);
     const uint32_t *const coefficients =
         p.coefficients +
-        Op::words * (PEROP_OUTPUTS * group * (uint64_t)p.all_cols + outputs * p.first_col);
+        Op::words * (PEROP_OUTPUTS * panel * (uint64_t)p.all_cols + outputs * p.first_col);
     uint32_t *const staged = shared + (Op::field_staged ? Op::field_words : 0);
     if (Op::field_staged)
         copy_words(shared, p.field, Op::field_words);
     const Op op(p.op, Op::field_staged ? shared : p.field);
     bool filled = false;
-    for (uint64_t tile = blockIdx.x / p.groups; tile < p.tiles; tile += slots) {
+    for (uint64_t tile = blockIdx.x / p.panels; tile < p.tiles; tile += panel_blocks) {
         const uint64_t unit = tile * PEROP_THREADS + threadIdx.x;
         const bool mine = unit < p.units;
-        uint32_t sum[PEROP_OUTPUTS][Op::template sums<BYTES>] = {};
-        for (unsigned first = 0; first < p.cols; first += p.chunk) {
-            const unsigned end = min(first + p.chunk, p.cols);
+        uint32_t sum[PEROP_OUTPUTS][Op::sums] = {};
+        for (unsigned first = 0; first < p.cols; first += p.pass_inputs) {
+            const unsigned end = min(first + p.pass_inputs, p.cols);
             const uint32_t *c = coefficients + (uint64_t)first * outputs * Op::words;
             if (Op::staged) {
-                if (!filled || p.chunk < p.cols) {
-                    __syncthreads(); /* nobody needs the chunk before any more */
+                if (!filled || p.pass_inputs < p.cols) {
+                    __syncthreads(); /* no thread needs the pass before any more */
                     copy_words(staged, c, (end - first) * outputs * Op::words);
                     __syncthreads();
                     filled = true;
@@ -130,20 +146,21 @@ __global__ void __launch_bounds__(PEROP_THREADS)
                 c = staged;
             }
             if (mine)
-                add_inputs<Op, BYTES, U>(p, op, c, outputs, first, end, unit, sum);
+                add_inputs<Op, U>(p, op, c, outputs, first, end, unit, sum);
         }
 #pragma unroll
         for (unsigned j = 0; j < PEROP_OUTPUTS; j++) {
             if (mine && j < outputs) {
-                uint32_t y[U::words];
-                op.template result<BYTES>(sum[j], y);
-                U::store(p.regions.out(PEROP_OUTPUTS * group + j), p.cells, unit, p.sink, y);
+                uint32_t y[Op::n];
+                op.result(sum[j], y);
+                U::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.cells, unit, p.sink, y);
             }
         }
     }
 }
 
-/* ---- the host's side ---------------------------------------------------------------------------
+/* ---- the host's side
+ * ---------------------------------------------------------------------------
  */
 
 /* basis[i] = c * 2^i; any product with c is an XOR of some of these. */
@@ -154,7 +171,8 @@ inline void fill_basis(const gfk_field *field, uint32_t c, uint32_t (&basis)[32]
     }
 }
 
-/* entry[v], for v below 2^bits, is the XOR of basis[b] over the set bits b of v. */
+/* entry[v], for v below 2^bits, is the XOR of basis[b] over the set bits b of
+ * v. */
 template <class Entry>
 void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     entry[0] = 0;
@@ -166,8 +184,9 @@ void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     }
 }
 
-/* Bits of a kernel's place among its engine's rows (shapes.def). Engines with fewer than 16 bytes
- * per thread have the first two rows, whatever the alignment. */
+/* Bits of a kernel's place among its engine's rows (shapes.def). Engines with
+ * fewer than 16 bytes per thread have the first two rows, whatever the
+ * alignment. */
 constexpr unsigned PEROP_IS_MANY = 1, PEROP_IS_UNALIGNED = 2;
 
 template <class Op>
@@ -181,7 +200,8 @@ gfk_status perop_accepts(gfk_product_info *info) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Derives the coefficients' data in pieces, so that a staging buffer of about a MiB is enough. */
+/* Derives the coefficients' data in pieces, so that a staging buffer of about a
+ * MiB is enough. */
 template <class Op>
 gfk_status upload_coefficients(gfk_product_t product, const uint32_t *field_tables, uint32_t *piece,
                                size_t most) {
@@ -236,18 +256,19 @@ inline void perop_destroy(gfk_product_t product) {
     free(product->state);
 }
 
-/* A part of the matrix: outputs [row, row + rows), inputs [col, col + cols). */
-struct Part {
+/* What one launch takes of the matrix: outputs [row, row + rows), inputs [col,
+ * col + cols). */
+struct Submatrix {
     size_t row, rows, col, cols;
 };
 
-template <class Op, int BYTES, bool Aligned, int POINTERS>
-gfk_status launch_part(const gfk_product_call *call, const Cells &cells, const Part &part) {
+template <class Op, bool Aligned, int POINTERS>
+gfk_status launch_kernel(const gfk_product_call *call, const Cells &cells, const Submatrix &part) {
     const gfk_product_t product = call->product;
     const uint32_t *tables = (const uint32_t *)product->tables;
     PeropParams<Op, POINTERS> p;
     p.cells = cells;
-    p.units = Unit<BYTES, Aligned>::count(cells);
+    p.units = Unit<Op::bytes, Aligned>::count(cells);
     p.tiles = (p.units + PEROP_THREADS - 1) / PEROP_THREADS;
     p.field = tables;
     p.coefficients = tables + Op::field_words + Op::words * part.row * product->info.cols;
@@ -255,7 +276,7 @@ gfk_status launch_part(const gfk_product_call *call, const Cells &cells, const P
     p.cols = (unsigned)part.cols;
     p.first_col = part.col;
     p.all_cols = product->info.cols;
-    p.groups = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
+    p.panels = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
     p.sink = sink_of(call);
     p.sink.accumulate |= part.col != 0;
     p.op = *(const typename Op::Params *)product->state;
@@ -274,31 +295,33 @@ gfk_status launch_part(const gfk_product_call *call, const Cells &cells, const P
     const unsigned outputs = p.rows < PEROP_OUTPUTS ? p.rows : PEROP_OUTPUTS;
     const unsigned field_words = Op::field_staged ? Op::field_words : 0;
     const unsigned most = (PEROP_SHARED_WORDS - field_words) / (outputs * Op::words);
-    p.chunk = !Op::staged || p.cols < most ? p.cols : most;
-    const size_t shared = 4 * (field_words + (Op::staged ? p.chunk * outputs * Op::words : 0));
-    /* Enough blocks that the last ones do not matter, each with several tiles for one filling of
-     * its shared memory. */
-    const uint64_t enough = 64 * (uint64_t)product->processors / p.groups + 1;
-    const uint64_t slots = p.tiles < enough ? p.tiles : enough;
-    return launch(perop<Op, BYTES, Aligned, POINTERS>, slots * p.groups, PEROP_THREADS, shared,
+    p.pass_inputs = !Op::staged || p.cols < most ? p.cols : most;
+    const size_t shared =
+        4 * (field_words + (Op::staged ? p.pass_inputs * outputs * Op::words : 0));
+    /* Enough blocks that the last ones do not matter, each with several tiles for
+     * one filling of its shared memory. */
+    const uint64_t enough = 64 * (uint64_t)product->processors / p.panels + 1;
+    const uint64_t panel_blocks = p.tiles < enough ? p.tiles : enough;
+    return launch(perop<Op, Aligned, POINTERS>, panel_blocks * p.panels, PEROP_THREADS, shared,
                   call->stream, p);
 }
 
-template <class Op, int BYTES>
-gfk_status run_part(unsigned kernel, const gfk_product_call *call, const Cells &cells,
-                    const Part &part) {
+template <class Op>
+gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Cells &cells,
+                      const Submatrix &part) {
     const bool many = kernel & PEROP_IS_MANY;
-    if constexpr (BYTES == 16) {
+    if constexpr (Op::bytes == 16) {
         if (!(kernel & PEROP_IS_UNALIGNED))
-            return many ? launch_part<Op, BYTES, true, PEROP_MANY>(call, cells, part)
-                        : launch_part<Op, BYTES, true, PEROP_FEW>(call, cells, part);
+            return many ? launch_kernel<Op, true, PEROP_MANY>(call, cells, part)
+                        : launch_kernel<Op, true, PEROP_FEW>(call, cells, part);
     }
-    return many ? launch_part<Op, BYTES, false, PEROP_MANY>(call, cells, part)
-                : launch_part<Op, BYTES, false, PEROP_FEW>(call, cells, part);
+    return many ? launch_kernel<Op, false, PEROP_MANY>(call, cells, part)
+                : launch_kernel<Op, false, PEROP_FEW>(call, cells, part);
 }
 
-/* The smallest kernel that takes a part, or the named one if it takes the part too. */
-inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, const Part &part,
+/* The smallest kernel that takes the part, or the named one if it takes the
+ * part too. */
+inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, const Submatrix &part,
                                 unsigned *kernel) {
     const gfk_product_t product = call->product;
     const size_t pointers =
@@ -315,10 +338,10 @@ inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, cons
 }
 
 /* One launch, unless there are more addresses than its parameters hold. */
-template <class Op, int BYTES>
+template <class Op>
 gfk_status perop_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
-    if (info->engine->tile_bytes != PEROP_THREADS * BYTES || info->engine->w != Op::w)
+    if (info->engine->tile_bytes != PEROP_THREADS * Op::bytes || info->engine->w != Op::w)
         return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
     const Cells cells = cells_of(call);
     const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
@@ -327,12 +350,13 @@ gfk_status perop_run(const gfk_product_call *call) {
         return GFK_STATUS_NOT_SUPPORTED;
     for (size_t row = 0; row < info->rows; row += most_rows)
         for (size_t col = 0; col < info->cols; col += most_cols) {
-            const Part part = {row, info->rows - row < most_rows ? info->rows - row : most_rows,
-                               col, info->cols - col < most_cols ? info->cols - col : most_cols};
+            const Submatrix part = {
+                row, info->rows - row < most_rows ? info->rows - row : most_rows, col,
+                info->cols - col < most_cols ? info->cols - col : most_cols};
             unsigned kernel;
-            gfk_status status = choose_kernel(call, cells.aligned || BYTES < 16, part, &kernel);
+            gfk_status status = choose_kernel(call, cells.aligned || Op::bytes < 16, part, &kernel);
             if (status == GFK_STATUS_SUCCESS)
-                status = run_part<Op, BYTES>(kernel, call, cells, part);
+                status = launch_row<Op>(kernel, call, cells, part);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -342,17 +366,17 @@ gfk_status perop_run(const gfk_product_call *call) {
 } // namespace gfk
 
 /* The functions that engines.def expects of engine perop_<id>. */
-#define GFK_PEROP_ENGINE(id, Op, bytes)                                                            \
+#define GFK_PEROP_ENGINE(id, ...)                                                                  \
     extern "C" gfk_status gfk_perop_##id##_accepts(gfk_product_info *info, const char **) {        \
-        return gfk::perop_accepts<Op>(info);                                                       \
+        return gfk::perop_accepts<__VA_ARGS__>(info);                                              \
     }                                                                                              \
     extern "C" gfk_status gfk_perop_##id##_create(gfk_product_t product,                           \
                                                   const gfk_product_desc *) {                      \
-        return gfk::perop_create<Op>(product);                                                     \
+        return gfk::perop_create<__VA_ARGS__>(product);                                            \
     }                                                                                              \
     extern "C" void gfk_perop_##id##_destroy(gfk_product_t product) {                              \
         gfk::perop_destroy(product);                                                               \
     }                                                                                              \
     extern "C" gfk_status gfk_perop_##id##_run(const gfk_product_call *call) {                     \
-        return gfk::perop_run<Op, bytes>(call);                                                    \
+        return gfk::perop_run<__VA_ARGS__>(call);                                                  \
     }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, fused: an input's logarithms are looked up once; for every coefficient an addition and an
- * antilogarithm. w=8: both tables in shared memory, log 0 = 510 and antilogarithms that go round
- * twice and are 0 from 509 on, so that neither a zero nor a sum needs a branch. w=16: both tables
- * through the caches. */
+/* LOG, fused: an input's logarithms are looked up once; for every coefficient
+ * an addition and an antilogarithm. w=8: both tables in shared memory, log 0 =
+ * 510 and antilogarithms that go round twice and are 0 from 509 on, so that
+ * neither a zero nor a sum needs a branch. w=16: both tables through the
+ * caches. */
 #include "perop.cuh"
 
 namespace {
 
-/* log[0 .. 2^w - 1], of which log[0] is left alone, and the powers of the generator. */
+/* log[0 .. 2^w - 1], of which log[0] is left alone, and the powers of the
+ * generator. */
 template <class Entry>
 void fill_logarithms(const gfk_field *field, uint16_t *log, Entry *power) {
     const uint32_t order = (UINT32_C(1) << field->w) - 1;
@@ -19,20 +21,18 @@ void fill_logarithms(const gfk_field *field, uint16_t *log, Entry *power) {
     }
 }
 
-struct Log8 {
-    static constexpr int w = 8, words = 1;
+template <int Bytes = 16>
+struct Log8 : gfk::PeropOp<8, Bytes> {
+    using Base = gfk::PeropOp<8, Bytes>;
+    using Base::n, Base::sums;
     struct Tables {
         uint16_t log[256];
         uint8_t antilog[1024];
     };
     static constexpr int field_words = sizeof(Tables) / 4;
-    static constexpr bool staged = true, field_staged = true;
-    template <int BYTES>
-    static constexpr int sums = (BYTES + 3) / 4;
-    struct Params {};
+    static constexpr bool field_staged = true;
     const Tables &t;
 
-    static Params params(const gfk_field *) { return {}; }
     static void fill_field(const gfk_field *field, uint32_t *tables) {
         Tables *t = (Tables *)tables;
         fill_logarithms(field, t->log, t->antilog);
@@ -43,54 +43,42 @@ struct Log8 {
     static void fill(const gfk_field *, const uint32_t *tables, uint32_t c, uint32_t *word) {
         *word = ((const Tables *)tables)->log[c];
     }
-    __device__ Log8(const Params &, const uint32_t *field) : t(*(const Tables *)field) {}
+    __device__ Log8(const typename Base::Params &, const uint32_t *field)
+        : t(*(const Tables *)field) {}
 
-    template <int BYTES, int N, int S>
-    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
-                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
-        constexpr int symbols = BYTES == 1 ? 1 : 4;
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
+        constexpr int symbols = Bytes == 1 ? 1 : 4;
 #pragma unroll
-        for (int n = 0; n < N; n++) {
+        for (int i = 0; i < n; i++) {
             uint32_t log[symbols];
 #pragma unroll
-            for (int i = 0; i < symbols; i++)
-                log[i] = t.log[x[n] >> (8 * i) & 255];
+            for (int k = 0; k < symbols; k++)
+                log[k] = t.log[x[i] >> (8 * k) & 255];
 #pragma unroll
             for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
                 if (j >= outputs)
                     break;
                 const uint8_t *window = t.antilog + coefficients[j];
-                if constexpr (BYTES == 1)
-                    sum[j][n] ^= window[log[0]];
+                if constexpr (Bytes == 1)
+                    sum[j][i] ^= window[log[0]];
                 else
-                    sum[j][n] ^=
+                    sum[j][i] ^=
                         gfk::prmt(gfk::prmt(window[log[0]], window[log[1]], 0x0040),
                                   gfk::prmt(window[log[2]], window[log[3]], 0x0040), 0x5410);
             }
         }
     }
-    template <int BYTES, int N, int S>
-    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
-#pragma unroll
-        for (int n = 0; n < N; n++)
-            y[n] = sum[n];
-    }
 };
 
-struct Log16 {
-    static constexpr int w = 16, words = 1;
+struct Log16 : gfk::PeropOp<16> {
     static constexpr uint32_t order = 65535, none = 0xffffffff; /* the logarithm of c = 0 */
     struct Tables {
         uint16_t log[65536], antilog[65536];
     };
     static constexpr int field_words = sizeof(Tables) / 4;
-    static constexpr bool staged = true, field_staged = false;
-    template <int BYTES>
-    static constexpr int sums = BYTES / 4;
-    struct Params {};
     const Tables &t;
 
-    static Params params(const gfk_field *) { return {}; }
     static void fill_field(const gfk_field *field, uint32_t *tables) {
         Tables *t = (Tables *)tables;
         fill_logarithms(field, t->log, t->antilog);
@@ -107,15 +95,14 @@ struct Log16 {
         return __ldg(t.antilog + (exponent < order ? exponent : exponent - order));
     }
 
-    template <int BYTES, int N, int S>
-    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
-                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
-        uint32_t even[N], odd[N], not_zero[N];
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
+        uint32_t even[n], odd[n], not_zero[n];
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-            even[n] = __ldg(t.log + (x[n] & 0xffff));
-            odd[n] = __ldg(t.log + (x[n] >> 16));
-            not_zero[n] = (x[n] & 0xffff ? 0xffff : 0) | (x[n] >> 16 ? 0xffff0000 : 0);
+        for (int i = 0; i < n; i++) {
+            even[i] = __ldg(t.log + (x[i] & 0xffff));
+            odd[i] = __ldg(t.log + (x[i] >> 16));
+            not_zero[i] = (x[i] & 0xffff ? 0xffff : 0) | (x[i] >> 16 ? 0xffff0000 : 0);
         }
 #pragma unroll
         for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
@@ -125,22 +112,16 @@ struct Log16 {
             if (log_c == none)
                 continue;
 #pragma unroll
-            for (int n = 0; n < N; n++)
-                sum[j][n] ^=
-                    gfk::prmt(power(even[n], log_c), power(odd[n], log_c), 0x5410) & not_zero[n];
+            for (int i = 0; i < n; i++)
+                sum[j][i] ^=
+                    gfk::prmt(power(even[i], log_c), power(odd[i], log_c), 0x5410) & not_zero[i];
         }
-    }
-    template <int BYTES, int N, int S>
-    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
-#pragma unroll
-        for (int n = 0; n < N; n++)
-            y[n] = sum[n];
     }
 };
 
 } // namespace
 
-GFK_PEROP_ENGINE(log_w8, Log8, 16)
-GFK_PEROP_ENGINE(log_w8_4, Log8, 4)
-GFK_PEROP_ENGINE(log_w8_1, Log8, 1)
-GFK_PEROP_ENGINE(log_w16, Log16, 16)
+GFK_PEROP_ENGINE(log_w8, Log8<>)
+GFK_PEROP_ENGINE(log_w8_4, Log8<4>)
+GFK_PEROP_ENGINE(log_w8_1, Log8<1>)
+GFK_PEROP_ENGINE(log_w16, Log16)

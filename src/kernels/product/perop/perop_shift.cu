@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHIFT, fused: the full carry-less products, a shift for each set bit of the coefficient, are
- * added up as they are; the reduction, which is linear, comes once per output, after the last one.
- * A shift by b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe.
+/* SHIFT, fused: the full carry-less products, a shift for each set bit of the
+ * coefficient, are added up as they are; the reduction, which is linear, comes
+ * once per output, after the last one. A shift by b is a multiplication by 2^b,
+ * which the FMA pipe does beside the XORs of the ALU pipe.
  */
 #include "kernels/region/shift/shift_reduce.cuh"
 #include "perop.cuh"
@@ -14,10 +15,8 @@ struct ShiftParams {
 };
 
 /* What the widths share: a coefficient's data is the coefficient. */
-template <int W>
-struct ShiftOp {
-    static constexpr int w = W, words = 1, field_words = 0;
-    static constexpr bool staged = true, field_staged = false;
+template <int W, int Bytes = 16>
+struct ShiftOp : gfk::PeropOp<W, Bytes> {
     using Params = ShiftParams;
     const Params &p;
 
@@ -25,7 +24,8 @@ struct ShiftOp {
         const uint32_t all = 0xffffffffu >> (32 - W), mu = gfk::barrett(W, field->polynomial);
         Params p = {};
         for (int b = 0; b < W; b++) {
-            /* The upper halves have w - 1 bits, so the two lowest bits of mu shift all away. */
+            /* The upper halves have w - 1 bits, so the two lowest bits of mu shift
+             * all away. */
             if (b >= 2 && mu >> b & 1)
                 p.mu[p.mu_count++] = {(uint32_t)(W - b), gfk::replicate<W>(all >> (W - b))};
             if (field->polynomial >> b & 1)
@@ -33,8 +33,6 @@ struct ShiftOp {
         }
         return p;
     }
-    static void fill_field(const gfk_field *, uint32_t *) {}
-    static void fill(const gfk_field *, const uint32_t *, uint32_t c, uint32_t *word) { *word = c; }
     __device__ explicit ShiftOp(const Params &params) : p(params) {}
 };
 
@@ -46,19 +44,19 @@ __device__ inline uint32_t take_bit(uint32_t &bits) {
 }
 
 /* w=8 and 16: a symbol has twice its width in a register, two lanes or one. */
-template <int W>
-struct Shift : ShiftOp<W> {
-    template <int BYTES>
-    static constexpr int sums = BYTES == 1 ? 1 : BYTES / 2;
+template <int W, int Bytes = 16>
+struct Shift : ShiftOp<W, Bytes> {
+    using Base = ShiftOp<W, Bytes>;
+    using Base::n;
+    static constexpr int sums = Bytes == 1 ? 1 : Bytes / 2;
 
-    __device__ Shift(const ShiftParams &params, const uint32_t *) : ShiftOp<W>(params) {}
+    __device__ Shift(const ShiftParams &params, const uint32_t *) : Base(params) {}
 
-    template <int BYTES, int N, int S>
-    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
-                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
-        uint32_t lanes[S];
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
+        uint32_t lanes[sums];
 #pragma unroll
-        for (int i = 0; i < S; i++) {
+        for (int i = 0; i < sums; i++) {
             if constexpr (W == 8)
                 lanes[i] = gfk::prmt(x[i / 2], 0, i % 2 ? 0x4342 : 0x4140);
             else
@@ -71,20 +69,18 @@ struct Shift : ShiftOp<W> {
             for (uint32_t bits = coefficients[j]; bits != 0;) {
                 const uint32_t a = take_bit(bits), b = take_bit(bits);
 #pragma unroll
-                for (int i = 0; i < S; i++)
+                for (int i = 0; i < sums; i++)
                     sum[j][i] ^= lanes[i] * a ^ lanes[i] * b;
             }
         }
     }
-    template <int BYTES, int N, int S>
-    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
-        uint32_t high[N];
+    __device__ void result(const uint32_t (&sum)[sums], uint32_t (&y)[n]) const {
+        uint32_t high[n];
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-            const uint32_t first = sum[S == 1 ? 0 : 2 * n],
-                           second = S == 1 ? 0 : sum[(2 * n + 1) % S];
-            high[n] = gfk::prmt(first, second, W == 8 ? 0x7531 : 0x7632);
-            y[n] = gfk::prmt(first, second, W == 8 ? 0x6420 : 0x5410);
+        for (int i = 0; i < n; i++) {
+            const uint32_t first = sum[2 * i], second = Bytes == 1 ? 0 : sum[(2 * i + 1) % sums];
+            high[i] = gfk::prmt(first, second, W == 8 ? 0x7531 : 0x7632);
+            y[i] = gfk::prmt(first, second, W == 8 ? 0x6420 : 0x5410);
         }
         gfk::reduce(this->p, high, y);
     }
@@ -92,14 +88,12 @@ struct Shift : ShiftOp<W> {
 
 /* w=32: products of 64 bits, lower words first. */
 struct Shift32 : ShiftOp<32> {
-    template <int BYTES>
-    static constexpr int sums = BYTES / 2;
+    static constexpr int sums = 2 * n;
 
     __device__ Shift32(const ShiftParams &params, const uint32_t *) : ShiftOp<32>(params) {}
 
-    template <int BYTES, int N, int S>
-    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
-                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
 #pragma unroll
         for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
             if (j >= outputs)
@@ -107,21 +101,20 @@ struct Shift32 : ShiftOp<32> {
             for (uint32_t bits = coefficients[j]; bits != 0;) {
                 const uint32_t a = take_bit(bits), b = take_bit(bits);
 #pragma unroll
-                for (int n = 0; n < N; n++) {
-                    const uint64_t s = (uint64_t)x[n] * a, t = (uint64_t)x[n] * b;
-                    sum[j][n] ^= (uint32_t)s ^ (uint32_t)t;
-                    sum[j][N + n] ^= (uint32_t)(s >> 32) ^ (uint32_t)(t >> 32);
+                for (int i = 0; i < n; i++) {
+                    const uint64_t s = (uint64_t)x[i] * a, t = (uint64_t)x[i] * b;
+                    sum[j][i] ^= (uint32_t)s ^ (uint32_t)t;
+                    sum[j][n + i] ^= (uint32_t)(s >> 32) ^ (uint32_t)(t >> 32);
                 }
             }
         }
     }
-    template <int BYTES, int N, int S>
-    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
-        uint32_t high[N];
+    __device__ void result(const uint32_t (&sum)[sums], uint32_t (&y)[n]) const {
+        uint32_t high[n];
 #pragma unroll
-        for (int n = 0; n < N; n++) {
-            y[n] = sum[n];
-            high[n] = sum[N + n];
+        for (int i = 0; i < n; i++) {
+            y[i] = sum[i];
+            high[i] = sum[n + i];
         }
         gfk::reduce(p, high, y);
     }
@@ -129,8 +122,8 @@ struct Shift32 : ShiftOp<32> {
 
 } // namespace
 
-GFK_PEROP_ENGINE(shift_w8, Shift<8>, 16)
-GFK_PEROP_ENGINE(shift_w8_4, Shift<8>, 4)
-GFK_PEROP_ENGINE(shift_w8_1, Shift<8>, 1)
-GFK_PEROP_ENGINE(shift_w16, Shift<16>, 16)
-GFK_PEROP_ENGINE(shift_w32, Shift32, 16)
+GFK_PEROP_ENGINE(shift_w8, Shift<8>)
+GFK_PEROP_ENGINE(shift_w8_4, Shift<8, 4>)
+GFK_PEROP_ENGINE(shift_w8_1, Shift<8, 1>)
+GFK_PEROP_ENGINE(shift_w16, Shift<16>)
+GFK_PEROP_ENGINE(shift_w32, Shift32)

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SPLIT, fused. w=8 in parts of 3, 3 and 2 bits with the tables in registers, looked up by PRMT;
- * w=16 and w=32 in parts of four bits with tables of 16 entries in shared memory. What depends on
- * the input alone, the indices, is worked out once for all outputs. */
+/* SPLIT, fused. w=8 in parts of 3, 3 and 2 bits with the tables in registers,
+ * looked up by PRMT; w=16 and w=32 in parts of four bits with tables of 16
+ * entries in shared memory. What depends on the input alone, the indices, is
+ * worked out once for all outputs. */
 #include "kernels/common/split_332.cuh"
 #include "perop.cuh"
 
 namespace {
 
-struct Split8 {
-    static constexpr int w = 8, field_words = 0;
+struct Split8 : gfk::PeropOp<8> {
     static constexpr int words = 8; /* low 2, middle 2, high 1, and room for one load of four */
-    static constexpr bool staged = true, field_staged = false;
-    template <int BYTES>
-    static constexpr int sums = BYTES == 16  ? 4
-                                : BYTES == 4 ? 2
-                                             : 1;
-    struct Params {};
 
-    static Params params(const gfk_field *) { return {}; }
-    static void fill_field(const gfk_field *, uint32_t *) {}
     static void fill(const gfk_field *field, const uint32_t *, uint32_t c, uint32_t *table) {
         uint32_t basis[32];
         gfk::fill_basis(field, c, basis);
@@ -38,10 +30,9 @@ struct Split8 {
     }
 
     /* Sums stay interleaved to the end. */
-    template <int BYTES, int N, int S>
-    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
-                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
-        const gfk::AllThreeBits<N> indices(x);
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
+        const gfk::AllThreeBits<n> indices(x);
 #pragma unroll
         for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
             if (j >= outputs)
@@ -51,46 +42,38 @@ struct Split8 {
 #pragma unroll
             for (int k = 0; k < indices.pairs; k++) {
                 sum[j][2 * k] ^= product(indices.pair[k], t, high, 0);
-                if constexpr (BYTES > 1)
-                    sum[j][2 * k + 1] ^= product(indices.pair[k], t, high, 16);
+                sum[j][2 * k + 1] ^= product(indices.pair[k], t, high, 16);
             }
         }
     }
-    template <int BYTES, int N, int S>
-    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
+    __device__ static void result(const uint32_t (&sum)[sums], uint32_t (&y)[n]) {
         gfk::sort_interleaved(sum, y);
     }
 };
 
 /* What w=16 and w=32 share. */
 template <int W, class Entry>
-struct SplitNibbles {
-    static constexpr int w = W, field_words = 0, parts = W / 4;
-    static constexpr int words = parts * 16 * sizeof(Entry) / 4;
-    static constexpr bool staged = true, field_staged = false;
-    template <int BYTES>
-    static constexpr int sums = BYTES / 4;
-    struct Params {};
+struct SplitNibbles : gfk::PeropOp<W> {
+    using Base = gfk::PeropOp<W>;
+    using Base::n, Base::sums;
+    static constexpr int parts = W / 4, words = parts * 16 * sizeof(Entry) / 4;
 
-    static Params params(const gfk_field *) { return {}; }
-    static void fill_field(const gfk_field *, uint32_t *) {}
     static void fill(const gfk_field *field, const uint32_t *, uint32_t c, uint32_t *table) {
         uint32_t basis[32];
         gfk::fill_basis(field, c, basis);
         for (int part = 0; part < parts; part++)
             gfk::fill_entries((Entry *)table + 16 * part, basis + 4 * part, 4);
     }
-    __device__ SplitNibbles(const Params &, const uint32_t *) {}
+    __device__ SplitNibbles(const typename Base::Params &, const uint32_t *) {}
 
-    template <int BYTES, int N, int S>
-    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[N],
-                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][S]) const {
+    __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+                        uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
 #pragma unroll
-        for (int n = 0; n < N; n++) {
+        for (int i = 0; i < n; i++) {
             unsigned index[8];
 #pragma unroll
-            for (int i = 0; i < 8; i++)
-                index[i] = 16 * (i % parts) + (x[n] >> (4 * i) & 15);
+            for (int k = 0; k < 8; k++)
+                index[k] = 16 * (k % parts) + (x[i] >> (4 * k) & 15);
 #pragma unroll
             for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
                 if (j >= outputs)
@@ -99,20 +82,14 @@ struct SplitNibbles {
                 if constexpr (W == 16) {
                     const uint32_t even = t[index[0]] ^ t[index[1]] ^ t[index[2]] ^ t[index[3]];
                     const uint32_t odd = t[index[4]] ^ t[index[5]] ^ t[index[6]] ^ t[index[7]];
-                    sum[j][n] ^= gfk::prmt(even, odd, 0x5410);
+                    sum[j][i] ^= gfk::prmt(even, odd, 0x5410);
                 } else {
 #pragma unroll
-                    for (int i = 0; i < 8; i++)
-                        sum[j][n] ^= t[index[i]];
+                    for (int k = 0; k < 8; k++)
+                        sum[j][i] ^= t[index[k]];
                 }
             }
         }
-    }
-    template <int BYTES, int N, int S>
-    __device__ void result(const uint32_t (&sum)[S], uint32_t (&y)[N]) const {
-#pragma unroll
-        for (int n = 0; n < N; n++)
-            y[n] = sum[n];
     }
 };
 using Split16 = SplitNibbles<16, uint16_t>;
@@ -120,8 +97,6 @@ using Split32 = SplitNibbles<32, uint32_t>;
 
 } // namespace
 
-GFK_PEROP_ENGINE(split_w8, Split8, 16)
-GFK_PEROP_ENGINE(split_w8_4, Split8, 4)
-GFK_PEROP_ENGINE(split_w8_1, Split8, 1)
-GFK_PEROP_ENGINE(split_w16, Split16, 16)
-GFK_PEROP_ENGINE(split_w32, Split32, 16)
+GFK_PEROP_ENGINE(split_w8, Split8)
+GFK_PEROP_ENGINE(split_w16, Split16)
+GFK_PEROP_ENGINE(split_w32, Split32)
