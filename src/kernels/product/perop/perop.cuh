@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One fused kernel over the operation of any method: a thread takes some bytes
- * of every region, reads each input once, multiplies it by the coefficients of
- * a panel of up to four outputs, and writes these. More outputs are further
- * panels of the same launch. */
+/* One fused kernel over the operation of any method: a thread takes some bytes of every region,
+ * reads each input once, multiplies it by the coefficients of a panel of up to four outputs, and
+ * writes these. More outputs are further panels of the same launch. */
 #pragma once
 
 #include <stdlib.h>
@@ -16,13 +15,13 @@ namespace gfk {
 constexpr unsigned PEROP_THREADS = 256, PEROP_OUTPUTS = 4;
 constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has without asking */
 
-/* What an op is made of, for ops without tables. An op derives from this
- * struct, hides what is different, and adds
+/* What ops share. An op derives from this struct, hides what is different, and has
+ *
  *   __device__ Op(const Params &, const uint32_t *field)
- *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const
- * uint32_t (&x)[n], uint32_t (&sum)[PEROP_OUTPUTS][sums]) const    sum[j] +=
- * coefficient j * x
- */
+ *   __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
+ *                       uint32_t (&sum)[PEROP_OUTPUTS][sums]) const
+ *
+ * where add is sum[j] += coefficient j * x for all outputs. */
 template <int W, int Bytes = 16>
 struct PeropOp {
     static constexpr int w = W;
@@ -46,9 +45,8 @@ struct PeropOp {
     }
 };
 
-/* The regions of one launch. Equally spaced ones need no array, so the short
- * array serves most calls: a launch copies its parameters, and 16 KiB of them
- * take microseconds. */
+/* The regions of one launch. Equally spaced ones need no array, so the short array serves most
+ * calls: a launch copies its parameters, and 16 KiB of them take microseconds. */
 template <int POINTERS>
 struct Addresses {
     const uint8_t *in_base;
@@ -69,8 +67,8 @@ constexpr int PEROP_FEW = 32, PEROP_MANY = 2048;
 constexpr size_t PEROP_POINTERS = 1024; /* inputs, and as many outputs, in one launch */
 constexpr size_t PEROP_STRIDED = (size_t)1 << 20;
 
-/* Coefficients lie panel by panel (the last one may have fewer than four
- * outputs); in a panel input by input, and for each input output by output. */
+/* Coefficients lie panel by panel (the last one may have fewer than four outputs); in a panel input
+ * by input, and for each input output by output. */
 template <class Op, int POINTERS>
 struct PeropParams {
     Cells cells;
@@ -79,8 +77,7 @@ struct PeropParams {
     unsigned rows, cols;                  /* of this launch */
     size_t first_col, all_cols;
     unsigned panels;
-    unsigned pass_inputs; /* inputs of a pass: their coefficients are in shared
-                             memory together */
+    unsigned pass_inputs; /* inputs of a pass: their coefficients are in shared memory together */
     Sink sink;
     typename Op::Params op;
     Addresses<POINTERS> regions;
@@ -91,8 +88,7 @@ __device__ inline void copy_words(uint32_t *to, const uint32_t *from, unsigned w
         to[i] = from[i];
 }
 
-/* Adds the products of inputs first to end - 1; the next input travels while
- * one is multiplied. */
+/* Adds the products of inputs first to end - 1; the next input travels while one is multiplied. */
 template <class Op, class U, class P>
 __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coefficients,
                                   unsigned outputs, unsigned first, unsigned end, uint64_t unit,
@@ -111,8 +107,8 @@ __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coef
     }
 }
 
-/* Neighbouring blocks take the panels of one tile, so that the inputs of all
- * but the first come from the L2 cache. */
+/* Neighbouring blocks take the panels of one tile, so that the inputs of all but the first come
+ * from the L2 cache. */
 template <class Op, bool Aligned, int POINTERS>
 __global__ void __launch_bounds__(PEROP_THREADS)
     perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
@@ -159,8 +155,7 @@ __global__ void __launch_bounds__(PEROP_THREADS)
     }
 }
 
-/* ---- the host's side
- * ---------------------------------------------------------------------------
+/* ---- the host's side ---------------------------------------------------------------------------
  */
 
 /* basis[i] = c * 2^i; any product with c is an XOR of some of these. */
@@ -171,8 +166,7 @@ inline void fill_basis(const gfk_field *field, uint32_t c, uint32_t (&basis)[32]
     }
 }
 
-/* entry[v], for v below 2^bits, is the XOR of basis[b] over the set bits b of
- * v. */
+/* entry[v], for v below 2^bits, is the XOR of basis[b] over the set bits b of v. */
 template <class Entry>
 void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     entry[0] = 0;
@@ -184,9 +178,8 @@ void fill_entries(Entry *entry, const uint32_t *basis, unsigned bits) {
     }
 }
 
-/* Bits of a kernel's place among its engine's rows (shapes.def). Engines with
- * fewer than 16 bytes per thread have the first two rows, whatever the
- * alignment. */
+/* Bits of a kernel's place among its engine's rows (shapes.def). Engines with fewer than 16 bytes
+ * per thread have the first two rows, whatever the alignment. */
 constexpr unsigned PEROP_IS_MANY = 1, PEROP_IS_UNALIGNED = 2;
 
 template <class Op>
@@ -200,8 +193,7 @@ gfk_status perop_accepts(gfk_product_info *info) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Derives the coefficients' data in pieces, so that a staging buffer of about a
- * MiB is enough. */
+/* Derives the coefficients' data in pieces, so that a staging buffer of about a MiB is enough. */
 template <class Op>
 gfk_status upload_coefficients(gfk_product_t product, const uint32_t *field_tables, uint32_t *piece,
                                size_t most) {
@@ -256,8 +248,7 @@ inline void perop_destroy(gfk_product_t product) {
     free(product->state);
 }
 
-/* What one launch takes of the matrix: outputs [row, row + rows), inputs [col,
- * col + cols). */
+/* What one launch takes of the matrix: outputs [row, row + rows), inputs [col, col + cols). */
 struct Submatrix {
     size_t row, rows, col, cols;
 };
@@ -298,8 +289,8 @@ gfk_status launch_kernel(const gfk_product_call *call, const Cells &cells, const
     p.pass_inputs = !Op::staged || p.cols < most ? p.cols : most;
     const size_t shared =
         4 * (field_words + (Op::staged ? p.pass_inputs * outputs * Op::words : 0));
-    /* Enough blocks that the last ones do not matter, each with several tiles for
-     * one filling of its shared memory. */
+    /* Enough blocks that the last ones do not matter, each with several tiles for one filling of
+     * its shared memory. */
     const uint64_t enough = 64 * (uint64_t)product->processors / p.panels + 1;
     const uint64_t panel_blocks = p.tiles < enough ? p.tiles : enough;
     return launch(perop<Op, Aligned, POINTERS>, panel_blocks * p.panels, PEROP_THREADS, shared,
@@ -319,8 +310,7 @@ gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Cells
                 : launch_kernel<Op, false, PEROP_FEW>(call, cells, part);
 }
 
-/* The smallest kernel that takes the part, or the named one if it takes the
- * part too. */
+/* The smallest kernel that takes the part, or the named one if it takes the part too. */
 inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, const Submatrix &part,
                                 unsigned *kernel) {
     const gfk_product_t product = call->product;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_p and BYTWO_b, fused, on packed symbols: one doubling per bit of the
- * coefficient, of the product or of the operand. The operand's doublings serve
- * all outputs. All threads branch alike.
+/* BYTWO_p and BYTWO_b, fused, on packed symbols: one doubling per bit of the coefficient, of the
+ * product or of the operand. The operand's doublings serve all outputs. All threads branch alike.
  */
 #include "perop.cuh"
 

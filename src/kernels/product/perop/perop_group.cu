@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GROUP, fused: left to right, product = product * 2^g + reduction of the g
- * bits that fall out + multiple of the coefficient for the next group. w=8 with
- * groups of 3 bits (the first has 2) and both tables in registers; w=16 with
- * groups of 6 (the first has 4) and w=32 with groups of 5 (the first has 2), in
- * shared memory, where no access pattern makes these tables collide. */
+/* GROUP, fused: left to right, product = product * 2^g + reduction of the g bits that fall out +
+ * multiple of the coefficient for the next group. w=8 with groups of 3 bits (the first has 2) and
+ * both tables in registers; w=16 with groups of 6 (the first has 4) and w=32 with groups of 5 (the
+ * first has 2), in shared memory, where no access pattern makes these tables collide. */
 #include "kernels/common/split_332.cuh"
 #include "perop.cuh"
 
@@ -36,8 +35,8 @@ struct Group8 : gfk::PeropOp<8> {
     }
     __device__ Group8(const Params &params, const uint32_t *) : p(params) {}
 
-    /* Interleaved: a holds the products of a0 b0 a1 b1, b those of a2 b2 a3 b3.
-     * The top bits of a's and b's bytes are put into alternating nibbles. */
+    /* Interleaved: a holds the products of a0 b0 a1 b1, b those of a2 b2 a3 b3. The top bits of a's
+     * and b's bytes are put into alternating nibbles. */
     __device__ void step(uint2 multiple, uint32_t &a, uint32_t &b, uint32_t indices) const {
         const uint32_t top = (a >> 5 & 0x07070707) | (b >> 1 & 0x70707070);
         const uint32_t r = gfk::prmt(p.reduction[0], p.reduction[1], top);
@@ -93,8 +92,7 @@ struct GroupShared : gfk::PeropOp<W> {
     __device__ GroupShared(const typename Base::Params &, const uint32_t *field)
         : reduction((const Entry *)field) {}
 
-    /* The product of the symbol in the lower W bits of x; above them the result
-     * is not cleared. */
+    /* The product of the symbol in the lower W bits of x; above them the result is not cleared. */
     __device__ uint32_t product(const Entry *multiple, uint32_t x) const {
         constexpr uint32_t mask = (1 << BITS) - 1;
         constexpr int first = (W - 1) / BITS * BITS; /* the lowest bit of the first group */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, fused: an input's logarithms are looked up once; for every coefficient
- * an addition and an antilogarithm. w=8: both tables in shared memory, log 0 =
- * 510 and antilogarithms that go round twice and are 0 from 509 on, so that
- * neither a zero nor a sum needs a branch. w=16: both tables through the
- * caches. */
+/* LOG, fused: an input's logarithms are looked up once; for every coefficient an addition and an
+ * antilogarithm. w=8: both tables in shared memory, log 0 = 510 and antilogarithms that go round
+ * twice and are 0 from 509 on, so that neither a zero nor a sum needs a branch. w=16: both tables
+ * through the caches. */
 #include "perop.cuh"
 
 namespace {
 
-/* log[0 .. 2^w - 1], of which log[0] is left alone, and the powers of the
- * generator. */
+/* log[0 .. 2^w - 1], of which log[0] is left alone, and the powers of the generator. */
 template <class Entry>
 void fill_logarithms(const gfk_field *field, uint16_t *log, Entry *power) {
     const uint32_t order = (UINT32_C(1) << field->w) - 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHIFT, fused: the full carry-less products, a shift for each set bit of the
- * coefficient, are added up as they are; the reduction, which is linear, comes
- * once per output, after the last one. A shift by b is a multiplication by 2^b,
- * which the FMA pipe does beside the XORs of the ALU pipe.
+/* SHIFT, fused: the full carry-less products, a shift for each set bit of the coefficient, are
+ * added up as they are; the reduction, which is linear, comes once per output, after the last one.
+ * A shift by b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe.
  */
 #include "kernels/region/shift/shift_reduce.cuh"
 #include "perop.cuh"
@@ -24,8 +23,7 @@ struct ShiftOp : gfk::PeropOp<W, Bytes> {
         const uint32_t all = 0xffffffffu >> (32 - W), mu = gfk::barrett(W, field->polynomial);
         Params p = {};
         for (int b = 0; b < W; b++) {
-            /* The upper halves have w - 1 bits, so the two lowest bits of mu shift
-             * all away. */
+            /* The upper halves have w - 1 bits, so the two lowest bits of mu shift all away. */
             if (b >= 2 && mu >> b & 1)
                 p.mu[p.mu_count++] = {(uint32_t)(W - b), gfk::replicate<W>(all >> (W - b))};
             if (field->polynomial >> b & 1)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SPLIT, fused. w=8 in parts of 3, 3 and 2 bits with the tables in registers,
- * looked up by PRMT; w=16 and w=32 in parts of four bits with tables of 16
- * entries in shared memory. What depends on the input alone, the indices, is
- * worked out once for all outputs. */
+/* SPLIT, fused. w=8 in parts of 3, 3 and 2 bits with the tables in registers, looked up by PRMT;
+ * w=16 and w=32 in parts of four bits with tables of 16 entries in shared memory. What depends on
+ * the input alone, the indices, is worked out once for all outputs. */
 #include "kernels/common/split_332.cuh"
 #include "perop.cuh"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TABLE, fused: one lookup per symbol in the row of all products with the
- * coefficient. w=8: rows of 256 bytes in shared memory; w=16: rows of 128 KiB,
- * gathered through the caches. */
+/* TABLE, fused: one lookup per symbol in the row of all products with the coefficient. w=8: rows of
+ * 256 bytes in shared memory; w=16: rows of 128 KiB, gathered through the caches. */
 #include "perop.cuh"
 
 namespace {
