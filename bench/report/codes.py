@@ -5,7 +5,7 @@ changed."""
 import pandas as pd
 
 from .frame import select
-from .text import cell, code, each, grid, markdown, number, paragraphs, rate, size, table, threads
+from .text import cell, code, each, field, grid, markdown, number, paragraphs, rate, size, table, threads
 
 TITLE = "Reed-Solomon codes"
 SWEEP = 1 << 20  # the regions of the preset rs-sweep
@@ -89,10 +89,10 @@ def operations(results):
         table(rows, {
             "operation": name, "code, matrix": code_and_matrix, "engine": "engine",
             "GB/s of data (% of ceiling)": lambda row: cell(row, 1),
-            "% of other": lambda row: number(row.percent_of_other), "asked": target,
-            "traffic GB/s": lambda row: number(row.traffic_GBps, 0),
-            "us of a launch": lambda row: number(row.time_us_median, 2),
-            "set-up ms": lambda row: number(row.setup_us / 1e3, 2)}))
+            "% of other": field("percent_of_other"), "asked": target,
+            "traffic GB/s": field("traffic_GBps", 0),
+            "us of a launch": field("time_us_median", 2),
+            "set-up ms": field("setup_us", 2, 1e3)}))
 
 
 def setup(results):

@@ -7,8 +7,8 @@ import pandas as pd
 
 from . import codes, host, methods, products
 from .frame import GIB, best, select
-from .text import (SUSTAINED, cell, lines_of, markdown, number, paragraphs, percent, quoted, rate, rate_of,
-                   shape, size, table)
+from .text import (SUSTAINED, cell, field, lines_of, markdown, number, paragraphs, percent, quoted, rate,
+                   rate_of, shape, size, table)
 
 PAGES = {"methods": methods, "products": products, "codes": codes, "host-memory": host}
 BEGIN, END = "<!-- table:begin -->", "<!-- table:end -->"
@@ -113,8 +113,8 @@ def ceilings(results):
             "data": lambda row: size(row.data_bytes) if row.data_bytes else "-",
             "mode": lambda row: row.mode if row.k else "-", "data GB/s": lambda row: rate(row.data_GBps),
             "traffic GB/s": lambda row: rate(row.traffic_GBps), "best variant": "roofline_variant",
-            "us": lambda row: number(row.time_us_median, 2),
-            "spread %": lambda row: number(row.spread_percent)}))
+            "us": field("time_us_median", 2),
+            "spread %": field("spread_percent")}))
 
 
 def calls(results):
@@ -123,10 +123,10 @@ def calls(results):
         "Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, beside a bare "
         "launch of an empty kernel. Kernels with a workspace launch two; prepared, one. Above a bare launch: "
         f"median {number(rows.above_bare_us.median(), 2)} us, at most {number(rows.above_bare_us.max(), 2)}.",
-        table(rows, {"kernel or engine": quoted, "(k, m)": lambda row: shape(row) if row.k else "-", **{
-            heading: lambda row, field=field: number(getattr(row, field), 2) for heading, field in (
-                ("call", "time_us_median"), ("bare launch", "bare_launch_us"), ("above it", "above_bare_us"),
-                ("prepared call", "prepared_us"), ("prepared, above it", "prepared_above_bare_us"))}}))
+        table(rows, {"kernel or engine": quoted, "(k, m)": lambda row: shape(row) if row.k else "-",
+                     "call": field("time_us_median", 2), "bare launch": field("bare_launch_us", 2),
+                     "above it": field("above_bare_us", 2), "prepared call": field("prepared_us", 2),
+                     "prepared, above it": field("prepared_above_bare_us", 2)}))
 
 
 def machine(results):
@@ -165,7 +165,8 @@ def doubtful(results):
                                             & (rows.path == "gpu"))]
     groups = [(f"{state}: {re.sub('^skipped: ', '', reason)}", [f"`{name}`" for name in mine.row])
               for (state, reason), mine in rows[rows.state != "measured"].groupby(["state", "reason"])]
-    groups.append(("above 101 % of its ceiling", [f"`{row.row}` {number(row.percent_of_roofline)} %"
+    above = above.assign(percent=above.percent_of_roofline.fillna(above.percent_of_bound))
+    groups.append(("above 101 % of its ceiling", [f"`{row.row}` {number(row.percent)} %"
                                                   for row in lines_of(above)]))
     groups.append(("slow clock", [f"`{name}`" for name in rows[rows.slow_clock].row]))
     return markdown(pd.DataFrame([{"what": what, "rows": ", ".join(names)}

@@ -5,7 +5,7 @@ run; where one of them is not there, there is no ratio."""
 import pandas as pd
 
 from .frame import select
-from .text import (each, grid, markdown, number, paragraphs, percent, rate, rate_of, shape, size, table,
+from .text import (each, field, grid, markdown, paragraphs, percent, rate, rate_of, shape, size, table,
                    threads, times)
 
 TITLE = "Host memory"
@@ -67,8 +67,8 @@ def paths(results):
                      row.path.upper(), "memory": "memory", "GB/s of data": rate_of, "100 % is": "bound",
                      "GB/s of that": lambda row: rate(row.bound_GBps), "reached": reached, "asked": asked,
                      "kernel only": lambda row: rate(row.kernel_GBps),
-                     "CPU seconds": lambda row: number(row.cpu_seconds, 2),
-                     "spread %": lambda row: number(row.spread_percent)}))
+                     "CPU seconds": field("cpu_seconds", 2),
+                     "spread %": field("spread_percent")}))
 
 
 def auto(results):
@@ -88,7 +88,7 @@ def auto(results):
                      "asked": lambda row: f"{AUTO} %", "BOTH": lambda row: rate(row.both),
                      "CPU": lambda row: rate(row.cpu), "best path, beside it": lambda row:
                      rate(row.bound_GBps), "of that": reached,
-                     "CPU seconds": lambda row: number(row.cpu_seconds, 2)}))
+                     "CPU seconds": field("cpu_seconds", 2)}))
 
 
 def several(results):
@@ -103,7 +103,7 @@ def several(results):
                      "transfer only, as many GPUs": lambda row: rate(row.bound_GBps), "of the bus": reached,
                      "asked": lambda row: f"{TWO_GPUS} x, or {PINNED[row.operation]} % of the bus"
                      if row.gpus == 2 else "-",
-                     "CPU seconds": lambda row: number(row.cpu_seconds, 2)}))
+                     "CPU seconds": field("cpu_seconds", 2)}))
 
 
 def stream_rows(results):
@@ -115,7 +115,7 @@ def stream_rows(results):
 def streams(results):
     rows = stream_rows(results)
     texts = {"": lambda row: f"{rate_of(row)} ({reached(row)})", ", its bound": lambda row:
-             rate(row.bound_GBps), ", CPU seconds": lambda row: number(row.cpu_seconds, 2)}
+             rate(row.bound_GBps), ", CPU seconds": field("cpu_seconds", 2)}
     lines = [grid(rows, "GB/s of data", lambda row, kind=kind: f"{call(row)}, {row.memory}{kind}",
                   lambda row: f"{row.streams} stream{'s' if row.streams > 1 else ''}", text)
              for kind, text in texts.items()]

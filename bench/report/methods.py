@@ -4,8 +4,8 @@
 import pandas as pd
 
 from .frame import GIB, METHODS, WIDTHS, best, select
-from .text import (cell, each, grid, lines_of, markdown, number, paragraphs, quoted, rate, rate_of, size,
-                   table, threads)
+from .text import (by_method, cell, each, field, grid, lines_of, markdown, number, paragraphs, parts_of,
+                   quoted, rate, rate_of, size, table, threads)
 
 TITLE = "Region multiply: methods and widths"
 PUBLISHED = 50_000_000  # bytes of the test case of the literature, with c = 128
@@ -69,16 +69,13 @@ def detailed(results):
     found = {title: cells(results, which) for which, title in IMPLEMENTATIONS.items()}
     others = {"GF-Complete, 1 thread": gf_complete(results, False),
               "GF-Complete, all cores": gf_complete(results), "reference, 1 thread": cells(results, "host")}
-    parts = []
+    tables = []
     for w in WIDTHS:
-        columns = {"method": pd.Series(METHODS, METHODS)}
-        for title, rows in found.items():
-            for heading, text in (("GB/s", cell), ("set-up us", lambda row: number(row.setup_us))):
-                columns[f"{title}, {heading}"] = of_width(rows, w, text)
+        columns = {f"{title}, {heading}": of_width(rows, w, text) for title, rows in found.items()
+                   for heading, text in (("GB/s", cell), ("set-up us", field("setup_us")))}
         columns.update((title, of_width(rows, w, cell)) for title, rows in others.items())
-        text = markdown(pd.DataFrame(columns))
-        parts += [f"### w = {w}\n\n{text}"] if text else []
-    return "\n\n".join(parts)
+        tables.append((w, pd.DataFrame({"method": pd.Series(METHODS, METHODS), **columns})))
+    return parts_of(tables, "w = {}".format, markdown)
 
 
 def sizes_of(rows):
@@ -90,15 +87,16 @@ def size_of(row):
 
 
 def by_size(results):
-    parts = []
-    rows = plain(results, giant=False, state="measured")
-    for (mode, cold, where), rows in rows.groupby(["mode", "cold", "where"], sort=False):
+    def of_mode(rows):
         rates = grid(rows, "kernel", quoted, size_of, cell, sizes_of(rows))
         rates["set-up us"] = each(rows.drop_duplicates("id").reset_index(), lambda row:
                                   f"{row.setup_us:,.1f} ({row.setup})" if row.setup else "-")
-        place = "" if where == "gpu" else ", on the CPU, 1 thread"
-        parts.append(f"### {mode}, {'cold' if cold else 'hot'}{place}\n\n{markdown(rates)}")
-    return "\n\n".join(parts)
+        return markdown(rates)
+
+    rows = plain(results, giant=False, state="measured")
+    return parts_of(rows.groupby(["mode", "cold", "where"], sort=False), lambda key:
+                    f"{key[0]}, {'cold' if key[1] else 'hot'}{'' if key[2] == 'gpu' else ', on the CPU, 1 thread'}",
+                    of_mode)
 
 
 def small(results):
@@ -138,15 +136,14 @@ def limits(results):
             return number(100 * moved * getattr(line, f"{which}_constant_GBps") / row.roofline_GBps)
         return text
 
-    parts = []
-    for (count, mode), rows in select(every, constants="each").groupby(["nominal_bytes", "mode"]):
-        parts.append(f"### {mode}, {size(count)}\n\n" + table(rows, {
-            "kernel": quoted, "GB/s, median": lambda row: rate(row.data_GBps),
-            "median %": lambda row: number(row.percent_of_roofline), "best %": of_rates("best"),
-            "mean %": of_rates("mean"), "worst %": of_rates("worst"), "c = 2 %": of_constant(2),
-            "all ones %": of_constant(0)}))
-    return paragraphs("Random constants, each timed alone (w = 8, set: all 255). Percent of a plain copy, for "
-                      "xor of a plain read-read-write kernel.", "\n\n".join(parts))
+    return paragraphs(
+        "Random constants, each timed alone (w = 8, set: all 255). Percent of a plain copy, for xor of a plain "
+        "read-read-write kernel.",
+        parts_of(select(every, constants="each").groupby(["mode", "nominal_bytes"]), lambda key:
+                 f"{key[0]}, {size(key[1])}", lambda rows: table(rows, {
+                     "kernel": quoted, "GB/s, median": rate_of, "median %": field("percent_of_roofline"),
+                     "best %": of_rates("best"), "mean %": of_rates("mean"), "worst %": of_rates("worst"),
+                     "c = 2 %": of_constant(2), "all ones %": of_constant(0)})))
 
 
 def offsets(results):
@@ -171,16 +168,11 @@ def published(results):
     rows = rows.sort_values(["constants", "implementation", "threads"], kind="stable", key=lambda column:
                             column.map({name: i for i, name in enumerate(titles)})
                             if column.name == "implementation" else column)
-    parts = []
-    for w, mine in rows.groupby("w"):
-        found = grid(best(mine.reset_index(drop=True),
-                          ["method", "implementation", "threads", "constants"]),
-                     "GB/s of source", lambda row: row.method, lambda row: titles[row.implementation]
-                     + (threads(row) if row.where == "cpu" else "")
-                     + (", c = 128" if row.constants == "fixed" else ", random constants"), rate_of)
-        found = found.set_index("GB/s of source").reindex(METHODS).reset_index()
-        parts.append(f"### w = {w}\n\n{markdown(found)}")
-    return "\n\n".join(parts)
+    keys = ["method", "implementation", "threads", "constants"]
+    return parts_of(rows.groupby("w"), "w = {}".format, lambda mine: markdown(by_method(grid(
+        best(mine.reset_index(drop=True), keys), "GB/s of source", lambda row: row.method, lambda row:
+        titles[row.implementation] + (threads(row) if row.where == "cpu" else "")
+        + (", c = 128" if row.constants == "fixed" else ", random constants"), rate_of))))
 
 
 def verdicts(results):
@@ -211,10 +203,10 @@ def giants(results):
         "that only gathers from 16 GiB, at random addresses or at hashed ones (1 to 8 gathers in flight).",
         table(rows, {
             "row": quoted, "table": lambda row: size(row.table_bytes + row.workspace_bytes)
-            if row.giant else "-", "10^9 symbols or gathers/s": lambda row: number(row.billions, 2),
-            "% of the best plain gather": lambda row: number(row.percent_of_gathers),
-            "GB/s of source": rate_of, "ms": lambda row: number(row.time_us_median / 1e3, 2),
-            "set-up s": lambda row: number(row.setup_us / 1e6, 2)}))
+            if row.giant else "-", "10^9 symbols or gathers/s": field("billions", 2),
+            "% of the best plain gather": field("percent_of_gathers"),
+            "GB/s of source": rate_of, "ms": field("time_us_median", 2, 1e3),
+            "set-up s": field("setup_us", 2, 1e6)}))
 
 
 def variants(results):

@@ -37,7 +37,7 @@ def legend(figure):
     found = {label: handle for axis in figure.axes for handle, label in
              zip(*axis.get_legend_handles_labels())}
     figure.legend(found.values(), found, loc="lower center", ncol=min(len(found), 5))
-    below = 0.2 * -(-len(found) // 5) / figure.get_figheight()
+    below = 0.1 / figure.get_figheight() + 0.2 * -(-len(found) // 5) / figure.get_figheight()
     figure.get_layout_engine().set(rect=(0, below, 1, 1 - below))
     return figure
 
@@ -172,14 +172,15 @@ def one_map(axis, found, title):
 def product_map(results):
     """A row of maps for each width and mode: with the engine that compiles the matrix in, and without."""
     found = {}
-    for w, mode, kind, frame in products.maps(results):
+    for (w, mode, kind), frame in products.maps(results):
         found.setdefault((w, mode), []).append((kind, frame))
     if not found:
         return None
     heights = [max(frame.index.get_level_values("k").nunique() for _, frame in maps)
                for maps in found.values()]
-    figure, axes = panels("Fastest engine for k inputs and m outputs, 1 GiB of data", len(found), 2, 10,
-                          1.2 * len(found) + 0.36 * sum(heights), height_ratios=[h + 2 for h in heights])
+    figure, axes = panels("Fastest engine for k inputs and m outputs, 1 GiB of data: percent of XOR-only",
+                          len(found), 2, 10, 1.2 * len(found) + 0.36 * sum(heights),
+                          height_ratios=[h + 2 for h in heights])
     for line, ((w, mode), maps) in zip(axes, found.items()):
         for axis, (kind, frame) in zip(line, maps):
             image = one_map(axis, frame, f"w = {w}, {mode}, {kind}")

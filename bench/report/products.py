@@ -6,8 +6,8 @@ import re
 import pandas as pd
 
 from .frame import GIB, METHODS, best, select
-from .text import (SUSTAINED, cell, code, each, grid, lines_of, markdown, number, paragraphs, quoted, rate,
-                   rate_of, shape, size, table, threads)
+from .text import (SUSTAINED, by_method, cell, code, each, field, grid, lines_of, markdown, number,
+                   paragraphs, parts_of, quoted, rate, rate_of, shape, size, table, threads)
 
 TITLE = "Products: a matrix times regions"
 AUTO, COMPILED, PLAIN = "AUTO, run-time matrix", "AUTO, compiling allowed", "plain: k x m multiplies"
@@ -38,25 +38,21 @@ def long_rows(results, **where):
     return rows[rows.nominal_bytes >= GIB].sort_values(["w", "k", "m"], kind="stable")
 
 
-def with_ceiling(found, rows):
-    """The XOR-only kernel's rate of data as the first column."""
-    ceiling = (rows.roofline_GBps / rows.moved_per_byte).groupby([rows.k, rows.m], sort=False).max()
-    found.insert(1, "XOR-only", [rate(value) for value in ceiling])
-    return found
-
-
 def by_shape(results):
-    parts = []
-    for w, rows in long_rows(results, mode="set").groupby("w"):
-        found = grid(rows[(rows.matrix == "random") | (rows.family == "xor")], "(k, m)", shape,
-                     lambda row: label(row) + (", Cauchy" if row.matrix == "cauchy" else ""), with_engine,
-                     COLUMNS)
-        parts.append(f"### w = {w}\n\n{markdown(with_ceiling(found, rows))}")
+    def of_width(rows):
+        found = grid(rows, "(k, m)", shape, lambda row: label(row)
+                     + (", Cauchy" if row.matrix == "cauchy" else ""), with_engine, COLUMNS)
+        ceiling = (rows.roofline_GBps / rows.moved_per_byte).groupby([rows.k, rows.m], sort=False).max()
+        found.insert(1, "XOR-only", [rate(value) for value in ceiling])
+        return markdown(found)
+
+    rows = long_rows(results, mode="set")
+    rows = rows[(rows.matrix == "random") | (rows.family == "xor")]
     return paragraphs(
         "Percent of the XOR-only kernel, which reads k regions and writes m and only XORs. The engine xor "
         "compiles the matrix in: a random one, or the default Cauchy matrix. The others take it as an argument; "
         "which one makes no difference to them. AUTO names the engine that it took.",
-        "\n\n".join(parts))
+        parts_of(rows.groupby("w"), "w = {}".format, of_width))
 
 
 def sustained(results):
@@ -74,8 +70,8 @@ def accumulated(results):
 
 
 def maps(results):
-    """(w, mode, which engines, frame) of each map over k and m: by (k, m) the fastest engine, and what
-    AUTO took."""
+    """Each map over k and m: (w, mode, which engines), and by (k, m) the fastest engine and what AUTO
+    took."""
     rows = results.rows(kind="product", roofline="xor_only_few", matrix="random", nominal_bytes=GIB,
                         state="measured")
     for (w, mode), mine in rows.groupby(["w", "mode"]):
@@ -85,7 +81,7 @@ def maps(results):
             fastest = best(some, ["k", "m"]).set_index(["k", "m"])
             auto = select(mine, way=way).set_index(["k", "m"])[["percent_of_roofline", "engine"]]
             if not fastest.empty:
-                yield w, mode, kind, fastest.join(auto.add_suffix("_auto"))
+                yield (w, mode, kind), fastest.join(auto.add_suffix("_auto"))
 
 
 def map_text(line):
@@ -96,32 +92,28 @@ def map_text(line):
 
 
 def over_k_and_m(results):
-    parts = []
-    for w, mode, kind, found in maps(results):
+    def of_map(found):
         found = each(found, map_text).unstack("m")
         found = found.rename(columns="m = {}".format, index="k = {}".format).rename_axis(None, axis=1)
-        found.index.name = "inputs, outputs"
-        parts.append(f"### w = {w}, {mode}, {kind}\n\n{markdown(found.reset_index())}")
+        return markdown(found.rename_axis("inputs, outputs").reset_index())
+
     return paragraphs(
         "The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only kernel "
         "(best of two variants only). In parentheses AUTO where it took another engine: it went by the "
-        "preference of its build, made from an earlier run.", "\n\n".join(parts))
+        "preference of its build, made from an earlier run.",
+        parts_of(maps(results), lambda key: "w = {}, {}, {}".format(*key), of_map))
 
 
 def per_operation(results):
     """Methods in one skeleton, with 16, 4 and 1 bytes per thread."""
     rows = select(results.rows(kind="product", where="gpu", mode="set", roofline="xor_only",
                                matrix="random", way="engine"), method=METHODS)
-    counts = {"": 16, "_4": 4, "_1": 1}
-    parts = []
-    for w, mine in rows[rows.nominal_bytes >= GIB].groupby("w"):
-        shapes = select(mine, method=[m for m in METHODS if m != "SPLIT"])[["k", "m"]].drop_duplicates()
-        found = grid(mine.merge(shapes), "method", lambda row: row.method, lambda row:
-                     f"{shape(row)}, {counts[row.id.rsplit(f'_w{w}')[1]]} B", lambda row: cell(row, 1))
-        if not found.empty:
-            found = found.set_index("method").reindex(METHODS).reset_index()
-            parts.append(f"### w = {w}\n\n{markdown(found)}")
-    return "\n\n".join(parts)
+    counts = {"": 16, "4": 4, "1": 1}
+    several = rows[rows.nominal_bytes >= GIB].groupby(["w", "k", "m"]).filter(
+        lambda mine: mine.method.nunique() > 1)  # SPLIT stands in every table
+    return parts_of(several.groupby("w"), "w = {}".format, lambda mine: markdown(by_method(grid(
+        mine, "method", lambda row: row.method, lambda row:
+        f"{shape(row)}, {counts[re.sub('.*_w[0-9]+_?', '', row.id)]} B", lambda row: cell(row, 1)))))
 
 
 def small(results):
@@ -174,8 +166,8 @@ def first_calls(results):
         paragraphs(
             "Microseconds on the host's clock of a matrix not seen before, regions of 1 MiB.",
             table(first, {"engine": lambda row: f"`{row.id}` {shape(row)}",
-                          "create": lambda row: number(row.setup_us),
-                          "create, run and wait": lambda row: number(row.time_us_median)})))))
+                          "create": field("setup_us"),
+                          "create, run and wait": field("time_us_median")})))))
 
 
 SECTIONS = {

@@ -6,6 +6,8 @@ import functools
 
 import pandas as pd
 
+from .frame import METHODS
+
 
 def number(value, digits=1):
     return "-" if pd.isna(value) else f"{value:,.{digits}f}"
@@ -60,11 +62,15 @@ def quoted(line):
     return f"`{line.id}`"
 
 
+def field(name, digits=1, unit=1):
+    """Writes this field of a line, as a number of these units."""
+    return lambda line: number(getattr(line, name) / unit, digits)
+
+
 # Two seconds without a pause, so at the power limit: columns of a table.
 SUSTAINED = {"sustained GB/s": lambda line: rate(line.sustained_data_GBps),
-             "sustained, % of ceiling": lambda line: number(line.sustained_percent_of_roofline),
-             "W": lambda line: number(line.sustained_watts, 0),
-             "GB per joule": lambda line: number(line.data_GB_per_joule, 2)}
+             "sustained, % of ceiling": field("sustained_percent_of_roofline"),
+             "W": field("sustained_watts", 0), "GB per joule": field("data_GB_per_joule", 2)}
 
 
 @functools.lru_cache
@@ -118,6 +124,17 @@ def grid(frame, heading, index, columns, text, order=None):
     return found.reset_index()
 
 
+def by_method(found):
+    """A line for each method, measured or not."""
+    return found.set_index(found.columns[0]).reindex(METHODS).reset_index()
+
+
 def paragraphs(*parts):
     """With an introduction only where something follows it."""
     return "\n\n".join(parts) if all(parts[1:]) else ""
+
+
+def parts_of(groups, heading, render):
+    """A table for each group of lines; heading: function of the group's key."""
+    found = [(heading(key), render(lines)) for key, lines in groups]
+    return "\n\n".join(f"### {title}\n\n{text}" for title, text in found if text)
