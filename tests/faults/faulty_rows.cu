@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The right product, then one wrong bit in the last symbol.
+#include "host/region/kernel.h"
 #include "kernels/common/launch.cuh"
 
 extern "C" {

@@ -12,6 +12,8 @@
 #include "kernels/rs/batch_layout.h"
 
 using namespace gfk::batch;
+using gfk::load_partial;
+using gfk::store_partial;
 using gfk::bmma::Pack;
 
 namespace {
@@ -99,7 +101,7 @@ void load_cell(const Batch &b, const gfk_batch_stripe &stripe, size_t input, con
                const uint8_t *cell0, uint32_t cell, uint32_t (&x)[4]) {
     const uint8_t *p = cell0 + 16 * static_cast<uint64_t>(cell);
     if (!place.whole(cell)) {
-        load_part(p, place.first(cell), place.last(cell), x);
+        load_partial(p, place.first(cell), place.last(cell), x);
         return;
     }
     const auto *begin = static_cast<uint8_t *>(b.addresses[stripe.addresses + input]);
@@ -194,7 +196,7 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
                     ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % 16, 0u);
                     ASSERT_TRUE(place.first(cell) == 0 && place.last(cell) == 16);
                 }
-                store_part(p, place.first(cell), place.last(cell), part, words[lane]);
+                store_partial(p, place.first(cell), place.last(cell), part, words[lane]);
             }
         }
 }
@@ -212,8 +214,8 @@ void run_words(const Batch &b, const gfk_batch_image &image, uint32_t task) {
                 load_cell(b, stripe, i, place, load_address(place.in_image, i), cell, x);
                 add_product<W>(sum, x, coefficients[j * b.k + i], image.job.polynomial);
             }
-            store_part(load_address(place.in_image, b.k + j) + 16 * static_cast<uint64_t>(cell),
-                       place.first(cell), place.last(cell), 0, sum);
+            store_partial(load_address(place.in_image, b.k + j) + 16 * static_cast<uint64_t>(cell),
+                          place.first(cell), place.last(cell), 0, sum);
         }
 }
 

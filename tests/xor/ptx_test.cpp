@@ -112,7 +112,7 @@ void run_check(const Matrix &m, const gfk_xor_target &target, const PtxKernel &k
     gfk_xor_shape shape =
         gfk_xor_cut(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, false);
     shape.mode = GFK_XOR_CHECK;
-    shape.marks = reinterpret_cast<uintptr_t>(marks.data());
+    shape.mismatch_map = reinterpret_cast<uintptr_t>(marks.data());
     shape.shift = shift;
     PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
     launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};

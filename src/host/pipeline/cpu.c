@@ -64,7 +64,8 @@ static void do_slice(gfk_job *job, size_t at, size_t length, unsigned char *scra
                                    .bytes = length,
                                    .accumulate = job->work == GFK_WORK_XOR,
                                    .alone = true,
-                                   .marks = job->work == GFK_WORK_CHECK ? &job->differs : NULL,
+                                   .mismatch_map =
+                                       job->work == GFK_WORK_CHECK ? &job->differs : NULL,
                                    .shift = GFK_ONE_MARK};
     point(pointers, &job->in, at);
     point(pointers + job->in.count, &job->out, at);

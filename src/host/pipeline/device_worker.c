@@ -190,7 +190,7 @@ static gfk_status compute(const drive *d, const gfk_slot *slot, const layout *l)
                                    .accumulate = work == GFK_WORK_XOR,
                                    .workspace = l->workspace,
                                    .stream = slot->stream,
-                                   .marks =
+                                   .mismatch_map =
                                        work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mark : NULL,
                                    .shift = GFK_ONE_MARK};
     return d->product->engine->run(&call);

@@ -23,23 +23,24 @@ typedef struct gfk_product_call {
                  */
     void *workspace;
     gfk_stream_t stream;
-    uint32_t *marks; /* NULL: a run. Else a check: nothing is written to out, but marks[o >> shift]
-                        becomes 1 where out differs at byte offset o. A mark beside it may become 1
-                        too; others are left alone */
-    unsigned shift;  /* at least 12, at most 63 */
+    /* NULL: a run. Else a check: out is not written, and mismatch_map[o >> shift] becomes 1 where
+     * out differs at byte offset o. The entry before or after may become 1 too; others are not
+     * touched. */
+    uint32_t *mismatch_map;
+    unsigned shift; /* at least 12, at most 63 */
 } gfk_product_call;
 
 /* What gfk_product_run checks before it looks for overlaps; nothing else. */
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
                                        const gfk_regions *out, size_t bytes, const void *workspace,
                                        size_t workspace_bytes, gfk_stream_t stream);
-/* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out,
- * and sets marks as above; the caller clears them. in and out may overlap, marks not them. For
- * engines on a device marks are in memory that it can write. Otherwise as gfk_product_run;
- * NOT_SUPPORTED, with nothing marked, where an engine on a device would need several launches for
- * an output. */
+/* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out and
+ * writes the mismatch map as above; the caller clears the map first. in and out may overlap each
+ * other, but not the map. For engines on a device the map is in memory that the device can write.
+ * Otherwise as gfk_product_run; NOT_SUPPORTED, with the map untouched, where an engine on a device
+ * would need several launches for an output. */
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                             size_t bytes, uint32_t *marks, unsigned shift, void *workspace,
+                             size_t bytes, uint32_t *mismatch_map, unsigned shift, void *workspace,
                              size_t workspace_bytes, gfk_stream_t stream);
 
 /* In integers, as what a caller gives may be no array at all. */
@@ -48,9 +49,9 @@ static inline unsigned char *gfk_region_address(const gfk_regions *regions, size
                              : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
 }
 
-/* For engines on the CPU, whose threads may share a mark. */
+/* For engines on the CPU, whose threads may share an entry. */
 static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
-    __atomic_store_n(&call->marks[offset >> call->shift], 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
 /* Can the engine take info->field, info->rows and info->cols on info->device? NULL in a row: all

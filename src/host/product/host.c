@@ -37,7 +37,7 @@ gfk_status gfk_host_product_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const unsigned w = info->field.w;
     const size_t symbols = call->bytes / (w / 8);
-    const bool adds = call->accumulate || call->marks; /* a check sums to zero */
+    const bool adds = call->accumulate || call->mismatch_map; /* a check sums to zero */
     uint32_t sum[PIECE];
     for (size_t first = 0; first < symbols; first += PIECE) {
         const size_t count = symbols - first < PIECE ? symbols - first : PIECE;
@@ -50,7 +50,7 @@ gfk_status gfk_host_product_run(const gfk_product_call *call) {
                 add_product(sum, count, &info->field, call->product->matrix[j * info->cols + i],
                             gfk_region_address(call->in, i) + offset);
             for (size_t s = 0; s < count; s++)
-                if (!call->marks)
+                if (!call->mismatch_map)
                     gfk_symbol_set(out, s, w, sum[s]);
                 else if (sum[s] != 0)
                     gfk_mark(call, offset + s * (w / 8));

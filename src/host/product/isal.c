@@ -113,7 +113,7 @@ static size_t block_of(const gfk_product_info *info) {
 
 static void multiply_piece(const gfk_product_call *call, size_t offset, size_t length) {
     for (size_t row = 0; row < call->product->info.rows; row += SIDE)
-        if (call->marks != NULL)
+        if (call->mismatch_map != NULL)
             check_rows(call, row, offset, length);
         else
             multiply_rows(call, row, offset, length);

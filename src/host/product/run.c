@@ -85,9 +85,9 @@ gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const g
 }
 
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                             size_t bytes, uint32_t *marks, unsigned shift, void *workspace,
+                             size_t bytes, uint32_t *mismatch_map, unsigned shift, void *workspace,
                              size_t workspace_bytes, gfk_stream_t stream) {
-    if (marks == NULL || shift < 12 || shift > 63)
+    if (mismatch_map == NULL || shift < 12 || shift > 63)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_status status =
         gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream);
@@ -99,7 +99,7 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
                                    .bytes = bytes,
                                    .workspace = workspace,
                                    .stream = stream,
-                                   .marks = marks,
+                                   .mismatch_map = mismatch_map,
                                    .shift = shift};
     return product->engine->run(&call);
 }

@@ -71,10 +71,10 @@ bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, co
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
 void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */
 
-/* verify.c: is parity what gfk_rs_encode would write? marks[o >> shift] becomes 1 where it is not
- * at byte offset o; other marks are left alone. Statuses as gfk_product_check. */
+/* verify.c: is parity what gfk_rs_encode would write? mismatch_map[o >> shift] becomes 1 where it
+ * is not at byte offset o; other entries are not touched. Statuses as gfk_product_check. */
 gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
-                        size_t bytes, uint32_t *marks, unsigned shift, gfk_stream_t stream);
+                        size_t bytes, uint32_t *mismatch_map, unsigned shift, gfk_stream_t stream);
 
 #ifdef __cplusplus
 }

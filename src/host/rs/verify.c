@@ -8,8 +8,9 @@
 enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
 
 gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
-                        size_t bytes, uint32_t *marks, unsigned shift, gfk_stream_t stream) {
-    return gfk_product_check(code->encoder, data, parity, bytes, marks, shift, NULL, 0, stream);
+                        size_t bytes, uint32_t *mismatch_map, unsigned shift, gfk_stream_t stream) {
+    return gfk_product_check(code->encoder, data, parity, bytes, mismatch_map, shift, NULL, 0,
+                             stream);
 }
 
 gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared memory by 32-bit addresses, and copies to it that run beside the thread that starts them
- * (PTX ISA, "cp.async"). */
+/* Shared memory by 32-bit addresses, and asynchronous copies from global memory to it: of 16 bytes
+ * by each thread (PTX ISA, "cp.async"), or of many bytes by one thread, with barriers that say when
+ * the bytes have arrived ("cp.async.bulk" and "mbarrier", compute capability 9.0 and later). */
 #pragma once
 
 #include <stdint.h>
@@ -11,12 +12,12 @@ namespace gfk {
 __device__ inline void copy_16(uint32_t to, const uint8_t *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
 }
-/* For all that this thread started. */
+/* Waits for all copies that this thread started. */
 __device__ inline void copies_wait() {
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-/* 4, 8 or 16 bytes. */
+/* 4, 8 or 16 bytes of shared memory. */
 template <int N>
 __device__ inline void load_shared(uint32_t at, uint32_t (&x)[N]) {
     static_assert(N == 1 || N == 2 || N == 4, "");
@@ -34,7 +35,7 @@ __device__ inline void load_shared(uint32_t at, uint32_t (&x)[N]) {
                      : "memory");
 }
 
-/* Addresses of regions. */
+/* Addresses of regions, kept in shared memory. */
 __device__ inline void store_pointer(uint32_t at, const uint8_t *pointer) {
     asm volatile("st.shared.u64 [%0], %1;" : : "r"(at), "l"(pointer) : "memory");
 }
@@ -45,4 +46,54 @@ __device__ inline uint8_t *shared_pointer(uint32_t at) {
     return pointer;
 }
 
+/* ---- bulk copies ---------------------------------------------------------------------------- */
+
+namespace bulk {
+
+/* A phase of the barrier ends when `arrivals` threads have arrived and all announced bytes have
+ * been copied. */
+__device__ inline void init_barrier(uint32_t barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(barrier), "r"(arrivals)
+                 : "memory");
+}
+/* Comes between init_barrier and the block's barrier, after which other threads use it. */
+__device__ inline void publish_barriers() {
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+__device__ inline void arrive(uint32_t barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
+}
+/* Arrives, and announces that `bytes` bytes will be copied. */
+__device__ inline void arrive_with(uint32_t barrier, uint32_t bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(barrier), "r"(bytes)
+                 : "memory");
+}
+/* Waits until the phase of this parity has ended. A new barrier is in a phase of parity 0; the
+ * phase before, of parity 1, counts as ended. */
+__device__ inline void wait(uint32_t barrier, unsigned parity) {
+    uint32_t done;
+    do {
+        asm volatile("{\n"
+                     ".reg .pred done;\n"
+                     "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+                     "selp.u32 %0, 1, 0, done;\n}"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+/* Sizes and addresses are multiples of 16 bytes; the barrier counts the bytes that arrive. */
+__device__ inline void copy(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+} // namespace bulk
 } // namespace gfk

@@ -5,21 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "host/device/device.h"
-#include "host/region/kernel.h"
 
 namespace gfk {
-
-/* The products c * 2^i, in kernel parameters and so in the constant bank. */
-struct Basis {
-    uint32_t v[32];
-};
-
-inline Basis basis_of(const gfk_call *call) {
-    Basis b;
-    for (int i = 0; i < 32; i++)
-        b.v[i] = call->basis[i];
-    return b;
-}
 
 inline gfk_status status_of(cudaError_t error) {
     return gfk_device_status(error);

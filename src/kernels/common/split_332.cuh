@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes cut into 3, 3 and 2 bits, for tables of eight bytes that PRMT looks up. */
+/* Bytes split into parts of 3, 3 and 2 bits, for tables of eight bytes that PRMT looks up. */
 #pragma once
 
 #include "word.cuh"
 
 namespace gfk {
 
-/* The indices of two words a and b. Eight of 3 bits fill the nibbles of a word, a's in the lower
- * ones; PRMT takes four, so what is looked up comes interleaved: a0 b0 a1 b1 from the lower half of
- * an index word, a2 b2 a3 b3 from the upper one. */
-struct ThreeBits {
+/* The indices of two words a and b. Eight indices of 3 bits fill the nibbles of a word, a's in the
+ * lower nibbles. A PRMT takes four nibbles, so the looked-up bytes are interleaved: a0 b0 a1 b1
+ * from the lower half of an index word, a2 b2 a3 b3 from the upper half. */
+struct Indices332 {
     uint32_t low, middle, high;
 
     __device__ void set(uint32_t a, uint32_t b) {
@@ -21,20 +21,20 @@ struct ThreeBits {
     }
 };
 
-/* The indices of N words, two at a time; a single word has 0 beside it. */
+/* The indices of N words, two at a time; a single word is paired with 0. */
 template <int N>
-struct AllThreeBits {
+struct AllIndices332 {
     static constexpr int pairs = (N + 1) / 2;
-    ThreeBits pair[pairs];
+    Indices332 pair[pairs];
 
-    __device__ explicit AllThreeBits(const uint32_t (&x)[N]) {
+    __device__ explicit AllIndices332(const uint32_t (&x)[N]) {
 #pragma unroll
         for (int k = 0; k < pairs; k++)
             pair[k].set(x[2 * k], N == 1 ? 0 : x[(2 * k + 1) % N]);
     }
 };
 
-/* Interleaved words back in order; S is 1 when only byte 0 of one word is wanted. */
+/* Puts interleaved words back in order; S is 1 when only byte 0 of one word is needed. */
 template <int N, int S>
 __device__ inline void sort_interleaved(const uint32_t (&sum)[S], uint32_t (&y)[N]) {
 #pragma unroll

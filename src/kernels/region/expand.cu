@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prepare: the tables of one constant, expanded from its basis into the caller's workspace. */
+#include "kernels/common/basis.cuh"
 #include "kernels/common/launch.cuh"
 
 namespace {

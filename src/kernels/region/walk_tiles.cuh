@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How an optimized kernel walks a region: 16-byte chunks of dst, several per thread, all loads
- * issued before the first use; whatever does not fill a chunk goes symbol by symbol.
+/* How an optimized kernel walks a region: a thread takes several vectors of a tile and issues all
+ * loads before the first use. Symbols outside whole vectors of dst go one by one.
  *
  * An Op is a struct with
- *   static constexpr int w, threads (per block), vectors (16-byte chunks per thread and tile)
+ *   static constexpr int w, threads (per block), vectors (per thread and tile)
  *   static constexpr int blocks       per multiprocessor, which the registers must allow
  *   static constexpr bool persistent  a block fills its tables once and then takes many tiles; else
  *                                     it takes one
+ *   static constexpr size_t fill_from persistent ops: shorter regions go to another op
  *   struct Params                     by value, in the constant bank
  *   struct Shared                     what it keeps in shared memory (OpNoShared if nothing)
  *   __device__ static void fill(const Params &, Shared &)     by all threads, before the first use
  *   __device__ Op(const Params &, Shared &)
  *   template <int N> __device__ void apply(uint32_t (&x)[N])  N words become their products. For
- *                                      N = 1 latency counts, not throughput: there may be an
- * overload static constexpr size_t fill_from  if persistent: regions of fewer bytes go to another
- * op
+ *                                     N = 1 latency counts; an overload may serve it
  */
 #pragma once
 
 #include <type_traits>
 
+#include "host/region/kernel.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/common/word.cuh"
+#include "kernels/common/vector_io.cuh"
 
 namespace gfk {
 
 struct OpNoShared {};
 
-/* A region, divided. The body is `chunks` 16-byte chunks whose addresses in dst are multiples of
- * 16; the edges are the bytes [0, body) and [tail, bytes). A chunk's bytes come from a window of 16
- * source bytes that begins at a symbol: dst_shift bytes before the chunk, because a misaligned dst
- * may cut a symbol in two. Windows begin src_shift bytes behind a multiple of 16, so they take one
- * aligned load, or two when they are shifted. */
+/* A region, divided. The body is `vectors` vectors of dst, aligned in memory; the edges are the
+ * bytes [0, body) and [tail, bytes). A vector of dst is computed from a window of 16 source bytes,
+ * which begins at a symbol: dst_shift bytes before the vector, because a misaligned dst may cut a
+ * symbol in two. Windows begin src_shift bytes behind an aligned address, so a window takes one
+ * aligned load, or two where src_shift is not 0. */
 struct Division {
     const uint8_t *src, *first_load; /* of the first window */
-    uint8_t *dst, *first_chunk;
-    uint64_t bytes, body, tail, chunks, full_tiles;
+    uint8_t *dst, *first_vector;
+    uint64_t bytes, body, tail, vectors, full_tiles;
     unsigned src_shift, dst_shift;
 
     bool aligned() const { return src_shift == 0 && dst_shift == 0; }
-    /* Chunks that a warp writes: when symbols are cut, a chunk needs the first word of the next
-     * window, so a warp's last window only lends its own. */
-    __host__ __device__ unsigned warp_chunks(unsigned vectors) const {
-        return 32 * vectors - (dst_shift != 0);
+    /* Vectors that a warp writes, of `per_thread` windows in each thread. Where symbols are cut, a
+     * vector needs the first word of the next window, so the warp's last window writes nothing. */
+    __host__ __device__ unsigned warp_vectors(unsigned per_thread) const {
+        return 32 * per_thread - (dst_shift != 0);
     }
 };
 
@@ -55,56 +55,42 @@ inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned th
     uint64_t body = (16 - (uintptr_t)d.dst % 16) % 16;
     d.dst_shift = (unsigned)(body % symbol);
     d.src_shift = (unsigned)(((uintptr_t)d.src + body - d.dst_shift) % 16);
-    if (body < d.dst_shift + d.src_shift) /* the first window's loads would begin before src */
+    if (body < d.dst_shift + d.src_shift) /* the first load would begin before src */
         body += 16;
     const uint64_t skipped = body - d.dst_shift - d.src_shift;
     const uint64_t loads = d.bytes > skipped ? (d.bytes - skipped) / 16 : 0;
     const uint64_t extra = (d.src_shift != 0) + (d.dst_shift != 0);
-    /* In place, the next window may be gone when a cut symbol needs it: then no body at all. */
+    /* In place, where symbols are cut, a window may be overwritten before its neighbour has read
+     * it: there is no body then. */
     if (loads > extra && !(d.dst_shift != 0 && call->src == call->dst))
-        d.chunks = loads - extra;
-    d.body = d.chunks ? body : d.bytes;
-    d.tail = d.chunks ? body + 16 * d.chunks : d.bytes;
-    d.full_tiles = d.chunks / (threads / 32 * d.warp_chunks(vectors));
+        d.vectors = loads - extra;
+    d.body = d.vectors ? body : d.bytes;
+    d.tail = d.vectors ? body + 16 * d.vectors : d.bytes;
+    d.full_tiles = d.vectors / (threads / 32 * d.warp_vectors(vectors));
     d.first_load = d.src + skipped;
-    d.first_chunk = d.dst + d.body;
+    d.first_vector = d.dst + d.body;
     return d;
 }
 
-__device__ inline uint4 load16(const uint8_t *p) {
-    return *(const uint4 *)p;
-}
-
-__device__ inline void store16(uint8_t *p, const uint32_t *x) {
-    *(uint4 *)p = make_uint4(x[0], x[1], x[2], x[3]);
-}
-
-__device__ inline void unpack(uint4 v, uint32_t *x) {
-    x[0] = v.x;
-    x[1] = v.y;
-    x[2] = v.z;
-    x[3] = v.w;
-}
-
-/* Of each pair of vectors, eight words, the four from word K and `bits` bits on. */
+/* Words K to K + 3 of each pair of vectors lo, hi, shifted by `bits` bits. */
 template <int K, int V>
-__device__ inline void shift_words(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned bits,
+__device__ inline void shift_words(const Vector (&lo)[V], const Vector (&hi)[V], unsigned bits,
                                    uint32_t *x) {
 #pragma unroll
     for (int v = 0; v < V; v++) {
-        uint32_t a[8];
-        unpack(lo[v], a);
-        unpack(hi[v], a + 4);
+        const uint32_t a[8] = {lo[v][0], lo[v][1], lo[v][2], lo[v][3],
+                               hi[v][0], hi[v][1], hi[v][2], hi[v][3]};
 #pragma unroll
         for (int i = 0; i < 4; i++)
             x[4 * v + i] = funnel(a[i + K], a[i + K + 1], bits);
     }
 }
 
-/* The same from byte `shift`, 0 to 15, on. One branch that all threads take alike: the vectors are
- * inside it, or the compiler would compute all four cases and select. */
+/* The 16 bytes of each pair of vectors from byte `shift`, 0 to 15, on. All threads take the same
+ * branch. The loop over vectors is inside the branch, or the compiler would compute all four cases
+ * and select. */
 template <int V>
-__device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned shift,
+__device__ inline void shift_windows(const Vector (&lo)[V], const Vector (&hi)[V], unsigned shift,
                                      uint32_t *x) {
     const unsigned bits = 8 * (shift % 4);
     switch (shift / 4) {
@@ -119,8 +105,8 @@ __device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V],
     }
 }
 
-/* The symbols that the edges touch, by the blocks from `block` = 0 to `blocks` - 1; of a symbol
- * that is cut in two only the bytes outside the body are written. */
+/* The symbols that the edges touch, by blocks 0 to `blocks` - 1. Of a symbol that is cut in two
+ * only the bytes outside the body are written. */
 template <class Op, bool Xor>
 __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks) {
     constexpr int size = Op::w / 8;
@@ -145,57 +131,56 @@ __device__ void edges(Op &op, const Division &d, unsigned block, unsigned blocks
     }
 }
 
-/* A thread's chunks of one tile: the first one's index, and the distance to the next. Aligned, they
- * are a block apart; else a warp's are in one piece, so that only its last window lacks a
- * neighbour.
- */
+/* A thread's vectors of one tile: the first one's index, and the distance to the next. Aligned
+ * vectors of a thread are a block apart. Otherwise a warp's vectors are contiguous, so that only
+ * its last window lacks a neighbour. */
 template <class Op, bool Aligned>
-struct Place {
+struct ThreadVectors {
     static constexpr unsigned step = Aligned ? Op::threads : 32;
     uint64_t first;
-    bool lends; /* the last vector is not written */
+    bool lends; /* the last window only lends a word to its neighbour */
 
-    __device__ Place(const Division &d, uint64_t tile) {
+    __device__ ThreadVectors(const Division &d, uint64_t tile) {
         if (Aligned) {
             first = tile * (Op::threads * Op::vectors) + threadIdx.x;
             lends = false;
         } else {
             const unsigned lane = threadIdx.x % 32;
             const uint64_t warp = tile * (Op::threads / 32) + threadIdx.x / 32;
-            first = warp * d.warp_chunks(Op::vectors) + lane;
+            first = warp * d.warp_vectors(Op::vectors) + lane;
             lends = d.dst_shift != 0 && lane == 31;
         }
     }
-    /* Is chunk v of this thread written? Unless the tile is full, the region may end before it. */
+    /* Does the thread write its vector v? Unless the tile is full, the body may end before it. */
     template <bool Full>
     __device__ bool writes(const Division &d, int v) const {
-        return (Full || first + v * step < d.chunks) && !(lends && v == Op::vectors - 1);
+        return (Full || first + v * step < d.vectors) && !(lends && v == Op::vectors - 1);
     }
 };
 
-/* Loads and stores of one tile. Only a tile that is not full is compared with the number of chunks.
- */
+/* Loads and stores of one tile. Only a tile that is not full is compared with the body's end. */
 template <class Op, bool Aligned, bool Full>
 __device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *x) {
-    const Place<Op, Aligned> place(d, tile);
-    const uint8_t *p = d.first_load + 16 * place.first;
+    const ThreadVectors<Op, Aligned> mine(d, tile);
+    const uint8_t *p = d.first_load + 16 * mine.first;
     if (Aligned) {
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++)
-            if (Full || place.first + v * place.step < d.chunks)
-                unpack(load16(p + 16 * v * place.step), x + 4 * v);
+            if (Full || mine.first + v * mine.step < d.vectors)
+                load_vector(p + 16 * v * mine.step, x + 4 * v);
     } else {
-        /* One window more than chunks when symbols are cut; none without a body. */
-        const uint64_t windows = d.chunks ? d.chunks + (d.dst_shift != 0) : 0;
-        uint4 lo[Op::vectors], hi[Op::vectors];
+        /* One window more than vectors where symbols are cut; no window without a body. */
+        const uint64_t windows = d.vectors ? d.vectors + (d.dst_shift != 0) : 0;
+        Vector lo[Op::vectors], hi[Op::vectors];
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++) {
-            lo[v] = hi[v] = make_uint4(0, 0, 0, 0);
-            if (Full || place.first + v * place.step < windows) {
-                const uint4 *window = (const uint4 *)(p + 16 * v * place.step);
-                lo[v] = window[0]; /* neighbours share a load: leave it in L1 */
+            clear(lo[v]);
+            clear(hi[v]);
+            if (Full || mine.first + v * mine.step < windows) {
+                const uint8_t *window = p + 16 * v * mine.step;
+                load_vector(window, lo[v]); /* neighbours share a load: leave it in L1 */
                 if (d.src_shift)
-                    hi[v] = window[1];
+                    load_vector(window + 16, hi[v]);
             }
         }
         shift_windows(lo, hi, d.src_shift, x);
@@ -204,24 +189,25 @@ __device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *
 
 template <class Op, bool Aligned, bool Full>
 __device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old) {
-    const Place<Op, Aligned> place(d, tile);
-    const uint8_t *p = d.first_chunk + 16 * place.first;
+    const ThreadVectors<Op, Aligned> mine(d, tile);
+    const uint8_t *p = d.first_vector + 16 * mine.first;
 #pragma unroll
     for (int v = 0; v < Op::vectors; v++)
-        if (place.template writes<Full>(d, v))
-            unpack(load16(p + 16 * v * place.step), old + 4 * v);
+        if (mine.template writes<Full>(d, v))
+            load_vector(p + 16 * v * mine.step, old + 4 * v);
 }
 
 template <class Op, bool Xor, bool Aligned, bool Full>
 __device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x,
                              const uint32_t *old) {
-    const Place<Op, Aligned> place(d, tile);
-    uint8_t *p = d.first_chunk + 16 * place.first;
+    const ThreadVectors<Op, Aligned> mine(d, tile);
+    uint8_t *p = d.first_vector + 16 * mine.first;
 #pragma unroll
     for (int v = 0; v < Op::vectors; v++) {
         uint32_t y[4] = {x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]};
         if (!Aligned && Op::w > 8) {
-            /* The next window: the next lane's, and for the last lane the first lane's next. */
+            /* Word 0 of the next window, which is the next lane's; after the last lane's comes the
+             * first lane's next window. */
             const bool last = v + 1 == Op::vectors;
             const uint32_t lent = threadIdx.x % 32 || last ? y[0] : x[last ? 0 : 4 * (v + 1)];
             const uint32_t next = __shfl_sync(0xffffffff, lent, threadIdx.x + 1);
@@ -234,8 +220,8 @@ __device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x
             for (int i = 0; i < 4; i++)
                 y[i] ^= old[4 * v + i];
         }
-        if (place.template writes<Full>(d, v))
-            store16(p + 16 * v * place.step, y);
+        if (mine.template writes<Full>(d, v))
+            store_vector<true>(p + 16 * v * mine.step, y);
     }
 }
 

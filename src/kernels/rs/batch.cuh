@@ -59,7 +59,7 @@ __device__ inline void load(const Place &place, bool simple, unsigned lane,
         for (int u = 0; u < K::units; u++)
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_whole<true, Load::once>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+                load_vector<true, Load::once>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
         return;
     }
 #pragma unroll
@@ -67,12 +67,12 @@ __device__ inline void load(const Place &place, bool simple, unsigned lane,
         if (place.whole(cell[u])) {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_whole<false>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+                load_vector<false>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
         } else {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_part(in[s] + 16 * (uint64_t)cell[u], place.first(cell[u]), place.last(cell[u]),
-                          x[u][s]);
+                load_partial(in[s] + 16 * (uint64_t)cell[u], place.first(cell[u]),
+                             place.last(cell[u]), x[u][s]);
         }
     }
 }
@@ -91,7 +91,7 @@ __device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simpl
             *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
     } else {
         const Place place = find(job, task, K::cells);
-        store_part(p, place.first(cell), place.last(cell), part, words);
+        store_partial(p, place.first(cell), place.last(cell), part, words);
     }
 }
 
@@ -270,9 +270,9 @@ __global__ __launch_bounds__(threads) void words(const __grid_constant__ gfk_bat
             const uint8_t *p = load_address(place.in_image, i) + 16 * (uint64_t)cell;
             uint32_t x[4];
             if (whole)
-                load_whole<false>(p, x);
+                load_vector<false>(p, x);
             else
-                load_part(p, place.first(cell), place.last(cell), x);
+                load_partial(p, place.first(cell), place.last(cell), x);
 #pragma unroll
             for (unsigned j = 0; j < words_outputs; j++)
                 if (first + j < rows)
@@ -283,8 +283,9 @@ __global__ __launch_bounds__(threads) void words(const __grid_constant__ gfk_bat
 #pragma unroll
         for (unsigned j = 0; j < words_outputs; j++)
             if (first + j < rows)
-                store_part(load_address(place.in_image, job.cols + first + j) + 16 * (uint64_t)cell,
-                           place.first(cell), place.last(cell), 0, sum[j]);
+                store_partial(load_address(place.in_image, job.cols + first + j) +
+                                  16 * (uint64_t)cell,
+                              place.first(cell), place.last(cell), 0, sum[j]);
     }
 }
 

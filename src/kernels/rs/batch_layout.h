@@ -92,35 +92,6 @@ GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_cel
     return true;
 }
 
-/* The bytes [first, last) of a cell at any address; the others become zero. */
-GFK_BOTH void load_part(const uint8_t *p, unsigned first, unsigned last, uint32_t (&x)[4]) {
-    GFK_UNROLL
-    for (unsigned i = 0; i < 16; i++) {
-        const uint32_t byte = i >= first && i < last ? p[i] : 0;
-        x[i / 4] = (i % 4 ? x[i / 4] : 0) | byte << (8 * (i % 4));
-    }
-}
-
-/* The bytes [first, last) of a cell at any address, of which x is all, or the words from `part` on.
- */
-template <int N>
-GFK_BOTH void store_part(uint8_t *p, unsigned first, unsigned last, unsigned part,
-                         const uint32_t (&x)[N]) {
-    if ((uintptr_t)p % 4 == 0 && first <= part && last >= part + 4 * N) {
-        GFK_UNROLL
-        for (unsigned i = 0; i < N; i++)
-            ((uint32_t *)(void *)(p + part))[i] = x[i];
-        return;
-    }
-    GFK_UNROLL
-    for (unsigned n = 0; n < N; n++) {
-        uint32_t word = x[n];
-        for (unsigned i = part + 4 * n; i < part + 4 * n + 4; i++, word >>= 8)
-            if (i >= first && i < last)
-                p[i] = (uint8_t)word;
-    }
-}
-
 /* Adds c * x to the sum, for every symbol of the words: c * 2^b where bit b is set. A symbol that
  * is 0 or 1, times c, stays inside its symbol. */
 template <int W>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "batch.cuh"
-#include "kernels/common/copy_bulk.cuh"
+#include "kernels/common/copy_async.cuh"
 
 namespace gfk {
 namespace batch {

@@ -5,6 +5,7 @@
 #include "host/product/engine.h"
 #include "host/rs/locate/locate.h"
 #include "kernels/common/launch.cuh"
+#include "kernels/common/vector_io.cuh"
 
 namespace {
 
@@ -20,7 +21,7 @@ static_assert(sizeof(Count) == sizeof(uint64_t), "");
 struct Job {
     gfk_locate_code code;
     uint64_t bytes;
-    const uint32_t *marks;
+    const uint32_t *mismatch_map;
     gfk_rs_verdict *verdict;
     uint64_t *counts;
     bool repair, spaced;
@@ -41,27 +42,13 @@ __device__ uint8_t *region(const Job &job, uint32_t i) {
                           : job.parity + (i - job.code.k) * job.parity_stride;
 }
 
-__device__ uint32_t get(const uint8_t *p, unsigned w) {
-    uint32_t x = p[0];
-    if (w >= 16)
-        x |= (uint32_t)p[1] << 8;
-    if (w == 32)
-        x |= (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-    return x;
-}
-
-__device__ void add(uint8_t *p, unsigned w, uint32_t value) {
-    for (unsigned b = 0; b < w / 8; b++)
-        p[b] ^= (uint8_t)(value >> (8 * b));
-}
-
 __device__ bool differs(const Job &job, uint64_t offset, gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     uint32_t any = 0;
     for (uint32_t j = 0; j < c.m; j++)
-        *gfk_word(state, j) = get(region(job, c.k + j) + offset, c.field.w);
+        *gfk_word(state, j) = gfk::load_bytes(region(job, c.k + j) + offset, c.field.w / 8);
     for (uint32_t i = 0; i < c.k; i++) {
-        const uint32_t symbol = get(region(job, i) + offset, c.field.w);
+        const uint32_t symbol = gfk::load_bytes(region(job, i) + offset, c.field.w / 8);
         for (uint32_t j = 0; j < c.m; j++)
             *gfk_word(state, j) ^= gfk_times(&c.field, c.matrix[(size_t)j * c.k + i], symbol);
     }
@@ -87,13 +74,13 @@ __device__ void locate_position(const Job &job, uint64_t offset, gfk_locate_stat
         const uint32_t which = *gfk_error_region(&job.code, state, e);
         count(job.counts, which);
         if (job.repair)
-            add(region(job, which) + offset, job.code.field.w,
-                *gfk_error_value(&job.code, state, e));
+            gfk::store_bytes(region(job, which) + offset, job.code.field.w / 8,
+                             *gfk_error_value(&job.code, state, e), true);
     }
 }
 
 __device__ bool marked(const Job &job, uint64_t piece) {
-    return job.marks[piece << piece_shift >> GFK_LOCATE_CHUNK_SHIFT] != 0;
+    return job.mismatch_map[piece << piece_shift >> GFK_LOCATE_CHUNK_SHIFT] != 0;
 }
 
 __device__ void locate_piece(const Job &job, uint64_t piece, gfk_locate_state state, Found &found) {
@@ -135,7 +122,7 @@ __global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ J
 struct Blank {
     gfk_rs_verdict *verdict;
     uint64_t *counts;
-    uint32_t *marks;
+    uint32_t *mismatch_map;
     uint64_t count_words, mark_words;
 };
 
@@ -149,24 +136,25 @@ __global__ void clear(const __grid_constant__ Blank blank) {
     for (uint64_t i = first; i < blank.count_words; i += step)
         blank.counts[i] = 0;
     for (uint64_t i = first; i < blank.mark_words; i += step)
-        blank.marks[i] = 0;
+        blank.mismatch_map[i] = 0;
 }
 
 size_t mark_bytes(const gfk_locate_call *call) {
     const uint64_t chunk = UINT64_C(1) << GFK_LOCATE_CHUNK_SHIFT;
-    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->marks;
+    return (size_t)((call->bytes + chunk - 1) / chunk) * sizeof *call->mismatch_map;
 }
 
 } // namespace
 
 extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
-    const Blank blank = {call->verdict, call->counts, call->marks,
+    const Blank blank = {call->verdict, call->counts, call->mismatch_map,
                          (uint64_t)call->code.k + call->code.m, mark_bytes(call) / 4};
     return gfk::launch(clear, 64, 256, 0, call->stream, blank);
 }
 
 extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
-    return gfk::status_of(cudaMemsetAsync(call->marks, 0xff, mark_bytes(call), call->stream));
+    return gfk::status_of(
+        cudaMemsetAsync(call->mismatch_map, 0xff, mark_bytes(call), call->stream));
 }
 
 extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
@@ -175,7 +163,7 @@ extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     Job job = {};
     job.code = c;
     job.bytes = call->bytes;
-    job.marks = call->marks;
+    job.mismatch_map = call->mismatch_map;
     job.verdict = call->verdict;
     job.counts = call->counts;
     job.repair = call->repair;
@@ -195,7 +183,7 @@ extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     while (threads > 1 && threads * state > shared_limit - sizeof(Found))
         threads /= 2;
     const uint64_t piece = UINT64_C(1) << piece_shift;
-    /* Where nothing is wrong, all that is left is to look at the marks. */
+    /* Where nothing is wrong, all that is left is to read the map. */
     const uint64_t pieces = (call->bytes + piece - 1) / piece;
     return gfk::launch(locate, pieces < most_blocks ? pieces : most_blocks, threads,
                        threads * state, call->stream, job);

@@ -144,9 +144,9 @@ static gfk_status run(const gfk_product_call *call) {
         gfk_xor_shape shape =
             gfk_xor_cut(&s->target, info->field.w, regions, count,
                         left < GFK_XOR_LONGEST ? left : GFK_XOR_LONGEST, call->accumulate);
-        if (call->marks != NULL) {
+        if (call->mismatch_map != NULL) {
             shape.mode = GFK_XOR_CHECK;
-            shape.marks = (uint64_t)(uintptr_t)call->marks;
+            shape.mismatch_map = (uint64_t)(uintptr_t)call->mismatch_map;
             shape.origin += done;
             shape.shift = call->shift;
         }

@@ -23,8 +23,9 @@ typedef struct gfk_xor_shape {
     uint32_t edges;     /* symbols in front and behind; at most `threads` */
     uint32_t mode;      /* what becomes of the outputs */
     uint32_t unaligned; /* 1: units are single words at any address */
-    uint64_t marks;     /* for GFK_XOR_CHECK: marks[o >> shift] becomes 1 where an output differs */
-    uint64_t origin;    /* o of unit 0 */
+    /* for GFK_XOR_CHECK: mismatch_map[o >> shift] becomes 1 where an output differs */
+    uint64_t mismatch_map;
+    uint64_t origin; /* o of unit 0 */
     uint32_t shift;
 } gfk_xor_shape;
 

@@ -20,7 +20,7 @@ static size_t round_up(size_t n, size_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
-/* How a stripe is cut into cells: see cells.cuh. What is not aligned is loaded by words that may
+/* How a stripe is cut into cells: see extent.cuh. What is not aligned is loaded by words that may
  * reach three bytes beyond either end of a cell, so the outermost cells do not count as whole. */
 static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
     const gfk_batch_pattern *pattern = &plan->patterns[stripe->pattern];

@@ -63,7 +63,7 @@ static void host_clear(const gfk_locate_call *call) {
     call->verdict->first_corrupt = UINT64_MAX;
     memset(call->counts, 0, ((size_t)call->code.k + call->code.m) * sizeof *call->counts);
     if (call->bytes != 0)
-        memset(call->marks, 0, chunks_of(call->bytes) * sizeof *call->marks);
+        memset(call->mismatch_map, 0, chunks_of(call->bytes) * sizeof *call->mismatch_map);
 }
 
 static void host_run(const gfk_locate_call *call, uint32_t *words) {
@@ -72,7 +72,7 @@ static void host_run(const gfk_locate_call *call, uint32_t *words) {
     const size_t in_chunk = ((size_t)1 << GFK_LOCATE_CHUNK_SHIFT) / size;
     const size_t symbols = call->bytes / size;
     for (size_t first = 0; first < symbols; first += in_chunk) {
-        if (call->marks[first / in_chunk] == 0)
+        if (call->mismatch_map[first / in_chunk] == 0)
             continue;
         const size_t end = symbols - first < in_chunk ? symbols : first + in_chunk;
         for (size_t i = first; i < end; i++)
@@ -116,7 +116,7 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
     const size_t k = code->info.k, m = code->info.m, bytes = call->bytes;
     const gfk_span spans[] = {{call->verdict, sizeof *call->verdict},
                               {call->counts, (k + m) * sizeof *call->counts},
-                              {call->marks, workspace_bytes}};
+                              {call->mismatch_map, workspace_bytes}};
     for (size_t a = 0; a < 3; a++) {
         if (spans[a].bytes == 0)
             continue;
@@ -137,9 +137,10 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
 
 static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
     const size_t needed = workspace_of(code->locator, call->bytes);
-    if (needed > (call->marks ? workspace_bytes : 0))
+    if (needed > (call->mismatch_map ? workspace_bytes : 0))
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if ((uintptr_t)call->marks % 256 != 0 || (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
+    if ((uintptr_t)call->mismatch_map % 256 != 0 ||
+        (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
         (uintptr_t)call->counts % sizeof(uint64_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_status status = gfk_product_check_arguments(code->encoder, call->data, call->parity,
@@ -175,7 +176,8 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         host_clear(&call);
     if (bytes == 0 || status != GFK_STATUS_SUCCESS)
         return status;
-    status = gfk_rs_check(code, data, parity, bytes, call.marks, GFK_LOCATE_CHUNK_SHIFT, stream);
+    status =
+        gfk_rs_check(code, data, parity, bytes, call.mismatch_map, GFK_LOCATE_CHUNK_SHIFT, stream);
     if (status == GFK_STATUS_NOT_SUPPORTED &&
         on_device) /* the engine cannot check so wide a code */
         status = gfk_locate_device_mark(&call);

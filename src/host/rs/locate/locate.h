@@ -279,7 +279,7 @@ typedef struct gfk_locate_call {
     bool repair;
     gfk_rs_verdict *verdict;
     uint64_t *counts;
-    uint32_t *marks; /* for every chunk */
+    uint32_t *mismatch_map; /* for every chunk */
     gfk_stream_t stream;
 } gfk_locate_call;
 
@@ -292,7 +292,7 @@ extern "C" {
 bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
                   uint32_t *points, uint32_t *multipliers);
 
-/* locate.cu, asynchronous on call->stream: clear verdict, counts and marks; mark all chunks; go
+/* locate.cu, asynchronous on call->stream: clear verdict, counts and map; mark all chunks; go
  * through the marked ones. */
 gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
 gfk_status gfk_locate_device_mark(const gfk_locate_call *call);

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "bmma_layout.h"
-#include "kernels/product/cut_cells.cuh"
+#include "kernels/product/extent.cuh"
 
 namespace gfk {
 namespace bmma {
@@ -129,7 +129,7 @@ __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
 
 /* Where all regions are. */
 template <size_t Inputs, size_t Outputs>
-struct Job : Walk {
+struct Job : Extent {
     const uint32_t *matrix;       /* the layout's table */
     const uint32_t *coefficients; /* for the cut cells: rows * stride */
     uint32_t stride;              /* columns of the whole matrix */
@@ -174,8 +174,8 @@ __global__ __launch_bounds__(K::threads,
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = lane / T::lanes * 16;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * unit_bytes;
@@ -192,7 +192,7 @@ __global__ __launch_bounds__(K::threads,
         const uint64_t cell = unit + mine < end ? unit + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_whole<true>(in[s] + cell, x[s]);
+            load_vector<true>(in[s] + cell, x[s]);
     };
     uint32_t x[T::slots][4];
     load(at, x);
@@ -216,7 +216,7 @@ __global__ __launch_bounds__(K::threads,
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
                 const uint64_t cell = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-                store_words<true, true>(job.out[output] + cell, words, job.sink, cell - job.phase);
+                job.epilogue.store<true, true>(job.out[output] + cell, words, cell - job.phase);
             }
         }
         at += stride;
@@ -262,7 +262,7 @@ __device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned 
         uint32_t x[T::slots][4];
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_whole<K::aligned, K::load>(
+            load_vector<K::aligned, K::load>(
                 job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + cell, x[s]);
         arrange<T>(x, a[u]);
     }
@@ -296,7 +296,7 @@ __device__ inline void add_group(const uint32_t (&a)[K::units][K::T::symbols][K:
 /* Writes, or compares, what a group has become. */
 template <class K, class J>
 __device__ inline void finish_group(const J &job, uint64_t at, uint64_t end, unsigned group,
-                                    unsigned lane, const Sink &sink,
+                                    unsigned lane, const Epilogue &epilogue,
                                     uint32_t (&words)[K::units][K::T::words]) {
     using T = typename K::T;
     const unsigned output = T::w == 32 ? group : group * T::outputs + lane % T::lanes;
@@ -306,7 +306,7 @@ __device__ inline void finish_group(const J &job, uint64_t at, uint64_t end, uns
         uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
         if (output < job.rows && cell < end) {
             cell += T::w == 32 ? 4 * (lane % 4) : 0;
-            store_words<K::aligned, true>(job.out[output] + cell, words[u], sink, cell - job.phase);
+            epilogue.store<K::aligned, true>(job.out[output] + cell, words[u], cell - job.phase);
         }
     }
 }
@@ -317,8 +317,8 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
     constexpr unsigned step_bytes = 16 * T::cells * K::units;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     const uint32_t *matrix = job.matrix;
     if constexpr (K::table != 0) {
@@ -335,8 +335,8 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
         for (unsigned pass = 0; pass < (K::table ? 1 : job.passes); pass++) {
             uint32_t a[K::units][T::symbols][T::steps];
             gather<K>(job, at, end, pass, lane, a);
-            Sink sink = job.sink;
-            sink.accumulate |= pass != 0;
+            Epilogue epilogue = job.epilogue;
+            epilogue.accumulate |= pass != 0;
             const uint32_t *group = matrix + (K::table ? 0 : pass * job.pass_words);
             uint32_t b[2][T::pair_registers];
             load_pair<T, K::table != 0>(group, 0, lane, b[0]);
@@ -346,7 +346,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void wide(const __grid_const
                     j + 1 < job.groups ? group + T::group_registers * 32 : group;
                 uint32_t words[K::units][T::words] = {};
                 add_group<K>(a, group, following, lane, b, words);
-                finish_group<K>(job, at, end, j, lane, sink, words);
+                finish_group<K>(job, at, end, j, lane, epilogue, words);
                 group = following;
             }
         }
@@ -364,8 +364,8 @@ __global__ __launch_bounds__(K::threads,
     constexpr unsigned step_bytes = 16 * T::cells * K::units;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * step_bytes;
     for (uint64_t at = 16 * job.first + thread / 32 * step_bytes; at < end; at += stride)
@@ -379,7 +379,7 @@ __global__ __launch_bounds__(K::threads,
                 load_pair<T>(group, 0, lane, b[0]);
                 add_group<K>(a, group, group, lane, b, words);
             }
-            finish_group<K>(job, at, end, j, lane, job.sink, words);
+            finish_group<K>(job, at, end, j, lane, job.epilogue, words);
         }
 }
 

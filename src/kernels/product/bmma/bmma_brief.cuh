@@ -43,12 +43,12 @@ struct BriefHead {
     uint32_t to_out[brief_outputs], to_in[brief_inputs];
 };
 
-struct BriefJob : BriefHead, Walk {
+struct BriefJob : BriefHead, Extent {
     const uint32_t *coefficients; /* for the cut cells: rows * cols */
 };
 
 /* The cut cells, by the same distances. */
-struct BriefEnds : Walk {
+struct BriefEnds : Extent {
     template <class Byte>
     struct Regions {
         Byte *base;
@@ -60,7 +60,7 @@ struct BriefEnds : Walk {
     const uint32_t *coefficients;
 
     __device__ explicit BriefEnds(const BriefJob &job)
-        : Walk(job), in{job.base - 16 * job.first, job.to_in},
+        : Extent(job), in{job.base - 16 * job.first, job.to_in},
           out{job.base - 16 * job.first, job.to_out}, coefficients(job.coefficients) {}
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return coefficients[(uint64_t)j * cols + i];
@@ -84,7 +84,8 @@ __global__ __launch_bounds__(K::threads,
             /* Beyond the last whole cell a lane loads that one again, and does not store. */
 #pragma unroll
             for (int u = 0; u < K::units; u++)
-                load_early(in + min(at + u * K::unit_bytes, job.end - K::cell_bytes), x[u][s]);
+                load_vector<true, Load::early>(
+                    in + min(at + u * K::unit_bytes, job.end - K::cell_bytes), x[u][s]);
         }
         uint32_t b[K::groups][T::pairs][T::pair_registers];
 #pragma unroll
@@ -116,14 +117,14 @@ __global__ __launch_bounds__(K::threads,
                 const unsigned to = cell + 4 * T::lane_word((int)lane);
                 uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
                 if (job.reads)
-                    store_words<true, true>(out, words, job.sink, 16 * job.first + to - job.phase);
+                    job.epilogue.store<true, true>(out, words, 16 * job.first + to - job.phase);
                 else
-                    store_words<true, false>(out, words, job.sink, 0);
+                    job.epilogue.store<true, false>(out, words, 0);
             }
         }
     }
     if (job.cut)
-        cut_cells<T::w>(BriefEnds(job), thread, gridDim.x * K::threads);
+        multiply_partial<T::w>(BriefEnds(job), thread, gridDim.x * K::threads);
 }
 
 } // namespace bmma

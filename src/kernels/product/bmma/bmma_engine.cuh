@@ -27,7 +27,7 @@ struct Row {
     void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix);
     gfk_status (*prepare)(); /* once, before the first run on a device; NULL: nothing */
-    gfk_status (*run)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
+    gfk_status (*run)(const gfk_product_call *call, const Vectors &cells, const uint32_t *matrix,
                       const uint32_t *coefficients);
 };
 
@@ -60,7 +60,7 @@ template <class K, class J>
 gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *call,
                       uint64_t unit_cells, size_t shared) {
     const uint64_t units = divide_up(job.count, unit_cells);
-    const uint64_t cut = cut_threads(job, K::T::w);
+    const uint64_t cut = partial_threads(job, K::T::w);
     uint64_t blocks = divide_up(units, K::threads / 32);
     if (blocks < divide_up(cut, K::threads))
         blocks = divide_up(cut, K::threads);
@@ -71,12 +71,12 @@ gfk_status launch_job(void (*kernel)(const J), J &job, const gfk_product_call *c
 }
 
 template <class K>
-gfk_status run_narrow(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+gfk_status run_narrow(const gfk_product_call *call, const Vectors &c, const uint32_t *matrix,
                       const uint32_t *coefficients) {
     using T = typename K::T;
     const gfk_product_info &info = call->product->info;
     NarrowJob job = {};
-    describe(job, call, c);
+    make_extent(job, call, c);
     job.matrix = matrix;
     job.coefficients = coefficients;
     job.rows = (uint32_t)info.rows;
@@ -114,14 +114,14 @@ inline bool fits_brief(const gfk_product_call *call) {
 }
 
 template <class K>
-gfk_status run_brief(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+gfk_status run_brief(const gfk_product_call *call, const Vectors &c, const uint32_t *matrix,
                      const uint32_t *coefficients) {
     using T = typename K::T;
     static_assert(T::inputs <= brief_inputs && K::groups * K::split * T::outputs <= brief_outputs);
     const gfk_product_info &info = call->product->info;
     const uintptr_t lowest = span_of(call).lowest;
     BriefJob job;
-    describe(job, call, c);
+    make_extent(job, call, c);
     job.coefficients = coefficients;
     job.rows = job.outputs = (uint32_t)info.rows;
     job.cols = (uint32_t)info.cols;
@@ -129,7 +129,7 @@ gfk_status run_brief(const gfk_product_call *call, const Cells &c, const uint32_
     job.matrix = matrix;
     job.end = (uint32_t)(16 * job.count);
     job.reads = reads_outputs(call);
-    job.cut = job.cut_head + job.cut_tail != 0;
+    job.cut = job.partial_head + job.partial_tail != 0;
     for (size_t j = 0; j < info.rows; j++)
         job.to_out[j] = (uint32_t)(((uintptr_t)gfk_region_address(call->out, j) - lowest) / 16);
     for (size_t i = 0; i < (size_t)T::inputs; i++) {
@@ -140,20 +140,20 @@ gfk_status run_brief(const gfk_product_call *call, const Cells &c, const uint32_
     }
     const uint64_t warps = divide_up(job.end, K::unit_bytes * K::units) * K::split;
     uint64_t blocks = divide_up(warps, K::threads / 32);
-    const uint64_t cut = divide_up(cut_threads(job, T::w), K::threads);
+    const uint64_t cut = divide_up(partial_threads(job, T::w), K::threads);
     return launch(brief<K>, blocks > cut ? blocks : cut, K::threads, 0, call->stream, job);
 }
 
 /* As many launches as the pointers need. */
 template <class K>
-gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+gfk_status run_wide(const gfk_product_call *call, const Vectors &c, const uint32_t *matrix,
                     const uint32_t *coefficients) {
     using T = typename K::T;
     static_assert(wide_outputs % T::outputs == 0, "");
     constexpr size_t inputs = wide_inputs / T::inputs * T::inputs;
     const gfk_product_info &info = call->product->info;
     WideJob job;
-    describe(job, call, c);
+    make_extent(job, call, c);
     job.stride = (uint32_t)info.cols;
     job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
     for (size_t first_out = 0; first_out < info.rows; first_out += wide_outputs) {
@@ -173,7 +173,7 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
             job.matrix = matrix + first_in / T::inputs * job.pass_words +
                          first_out / T::outputs * group_words<T>();
             job.coefficients = coefficients + first_out * info.cols + first_in;
-            job.sink.accumulate = call->accumulate || first_in != 0;
+            job.epilogue.accumulate = call->accumulate || first_in != 0;
             const gfk_status status =
                 launch_job<K>(wide<K>, job, call, T::cells * K::units,
                               K::table ? 4 * job.groups * group_words<T>() : 0);
@@ -186,14 +186,14 @@ gfk_status run_wide(const gfk_product_call *call, const Cells &c, const uint32_t
 
 /* Compares, where run_wide would need several passes. */
 template <class T>
-gfk_status check_wide(const gfk_product_call *call, const Cells &c, const uint32_t *matrix,
+gfk_status check_wide(const gfk_product_call *call, const Vectors &c, const uint32_t *matrix,
                       const uint32_t *coefficients) {
     using K = Wide<T, 1, 128, 1, Trips::loop, false>;
     const gfk_product_info &info = call->product->info;
     if (info.cols > check_inputs)
         return GFK_STATUS_NOT_SUPPORTED;
     CheckJob job;
-    describe(job, call, c);
+    make_extent(job, call, c);
     job.stride = job.cols = (uint32_t)info.cols;
     job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
     job.passes = (uint32_t)divide_up(info.cols, T::inputs);
@@ -291,7 +291,7 @@ struct Engine {
     BriefRow brief[B];
     WideRow wide[M];
     /* Compares when the last wide kernel would need several passes. */
-    gfk_status (*check)(const gfk_product_call *call, const Cells &cells, const uint32_t *matrix,
+    gfk_status (*check)(const gfk_product_call *call, const Vectors &cells, const uint32_t *matrix,
                         const uint32_t *coefficients);
     size_t first_wide, last_wide; /* numbers of inputs that the wide kernels take first anyway */
 
@@ -369,7 +369,7 @@ struct Engine {
     gfk_status run(const gfk_product_call *call) const {
         const gfk_product_info &info = call->product->info;
         const Choice c = choose(info.rows, info.cols);
-        const Cells cells = cells_of(call);
+        const Vectors cells = vectors_of(call);
         const uint32_t *table = (const uint32_t *)call->product->tables;
         const uint32_t *brief_table = table + c.narrow_words;
         const uint32_t *wide_table = brief_table + c.brief_words[0] + c.brief_words[1];
@@ -382,7 +382,7 @@ struct Engine {
         if (cells.aligned && c.narrow && fits(*c.narrow, call->product->cc))
             return c.narrow->run(call, cells, table, coefficients);
         const Row &row = cells.aligned ? c.wide->aligned : c.wide->unaligned;
-        if (call->marks && info.cols > row.inputs)
+        if (call->mismatch_map && info.cols > row.inputs)
             return check(call, cells, wide_table, coefficients);
         return row.run(call, cells, wide_table, coefficients);
     }

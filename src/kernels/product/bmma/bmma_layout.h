@@ -28,16 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define GFK_BOTH __host__ __device__ inline
-#else
-#define GFK_BOTH inline
-#endif
-#ifdef __CUDA_ARCH__
-#define GFK_UNROLL _Pragma("unroll")
-#else
-#define GFK_UNROLL
-#endif
+#include "kernels/common/portable.h"
 
 namespace gfk {
 namespace bmma {

@@ -121,41 +121,30 @@ __device__ inline void multiply_tile(const uint32_t (&a)[T::symbols][T::steps], 
     }
 }
 
-/* 4, 8 or 16 bytes. */
-template <int N>
-__device__ inline void load_words(const uint8_t *p, uint32_t (&x)[N]) {
-    if constexpr (N == 1)
-        asm volatile("ld.global.u32 %0, [%1];" : "=r"(x[0]) : "l"(p));
-    else if constexpr (N == 2)
-        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "l"(p));
-    else
-        load_whole<true, Load::once>(p, x);
-}
-
 /* Words of an output are set, or added to what was there, or compared with it. */
 template <class K, int N>
-__device__ inline void put(const Sink &sink, uint8_t *p, uint64_t offset, uint32_t (&words)[N],
-                           const uint32_t (&old)[N]) {
+__device__ inline void put(const Epilogue &epilogue, uint8_t *p, uint64_t offset,
+                           uint32_t (&words)[N], const uint32_t (&old)[N]) {
     if constexpr (K::reads) {
         uint32_t any = 0;
 #pragma unroll
         for (int i = 0; i < N; i++)
             any |= words[i] ^= old[i];
-        if (sink.marks) {
+        if (epilogue.mismatch_map) {
             if (any)
-                sink.mark(offset, 4 * N);
+                epilogue.report(offset, 4 * N);
             return;
         }
     }
-    store_words<true, false>(p, words, sink, offset);
+    epilogue.store<true, false>(p, words, offset);
 }
 
 template <class K>
 __global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__ WideJob job) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     extern __shared__ __align__(128) uint4 table[];
     const uint32_t tiles = (uint32_t)__cvta_generic_to_shared(table);
@@ -224,14 +213,15 @@ __global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__
 #pragma unroll
             for (int group = 0; group < T::tile_groups; group++)
                 if (K::reads && has(group))
-                    load_words(output(group), old[group]);
+                    load_vector<true, T::cell_words == 4 ? Load::once : Load::early>(output(group),
+                                                                                     old[group]);
             uint32_t words[T::tile_groups][T::cell_words];
             multiply_tile<T>(a, b, c, words);
             b += T::tile_bytes / 16;
 #pragma unroll
             for (int group = 0; group < T::tile_groups; group++)
                 if (has(group))
-                    put<K>(job.sink, output(group), cell - job.phase, words[group], old[group]);
+                    put<K>(job.epilogue, output(group), cell - job.phase, words[group], old[group]);
         }
     }
 }

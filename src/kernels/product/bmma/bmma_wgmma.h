@@ -4,7 +4,7 @@
  * these do not. */
 #pragma once
 
-#include "kernels/product/cells.cuh"
+#include "kernels/product/extent.cuh"
 
 namespace gfk {
 namespace bmma {
@@ -14,12 +14,12 @@ struct Warpgroups {
     /* Of the shape's table, in 32-bit words; 0: no such kernel takes it, or none was built. */
     size_t (*words)(size_t rows, size_t cols);
     /* Of a shape that has one: is it the fastest for regions of this length? */
-    bool (*pays)(const gfk_product *product, const Cells &cells);
+    bool (*pays)(const gfk_product *product, const Vectors &cells);
     /* Uploads the table of a product on such a device to `table`, in device memory, 16-byte
      * aligned. */
     gfk_status (*create)(gfk_product_t product, uint32_t *table);
     /* Aligned cells only. */
-    gfk_status (*run)(const gfk_product_call *call, const Cells &cells, const uint32_t *table,
+    gfk_status (*run)(const gfk_product_call *call, const Vectors &cells, const uint32_t *table,
                       const uint32_t *coefficients);
 };
 extern const Warpgroups wgmma_w8, wgmma_w32;
@@ -57,7 +57,7 @@ gfk_status create(const E &engine, const Warpgroups &groups, gfk_product_t p) {
 template <class E>
 gfk_status run(const E &engine, const Warpgroups &groups, const gfk_product_call *call) {
     const gfk_product *p = call->product;
-    const Cells cells = cells_of(call);
+    const Vectors cells = vectors_of(call);
     if (!cells.aligned || !has_wgmma(groups, p) || !groups.pays(p, cells))
         return engine.run(call);
     const size_t rows = p->info.rows, cols = p->info.cols;

@@ -7,7 +7,7 @@
 
 #include "bmma_tables.h"
 #include "bmma_wgmma.h"
-#include "kernels/product/cut_cells.cuh"
+#include "kernels/product/extent.cuh"
 
 extern "C" {
 #include "host/device/device.h"
@@ -26,9 +26,9 @@ gfk_status allow_shared(void (*kernel)(const J, More...)) {
 
 /* Of kernel K, whose block takes so many bytes of a region at a time. */
 template <class K>
-uint64_t persistent_blocks(const Walk &job, const gfk_product_call *call, uint64_t block_bytes) {
+uint64_t persistent_blocks(const Extent &job, const gfk_product_call *call, uint64_t block_bytes) {
     const uint64_t units = divide_up(16 * job.count, block_bytes);
-    const uint64_t cut = divide_up(cut_threads(job, K::T::w), K::threads);
+    const uint64_t cut = divide_up(partial_threads(job, K::T::w), K::threads);
     const uint64_t most = (uint64_t)call->product->processors;
     const uint64_t blocks = units < cut ? cut : units;
     return blocks < most ? blocks : most;

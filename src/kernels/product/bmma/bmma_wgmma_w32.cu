@@ -74,7 +74,7 @@ size_t words_of(size_t rows, size_t cols) {
 }
 
 /* Every multiprocessor is to get enough. */
-bool pays(const gfk_product *p, const Cells &c) {
+bool pays(const gfk_product *p, const Vectors &c) {
     const Row *row = row_of(p->info.rows, p->info.cols);
     return 2 * 16 * c.count >= 5 * row->run_bytes * (uint64_t)p->processors;
 }
@@ -85,11 +85,11 @@ gfk_status create(gfk_product_t p, uint32_t *table) {
     return status == GFK_STATUS_SUCCESS ? upload_table(p, table, row->words, row->build) : status;
 }
 
-gfk_status run(const gfk_product_call *call, const Cells &c, const uint32_t *table,
+gfk_status run(const gfk_product_call *call, const Vectors &c, const uint32_t *table,
                const uint32_t *coefficients) {
     const gfk_product_info &info = call->product->info;
     NarrowJob job = {};
-    describe(job, call, c);
+    make_extent(job, call, c);
     job.matrix = table;
     job.coefficients = coefficients;
     job.rows = (uint32_t)info.rows;

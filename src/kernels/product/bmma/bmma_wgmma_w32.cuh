@@ -9,7 +9,7 @@
 
 #include "bmma.cuh"
 #include "bmma_wgmma_w32_layout.h"
-#include "kernels/common/copy_bulk.cuh"
+#include "kernels/common/copy_async.cuh"
 #include "wgmma.cuh"
 
 namespace gfk {
@@ -102,8 +102,8 @@ __global__ __launch_bounds__(K::threads, 1) void words(const __grid_constant__ N
                                                        const Ring ring) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     extern __shared__ __align__(128) uint4 table[];
     for (unsigned i = threadIdx.x; i < K::table_bytes / 16; i += K::threads)
@@ -162,7 +162,7 @@ __global__ __launch_bounds__(K::threads, 1) void words(const __grid_constant__ N
         });
         const uint64_t cell = at + mine;
         if (share < job.rows && cell < end)
-            store_words<true, true>(job.out[share] + cell, y, job.sink, cell - job.phase);
+            job.epilogue.store<true, true>(job.out[share] + cell, y, cell - job.phase);
     }
 }
 

@@ -79,7 +79,7 @@ size_t words_of(size_t rows, size_t cols) {
     return row ? divide_up(rows, 4) * row->group_words : 0;
 }
 
-bool pays(const gfk_product *p, const Cells &c) {
+bool pays(const gfk_product *p, const Vectors &c) {
     return p->info.cols > 32 || c.count >= brief_cells;
 }
 
@@ -91,12 +91,12 @@ gfk_status create(gfk_product_t p, uint32_t *table) {
                                         : status;
 }
 
-gfk_status run(const gfk_product_call *call, const Cells &c, const uint32_t *table,
+gfk_status run(const gfk_product_call *call, const Vectors &c, const uint32_t *table,
                const uint32_t *coefficients) {
     const gfk_product_info &info = call->product->info;
     const Row *row = row_of(info.rows, info.cols);
     WideJob job;
-    describe(job, call, c);
+    make_extent(job, call, c);
     job.cols = job.stride = (uint32_t)info.cols;
     job.passes = 1;
     job.pass_words = 0;

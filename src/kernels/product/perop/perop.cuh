@@ -8,7 +8,7 @@
 
 #include "host/base/poly.h"
 #include "host/device/device.h"
-#include "kernels/product/unit.cuh"
+#include "unit.cuh"
 
 namespace gfk {
 
@@ -71,14 +71,14 @@ constexpr size_t PEROP_STRIDED = (size_t)1 << 20;
  * by input, and for each input output by output. */
 template <class Op, int POINTERS>
 struct PeropParams {
-    Cells cells;
+    Vectors cells;
     uint64_t units, tiles;
     const uint32_t *field, *coefficients; /* of the launch's first panel */
     unsigned rows, cols;                  /* of this launch */
     size_t first_col, all_cols;
     unsigned panels;
     unsigned pass_inputs; /* inputs of a pass: their coefficients are in shared memory together */
-    Sink sink;
+    Epilogue epilogue;
     typename Op::Params op;
     Addresses<POINTERS> regions;
 };
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(PEROP_THREADS)
             if (mine && j < outputs) {
                 uint32_t y[Op::n];
                 op.result(sum[j], y);
-                U::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.cells, unit, p.sink, y);
+                U::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.cells, unit, p.epilogue, y);
             }
         }
     }
@@ -254,7 +254,7 @@ struct Submatrix {
 };
 
 template <class Op, bool Aligned, int POINTERS>
-gfk_status launch_kernel(const gfk_product_call *call, const Cells &cells, const Submatrix &part) {
+gfk_status launch_kernel(const gfk_product_call *call, const Vectors &cells, const Submatrix &part) {
     const gfk_product_t product = call->product;
     const uint32_t *tables = (const uint32_t *)product->tables;
     PeropParams<Op, POINTERS> p;
@@ -268,8 +268,8 @@ gfk_status launch_kernel(const gfk_product_call *call, const Cells &cells, const
     p.first_col = part.col;
     p.all_cols = product->info.cols;
     p.panels = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
-    p.sink = sink_of(call);
-    p.sink.accumulate |= part.col != 0;
+    p.epilogue = epilogue_of(call);
+    p.epilogue.accumulate |= part.col != 0;
     p.op = *(const typename Op::Params *)product->state;
 
     auto &regions = p.regions;
@@ -298,7 +298,7 @@ gfk_status launch_kernel(const gfk_product_call *call, const Cells &cells, const
 }
 
 template <class Op>
-gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Cells &cells,
+gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Vectors &cells,
                       const Submatrix &part) {
     const bool many = kernel & PEROP_IS_MANY;
     if constexpr (Op::bytes == 16) {
@@ -333,10 +333,10 @@ gfk_status perop_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     if (info->engine->tile_bytes != PEROP_THREADS * Op::bytes || info->engine->w != Op::w)
         return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
-    const Cells cells = cells_of(call);
+    const Vectors cells = vectors_of(call);
     const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
     const size_t most_cols = call->in->pointers ? PEROP_POINTERS : PEROP_STRIDED;
-    if (call->marks && info->cols > most_cols)
+    if (call->mismatch_map && info->cols > most_cols)
         return GFK_STATUS_NOT_SUPPORTED;
     for (size_t row = 0; row < info->rows; row += most_rows)
         for (size_t col = 0; col < info->cols; col += most_cols) {

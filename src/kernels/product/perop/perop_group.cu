@@ -49,7 +49,7 @@ struct Group8 : gfk::PeropOp<8> {
 
     __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
                         uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
-        const gfk::AllThreeBits<n> indices(x);
+        const gfk::AllIndices332<n> indices(x);
 #pragma unroll
         for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
             if (j >= outputs)
@@ -57,7 +57,7 @@ struct Group8 : gfk::PeropOp<8> {
             const uint2 multiple = *(const uint2 *)(coefficients + words * j);
 #pragma unroll
             for (int k = 0; k < indices.pairs; k++) {
-                const gfk::ThreeBits &i = indices.pair[k];
+                const gfk::Indices332 &i = indices.pair[k];
                 uint32_t a = gfk::prmt(multiple.x, multiple.y, i.high);
                 uint32_t b = gfk::prmt(multiple.x, multiple.y, i.high >> 16);
                 step(multiple, a, b, i.middle);

@@ -22,7 +22,7 @@ struct Split8 : gfk::PeropOp<8> {
     }
     __device__ Split8(const Params &, const uint32_t *) {}
 
-    __device__ static uint32_t product(const gfk::ThreeBits &i, const uint4 &t, uint32_t t_high,
+    __device__ static uint32_t product(const gfk::Indices332 &i, const uint4 &t, uint32_t t_high,
                                        int shift) {
         return gfk::prmt(t.x, t.y, i.low >> shift) ^ gfk::prmt(t.z, t.w, i.middle >> shift) ^
                gfk::prmt(t_high, 0, i.high >> shift);
@@ -31,7 +31,7 @@ struct Split8 : gfk::PeropOp<8> {
     /* Sums stay interleaved to the end. */
     __device__ void add(const uint32_t *coefficients, unsigned outputs, const uint32_t (&x)[n],
                         uint32_t (&sum)[gfk::PEROP_OUTPUTS][sums]) const {
-        const gfk::AllThreeBits<n> indices(x);
+        const gfk::AllIndices332<n> indices(x);
 #pragma unroll
         for (unsigned j = 0; j < gfk::PEROP_OUTPUTS; j++) {
             if (j >= outputs)

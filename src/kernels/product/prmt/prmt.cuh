@@ -4,7 +4,7 @@
  * word, its indices, is worked out once for all outputs. */
 #pragma once
 
-#include "kernels/product/cut_cells.cuh"
+#include "kernels/product/extent.cuh"
 
 namespace gfk {
 namespace prmt_w8 {
@@ -75,7 +75,7 @@ __device__ inline void add(uint32_t (&sums)[Outputs][Words], const uint32_t (&x)
 
 /* The words of an output, whose symbols are interleaved until now. */
 template <bool Aligned, int Words>
-__device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Sink &sink,
+__device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Epilogue &epilogue,
                            uint64_t offset) {
     uint32_t y[Words];
 #pragma unroll
@@ -83,14 +83,14 @@ __device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Sink
         y[pair] = prmt(sums[pair], sums[pair + 1], 0x6420);
         y[pair + 1] = prmt(sums[pair], sums[pair + 1], 0x7531);
     }
-    store_words<Aligned, true>(p, y, sink, offset);
+    epilogue.store<Aligned, true>(p, y, offset);
 }
 
 constexpr size_t most_coefficients = 200, most_inputs = 200;
 constexpr size_t panel_outputs = 4; /* outputs computed together, at most */
 
 template <size_t Inputs, size_t Outputs, size_t Coefficients>
-struct JobOf : Walk {
+struct JobOf : Extent {
     Factors f;
     const uint8_t *in[Inputs];
     uint8_t *out[Outputs];
@@ -99,7 +99,7 @@ struct JobOf : Walk {
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return tables[i * rows + j].low[0] >> 8 & 0xff;
     }
-    __device__ bool reads_outputs() const { return sink.marks || sink.accumulate; }
+    __device__ bool reads_outputs() const { return epilogue.mismatch_map || epilogue.accumulate; }
 };
 
 /* MinInputs to MaxInputs inputs, all loaded before the first is used. Words: of a region, that a
@@ -124,27 +124,27 @@ __global__ __launch_bounds__(K::threads,
         uint8_t bytes[4 * K::words];
     };
     const uint32_t thread = blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<8>(job, thread, gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<8>(job, thread, gridDim.x * K::threads);
     if (thread >= parts * job.count)
         return;
     const uint32_t part = parts * (uint32_t)job.first + thread;
     if (job.reads_outputs())
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
-            job.sink.prefetch(((Part *)job.out[j])[part].bytes);
+            job.epilogue.prefetch(((Part *)job.out[j])[part].bytes);
     uint32_t x[K::max_inputs][K::words], sums[K::outputs][K::words] = {};
 #pragma unroll
     for (int i = 0; i < K::max_inputs; i++)
         if (i < K::min_inputs || i < job.cols)
-            load_early(((const Part *)job.in[i])[part].bytes, x[i]);
+            load_vector<true, Load::early>(((const Part *)job.in[i])[part].bytes, x[i]);
 #pragma unroll
     for (int i = 0; i < K::max_inputs; i++)
         if (i < K::min_inputs || i < job.cols)
             add(sums, x[i], job.f, job.tables + i * K::outputs);
 #pragma unroll
     for (int j = 0; j < K::outputs; j++)
-        put<true>(((Part *)job.out[j])[part].bytes, sums[j], job.sink,
+        put<true>(((Part *)job.out[j])[part].bytes, sums[j], job.epilogue,
                   (uint64_t)part * sizeof(Part) - job.phase);
 }
 
@@ -163,8 +163,8 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void looped(const __grid_constant__ typename K::Job job) {
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<8>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<8>(job, thread, (uint64_t)gridDim.x * K::threads);
     if (job.count == 0)
         return;
     const uint64_t first = (uint64_t)blockIdx.x * K::block_vectors + threadIdx.x;
@@ -180,14 +180,14 @@ __global__ __launch_bounds__(K::threads,
         for (int j = 0; j < K::outputs; j++)
 #pragma unroll
             for (int v = 0; v < K::vectors; v++)
-                job.sink.prefetch(job.out[j] + at[v]);
+                job.epilogue.prefetch(job.out[j] + at[v]);
     uint32_t sums[K::vectors][K::outputs][4] = {};
 #pragma unroll 2
     for (unsigned i = 0; i < job.cols; i++) {
         uint32_t x[K::vectors][4];
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
-            load_whole<K::aligned>(job.in[i] + at[v], x[v]);
+            load_vector<K::aligned>(job.in[i] + at[v], x[v]);
 #pragma unroll
         for (int v = 0; v < K::vectors; v++)
             add(sums[v], x[v], job.f, job.tables + i * K::outputs);
@@ -197,7 +197,7 @@ __global__ __launch_bounds__(K::threads,
         if (first + v * K::threads < job.count)
 #pragma unroll
             for (int j = 0; j < K::outputs; j++)
-                put<K::aligned>(job.out[j] + at[v], sums[v][j], job.sink, at[v] - job.phase);
+                put<K::aligned>(job.out[j] + at[v], sums[v][j], job.epilogue, at[v] - job.phase);
 }
 
 template <class K>

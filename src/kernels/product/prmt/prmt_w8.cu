@@ -17,10 +17,10 @@ struct Panel {
 };
 
 template <class K>
-gfk_status start(const gfk_product_call *call, const gfk::Cells &c, const Panel &panel) {
+gfk_status start(const gfk_product_call *call, const gfk::Vectors &c, const Panel &panel) {
     const size_t cols = call->product->info.cols;
     typename K::Job job;
-    gfk::describe(job, call, c);
+    gfk::make_extent(job, call, c);
     job.f = factors;
     job.cols = (uint32_t)cols;
     job.rows = (uint32_t)panel.outputs;
@@ -30,13 +30,13 @@ gfk_status start(const gfk_product_call *call, const gfk::Cells &c, const Panel 
         job.out[j] = gfk_region_address(call->out, panel.first + j) - c.phase;
     memcpy(job.tables, panel.tables, panel.outputs * cols * sizeof *panel.tables);
     const uint64_t blocks = (job.count + K::block_vectors - 1) / K::block_vectors;
-    const uint64_t cut = (gfk::cut_threads(job, 8) + K::threads - 1) / K::threads;
+    const uint64_t cut = (gfk::partial_threads(job, 8) + K::threads - 1) / K::threads;
     return gfk::launch(kernel_of<K>(), blocks > cut ? blocks : cut, K::threads, 0, call->stream,
                        job);
 }
 
 struct Kernel {
-    gfk_status (*start)(const gfk_product_call *call, const gfk::Cells &c, const Panel &panel);
+    gfk_status (*start)(const gfk_product_call *call, const gfk::Vectors &c, const Panel &panel);
     uint64_t most_vectors; /* of a region */
 };
 
@@ -116,7 +116,7 @@ Tables tables_of(uint32_t c, uint64_t polynomial) {
 }
 
 /* NULL: none. */
-const Kernel *choose(const State &state, const gfk::Cells &c, size_t outputs) {
+const Kernel *choose(const State &state, const gfk::Vectors &c, size_t outputs) {
     const Plan &plan = outputs == panel_outputs ? state.full : state.last;
     if (!c.aligned)
         return plan.unaligned;
@@ -169,7 +169,7 @@ extern "C" void gfk_prmt_w8_destroy(gfk_product_t p) {
 extern "C" gfk_status gfk_prmt_w8_run(const gfk_product_call *call) {
     const gfk_product_info &info = call->product->info;
     const State &state = *(const State *)call->product->state;
-    const gfk::Cells c = gfk::cells_of(call);
+    const gfk::Vectors c = gfk::vectors_of(call);
     for (size_t first = 0; first < info.rows; first += panel_outputs) {
         const Panel panel = {first, outputs_from(first, info), state.tables + first * info.cols};
         const Kernel *kernel = choose(state, c, panel.outputs);

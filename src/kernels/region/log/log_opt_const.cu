@@ -4,7 +4,7 @@
  * well, so here a call passes the multiplier's host copy by value. */
 #include <stdlib.h>
 
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 #include "log_extended.cuh"
 
 namespace {

@@ -2,7 +2,7 @@
 /* LOG, ablation: the region report's attempt to drop the modulo. The block sets up the logarithms
  * and twice the antilogarithms in shared memory from the plain tables, and its threads diverge over
  * who writes what, which the report blames for a slower kernel. */
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 
 namespace {
 

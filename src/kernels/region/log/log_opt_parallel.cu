@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LOG, ablation: the published placement "two tables in off-chip memory, loaded into shared memory
  * in parallel", one byte per thread. Every block copies both tables with all its threads. */
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 #include "log_extended.cuh"
 
 namespace {

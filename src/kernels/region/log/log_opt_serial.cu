@@ -2,7 +2,7 @@
 /* LOG, ablation: the published placement "two tables in shared memory, initialized serially at run
  * time", one byte per thread. The first thread of every block computes both tables from the
  * polynomial, power after power of the generator, while the other 255 wait. */
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 #include "log_extended.cuh"
 
 namespace {

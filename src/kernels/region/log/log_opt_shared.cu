@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LOG, ablation: the region report's w=8 kernel with both tables in shared memory and the modulo
  * left in: what its doubled antilogarithms (log_opt_doubled.cu) are to be compared with. */
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 
 namespace {
 

@@ -2,7 +2,7 @@
 /* SHIFT, ablation: the region report's optimized form, one symbol per thread. The first thread of a
  * block lists the set bits of c in shared memory, and all threads shift by the list; the report saw
  * the best constants gain and the worst lose. */
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 
 namespace {
 

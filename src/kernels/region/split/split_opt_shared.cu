@@ -2,7 +2,7 @@
 /* SPLIT w 4, ablation: the region report's optimized form, one symbol per thread. The block copies
  * the tables to shared memory and the lookups are one chain of XORs; the report saw 32 bits nearly
  * double and 8 bits get slower. */
-#include "kernels/region/walk_shared.cuh"
+#include "kernels/region/walk_symbols.cuh"
 
 namespace {
 

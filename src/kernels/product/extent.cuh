@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How product kernels walk regions: vector i is the i-th aligned 16 bytes of a region and holds the
+ * same symbols in every region. The regions' ends may cut the first and the last vector short.
+ *
+ * When all regions begin at one phase modulo 16 bytes, and that phase does not cut a symbol,
+ * vectors are aligned in memory. Otherwise vectors are counted from each region's first byte, and
+ * loads and stores are put together from smaller ones. */
+#pragma once
+
+#include "host/product/engine.h"
+#include "kernels/common/launch.cuh"
+#include "kernels/common/vector_io.cuh"
+
+namespace gfk {
+
+/* The vectors of a region. */
+struct Vectors {
+    uint64_t count;       /* partial vectors included */
+    uint64_t whole_begin; /* vectors [whole_begin, whole_end) are whole */
+    uint64_t whole_end;
+    uint64_t bytes; /* of a region */
+    unsigned phase; /* bytes of vector 0 that lie before the region */
+    bool aligned;
+};
+
+inline Vectors vectors_of(const gfk_product_call *call) {
+    const gfk_product_info *info = &call->product->info;
+    const unsigned symbol = info->field.w / 8;
+    const unsigned phase = (unsigned)((uintptr_t)gfk_region_address(call->in, 0) % 16);
+    bool aligned = phase % symbol == 0;
+    for (size_t i = 0; aligned && i < info->cols; i++)
+        aligned = (uintptr_t)gfk_region_address(call->in, i) % 16 == phase;
+    for (size_t j = 0; aligned && j < info->rows; j++)
+        aligned = (uintptr_t)gfk_region_address(call->out, j) % 16 == phase;
+    Vectors v;
+    v.aligned = aligned;
+    v.phase = aligned ? phase : 0;
+    v.bytes = call->bytes;
+    v.count = (v.bytes + v.phase + 15) / 16;
+    v.whole_begin = v.phase != 0;
+    v.whole_end = (v.bytes + v.phase) / 16;
+    /* An unaligned load may reach three bytes beyond its vector. */
+    if (!aligned) {
+        v.whole_begin = 1;
+        v.whole_end = v.whole_end ? v.whole_end - 1 : 0;
+    }
+    return v;
+}
+
+/* What becomes of an output's products: they are stored, or XORed into the output, or, with a
+ * mismatch map, compared with it (gfk_product_check). */
+struct Epilogue {
+    uint32_t *mismatch_map;
+    unsigned shift;
+    bool accumulate;
+
+    /* Fetches an output that will be read, while its products are computed. */
+    __device__ void prefetch(const uint8_t *p) const {
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+    }
+    /* Some of the `bytes` bytes from `offset` on differ. */
+    __device__ void report(uint64_t offset, unsigned bytes) const {
+        mismatch_map[offset >> shift] = 1;
+        mismatch_map[(offset + bytes - 1) >> shift] = 1;
+    }
+    /* A whole vector, or one or two words of it, at byte `offset` of the output. Kernels that do
+     * not read outputs take fewer registers. */
+    template <bool Aligned, bool Reads, int N>
+    __device__ void store(uint8_t *p, const uint32_t (&x)[N], uint64_t offset) const {
+        if (!Reads || !mismatch_map)
+            store_vector<Aligned>(p, x, Reads && accumulate);
+        else if (differs<Aligned>(p, x))
+            report(offset, 4 * N);
+    }
+};
+
+inline bool reads_outputs(const gfk_product_call *call) {
+    return call->mismatch_map != NULL || call->accumulate;
+}
+
+inline Epilogue epilogue_of(const gfk_product_call *call) {
+    return {call->mismatch_map, call->shift, call->accumulate};
+}
+
+/* The part of a kernel's parameters that says where to walk. Regions are addressed by where their
+ * vector 0 would begin: their first byte less the phase. */
+struct Extent {
+    uint64_t first, count;                      /* whole vectors */
+    uint64_t bytes;                             /* of a region */
+    uint32_t phase, partial_head, partial_tail; /* partial vectors before and behind */
+    uint32_t rows, cols;
+    uint32_t polynomial; /* its lower 32 bits */
+    Epilogue epilogue;
+};
+
+inline void make_extent(Extent &extent, const gfk_product_call *call, const Vectors &v) {
+    const uint64_t head = v.whole_begin < v.count ? v.whole_begin : v.count;
+    extent.first = head;
+    extent.count = v.whole_end > head ? v.whole_end - head : 0;
+    extent.bytes = v.bytes;
+    extent.phase = v.phase;
+    extent.partial_head = (uint32_t)head;
+    extent.partial_tail = (uint32_t)(v.count - head - extent.count);
+    extent.polynomial = (uint32_t)call->product->info.field.polynomial;
+    extent.epilogue = epilogue_of(call);
+}
+
+/* Threads that the partial vectors keep busy. */
+inline uint64_t partial_threads(const Extent &extent, unsigned w) {
+    return (uint64_t)(extent.partial_head + extent.partial_tail) * (128 / w) * extent.rows;
+}
+
+/* The partial vectors, for kernels whose main path takes whole ones: each thread computes a symbol
+ * of an output at any alignment. J is an Extent with in[], out[] and coefficient(row, column).
+ * Count: the type of thread numbers; 32 bits take fewer registers. */
+template <int W, class J, class Count>
+__device__ void multiply_partial(const J &job, Count thread, Count threads) {
+    constexpr unsigned size = W / 8, symbols = 16 / size;
+    const unsigned partial = (job.partial_head + job.partial_tail) * symbols;
+    for (Count item = thread; item < (Count)partial * job.rows; item += threads) {
+        const unsigned j = (unsigned)(item / partial), s = (unsigned)(item % partial);
+        uint64_t vector = s / symbols;
+        if (vector >= job.partial_head)
+            vector += job.count;
+        const uint64_t at = 16 * vector + s % symbols * size;
+        if (at < job.phase || at - job.phase >= job.bytes)
+            continue;
+        uint32_t sum = 0;
+#pragma unroll 1
+        for (unsigned i = 0; i < job.cols; i++) {
+            const uint32_t c = job.coefficient(j, i);
+            const uint32_t x = load_bytes(job.in[i] + at, size);
+            uint32_t product = 0;
+#pragma unroll 1
+            for (int b = W - 1; b >= 0; b--) {
+                const uint32_t top = product >> (W - 1) & 1;
+                product = product << 1 ^ (top ? job.polynomial : 0) ^ (x >> b & 1 ? c : 0);
+            }
+            sum ^= product;
+        }
+        for (unsigned b = 0; b < size; b++) {
+            uint8_t *y = job.out[j] + at + b;
+            const uint8_t value = (uint8_t)(sum >> (8 * b));
+            if (!job.epilogue.mismatch_map)
+                *y = job.epilogue.accumulate ? *y ^ value : value;
+            else if (*y != value)
+                job.epilogue.report(at - job.phase, size);
+        }
+    }
+}
+
+} // namespace gfk
