@@ -4,7 +4,7 @@
 #include "support/harness.h"
 
 #include "host/base/arithmetic.h"
-#include "host/base/nibbles.h"
+#include "host/base/poly.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "field.h"
 #include "poly.h"
 
-bool gfk_field_valid(const gfk_field *field) {
+bool gfk_field_seems_valid(const gfk_field *field) {
     return field != NULL && (field->w == 8 || field->w == 16 || field->w == 32) &&
            field->polynomial >> field->w == 1 && field->generator >= 2;
 }
@@ -33,15 +33,15 @@ gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial) {
     return GFK_STATUS_SUCCESS;
 }
 
-bool gfk_field_genuine(const gfk_field *field) {
+bool gfk_field_is_valid(const gfk_field *field) {
     gfk_field again;
-    return gfk_field_valid(field) &&
+    return gfk_field_seems_valid(field) &&
            gfk_field_init(&again, field->w, field->polynomial) == GFK_STATUS_SUCCESS &&
            again.generator == field->generator;
 }
 
 static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const uint32_t *out) {
-    if (!gfk_field_valid(field) || out == NULL)
+    if (!gfk_field_seems_valid(field) || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!gfk_field_contains(field, a) || !gfk_field_contains(field, b))
         return GFK_STATUS_INVALID_CONSTANT;

@@ -7,9 +7,10 @@
 
 #include <gfk/field.h>
 
-bool gfk_field_valid(const gfk_field *field); /* made by gfk_field_init, as far as one can see */
+bool gfk_field_seems_valid(
+    const gfk_field *field); /* made by gfk_field_init, as far as one can see */
 /* The same beyond doubt: gfk_field_init made it, or could have. Takes some microseconds. */
-bool gfk_field_genuine(const gfk_field *field);
+bool gfk_field_is_valid(const gfk_field *field);
 bool gfk_field_contains(const gfk_field *field, uint32_t a);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Powers, inverses, irreducibility and generators modulo a polynomial over GF(2). */
 #include "poly.h"
-#include "nibbles.h"
 
 static int degree(uint64_t a) {
     return a == 0 ? -1 : 63 - __builtin_clzll(a);

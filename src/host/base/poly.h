@@ -27,4 +27,39 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);   /* a != 0 */
 bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);   /* w a power of two */
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest one */
 
+/* ---- linear maps of symbols, by nibbles: products with one constant, squares ----------------- */
+
+/* entry[n][v] is the image of v * x^(4n); a symbol's is the sum of one entry for each nibble. */
+typedef struct gfk_nibbles {
+    uint32_t entry[8][16];
+} gfk_nibbles;
+
+/* image[i] is what becomes of x^i. */
+static inline void gfk_nibbles_fill(gfk_nibbles *t, unsigned w, const uint32_t *image) {
+    for (unsigned n = 0; n < w / 4; n++) {
+        t->entry[n][0] = 0;
+        for (unsigned bit = 0; bit < 4; bit++)
+            for (unsigned v = 0; v < 1u << bit; v++)
+                t->entry[n][(1u << bit) + v] = t->entry[n][v] ^ image[4 * n + bit];
+    }
+}
+
+/* Products with c. For w = 32 the polynomial may lack its leading term. */
+static inline void gfk_nibbles_expand(gfk_nibbles *t, unsigned w, uint64_t polynomial, uint32_t c) {
+    uint32_t image[32];
+    for (unsigned i = 0; i < w; i++) {
+        image[i] = c;
+        c = gfk_poly_double(c, w, polynomial);
+    }
+    gfk_nibbles_fill(t, w, image);
+}
+
+/* The image of x. */
+static inline uint32_t gfk_nibbles_times(const gfk_nibbles *t, unsigned w, uint32_t x) {
+    uint32_t image = 0;
+    for (unsigned n = 0; n < w / 4; n++)
+        image ^= t->entry[n][x >> (4 * n) & 15];
+    return image;
+}
+
 #endif

@@ -26,8 +26,7 @@ unsigned gfk_calibration_row(const gfk_field *field) {
     }
 }
 
-/* ---- is it one? --------------------------------------------------------------------------------
- */
+/* ---- is it one? ----------------------------------------------------------------------------- */
 
 /* What the file can hold: whole bytes per second, nanoseconds, millionths. */
 static bool within(const double *numbers, size_t count, double least, double most) {
@@ -41,7 +40,7 @@ static bool rates(const double *numbers, size_t count) {
     return within(numbers, count, 1, 1e18);
 }
 
-bool gfk_calibration_sound(const gfk_calibration *c) {
+bool gfk_calibration_is_valid(const gfk_calibration *c) {
     if (c->device_count > GFK_MOST_DEVICES || c->threads == 0 || !rates(c->cpu[0], 20) ||
         !within(&c->cpu_call, 1, 1e-9, 1e6))
         return false;
@@ -50,8 +49,7 @@ bool gfk_calibration_sound(const gfk_calibration *c) {
             within(c->both, 2, GFK_LEAST_SHARE, GFK_MOST_SHARE));
 }
 
-/* ---- the CPU -----------------------------------------------------------------------------------
- */
+/* ---- the CPU -------------------------------------------------------------------------------- */
 
 /* Seconds per input byte of 8 inputs and m outputs: straight lines between what was measured, the
  * last one beyond it. */
@@ -76,8 +74,7 @@ static double cpu_seconds(const gfk_calibration *c, const shape *s, double bytes
     return c->cpu_call + each * s->k * bytes;
 }
 
-/* ---- the GPU -----------------------------------------------------------------------------------
- */
+/* ---- the GPU -------------------------------------------------------------------------------- */
 
 static double larger(double a, double b) {
     return a > b ? a : b;
@@ -106,8 +103,7 @@ static double both_seconds(const gfk_calibration *c, gfk_where where, double cpu
     return larger(c->cpu_call, c->gpu_call) + alone / c->both[where];
 }
 
-/* ---- advice ------------------------------------------------------------------------------------
- */
+/* ---- advice --------------------------------------------------------------------------------- */
 
 static size_t crossover(const gfk_calibration *c, const shape *s) {
     const char *limit;
@@ -156,8 +152,8 @@ void gfk_advise_work(const gfk_calibration *c, const gfk_field *field, size_t k,
 gfk_status gfk_advise(const gfk_calibration *calibration, const gfk_field *field, size_t k,
                       size_t m, size_t bytes, gfk_where where, gfk_advice *advice) {
     if (calibration == NULL || field == NULL || advice == NULL || k == 0 || m == 0 ||
-        (where != GFK_PAGEABLE && where != GFK_PINNED) || !gfk_field_genuine(field) ||
-        !gfk_calibration_sound(calibration))
+        (where != GFK_PAGEABLE && where != GFK_PINNED) || !gfk_field_is_valid(field) ||
+        !gfk_calibration_is_valid(calibration))
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_advise_work(calibration, field, k, m, bytes, GFK_WORK_SET, where, advice);
     return GFK_STATUS_SUCCESS;

@@ -34,8 +34,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- one measurement ---------------------------------------------------------------------------
- */
+/* ---- one measurement ------------------------------------------------------------------------ */
 
 /* Seconds of one product of k inputs and m outputs with `bytes` bytes each. */
 static double once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
@@ -80,8 +79,7 @@ static double per_call(meter *t) {
     return best;
 }
 
-/* ---- the CPU -----------------------------------------------------------------------------------
- */
+/* ---- the CPU -------------------------------------------------------------------------------- */
 
 static void measure_cpu(meter *t, gfk_calibration *c) {
     static const size_t shapes[5][2] = {{1, 1}, {8, 1}, {8, 2}, {8, 4}, {8, 8}};
@@ -92,8 +90,7 @@ static void measure_cpu(meter *t, gfk_calibration *c) {
     c->cpu_call = per_call(t);
 }
 
-/* ---- the bus -----------------------------------------------------------------------------------
- */
+/* ---- the bus -------------------------------------------------------------------------------- */
 
 /* What the bus allows shows in products that move nearly nothing the other way. */
 static void measure_bus(meter *t, double *bus) {
@@ -103,10 +100,9 @@ static void measure_bus(meter *t, double *bus) {
     bus[2] = 2 / per_byte(t, field, 1, 1);
 }
 
-/* ---- the kernels -------------------------------------------------------------------------------
- */
+/* ---- the kernels ---------------------------------------------------------------------------- */
 
-/* Seconds of one run on the lane's device, whose regions are at `memory`. */
+/* Seconds of one run on the worker's device, whose regions are at `memory`. */
 static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
                          const gfk_slot *slot) {
     const gfk_regions in = {NULL, memory, KERNEL_BYTES};
@@ -131,12 +127,12 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
     }
 }
 
-static double kernel_rate(meter *t, const gfk_lane *lane, const gfk_field *field) {
-    const gfk_slot *slot = &lane->slot[0];
+static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_field *field) {
+    const gfk_slot *slot = &worker->slot[0];
     uint32_t matrix[SIDE * SIDE];
     gfk_product_t product = NULL;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    desc.device = lane->device;
+    desc.device = worker->device;
     void *memory = NULL;
     double seconds = 1;
     t->status = gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
@@ -150,27 +146,26 @@ static double kernel_rate(meter *t, const gfk_lane *lane, const gfk_field *field
                                     SIDE, slot->stream);
     if (t->status == GFK_STATUS_SUCCESS)
         seconds = run_kernel(t, product, memory, slot);
-    gfk_device_free(lane->device, memory);
+    gfk_device_free(worker->device, memory);
     gfk_product_destroy(product);
     return (double)SIDE * SIDE * KERNEL_BYTES / seconds;
 }
 
 /* On one device, for all: they are assumed to be alike. */
 static void measure_kernels(meter *t, gfk_calibration *c) {
-    const gfk_lane *lane = &t->pipeline->lanes[0];
+    const gfk_device_worker *worker = &t->pipeline->workers[0];
     int previous;
     if (t->status != GFK_STATUS_SUCCESS)
         return;
-    t->status = gfk_device_enter(lane->device, &previous);
+    t->status = gfk_device_enter(worker->device, &previous);
     if (t->status != GFK_STATUS_SUCCESS)
         return;
     for (size_t f = 0; f < 4 && t->status == GFK_STATUS_SUCCESS; f++)
-        c->kernel[f] = (double)c->device_count * kernel_rate(t, lane, &t->fields[f]);
+        c->kernel[f] = (double)c->device_count * kernel_rate(t, worker, &t->fields[f]);
     t->status = gfk_device_leave(previous, t->status);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 /* A pipeline like the caller's, on this path. */
 static gfk_status open_path(meter *t, const gfk_pipeline_desc *desc, gfk_path path) {
@@ -207,8 +202,8 @@ static void measure_path(meter *t, const gfk_pipeline_desc *desc, gfk_path path,
 /* A device that failed in between was replaced by the CPU, and its rates are none. */
 static gfk_status all_there(const meter *t) {
     for (size_t i = 0; i < t->pipeline->info.device_count; i++)
-        if (t->pipeline->lanes[i].status != GFK_STATUS_SUCCESS)
-            return t->pipeline->lanes[i].status;
+        if (t->pipeline->workers[i].status != GFK_STATUS_SUCCESS)
+            return t->pipeline->workers[i].status;
     return t->status;
 }
 

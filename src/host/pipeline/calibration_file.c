@@ -23,8 +23,7 @@ static uint64_t checksum(const char *text, size_t length) { /* FNV-1a */
     return hash;
 }
 
-/* ---- what is in it, once for both ways ---------------------------------------------------------
- */
+/* ---- what is in it, once for both ways ------------------------------------------------------ */
 
 /* A way through the text: `read` or write line after line. */
 typedef struct pen {
@@ -136,8 +135,7 @@ static void all_lines(pen *p, gfk_calibration *c) {
     numbers(p, "both", c->both, 2, 1e6);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 gfk_status gfk_calibration_parse(gfk_calibration *calibration, char *text, size_t length) {
     char line[CHECKSUM_LINE + 1];
@@ -150,7 +148,7 @@ gfk_status gfk_calibration_parse(gfk_calibration *calibration, char *text, size_
     gfk_calibration c = {.threads = 0};
     pen p = {.read = true, .at = text, .end = text + body};
     all_lines(&p, &c);
-    if (p.failed || p.at != p.end || !gfk_calibration_sound(&c))
+    if (p.failed || p.at != p.end || !gfk_calibration_is_valid(&c))
         return GFK_STATUS_CORRUPT;
     *calibration = c;
     return GFK_STATUS_SUCCESS;
@@ -172,8 +170,7 @@ gfk_status gfk_calibration_load(gfk_calibration *calibration, const char *file) 
                                : gfk_calibration_parse(calibration, text, length);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static bool write_all(int fd, const char *text, size_t length) {
     while (length > 0) {
@@ -224,7 +221,7 @@ static bool bad_name(const char *text, size_t room) {
 }
 
 gfk_status gfk_calibration_save(const gfk_calibration *calibration, const char *file) {
-    if (calibration == NULL || file == NULL || !gfk_calibration_sound(calibration) ||
+    if (calibration == NULL || file == NULL || !gfk_calibration_is_valid(calibration) ||
         bad_name(calibration->host, sizeof calibration->host) ||
         bad_name(calibration->processor, sizeof calibration->processor))
         return GFK_STATUS_INVALID_ARGUMENT;

@@ -1,159 +1,159 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One device's part of a call: chunks go to it, through its engine and back, several at a time on
- * streams of their own, so that both directions of the bus and the processors are busy at once. The
- * driving thread waits for nothing but the oldest chunk. */
+/* One device's part of a call: chunks go to the device, through its engine and back, several at a
+ * time on streams of their own, so that both directions of the bus and the processors are busy at
+ * once. The thread waits for nothing but the oldest chunk. */
 #include "pipeline.h"
 
 enum {
-    ALIGN = 256,                  /* of regions on the device, of marks and of workspaces */
-    LEAST_PIECE = 4096,           /* rather fewer chunks at a time than smaller pieces of regions */
-    DIRECT_CHUNK = 64 << 20,      /* long enough to hide what ordering and starting copies costs */
-    STAGED_CHUNK = 16 << 20,      /* short enough to find what was copied in the CPU's cache */
-    CHUNKS_PER_SLOT = 4,          /* at least, so that the first and the last are a small part */
-    LEAST_SHARED_PIECE = 64 << 10 /* but for that no piece is made shorter than this */
+    ALIGN = 256,                   /* of regions on the device, of mismatch flags and workspaces */
+    LEAST_LENGTH = 4096,           /* of a region's part; below it fewer chunks go at a time */
+    DIRECT_CHUNK = 64 << 20,       /* long enough to hide what ordering and starting copies costs */
+    STAGED_CHUNK = 16 << 20,       /* short enough that staged bytes are still in the CPU's cache */
+    CHUNKS_PER_SLOT = 4,           /* at least, so that the first and the last are a small part */
+    LEAST_SHARED_LENGTH = 64 << 10 /* but for that no part is made shorter than this */
 };
 
-/* How the byte range is cut, and what that takes in each slot. */
-typedef struct cut {
-    size_t piece; /* bytes of each region in a chunk */
+/* How the byte range is cut into chunks, and the memory of each slot. */
+typedef struct chunking {
+    size_t length; /* bytes of each region in a chunk */
     unsigned slots;
     size_t memory, pinned;
-} cut;
+} chunking;
 
-typedef struct drive {
-    gfk_lane *lane;
+typedef struct run {
+    gfk_device_worker *worker;
     gfk_job *job;
     gfk_product_t product;
-    cut cut;
-} drive;
+    chunking chunks;
+} run;
 
-static size_t up(size_t n) {
+static size_t round_up(size_t n) {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static size_t down(size_t n, size_t least) {
+static size_t round_down(size_t n, size_t least) {
     return n < least ? least : n / ALIGN * ALIGN;
 }
 
-/* ---- cutting -----------------------------------------------------------------------------------
- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
-static size_t piece_within(size_t limit, size_t fixed, size_t regions) {
+static size_t length_within(size_t limit, size_t fixed, size_t regions) {
     return limit < fixed ? 0 : regions == 0 ? SIZE_MAX : (limit - fixed) / regions;
 }
 
-static size_t longest_piece(const gfk_pipeline_info *info, const gfk_job *job, size_t fixed,
-                            unsigned slots) {
+static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, size_t fixed,
+                          unsigned slots) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
-    const size_t piece = piece_within(info->device_memory / slots, fixed, regions);
+    const size_t length = length_within(info->device_memory / slots, fixed, regions);
     const size_t pinned = info->pinned_memory / info->device_count / slots;
-    return gfk_least(piece, piece_within(pinned, ALIGN, staged)) / ALIGN * ALIGN;
+    return gfk_least(length, length_within(pinned, ALIGN, staged)) / ALIGN * ALIGN;
 }
 
 /* False: the limits on memory do not allow a single chunk. */
-static bool cut_job(const gfk_pipeline_info *info, const gfk_job *job, size_t workspace, cut *c) {
+static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, size_t workspace,
+                        chunking *c) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
-    const size_t fixed = ALIGN + up(workspace);
+    const size_t fixed = ALIGN + round_up(workspace);
     unsigned slots = info->streams;
-    size_t piece = longest_piece(info, job, fixed, slots);
-    while (slots > 1 && piece < LEAST_PIECE)
-        piece = longest_piece(info, job, fixed, --slots);
-    if (piece == 0)
+    size_t length = most_length(info, job, fixed, slots);
+    while (slots > 1 && length < LEAST_LENGTH)
+        length = most_length(info, job, fixed, --slots);
+    if (length == 0)
         return false;
     const size_t usual = staged != 0 ? STAGED_CHUNK : DIRECT_CHUNK;
-    piece = gfk_least(piece, down((info->chunk ? info->chunk : usual) / regions, ALIGN));
+    length = gfk_least(length, round_down((info->chunk ? info->chunk : usual) / regions, ALIGN));
     if (info->chunk == 0) {
         const size_t share = job->bytes / CHUNKS_PER_SLOT / slots / info->device_count;
-        piece = gfk_least(piece, down(share, LEAST_SHARED_PIECE));
+        length = gfk_least(length, round_down(share, LEAST_SHARED_LENGTH));
     }
-    piece = gfk_least(piece, up(job->bytes));
-    const size_t chunks = job->bytes / piece + (job->bytes % piece != 0);
-    *c = (cut){.piece = piece,
-               .slots = (unsigned)gfk_least(slots, chunks),
-               .memory = regions * piece + fixed,
-               .pinned = staged * piece + ALIGN};
+    length = gfk_least(length, round_up(job->bytes));
+    const size_t chunks = job->bytes / length + (job->bytes % length != 0);
+    *c = (chunking){.length = length,
+                    .slots = (unsigned)gfk_least(slots, chunks),
+                    .memory = regions * length + fixed,
+                    .pinned = staged * length + ALIGN};
     return true;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
-static gfk_status grow_memory(gfk_lane *lane, size_t bytes) {
-    if (lane->memory_bytes >= bytes)
+static gfk_status grow_memory(gfk_device_worker *worker, size_t bytes) {
+    if (worker->memory_bytes >= bytes)
         return GFK_STATUS_SUCCESS;
-    gfk_device_free(lane->device, lane->memory);
-    lane->memory = NULL;
-    lane->memory_bytes = 0;
+    gfk_device_free(worker->device, worker->memory);
+    worker->memory = NULL;
+    worker->memory_bytes = 0;
     void *memory = NULL;
     const gfk_status status = gfk_device_alloc(&memory, bytes);
     if (status == GFK_STATUS_SUCCESS) {
-        lane->memory = memory;
-        lane->memory_bytes = bytes;
+        worker->memory = memory;
+        worker->memory_bytes = bytes;
     }
     return status;
 }
 
-static gfk_status grow_pinned(gfk_lane *lane, size_t bytes) {
-    if (lane->pinned_bytes >= bytes)
+static gfk_status grow_pinned(gfk_device_worker *worker, size_t bytes) {
+    if (worker->pinned_bytes >= bytes)
         return GFK_STATUS_SUCCESS;
-    gfk_pinned_free(lane->pinned);
-    lane->pinned = NULL;
-    lane->pinned_bytes = 0;
+    gfk_pinned_free(worker->pinned);
+    worker->pinned = NULL;
+    worker->pinned_bytes = 0;
     void *memory = NULL;
     const gfk_status status = gfk_pinned_alloc(&memory, bytes);
     if (status == GFK_STATUS_SUCCESS) {
-        lane->pinned = memory;
-        lane->pinned_bytes = bytes;
+        worker->pinned = memory;
+        worker->pinned_bytes = bytes;
     }
     return status;
 }
 
-static gfk_status prepare(drive *d) {
-    gfk_lane *lane = d->lane;
-    const cut *c = &d->cut;
-    gfk_status status = gfk_kept_on(d->job->kept, lane, &d->product);
+static gfk_status prepare(run *r) {
+    gfk_device_worker *worker = r->worker;
+    const chunking *c = &r->chunks;
+    gfk_status status = gfk_cached_product_on(r->job->cached, worker, &r->product);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    if (!cut_job(&d->job->pipeline->info, d->job, (size_t)d->product->info.workspace_bytes,
-                 &d->cut))
+    if (!plan_chunks(&r->job->pipeline->info, r->job, (size_t)r->product->info.workspace_bytes,
+                     &r->chunks))
         return GFK_STATUS_OUT_OF_MEMORY;
-    status = grow_memory(lane, c->slots * c->memory);
+    status = grow_memory(worker, c->slots * c->memory);
     if (status == GFK_STATUS_SUCCESS)
-        status = grow_pinned(lane, c->slots * c->pinned);
-    for (; status == GFK_STATUS_SUCCESS && lane->opened < c->slots;
-         lane->opened += status == GFK_STATUS_SUCCESS)
-        status = gfk_device_open(&lane->slot[lane->opened].stream, &lane->slot[lane->opened].event);
+        status = grow_pinned(worker, c->slots * c->pinned);
+    for (; status == GFK_STATUS_SUCCESS && worker->opened < c->slots;
+         worker->opened += status == GFK_STATUS_SUCCESS)
+        status = gfk_device_open(&worker->slot[worker->opened].stream,
+                                 &worker->slot[worker->opened].event);
     for (unsigned i = 0; status == GFK_STATUS_SUCCESS && i < c->slots; i++) {
-        lane->slot[i].memory = lane->memory + i * c->memory;
-        lane->slot[i].pinned = lane->pinned + i * c->pinned;
+        worker->slot[i].memory = worker->memory + i * c->memory;
+        worker->slot[i].pinned = worker->pinned + i * c->pinned;
     }
-    lane->chunk = c->piece * (d->job->in.count + d->job->out.count);
+    worker->chunk = c->length * (r->job->in.count + r->job->out.count);
     return status;
 }
 
-/* ---- one chunk ---------------------------------------------------------------------------------
- */
+/* ---- one chunk ------------------------------------------------------------------------------ */
 
-/* Where a chunk's regions are, on the device and in the pinned buffers. */
+/* Where the parts of a chunk are, on the device and in the pinned buffers. */
 typedef struct layout {
     size_t pitch;
-    unsigned char *in, *out, *mark, *workspace;
-    unsigned char *staged_mark, *staged_in, *staged_out;
+    unsigned char *in, *out, *mismatch, *workspace;
+    unsigned char *staged_mismatch, *staged_in, *staged_out;
 } layout;
 
-static layout layout_of(const drive *d, const gfk_slot *slot) {
-    layout l = {.pitch = up(slot->range.length), .in = slot->memory, .staged_mark = slot->pinned};
-    l.out = l.in + d->job->in.count * l.pitch;
-    l.mark = l.out + d->job->out.count * l.pitch;
-    l.workspace = l.mark + ALIGN;
-    l.staged_in = l.staged_mark + ALIGN;
-    l.staged_out = l.staged_in + d->job->in.staged_count * l.pitch;
+static layout layout_of(const gfk_job *job, const gfk_slot *slot) {
+    layout l = {.pitch = round_up(slot->range.length), .in = slot->memory};
+    l.out = l.in + job->in.count * l.pitch;
+    l.mismatch = l.out + job->out.count * l.pitch;
+    l.workspace = l.mismatch + ALIGN;
+    l.staged_mismatch = slot->pinned;
+    l.staged_in = l.staged_mismatch + ALIGN;
+    l.staged_out = l.staged_in + job->in.staged_count * l.pitch;
     return l;
 }
 
-/* Regions from `first` on that are equally spaced on the host's side. */
+/* The number of regions from `first` on that are equally spaced on the host's side. */
 static size_t row_count(const gfk_side *side, size_t first) {
     const bool staged = side->place[first] != SIZE_MAX;
     size_t end = first + 1;
@@ -163,8 +163,8 @@ static size_t row_count(const gfk_side *side, size_t first) {
 }
 
 /* Orders the copies of one side of a chunk. */
-static gfk_status move(const gfk_side *side, const gfk_slot *slot, unsigned char *memory,
-                       unsigned char *staging, size_t pitch, bool back) {
+static gfk_status order_copies(const gfk_side *side, const gfk_slot *slot, unsigned char *memory,
+                               unsigned char *staging, size_t pitch, bool back) {
     gfk_status status = GFK_STATUS_SUCCESS;
     for (size_t i = 0, rows; i < side->count && status == GFK_STATUS_SUCCESS; i += rows) {
         rows = row_count(side, i);
@@ -180,44 +180,44 @@ static gfk_status move(const gfk_side *side, const gfk_slot *slot, unsigned char
     return status;
 }
 
-static gfk_status compute(const drive *d, const gfk_slot *slot, const layout *l) {
+static gfk_status order_product(const run *r, const gfk_slot *slot, const layout *l) {
     const gfk_regions in = {NULL, l->in, l->pitch}, out = {NULL, l->out, l->pitch};
-    const gfk_work work = d->job->work;
-    const gfk_product_call call = {.product = d->product,
-                                   .in = &in,
-                                   .out = &out,
-                                   .bytes = slot->range.length,
-                                   .accumulate = work == GFK_WORK_XOR,
-                                   .workspace = l->workspace,
-                                   .stream = slot->stream,
-                                   .mismatch_map =
-                                       work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mark : NULL,
-                                   .shift = GFK_ONE_MARK};
-    return d->product->engine->run(&call);
+    const gfk_work work = r->job->work;
+    const gfk_product_call call = {
+        .product = r->product,
+        .in = &in,
+        .out = &out,
+        .bytes = slot->range.length,
+        .accumulate = work == GFK_WORK_XOR,
+        .workspace = l->workspace,
+        .stream = slot->stream,
+        .mismatch_map = work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mismatch : NULL,
+        .shift = GFK_WHOLE_REGION};
+    return r->product->engine->run(&call);
 }
 
-static gfk_status start(drive *d, gfk_slot *slot) {
-    gfk_job *job = d->job;
-    const layout l = layout_of(d, slot);
+static gfk_status start_chunk(run *r, gfk_slot *slot) {
+    gfk_job *job = r->job;
+    const layout l = layout_of(job, slot);
     const bool check = job->work == GFK_WORK_CHECK, read_out = job->work != GFK_WORK_SET;
     gfk_stage_in(job, &job->in, slot->range, l.staged_in, l.pitch);
-    gfk_status status = move(&job->in, slot, l.in, l.staged_in, l.pitch, false);
+    gfk_status status = order_copies(&job->in, slot, l.in, l.staged_in, l.pitch, false);
     if (status == GFK_STATUS_SUCCESS && read_out) {
         gfk_stage_in(job, &job->out, slot->range, l.staged_out, l.pitch);
-        status = move(&job->out, slot, l.out, l.staged_out, l.pitch, false);
+        status = order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, false);
     }
     if (status == GFK_STATUS_SUCCESS && check)
-        status = gfk_device_zero(l.mark, sizeof(uint32_t), slot->stream);
+        status = gfk_device_zero(l.mismatch, sizeof(uint32_t), slot->stream);
     if (status == GFK_STATUS_SUCCESS)
-        status = compute(d, slot, &l);
+        status = order_product(r, slot, &l);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     if (check) {
-        status = gfk_device_fetch(l.staged_mark, ALIGN, l.mark, ALIGN, sizeof(uint32_t), 1,
+        status = gfk_device_fetch(l.staged_mismatch, ALIGN, l.mismatch, ALIGN, sizeof(uint32_t), 1,
                                   slot->stream);
     } else {
         slot->returning = job->out.staged_count != job->out.count;
-        status = move(&job->out, slot, l.out, l.staged_out, l.pitch, true);
+        status = order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, true);
     }
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_device_record(slot->event, slot->stream);
@@ -225,95 +225,94 @@ static gfk_status start(drive *d, gfk_slot *slot) {
     return status;
 }
 
-static gfk_status finish(drive *d, gfk_slot *slot) {
+static gfk_status finish_chunk(run *r, gfk_slot *slot) {
     if (slot->range.length == 0)
         return GFK_STATUS_SUCCESS;
     const gfk_status status = gfk_device_wait(slot->event);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    gfk_job *job = d->job;
-    const layout l = layout_of(d, slot);
+    gfk_job *job = r->job;
+    const layout l = layout_of(job, slot);
     if (job->work != GFK_WORK_CHECK)
         gfk_stage_out(job, &job->out, slot->range, l.staged_out, l.pitch);
-    else if (*(const uint32_t *)(const void *)l.staged_mark != 0)
+    else if (*(const uint32_t *)(const void *)l.staged_mismatch != 0)
         __atomic_store_n(&job->differs, 1, __ATOMIC_RELAXED);
-    d->lane->done += slot->range.length;
+    r->worker->done += slot->range.length;
     slot->range.length = 0;
     slot->ordered = slot->returning = false;
     return status;
 }
 
-/* ---- all chunks --------------------------------------------------------------------------------
- */
+/* ---- all chunks ----------------------------------------------------------------------------- */
 
-static gfk_status pump(drive *d) {
-    const unsigned slots = d->cut.slots;
-    gfk_slot *all = d->lane->slot;
+static gfk_status run_chunks(run *r) {
+    const unsigned slots = r->chunks.slots;
+    gfk_slot *all = r->worker->slot;
     unsigned next = 0;
     for (;; next = (next + 1) % slots) {
-        gfk_status status = finish(d, &all[next]);
+        gfk_status status = finish_chunk(r, &all[next]);
         if (status != GFK_STATUS_SUCCESS)
             return status;
-        if (!gfk_job_take(d->job, d->cut.piece, &all[next].range))
+        if (!gfk_job_take(r->job, r->chunks.length, &all[next].range))
             break;
-        status = start(d, &all[next]);
+        status = start_chunk(r, &all[next]);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
     for (unsigned i = 1; i < slots; i++) {
-        const gfk_status status = finish(d, &all[(next + i) % slots]);
+        const gfk_status status = finish_chunk(r, &all[(next + i) % slots]);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
     return GFK_STATUS_SUCCESS;
 }
 
-/* After a failure: what still arrives is taken, the rest is left to the CPU. Nothing may be under
- * way when this returns. */
-static void abandon(drive *d) {
-    gfk_lane *lane = d->lane;
-    const gfk_job *job = d->job;
+/* After a failure: takes the chunks that still arrive and leaves the others to the CPU. No work is
+ * under way when this returns. */
+static void abandon(run *r) {
+    gfk_device_worker *worker = r->worker;
+    const gfk_job *job = r->job;
     bool answers = true;
-    for (unsigned i = 0; i < lane->opened; i++) {
-        gfk_slot *slot = &lane->slot[i];
-        if (slot->ordered && finish(d, slot) == GFK_STATUS_SUCCESS)
+    for (unsigned i = 0; i < worker->opened; i++) {
+        gfk_slot *slot = &worker->slot[i];
+        if (slot->ordered && finish_chunk(r, slot) == GFK_STATUS_SUCCESS)
             continue;
         answers &= gfk_device_drain(slot->stream) == GFK_STATUS_SUCCESS;
         if (slot->range.length == 0)
             continue;
-        lane->redo[lane->redo_count++] = slot->range;
-        lane->spoiled |= slot->returning && (job->work == GFK_WORK_XOR || job->in_place);
+        worker->redo[worker->redo_count++] = slot->range;
+        worker->lost_output |= slot->returning && (job->work == GFK_WORK_XOR || job->in_place);
         slot->range.length = 0;
         slot->ordered = slot->returning = false;
     }
-    lane->lost |= !answers;
+    worker->dead |= !answers;
 }
 
-void gfk_lane_work(gfk_lane *lane, gfk_job *job) {
-    drive d = {.lane = lane, .job = job};
+void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
+    run r = {.worker = worker, .job = job};
     int previous;
-    lane->status = gfk_device_enter(lane->device, &previous);
-    if (lane->status != GFK_STATUS_SUCCESS) {
-        lane->lost = lane->status != GFK_STATUS_OUT_OF_MEMORY; /* for its context */
+    worker->status = gfk_device_enter(worker->device, &previous);
+    if (worker->status != GFK_STATUS_SUCCESS) {
+        worker->dead = worker->status != GFK_STATUS_OUT_OF_MEMORY; /* for its context */
         return;
     }
-    lane->status = prepare(&d);
-    if (lane->status == GFK_STATUS_SUCCESS)
-        lane->status = pump(&d);
-    if (lane->status != GFK_STATUS_SUCCESS)
-        abandon(&d);
-    (void)gfk_device_leave(previous, lane->status);
+    worker->status = prepare(&r);
+    if (worker->status == GFK_STATUS_SUCCESS)
+        worker->status = run_chunks(&r);
+    if (worker->status != GFK_STATUS_SUCCESS)
+        abandon(&r);
+    (void)gfk_device_leave(previous, worker->status);
 }
 
-void gfk_lane_close(gfk_lane *lane) {
+void gfk_device_worker_close(gfk_device_worker *worker) {
     int previous;
-    if (lane->opened == 0 && lane->memory == NULL && lane->pinned == NULL)
-        return; /* and the device has not been touched */
-    const bool entered = gfk_device_enter(lane->device, &previous) == GFK_STATUS_SUCCESS;
-    for (unsigned i = 0; i < lane->opened; i++)
-        gfk_device_close(lane->slot[i].stream, lane->slot[i].event);
-    gfk_device_free(lane->device, lane->memory);
-    gfk_pinned_free(lane->pinned);
+    if (worker->opened == 0 && worker->memory == NULL && worker->pinned == NULL)
+        return; /* the device has not been used */
+    const bool entered = gfk_device_enter(worker->device, &previous) == GFK_STATUS_SUCCESS;
+    for (unsigned i = 0; i < worker->opened; i++)
+        gfk_device_close(worker->slot[i].stream, worker->slot[i].event);
+    gfk_device_free(worker->device, worker->memory);
+    gfk_pinned_free(worker->pinned);
     if (entered)
         (void)gfk_device_leave(previous, GFK_STATUS_SUCCESS);
 }

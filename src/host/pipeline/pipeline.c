@@ -2,7 +2,6 @@
 /* Pipelines: from a descriptor to what they own, and back. */
 #include <stdlib.h>
 
-#include "host/base/cores.h"
 #include "pipeline.h"
 
 enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4 };
@@ -86,19 +85,19 @@ gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc
     if (p == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->info = info;
-    p->alone = desc->path == GFK_PATH_AUTO && info.device_count == 0;
+    p->no_device = desc->path == GFK_PATH_AUTO && info.device_count == 0;
     p->pool = gfk_pool_acquire();
-    p->lanes = calloc(info.device_count + 1, sizeof *p->lanes); /* never 0 of them, which is NULL */
-    if (p->pool == NULL || p->lanes == NULL) {
-        free(p->lanes);
-        if (p->pool != NULL)
-            gfk_pool_release(p->pool);
+    p->workers =
+        calloc(info.device_count + 1, sizeof *p->workers); /* never 0 of them, which is NULL */
+    if (p->pool == NULL || p->workers == NULL) {
+        gfk_pool_release(p->pool);
+        free(p->workers);
         free(p);
         return GFK_STATUS_OUT_OF_MEMORY;
     }
     for (size_t i = 0; i < info.device_count; i++) {
-        p->lanes[i].device = info.devices[i];
-        p->lanes[i].number = i;
+        p->workers[i].device = info.devices[i];
+        p->workers[i].number = i;
     }
     (void)pthread_mutex_init(&p->mutex, NULL);
     load_calibration(p, desc->calibration_file);
@@ -116,12 +115,11 @@ gfk_status gfk_pipeline_get_info(gfk_pipeline_t pipeline, gfk_pipeline_info *inf
 void gfk_pipeline_destroy(gfk_pipeline_t pipeline) {
     if (pipeline == NULL)
         return;
-    for (size_t i = 0; i < GFK_KEPT_MATRICES; i++)
-        gfk_kept_drop(&pipeline->kept[i]);
+    gfk_product_cache_clear(pipeline);
     for (size_t i = 0; i < pipeline->info.device_count; i++)
-        gfk_lane_close(&pipeline->lanes[i]);
+        gfk_device_worker_close(&pipeline->workers[i]);
     (void)pthread_mutex_destroy(&pipeline->mutex);
     gfk_pool_release(pipeline->pool);
-    free(pipeline->lanes);
+    free(pipeline->workers);
     free(pipeline);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The internal contract of pipelines: what a pipeline owns, what a call is made of, and what the
- * files here offer each other. */
+ * files of this folder offer each other. */
 #ifndef GFK_HOST_PIPELINE_H
 #define GFK_HOST_PIPELINE_H
 
@@ -11,81 +11,89 @@
 #include <gfk/gfk.h>
 #include <gfk/host.h>
 
-#include "host/base/pool.h"
+#include "host/base/lru.h"
+#include "host/base/threads.h"
 #include "host/device/device.h"
 #include "host/product/engine.h"
 
-enum { GFK_KEPT_MATRICES = 8, GFK_ONE_MARK = 63 /* the shift that leaves one for all */ };
+/* ---- what a pipeline owns -------------------------------------------------------------------- */
 
-/* ---- what a pipeline owns ----------------------------------------------------------------------
- */
-
-/* One matrix, with its product on the CPU and, from the first use there on, on the devices. */
-typedef struct gfk_kept {
+/* A matrix with its product on the CPU and, from the first use there on, on the devices. */
+typedef struct gfk_cached_product {
+    gfk_lru_node node;
     gfk_field field;
     size_t rows, cols;
-    uint32_t *matrix; /* NULL: free */
+    uint32_t *matrix;
     gfk_product_t host;
-    gfk_product_t device[GFK_MOST_DEVICES]; /* of lane i */
-    uint64_t used;                          /* when, as a count of calls */
-} gfk_kept;
+    gfk_product_t device[GFK_MOST_DEVICES]; /* of device worker i */
+} gfk_cached_product;
 
 /* A part of the byte range. */
 typedef struct gfk_range {
     size_t at, length;
 } gfk_range;
 
-/* One chunk on its way: its stream, where it is on the device, and its pinned buffers. */
+/* One chunk on its way: its stream, its memory on the device, and its pinned buffers. */
 typedef struct gfk_slot {
     gfk_stream_t stream;
     void *event;
-    unsigned char *memory; /* inputs, outputs, mark, workspace */
-    unsigned char *pinned; /* mark, staged inputs, staged outputs */
-    gfk_range range;       /* length 0: nothing under way */
-    bool ordered;          /* completely, up to the event */
+    unsigned char *memory; /* inputs, outputs, mismatch flag, workspace */
+    unsigned char *pinned; /* mismatch flag, staged inputs, staged outputs */
+    gfk_range range;       /* length 0: no chunk is on its way */
+    bool ordered;          /* all work of the chunk is ordered, up to the event */
     bool returning;        /* results may have begun to arrive in the caller's memory */
 } gfk_slot;
 
 typedef struct gfk_job gfk_job;
 
 /* One device of a pipeline. */
-typedef struct gfk_lane {
+typedef struct gfk_device_worker {
     int device;
     size_t number; /* in the pipeline */
-    bool lost;     /* it does not answer any more */
+    bool dead;     /* the device does not answer any more */
     unsigned opened;
     gfk_slot slot[GFK_MOST_STREAMS];
     unsigned char *memory, *pinned; /* of all slots */
     size_t memory_bytes, pinned_bytes;
-    /* The call that is going on. */
+    /* Of the call that is going on. */
     gfk_status status;
     size_t done, chunk; /* bytes of the byte range; of all regions together */
     size_t redo_count;
-    gfk_range redo[GFK_MOST_STREAMS]; /* chunks that it failed to do */
-    bool spoiled;                     /* results of one of them cannot be made again */
-} gfk_lane;
+    gfk_range redo[GFK_MOST_STREAMS]; /* chunks that the device failed to compute */
+    bool lost_output;                 /* the outputs of one of them cannot be computed again */
+} gfk_device_worker;
 
 struct gfk_pipeline {
     gfk_pipeline_info info;
     gfk_calibration calibration;
-    pthread_mutex_t mutex; /* of the call that is going on, and of all below */
+    pthread_mutex_t mutex; /* held by the call that is going on; guards everything below */
     gfk_pool *pool;
-    gfk_lane *lanes; /* info.device_count */
-    bool alone;      /* on the CPU because there is no device */
-    uint64_t calls;
-    gfk_kept kept[GFK_KEPT_MATRICES];
+    gfk_device_worker *workers; /* info.device_count of them */
+    bool no_device;             /* the path is the CPU because there is no device */
+    gfk_lru products;           /* of gfk_cached_product */
 };
 
-/* ---- what a call is made of --------------------------------------------------------------------
- */
+/* ---- what a call is made of ------------------------------------------------------------------ */
 
 typedef enum gfk_work { GFK_WORK_SET, GFK_WORK_XOR, GFK_WORK_CHECK } gfk_work;
+
+/* What a call asks for. */
+typedef struct gfk_request {
+    const gfk_field *field;
+    size_t rows, cols;
+    const uint32_t *matrix;
+    const gfk_regions *in, *out;
+    size_t bytes;
+    gfk_work work;
+    bool in_place;     /* the output may be the input; only with one row and one column */
+    uint32_t *differs; /* of GFK_WORK_CHECK */
+} gfk_request;
 
 /* The inputs or the outputs. */
 typedef struct gfk_side {
     const gfk_regions *regions;
     size_t count;
-    bool even;     /* equally spaced in one pinned range */
+    bool even;     /* the regions are equally spaced in one pinned range */
     size_t *place; /* of each region among the staged ones; SIZE_MAX: not staged */
     size_t *staged;
     size_t staged_count;
@@ -93,25 +101,27 @@ typedef struct gfk_side {
 
 struct gfk_job {
     gfk_pipeline_t pipeline;
-    gfk_kept *kept;
+    gfk_cached_product *cached;
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
     const uint32_t *answer; /* GFK_WORK_CHECK: where the caller wants it */
-    bool in_place;          /* one region, multiplied where it is */
-    atomic_size_t next;     /* the part of the byte range that somebody has begun */
-    uint32_t differs;       /* a mark, as gfk_mark sets it */
-    size_t cpu_bytes;       /* that the CPU did of it, before any failure */
-    size_t slice;           /* bytes of each region that a thread of the CPU takes in one go */
-    unsigned char *scratch; /* of each such thread, scratch_bytes */
+    bool in_place;          /* one region is multiplied in place */
+    atomic_size_t next;     /* bytes of the range that a worker has begun */
+    uint32_t differs;       /* a mismatch map of one entry */
+    size_t cpu_bytes;       /* that the CPU did, before any failure */
+    size_t tile;            /* bytes of each region that a thread of the CPU takes at a time */
+    unsigned char *scratch; /* scratch_bytes for each such thread */
     size_t scratch_bytes;
 };
+/* The shift with which a mismatch map has one entry for the whole region. */
+enum { GFK_WHOLE_REGION = 63 };
 
 static inline size_t gfk_least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The next `want` bytes or what is left; false: nothing is. */
+/* Takes the next `want` bytes or the rest of the byte range; false: there is no rest. */
 static inline bool gfk_job_take(gfk_job *job, size_t want, gfk_range *range) {
     range->at = atomic_fetch_add_explicit(&job->next, want, memory_order_relaxed);
     if (range->at >= job->bytes)
@@ -120,75 +130,64 @@ static inline bool gfk_job_take(gfk_job *job, size_t want, gfk_range *range) {
     return true;
 }
 
-/* run.c: every call comes down to this one. */
-typedef struct gfk_request {
-    const gfk_field *field;
-    size_t rows, cols;
-    const uint32_t *matrix;
-    const gfk_regions *in, *out;
-    size_t bytes;
-    gfk_work work;
-    bool in_place;     /* the output may be the input; of one row and one column only */
-    uint32_t *differs; /* of GFK_WORK_CHECK */
-} gfk_request;
+/* ---- what the files offer -------------------------------------------------------------------- */
+
+/* run.c: every public call ends here. */
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report);
-
-/* A call that has nothing to do. */
+/* The report of a call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 
-/* regions.c: does what is written overlap what it must not? Clears job->in_place where the output
- * is not the input. */
+/* regions.c: do outputs overlap what they must not? Clears job->in_place where the output is not
+ * the input. */
 gfk_status gfk_job_overlap(gfk_job *job);
-/* regions.c: which regions must be staged. INVALID_ARGUMENT for one in device memory. */
+/* regions.c: which regions must be staged. INVALID_ARGUMENT: a region is in device memory. */
 gfk_status gfk_job_stage(gfk_job *job);
 
 /* plan.c: GPU, CPU or BOTH, and why. */
 gfk_path gfk_job_plan(const gfk_job *job, const char **reason);
 
-/* kept.c: the matrix, from the last ones or anew, with its product on the CPU; and its product on a
- * lane, whose device is current. */
-gfk_status gfk_kept_find(gfk_pipeline_t pipeline, const gfk_field *field, size_t rows, size_t cols,
-                         const uint32_t *matrix, gfk_kept **kept);
-gfk_status gfk_kept_on(gfk_kept *kept, const gfk_lane *lane, gfk_product_t *product);
-void gfk_kept_drop(gfk_kept *kept);
+/* product_cache.c: the request's matrix with its product on the CPU, found or made; and its product
+ * on a worker's device, which is current. */
+gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *request,
+                                  gfk_cached_product **cached);
+gfk_status gfk_cached_product_on(gfk_cached_product *cached, const gfk_device_worker *worker,
+                                 gfk_product_t *product);
+void gfk_product_cache_clear(gfk_pipeline_t pipeline);
 
-/* cpu.c: scratch memory for the job; a range of it on all threads; ranges until none is left, all
- * in one go if no device takes any. */
+/* cpu.c: scratch memory for the job; one range of the job on all threads; ranges until none is
+ * left, short ones if devices take ranges too. */
 gfk_status gfk_cpu_prepare(gfk_job *job);
 void gfk_cpu_range(gfk_job *job, gfk_range range);
-void gfk_cpu_work(gfk_job *job, bool alone);
+void gfk_cpu_work(gfk_job *job, bool with_devices);
 
-/* team.c: body(0) to body(count - 1) on at most so many threads, and the pipeline's number. */
-void gfk_team_run(gfk_pipeline_t pipeline, size_t most, size_t count, gfk_step_fn *body,
-                  void *context);
+/* device_worker.c: chunks until none is left or the device fails. The worker then holds the result,
+ * and the chunks that it failed to compute. */
+void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job);
+void gfk_device_worker_close(gfk_device_worker *worker);
 
-/* lane.c: ranges until none is left or the device fails; what it leaves behind is in the lane. */
-void gfk_lane_work(gfk_lane *lane, gfk_job *job);
-void gfk_lane_close(gfk_lane *lane);
-
-/* staging.c: between the caller's memory and a slot's pinned buffers. The distance of staged
- * regions there is `pitch`. */
+/* staging.c: copies the staged regions' part `range` to a slot's pinned buffers, and back. They are
+ * `pitch` bytes apart there. */
 void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
                   size_t pitch);
 void gfk_stage_out(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
                    size_t pitch);
 
-/* machine.c: the names of this machine, of these devices and the number of threads; and are they a
- * calibration's? */
+/* machine.c: writes the names of this machine and of the pipeline's devices and the number of
+ * threads; and: are they those of the calibration? */
 void gfk_machine_describe(gfk_calibration *calibration, const gfk_pipeline_info *info);
 bool gfk_machine_fits(const gfk_calibration *calibration, const gfk_pipeline_info *info);
 
-/* advice.c: gfk_advise for a work other than GFK_WORK_SET too; the row of a field in the tables of
- * a calibration; and are all its numbers ones that a machine can have? */
+/* advice.c: gfk_advise for any work; the row of a field in the tables of a calibration; and: are
+ * all numbers of the calibration in their bounds? */
 void gfk_advise_work(const gfk_calibration *calibration, const gfk_field *field, size_t k, size_t m,
                      size_t bytes, gfk_work work, gfk_where where, gfk_advice *advice);
 unsigned gfk_calibration_row(const gfk_field *field);
-bool gfk_calibration_sound(const gfk_calibration *calibration);
+bool gfk_calibration_is_valid(const gfk_calibration *calibration);
 /* Bounds of gfk_calibration.both. */
 #define GFK_LEAST_SHARE 1e-3
 #define GFK_MOST_SHARE 1e3
-/* calibration_file.c: the file's text, which is not changed. */
+/* calibration_file.c: reads the text of a file. */
 gfk_status gfk_calibration_parse(gfk_calibration *calibration, char *text, size_t length);
 
 #endif

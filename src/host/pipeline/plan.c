@@ -17,13 +17,13 @@ enum {
 static size_t devices_left(gfk_pipeline_t pipeline) {
     size_t left = 0;
     for (size_t i = 0; i < pipeline->info.device_count; i++)
-        left += !pipeline->lanes[i].lost;
+        left += !pipeline->workers[i].dead;
     return left;
 }
 
 static gfk_path by_calibration(const gfk_job *job, gfk_where where, const char **reason) {
     gfk_advice advice;
-    gfk_advise_work(&job->pipeline->calibration, &job->kept->field, job->in.count, job->out.count,
+    gfk_advise_work(&job->pipeline->calibration, &job->cached->field, job->in.count, job->out.count,
                     job->bytes, job->work, where, &advice);
     *reason = advice.path == GFK_PATH_CPU   ? "by the calibration the CPU is fastest"
               : advice.path == GFK_PATH_GPU ? "by the calibration the GPU is fastest"
@@ -34,7 +34,7 @@ static gfk_path by_calibration(const gfk_job *job, gfk_where where, const char *
 /* Pageable regions take the cores anyway, and without ISA-L the CPU is ten times slower. */
 static gfk_path by_rule(const gfk_job *job, gfk_where where, const char **reason) {
     const size_t regions = job->in.count + job->out.count;
-    const bool isal = job->kept->host->info.engine->family == GFK_ENGINE_ISAL;
+    const bool isal = job->cached->host->info.engine->family == GFK_ENGINE_ISAL;
     if (job->bytes < (isal ? WORTH_A_TRIP : WORTH_A_TRIP_FROM_REFERENCE) / regions) {
         *reason = "there is no calibration, and the regions are short";
         return GFK_PATH_CPU;
@@ -65,7 +65,7 @@ gfk_path gfk_job_plan(const gfk_job *job, const char **reason) {
         return GFK_PATH_CPU;
     }
     if (info->path != GFK_PATH_AUTO) {
-        *reason = job->pipeline->alone ? "there is no GPU" : "the path was asked for";
+        *reason = job->pipeline->no_device ? "there is no GPU" : "the path was asked for";
         return info->path;
     }
     const size_t staged = job->in.staged_count + job->out.staged_count;

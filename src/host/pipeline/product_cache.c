@@ -1,88 +1,92 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The products of the last matrices, so that calls with the same ones find theirs made. */
+/* The products of the matrices used last, so that a call with one of them finds its products made.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/field.h"
 #include "pipeline.h"
 
-void gfk_kept_drop(gfk_kept *kept) {
-    gfk_product_destroy(kept->host);
+enum { MOST_PRODUCTS = 8 };
+
+static void destroy(gfk_cached_product *cached) {
+    gfk_product_destroy(cached->host);
     for (size_t i = 0; i < GFK_MOST_DEVICES; i++)
-        gfk_product_destroy(kept->device[i]);
-    free(kept->matrix);
-    *kept = (gfk_kept){.matrix = NULL};
+        gfk_product_destroy(cached->device[i]);
+    free(cached->matrix);
+    free(cached);
 }
 
-static bool same(const gfk_kept *kept, const gfk_field *field, size_t rows, size_t cols,
-                 const uint32_t *matrix) {
-    return kept->matrix != NULL && kept->rows == rows && kept->cols == cols &&
-           kept->field.w == field->w && kept->field.polynomial == field->polynomial &&
-           memcmp(kept->matrix, matrix, rows * cols * sizeof *matrix) == 0;
+static void trim(gfk_pipeline_t pipeline, size_t most) {
+    for (gfk_lru_node *node = gfk_lru_trim(&pipeline->products, most), *next; node; node = next) {
+        next = node->next;
+        destroy((gfk_cached_product *)node);
+    }
+}
+
+void gfk_product_cache_clear(gfk_pipeline_t pipeline) {
+    trim(pipeline, 0);
+}
+
+static bool is_of(const gfk_lru_node *node, const void *key) {
+    const gfk_cached_product *cached = (const gfk_cached_product *)node;
+    const gfk_request *r = key;
+    return cached->rows == r->rows && cached->cols == r->cols && cached->field.w == r->field->w &&
+           cached->field.polynomial == r->field->polynomial &&
+           memcmp(cached->matrix, r->matrix, r->rows * r->cols * sizeof *r->matrix) == 0;
 }
 
 /* ISA-L where it can, else the reference. */
-static gfk_status make_host(gfk_kept *kept) {
+static gfk_status make_host(gfk_cached_product *cached) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    gfk_status status = GFK_STATUS_NOT_SUPPORTED;
     desc.family = GFK_ENGINE_ISAL;
-    if (kept->field.w == 8) {
-        const gfk_status status = gfk_product_create(&kept->host, &kept->field, kept->rows,
-                                                     kept->cols, kept->matrix, &desc);
-        if (status != GFK_STATUS_NOT_SUPPORTED)
-            return status;
-    }
+    if (cached->field.w == 8)
+        status = gfk_product_create(&cached->host, &cached->field, cached->rows, cached->cols,
+                                    cached->matrix, &desc);
     desc.family = GFK_ENGINE_HOST;
-    return gfk_product_create(&kept->host, &kept->field, kept->rows, kept->cols, kept->matrix,
-                              &desc);
+    return status != GFK_STATUS_NOT_SUPPORTED
+               ? status
+               : gfk_product_create(&cached->host, &cached->field, cached->rows, cached->cols,
+                                    cached->matrix, &desc);
 }
 
-static gfk_status make(gfk_kept *kept, const gfk_field *field, size_t rows, size_t cols,
-                       const uint32_t *matrix) {
-    *kept = (gfk_kept){.field = *field, .rows = rows, .cols = cols};
-    kept->matrix = malloc(rows * cols * sizeof *matrix);
-    if (kept->matrix == NULL)
+gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
+                                  gfk_cached_product **cached) {
+    *cached = (gfk_cached_product *)gfk_lru_find(&pipeline->products, is_of, r);
+    if (*cached != NULL)
+        return GFK_STATUS_SUCCESS;
+    const size_t bytes = r->rows * r->cols * sizeof *r->matrix;
+    gfk_cached_product *made = calloc(1, sizeof *made);
+    if (made == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    memcpy(kept->matrix, matrix, rows * cols * sizeof *matrix);
-    const gfk_status status = make_host(kept);
-    if (status != GFK_STATUS_SUCCESS)
-        gfk_kept_drop(kept);
-    return status;
-}
-
-gfk_status gfk_kept_find(gfk_pipeline_t pipeline, const gfk_field *field, size_t rows, size_t cols,
-                         const uint32_t *matrix, gfk_kept **kept) {
-    gfk_kept *oldest = &pipeline->kept[0];
-    pipeline->calls++;
-    for (size_t i = 0; i < GFK_KEPT_MATRICES; i++) {
-        gfk_kept *k = &pipeline->kept[i];
-        if (same(k, field, rows, cols, matrix)) {
-            k->used = pipeline->calls;
-            *kept = k;
-            return GFK_STATUS_SUCCESS;
-        }
-        if (k->used < oldest->used)
-            oldest = k;
+    made->field = *r->field;
+    made->rows = r->rows;
+    made->cols = r->cols;
+    made->matrix = malloc(bytes);
+    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
+    if (made->matrix != NULL) {
+        memcpy(made->matrix, r->matrix, bytes);
+        status = make_host(made);
     }
-    gfk_kept made;
-    const gfk_status status = make(&made, field, rows, cols, matrix);
-    if (status != GFK_STATUS_SUCCESS)
+    if (status != GFK_STATUS_SUCCESS) {
+        destroy(made);
         return status;
-    gfk_kept_drop(oldest);
-    *oldest = made;
-    oldest->used = pipeline->calls;
-    *kept = oldest;
+    }
+    gfk_lru_add(&pipeline->products, &made->node);
+    trim(pipeline, MOST_PRODUCTS);
+    *cached = made;
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_kept_on(gfk_kept *kept, const gfk_lane *lane, gfk_product_t *product) {
-    gfk_product_t *mine = &kept->device[lane->number];
+gfk_status gfk_cached_product_on(gfk_cached_product *cached, const gfk_device_worker *worker,
+                                 gfk_product_t *product) {
+    gfk_product_t *own = &cached->device[worker->number];
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     gfk_status status = GFK_STATUS_SUCCESS;
-    if (*mine == NULL) {
-        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-        desc.device = lane->device;
-        status =
-            gfk_product_create(mine, &kept->field, kept->rows, kept->cols, kept->matrix, &desc);
-    }
-    *product = *mine;
+    desc.device = worker->device;
+    if (*own == NULL)
+        status = gfk_product_create(own, &cached->field, cached->rows, cached->cols, cached->matrix,
+                                    &desc);
+    *product = *own;
     return status;
 }

@@ -36,8 +36,7 @@ gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
     return gfk_pipeline_run(pipeline, &request, report);
 }
 
-/* ---- decoding ----------------------------------------------------------------------------------
- */
+/* ---- decoding ------------------------------------------------------------------------------- */
 
 typedef struct rebuilding {
     size_t *sources; /* k, and behind them what is neither lost nor read */

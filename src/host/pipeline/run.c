@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of every call: checks, the plan, everybody who works on it, what failed done again. */
+/* Every call: its checks, its plan, its execution, and what devices failed to compute again. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,68 +12,68 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- who works ---------------------------------------------------------------------------------
- */
+/* ---- who works ------------------------------------------------------------------------------- */
 
-/* One of those who share a call: a lane, or the CPU. */
-typedef struct worker {
+/* One of those who share a call: a device or the CPU. */
+typedef struct participant {
     pthread_t thread;
     gfk_job *job;
-    gfk_lane *lane; /* NULL: the CPU */
-    bool alone;
-} worker;
+    gfk_device_worker *worker; /* NULL: the CPU */
+    bool with_devices;         /* of the CPU */
+} participant;
 
-static void *work(void *argument) {
-    const worker *w = argument;
-    if (w->lane != NULL)
-        gfk_lane_work(w->lane, w->job);
+static void *take_part(void *argument) {
+    const participant *p = argument;
+    if (p->worker != NULL)
+        gfk_device_worker_run(p->worker, p->job);
     else
-        gfk_cpu_work(w->job, w->alone);
+        gfk_cpu_work(p->job, p->with_devices);
     return NULL;
 }
 
-/* The calling thread is the last worker. One whose thread cannot be started leaves its part to the
- * others. */
+/* The calling thread is the last participant. A participant whose thread cannot be started leaves
+ * its part to the others. */
 static void share(gfk_job *job, gfk_path path) {
     gfk_pipeline_t p = job->pipeline;
-    worker workers[GFK_MOST_DEVICES + 1];
+    participant all[GFK_MOST_DEVICES + 1];
     size_t count = 0, started = 0;
     for (size_t i = 0; path != GFK_PATH_CPU && i < p->info.device_count; i++)
-        if (!p->lanes[i].lost)
-            workers[count++] = (worker){.job = job, .lane = &p->lanes[i]};
+        if (!p->workers[i].dead)
+            all[count++] = (participant){.job = job, .worker = &p->workers[i]};
     if (path != GFK_PATH_GPU) {
-        workers[count] = (worker){.job = job, .alone = count == 0};
+        all[count] = (participant){.job = job, .with_devices = count != 0};
         count++;
     }
     while (started + 1 < count &&
-           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+           pthread_create(&all[started].thread, NULL, take_part, &all[started]) == 0)
         started++;
-    (void)work(&workers[count - 1]);
+    (void)take_part(&all[count - 1]);
     for (size_t i = 0; i < started; i++)
-        (void)pthread_join(workers[i].thread, NULL);
+        (void)pthread_join(all[i].thread, NULL);
 }
 
-static void reset_lanes(gfk_job *job) {
+static void reset_workers(gfk_job *job) {
     for (size_t i = 0; i < job->pipeline->info.device_count; i++) {
-        gfk_lane *lane = &job->pipeline->lanes[i];
-        lane->status = GFK_STATUS_SUCCESS;
-        lane->done = lane->chunk = lane->redo_count = 0;
-        lane->spoiled = false;
+        gfk_device_worker *worker = &job->pipeline->workers[i];
+        worker->status = GFK_STATUS_SUCCESS;
+        worker->done = worker->chunk = worker->redo_count = 0;
+        worker->lost_output = false;
     }
 }
 
-/* What lanes left behind, and what nobody began because all of them failed. */
+/* Computes on the CPU what devices failed to compute, and what nobody began because all devices
+ * failed. Returns the bytes. */
 static size_t redo(gfk_job *job) {
     size_t bytes = 0;
     for (size_t i = 0; i < job->pipeline->info.device_count; i++) {
-        const gfk_lane *lane = &job->pipeline->lanes[i];
-        for (size_t n = 0; n < lane->redo_count; n++) {
-            gfk_cpu_range(job, lane->redo[n]);
-            bytes += lane->redo[n].length;
+        const gfk_device_worker *worker = &job->pipeline->workers[i];
+        for (size_t n = 0; n < worker->redo_count; n++) {
+            gfk_cpu_range(job, worker->redo[n]);
+            bytes += worker->redo[n].length;
         }
     }
     const size_t before = job->cpu_bytes;
-    gfk_cpu_work(job, true);
+    gfk_cpu_work(job, false);
     bytes += job->cpu_bytes - before;
     job->cpu_bytes = before;
     return bytes;
@@ -84,41 +84,40 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
     const gfk_pipeline_t p = job->pipeline;
     *report = (gfk_pipeline_report){.device_status = GFK_STATUS_SUCCESS};
     report->path = gfk_job_plan(job, &report->reason);
-    reset_lanes(job);
+    reset_workers(job);
     share(job, report->path);
-    bool spoiled = false;
+    bool lost_output = false;
     for (size_t i = 0; i < p->info.device_count; i++) {
-        const gfk_lane *lane = &p->lanes[i];
-        report->device_bytes[i] = lane->done;
-        report->gpu_bytes += lane->done;
-        if (lane->chunk > report->chunk)
-            report->chunk = lane->chunk;
+        const gfk_device_worker *worker = &p->workers[i];
+        report->device_bytes[i] = worker->done;
+        report->gpu_bytes += worker->done;
+        if (worker->chunk > report->chunk)
+            report->chunk = worker->chunk;
         if (report->device_status == GFK_STATUS_SUCCESS)
-            report->device_status = lane->status;
-        spoiled |= lane->spoiled;
+            report->device_status = worker->status;
+        lost_output |= worker->lost_output;
     }
     if (report->path != GFK_PATH_CPU)
         report->staged_regions = job->in.staged_count + job->out.staged_count;
-    if (!spoiled)
+    if (!lost_output)
         report->redone_bytes = redo(job);
     report->cpu_bytes = job->cpu_bytes + report->redone_bytes;
     report->seconds = now() - begin;
-    return spoiled ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS;
+    return lost_output ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS;
 }
 
-/* ---- the call ----------------------------------------------------------------------------------
- */
+/* ---- the call ------------------------------------------------------------------------------- */
 
 static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
     if (pipeline == NULL || r->field == NULL || r->matrix == NULL || r->in == NULL ||
         r->out == NULL || r->rows == 0 || r->cols == 0 ||
-        (r->work == GFK_WORK_CHECK && r->differs == NULL) || !gfk_field_genuine(r->field))
+        (r->work == GFK_WORK_CHECK && r->differs == NULL) || !gfk_field_is_valid(r->field))
         return GFK_STATUS_INVALID_ARGUMENT;
     return r->rows > SIZE_MAX / sizeof(uint32_t) / r->cols ? GFK_STATUS_INVALID_SIZE
                                                            : GFK_STATUS_SUCCESS;
 }
 
-/* The lists of staged regions, in one piece of memory. */
+/* The lists of staged regions, in one allocation. */
 static gfk_status make_lists(gfk_job *job) {
     const size_t regions = job->in.count + job->out.count;
     size_t *lists = malloc(2 * regions * sizeof *lists);
@@ -131,7 +130,7 @@ static gfk_status make_lists(gfk_job *job) {
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status run(gfk_job *job, gfk_pipeline_report *report) {
+static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
     gfk_status status = gfk_job_overlap(job);
     if (status == GFK_STATUS_SUCCESS && job->pipeline->info.device_count != 0) {
         status = make_lists(job);
@@ -156,12 +155,12 @@ static gfk_status run_locked(gfk_pipeline_t pipeline, const gfk_request *r,
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};
-    gfk_status status = gfk_kept_find(pipeline, r->field, r->rows, r->cols, r->matrix, &job.kept);
+    gfk_status status = gfk_product_cache_find(pipeline, r, &job.cached);
     if (status == GFK_STATUS_SUCCESS)
         status =
-            gfk_product_check_arguments(job.kept->host, r->in, r->out, r->bytes, NULL, 0, NULL);
+            gfk_product_check_arguments(job.cached->host, r->in, r->out, r->bytes, NULL, 0, NULL);
     if (status == GFK_STATUS_SUCCESS && r->bytes != 0)
-        status = run(&job, report);
+        status = run_job(&job, report);
     if (status == GFK_STATUS_SUCCESS && r->differs != NULL)
         *r->differs = job.differs;
     return status;

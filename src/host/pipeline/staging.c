@@ -32,7 +32,8 @@ static void copy_part(size_t step, void *context) {
 
 static void copy(const gfk_job *job, copies *c) {
     c->parts = c->range.length / PART + (c->range.length % PART != 0);
-    gfk_team_run(job->pipeline, COPIERS, c->side->staged_count * c->parts, copy_part, c);
+    gfk_pool_run(job->pipeline->pool, gfk_least(job->pipeline->info.threads, COPIERS),
+                 c->side->staged_count * c->parts, copy_part, c);
 }
 
 void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,

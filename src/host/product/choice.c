@@ -75,7 +75,7 @@ static gfk_status list_engines(gfk_choice *choice) {
 gfk_status gfk_choice_init(gfk_choice *choice, const gfk_field *field, size_t rows, size_t cols,
                            const gfk_product_desc *desc) {
     *choice = (gfk_choice){.field = field, .rows = rows, .cols = cols, .desc = desc};
-    if (!gfk_field_genuine(field) || rows == 0 || cols == 0 || !is_valid(desc))
+    if (!gfk_field_is_valid(field) || rows == 0 || cols == 0 || !is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (rows > SIZE_MAX / sizeof(uint32_t) / cols)
         return GFK_STATUS_INVALID_SIZE;

@@ -19,8 +19,8 @@ typedef struct gfk_product_call {
     const gfk_regions *in, *out;
     size_t bytes;
     bool accumulate; /* GFK_XOR */
-    bool alone; /* of engines on the CPU: on the calling thread, in one piece of at most 2^30 bytes
-                 */
+    /* Of engines on the CPU: run on the calling thread, as one part of at most 2^30 bytes. */
+    bool on_caller;
     void *workspace;
     gfk_stream_t stream;
     /* NULL: a run. Else a check: out is not written, and mismatch_map[o >> shift] becomes 1 where

@@ -3,7 +3,7 @@
  * products are looked up by nibbles, in tables made anew for every piece, so that there is nothing
  * to keep however large the matrix is. */
 #include "engine.h"
-#include "host/base/nibbles.h"
+#include "host/base/poly.h"
 #include "host/base/symbol.h"
 
 enum { PIECE = 2048 }; /* symbols */

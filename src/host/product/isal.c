@@ -7,7 +7,7 @@
 #include <isa-l.h>
 
 #include "engine.h"
-#include "host/base/pool.h"
+#include "host/base/threads.h"
 
 enum {
     SIDE = 64,              /* of a tile of the matrix */
@@ -53,8 +53,7 @@ gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) 
 }
 
 void gfk_isal_destroy(gfk_product_t product) {
-    if (product->state != NULL)
-        gfk_pool_release(product->state);
+    gfk_pool_release(product->state);
 }
 
 /* ISA-L sets outputs from all inputs of a tile at once, and adds to them one input at a time. */
@@ -126,12 +125,13 @@ static void multiply_block(size_t block, void *context) {
 }
 
 gfk_status gfk_isal_run(const gfk_product_call *call) {
-    if (call->alone) {
+    if (call->on_caller) {
         multiply_piece(call, 0, call->bytes);
         return GFK_STATUS_SUCCESS;
     }
     const size_t block = block_of(&call->product->info);
     const size_t blocks = call->bytes / block + (call->bytes % block != 0);
-    gfk_pool_run(call->product->state, blocks, multiply_block, (void *)(uintptr_t)call);
+    gfk_pool_run(call->product->state, GFK_ALL_THREADS, blocks, multiply_block,
+                 (void *)(uintptr_t)call);
     return GFK_STATUS_SUCCESS;
 }

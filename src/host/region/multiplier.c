@@ -127,7 +127,7 @@ static void search_rows(search *s) {
 
 static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *desc,
                           gfk_multiplier_info *info) {
-    if (!gfk_field_genuine(field))
+    if (!gfk_field_is_valid(field))
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_status status = check_desc(desc);
     if (status != GFK_STATUS_SUCCESS)

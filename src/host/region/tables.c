@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/parallel.h"
+#include "host/base/threads.h"
 #include "host/base/poly.h"
 #include "host/base/symbol.h"
 #include "host/device/device.h"

@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conveniences gfk_rs_decode, gfk_rs_update and gfk_rs_apply_delta. An entry counts the calls
- * that are inside it; only one without any gives way to another, and only when the device has
- * finished what it was given. */
+/* The conveniences gfk_rs_decode, gfk_rs_update and gfk_rs_apply_delta. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cache.h"
+#include "host/base/lru.h"
 #include "host/device/device.h"
 
 enum { MOST = 64, FEW = 256 /* of a key that needs no allocation */ };
 
+/* What an entry is found by: the index of an updater; or the number of lost regions, the lost
+ * regions and the wanted ones, both ascending. */
+typedef struct entry_key {
+    bool decoder;
+    const size_t *numbers;
+    size_t count;
+} entry_key;
+
 typedef struct entry {
-    size_t *key; /* the index of an updater; or the number of lost regions, these, and the wanted
-                    ones, both ascending */
-    size_t length;
+    gfk_lru_node node;        /* its users are calls */
+    entry_key key;            /* numbers are owned */
     gfk_rs_decoder_t decoder; /* one of the two */
     gfk_rs_updater_t updater;
-    unsigned users;
-    uint64_t last_use;
-    bool listed; /* in the cache; else its only user destroys it */
 } entry;
 
 struct gfk_rs_cache {
     pthread_mutex_t mutex;
-    entry *entries[MOST];
-    uint64_t uses;
+    gfk_lru entries;
 };
 
 static void destroy_entry(entry *e) {
-    if (e == NULL)
-        return;
     gfk_rs_decoder_destroy(e->decoder);
     gfk_rs_updater_destroy(e->updater);
-    free(e->key);
+    free((void *)(uintptr_t)e->key.numbers);
     free(e);
 }
 
-/* After what the device still does with it. */
-static void retire(gfk_rs_t code, entry *e) {
-    if (code->info.device >= 0)
-        gfk_device_synchronize(code->info.device);
-    destroy_entry(e);
+static void destroy_entries(gfk_lru_node *list) {
+    while (list != NULL) {
+        entry *e = (entry *)list;
+        list = list->next;
+        destroy_entry(e);
+    }
 }
 
 gfk_rs_cache *gfk_rs_cache_create(void) {
@@ -56,111 +57,96 @@ gfk_rs_cache *gfk_rs_cache_create(void) {
 void gfk_rs_cache_destroy(gfk_rs_cache *cache) {
     if (cache == NULL)
         return;
-    for (size_t i = 0; i < MOST; i++)
-        destroy_entry(cache->entries[i]);
+    destroy_entries(gfk_lru_trim(&cache->entries, 0));
     pthread_mutex_destroy(&cache->mutex);
     free(cache);
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static bool has_key(const gfk_lru_node *node, const void *key) {
+    const entry_key *own = &((const entry *)node)->key, *wanted = key;
+    return own->decoder == wanted->decoder && own->count == wanted->count &&
+           memcmp(own->numbers, wanted->numbers, own->count * sizeof *own->numbers) == 0;
+}
+
+/* The entry of this key, with one more user. The mutex is held. */
+static entry *find(gfk_rs_cache *cache, const entry_key *key) {
+    gfk_lru_node *node = gfk_lru_find(&cache->entries, has_key, key);
+    if (node != NULL)
+        node->users++;
+    return (entry *)node;
+}
+
+/* Releases the mutex, then destroys what the cache is too small for, after what the device still
+ * does with it. */
+static void unlock_and_trim(gfk_rs_t code) {
+    gfk_lru_node *surplus = gfk_lru_trim(&code->cache->entries, MOST);
+    pthread_mutex_unlock(&code->cache->mutex);
+    if (surplus != NULL && code->info.device >= 0)
+        gfk_device_synchronize(code->info.device);
+    destroy_entries(surplus);
+}
+
+static void leave(gfk_rs_t code, entry *e) {
+    pthread_mutex_lock(&code->cache->mutex);
+    e->node.users--;
+    unlock_and_trim(code);
+}
+
+static gfk_status make(gfk_rs_t code, const entry_key *key, entry **out) {
+    const size_t *numbers = key->numbers, lost = key->decoder ? numbers[0] : 0;
+    entry *e = calloc(1, sizeof *e);
+    size_t *copy = malloc(key->count * sizeof *copy);
+    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
+    if (e != NULL && copy != NULL)
+        status = key->decoder
+                     ? gfk_rs_decoder_create(&e->decoder, code, numbers + 1, lost,
+                                             numbers + 1 + lost, key->count - 1 - lost, NULL)
+                     : gfk_rs_updater_create(&e->updater, code, numbers[0], NULL);
+    if (status != GFK_STATUS_SUCCESS) {
+        free(copy);
+        free(e);
+        return status;
+    }
+    memcpy(copy, numbers, key->count * sizeof *copy);
+    e->key = (entry_key){key->decoder, copy, key->count};
+    e->node.users = 1;
+    *out = e;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Finds the entry of a key or makes it. Where another thread has made it meanwhile, that thread's
+ * entry is taken. */
+static gfk_status enter(gfk_rs_t code, const entry_key *key, entry **out) {
+    gfk_rs_cache *cache = code->cache;
+    entry *made;
+    pthread_mutex_lock(&cache->mutex);
+    *out = find(cache, key);
+    pthread_mutex_unlock(&cache->mutex);
+    if (*out != NULL)
+        return GFK_STATUS_SUCCESS;
+    const gfk_status status = make(code, key, &made);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    pthread_mutex_lock(&cache->mutex);
+    *out = find(cache, key);
+    if (*out == NULL) {
+        gfk_lru_add(&cache->entries, &made->node);
+        *out = made;
+    }
+    unlock_and_trim(code);
+    if (*out != made)
+        destroy_entry(made); /* it has not run */
+    return GFK_STATUS_SUCCESS;
+}
+
+/* ---- the conveniences ------------------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return x < y ? -1 : x > y;
 }
-
-/* Takes a use of the entry with this key; the mutex is held. */
-static entry *find(gfk_rs_cache *cache, bool decoder, const size_t *key, size_t length) {
-    for (size_t i = 0; i < MOST; i++) {
-        entry *e = cache->entries[i];
-        if (e == NULL || e->length != length || (e->decoder != NULL) != decoder ||
-            memcmp(e->key, key, length * sizeof *key) != 0)
-            continue;
-        e->users++;
-        e->last_use = ++cache->uses;
-        return e;
-    }
-    return NULL;
-}
-
-/* A place for another entry; *evicted receives what must leave it. NULL: all are in use. */
-static entry **make_room(gfk_rs_cache *cache, entry **evicted) {
-    entry **oldest = NULL;
-    *evicted = NULL;
-    for (size_t i = 0; i < MOST; i++) {
-        entry **place = &cache->entries[i];
-        if (*place == NULL)
-            return place;
-        if ((*place)->users == 0 && (oldest == NULL || (*place)->last_use < (*oldest)->last_use))
-            oldest = place;
-    }
-    if (oldest != NULL)
-        *evicted = *oldest;
-    return oldest;
-}
-
-/* The new entry goes into the cache, unless another thread was first, whose entry is taken then. */
-static entry *add(gfk_rs_t code, entry *made) {
-    gfk_rs_cache *cache = code->cache;
-    entry *evicted = NULL;
-    pthread_mutex_lock(&cache->mutex);
-    entry *e = find(cache, made->decoder != NULL, made->key, made->length);
-    if (e == NULL) {
-        entry **place = make_room(cache, &evicted);
-        e = made;
-        e->users = 1;
-        e->last_use = ++cache->uses;
-        e->listed = place != NULL;
-        if (place != NULL)
-            *place = made;
-    }
-    pthread_mutex_unlock(&cache->mutex);
-    if (evicted != NULL)
-        retire(code, evicted);
-    if (e != made)
-        destroy_entry(made); /* it has not run */
-    return e;
-}
-
-static void leave(gfk_rs_t code, entry *e) {
-    if (!e->listed) {
-        retire(code, e);
-        return;
-    }
-    pthread_mutex_lock(&code->cache->mutex);
-    e->users--;
-    pthread_mutex_unlock(&code->cache->mutex);
-}
-
-/* Makes the entry of a key that is not there. */
-static gfk_status make(gfk_rs_t code, bool decoder, const size_t *key, size_t length, entry **out) {
-    entry *made = calloc(1, sizeof *made);
-    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
-    if (made != NULL && (made->key = malloc(length * sizeof *key)) != NULL)
-        status = decoder ? gfk_rs_decoder_create(&made->decoder, code, key + 1, key[0],
-                                                 key + 1 + key[0], length - 1 - key[0], NULL)
-                         : gfk_rs_updater_create(&made->updater, code, key[0], NULL);
-    if (status != GFK_STATUS_SUCCESS) {
-        destroy_entry(made);
-        return status;
-    }
-    memcpy(made->key, key, length * sizeof *key);
-    made->length = length;
-    *out = add(code, made);
-    return GFK_STATUS_SUCCESS;
-}
-
-static gfk_status enter(gfk_rs_t code, bool decoder, const size_t *key, size_t length,
-                        entry **out) {
-    pthread_mutex_lock(&code->cache->mutex);
-    *out = find(code->cache, decoder, key, length);
-    pthread_mutex_unlock(&code->cache->mutex);
-    return *out ? GFK_STATUS_SUCCESS : make(code, decoder, key, length, out);
-}
-
-/* ---- the conveniences --------------------------------------------------------------------------
- */
 
 static void sort(size_t *to, const size_t *from, size_t count) {
     if (count == 0)
@@ -190,7 +176,7 @@ gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count, c
     sort(key + 1, lost, lost_count);
     sort(key + 1 + lost_count, wanted, wanted_count);
     entry *e;
-    gfk_status status = enter(code, true, key, length, &e);
+    gfk_status status = enter(code, &(entry_key){true, key, length}, &e);
     if (status == GFK_STATUS_SUCCESS) {
         status = gfk_rs_decoder_run(e->decoder, data, parity, bytes, stream);
         leave(code, e);
@@ -203,7 +189,7 @@ gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count, c
 static gfk_status enter_updater(gfk_rs_t code, size_t index, entry **e) {
     if (code == NULL || index >= code->info.k)
         return GFK_STATUS_INVALID_ARGUMENT;
-    return enter(code, false, &index, 1, e);
+    return enter(code, &(entry_key){false, &index, 1}, e);
 }
 
 gfk_status gfk_rs_update(gfk_rs_t code, size_t index, const void *before, const void *after,

@@ -11,7 +11,7 @@
 static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
 
 static gfk_status check_desc(const gfk_field *field, size_t k, size_t m, const gfk_rs_desc *desc) {
-    if (!gfk_field_genuine(field) || k == 0 || m == 0 || desc->size != sizeof *desc ||
+    if (!gfk_field_is_valid(field) || k == 0 || m == 0 || desc->size != sizeof *desc ||
         (unsigned)desc->matrix > GFK_RS_CUSTOM || (desc->flags & ~GFK_RS_UNCHECKED) != 0 ||
         (desc->custom != NULL) != (desc->matrix == GFK_RS_CUSTOM))
         return GFK_STATUS_INVALID_ARGUMENT;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "code.h"
-#include "host/base/nibbles.h"
+#include "host/base/poly.h"
 
 enum { THERE = 0, LOST = 1, WANTED = 2, READ = 3 };
 

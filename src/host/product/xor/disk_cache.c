@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +15,12 @@
 #include <unistd.h>
 
 #include "disk_cache.h"
+#include "host/base/hash.h"
 
 enum { HEADER = 32, NAME = 64 };
 static const char magic[8] = {'g', 'f', 'k', 'x', 'o', 'r', ' ', '1'};
 static const size_t largest_file = (size_t)64 << 20;
 static const time_t stale = 3600; /* seconds after which a temporary file was left behind */
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash(uint64_t h, const void *data, size_t size) {
-    const uint8_t *p = data;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
-static const uint64_t basis = UINT64_C(0xcbf29ce484222325);
 
 static void put64(uint8_t *p, uint64_t x) {
     for (int i = 0; i < 8; i++)
@@ -45,7 +35,7 @@ static uint64_t get64(const uint8_t *p) {
 }
 
 static uint64_t checksum(gfk_bytes key, gfk_bytes payload) {
-    return hash(hash(basis, key.data, key.size), payload.data, payload.size);
+    return gfk_hash(gfk_hash(GFK_HASH_BEGIN, key.data, key.size), payload.data, payload.size);
 }
 
 bool gfk_xor_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
@@ -66,7 +56,7 @@ bool gfk_xor_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
 
 static void name_of(gfk_bytes key, char name[NAME]) {
     (void)snprintf(name, NAME, "%016llx" GFK_XOR_CACHE_SUFFIX,
-                   (unsigned long long)hash(basis, key.data, key.size));
+                   (unsigned long long)gfk_hash(GFK_HASH_BEGIN, key.data, key.size));
 }
 
 /* Makes the folder and those above it, as mkdir -p. */
@@ -107,16 +97,6 @@ static bool read_all(int fd, void *data, size_t size) {
     for (size_t done = 0; done < size;) {
         const ssize_t n = read(fd, (uint8_t *)data + done, size - done);
         if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool write_all(int fd, const void *data, size_t size) {
-    for (size_t done = 0; done < size;) {
-        const ssize_t n = write(fd, (const uint8_t *)data + done, size - done);
-        if (n < 0 && errno != EINTR)
             return false;
         done += n > 0 ? (size_t)n : 0;
     }
@@ -235,8 +215,7 @@ static void make_room(int folder, uint64_t limit, uint64_t size) {
 }
 
 void gfk_xor_cache_write(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes payload) {
-    static atomic_uint counter;
-    char name[NAME], temporary[2 * NAME];
+    char name[NAME];
     const uint64_t size = HEADER + (uint64_t)key.size + payload.size;
     if (payload.size == 0 || size > largest_file || size > cache->limit)
         return;
@@ -245,22 +224,12 @@ void gfk_xor_cache_write(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes pa
         return;
     make_room(folder, cache->limit, size);
     name_of(key, name);
-    /* A name of its own: processes and threads that write the same key do not meet before rename,
-     * which puts one whole file in the place of another. */
-    (void)snprintf(temporary, sizeof temporary, "%ld-%u-%s.tmp", (long)getpid(),
-                   atomic_fetch_add(&counter, 1), name);
-    const int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        uint8_t header[HEADER];
-        memcpy(header, magic, sizeof magic);
-        put64(header + 8, key.size);
-        put64(header + 16, payload.size);
-        put64(header + 24, checksum(key, payload));
-        bool ok = write_all(fd, header, HEADER) && write_all(fd, key.data, key.size) &&
-                  write_all(fd, payload.data, payload.size);
-        ok = close(fd) == 0 && ok;
-        if (!ok || renameat(folder, temporary, folder, name) != 0)
-            (void)unlinkat(folder, temporary, 0);
-    }
+    uint8_t header[HEADER];
+    memcpy(header, magic, sizeof magic);
+    put64(header + 8, key.size);
+    put64(header + 16, payload.size);
+    put64(header + 24, checksum(key, payload));
+    const gfk_bytes parts[] = {{header, HEADER}, key, payload};
+    (void)gfk_file_replace(folder, name, 0600, false, parts, 3);
     (void)close(folder);
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/base/files.h"
+
 typedef struct gfk_xor_cache {
     const char *folder; /* NULL: nothing is kept */
     uint64_t limit;     /* bytes of all files together; the longest unused ones go */
@@ -17,11 +19,6 @@ typedef struct gfk_xor_cache {
 
 #define GFK_XOR_CACHE_LIMIT (UINT64_C(256) << 20)
 #define GFK_XOR_CACHE_SUFFIX ".gfkxor"
-
-typedef struct gfk_bytes {
-    void *data;
-    size_t size;
-} gfk_bytes;
 
 /* The payload of this key, in memory that the caller frees; false: not there. A file that is no
  * good is removed, and so is one that belongs to another key. */

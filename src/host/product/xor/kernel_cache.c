@@ -5,108 +5,80 @@
 
 #include "kernel_cache.h"
 
-/* The list, the one used last first. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static gfk_xor_kernel *first;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static gfk_lru kernels; /* guarded by the mutex, and so are the users of its kernels */
 
-static void give_back(gfk_xor_kernel *kernel) {
+static bool has_key(const gfk_lru_node *node, const void *key) {
+    const gfk_bytes *own = &((const gfk_xor_kernel *)node)->key, *wanted = key;
+    return own->size == wanted->size && memcmp(own->data, wanted->data, own->size) == 0;
+}
+
+/* The kernel of this key, with one more user. The mutex is held. */
+static gfk_xor_kernel *find(gfk_bytes key) {
+    gfk_lru_node *node = gfk_lru_find(&kernels, has_key, &key);
+    if (node != NULL)
+        node->users++;
+    return (gfk_xor_kernel *)node;
+}
+
+static void give_back(const gfk_xor_kernel *kernel) {
     kernel->unload(kernel->library);
     free(kernel->key.data);
     free(kernel->image.data);
-    free(kernel);
 }
 
-/* Under the lock: the kernel of this key, moved to the front. */
-static gfk_xor_kernel *find(gfk_bytes key) {
-    for (gfk_xor_kernel **at = &first; *at != NULL; at = &(*at)->next) {
-        gfk_xor_kernel *kernel = *at;
-        if (kernel->key.size == key.size && memcmp(kernel->key.data, key.data, key.size) == 0) {
-            *at = kernel->next;
-            kernel->next = first;
-            first = kernel;
-            return kernel;
-        }
-    }
-    return NULL;
-}
-
-/* Under the lock: takes unused kernels beyond the limit out of the list and returns them. */
-static gfk_xor_kernel *take_surplus(void) {
-    gfk_xor_kernel *surplus = NULL;
-    size_t seen = 0;
-    for (gfk_xor_kernel **at = &first; *at != NULL;) {
-        gfk_xor_kernel *kernel = *at;
-        if (++seen > GFK_XOR_LOADED && kernel->references == 0) {
-            *at = kernel->next;
-            kernel->next = surplus;
-            surplus = kernel;
-        } else {
-            at = &kernel->next;
-        }
-    }
-    return surplus;
-}
-
-static void give_back_all(gfk_xor_kernel *kernels) {
-    while (kernels != NULL) {
-        gfk_xor_kernel *next = kernels->next;
-        give_back(kernels);
-        kernels = next;
+/* Releases the mutex. Unloading may wait for the device, so it comes after that. */
+static void unlock_and_trim(void) {
+    gfk_lru_node *surplus = gfk_lru_trim(&kernels, GFK_XOR_LOADED);
+    (void)pthread_mutex_unlock(&mutex);
+    while (surplus != NULL) {
+        gfk_xor_kernel *kernel = (gfk_xor_kernel *)surplus;
+        surplus = surplus->next;
+        give_back(kernel);
+        free(kernel);
     }
 }
 
 gfk_xor_kernel *gfk_xor_loaded_find(gfk_bytes key) {
-    (void)pthread_mutex_lock(&lock);
+    (void)pthread_mutex_lock(&mutex);
     gfk_xor_kernel *kernel = find(key);
-    if (kernel != NULL)
-        kernel->references++;
-    (void)pthread_mutex_unlock(&lock);
+    (void)pthread_mutex_unlock(&mutex);
     return kernel;
 }
 
 gfk_xor_kernel *gfk_xor_loaded_add(const gfk_xor_kernel *made) {
     gfk_xor_kernel *mine = malloc(sizeof *mine);
     if (mine == NULL) {
-        made->unload(made->library);
-        free(made->key.data);
-        free(made->image.data);
+        give_back(made);
         return NULL;
     }
     *mine = *made;
-    (void)pthread_mutex_lock(&lock);
+    mine->node.users = 1;
+    (void)pthread_mutex_lock(&mutex);
     gfk_xor_kernel *kernel = find(made->key);
-    const bool late = kernel != NULL;
-    if (!late) {
-        kernel = mine;
-        kernel->references = 0;
-        kernel->next = first;
-        first = kernel;
-    }
-    kernel->references++;
-    gfk_xor_kernel *surplus = take_surplus();
-    (void)pthread_mutex_unlock(&lock);
-    /* Unloading may wait for the device: not under the lock. */
-    if (late)
-        give_back(mine);
-    give_back_all(surplus);
+    if (kernel == NULL)
+        gfk_lru_add(&kernels, &mine->node);
+    unlock_and_trim();
+    if (kernel == NULL)
+        return mine;
+    give_back(mine);
+    free(mine);
     return kernel;
 }
 
 void gfk_xor_loaded_release(gfk_xor_kernel *kernel) {
     if (kernel == NULL)
         return;
-    (void)pthread_mutex_lock(&lock);
-    kernel->references--;
-    gfk_xor_kernel *surplus = take_surplus();
-    (void)pthread_mutex_unlock(&lock);
-    give_back_all(surplus);
+    (void)pthread_mutex_lock(&mutex);
+    kernel->node.users--;
+    unlock_and_trim();
 }
 
 size_t gfk_xor_loaded_count(void) {
     size_t count = 0;
-    (void)pthread_mutex_lock(&lock);
-    for (const gfk_xor_kernel *k = first; k != NULL; k = k->next)
+    (void)pthread_mutex_lock(&mutex);
+    for (const gfk_lru_node *node = kernels.first; node != NULL; node = node->next)
         count++;
-    (void)pthread_mutex_unlock(&lock);
+    (void)pthread_mutex_unlock(&mutex);
     return count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of one constant, expanded from its basis c * 2^i into the workspace. */
-#include "host/base/parallel.h"
+#include "host/base/threads.h"
 #include "host/base/symbol.h"
 #include "host/region/kernel.h"
 

@@ -7,7 +7,7 @@
 #include <gfk/rs.h>
 
 #include "batch.h"
-#include "host/base/pool.h"
+#include "host/base/threads.h"
 #include "host/device/device.h"
 #include "host/product/overlap.h"
 #include "host/rs/code.h"
@@ -250,7 +250,7 @@ gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
         if (batch->plan.stripe_count == 0)
             return GFK_STATUS_SUCCESS;
         host_run run = {.batch = batch};
-        gfk_pool_run(batch->pool, batch->plan.stripe_count, run_stripe, &run);
+        gfk_pool_run(batch->pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe, &run);
         return (gfk_status)atomic_load(&run.status);
     }
     const gfk_status status = gfk_device_require_current(batch->device);
@@ -266,8 +266,7 @@ void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {
     for (size_t i = 0; i < batch->product_count; i++)
         gfk_product_destroy(batch->products[i]);
     free(batch->products);
-    if (batch->pool != NULL)
-        gfk_pool_release(batch->pool);
+    gfk_pool_release(batch->pool);
     free(batch->plan.stripes);
     free(batch->plan.addresses);
     free(batch);

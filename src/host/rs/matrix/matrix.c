@@ -93,7 +93,7 @@ static gfk_status fill_computed(const gfk_field *field, gfk_rs_matrix which, siz
 gfk_status gfk_rs_fill_matrix(const gfk_field *field, gfk_rs_matrix which, size_t k, size_t m,
                               uint32_t *matrix) {
     if (matrix == NULL || k == 0 || m == 0 || (unsigned)which >= GFK_RS_CUSTOM ||
-        !gfk_field_genuine(field))
+        !gfk_field_is_valid(field))
         return GFK_STATUS_INVALID_ARGUMENT;
     const uint64_t elements = UINT64_C(1) << field->w;
     if (k > elements || m > elements - k || k > SIZE_MAX / sizeof *matrix / m)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* FNV-1a with 64 bits: names and checksums of files, tables in memory. Not against attackers. */
+#ifndef GFK_HOST_HASH_H
+#define GFK_HOST_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GFK_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+/* The hash of what `hash` is of, followed by these bytes. */
+static inline uint64_t gfk_hash(uint64_t hash, const void *data, size_t bytes) {
+    const unsigned char *p = (const unsigned char *)data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#endif
