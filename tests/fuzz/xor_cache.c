@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libFuzzer: gfk_xor_cache_parse on any file. The first byte is the key's size. What is accepted
- * lies inside the file, behind the key, and is not empty. */
+/* libFuzzer: gfk_jit_disk_cache_parse on any file. The first byte is the key's size. What is
+ * accepted lies inside the file, behind the key, and is not empty. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(file, data + 1 + key_size, whole.size);
     file = realloc(file, whole.size ? whole.size : 1);
     gfk_bytes payload = {NULL, 0};
-    if (gfk_xor_cache_parse((gfk_bytes){file, whole.size}, (gfk_bytes){key, key_size}, &payload)) {
+    if (gfk_jit_disk_cache_parse((gfk_bytes){file, whole.size}, (gfk_bytes){key, key_size},
+                                 &payload)) {
         const uint8_t *p = payload.data;
         if (payload.size == 0 || p < file + key_size || p + payload.size != file + whole.size)
             abort();

@@ -62,7 +62,7 @@ int number_before(const std::string &text, const char *what) {
 
 class XorPtxAssembled : public testing::Test {
   protected:
-    char file[24] = "/tmp/gfk_xor_XXXXXX";
+    char file[24] = "/tmp/gfk_jit_XXXXXX";
 
     void SetUp() override {
         if (*GFK_TEST_PTXAS == '\0')
@@ -78,7 +78,7 @@ class XorPtxAssembled : public testing::Test {
         SCOPED_TRACE(std::string(kind) + " w=" + std::to_string(s.w) + " " +
                      std::to_string(s.cols) + "+" + std::to_string(s.rows));
         const Matrix m = make_matrix(kind, field_of(s.w), s.rows, s.cols);
-        const std::string ptx = ptx_of(m, gfk_xor_choose_target(s.w, s.rows, s.cols, 90));
+        const std::string ptx = ptx_of(m, gfk_jit_choose_target(s.w, s.rows, s.cols, 90));
         FILE *out = std::fopen(file, "w");
         ASSERT_EQ(std::fwrite(ptx.data(), 1, ptx.size(), out), ptx.size());
         std::fclose(out);
@@ -118,19 +118,19 @@ TEST_F(XorPtxAssembled, Updates) {
 // The compiler that fills caches, where there is one.
 TEST(XorCompiler, MakesMachineCode) {
     const std::string ptx =
-        ptx_of(make_matrix("random", field_of(8), 4, 10), gfk_xor_choose_target(8, 4, 10, 90));
+        ptx_of(make_matrix("random", field_of(8), 4, 10), gfk_jit_choose_target(8, 4, 10, 90));
     gfk_bytes code{};
-    if (!gfk_xor_compile(ptx.c_str(), ptx.size(), 90, &code)) {
-        EXPECT_STREQ(gfk_xor_compiler(), "driver");
+    if (!gfk_jit_compile(ptx.c_str(), ptx.size(), 90, &code)) {
+        EXPECT_STREQ(gfk_jit_compiler_name(), "driver");
         GTEST_SKIP() << "there is no nvJitLink: the driver compiles";
     }
     ASSERT_GT(code.size, 1000u);
     EXPECT_EQ(std::memcmp(code.data, "\177ELF", 4), 0);
     std::free(code.data);
     // What it refuses is a refusal, not a crash.
-    EXPECT_FALSE(gfk_xor_compile("nonsense", 8, 90, &code));
+    EXPECT_FALSE(gfk_jit_compile("nonsense", 8, 90, &code));
     for (const unsigned cc : {0, 1, 52, 999}) // that it does not know
-        EXPECT_FALSE(gfk_xor_compile(ptx.c_str(), ptx.size(), cc, &code));
+        EXPECT_FALSE(gfk_jit_compile(ptx.c_str(), ptx.size(), cc, &code));
 }
 
 } // namespace

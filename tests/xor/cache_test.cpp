@@ -21,10 +21,10 @@ extern "C" {
 
 // In place of the table that the build of the library makes.
 static const unsigned char code[2] = {1, 2};
-extern const gfk_xor_common gfk_xor_commons[];
-const gfk_xor_common gfk_xor_commons[] = {{4, 2, 80, code}, {4, 2, 90, code + 1}};
-extern const size_t gfk_xor_common_count;
-const size_t gfk_xor_common_count = 2;
+extern const gfk_jit_prebuilt gfk_jit_prebuilt_list[];
+const gfk_jit_prebuilt gfk_jit_prebuilt_list[] = {{4, 2, 80, code}, {4, 2, 90, code + 1}};
+extern const size_t gfk_jit_prebuilt_count;
+const size_t gfk_jit_prebuilt_count = 2;
 }
 
 namespace {
@@ -42,16 +42,16 @@ class XorCache : public testing::Test {
         ASSERT_NE(mkdtemp(path), nullptr);
         root_ = path;
         folder_ = root_ + "/a/b";
-        cache_ = {folder_.c_str(), GFK_XOR_CACHE_LIMIT};
+        cache_ = {folder_.c_str(), GFK_JIT_CACHE_LIMIT};
     }
     void TearDown() override { fs::remove_all(root_); }
 
     void write(const std::string &key, const std::string &payload) {
-        gfk_xor_cache_write(&cache_, bytes_of(key), bytes_of(payload));
+        gfk_jit_disk_cache_write(&cache_, bytes_of(key), bytes_of(payload));
     }
     std::string read(const std::string &key) { // empty: not there
         gfk_bytes found{};
-        if (!gfk_xor_cache_read(&cache_, bytes_of(key), &found))
+        if (!gfk_jit_disk_cache_read(&cache_, bytes_of(key), &found))
             return "";
         std::string text(static_cast<char *>(found.data), found.size);
         std::free(found.data);
@@ -77,20 +77,20 @@ class XorCache : public testing::Test {
     }
 
     std::string root_, folder_;
-    gfk_xor_cache cache_{};
+    gfk_jit_disk_cache cache_{};
 };
 
 TEST_F(XorCache, KeepsWhatWasWritten) {
     EXPECT_EQ(read("key"), "");
-    EXPECT_FALSE(gfk_xor_cache_has(&cache_, bytes_of("key")));
+    EXPECT_FALSE(gfk_jit_disk_cache_has(&cache_, bytes_of("key")));
     write("key", "payload");
-    EXPECT_TRUE(gfk_xor_cache_has(&cache_, bytes_of("key")));
+    EXPECT_TRUE(gfk_jit_disk_cache_has(&cache_, bytes_of("key")));
     EXPECT_EQ(read("key"), "payload");
     EXPECT_EQ(read("another key"), "");
     write("key", "newer");
     EXPECT_EQ(read("key"), "newer");
     EXPECT_EQ(files().size(), 1u);
-    gfk_xor_cache_remove(&cache_, bytes_of("key"));
+    gfk_jit_disk_cache_remove(&cache_, bytes_of("key"));
     EXPECT_EQ(read("key"), "");
 }
 
@@ -156,7 +156,7 @@ TEST_F(XorCache, FoldersThatCannotBeUsed) {
         cache_.folder = folder.c_str();
         write("key", "payload");
         EXPECT_EQ(read("key"), "") << folder;
-        gfk_xor_cache_remove(&cache_, bytes_of("key"));
+        gfk_jit_disk_cache_remove(&cache_, bytes_of("key"));
     };
     put(root_ + "/file", "no folder");
     nothing_happens(root_ + "/file");
@@ -279,15 +279,15 @@ TEST(XorCommon, OnlyTheDefaultMatrixOnDevicesThatRunTheCode) {
     ASSERT_EQ(gfk_field_init(&other, 8, 0x11b), GFK_STATUS_SUCCESS);
     uint32_t matrix[8];
     ASSERT_EQ(gfk_cauchy_matrix(&field, 4, 2, matrix), GFK_STATUS_SUCCESS);
-    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 80), code);
-    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 86), code);
-    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 90), code + 1);
-    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 75), nullptr);
-    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 100), nullptr);
-    EXPECT_EQ(gfk_xor_common_find(&field, 4, 2, matrix, 90), nullptr);
-    EXPECT_EQ(gfk_xor_common_find(&other, 2, 4, matrix, 90), nullptr);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 80), code);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 86), code);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 90), code + 1);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 75), nullptr);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 100), nullptr);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 4, 2, matrix, 90), nullptr);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&other, 2, 4, matrix, 90), nullptr);
     matrix[7] ^= 1;
-    EXPECT_EQ(gfk_xor_common_find(&field, 2, 4, matrix, 90), nullptr);
+    EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 90), nullptr);
 }
 
 TEST(XorCommon, CauchyMatrix) {
@@ -321,8 +321,8 @@ void unload_one(void *library) {
     std::free(library);
 }
 
-gfk_xor_kernel kernel_of(const std::string &key) {
-    gfk_xor_kernel made{};
+gfk_jit_kernel kernel_of(const std::string &key) {
+    gfk_jit_kernel made{};
     made.key = {std::malloc(key.size()), key.size()};
     std::memcpy(made.key.data, key.data(), key.size());
     made.library = load_one();
@@ -331,47 +331,47 @@ gfk_xor_kernel kernel_of(const std::string &key) {
     return made;
 }
 
-gfk_xor_kernel *add(const std::string &key) {
-    const gfk_xor_kernel made = kernel_of(key);
-    return gfk_xor_loaded_add(&made);
+gfk_jit_kernel *add(const std::string &key) {
+    const gfk_jit_kernel made = kernel_of(key);
+    return gfk_jit_kernel_add(&made);
 }
 
 TEST(XorLoaded, SharedKeptAndGivenBack) {
-    const size_t before = gfk_xor_loaded_count();
-    EXPECT_EQ(gfk_xor_loaded_find(bytes_of("a")), nullptr);
-    gfk_xor_kernel *a = add("a");
+    const size_t before = gfk_jit_kernel_count();
+    EXPECT_EQ(gfk_jit_kernel_find(bytes_of("a")), nullptr);
+    gfk_jit_kernel *a = add("a");
     ASSERT_NE(a, nullptr);
-    EXPECT_EQ(gfk_xor_loaded_find(bytes_of("a")), a);
+    EXPECT_EQ(gfk_jit_kernel_find(bytes_of("a")), a);
     EXPECT_EQ(add("a"), a); // a second one is given back
     EXPECT_EQ(loaded, static_cast<int>(before) + 1);
     for (int i = 0; i < 3; i++)
-        gfk_xor_loaded_release(a);
-    EXPECT_EQ(gfk_xor_loaded_find(bytes_of("a")), a); // unused, and still there
+        gfk_jit_kernel_release(a);
+    EXPECT_EQ(gfk_jit_kernel_find(bytes_of("a")), a); // unused, and still there
     // Used, it survives any number of others, of which those used last stay.
-    for (int i = 0; i < 3 * GFK_XOR_LOADED; i++)
-        gfk_xor_loaded_release(add("n" + std::to_string(i)));
-    EXPECT_EQ(gfk_xor_loaded_count(), static_cast<size_t>(GFK_XOR_LOADED) + 1);
-    EXPECT_EQ(gfk_xor_loaded_find(bytes_of("n0")), nullptr);
-    gfk_xor_kernel *last =
-        gfk_xor_loaded_find(bytes_of("n" + std::to_string(3 * GFK_XOR_LOADED - 1)));
+    for (int i = 0; i < 3 * GFK_JIT_MOST_KERNELS; i++)
+        gfk_jit_kernel_release(add("n" + std::to_string(i)));
+    EXPECT_EQ(gfk_jit_kernel_count(), static_cast<size_t>(GFK_JIT_MOST_KERNELS) + 1);
+    EXPECT_EQ(gfk_jit_kernel_find(bytes_of("n0")), nullptr);
+    gfk_jit_kernel *last =
+        gfk_jit_kernel_find(bytes_of("n" + std::to_string(3 * GFK_JIT_MOST_KERNELS - 1)));
     EXPECT_NE(last, nullptr);
-    gfk_xor_loaded_release(last);
-    EXPECT_EQ(gfk_xor_loaded_find(bytes_of("a")), a);
-    gfk_xor_loaded_release(a);
-    gfk_xor_loaded_release(a);
-    EXPECT_LE(gfk_xor_loaded_count(), static_cast<size_t>(GFK_XOR_LOADED) + 1);
-    gfk_xor_loaded_release(nullptr);
+    gfk_jit_kernel_release(last);
+    EXPECT_EQ(gfk_jit_kernel_find(bytes_of("a")), a);
+    gfk_jit_kernel_release(a);
+    gfk_jit_kernel_release(a);
+    EXPECT_LE(gfk_jit_kernel_count(), static_cast<size_t>(GFK_JIT_MOST_KERNELS) + 1);
+    gfk_jit_kernel_release(nullptr);
 }
 
 TEST(XorLoaded, MoreInUseThanAreKept) {
-    std::vector<gfk_xor_kernel *> kernels;
-    for (int i = 0; i < 2 * GFK_XOR_LOADED; i++)
+    std::vector<gfk_jit_kernel *> kernels;
+    for (int i = 0; i < 2 * GFK_JIT_MOST_KERNELS; i++)
         kernels.push_back(add("u" + std::to_string(i)));
-    EXPECT_GE(gfk_xor_loaded_count(), static_cast<size_t>(2 * GFK_XOR_LOADED));
-    for (gfk_xor_kernel *k : kernels)
-        gfk_xor_loaded_release(k);
-    EXPECT_EQ(gfk_xor_loaded_count(), static_cast<size_t>(GFK_XOR_LOADED));
-    EXPECT_EQ(loaded, GFK_XOR_LOADED);
+    EXPECT_GE(gfk_jit_kernel_count(), static_cast<size_t>(2 * GFK_JIT_MOST_KERNELS));
+    for (gfk_jit_kernel *k : kernels)
+        gfk_jit_kernel_release(k);
+    EXPECT_EQ(gfk_jit_kernel_count(), static_cast<size_t>(GFK_JIT_MOST_KERNELS));
+    EXPECT_EQ(loaded, GFK_JIT_MOST_KERNELS);
 }
 
 TEST(XorLoaded, ManyAtATime) {
@@ -381,18 +381,18 @@ TEST(XorLoaded, ManyAtATime) {
         threads.emplace_back([&, t] {
             for (int n = 0; n < 400; n++) {
                 const std::string key = "t" + std::to_string((n * (t + 1)) % 100);
-                gfk_xor_kernel *k = gfk_xor_loaded_find(bytes_of(key));
+                gfk_jit_kernel *k = gfk_jit_kernel_find(bytes_of(key));
                 if (k == nullptr)
                     k = add(key);
                 wrong += std::string(static_cast<char *>(k->key.data), k->key.size) != key;
-                gfk_xor_loaded_release(k);
+                gfk_jit_kernel_release(k);
             }
         });
     }
     for (std::thread &t : threads)
         t.join();
     EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(loaded, static_cast<int>(gfk_xor_loaded_count()));
+    EXPECT_EQ(loaded, static_cast<int>(gfk_jit_kernel_count()));
 }
 
 } // namespace

@@ -7,18 +7,18 @@
 
 #include "matrices.h"
 extern "C" {
-#include "host/product/xor/interpret.h"
 #include "host/product/xor/lower.h"
+#include "interpret.h"
 }
 
 namespace {
 
 struct Program {
-    gfk_xor_program p{};
+    gfk_jit_program p{};
     gfk_status status;
     explicit Program(const Matrix &m)
-        : status(gfk_xor_program_create(&p, &m.field, m.rows, m.cols, m.elements.data())) {}
-    Program(const Matrix &m, bool (*way)(gfk_xor_program *, const uint32_t *)) {
+        : status(gfk_jit_program_create(&p, &m.field, m.rows, m.cols, m.elements.data())) {}
+    Program(const Matrix &m, bool (*way)(gfk_jit_program *, const uint32_t *)) {
         p.w = m.field.w;
         p.polynomial = m.field.polynomial;
         p.rows = m.rows;
@@ -27,7 +27,7 @@ struct Program {
         status = way(&p, m.elements.data()) ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
     }
     Program(const Program &) = delete;
-    ~Program() { gfk_xor_program_free(&p); }
+    ~Program() { gfk_jit_program_free(&p); }
 };
 
 std::string describe(const Matrix &m) {
@@ -43,7 +43,7 @@ void check(const Matrix &m, const Program &program, int words) {
     for (int n = 0; n < words; n++) {
         for (uint32_t &x : in)
             x = n == 0 ? UINT32_MAX : static_cast<uint32_t>(next_random(state));
-        ASSERT_EQ(gfk_xor_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
+        ASSERT_EQ(gfk_jit_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
         for (size_t j = 0; j < m.rows; j++)
             ASSERT_EQ(out[j], expected_word(m, j, in.data())) << "output " << j;
     }
@@ -53,7 +53,7 @@ void check(const Matrix &m, int words) {
     check(m, Program(m), words);
 }
 
-bool same_operations(const gfk_xor_program &a, const gfk_xor_program &b) {
+bool same_operations(const gfk_jit_program &a, const gfk_jit_program &b) {
     bool same = a.count == b.count && std::equal(a.outputs, a.outputs + a.rows, b.outputs);
     for (size_t i = 0; same && i < a.count; i++)
         same = a.ops[i].kind == b.ops[i].kind && a.ops[i].a == b.ops[i].a &&
@@ -110,7 +110,7 @@ TEST(XorProgram, Dual) {
             for (size_t rows = 1; rows <= 9; rows++)
                 for (size_t cols = 1; cols * field.w <= 128 && cols <= 5; cols++) {
                     const Matrix m = make_matrix(kind, field, rows, cols);
-                    check(m, Program(m, gfk_xor_dual), 3);
+                    check(m, Program(m, gfk_jit_lower_transposed), 3);
                 }
     check(make_matrix("random", field_of(8), 64, 16), 3);
     check(make_matrix("random", field_of(32), 64, 4), 3);
@@ -124,13 +124,14 @@ TEST(XorProgram, Choice) {
         for (const auto &[rows, cols] :
              {std::pair<size_t, size_t>{2, 4}, {4, 4}, {4, 10}, {3, 30}}) {
             const Matrix m = make_matrix("random", field_of(w), rows, cols);
-            EXPECT_TRUE(same_operations(Program(m).p, Program(m, gfk_xor_horner).p)) << describe(m);
+            EXPECT_TRUE(same_operations(Program(m).p, Program(m, gfk_jit_lower_horner).p))
+                << describe(m);
         }
         for (const size_t rows : {3, 4, 8})
             for (const auto &[kind, cols] :
                  {std::pair<const char *, size_t>{"equal", 2}, {"random", 1}, {"random", 2}}) {
                 const Matrix m = make_matrix(kind, field_of(w), rows, cols);
-                EXPECT_TRUE(same_operations(Program(m).p, Program(m, gfk_xor_dual).p))
+                EXPECT_TRUE(same_operations(Program(m).p, Program(m, gfk_jit_lower_transposed).p))
                     << describe(m);
             }
     }
@@ -146,7 +147,7 @@ TEST(XorProgram, BasisOfW32) {
             for (unsigned bit = 0; bit < 32; bit++) {
                 std::vector<uint32_t> in(m.cols), out(m.rows);
                 in[i] = UINT32_C(1) << bit;
-                ASSERT_EQ(gfk_xor_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
+                ASSERT_EQ(gfk_jit_interpret(&program.p, in.data(), out.data()), GFK_STATUS_SUCCESS);
                 for (size_t j = 0; j < m.rows; j++)
                     ASSERT_EQ(out[j], expected_word(m, j, in.data()));
             }
@@ -157,7 +158,7 @@ TEST(XorProgram, BasisOfW32) {
 void expect_at_most(const Matrix &m, size_t alu, size_t fma) {
     const Program program(m);
     ASSERT_EQ(program.status, GFK_STATUS_SUCCESS);
-    const gfk_xor_cost cost = gfk_xor_program_cost(&program.p);
+    const gfk_jit_cost cost = gfk_jit_program_cost(&program.p);
     EXPECT_LE(cost.alu, alu) << describe(m);
     EXPECT_LE(cost.fma, fma) << describe(m);
 }

@@ -38,7 +38,7 @@ struct Case {
     bool accumulate;
 };
 
-void run_case(const Matrix &m, const gfk_xor_target &target, const PtxKernel &kernel,
+void run_case(const Matrix &m, const gfk_jit_target &target, const PtxKernel &kernel,
               const Case &c) {
     uint64_t state = c.bytes;
     std::vector<Buffer> buffers;
@@ -51,8 +51,8 @@ void run_case(const Matrix &m, const gfk_xor_target &target, const PtxKernel &ke
     std::vector<std::vector<uint8_t>> before;
     for (const Buffer &b : buffers)
         before.push_back(b.memory);
-    const gfk_xor_shape shape =
-        gfk_xor_cut(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, c.accumulate);
+    const gfk_jit_shape shape = gfk_jit_make_shape(&target, m.field.w, addresses.data(),
+                                                   addresses.size(), c.bytes, c.accumulate);
     ASSERT_LE(shape.edges, target.threads);
     PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
     launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
@@ -85,7 +85,7 @@ void run_case(const Matrix &m, const gfk_xor_target &target, const PtxKernel &ke
 }
 
 // A check of right outputs marks nothing; of wrong ones, what is wrong and perhaps its neighbour.
-void run_check(const Matrix &m, const gfk_xor_target &target, const PtxKernel &kernel,
+void run_check(const Matrix &m, const gfk_jit_target &target, const PtxKernel &kernel,
                const Case &c) {
     constexpr unsigned shift = 4;
     uint64_t state = c.bytes;
@@ -109,9 +109,9 @@ void run_check(const Matrix &m, const gfk_xor_target &target, const PtxKernel &k
         }
     }
     std::vector<uint32_t> marks((c.bytes >> shift) + 1);
-    gfk_xor_shape shape =
-        gfk_xor_cut(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, false);
-    shape.mode = GFK_XOR_CHECK;
+    gfk_jit_shape shape =
+        gfk_jit_make_shape(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, false);
+    shape.mode = GFK_JIT_CHECK;
     shape.mismatch_map = reinterpret_cast<uintptr_t>(marks.data());
     shape.shift = shift;
     PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
@@ -149,7 +149,7 @@ const std::vector<unsigned> all_words = {1, 2, 4};
 void sweep(const Matrix &m, const std::vector<std::vector<size_t>> &phases,
            const std::vector<size_t> &lengths, unsigned threads) {
     for (const unsigned words : all_words) {
-        const gfk_xor_target target{90, words, threads, 0};
+        const gfk_jit_target target{90, words, threads, 0};
         const PtxKernel kernel(ptx_of(m, target));
         for (const auto &p : phases)
             for (const size_t bytes : lengths)
@@ -236,12 +236,12 @@ INSTANTIATE_TEST_SUITE_P(Widths, XorPtx, testing::Values(8u, 16u, 32u),
 // The interpreter itself: a kernel that reaches beyond a region is found out.
 TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
     const Matrix m = make_matrix("random", field_of(8), 1, 1);
-    const gfk_xor_target target{90, 4, 32, 0};
+    const gfk_jit_target target{90, 4, 32, 0};
     const PtxKernel kernel(ptx_of(m, target));
     alignas(16) uint8_t in[32] = {}, out[32] = {};
     const uint64_t addresses[] = {reinterpret_cast<uintptr_t>(in),
                                   reinterpret_cast<uintptr_t>(out)};
-    gfk_xor_shape shape{};
+    gfk_jit_shape shape{};
     shape.tail = 32;
     shape.units = 2;
     shape.blocks = 1;
@@ -260,12 +260,13 @@ TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
 
 TEST(XorCut, LongestRegionFitsIntoTheNumbers) {
     for (const unsigned words : all_words) {
-        const gfk_xor_target target{90, words, 128, 0};
+        const gfk_jit_target target{90, words, 128, 0};
         for (const uint64_t phase : {0, 1}) {
             uint64_t regions[2] = {1 << 20, (1 << 20) + phase};
-            const gfk_xor_shape s = gfk_xor_cut(&target, 8, regions, 2, GFK_XOR_LONGEST, false);
+            const gfk_jit_shape s =
+                gfk_jit_make_shape(&target, 8, regions, 2, GFK_JIT_LONGEST, false);
             const uint64_t unit = phase ? 4 : 4 * words;
-            EXPECT_EQ(uint64_t{s.units} * unit + s.edges, GFK_XOR_LONGEST);
+            EXPECT_EQ(uint64_t{s.units} * unit + s.edges, GFK_JIT_LONGEST);
             EXPECT_EQ(s.unaligned, phase);
             EXPECT_LT(uint64_t{s.blocks} * target.threads, UINT64_C(1) << 32);
             EXPECT_LT(s.blocks, UINT32_C(1) << 31);
@@ -277,9 +278,9 @@ TEST(XorCut, LongestRegionFitsIntoTheNumbers) {
 
 TEST(XorKey, EverythingMatters) {
     std::vector<std::string> keys;
-    const auto add = [&](const Matrix &m, gfk_xor_target target, const char *compiler) {
+    const auto add = [&](const Matrix &m, gfk_jit_target target, const char *compiler) {
         const gfk_bytes key =
-            gfk_xor_key(&m.field, m.rows, m.cols, m.elements.data(), &target, compiler);
+            gfk_jit_key(&m.field, m.rows, m.cols, m.elements.data(), &target, compiler);
         ASSERT_NE(key.data, nullptr);
         keys.emplace_back(static_cast<const char *>(key.data), key.size);
         std::free(key.data);
@@ -304,7 +305,7 @@ TEST(XorKey, EverythingMatters) {
             EXPECT_NE(keys[i], keys[j]) << i << " " << j;
 }
 
-// A change of the generated text needs a new GFK_XOR_GENERATOR, or caches would go on giving the
+// A change of the generated text needs a new GFK_JIT_GENERATOR, or caches would go on giving the
 // old kernels. Then the number here follows.
 TEST(XorKey, GeneratorVersion) {
     const auto hash_of = [](const char *kind,
@@ -313,14 +314,14 @@ TEST(XorKey, GeneratorVersion) {
         for (const unsigned w : {8u, 16u, 32u})
             for (const auto &[rows, cols] : shapes) {
                 const Matrix m = make_matrix(kind, field_of(w), rows, cols);
-                for (const char c : ptx_of(m, gfk_xor_choose_target(w, rows, cols, 90)))
+                for (const char c : ptx_of(m, gfk_jit_choose_target(w, rows, cols, 90)))
                     hash = (hash ^ static_cast<uint8_t>(c)) * UINT64_C(0x100000001b3);
             }
         return hash;
     };
     const uint64_t codes = hash_of("random", {{2, 4}, {4, 10}, {16, 32}});
     const uint64_t updates = hash_of("equal", {{2, 2}, {4, 2}, {4, 1}});
-    EXPECT_EQ(GFK_XOR_GENERATOR, 7);
+    EXPECT_EQ(GFK_JIT_GENERATOR, 7);
     EXPECT_EQ(codes, UINT64_C(0x069a7909d2fc2568)) << std::hex << "0x" << codes;
     EXPECT_EQ(updates, UINT64_C(0xbd5abed574417b83)) << std::hex << "0x" << updates;
 }

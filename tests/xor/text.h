@@ -7,10 +7,10 @@ extern "C" {
 #include "host/product/xor/specialize.h"
 }
 
-inline std::string ptx_of(const Matrix &m, const gfk_xor_target &target) {
+inline std::string ptx_of(const Matrix &m, const gfk_jit_target &target) {
     gfk_text text{};
     const gfk_status status =
-        gfk_xor_write_ptx(&text, &m.field, m.rows, m.cols, m.elements.data(), &target);
+        gfk_jit_write_ptx(&text, &m.field, m.rows, m.cols, m.elements.data(), &target);
     std::string result = status == GFK_STATUS_SUCCESS ? text.data : "";
     gfk_text_free(&text);
     return result;

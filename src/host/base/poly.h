@@ -27,7 +27,7 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);   /* a != 0 */
 bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);   /* w a power of two */
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest one */
 
-/* ---- linear maps of symbols, by nibbles: products with one constant, squares ----------------- */
+/* ---- linear maps of symbols, by nibbles: products with one constant, squares ---------------- */
 
 /* entry[n][v] is the image of v * x^(4n); a symbol's is the sum of one entry for each nibble. */
 typedef struct gfk_nibbles {

@@ -19,7 +19,7 @@ unsigned gfk_usable_cores(void) {
     return online < 1 ? 1 : (unsigned)online;
 }
 
-/* ---- loops ----------------------------------------------------------------------------------- */
+/* ---- loops ---------------------------------------------------------------------------------- */
 
 /* A loop under way. It lives on its caller's stack. */
 typedef struct loop {
@@ -129,7 +129,7 @@ void gfk_pool_run(gfk_pool *pool, size_t threads, size_t count, gfk_step_fn *bod
     }
 }
 
-/* ---- the process's pool ---------------------------------------------------------------------- */
+/* ---- the process's pool --------------------------------------------------------------------- */
 
 static pthread_mutex_t owners = PTHREAD_MUTEX_INITIALIZER;
 static gfk_pool *the_pool;
@@ -194,7 +194,7 @@ void gfk_pool_release(gfk_pool *pool) {
         end(pool);
 }
 
-/* ---- loops over tables ----------------------------------------------------------------------- */
+/* ---- loops over tables ---------------------------------------------------------------------- */
 
 typedef struct table_loop {
     uint64_t count;

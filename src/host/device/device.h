@@ -19,7 +19,7 @@ extern "C" {
  * cudaGetLastError does not report the failure a second time. */
 gfk_status gfk_device_status(int error);
 
-/* ---- devices --------------------------------------------------------------------------------- */
+/* ---- devices -------------------------------------------------------------------------------- */
 
 /* Sets *device to the device that a descriptor's number means; -1 is the current device. On an
  * error *reason says why. SUCCESS, NOT_SUPPORTED (no CUDA in this build), NO_DEVICE or CUDA. */
@@ -43,7 +43,7 @@ gfk_status gfk_device_leave(int previous, gfk_status status);
 /* Waits for all work of a device. */
 void gfk_device_synchronize(int device);
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_alloc(void **memory, uint64_t bytes); /* on the current device */
 void gfk_device_free(int device, void *memory);             /* NULL is allowed */
@@ -58,7 +58,7 @@ gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes);
 gfk_status gfk_device_register(void *memory, size_t bytes);
 gfk_status gfk_device_unregister(void *memory);
 
-/* ---- streams, on the current device ---------------------------------------------------------- */
+/* ---- streams, on the current device --------------------------------------------------------- */
 
 /* Makes a stream that waits for no other stream, and an event for it. */
 gfk_status gfk_device_open(gfk_stream_t *stream, void **event);
@@ -74,7 +74,7 @@ gfk_status gfk_device_record(void *event, gfk_stream_t stream);
 gfk_status gfk_device_wait(void *event);          /* for the event's last record */
 gfk_status gfk_device_drain(gfk_stream_t stream); /* for all work of the stream */
 
-/* ---- code ------------------------------------------------------------------------------------ */
+/* ---- code ----------------------------------------------------------------------------------- */
 
 /* Loads machine code, or PTX that ends in a zero, which the driver then compiles now; sets
  * *function to the kernel of that name. SUCCESS, OUT_OF_MEMORY, or NOT_SUPPORTED: the driver

@@ -32,7 +32,7 @@ gfk_status gfk_device_status(int error) {
     return status_of((cudaError_t)error);
 }
 
-/* ---- devices --------------------------------------------------------------------------------- */
+/* ---- devices -------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     int count = 0;
@@ -130,7 +130,7 @@ void gfk_device_synchronize(int device) {
         (void)gfk_device_leave(previous, status_of(cudaDeviceSynchronize()));
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     return status_of(cudaMalloc(memory, bytes));
@@ -199,7 +199,7 @@ gfk_status gfk_device_unregister(void *memory) {
     return error == cudaErrorInvalidValue ? GFK_STATUS_INVALID_ARGUMENT : status;
 }
 
-/* ---- streams --------------------------------------------------------------------------------- */
+/* ---- streams -------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_open(gfk_stream_t *stream, void **event) {
     gfk_stream_t made = NULL;
@@ -268,7 +268,7 @@ gfk_status gfk_device_drain(gfk_stream_t stream) {
     return status_of(cudaStreamSynchronize(stream));
 }
 
-/* ---- code ------------------------------------------------------------------------------------ */
+/* ---- code ----------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_load(const void *image, const char *kernel, void **library,
                            const void **function) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures what advice.c goes by: products of the shapes that a calibration names, through
+/* Measures the rates that advice.c needs: products of the shapes that a calibration names, through
  * pipelines as a caller would use them. */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,12 @@ enum {
 static const double LONG_ENOUGH = 0.01, LONG_RUN = 0.2; /* seconds */
 
 typedef struct meter {
+    const gfk_pipeline_desc *desc; /* the caller's */
     gfk_pipeline_t pipeline;
     unsigned char *memory;
     size_t bytes;
     gfk_field fields[4]; /* in the order of gfk_calibration.cpu */
-    gfk_status status;   /* the first that failed; nothing is measured after it */
+    gfk_status status;   /* of the first failure, after which nothing is measured */
 } meter;
 
 static double now(void) {
@@ -34,39 +35,59 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- one measurement ------------------------------------------------------------------------ */
+static double least(double a, double b) {
+    return a < b ? a : b;
+}
 
-/* Seconds of one product of k inputs and m outputs with `bytes` bytes each. */
-static double once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
+/* Makes a pipeline like the caller's, on this path. */
+static void open_path(meter *t, gfk_path path) {
+    gfk_pipeline_desc d = *t->desc;
+    d.path = path;
+    d.calibration_file = NULL;
+    if (path == GFK_PATH_CPU) {
+        d.devices = NULL;
+        d.device_count = 0;
+    }
+    gfk_pipeline_destroy(t->pipeline);
+    t->pipeline = NULL;
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = gfk_pipeline_create(&t->pipeline, &d);
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* Seconds of one product of k inputs and m outputs with `bytes` bytes each. Where a device fails
+ * the CPU takes its place, and the time says nothing about the device. */
+static double run_once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
     uint32_t matrix[SIDE * SIDE];
     const gfk_regions in = {NULL, t->memory, bytes}, out = {NULL, t->memory + k * bytes, bytes};
+    gfk_pipeline_report report;
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_cauchy_matrix(field, k, m, matrix);
     const double begin = now();
     if (t->status == GFK_STATUS_SUCCESS)
         t->status =
-            gfk_product_host(t->pipeline, field, m, k, matrix, &in, &out, bytes, GFK_SET, NULL);
-    return now() - begin;
+            gfk_product_host(t->pipeline, field, m, k, matrix, &in, &out, bytes, GFK_SET, &report);
+    const double seconds = now() - begin;
+    if (t->status == GFK_STATUS_SUCCESS)
+        t->status = report.device_status;
+    return seconds;
 }
 
-static double least(double a, double b) {
-    return a < b ? a : b;
-}
-
-/* Bytes of each region where k + m of them have so many together: whole pages. */
-static size_t share(size_t all, size_t k, size_t m) {
+/* Bytes of each region where k + m regions have so many together: whole pages. */
+static size_t region_bytes(size_t all, size_t k, size_t m) {
     const size_t bytes = all / (k + m) / 4096 * 4096;
     return bytes ? bytes : 4096;
 }
 
-/* Seconds per byte of each region: the length grows until a run is long enough, or there is no more
- * memory; the better of two runs counts, as the first one makes products, buffers and pages, which
- * may take longer than all the bytes of a short one. */
-static double per_byte(meter *t, const gfk_field *field, size_t k, size_t m) {
+/* Seconds per byte of each region. The length grows until a run is long enough, or there is no more
+ * memory. The better of two runs counts: the first one makes products, buffers and pages, which may
+ * take longer than all the bytes of a short one. */
+static double per_byte(meter *t, unsigned f, size_t k, size_t m) {
     for (size_t all = FIRST_TRY;; all *= 2) {
-        const size_t bytes = share(gfk_least(all, t->bytes), k, m);
-        const double first = once(t, field, k, m, bytes);
-        const double seconds = least(first, once(t, field, k, m, bytes));
+        const size_t bytes = region_bytes(gfk_least(all, t->bytes), k, m);
+        const double first = run_once(t, &t->fields[f], k, m, bytes);
+        const double seconds = least(first, run_once(t, &t->fields[f], k, m, bytes));
         if (all >= t->bytes || seconds >= LONG_ENOUGH || t->status != GFK_STATUS_SUCCESS)
             return seconds / (double)bytes;
     }
@@ -75,36 +96,15 @@ static double per_byte(meter *t, const gfk_field *field, size_t k, size_t m) {
 static double per_call(meter *t) {
     double best = 1;
     for (unsigned i = 0; i < CALLS; i++)
-        best = least(best, once(t, &t->fields[0], 8, 4, CALL_BYTES));
+        best = least(best, run_once(t, &t->fields[0], 8, 4, CALL_BYTES));
     return best;
 }
 
-/* ---- the CPU -------------------------------------------------------------------------------- */
-
-static void measure_cpu(meter *t, gfk_calibration *c) {
-    static const size_t shapes[5][2] = {{1, 1}, {8, 1}, {8, 2}, {8, 4}, {8, 8}};
-    for (size_t f = 0; f < 4; f++)
-        for (size_t s = 0; s < 5; s++)
-            c->cpu[f][s] =
-                (double)shapes[s][0] / per_byte(t, &t->fields[f], shapes[s][0], shapes[s][1]);
-    c->cpu_call = per_call(t);
-}
-
-/* ---- the bus -------------------------------------------------------------------------------- */
-
-/* What the bus allows shows in products that move nearly nothing the other way. */
-static void measure_bus(meter *t, double *bus) {
-    const gfk_field *field = &t->fields[0];
-    bus[0] = 8 / per_byte(t, field, 8, 1);
-    bus[1] = 8 / per_byte(t, field, 1, 8);
-    bus[2] = 2 / per_byte(t, field, 1, 1);
-}
-
-/* ---- the kernels ---------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 /* Seconds of one run on the worker's device, whose regions are at `memory`. */
 static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
-                         const gfk_slot *slot) {
+                         gfk_stream_t stream) {
     const gfk_regions in = {NULL, memory, KERNEL_BYTES};
     const gfk_regions out = {NULL, memory + (size_t)SIDE * KERNEL_BYTES, KERNEL_BYTES};
     const gfk_product_call call = {.product = product,
@@ -112,15 +112,15 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
                                    .out = &out,
                                    .bytes = KERNEL_BYTES,
                                    .workspace = memory + (size_t)2 * SIDE * KERNEL_BYTES,
-                                   .stream = slot->stream};
-    /* The first run loads the kernel; where it takes so long that this does not matter, it counts.
-     */
+                                   .stream = stream};
+    /* The first run loads the kernel. It counts where a run takes so long that loading does not
+     * matter. */
     for (unsigned runs = 1;; runs = KERNEL_RUNS) {
         const double begin = now();
         for (unsigned i = 0; i < runs && t->status == GFK_STATUS_SUCCESS; i++)
             t->status = product->engine->run(&call);
         if (t->status == GFK_STATUS_SUCCESS)
-            t->status = gfk_device_drain(slot->stream);
+            t->status = gfk_device_drain(stream);
         const double seconds = now() - begin;
         if (runs == KERNEL_RUNS || seconds > LONG_RUN || t->status != GFK_STATUS_SUCCESS)
             return seconds / runs;
@@ -128,7 +128,7 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
 }
 
 static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_field *field) {
-    const gfk_slot *slot = &worker->slot[0];
+    const gfk_stream_t stream = worker->slot[0].stream;
     uint32_t matrix[SIDE * SIDE];
     gfk_product_t product = NULL;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
@@ -143,20 +143,18 @@ static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_f
                                                   (size_t)product->info.workspace_bytes);
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_device_send(memory, KERNEL_BYTES, t->memory, KERNEL_BYTES, KERNEL_BYTES,
-                                    SIDE, slot->stream);
+                                    SIDE, stream);
     if (t->status == GFK_STATUS_SUCCESS)
-        seconds = run_kernel(t, product, memory, slot);
+        seconds = run_kernel(t, product, memory, stream);
     gfk_device_free(worker->device, memory);
     gfk_product_destroy(product);
     return (double)SIDE * SIDE * KERNEL_BYTES / seconds;
 }
 
-/* On one device, for all: they are assumed to be alike. */
+/* Measures one device for all, which are assumed to be alike. */
 static void measure_kernels(meter *t, gfk_calibration *c) {
     const gfk_device_worker *worker = &t->pipeline->workers[0];
     int previous;
-    if (t->status != GFK_STATUS_SUCCESS)
-        return;
     t->status = gfk_device_enter(worker->device, &previous);
     if (t->status != GFK_STATUS_SUCCESS)
         return;
@@ -165,69 +163,43 @@ static void measure_kernels(meter *t, gfk_calibration *c) {
     t->status = gfk_device_leave(previous, t->status);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all paths ------------------------------------------------------------------------------ */
 
-/* A pipeline like the caller's, on this path. */
-static gfk_status open_path(meter *t, const gfk_pipeline_desc *desc, gfk_path path) {
-    gfk_pipeline_desc d = *desc;
-    d.path = path;
-    d.calibration_file = NULL;
-    if (path == GFK_PATH_CPU) {
-        d.devices = NULL;
-        d.device_count = 0;
-    }
-    gfk_pipeline_destroy(t->pipeline);
-    t->pipeline = NULL;
-    return gfk_pipeline_create(&t->pipeline, &d);
+/* Returns the seconds per byte of 8 inputs and 4 outputs. */
+static double measure_cpu(meter *t, gfk_calibration *c) {
+    static const size_t shapes[5][2] = {{1, 1}, {8, 1}, {8, 2}, {8, 4}, {8, 8}};
+    open_path(t, GFK_PATH_CPU);
+    for (unsigned f = 0; f < 4; f++)
+        for (size_t s = 0; s < 5; s++)
+            c->cpu[f][s] = (double)shapes[s][0] / per_byte(t, f, shapes[s][0], shapes[s][1]);
+    c->cpu_call = per_call(t);
+    return per_byte(t, 0, 8, 4);
 }
 
-static void measure_path(meter *t, const gfk_pipeline_desc *desc, gfk_path path, gfk_where where,
-                         double *eight_to_four, gfk_calibration *c) {
-    if (t->status == GFK_STATUS_SUCCESS)
-        t->status = open_path(t, desc, path);
-    if (t->status != GFK_STATUS_SUCCESS)
-        return;
-    if (path == GFK_PATH_CPU)
-        measure_cpu(t, c);
-    if (path == GFK_PATH_GPU) {
-        measure_bus(t, c->bus[where]);
-        if (where == GFK_PINNED) {
-            c->gpu_call = per_call(t);
-            measure_kernels(t, c);
-        }
-    }
-    *eight_to_four = per_byte(t, &t->fields[0], 8, 4);
+/* The same on GPUs. What the bus carries shows in products that move nearly nothing the other way.
+ */
+static double measure_gpu(meter *t, gfk_where where, gfk_calibration *c) {
+    open_path(t, GFK_PATH_GPU);
+    c->bus[where][0] = 8 / per_byte(t, 0, 8, 1);
+    c->bus[where][1] = 8 / per_byte(t, 0, 1, 8);
+    c->bus[where][2] = 2 / per_byte(t, 0, 1, 1);
+    c->gpu_call = per_call(t);
+    if (where == GFK_PINNED && t->status == GFK_STATUS_SUCCESS)
+        measure_kernels(t, c);
+    return per_byte(t, 0, 8, 4);
 }
 
-/* A device that failed in between was replaced by the CPU, and its rates are none. */
-static gfk_status all_there(const meter *t) {
-    for (size_t i = 0; i < t->pipeline->info.device_count; i++)
-        if (t->pipeline->workers[i].status != GFK_STATUS_SUCCESS)
-            return t->pipeline->workers[i].status;
-    return t->status;
-}
-
-/* Of the rate that CPU and devices would have if neither hindered the other. On a machine that was
- * busy with something else it can be anything; a calibration has these bounds. */
-static double share_of_ideal(double cpu, double gpu, double both) {
-    const double measured = 1 / (1 / cpu + 1 / gpu) / both;
-    return measured < GFK_LEAST_SHARE ? GFK_LEAST_SHARE : least(measured, GFK_MOST_SHARE);
-}
-
-static gfk_status measure(meter *t, const gfk_pipeline_desc *desc, gfk_calibration *c) {
-    double cpu = 0, gpu = 0, both = 0;
-    measure_path(t, desc, GFK_PATH_CPU, GFK_PAGEABLE, &cpu, c);
+static gfk_status measure(meter *t, gfk_calibration *c) {
+    const double cpu = measure_cpu(t, c);
     for (int where = GFK_PAGEABLE; c->device_count != 0 && where <= GFK_PINNED; where++) {
         if (t->status == GFK_STATUS_SUCCESS && where == GFK_PINNED)
             t->status = gfk_pinned_register(t->memory, t->bytes);
-        measure_path(t, desc, GFK_PATH_GPU, (gfk_where)where, &gpu, c);
-        if (t->status == GFK_STATUS_SUCCESS)
-            t->status = all_there(t);
-        measure_path(t, desc, GFK_PATH_BOTH, (gfk_where)where, &both, c);
-        if (t->status == GFK_STATUS_SUCCESS)
-            t->status = all_there(t);
-        if (t->status == GFK_STATUS_SUCCESS)
-            c->both[where] = share_of_ideal(cpu, gpu, both);
+        const double gpu = measure_gpu(t, (gfk_where)where, c);
+        open_path(t, GFK_PATH_BOTH);
+        /* The share of the rate that CPU and devices would have if neither hindered the other. On a
+         * machine that was busy with something else it can be anything. */
+        const double share = 1 / (1 / cpu + 1 / gpu) / per_byte(t, 0, 8, 4);
+        c->both[where] = share < GFK_LEAST_SHARE ? GFK_LEAST_SHARE : least(share, GFK_MOST_SHARE);
     }
     if (c->device_count != 0)
         (void)gfk_pinned_unregister(t->memory);
@@ -256,12 +228,8 @@ gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
     static const unsigned widths[4] = {8, 8, 16, 32};
     if (file == NULL && calibration == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (desc == NULL)
-        desc = &defaults;
-    gfk_pipeline_desc like = *desc;
-    like.path = desc->path == GFK_PATH_CPU ? GFK_PATH_CPU : GFK_PATH_AUTO;
-    meter t = {.bytes = buffer_bytes()};
-    t.status = open_path(&t, &like, like.path);
+    meter t = {.desc = desc ? desc : &defaults, .bytes = buffer_bytes()};
+    open_path(&t, t.desc->path == GFK_PATH_CPU ? GFK_PATH_CPU : GFK_PATH_AUTO);
     if (t.status != GFK_STATUS_SUCCESS)
         return t.status;
     gfk_calibration c = {.threads = 0};
@@ -272,7 +240,7 @@ gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (t.memory != NULL) {
         fill(t.memory, t.bytes);
-        status = measure(&t, desc, &c);
+        status = measure(&t, &c);
     }
     gfk_pipeline_destroy(t.pipeline);
     free(t.memory);

@@ -35,7 +35,7 @@ static size_t round_down(size_t n, size_t least) {
     return n < least ? least : n / ALIGN * ALIGN;
 }
 
-/* ---- chunks ---------------------------------------------------------------------------------- */
+/* ---- chunks --------------------------------------------------------------------------------- */
 
 static size_t length_within(size_t limit, size_t fixed, size_t regions) {
     return limit < fixed ? 0 : regions == 0 ? SIZE_MAX : (limit - fixed) / regions;

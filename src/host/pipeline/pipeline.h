@@ -16,7 +16,7 @@
 #include "host/device/device.h"
 #include "host/product/engine.h"
 
-/* ---- what a pipeline owns -------------------------------------------------------------------- */
+/* ---- what a pipeline owns ------------------------------------------------------------------- */
 
 /* A matrix with its product on the CPU and, from the first use there on, on the devices. */
 typedef struct gfk_cached_product {
@@ -73,7 +73,7 @@ struct gfk_pipeline {
     gfk_lru products;           /* of gfk_cached_product */
 };
 
-/* ---- what a call is made of ------------------------------------------------------------------ */
+/* ---- what a call is made of ----------------------------------------------------------------- */
 
 typedef enum gfk_work { GFK_WORK_SET, GFK_WORK_XOR, GFK_WORK_CHECK } gfk_work;
 
@@ -130,7 +130,7 @@ static inline bool gfk_job_take(gfk_job *job, size_t want, gfk_range *range) {
     return true;
 }
 
-/* ---- what the files offer -------------------------------------------------------------------- */
+/* ---- what the files offer ------------------------------------------------------------------- */
 
 /* run.c: every public call ends here. */
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
@@ -188,6 +188,6 @@ bool gfk_calibration_is_valid(const gfk_calibration *calibration);
 #define GFK_LEAST_SHARE 1e-3
 #define GFK_MOST_SHARE 1e3
 /* calibration_file.c: reads the text of a file. */
-gfk_status gfk_calibration_parse(gfk_calibration *calibration, char *text, size_t length);
+gfk_status gfk_calibration_parse(gfk_calibration *calibration, const char *text, size_t length);
 
 #endif

@@ -12,7 +12,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- who works ------------------------------------------------------------------------------- */
+/* ---- who works ------------------------------------------------------------------------------ */
 
 /* One of those who share a call: a device or the CPU. */
 typedef struct participant {

@@ -62,7 +62,7 @@ void gfk_rs_cache_destroy(gfk_rs_cache *cache) {
     free(cache);
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- finding -------------------------------------------------------------------------------- */
 
 static bool has_key(const gfk_lru_node *node, const void *key) {
     const entry_key *own = &((const entry *)node)->key, *wanted = key;
@@ -141,7 +141,7 @@ static gfk_status enter(gfk_rs_t code, const entry_key *key, entry **out) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* ---- the conveniences ------------------------------------------------------------------------ */
+/* ---- the conveniences ----------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;

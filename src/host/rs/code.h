@@ -29,8 +29,7 @@ struct gfk_rs {
     gfk_rs_cache *cache;                /* decoders and updaters of the conveniences */
 };
 
-/* ---- matrices: matrix.c, mds.c ------------------------------------------------------------------
- */
+/* ---- matrices: matrix.c, mds.c -------------------------------------------------------------- */
 
 /* Is every square part of the m x k matrix regular? UNKNOWN where C(k + m, m) > 1,000,000. */
 gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
@@ -42,8 +41,7 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
 /* update.c: makes code->sum_of_two and sum_into. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code);
 
-/* ---- what is lost: decode_matrix.c --------------------------------------------------------------
- */
+/* ---- what is lost: decode_matrix.c ---------------------------------------------------------- */
 
 /* The regions to read (sources, k of them), those that are neither read nor lost (unread,
  * m - lost_count of them, all parity), and the wanted_count x k matrix that makes the wanted ones
@@ -62,8 +60,7 @@ gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *
 bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, const size_t *unread,
                            size_t unread_count, const gfk_regions *out, size_t outs);
 
-/* ---- what is damaged: locate.c ------------------------------------------------------------------
- */
+/* ---- what is damaged: locate.c -------------------------------------------------------------- */
 
 /* Sets code->locator and code->info.locatable from info, matrix and arithmetic; NULL and 0 where
  * locating is not offered. The locator uses the arithmetic. For a code on a device, that device is

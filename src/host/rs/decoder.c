@@ -119,8 +119,7 @@ gfk_status gfk_rs_decoder_get_info(gfk_rs_decoder_t decoder, gfk_product_info *i
     return info != NULL ? gfk_product_get_info(decoder->products[0], info) : GFK_STATUS_SUCCESS;
 }
 
-/* ---- run ---------------------------------------------------------------------------------------
- */
+/* ---- run ------------------------------------------------------------------------------------ */
 
 typedef struct where {
     const gfk_regions *data, *parity;

@@ -77,8 +77,7 @@ gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
     return gfk_product_run(updater->one, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
 }
 
-/* ---- deltas ------------------------------------------------------------------------------------
- */
+/* ---- deltas --------------------------------------------------------------------------------- */
 
 /* Sums are the same in every field, so they are of w = 8, where the CPU has a fast engine. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nvJitLink is looked for at run time: it comes with the CUDA toolkit, not with the driver, and the
- * library must work without it. */
+/* nvJitLink is loaded at run time: it comes with the CUDA toolkit, not with the driver, and the
+ * library must work without the toolkit. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "compiler.h"
 
-/* From nvJitLink.h, which need not be installed: a handle, 0 for success, and input type 2, PTX. */
+/* Copied from nvJitLink.h, which need not be installed. */
 typedef struct nvJitLink *handle;
 enum { SUCCESS = 0, INPUT_PTX = 2 };
 
@@ -25,7 +25,8 @@ static struct linker {
 } linker = {.name = "driver"};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* ISO C has no conversion from an object's address to a function's; POSIX promises this one. */
+/* ISO C does not convert the address of an object to that of a function; POSIX lets memcpy do it.
+ */
 static bool symbol(void *library, const char *name, void *function) {
     void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
@@ -42,7 +43,7 @@ static bool find_all(void *library, struct linker *l) {
            symbol(library, "nvJitLinkGetLinkedCubin", &l->code);
 }
 
-/* The newest one first. It is never closed again: other threads may be in it. */
+/* Tries the newest version first. The library stays loaded, as other threads may be in it. */
 static void load(void) {
     static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -60,7 +61,7 @@ static void load(void) {
     }
 }
 
-const char *gfk_xor_compiler(void) {
+const char *gfk_jit_compiler_name(void) {
     (void)pthread_once(&once, load);
     return linker.name;
 }
@@ -76,15 +77,16 @@ static bool take_code(handle h, gfk_bytes *code) {
     return false;
 }
 
-bool gfk_xor_compile(const char *ptx, size_t size, unsigned cc, gfk_bytes *code) {
+bool gfk_jit_compile(const char *ptx, size_t size, unsigned cc, gfk_bytes *code) {
     char arch[32];
     (void)pthread_once(&once, load);
-    if (linker.create == NULL || cc < 50) /* below, it ends the process instead of refusing */
+    if (linker.create == NULL ||
+        cc < 50) /* below 50 nvJitLink ends the process instead of failing */
         return false;
     (void)snprintf(arch, sizeof arch, "-arch=sm_%u", cc);
     const char *options[] = {arch};
     handle h = NULL;
-    /* A handle is left behind also where an option is refused. */
+    /* nvJitLinkCreate makes a handle even where it rejects an option. */
     const bool ok = linker.create(&h, 1, options) == SUCCESS &&
                     linker.add_data(h, INPUT_PTX, ptx, size + 1, "gfk_xor") == SUCCESS &&
                     linker.complete(h) == SUCCESS && take_code(h, code);

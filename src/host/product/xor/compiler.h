@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PTX to machine code on the host, by nvJitLink if the machine has it. Without it the driver
- * compiles when the kernel is loaded, and keeps the result in a cache of its own; then there is
- * nothing to put into ours. */
-#ifndef GFK_XOR_COMPILER_H
-#define GFK_XOR_COMPILER_H
+/* Compiles PTX to machine code on the host with nvJitLink, if the machine has nvJitLink. Otherwise
+ * the driver compiles when the kernel is loaded and keeps the result in its own cache; the disk
+ * cache of this folder then stays empty. */
+#ifndef GFK_JIT_COMPILER_H
+#define GFK_JIT_COMPILER_H
 
 #include "disk_cache.h"
 
-/* Its name and version, for keys; "driver" if it is not there. Loads it at the first call. */
-const char *gfk_xor_compiler(void);
-/* Machine code for this compute capability, in memory that the caller frees; false: the driver has
- * to do it. `ptx` ends in a zero, which `size` does not count. */
-bool gfk_xor_compile(const char *ptx, size_t size, unsigned cc, gfk_bytes *code);
+/* The name and version of the compiler, for keys; "driver" if there is no nvJitLink. The first call
+ * loads nvJitLink. */
+const char *gfk_jit_compiler_name(void);
+/* Makes machine code for this compute capability, in memory that the caller frees; false: the
+ * driver has to compile. `ptx` ends in a zero, which `size` does not count. */
+bool gfk_jit_compile(const char *ptx, size_t size, unsigned cc, gfk_bytes *code);
 
 #endif

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The greedy search for common subexpressions. Costs are counted in XORs of up to three operands,
- * as the GPU has them (LOP3): a sum of n operands of which `leave` may stay costs
- * ceil((n - leave) / 2). So three operands that occur together in f sums save f - 1 XORs, and two
- * save one in every sum whose n - leave is odd.
+/* The greedy search for common subexpressions. The cost of a sum is counted in XORs of up to three
+ * operands (LOP3): a sum of n operands with slack s costs ceil((n - s) / 2). So three operands that
+ * occur together in f sums save f - 1 XORs, and two operands save one XOR in every sum whose n - s
+ * is odd.
  *
- * The best triple of a pair (a, b) over all c > b is kept as an upper bound: it can only fall,
- * until a new term raises it, by at most what the new term itself was worth. So the threshold below
- * never rises, and a bound is made exact only when it reaches the threshold. */
+ * For each pair (a, b) the search keeps an upper bound on the number of sums that share a, b and
+ * the best third operand c > b. A bound only falls, until a new term raises it by at most the worth
+ * of that term. So the threshold below never rises, and a bound is computed exactly only when it
+ * reaches the threshold. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cse.h"
 
-/* Terms that a search may add: beyond them nothing is worth its time. */
+/* Terms that a search may add. More of them save less than the search costs. */
 enum { MOST_NEW_TERMS = 768 };
 
-bool gfk_xor_sums_init(gfk_xor_sums *s, size_t inputs, size_t sums) {
-    *s = (gfk_xor_sums){.inputs = inputs, .sums = sums, .terms = inputs};
+bool gfk_jit_sums_init(gfk_jit_sums *s, size_t inputs, size_t sums) {
+    *s = (gfk_jit_sums){.inputs = inputs, .sums = sums, .terms = inputs};
     s->words = (sums + 63) / 64;
     s->capacity = inputs + MOST_NEW_TERMS;
     s->column = calloc(s->capacity * s->words + 1, sizeof *s->column);
     s->term = calloc(s->capacity, sizeof *s->term);
-    s->leave = calloc(sums + 1, sizeof *s->leave);
-    if (s->column != NULL && s->term != NULL && s->leave != NULL)
+    s->slack = calloc(sums + 1, sizeof *s->slack);
+    if (s->column != NULL && s->term != NULL && s->slack != NULL)
         return true;
-    gfk_xor_sums_free(s);
+    gfk_jit_sums_free(s);
     return false;
 }
 
-void gfk_xor_sums_free(gfk_xor_sums *s) {
+void gfk_jit_sums_free(gfk_jit_sums *s) {
     free(s->column);
     free(s->term);
-    free(s->leave);
-    *s = (gfk_xor_sums){0};
+    free(s->slack);
+    *s = (gfk_jit_sums){0};
 }
 
 typedef struct search {
-    gfk_xor_sums *s;
-    uint64_t *odd;    /* [words]: sums in which n - leave is odd and positive */
+    gfk_jit_sums *s;
+    uint64_t *odd;    /* [words]: sums in which n - slack is odd and positive */
     uint16_t *count;  /* [sums]: n */
     uint16_t *pair;   /* [capacity][capacity]: sums with both, a < b */
     uint16_t *triple; /* the same: the bound on the best third, c > b */
@@ -66,14 +67,14 @@ static size_t at(const search *q, size_t a, size_t b) {
 }
 
 static void mark(search *q, size_t sum) {
-    const unsigned n = q->count[sum], leave = q->s->leave[sum];
+    const unsigned n = q->count[sum], slack = q->s->slack[sum];
     const uint64_t bit = UINT64_C(1) << (sum % 64);
     q->odd[sum / 64] &= ~bit;
-    if (n > leave && (n - leave) % 2 == 1)
+    if (n > slack && (n - slack) % 2 == 1)
         q->odd[sum / 64] |= bit;
 }
 
-/* The best third of a pair, exactly. */
+/* Counts the sums that share a, b and the best third operand, which becomes *third. */
 static unsigned best_third(const search *q, size_t a, size_t b, size_t *third) {
     unsigned best = 0;
     for (size_t c = b + 1; c < q->s->terms; c++) {
@@ -94,9 +95,9 @@ static void refresh_pairs(search *q, size_t t) {
             q->pair[at(q, t, u)] = (uint16_t)common2(q, column(q, t), column(q, u));
 }
 
-/* Replaces the operands by a new term in all sums of `where`. */
+/* Replaces the operands by a new term in all sums of the bit set `where`. */
 static void replace(search *q, const uint64_t *where, const size_t *operand, unsigned count) {
-    gfk_xor_sums *s = q->s;
+    gfk_jit_sums *s = q->s;
     const size_t d = s->terms++;
     s->term[d].count = count;
     for (unsigned i = 0; i < count; i++)
@@ -128,7 +129,7 @@ static void replace(search *q, const uint64_t *where, const size_t *operand, uns
     }
 }
 
-/* Replaces one triple that `threshold` sums have; false: there is none. */
+/* Replaces one triple that at least `threshold` sums share; false: there is none. */
 static bool take_triple(search *q, unsigned threshold, uint64_t *where) {
     const size_t terms = q->s->terms;
     for (size_t a = 0; a < terms; a++) {
@@ -150,7 +151,7 @@ static bool take_triple(search *q, unsigned threshold, uint64_t *where) {
     return false;
 }
 
-/* The same for a pair, counted where it saves an XOR. */
+/* The same for a pair, counted only in sums where the pair saves an XOR. */
 static bool take_pair(search *q, unsigned threshold, uint64_t *where) {
     const size_t terms = q->s->terms;
     for (size_t a = 0; a < terms; a++) {
@@ -168,10 +169,10 @@ static bool take_pair(search *q, unsigned threshold, uint64_t *where) {
 }
 
 static unsigned begin(search *q) {
-    gfk_xor_sums *s = q->s;
+    gfk_jit_sums *s = q->s;
     for (size_t sum = 0; sum < s->sums; sum++) {
         for (size_t t = 0; t < s->inputs; t++)
-            q->count[sum] = (uint16_t)(q->count[sum] + gfk_xor_sums_has(s, sum, t));
+            q->count[sum] = (uint16_t)(q->count[sum] + gfk_jit_sums_has(s, sum, t));
         mark(q, sum);
     }
     unsigned best = 0;
@@ -185,7 +186,7 @@ static unsigned begin(search *q) {
     return best;
 }
 
-bool gfk_xor_sums_share(gfk_xor_sums *s) {
+bool gfk_jit_sums_share(gfk_jit_sums *s) {
     const size_t square = s->capacity * s->capacity;
     search q = {.s = s};
     q.odd = calloc(s->words + 1, sizeof *q.odd);

@@ -2,8 +2,8 @@
 /* A file: 8 bytes "gfkxor 1", then as 64-bit little-endian numbers the key's size, the payload's
  * size and a checksum of both, then the key, then the payload.
  *
- * The checksum is against damage. Against people there are the folder's permissions: code is loaded
- * only from a folder that nobody but its owner, who is the caller or root, can write to. */
+ * The checksum detects damage. The folder's permissions protect against foreign code: kernels are
+ * loaded only from a folder that only its owner can write to, who must be the caller or root. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static uint64_t checksum(gfk_bytes key, gfk_bytes payload) {
     return gfk_hash(gfk_hash(GFK_HASH_BEGIN, key.data, key.size), payload.data, payload.size);
 }
 
-bool gfk_xor_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
+bool gfk_jit_disk_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
     uint8_t *p = file.data;
     if (file.size < HEADER || memcmp(p, magic, sizeof magic) != 0)
         return false;
@@ -55,11 +55,11 @@ bool gfk_xor_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
 }
 
 static void name_of(gfk_bytes key, char name[NAME]) {
-    (void)snprintf(name, NAME, "%016llx" GFK_XOR_CACHE_SUFFIX,
+    (void)snprintf(name, NAME, "%016llx" GFK_JIT_CACHE_SUFFIX,
                    (unsigned long long)gfk_hash(GFK_HASH_BEGIN, key.data, key.size));
 }
 
-/* Makes the folder and those above it, as mkdir -p. */
+/* Makes the folder and its parents, as mkdir -p. */
 static void make_folder(const char *folder) {
     char *path = strdup(folder);
     if (path == NULL)
@@ -76,7 +76,7 @@ static void make_folder(const char *folder) {
 }
 
 /* A descriptor of the folder, or -1 if it may not be used. */
-static int open_folder(const gfk_xor_cache *cache, bool make) {
+static int open_folder(const gfk_jit_disk_cache *cache, bool make) {
     if (cache->folder == NULL || *cache->folder == '\0')
         return -1;
     int fd = open(cache->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,7 +103,7 @@ static bool read_all(int fd, void *data, size_t size) {
     return true;
 }
 
-/* The file as it is, in memory that the caller frees; empty if there is none. */
+/* Reads a file into memory that the caller frees; empty if there is none. */
 static gfk_bytes load(int folder, const char *name) {
     gfk_bytes file = {NULL, 0};
     const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -118,13 +118,13 @@ static gfk_bytes load(int folder, const char *name) {
             free(file.data);
             file = (gfk_bytes){NULL, 0};
         }
-        (void)futimens(fd, NULL); /* used just now */
+        (void)futimens(fd, NULL); /* marks the file as used now */
     }
     (void)close(fd);
     return file;
 }
 
-bool gfk_xor_cache_read(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes *payload) {
+bool gfk_jit_disk_cache_read(const gfk_jit_disk_cache *cache, gfk_bytes key, gfk_bytes *payload) {
     char name[NAME];
     const int folder = open_folder(cache, false);
     if (folder < 0)
@@ -132,7 +132,7 @@ bool gfk_xor_cache_read(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes *pa
     name_of(key, name);
     const gfk_bytes file = load(folder, name);
     gfk_bytes found = {NULL, 0};
-    if (gfk_xor_cache_parse(file, key, &found)) {
+    if (gfk_jit_disk_cache_parse(file, key, &found)) {
         *payload = (gfk_bytes){malloc(found.size), found.size};
         if (payload->data != NULL)
             memcpy(payload->data, found.data, found.size);
@@ -145,7 +145,7 @@ bool gfk_xor_cache_read(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes *pa
     return payload->data != NULL;
 }
 
-bool gfk_xor_cache_has(const gfk_xor_cache *cache, gfk_bytes key) {
+bool gfk_jit_disk_cache_has(const gfk_jit_disk_cache *cache, gfk_bytes key) {
     char name[NAME];
     const int folder = open_folder(cache, false);
     if (folder < 0)
@@ -156,7 +156,7 @@ bool gfk_xor_cache_has(const gfk_xor_cache *cache, gfk_bytes key) {
     return there;
 }
 
-void gfk_xor_cache_remove(const gfk_xor_cache *cache, gfk_bytes key) {
+void gfk_jit_disk_cache_remove(const gfk_jit_disk_cache *cache, gfk_bytes key) {
     char name[NAME];
     const int folder = open_folder(cache, false);
     if (folder < 0)
@@ -171,8 +171,8 @@ static bool ends_in(const char *name, const char *suffix) {
     return n > m && strcmp(name + n - m, suffix) == 0;
 }
 
-/* One pass over our files: their bytes together, and the one that was used longest ago. Temporary
- * files that a crash left behind go at once. */
+/* Returns the bytes of all files of the cache and finds the least recently used one. Removes
+ * temporary files that a crash left behind. */
 static uint64_t survey(int folder, char oldest[256]) {
     uint64_t total = 0;
     struct timespec first = {0, 0};
@@ -186,8 +186,8 @@ static uint64_t survey(int folder, char oldest[256]) {
     }
     for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         struct stat st;
-        const bool temporary = ends_in(e->d_name, GFK_XOR_CACHE_SUFFIX ".tmp");
-        if ((!temporary && !ends_in(e->d_name, GFK_XOR_CACHE_SUFFIX)) ||
+        const bool temporary = ends_in(e->d_name, GFK_JIT_CACHE_SUFFIX ".tmp");
+        if ((!temporary && !ends_in(e->d_name, GFK_JIT_CACHE_SUFFIX)) ||
             fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
             continue;
         if (temporary) {
@@ -206,7 +206,7 @@ static uint64_t survey(int folder, char oldest[256]) {
     return total;
 }
 
-/* Removes what was used longest ago until `size` more bytes have room. */
+/* Removes the least recently used files until `size` more bytes have room. */
 static void make_room(int folder, uint64_t limit, uint64_t size) {
     char oldest[256];
     while (survey(folder, oldest) + size > limit && *oldest != '\0')
@@ -214,7 +214,7 @@ static void make_room(int folder, uint64_t limit, uint64_t size) {
             return;
 }
 
-void gfk_xor_cache_write(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes payload) {
+void gfk_jit_disk_cache_write(const gfk_jit_disk_cache *cache, gfk_bytes key, gfk_bytes payload) {
     char name[NAME];
     const uint64_t size = HEADER + (uint64_t)key.size + payload.size;
     if (payload.size == 0 || size > largest_file || size > cache->limit)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled kernels in a folder, one file each. A file opens with the whole key, which is compared
- * byte by byte: the file's name is a short hash of it, so two keys may meet in one name, and then
- * they only drive each other out. Nothing here is fatal: what cannot be read was not there, what
- * cannot be written is not kept. */
-#ifndef GFK_XOR_CACHE_H
-#define GFK_XOR_CACHE_H
+/* Compiled kernels in a folder, one file each. The name of a file is a hash of its key. The file
+ * begins with the whole key, which is compared byte by byte: two keys with the same hash replace
+ * each other's file. No error here is fatal: a file that cannot be read counts as missing, and a
+ * kernel that cannot be written is not kept. */
+#ifndef GFK_JIT_DISK_CACHE_H
+#define GFK_JIT_DISK_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,23 +12,24 @@
 
 #include "host/base/files.h"
 
-typedef struct gfk_xor_cache {
-    const char *folder; /* NULL: nothing is kept */
-    uint64_t limit;     /* bytes of all files together; the longest unused ones go */
-} gfk_xor_cache;
+typedef struct gfk_jit_disk_cache {
+    const char *folder; /* NULL: no kernel is kept */
+    uint64_t limit;     /* bytes of all files together; the least recently used files go first */
+} gfk_jit_disk_cache;
 
-#define GFK_XOR_CACHE_LIMIT (UINT64_C(256) << 20)
-#define GFK_XOR_CACHE_SUFFIX ".gfkxor"
+#define GFK_JIT_CACHE_LIMIT (UINT64_C(256) << 20)
+#define GFK_JIT_CACHE_SUFFIX ".gfkxor"
 
-/* The payload of this key, in memory that the caller frees; false: not there. A file that is no
- * good is removed, and so is one that belongs to another key. */
-bool gfk_xor_cache_read(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes *payload);
-/* Writes a file, whole or not at all, and makes the folder if it is missing. */
-void gfk_xor_cache_write(const gfk_xor_cache *cache, gfk_bytes key, gfk_bytes payload);
-bool gfk_xor_cache_has(const gfk_xor_cache *cache, gfk_bytes key); /* a file of this name */
-void gfk_xor_cache_remove(const gfk_xor_cache *cache, gfk_bytes key);
+/* Reads the payload of this key, into memory that the caller frees; false: there is none. A damaged
+ * file or one of another key is removed. */
+bool gfk_jit_disk_cache_read(const gfk_jit_disk_cache *cache, gfk_bytes key, gfk_bytes *payload);
+/* Writes a file, whole or not at all. Makes the folder if it is missing. */
+void gfk_jit_disk_cache_write(const gfk_jit_disk_cache *cache, gfk_bytes key, gfk_bytes payload);
+bool gfk_jit_disk_cache_has(const gfk_jit_disk_cache *cache,
+                            gfk_bytes key); /* a file of this name */
+void gfk_jit_disk_cache_remove(const gfk_jit_disk_cache *cache, gfk_bytes key);
 
-/* Does this file hold the key, undamaged? *payload then points into it. */
-bool gfk_xor_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload);
+/* Does this file hold the key, undamaged? If so, *payload points into the file. */
+bool gfk_jit_disk_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload);
 
 #endif

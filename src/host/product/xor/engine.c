@@ -10,39 +10,38 @@
 #include "specialize.h"
 
 typedef struct state {
-    gfk_xor_kernel *kernel;
-    gfk_xor_target target;
+    gfk_jit_kernel *kernel;
+    gfk_jit_target target;
 } state;
 
 static gfk_status accepts(const gfk_product_info *info, const char **reason) {
-    if (gfk_xor_accepts(info->field.w, info->rows, info->cols))
+    if (gfk_jit_accepts(info->field.w, info->rows, info->cols))
         return GFK_STATUS_SUCCESS;
     *reason = "the matrix is too large to be compiled";
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-/* ---- create -----------------------------------------------------------------------------------
- */
+/* ---- create --------------------------------------------------------------------------------- */
 
-static gfk_status load(const void *image, gfk_xor_kernel *made) {
-    return gfk_device_load(image, GFK_XOR_KERNEL, &made->library, &made->function);
+static gfk_status load(const void *image, gfk_jit_kernel *made) {
+    return gfk_device_load(image, GFK_JIT_KERNEL, &made->library, &made->function);
 }
 
 /* One of the codes that the library was built with. */
-static bool load_common(gfk_product_t product, gfk_xor_kernel *made) {
+static bool load_common(gfk_product_t product, gfk_jit_kernel *made) {
     const gfk_product_info *info = &product->info;
-    const unsigned char *code = gfk_xor_common_find(&info->field, info->rows, info->cols,
-                                                    product->matrix, (unsigned)product->cc);
+    const unsigned char *code = gfk_jit_prebuilt_find(&info->field, info->rows, info->cols,
+                                                      product->matrix, (unsigned)product->cc);
     return code != NULL && load(code, made) == GFK_STATUS_SUCCESS;
 }
 
 /* From the folder, if its file is good. A file that the driver does not take is removed. */
-static bool load_cached(const gfk_xor_cache *cache, gfk_xor_kernel *made) {
-    if (!gfk_xor_cache_read(cache, made->key, &made->image))
+static bool load_cached(const gfk_jit_disk_cache *cache, gfk_jit_kernel *made) {
+    if (!gfk_jit_disk_cache_read(cache, made->key, &made->image))
         return false;
     if (load(made->image.data, made) == GFK_STATUS_SUCCESS)
         return true;
-    gfk_xor_cache_remove(cache, made->key);
+    gfk_jit_disk_cache_remove(cache, made->key);
     free(made->image.data);
     made->image = (gfk_bytes){NULL, 0};
     return false;
@@ -50,18 +49,18 @@ static bool load_cached(const gfk_xor_cache *cache, gfk_xor_kernel *made) {
 
 /* Machine code from the compiler; what the compiler or the driver refuses goes to the driver as
  * PTX. */
-static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
-                          const gfk_xor_target *target, gfk_xor_kernel *made) {
+static gfk_status compile(gfk_product_t product, const gfk_jit_disk_cache *cache,
+                          const gfk_jit_target *target, gfk_jit_kernel *made) {
     const gfk_product_info *info = &product->info;
     gfk_text ptx = {0};
     gfk_status status =
-        gfk_xor_write_ptx(&ptx, &info->field, info->rows, info->cols, product->matrix, target);
+        gfk_jit_write_ptx(&ptx, &info->field, info->rows, info->cols, product->matrix, target);
     if (status == GFK_STATUS_SUCCESS) {
         status = GFK_STATUS_NOT_SUPPORTED;
-        if (gfk_xor_compile(ptx.data, ptx.length, target->cc, &made->image)) {
+        if (gfk_jit_compile(ptx.data, ptx.length, target->cc, &made->image)) {
             status = load(made->image.data, made);
             if (status == GFK_STATUS_SUCCESS) {
-                gfk_xor_cache_write(cache, made->key, made->image);
+                gfk_jit_disk_cache_write(cache, made->key, made->image);
             } else {
                 free(made->image.data);
                 made->image = (gfk_bytes){NULL, 0};
@@ -75,19 +74,19 @@ static gfk_status compile(gfk_product_t product, const gfk_xor_cache *cache,
 }
 
 /* In the order of what they take: from memory, built in, from the folder, compiled. */
-static gfk_status get_kernel(gfk_product_t product, const gfk_xor_cache *cache, state *s,
+static gfk_status get_kernel(gfk_product_t product, const gfk_jit_disk_cache *cache, state *s,
                              bool *found) {
     const gfk_product_info *info = &product->info;
-    gfk_xor_kernel made = {.unload = gfk_device_unload};
-    made.key = gfk_xor_key(&info->field, info->rows, info->cols, product->matrix, &s->target,
-                           gfk_xor_compiler());
+    gfk_jit_kernel made = {.unload = gfk_device_unload};
+    made.key = gfk_jit_key(&info->field, info->rows, info->cols, product->matrix, &s->target,
+                           gfk_jit_compiler_name());
     if (made.key.data == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     *found = true;
-    s->kernel = gfk_xor_loaded_find(made.key);
+    s->kernel = gfk_jit_kernel_find(made.key);
     if (s->kernel != NULL) {
-        if (s->kernel->image.size != 0 && !gfk_xor_cache_has(cache, made.key))
-            gfk_xor_cache_write(cache, made.key, s->kernel->image);
+        if (s->kernel->image.size != 0 && !gfk_jit_disk_cache_has(cache, made.key))
+            gfk_jit_disk_cache_write(cache, made.key, s->kernel->image);
         free(made.key.data);
         return GFK_STATUS_SUCCESS;
     }
@@ -99,7 +98,7 @@ static gfk_status get_kernel(gfk_product_t product, const gfk_xor_cache *cache, 
         free(made.key.data);
         return status;
     }
-    s->kernel = gfk_xor_loaded_add(&made);
+    s->kernel = gfk_jit_kernel_add(&made);
     return s->kernel != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
 }
 
@@ -111,21 +110,20 @@ static gfk_status create(gfk_product_t product, const gfk_product_desc *desc) {
     if (s == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     product->state = s;
-    s->target = gfk_xor_choose_target(info->field.w, info->rows, info->cols, (unsigned)product->cc);
-    const gfk_xor_cache cache = {desc->cache_folder, GFK_XOR_CACHE_LIMIT};
+    s->target = gfk_jit_choose_target(info->field.w, info->rows, info->cols, (unsigned)product->cc);
+    const gfk_jit_disk_cache cache = {desc->cache_folder, GFK_JIT_CACHE_LIMIT};
     return get_kernel(product, &cache, s, &product->info.from_cache);
 }
 
 static void destroy(gfk_product_t product) {
     state *s = product->state;
     if (s != NULL)
-        gfk_xor_loaded_release(s->kernel);
+        gfk_jit_kernel_release(s->kernel);
     free(s);
     product->state = NULL;
 }
 
-/* ---- run --------------------------------------------------------------------------------------
- */
+/* ---- run ------------------------------------------------------------------------------------ */
 
 /* One launch, or one for every 4 GiB, so that 32 bits count a launch's units. */
 static gfk_status run(const gfk_product_call *call) {
@@ -134,18 +132,18 @@ static gfk_status run(const gfk_product_call *call) {
     const size_t count = info->rows + info->cols;
     gfk_status status = GFK_STATUS_SUCCESS;
     for (uint64_t done = 0; done < call->bytes && status == GFK_STATUS_SUCCESS;
-         done += GFK_XOR_LONGEST) {
-        uint64_t regions[GFK_XOR_MOST_ROWS + GFK_XOR_MOST_COLS];
+         done += GFK_JIT_LONGEST) {
+        uint64_t regions[GFK_JIT_MOST_ROWS + GFK_JIT_MOST_COLS];
         for (size_t i = 0; i < info->cols; i++)
             regions[i] = (uint64_t)(uintptr_t)gfk_region_address(call->in, i) + done;
         for (size_t j = 0; j < info->rows; j++)
             regions[info->cols + j] = (uint64_t)(uintptr_t)gfk_region_address(call->out, j) + done;
         const uint64_t left = call->bytes - done;
-        gfk_xor_shape shape =
-            gfk_xor_cut(&s->target, info->field.w, regions, count,
-                        left < GFK_XOR_LONGEST ? left : GFK_XOR_LONGEST, call->accumulate);
+        gfk_jit_shape shape =
+            gfk_jit_make_shape(&s->target, info->field.w, regions, count,
+                               left < GFK_JIT_LONGEST ? left : GFK_JIT_LONGEST, call->accumulate);
         if (call->mismatch_map != NULL) {
-            shape.mode = GFK_XOR_CHECK;
+            shape.mode = GFK_JIT_CHECK;
             shape.mismatch_map = (uint64_t)(uintptr_t)call->mismatch_map;
             shape.origin += done;
             shape.shift = call->shift;
@@ -156,8 +154,7 @@ static gfk_status run(const gfk_product_call *call) {
     return status;
 }
 
-/* ---- the rows ---------------------------------------------------------------------------------
- */
+/* ---- the rows ------------------------------------------------------------------------------- */
 
 /* The list names functions per row; the widths share theirs. */
 #define ROW(id)                                                                                    \

@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Horner's rule over the bits of the coefficients. For an output, from the top bit down, the inputs
- * whose coefficient has the bit are summed, and what was summed before is doubled.
+/* Horner's rule over the bits of the coefficients. For each output, from the top bit down, the
+ * accumulator is doubled and the inputs whose coefficient has the bit are added.
  *
- * w = 8 and 16 reduce at every doubling: the symbols whose top bit falls out get the polynomial.
- * That is three operations and one addition, and takes one operand of the next sum for nothing.
- * w = 32 doubles 64 bits without reducing, one operation and one addition, takes two operands, and
- * reduces once at the end. */
+ * w = 8 and 16 reduce at every doubling: symbols whose top bit is shifted out get the polynomial.
+ * A doubling is three ALU operations and one addition, and adds one operand of the next sum for
+ * free. w = 32 doubles 64 bits without a reduction, in one operation and one addition, adds two
+ * operands for free, and reduces once at the end. */
 #include <stdlib.h>
 
 #include "cse.h"
 #include "lower.h"
 
 typedef struct builder {
-    gfk_xor_program *program;
+    gfk_jit_program *program;
     const uint32_t *matrix;
-    gfk_xor_sums sums; /* of one tile: sum (j - first) * w + bit */
+    gfk_jit_sums sums; /* of one group of outputs: sum (j - first) * w + bit */
     uint32_t *value;   /* [capacity of sums]: the values of the terms computed so far */
-    uint32_t *operand; /* the sum at hand, as a queue of values */
+    uint32_t *operand; /* a queue: the operands of the current sum */
     size_t operands;
 } builder;
 
 static uint32_t sum(builder *b, uint32_t x, uint32_t y, uint32_t z) {
-    return gfk_xor_emit_sum(b->program, x, y, z);
+    return gfk_jit_emit_sum(b->program, x, y, z);
 }
 
-static uint32_t unary(builder *b, gfk_xor_kind kind, uint32_t x, uint32_t immediate) {
-    return gfk_xor_emit_unary(b->program, kind, x, immediate);
+static uint32_t unary(builder *b, gfk_jit_kind kind, uint32_t x, uint32_t immediate) {
+    return gfk_jit_emit_unary(b->program, kind, x, immediate);
 }
 
-static uint32_t binary(builder *b, gfk_xor_kind kind, uint32_t x, uint32_t y) {
-    return gfk_xor_emit_binary(b->program, kind, x, y);
+static uint32_t binary(builder *b, gfk_jit_kind kind, uint32_t x, uint32_t y) {
+    return gfk_jit_emit_binary(b->program, kind, x, y);
 }
 
-/* A term is computed where it is first needed, so that registers are taken late. */
+/* Computes a term where it is first needed, so that it occupies a register as late as possible. */
 static uint32_t term(builder *b, uint32_t t) {
-    if (b->value[t] == GFK_XOR_NONE) {
-        const gfk_xor_term *e = &b->sums.term[t];
+    if (b->value[t] == GFK_JIT_NONE) {
+        const gfk_jit_term *e = &b->sums.term[t];
         const uint32_t x = term(b, e->operand[0]), y = term(b, e->operand[1]);
-        b->value[t] = sum(b, x, y, e->count == 3 ? term(b, e->operand[2]) : GFK_XOR_NONE);
+        b->value[t] = sum(b, x, y, e->count == 3 ? term(b, e->operand[2]) : GFK_JIT_NONE);
     }
     return b->value[t];
 }
 
-/* Adds up `operand` until at most `leave` values are left, which are then first in it. As a tree:
- * long chains would wait for each other. */
-static void reduce(builder *b, size_t leave) {
+/* Adds up the operands until at most `slack` values are left, which then come first. The additions
+ * form a tree, because a long chain would wait for each result. */
+static void reduce(builder *b, size_t slack) {
     size_t begin = 0, end = b->operands;
-    while (end - begin > leave) {
+    while (end - begin > slack) {
         const uint32_t *x = &b->operand[begin];
-        const size_t take = end - begin == leave + 1 ? 2 : 3;
-        const uint32_t made = sum(b, x[0], x[1], take == 3 ? x[2] : GFK_XOR_NONE);
+        const size_t take = end - begin == slack + 1 ? 2 : 3;
+        const uint32_t made = sum(b, x[0], x[1], take == 3 ? x[2] : GFK_JIT_NONE);
         begin += take;
         b->operand[end++] = made; /* `operand` has room for twice as many */
     }
@@ -58,19 +58,19 @@ static void reduce(builder *b, size_t leave) {
         b->operand[i] = b->operand[begin + i];
 }
 
-static void reduce_sum(builder *b, size_t s, size_t leave) {
+static void reduce_sum(builder *b, size_t s, size_t slack) {
     b->operands = 0;
     for (uint32_t t = 0; t < b->sums.terms; t++)
-        if (gfk_xor_sums_has(&b->sums, s, t))
+        if (gfk_jit_sums_has(&b->sums, s, t))
             b->operand[b->operands++] = term(b, t);
-    reduce(b, leave);
+    reduce(b, slack);
 }
 
 static uint32_t operand(const builder *b, size_t i) {
-    return i < b->operands ? b->operand[i] : GFK_XOR_NONE;
+    return i < b->operands ? b->operand[i] : GFK_JIT_NONE;
 }
 
-/* floor(x^64 / polynomial) without its leading term: Barrett's reduction with it is exact here. */
+/* floor(x^64 / polynomial) without its leading term. Barrett's reduction with it is exact here. */
 static uint32_t reciprocal(uint64_t polynomial) {
     uint32_t quotient = 0;
     uint32_t rest = (uint32_t)polynomial; /* x^32 modulo the polynomial */
@@ -82,19 +82,20 @@ static uint32_t reciprocal(uint64_t polynomial) {
     return quotient;
 }
 
-/* The sum of x (with `self`) and x shifted by the bits of `set`; added to y if there is one. */
-static uint32_t sum_of_shifts(builder *b, gfk_xor_kind kind, uint32_t x, uint32_t set, uint32_t y) {
+/* The sum of x shifted by the bits of `set`, of x itself for SHIFT_RIGHT, and of y if there is one.
+ */
+static uint32_t sum_of_shifts(builder *b, gfk_jit_kind kind, uint32_t x, uint32_t set, uint32_t y) {
     b->operands = 0;
-    if (y != GFK_XOR_NONE)
+    if (y != GFK_JIT_NONE)
         b->operand[b->operands++] = y;
     for (unsigned bit = 0; bit < 32; bit++) {
         if (!(set >> bit & 1))
             continue;
-        const unsigned by = kind == GFK_XOR_SHIFT_LEFT ? bit : 32 - bit;
+        const unsigned by = kind == GFK_JIT_SHIFT_LEFT ? bit : 32 - bit;
         if (by < 32)
             b->operand[b->operands++] = by == 0 ? x : unary(b, kind, x, by);
     }
-    if (kind == GFK_XOR_SHIFT_RIGHT)
+    if (kind == GFK_JIT_SHIFT_RIGHT)
         b->operand[b->operands++] = x;
     reduce(b, 1);
     return b->operand[0];
@@ -102,49 +103,50 @@ static uint32_t sum_of_shifts(builder *b, gfk_xor_kind kind, uint32_t x, uint32_
 
 /* high * x^32 + low, reduced. */
 static uint32_t reduce_wide(builder *b, uint32_t high, uint32_t low) {
-    const uint32_t quotient = sum_of_shifts(b, GFK_XOR_SHIFT_RIGHT, high,
-                                            reciprocal(b->program->polynomial), GFK_XOR_NONE);
-    return sum_of_shifts(b, GFK_XOR_SHIFT_LEFT, quotient, (uint32_t)b->program->polynomial, low);
+    const uint32_t quotient = sum_of_shifts(b, GFK_JIT_SHIFT_RIGHT, high,
+                                            reciprocal(b->program->polynomial), GFK_JIT_NONE);
+    return sum_of_shifts(b, GFK_JIT_SHIFT_LEFT, quotient, (uint32_t)b->program->polynomial, low);
 }
 
 static bool empty(const builder *b, size_t s) {
     for (size_t t = 0; t < b->sums.terms; t++)
-        if (gfk_xor_sums_has(&b->sums, s, t))
+        if (gfk_jit_sums_has(&b->sums, s, t))
             return false;
     return true;
 }
 
 static uint32_t output(builder *b, size_t first_sum) {
     const size_t w = b->program->w;
-    uint32_t low = GFK_XOR_NONE, high = GFK_XOR_NONE;
+    uint32_t low = GFK_JIT_NONE, high = GFK_JIT_NONE;
     for (size_t bit = w; bit-- > 0;) {
         const size_t s = first_sum + bit;
-        if (low == GFK_XOR_NONE) {
+        if (low == GFK_JIT_NONE) {
             if (!empty(b, s)) {
                 reduce_sum(b, s, 1);
                 low = operand(b, 0);
             }
             continue;
         }
-        reduce_sum(b, s, b->sums.leave[s]);
+        reduce_sum(b, s, b->sums.slack[s]);
         if (w != 32) {
-            low = binary(b, GFK_XOR_DOUBLE, low, operand(b, 0));
+            low = binary(b, GFK_JIT_DOUBLE, low, operand(b, 0));
             continue;
         }
-        high = high == GFK_XOR_NONE ? unary(b, GFK_XOR_SHIFT_RIGHT, low, 31)
-                                    : binary(b, GFK_XOR_CARRY, low, high);
-        low = unary(b, GFK_XOR_SHIFT_LEFT, low, 1);
+        high = high == GFK_JIT_NONE ? unary(b, GFK_JIT_SHIFT_RIGHT, low, 31)
+                                    : binary(b, GFK_JIT_CARRY, low, high);
+        low = unary(b, GFK_JIT_SHIFT_LEFT, low, 1);
         if (b->operands != 0)
             low = sum(b, low, operand(b, 0), operand(b, 1));
     }
-    if (low == GFK_XOR_NONE)
-        return unary(b, GFK_XOR_ZERO, GFK_XOR_NONE, 0);
-    return high == GFK_XOR_NONE ? low : reduce_wide(b, high, low);
+    if (low == GFK_JIT_NONE)
+        return unary(b, GFK_JIT_ZERO, GFK_JIT_NONE, 0);
+    return high == GFK_JIT_NONE ? low : reduce_wide(b, high, low);
 }
 
-/* The sums of a tile. The topmost one of an output has nothing that could take operands. */
+/* The sums of a group of outputs. The topmost sum of an output has no consumer that could take
+ * operands. */
 static void fill(builder *b, size_t first, size_t rows) {
-    const gfk_xor_program *p = b->program;
+    const gfk_jit_program *p = b->program;
     for (size_t j = 0; j < rows; j++) {
         uint32_t seen = 0;
         for (size_t i = 0; i < p->cols; i++) {
@@ -152,43 +154,43 @@ static void fill(builder *b, size_t first, size_t rows) {
             seen |= c;
             for (unsigned bit = 0; bit < p->w; bit++)
                 if (c >> bit & 1)
-                    gfk_xor_sums_add(&b->sums, j * p->w + bit, i);
+                    gfk_jit_sums_add(&b->sums, j * p->w + bit, i);
         }
         for (unsigned bit = 0; bit < p->w; bit++)
-            b->sums.leave[j * p->w + bit] = p->w == 32 && seen >> bit > 1 ? 2 : 1;
+            b->sums.slack[j * p->w + bit] = p->w == 32 && seen >> bit > 1 ? 2 : 1;
     }
 }
 
-static bool tile(builder *b, size_t first, size_t rows) {
-    const gfk_xor_program *p = b->program;
-    if (!gfk_xor_sums_init(&b->sums, p->cols, rows * p->w))
+static bool lower_group(builder *b, size_t first, size_t rows) {
+    const gfk_jit_program *p = b->program;
+    if (!gfk_jit_sums_init(&b->sums, p->cols, rows * p->w))
         return false;
     fill(b, first, rows);
-    bool ok = gfk_xor_sums_share(&b->sums);
-    /* Of reduce_wide: 33 operands. */
+    bool ok = gfk_jit_sums_share(&b->sums);
+    /* The operands of reduce_wide are at most 33. */
     b->value = malloc(b->sums.capacity * sizeof *b->value);
     b->operand = malloc(2 * (b->sums.capacity + 40) * sizeof *b->operand);
     ok = ok && b->value != NULL && b->operand != NULL;
     for (size_t t = 0; ok && t < b->sums.terms; t++)
-        b->value[t] = t < p->cols ? (uint32_t)t : GFK_XOR_NONE;
+        b->value[t] = t < p->cols ? (uint32_t)t : GFK_JIT_NONE;
     for (size_t j = 0; ok && j < rows; j++)
         p->outputs[first + j] = output(b, j * p->w);
     free(b->value);
     free(b->operand);
-    gfk_xor_sums_free(&b->sums);
+    gfk_jit_sums_free(&b->sums);
     return ok && !p->failed;
 }
 
-bool gfk_xor_horner(gfk_xor_program *program, const uint32_t *matrix) {
+bool gfk_jit_lower_horner(gfk_jit_program *program, const uint32_t *matrix) {
     builder b = {.program = program, .matrix = matrix};
-    /* Outputs of a tile share terms; more of them would want more registers than there are. Tiles
-     * are of one size: 17 outputs are 9 and 8. */
+    /* The outputs of a group share terms; larger groups would need more registers than there are.
+     * The groups are of nearly the same size: 17 outputs are 9 and 8. */
     const size_t most = program->cols > 48 ? 11 : 16;
-    const size_t tiles = (program->rows + most - 1) / most;
+    const size_t groups = (program->rows + most - 1) / most;
     bool ok = true;
-    for (size_t t = 0; ok && t < tiles; t++) {
-        const size_t first = t * program->rows / tiles, end = (t + 1) * program->rows / tiles;
-        ok = tile(&b, first, end - first);
+    for (size_t g = 0; ok && g < groups; g++) {
+        const size_t first = g * program->rows / groups, end = (g + 1) * program->rows / groups;
+        ok = lower_group(&b, first, end - first);
     }
     return ok;
 }

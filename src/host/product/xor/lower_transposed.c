@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dual of Horner's rule: the inputs are doubled, x, 2x, 4x, ..., and an output is one sum of
- * such powers. Inputs with equal columns are one input, their sum. So the doublings are (w - 1) for
- * each different column, however many outputs there are.
+/* The transposed way: the inputs x are doubled, x, 2x, 4x, ..., and each output is one sum of such
+ * powers. Inputs with equal columns are first added and count as one input. So there are w - 1
+ * doublings for each different column, however many outputs there are.
  *
- * Terms are computed in the order of the powers that they wait for, and all sums grow together: a
- * power is soon used up, and few registers are live. */
+ * A term is computed as soon as the last power that it needs is there, and all sums grow together:
+ * each power is used up soon, and few registers are live. */
 #include <stdlib.h>
 
 #include "cse.h"
 #include "lower.h"
 
-enum { MOST_POWERS = 128 }; /* more, and wide ones spill registers */
+enum { MOST_POWERS = 128 }; /* with more powers, kernels of many outputs spill registers */
 
-/* A sum that grows by XORs of three: what comes first waits for two more. */
+/* A sum that grows by XORs of three operands. */
 typedef struct open_sum {
     uint32_t operand[3];
     unsigned count;
 } open_sum;
 
 typedef struct builder {
-    gfk_xor_program *program;
+    gfk_jit_program *program;
     const uint32_t *matrix;
     size_t distinct;          /* different columns */
     size_t like[MOST_POWERS]; /* [distinct]: the first column of each kind */
-    gfk_xor_sums sums;        /* one per output; term bit * distinct + i is input i times x^bit */
+    gfk_jit_sums sums;        /* one per output; term bit * distinct + i is input i times x^bit */
     uint32_t *value;          /* [capacity of sums] */
-    uint32_t *ready;          /* [capacity of sums]: the last power that a term waits for */
+    uint32_t *ready;          /* [capacity of sums]: the last power that a term needs */
     open_sum *output;         /* [rows] */
 } builder;
 
@@ -44,31 +44,31 @@ static size_t first_like(const uint32_t *matrix, size_t rows, size_t cols, size_
     return first;
 }
 
-bool gfk_xor_dual_accepts(unsigned w, size_t rows, size_t cols, const uint32_t *matrix) {
+bool gfk_jit_transposed_accepts(unsigned w, size_t rows, size_t cols, const uint32_t *matrix) {
     size_t distinct = 0;
     for (size_t i = 0; i < cols; i++)
         distinct += first_like(matrix, rows, cols, i) == i;
     return distinct < rows && distinct * w <= MOST_POWERS;
 }
 
-static void add(gfk_xor_program *p, open_sum *s, uint32_t value) {
+static void add(gfk_jit_program *p, open_sum *s, uint32_t value) {
     s->operand[s->count++] = value;
     if (s->count == 3) {
-        s->operand[0] = gfk_xor_emit_sum(p, s->operand[0], s->operand[1], s->operand[2]);
+        s->operand[0] = gfk_jit_emit_sum(p, s->operand[0], s->operand[1], s->operand[2]);
         s->count = 1;
     }
 }
 
-static uint32_t close_sum(gfk_xor_program *p, const open_sum *s) {
+static uint32_t close_sum(gfk_jit_program *p, const open_sum *s) {
     if (s->count == 0)
-        return gfk_xor_emit_unary(p, GFK_XOR_ZERO, GFK_XOR_NONE, 0);
+        return gfk_jit_emit_unary(p, GFK_JIT_ZERO, GFK_JIT_NONE, 0);
     return s->count == 1 ? s->operand[0]
-                         : gfk_xor_emit_sum(p, s->operand[0], s->operand[1], GFK_XOR_NONE);
+                         : gfk_jit_emit_sum(p, s->operand[0], s->operand[1], GFK_JIT_NONE);
 }
 
-/* All inputs whose columns are of kind i. */
+/* The sum of all inputs whose columns are of kind i. */
 static uint32_t input(builder *b, size_t i) {
-    gfk_xor_program *p = b->program;
+    gfk_jit_program *p = b->program;
     open_sum s = {.count = 0};
     for (size_t other = b->like[i]; other < p->cols; other++)
         if (equal_columns(b->matrix, p->rows, p->cols, b->like[i], other))
@@ -76,7 +76,7 @@ static uint32_t input(builder *b, size_t i) {
     return close_sum(p, &s);
 }
 
-/* The bits of all coefficients of kind i. */
+/* The bits that any coefficient of kind i has. */
 static uint32_t bits(const builder *b, size_t i) {
     uint32_t seen = 0;
     for (size_t j = 0; j < b->program->rows; j++)
@@ -89,30 +89,30 @@ static void power(builder *b, size_t t) {
     if (bits(b, i) >> bit == 0)
         return;
     b->value[t] = bit == 0 ? input(b, i)
-                           : gfk_xor_emit_binary(b->program, GFK_XOR_DOUBLE,
-                                                 b->value[t - b->distinct], GFK_XOR_NONE);
+                           : gfk_jit_emit_binary(b->program, GFK_JIT_DOUBLE,
+                                                 b->value[t - b->distinct], GFK_JIT_NONE);
 }
 
 static void add_to_outputs(builder *b, size_t t) {
     for (size_t j = 0; j < b->program->rows; j++)
-        if (gfk_xor_sums_has(&b->sums, j, t))
+        if (gfk_jit_sums_has(&b->sums, j, t))
             add(b->program, &b->output[j], b->value[t]);
 }
 
 static void fill(builder *b) {
-    const gfk_xor_program *p = b->program;
+    const gfk_jit_program *p = b->program;
     for (size_t j = 0; j < p->rows; j++) {
-        b->sums.leave[j] = 1;
+        b->sums.slack[j] = 1;
         for (size_t i = 0; i < b->distinct; i++)
             for (size_t bit = 0; bit < p->w; bit++)
                 if (b->matrix[j * p->cols + b->like[i]] >> bit & 1)
-                    gfk_xor_sums_add(&b->sums, j, bit * b->distinct + i);
+                    gfk_jit_sums_add(&b->sums, j, bit * b->distinct + i);
     }
 }
 
 static void order(builder *b) {
     for (uint32_t t = 0; t < b->sums.terms; t++) {
-        const gfk_xor_term *e = &b->sums.term[t];
+        const gfk_jit_term *e = &b->sums.term[t];
         b->ready[t] = t < b->sums.inputs ? t : 0;
         for (unsigned i = 0; t >= b->sums.inputs && i < e->count; i++)
             if (b->ready[e->operand[i]] > b->ready[t])
@@ -121,16 +121,16 @@ static void order(builder *b) {
 }
 
 static void compute(builder *b) {
-    gfk_xor_program *p = b->program;
+    gfk_jit_program *p = b->program;
     for (size_t t = 0; t < b->sums.inputs; t++) {
         power(b, t);
         add_to_outputs(b, t);
         for (size_t u = b->sums.inputs; u < b->sums.terms; u++) {
             if (b->ready[u] != t)
                 continue;
-            const gfk_xor_term *e = &b->sums.term[u];
-            b->value[u] = gfk_xor_emit_sum(p, b->value[e->operand[0]], b->value[e->operand[1]],
-                                           e->count == 3 ? b->value[e->operand[2]] : GFK_XOR_NONE);
+            const gfk_jit_term *e = &b->sums.term[u];
+            b->value[u] = gfk_jit_emit_sum(p, b->value[e->operand[0]], b->value[e->operand[1]],
+                                           e->count == 3 ? b->value[e->operand[2]] : GFK_JIT_NONE);
             add_to_outputs(b, u);
         }
     }
@@ -138,19 +138,19 @@ static void compute(builder *b) {
         p->outputs[j] = close_sum(p, &b->output[j]);
 }
 
-bool gfk_xor_dual(gfk_xor_program *program, const uint32_t *matrix) {
+bool gfk_jit_lower_transposed(gfk_jit_program *program, const uint32_t *matrix) {
     builder b = {.program = program, .matrix = matrix};
     for (size_t i = 0; i < program->cols; i++)
         if (first_like(matrix, program->rows, program->cols, i) == i)
             b.like[b.distinct++] = i;
-    if (!gfk_xor_sums_init(&b.sums, b.distinct * program->w, program->rows))
+    if (!gfk_jit_sums_init(&b.sums, b.distinct * program->w, program->rows))
         return false;
     fill(&b);
     b.value = malloc(b.sums.capacity * sizeof *b.value);
     b.ready = malloc(b.sums.capacity * sizeof *b.ready);
     b.output = calloc(program->rows, sizeof *b.output);
     const bool ok =
-        b.value != NULL && b.ready != NULL && b.output != NULL && gfk_xor_sums_share(&b.sums);
+        b.value != NULL && b.ready != NULL && b.output != NULL && gfk_jit_sums_share(&b.sums);
     if (ok) {
         order(&b);
         compute(&b);
@@ -158,6 +158,6 @@ bool gfk_xor_dual(gfk_xor_program *program, const uint32_t *matrix) {
     free(b.value);
     free(b.ready);
     free(b.output);
-    gfk_xor_sums_free(&b.sums);
+    gfk_jit_sums_free(&b.sums);
     return ok && !program->failed;
 }

@@ -20,12 +20,12 @@ static bool runs_on(unsigned code, unsigned device) {
     return code / 10 == device / 10 && code <= device;
 }
 
-const unsigned char *gfk_xor_common_find(const gfk_field *field, size_t rows, size_t cols,
-                                         const uint32_t *matrix, unsigned cc) {
+const unsigned char *gfk_jit_prebuilt_find(const gfk_field *field, size_t rows, size_t cols,
+                                           const uint32_t *matrix, unsigned cc) {
     if (field->w != 8 || field->polynomial != GFK_POLYNOMIAL_W8)
         return NULL;
-    for (size_t i = 0; i < gfk_xor_common_count; i++) {
-        const gfk_xor_common *c = &gfk_xor_commons[i];
+    for (size_t i = 0; i < gfk_jit_prebuilt_count; i++) {
+        const gfk_jit_prebuilt *c = &gfk_jit_prebuilt_list[i];
         if (c->rows == rows && c->cols == cols && runs_on(c->cc, cc))
             return is_default(field, rows, cols, matrix) ? c->code : NULL;
     }

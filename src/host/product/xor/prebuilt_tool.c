@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of the build, not of the library: writes the kernels of common codes as PTX, and the
- * table of what ptxas makes of them.
+/* A program of the build, not of the library. It writes the kernels of common codes as PTX, and the
+ * table of the machine code that ptxas makes of them.
  *
  * prebuilt_tool ptx K M CC OUT.ptx
  * prebuilt_tool table OUT.c [K M CC IN.cubin]... */
@@ -13,15 +13,15 @@
 
 static int write_ptx(char **argument) {
     const size_t k = strtoul(argument[0], NULL, 10), m = strtoul(argument[1], NULL, 10);
-    const gfk_xor_target target =
-        gfk_xor_choose_target(8, m, k, (unsigned)strtoul(argument[2], NULL, 10));
+    const gfk_jit_target target =
+        gfk_jit_choose_target(8, m, k, (unsigned)strtoul(argument[2], NULL, 10));
     gfk_field field;
     gfk_text text = {0};
     uint32_t *matrix = malloc(k * m * sizeof *matrix);
     FILE *out = fopen(argument[3], "w");
     bool ok = matrix != NULL && out != NULL && gfk_field_init(&field, 8, 0) == GFK_STATUS_SUCCESS &&
               gfk_cauchy_matrix(&field, k, m, matrix) == GFK_STATUS_SUCCESS &&
-              gfk_xor_write_ptx(&text, &field, m, k, matrix, &target) == GFK_STATUS_SUCCESS &&
+              gfk_jit_write_ptx(&text, &field, m, k, matrix, &target) == GFK_STATUS_SUCCESS &&
               fputs(text.data, out) >= 0;
     ok = out != NULL && fclose(out) == 0 && ok;
     gfk_text_free(&text);
@@ -53,11 +53,11 @@ static int write_table(const char *path, int count, char **argument) {
         ok = copy_bytes(out, argument[i + 3]) && ok;
         fprintf(out, "};\n");
     }
-    fprintf(out, "const gfk_xor_common gfk_xor_commons[] = {\n");
+    fprintf(out, "const gfk_jit_prebuilt gfk_jit_prebuilt_list[] = {\n");
     for (int i = 0; i + 3 < count; i += 4)
         fprintf(out, "{%s, %s, %s, code_%d},\n", argument[i], argument[i + 1], argument[i + 2],
                 i / 4);
-    fprintf(out, "{0, 0, 0, 0}};\nconst size_t gfk_xor_common_count = %d;\n", count / 4);
+    fprintf(out, "{0, 0, 0, 0}};\nconst size_t gfk_jit_prebuilt_count = %d;\n", count / 4);
     return fclose(out) == 0 && ok ? 0 : 1;
 }
 

@@ -11,14 +11,14 @@ enum { MOST_EARLY = 4 }; /* outputs that wait in registers */
 
 typedef struct writer {
     gfk_text *text;
-    const gfk_xor_program *program;
-    const gfk_xor_target *target;
+    const gfk_jit_program *program;
+    const gfk_jit_target *target;
 } writer;
 
 #define OUT(...) gfk_text_add(w->text, __VA_ARGS__)
 
-static void sum(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
-    if (op->c == GFK_XOR_NONE)
+static void sum(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
+    if (op->c == GFK_JIT_NONE)
         OUT("xor.b32 %%%c%u, %%%c%u, %%%c%u;\n", column, d, column, op->a, column, op->b);
     else
         OUT("lop3.b32 %%%c%u, %%%c%u, %%%c%u, %%%c%u, 0x96;\n", column, d, column, op->a, column,
@@ -27,12 +27,12 @@ static void sum(const writer *w, char column, uint32_t d, const gfk_xor_op *op) 
 
 /* Either the sign of every symbol as a mask, and the polynomial under it; or the top bits, moved
  * and multiplied in one go: (top >> (w - 1)) * polynomial is the upper word of a product. */
-static void doubling(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+static void doubling(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
     const bool bytes = w->program->w == 8;
     const uint32_t ones = bytes ? 0x01010101u : 0x00010001u;
     const uint32_t low = (uint32_t)w->program->polynomial & (bytes ? 0xffu : 0xffffu);
     const uint32_t top = ones << (w->program->w - 1);
-    const bool operand = op->b != GFK_XOR_NONE;
+    const bool operand = op->b != GFK_JIT_NONE;
     OUT("add.u32 %%x, %%%c%u, %%%c%u;\n", column, op->a, column, op->a);
     if (op->multiply) {
         OUT("and.b32 %%y, %%%c%u, 0x%x;\n", column, op->a, top);
@@ -53,7 +53,7 @@ static void doubling(const writer *w, char column, uint32_t d, const gfk_xor_op 
 }
 
 /* The same for w = 32: a mask or a factor of the one top bit. */
-static void doubling_w32(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+static void doubling_w32(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
     const uint32_t low = (uint32_t)w->program->polynomial;
     OUT("mul.lo.u32 %%x, %%%c%u, 2;\n", column, op->a);
     if (op->multiply) {
@@ -65,7 +65,7 @@ static void doubling_w32(const writer *w, char column, uint32_t d, const gfk_xor
     OUT("lop3.b32 %%%c%u, %%y, 0x%x, %%x, 0x6a;\n", column, d, low);
 }
 
-static void carry(const writer *w, char column, uint32_t d, const gfk_xor_op *op) {
+static void carry(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
     if (!op->multiply) {
         OUT("shf.l.wrap.b32 %%%c%u, %%%c%u, %%%c%u, 1;\n", column, d, column, op->a, column, op->b);
         return;
@@ -75,28 +75,28 @@ static void carry(const writer *w, char column, uint32_t d, const gfk_xor_op *op
 }
 
 static void body(const writer *w, char column) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     for (size_t i = 0; i < p->count; i++) {
-        const gfk_xor_op *op = &p->ops[i];
+        const gfk_jit_op *op = &p->ops[i];
         const uint32_t d = (uint32_t)(p->cols + i);
         switch (op->kind) {
-        case GFK_XOR_ZERO:
+        case GFK_JIT_ZERO:
             OUT("mov.b32 %%%c%u, 0;\n", column, d);
             break;
-        case GFK_XOR_SUM:
+        case GFK_JIT_SUM:
             sum(w, column, d, op);
             break;
-        case GFK_XOR_DOUBLE:
+        case GFK_JIT_DOUBLE:
             if (p->w == 32)
                 doubling_w32(w, column, d, op);
             else
                 doubling(w, column, d, op);
             break;
-        case GFK_XOR_SHIFT_LEFT:
+        case GFK_JIT_SHIFT_LEFT:
             OUT("mul.lo.u32 %%%c%u, %%%c%u, 0x%x;\n", column, d, column, op->a,
                 UINT32_C(1) << op->immediate);
             break;
-        case GFK_XOR_SHIFT_RIGHT:
+        case GFK_JIT_SHIFT_RIGHT:
             OUT("shr.u32 %%%c%u, %%%c%u, %u;\n", column, d, column, op->a, op->immediate);
             break;
         default:
@@ -125,14 +125,14 @@ static const char *const aligned_columns[] = {"", "e", "ab", "", "abcd"};
 
 /* Adding and comparing read the outputs too. Where the program is the limit, as mostly for wider
  * symbols, it does not pay to have them early; nor where inputs are most of what is read. */
-static bool early_pays(const gfk_xor_program *p) {
+static bool early_pays(const gfk_jit_program *p) {
     return p->w == 8 || (p->rows >= p->cols &&
-                         gfk_xor_program_length(p) <= GFK_XOR_PER_WORD * (2 * p->rows + p->cols));
+                         gfk_jit_program_length(p) <= GFK_JIT_PER_WORD * (2 * p->rows + p->cols));
 }
 
 /* Outputs come into L2. Those of 8 to 12 inputs come into registers, which then suffice without a
  * spill: of fewer inputs L2 is soon enough, and more blocks are worth more. */
-static bool in_registers(const gfk_xor_program *p) {
+static bool in_registers(const gfk_jit_program *p) {
     return early_pays(p) && p->rows <= MOST_EARLY && p->cols >= 8 && p->cols <= 12;
 }
 
@@ -147,7 +147,7 @@ static void load_output(const writer *w, size_t j, uint32_t to) {
 /* What will be added to or compared. In front of the inputs: ptxas moves prefetches that stand
  * behind them to the end of the program. */
 static void early_outputs(const writer *w) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     if (!early_pays(p))
         return;
     OUT("@!%%accumulate bra INPUTS;\n");
@@ -171,7 +171,7 @@ static uint32_t output_before(const writer *w, size_t j) {
 }
 
 static void aligned_loads(const writer *w) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     OUT("mul.wide.u32 %%off, %%idx, %u;\n", 4 * w->target->words);
     early_outputs(w);
     for (size_t i = 0; i < p->cols; i++) {
@@ -183,7 +183,7 @@ static void aligned_loads(const writer *w) {
 }
 
 static void aligned_stores(const writer *w) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     const char *columns = aligned_columns[w->target->words];
     OUT("@%%accumulate bra ALIGNED_XOR;\n");
     for (size_t j = 0; j < p->rows; j++) {
@@ -230,7 +230,7 @@ static void mark(const writer *w) {
 
 /* single_stores, comparing. */
 static void single_check(const writer *w) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     OUT("SINGLE_CHECK:\nmov.b32 %%q0, 0;\n");
     for (size_t j = 0; j < p->rows; j++) {
         address(w, p->cols + j);
@@ -275,7 +275,7 @@ static void symbol_loads(const writer *w) {
 
 /* %bytes bytes of every output, at any address. */
 static void single_stores(const writer *w) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     for (unsigned b = 1; b < 4; b++)
         OUT("setp.gt.u32 %%has%u, %%bytes, %u;\n", b, b);
     OUT("setp.eq.u32 %%has0, %%bytes, %%bytes;\n@%%check bra SINGLE_CHECK;\n");
@@ -298,14 +298,14 @@ static void single_stores(const writer *w) {
 }
 
 static void head(const writer *w) {
-    const gfk_xor_program *p = w->program;
+    const gfk_jit_program *p = w->program;
     /* What there was in PTX when the oldest compute capability that still matters came out; older
      * drivers read it, newer ones too. */
     const unsigned cc = w->target->cc < 75 ? w->target->cc : 75;
     OUT(".version 7.1\n.target sm_%u\n.address_size 64\n", cc);
-    OUT(".visible .entry " GFK_XOR_KERNEL "(.param .align 8 .b8 regions[%zu],\n",
+    OUT(".visible .entry " GFK_JIT_KERNEL "(.param .align 8 .b8 regions[%zu],\n",
         8 * (p->rows + p->cols));
-    OUT(".param .align 8 .b8 shape[%zu])\n.maxntid %u, 1, 1\n", sizeof(gfk_xor_shape),
+    OUT(".param .align 8 .b8 shape[%zu])\n.maxntid %u, 1, 1\n", sizeof(gfk_jit_shape),
         w->target->threads);
     if (w->target->blocks != 0)
         OUT(".minnctapersm %u\n", w->target->blocks);
@@ -319,14 +319,14 @@ static void head(const writer *w) {
     OUT(".reg .pred %%accumulate, %%check, %%single, %%cut, %%has<4>;\n");
     OUT("mov.u32 %%thread, %%tid.x;\nmov.u32 %%block, %%ctaid.x;\n");
     OUT("ld.param.u32 %%x, [shape+24];\nsetp.ne.u32 %%accumulate, %%x, 0;\n");
-    OUT("setp.eq.u32 %%check, %%x, %u;\n", (unsigned)GFK_XOR_CHECK);
+    OUT("setp.eq.u32 %%check, %%x, %u;\n", (unsigned)GFK_JIT_CHECK);
     OUT("ld.param.u32 %%x, [shape+12];\nsetp.ge.u32 %%single, %%block, %%x;\n");
     OUT("@%%single bra EDGE;\nmad.lo.u32 %%idx, %%block, %u, %%thread;\n", w->target->threads);
     OUT("ld.param.u32 %%x, [shape+8];\nsetp.ge.u32 %%cut, %%idx, %%x;\n@%%cut ret;\n");
     OUT("ld.param.u32 %%x, [shape+28];\nsetp.ne.u32 %%single, %%x, 0;\n@%%single bra WORD;\n");
 }
 
-void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_target *target) {
+void gfk_jit_ptx(gfk_text *text, const gfk_jit_program *program, const gfk_jit_target *target) {
     const writer this_one = {text, program, target};
     const writer *const w = &this_one;
     const unsigned words = target->words;

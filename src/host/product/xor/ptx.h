@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program as the text of a kernel, in PTX. */
-#ifndef GFK_XOR_PTX_H
-#define GFK_XOR_PTX_H
+#ifndef GFK_JIT_PTX_H
+#define GFK_JIT_PTX_H
 
 #include "ir.h"
 #include "text.h"
 
-#define GFK_XOR_KERNEL "gfk_xor" /* its name */
+#define GFK_JIT_KERNEL "gfk_xor" /* its name */
 
-/* gfk_xor_shape.mode. */
-enum { GFK_XOR_STORE = 0, GFK_XOR_ADD = 1, GFK_XOR_CHECK = 2 };
+/* gfk_jit_shape.mode. */
+enum { GFK_JIT_STORE = 0, GFK_JIT_ADD = 1, GFK_JIT_CHECK = 2 };
 
 /* The kernel's second parameter. The first is an array of addresses, inputs and then outputs, of
  * unit 0 of each region. A thread takes one unit: `words` aligned words of every region, or one
  * word of regions that are not aligned. What is in front of the units and behind them is taken
  * symbol by symbol, by one block more. */
-typedef struct gfk_xor_shape {
+typedef struct gfk_jit_shape {
     uint64_t tail;      /* offset of the first byte behind the units */
     uint32_t units;     /* below 2^32 - threads */
     uint32_t blocks;    /* that the units take */
@@ -23,20 +23,20 @@ typedef struct gfk_xor_shape {
     uint32_t edges;     /* symbols in front and behind; at most `threads` */
     uint32_t mode;      /* what becomes of the outputs */
     uint32_t unaligned; /* 1: units are single words at any address */
-    /* for GFK_XOR_CHECK: mismatch_map[o >> shift] becomes 1 where an output differs */
+    /* for GFK_JIT_CHECK: mismatch_map[o >> shift] becomes 1 where an output differs */
     uint64_t mismatch_map;
     uint64_t origin; /* o of unit 0 */
     uint32_t shift;
-} gfk_xor_shape;
+} gfk_jit_shape;
 
-typedef struct gfk_xor_target {
+typedef struct gfk_jit_target {
     unsigned cc;      /* compute capability, 10 * major + minor */
     unsigned words;   /* 1, 2 or 4 */
     unsigned threads; /* of a block */
     unsigned blocks;  /* per multiprocessor, which the registers must allow; 0: as it comes */
-} gfk_xor_target;
+} gfk_jit_target;
 
 /* Appends the kernel; running out of memory shows in text->failed. */
-void gfk_xor_ptx(gfk_text *text, const gfk_xor_program *program, const gfk_xor_target *target);
+void gfk_jit_ptx(gfk_text *text, const gfk_jit_program *program, const gfk_jit_target *target);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "specialize.h"
 
-bool gfk_xor_accepts(unsigned w, size_t rows, size_t cols) {
-    return rows <= GFK_XOR_MOST_ROWS && cols <= GFK_XOR_MOST_COLS && rows * cols * (w / 8) <= 4096;
+bool gfk_jit_accepts(unsigned w, size_t rows, size_t cols) {
+    return rows <= GFK_JIT_MOST_ROWS && cols <= GFK_JIT_MOST_COLS && rows * cols * (w / 8) <= 4096;
 }
 
 /* More words per thread spend fewer instructions on addresses, and want more registers and longer
@@ -13,10 +13,10 @@ bool gfk_xor_accepts(unsigned w, size_t rows, size_t cols) {
  * blocks, so the registers are capped where that costs no spills. `live` is about what is in them.
  * Found on an H200; docs/engines/xor.md has the figures. One or two inputs are doubled themselves,
  * which is short and takes few registers: there, what hides the latency is long words. */
-gfk_xor_target gfk_xor_choose_target(unsigned w, size_t rows, size_t cols, unsigned cc) {
+gfk_jit_target gfk_jit_choose_target(unsigned w, size_t rows, size_t cols, unsigned cc) {
     const size_t work = w / 8 * rows * (cols + 21); /* about the instructions for one word */
     const size_t live = 2 * (cols + 2 * rows);
-    gfk_xor_target t = {.cc = cc, .words = 2, .threads = 128};
+    gfk_jit_target t = {.cc = cc, .words = 2, .threads = 128};
     if (w > 8 && cols <= 2 && rows > cols && rows <= 4) {
         t.words = 4;
         t.blocks = 8;
@@ -42,10 +42,10 @@ static uint8_t *put(uint8_t *p, const void *data, size_t size) {
     return p + size;
 }
 
-gfk_bytes gfk_xor_key(const gfk_field *field, size_t rows, size_t cols, const uint32_t *matrix,
-                      const gfk_xor_target *target, const char *compiler) {
+gfk_bytes gfk_jit_key(const gfk_field *field, size_t rows, size_t cols, const uint32_t *matrix,
+                      const gfk_jit_target *target, const char *compiler) {
     const uint64_t numbers[] = {
-        GFK_XOR_GENERATOR, field->w,      field->polynomial, rows,           cols,
+        GFK_JIT_GENERATOR, field->w,      field->polynomial, rows,           cols,
         target->cc,        target->words, target->threads,   target->blocks, strlen(compiler)};
     const size_t name = strlen(compiler), elements = rows * cols * sizeof *matrix;
     gfk_bytes key = {NULL, sizeof numbers + name + elements};
@@ -55,20 +55,20 @@ gfk_bytes gfk_xor_key(const gfk_field *field, size_t rows, size_t cols, const ui
     return key;
 }
 
-gfk_status gfk_xor_write_ptx(gfk_text *text, const gfk_field *field, size_t rows, size_t cols,
-                             const uint32_t *matrix, const gfk_xor_target *target) {
-    gfk_xor_program program;
-    gfk_status status = gfk_xor_program_create(&program, field, rows, cols, matrix);
+gfk_status gfk_jit_write_ptx(gfk_text *text, const gfk_field *field, size_t rows, size_t cols,
+                             const uint32_t *matrix, const gfk_jit_target *target) {
+    gfk_jit_program program;
+    gfk_status status = gfk_jit_program_create(&program, field, rows, cols, matrix);
     if (status == GFK_STATUS_SUCCESS) {
-        gfk_xor_ptx(text, &program, target);
+        gfk_jit_ptx(text, &program, target);
         status = text->failed ? GFK_STATUS_OUT_OF_MEMORY : status;
     }
-    gfk_xor_program_free(&program);
+    gfk_jit_program_free(&program);
     return status;
 }
 
-gfk_xor_shape gfk_xor_cut(const gfk_xor_target *target, unsigned w, uint64_t *regions, size_t count,
-                          uint64_t bytes, bool accumulate) {
+gfk_jit_shape gfk_jit_make_shape(const gfk_jit_target *target, unsigned w, uint64_t *regions,
+                                 size_t count, uint64_t bytes, bool accumulate) {
     const uint64_t symbol = w / 8, wide = 4 * (uint64_t)target->words;
     const uint64_t phase = regions[0] % wide;
     bool aligned = phase % symbol == 0;
@@ -82,13 +82,13 @@ gfk_xor_shape gfk_xor_cut(const gfk_xor_target *target, unsigned w, uint64_t *re
     head = head < bytes ? head : bytes;
     const uint64_t behind = bytes - head;
     const uint64_t units = behind > margin ? (behind - margin) / unit : 0;
-    const gfk_xor_shape shape = {
+    const gfk_jit_shape shape = {
         .tail = units * unit,
         .units = (uint32_t)units,
         .blocks = (uint32_t)((units + target->threads - 1) / target->threads),
         .head = (uint32_t)(head / symbol),
         .edges = (uint32_t)((bytes - units * unit) / symbol),
-        .mode = accumulate ? GFK_XOR_ADD : GFK_XOR_STORE,
+        .mode = accumulate ? GFK_JIT_ADD : GFK_JIT_STORE,
         .unaligned = !aligned,
         .origin = head,
     };

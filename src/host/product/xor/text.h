@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A text that grows. Running out of memory is remembered, so that only the end asks. */
-#ifndef GFK_XOR_TEXT_H
-#define GFK_XOR_TEXT_H
+/* A text that grows. It remembers a failed allocation, so that the caller checks only once. */
+#ifndef GFK_JIT_TEXT_H
+#define GFK_JIT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

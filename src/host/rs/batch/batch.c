@@ -36,8 +36,7 @@ typedef struct builder {
     size_t address_count, address_room;
 } builder;
 
-/* ---- one stripe --------------------------------------------------------------------------------
- */
+/* ---- one stripe ----------------------------------------------------------------------------- */
 
 static gfk_status address_of(const gfk_rs_stripe *stripe, size_t k, size_t index, void **address) {
     const gfk_status status =
@@ -96,8 +95,7 @@ static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* ---- on a device -------------------------------------------------------------------------------
- */
+/* ---- on a device ---------------------------------------------------------------------------- */
 
 static gfk_batch_kernel kernel_for(const gfk_rs_info *info, const gfk_batch_plan *plan, int cc) {
     const bool pieces = gfk_batch_suits_pieces(plan);
@@ -146,8 +144,7 @@ static gfk_status make_on_device(gfk_rs_batch_t batch, const gfk_rs_info *info) 
     return gfk_device_leave(previous, status);
 }
 
-/* ---- on the CPU --------------------------------------------------------------------------------
- */
+/* ---- on the CPU ----------------------------------------------------------------------------- */
 
 static gfk_status make_on_host(gfk_rs_batch_t batch, gfk_rs_t code) {
     const gfk_batch_plan *plan = &batch->plan;
@@ -185,8 +182,7 @@ static void run_stripe(size_t i, void *context) {
         atomic_store(&run->status, (int)status);
 }
 
-/* ---- the interface -----------------------------------------------------------------------------
- */
+/* ---- the interface -------------------------------------------------------------------------- */
 
 static gfk_status make_batch(gfk_rs_batch_t *batch, gfk_rs_t code, builder *b) {
     gfk_rs_batch_t made = calloc(1, sizeof *made);

@@ -19,8 +19,7 @@
 extern "C" {
 #endif
 
-/* ---- the plan ----------------------------------------------------------------------------------
- */
+/* ---- the plan ------------------------------------------------------------------------------- */
 
 /* What several stripes have in common: what is lost, and the matrix that makes up for it. Encoding
  * counts as losing all parity. */
@@ -49,8 +48,7 @@ typedef struct gfk_batch_plan {
     void **addresses;
 } gfk_batch_plan;
 
-/* ---- the image ---------------------------------------------------------------------------------
- */
+/* ---- the image ------------------------------------------------------------------------------ */
 
 /* The head of a stripe's record. Behind it are the addresses where cell 0 of every region would
  * begin, as 64-bit words: gfk_batch_kernel.inputs of inputs, then those of the outputs. */

@@ -7,8 +7,7 @@
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* ---- on the host --------------------------------------------------------------------------------
- */
+/* ---- on the host ---------------------------------------------------------------------------- */
 
 static size_t chunks_of(size_t bytes) {
     return (bytes >> GFK_LOCATE_CHUNK_SHIFT) + (bytes % ((size_t)1 << GFK_LOCATE_CHUNK_SHIFT) != 0);
@@ -81,8 +80,7 @@ static void host_run(const gfk_locate_call *call, uint32_t *words) {
     }
 }
 
-/* ---- the call -----------------------------------------------------------------------------------
- */
+/* ---- the call ------------------------------------------------------------------------------- */
 
 static size_t round_up(size_t bytes) {
     return (bytes + 255) / 256 * 256;

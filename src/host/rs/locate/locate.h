@@ -50,8 +50,7 @@ GFK_RS_BOTH uint32_t *gfk_error_value(const gfk_locate_code *c, gfk_locate_state
     return gfk_word(s, c->m + 2 * e + 1);
 }
 
-/* ---- generalized Reed-Solomon codes -------------------------------------------------------------
- */
+/* ---- generalized Reed-Solomon codes --------------------------------------------------------- */
 
 /* From the plain syndromes to S_r = sum over the errors e of v * p^r * e: words m to 2m - 1. */
 GFK_RS_BOTH void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
@@ -145,8 +144,7 @@ GFK_RS_BOTH uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_s
     return found == length ? found : 0;
 }
 
-/* ---- any other code: a search -------------------------------------------------------------------
- */
+/* ---- any other code: a search --------------------------------------------------------------- */
 
 /* The words behind the result, for up to t chosen columns of (matrix | 1): each reduced by those
  * before it and scaled to 1 at its pivot row; what is left of the syndromes after it; how much of
@@ -248,8 +246,7 @@ GFK_RS_BOTH uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_locate_s
     }
 }
 
-/* ---- both ---------------------------------------------------------------------------------------
- */
+/* ---- both ----------------------------------------------------------------------------------- */
 
 /* Words that a position's state has. */
 GFK_RS_BOTH uint32_t gfk_locate_words(const gfk_locate_code *c) {
@@ -261,8 +258,7 @@ GFK_RS_BOTH uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_stat
     return c->points != NULL ? gfk_locate_by_points(c, s) : gfk_locate_by_search(c, s);
 }
 
-/* ---- the parts ----------------------------------------------------------------------------------
- */
+/* ---- the parts ------------------------------------------------------------------------------ */
 
 struct gfk_rs_locator {
     gfk_locate_code code; /* points into tables, and on the host to the code's arithmetic */

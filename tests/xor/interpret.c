@@ -13,27 +13,27 @@ static uint32_t doubled(uint32_t x, unsigned w, uint64_t polynomial) {
     return result;
 }
 
-static uint32_t apply(const gfk_xor_program *p, const gfk_xor_op *op, const uint32_t *value) {
-    const uint32_t a = op->a == GFK_XOR_NONE ? 0 : value[op->a];
-    const uint32_t b = op->b == GFK_XOR_NONE ? 0 : value[op->b];
-    const uint32_t c = op->c == GFK_XOR_NONE ? 0 : value[op->c];
+static uint32_t apply(const gfk_jit_program *p, const gfk_jit_op *op, const uint32_t *value) {
+    const uint32_t a = op->a == GFK_JIT_NONE ? 0 : value[op->a];
+    const uint32_t b = op->b == GFK_JIT_NONE ? 0 : value[op->b];
+    const uint32_t c = op->c == GFK_JIT_NONE ? 0 : value[op->c];
     switch (op->kind) {
-    case GFK_XOR_SUM:
+    case GFK_JIT_SUM:
         return a ^ b ^ c;
-    case GFK_XOR_DOUBLE:
+    case GFK_JIT_DOUBLE:
         return doubled(a, p->w, p->polynomial) ^ b;
-    case GFK_XOR_SHIFT_LEFT:
+    case GFK_JIT_SHIFT_LEFT:
         return a << op->immediate;
-    case GFK_XOR_SHIFT_RIGHT:
+    case GFK_JIT_SHIFT_RIGHT:
         return a >> op->immediate;
-    case GFK_XOR_CARRY:
+    case GFK_JIT_CARRY:
         return b << 1 | a >> 31;
     default:
         return 0;
     }
 }
 
-gfk_status gfk_xor_interpret(const gfk_xor_program *program, const uint32_t *in, uint32_t *out) {
+gfk_status gfk_jit_interpret(const gfk_jit_program *program, const uint32_t *in, uint32_t *out) {
     uint32_t *value = malloc((program->cols + program->count) * sizeof *value);
     if (value == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
