@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of arithmetic.h. */
 #include <stdlib.h>
 
 #include "arithmetic.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fast scalar arithmetic, for work on whole matrices: by logarithms for w = 8 and 16, bit by bit
- * for w = 32. The same functions on the host and in kernels. */
-#ifndef GFK_HOST_RS_ARITHMETIC_H
-#define GFK_HOST_RS_ARITHMETIC_H
+/* Fast scalar arithmetic for work on whole matrices: by logarithms for w = 8 and 16, bit by bit for
+ * w = 32. The host and kernels use the same functions. */
+#ifndef GFK_HOST_ARITHMETIC_H
+#define GFK_HOST_ARITHMETIC_H
 
 #include <stddef.h>
 
@@ -10,14 +10,14 @@
 #include <stddef.h>
 
 #ifdef __CUDACC__
-#define GFK_RS_BOTH static __host__ __device__ inline
+#define GFK_HOST_DEVICE static __host__ __device__ inline
 #else
-#define GFK_RS_BOTH static inline
+#define GFK_HOST_DEVICE static inline
 #endif
 
-/* A view of tables, passed by value. Where it is used, the tables must be addressable. */
+/* A view of tables, passed by value. The tables must be addressable where the view is used. */
 typedef struct gfk_arithmetic {
-    const uint16_t *log;     /* 2^w; log[0] is not looked at; NULL for w = 32 */
+    const uint16_t *log;     /* 2^w entries, log[0] is unused; NULL for w = 32 */
     const uint16_t *antilog; /* 2 * (2^w - 1), so that a sum of two logarithms needs no reduction */
     uint32_t polynomial;     /* without its leading term */
     unsigned w;
@@ -37,7 +37,7 @@ void gfk_arithmetic_destroy(gfk_arithmetic *arithmetic); /* all zeros is allowed
 }
 #endif
 
-GFK_RS_BOTH uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t b) {
+GFK_HOST_DEVICE uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t b) {
     if (f->w != 32)
         return a == 0 || b == 0 ? 0 : f->antilog[(uint32_t)f->log[a] + f->log[b]];
     uint32_t product = 0;
@@ -48,9 +48,9 @@ GFK_RS_BOTH uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t b) 
     return product;
 }
 
-/* 1 / a, a != 0. For w = 32 by Euclid's algorithm from the lowest bit up: g * a = u and h * a = v
- * (mod polynomial), v is odd, and each round takes a factor x from u and g. */
-GFK_RS_BOTH uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
+/* 1 / a, a != 0. For w = 32 by Euclid's algorithm from the lowest bit up. Invariants: g * a = u and
+ * h * a = v (mod polynomial), and v is odd. Each round divides u and g by x. */
+GFK_HOST_DEVICE uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
     if (f->w != 32)
         return f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]];
     const uint64_t polynomial = UINT64_C(1) << 32 | f->polynomial;
@@ -67,7 +67,8 @@ GFK_RS_BOTH uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
     return (uint32_t)g;
 }
 
-GFK_RS_BOTH uint32_t gfk_quotient(const gfk_arithmetic *f, uint32_t a, uint32_t b) { /* b != 0 */
+GFK_HOST_DEVICE uint32_t gfk_quotient(const gfk_arithmetic *f, uint32_t a,
+                                      uint32_t b) { /* b != 0 */
     return gfk_times(f, a, gfk_inverse(f, b));
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The inverses of 1 to size - 1, of which a large matrix needs each many times. NULL: no memory. */
+/* The inverses of 1 to size - 1. A large matrix needs each many times. NULL: no memory. */
 static uint32_t *inverses_below(const gfk_field *field, size_t size) {
     uint32_t *inverses = malloc(size * sizeof *inverses);
     gfk_status status = inverses == NULL ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS;

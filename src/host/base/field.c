@@ -66,7 +66,7 @@ gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint
     if (b == 0)
         return GFK_STATUS_DIVISION_BY_ZERO;
     const uint32_t inverse = gfk_poly_inverse(b, field->polynomial);
-    if (inverse == 0) /* the polynomial is reducible: gfk_field_init did not make this */
+    if (inverse == 0) /* the polynomial is reducible, so gfk_field_init did not make the field */
         return GFK_STATUS_INVALID_ARGUMENT;
     *quotient = gfk_poly_multiply(inverse, a, field->w, field->polynomial); /* a is often 1 */
     return GFK_STATUS_SUCCESS;

@@ -7,9 +7,9 @@
 
 #include <gfk/field.h>
 
-bool gfk_field_seems_valid(
-    const gfk_field *field); /* made by gfk_field_init, as far as one can see */
-/* The same beyond doubt: gfk_field_init made it, or could have. Takes some microseconds. */
+/* Are the members in their ranges? */
+bool gfk_field_seems_valid(const gfk_field *field);
+/* Is the field what gfk_field_init makes of its polynomial? Takes some microseconds. */
 bool gfk_field_is_valid(const gfk_field *field);
 bool gfk_field_contains(const gfk_field *field, uint32_t a);
 

@@ -28,8 +28,8 @@ uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w, uint64_t polyno
 }
 
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
-    /* Extended Euclid. Invariants: g * a = u and h * a = v (mod polynomial), and the degrees of
-     * g and h stay below w. */
+    /* The extended Euclidean algorithm. Invariants: g * a = u and h * a = v (mod polynomial), and
+     * the degrees of g and h stay below w. */
     uint64_t u = a, v = polynomial, g = 1, h = 0;
     while (u > 1) {
         int shift = degree(u) - degree(v);
@@ -45,10 +45,10 @@ uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {
         u ^= v << shift;
         g ^= h << shift;
     }
-    return u == 1 ? (uint32_t)g : 0; /* 0: a and the polynomial have a factor in common */
+    return u == 1 ? (uint32_t)g : 0; /* 0: a and the polynomial have a common factor */
 }
 
-/* Squaring is linear, and all that the two tests do many times. */
+/* Squaring is linear. The two tests below square many times. */
 static void square_by_nibbles(gfk_nibbles *square, unsigned w, uint64_t polynomial) {
     uint32_t image[32], power = 1;
     for (unsigned i = 0; i < w; i++) {
@@ -58,8 +58,8 @@ static void square_by_nibbles(gfk_nibbles *square, unsigned w, uint64_t polynomi
     gfk_nibbles_fill(square, w, image);
 }
 
-/* Rabin's test: x^(2^w) = x, and x^(2^(w/q)) - x has no factor in common with the polynomial for
- * each prime q that divides w. The only such prime of a power of two is 2. */
+/* Rabin's test: x^(2^w) = x, and x^(2^(w/q)) - x has no common factor with the polynomial for any
+ * prime q that divides w. As w is a power of two, 2 is the only such prime. */
 bool gfk_poly_irreducible(unsigned w, uint64_t polynomial) {
     const uint32_t x = 2;
     uint32_t power = x;
@@ -73,10 +73,10 @@ bool gfk_poly_irreducible(unsigned w, uint64_t polynomial) {
     return power == x;
 }
 
-/* An element generates the group iff its order is not a proper divisor of 2^w - 1, which is the
- * product of the primes 2^h + 1 for h = w/2, w/4, ..., 1: 3, 5, 17, 257, 65537 at most. The largest
- * is in the order of g iff g^(2^h) is not g; and the smaller ones iff they are in the order of
- * g^(2^h + 1), which is in the field of 2^h elements, where the same is asked again. */
+/* An element generates the group iff its order is 2^w - 1, which is the product of the primes
+ * 2^h + 1 for h = w/2, w/4, ..., 1 (at most 3, 5, 17, 257, 65537). The largest prime divides the
+ * order of g iff g^(2^h) is not g. A smaller prime divides it iff it divides the order of
+ * g^(2^h + 1), which lies in the field of 2^h elements, where the loop asks the same again. */
 static bool generates(uint32_t g, const gfk_nibbles *square, unsigned w, uint64_t polynomial) {
     for (unsigned h = w / 2; h > 0; h /= 2) {
         uint32_t conjugate = g;

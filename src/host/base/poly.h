@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polynomials over GF(2), as bit masks, modulo a polynomial of degree w <= 32. No checks. */
+/* Polynomials over GF(2), as bit masks, modulo a polynomial of degree w <= 32. Nothing is checked.
+ */
 #ifndef GFK_HOST_POLY_H
 #define GFK_HOST_POLY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* x * a mod polynomial. Without a branch, which random bits would decide. */
+/* x * a mod polynomial, without a branch, which could not be predicted. */
 static inline uint32_t gfk_poly_double(uint32_t a, unsigned w, uint64_t polynomial) {
     const uint64_t shifted = (uint64_t)a << 1;
     return (uint32_t)(shifted ^ (polynomial & -(shifted >> w)));
@@ -29,12 +30,13 @@ uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest on
 
 /* ---- linear maps of symbols, by nibbles: products with one constant, squares ---------------- */
 
-/* entry[n][v] is the image of v * x^(4n); a symbol's is the sum of one entry for each nibble. */
+/* entry[n][v] is the image of v * x^(4n). The image of a symbol is the sum of one entry for each
+ * nibble. */
 typedef struct gfk_nibbles {
     uint32_t entry[8][16];
 } gfk_nibbles;
 
-/* image[i] is what becomes of x^i. */
+/* image[i] is the image of x^i. */
 static inline void gfk_nibbles_fill(gfk_nibbles *t, unsigned w, const uint32_t *image) {
     for (unsigned n = 0; n < w / 4; n++) {
         t->entry[n][0] = 0;
@@ -44,7 +46,7 @@ static inline void gfk_nibbles_fill(gfk_nibbles *t, unsigned w, const uint32_t *
     }
 }
 
-/* Products with c. For w = 32 the polynomial may lack its leading term. */
+/* Fills in the products with c. For w = 32 the polynomial may lack its leading term. */
 static inline void gfk_nibbles_expand(gfk_nibbles *t, unsigned w, uint64_t polynomial, uint32_t c) {
     uint32_t image[32];
     for (unsigned i = 0; i < w; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process's pool of threads, which wait for loops to share, so that a compute call can use all
+/* The process's pool of threads. They wait for loops to share, so that a compute call can use all
  * cores without starting threads itself. */
 #ifndef GFK_HOST_THREADS_H
 #define GFK_HOST_THREADS_H

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the rates of a calibration to the time that each path takes. */
+/* Predicts the time of each path from the rates of a calibration. */
 #include <stdio.h>
 
 #include "host/base/field.h"
 #include "pipeline.h"
 
-enum { IN, OUT, SUM };              /* of gfk_calibration.bus */
-enum { ALONE, WITH_1, WITH_8 = 4 }; /* of gfk_calibration.cpu: 1 to 1, 8 to 1, 8 to 8 */
+enum { IN, OUT, SUM }; /* of gfk_calibration.bus */
+enum {
+    ONE_TO_1,
+    EIGHT_TO_1,
+    EIGHT_TO_8 = 4
+}; /* of gfk_calibration.cpu: 1 input and 1 output, 8 and 1, 8 and 8 */
 
 typedef struct shape {
-    unsigned row; /* the field's, in the tables of a calibration */
+    unsigned row; /* of the field in the tables of a calibration */
     double k, m;
     gfk_work work;
     gfk_where where;
@@ -28,7 +32,7 @@ unsigned gfk_calibration_row(const gfk_field *field) {
 
 /* ---- is it one? ----------------------------------------------------------------------------- */
 
-/* What the file can hold: whole bytes per second, nanoseconds, millionths. */
+/* Bounds that the file can represent: whole bytes per second, nanoseconds, millionths. */
 static bool within(const double *numbers, size_t count, double least, double most) {
     for (size_t i = 0; i < count; i++)
         if (!(numbers[i] >= least && numbers[i] <= most))
@@ -51,11 +55,11 @@ bool gfk_calibration_is_valid(const gfk_calibration *c) {
 
 /* ---- the CPU -------------------------------------------------------------------------------- */
 
-/* Seconds per input byte of 8 inputs and m outputs: straight lines between what was measured, the
- * last one beyond it. */
+/* Seconds per input byte with 8 inputs and m outputs: linear interpolation between the measured
+ * numbers of outputs, and extrapolation beyond them. */
 static double with_eight(const double *rates, double m) {
-    unsigned i = WITH_1; /* the outputs at i are 2^(i - 1) */
-    while (i + 1 < WITH_8 && m > (double)(1u << i))
+    unsigned i = EIGHT_TO_1; /* rates[i] is for 2^(i - 1) outputs */
+    while (i + 1 < EIGHT_TO_8 && m > (double)(1u << i))
         i++;
     const double left = (double)(1u << (i - 1)), right = 2 * left;
     const double low = 1 / rates[i], high = 1 / rates[i + 1];
@@ -63,11 +67,11 @@ static double with_eight(const double *rates, double m) {
     return low + slope * (m - left);
 }
 
-/* The fewer inputs there are, the more of the time goes into writing outputs. */
+/* The fewer inputs there are, the larger is the share of the time for writing outputs. */
 static double cpu_seconds(const gfk_calibration *c, const shape *s, double bytes) {
     const double *rates = c->cpu[s->row];
     const double eight = with_eight(rates, s->m);
-    const double write = (1 / rates[ALONE] - 1 / rates[WITH_1]) / (1 - 0.125);
+    const double write = (1 / rates[ONE_TO_1] - 1 / rates[EIGHT_TO_1]) / (1 - 0.125);
     double each = eight + (write > 0 ? write : 0) * s->m * (1 / s->k - 0.125);
     if (each < 0.5 * eight)
         each = 0.5 * eight;
@@ -99,8 +103,8 @@ static double gpu_seconds(const gfk_calibration *c, const shape *s, double bytes
 }
 
 static double both_seconds(const gfk_calibration *c, gfk_where where, double cpu, double gpu) {
-    const double alone = 1 / (1 / (cpu - c->cpu_call) + 1 / (gpu - c->gpu_call));
-    return larger(c->cpu_call, c->gpu_call) + alone / c->both[where];
+    const double ideal = 1 / (1 / (cpu - c->cpu_call) + 1 / (gpu - c->gpu_call));
+    return larger(c->cpu_call, c->gpu_call) + ideal / c->both[where];
 }
 
 /* ---- advice --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this machine is called, so that a calibration can tell whether it is at home. */
+/* The names of this machine, which tell whether a calibration was measured on it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -8,7 +8,7 @@
 
 enum { NAME = sizeof((gfk_calibration *)0)->host };
 
-/* A name that is one line, neither empty nor with blanks at its ends. */
+/* Sets a name of one line that is not empty and has no blanks at its ends. */
 static void set_name(char *name, const char *text) {
     while (*text == ' ' || *text == '\t')
         text++;
@@ -23,7 +23,7 @@ static void set_name(char *name, const char *text) {
         memcpy(name, "unknown", sizeof "unknown");
 }
 
-/* Linux has the processor's name here on some architectures. */
+/* Linux has the processor's name in this file on some architectures. */
 static void set_processor(char *name, const char *otherwise) {
     set_name(name, otherwise);
     FILE *file = fopen("/proc/cpuinfo", "r");

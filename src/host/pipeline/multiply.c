@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that need no code: products and region multiply. */
+/* The calls without a code: products and region multiply. */
 #include "pipeline.h"
 
 static bool known(gfk_accumulate mode) {
@@ -32,7 +32,7 @@ gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_field *fi
                                     gfk_pipeline_report *report) {
     if (!known(mode))
         return GFK_STATUS_INVALID_ARGUMENT;
-    const gfk_regions in = {NULL, (void *)(uintptr_t)src, bytes}; /* which is only read */
+    const gfk_regions in = {NULL, (void *)(uintptr_t)src, bytes}; /* inputs are only read */
     const gfk_regions out = {NULL, dst, bytes};
     const gfk_request request = {.field = field,
                                  .rows = 1,

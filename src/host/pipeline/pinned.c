@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pinned memory, which is ordinary memory that was registered: so it can be had without a device
- * too, and freed without knowing how it came about. */
+/* Pinned memory is ordinary memory that was registered. So it can be allocated without a device
+ * too, and it is freed the same way with and without one. */
 #include <stdlib.h>
 
 #include "pipeline.h"
@@ -31,8 +31,8 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
 void gfk_pinned_free(void *memory) {
     if (memory == NULL)
         return;
-    /* Refused where there was no device. If it fails, devices may still know these pages by their
-     * address, and must not find other ones there. */
+    /* Without a device the memory was not registered, and this is refused. If CUDA fails, devices
+     * may still access the pages by their address, so they must not be used for anything else. */
     if (gfk_device_unregister(memory) != GFK_STATUS_CUDA)
         free(memory);
 }

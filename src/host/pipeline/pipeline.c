@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pipelines: from a descriptor to what they own, and back. */
+/* Pipelines: create, destroy and their properties. */
 #include <stdlib.h>
 
 #include "pipeline.h"
@@ -29,7 +29,7 @@ static gfk_status check_desc(const gfk_pipeline_desc *desc) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* The devices that are there. Only with AUTO and without names may there be none. */
+/* Finds the devices. There may be none only if the path is AUTO and the caller names none. */
 static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc *desc) {
     const char *reason;
     if (desc->path == GFK_PATH_CPU)
@@ -88,7 +88,8 @@ gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc
     p->no_device = desc->path == GFK_PATH_AUTO && info.device_count == 0;
     p->pool = gfk_pool_acquire();
     p->workers =
-        calloc(info.device_count + 1, sizeof *p->workers); /* never 0 of them, which is NULL */
+        calloc(info.device_count + 1,
+               sizeof *p->workers); /* never 0 elements, for which calloc may return NULL */
     if (p->pool == NULL || p->workers == NULL) {
         gfk_pool_release(p->pool);
         free(p->workers);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who does a call. */
+/* The path of a call. */
 #include "pipeline.h"
 
-/* The rule without calibration. Bytes are those of all regions together; rates are GB/s of inputs.
- * One thread of ISA-L 2.30 encodes 9 to 13 on the machine of results/h200, where 16 together end at
- * 62 to 80, which is what memory carries; newer processors and versions do up to 20. A bus is PCIe
- * 5, and each device has its own. */
+/* The rule without a calibration. Bytes are those of all regions together, rates are GB/s of
+ * inputs. On the machine of results/h200 one thread of ISA-L 2.30 encodes 9 to 13 GB/s, and 16
+ * threads reach the limit of memory at 62 to 80; newer processors and versions reach 20 per thread.
+ * Each device has a bus of its own, PCIe 5. */
 enum {
     WORTH_A_TRIP = 16 << 20,
     WORTH_A_TRIP_FROM_REFERENCE = 1 << 20,
@@ -31,7 +31,7 @@ static gfk_path by_calibration(const gfk_job *job, gfk_where where, const char *
     return advice.path;
 }
 
-/* Pageable regions take the cores anyway, and without ISA-L the CPU is ten times slower. */
+/* Copying pageable regions occupies the cores anyway. Without ISA-L the CPU is ten times slower. */
 static gfk_path by_rule(const gfk_job *job, gfk_where where, const char **reason) {
     const size_t regions = job->in.count + job->out.count;
     const bool isal = job->cached->host->info.engine->family == GFK_ENGINE_ISAL;

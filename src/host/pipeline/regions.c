@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call's regions have to do with each other, and which of them a device reaches by itself.
- */
+/* Do a call's regions overlap, and which of them must be staged? */
 #include "host/product/overlap.h"
 #include "pipeline.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls with codes: which matrix, and which regions it goes between. */
+/* The calls with a code: each is a product with a matrix of the code. */
 #include <stdlib.h>
 
 #include "host/rs/code.h"
@@ -39,7 +39,7 @@ gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 typedef struct rebuilding {
-    size_t *sources; /* k, and behind them what is neither lost nor read */
+    size_t *sources; /* k regions to read, then those that are neither lost nor read */
     size_t unread_count;
     uint32_t *matrix;
     void **in, **out;
@@ -91,7 +91,7 @@ gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size
     gfk_status status = GFK_STATUS_SUCCESS;
     const size_t k = code->info.k, m = code->info.m;
     const size_t count = wanted ? wanted_count : lost_count;
-    if (bytes == 0 || count == 0 || count > m || lost_count > m) { /* more cannot be right */
+    if (bytes == 0 || count == 0 || count > m || lost_count > m) { /* nothing to do, or an error */
         status =
             gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
         return status == GFK_STATUS_SUCCESS ? gfk_pipeline_idle(report) : status;

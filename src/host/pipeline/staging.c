@@ -5,8 +5,8 @@
 #include "pipeline.h"
 
 enum {
-    PART = 256 << 10, /* of a region, for one thread */
-    COPIERS = 16,     /* at most: 64 threads copied at half the rate of 16 */
+    PART = 256 << 10, /* bytes of a region that a thread takes at a time */
+    COPIERS = 16,     /* the most threads; 64 threads copied at half the rate of 16 */
 };
 
 typedef struct copies {

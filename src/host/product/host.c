@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reference: for every output, piece by piece, the sum over all inputs. A coefficient's
- * products are looked up by nibbles, in tables made anew for every piece, so that there is nothing
- * to keep however large the matrix is. */
+/* The reference: for every output, tile by tile, the sum over all inputs. The products of a
+ * coefficient are looked up by nibbles, in tables that are made anew for every tile. So nothing is
+ * kept, however large the matrix is. */
 #include "engine.h"
 #include "host/base/poly.h"
 #include "host/base/symbol.h"
 
-enum { PIECE = 2048 }; /* symbols */
+enum { TILE = 2048 }; /* symbols */
 
 static inline __attribute__((always_inline)) void add_symbols(uint32_t *sum, size_t symbols,
                                                               unsigned w, const gfk_nibbles *t,
@@ -38,9 +38,9 @@ gfk_status gfk_host_product_run(const gfk_product_call *call) {
     const unsigned w = info->field.w;
     const size_t symbols = call->bytes / (w / 8);
     const bool adds = call->accumulate || call->mismatch_map; /* a check sums to zero */
-    uint32_t sum[PIECE];
-    for (size_t first = 0; first < symbols; first += PIECE) {
-        const size_t count = symbols - first < PIECE ? symbols - first : PIECE;
+    uint32_t sum[TILE];
+    for (size_t first = 0; first < symbols; first += TILE) {
+        const size_t count = symbols - first < TILE ? symbols - first : TILE;
         const size_t offset = first * (w / 8);
         for (size_t j = 0; j < info->rows; j++) {
             unsigned char *out = gfk_region_address(call->out, j) + offset;

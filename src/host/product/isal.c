@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ISA-L on all cores. The matrix is cut into tiles of at most 64 outputs and 64 inputs, so that a
- * tile's addresses fit on the stack; the regions are cut into blocks, which the threads of a pool
- * share. */
+/* ISA-L on all cores. The matrix is divided into blocks of at most 64 outputs and 64 inputs, so
+ * that the addresses of a block fit on the stack. The regions are divided into tiles, which the
+ * threads of a pool share. */
 #include <string.h>
 
 #include <isa-l.h>
@@ -10,10 +10,10 @@
 #include "host/base/threads.h"
 
 enum {
-    SIDE = 64,              /* of a tile of the matrix */
-    PIECE = 512,            /* bytes of a region that a check computes at a time */
-    COEFFICIENT = 32,       /* bytes of ISA-L's tables for one coefficient */
-    BLOCK_BYTES = 512 << 10 /* that a block has in all regions together: an L2 cache */
+    SIDE = 64,             /* of a block of the matrix */
+    CHECK_BYTES = 512,     /* of a region that a check computes at a time */
+    COEFFICIENT = 32,      /* bytes of ISA-L's tables for one coefficient */
+    TILE_BYTES = 512 << 10 /* of a tile in all regions together: an L2 cache */
 };
 
 gfk_status gfk_isal_accepts(gfk_product_info *info, const char **reason) {
@@ -25,28 +25,28 @@ gfk_status gfk_isal_accepts(gfk_product_info *info, const char **reason) {
                                                        : GFK_STATUS_NOT_SUPPORTED;
 }
 
-static size_t tile_side(size_t first, size_t end) {
+static size_t block_side(size_t first, size_t end) {
     return end - first < SIDE ? end - first : SIDE;
 }
 
-/* Where the tables of the tile at (row, col) begin: behind those of the tiles before it. */
-static unsigned char *tile_tables(gfk_product_t product, size_t row, size_t col) {
-    const size_t rows = tile_side(row, product->info.rows);
+/* The tables of the block at (row, col). They follow those of the blocks before it. */
+static unsigned char *block_tables(gfk_product_t product, size_t row, size_t col) {
+    const size_t rows = block_side(row, product->info.rows);
     return (unsigned char *)product->tables + COEFFICIENT * (row * product->info.cols + rows * col);
 }
 
 gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) {
     (void)desc;
     const size_t all_rows = product->info.rows, all_cols = product->info.cols;
-    unsigned char tile[SIDE * SIDE];
+    unsigned char block[SIDE * SIDE];
     for (size_t row = 0; row < all_rows; row += SIDE)
         for (size_t col = 0; col < all_cols; col += SIDE) {
-            const size_t rows = tile_side(row, all_rows), cols = tile_side(col, all_cols);
+            const size_t rows = block_side(row, all_rows), cols = block_side(col, all_cols);
             for (size_t j = 0; j < rows; j++)
                 for (size_t i = 0; i < cols; i++)
-                    tile[j * cols + i] =
+                    block[j * cols + i] =
                         (unsigned char)product->matrix[(row + j) * all_cols + col + i];
-            ec_init_tables((int)cols, (int)rows, tile, tile_tables(product, row, col));
+            ec_init_tables((int)cols, (int)rows, block, block_tables(product, row, col));
         }
     product->state = gfk_pool_acquire();
     return product->state ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
@@ -56,12 +56,13 @@ void gfk_isal_destroy(gfk_product_t product) {
     gfk_pool_release(product->state);
 }
 
-/* ISA-L sets outputs from all inputs of a tile at once, and adds to them one input at a time. */
-static void multiply_tile(const gfk_product_call *call, size_t row, size_t col, size_t offset,
-                          int length, bool accumulate, unsigned char *const *outputs) {
+/* ISA-L sets outputs from all inputs of a block at once, but adds to them one input at a time. */
+static void multiply_matrix_block(const gfk_product_call *call, size_t row, size_t col,
+                                  size_t offset, int length, bool accumulate,
+                                  unsigned char *const *outputs) {
     const gfk_product_info *info = &call->product->info;
-    const size_t rows = tile_side(row, info->rows), cols = tile_side(col, info->cols);
-    unsigned char *tables = tile_tables(call->product, row, col);
+    const size_t rows = block_side(row, info->rows), cols = block_side(col, info->cols);
+    unsigned char *tables = block_tables(call->product, row, col);
     unsigned char *in[SIDE], **out = (unsigned char **)(uintptr_t)outputs;
     for (size_t i = 0; i < cols; i++)
         in[i] = gfk_region_address(call->in, col + i) + offset;
@@ -76,23 +77,24 @@ static void multiply_tile(const gfk_product_call *call, size_t row, size_t col, 
 static void multiply_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
     const gfk_product_info *info = &call->product->info;
     unsigned char *out[SIDE];
-    for (size_t j = 0; j < tile_side(row, info->rows); j++)
+    for (size_t j = 0; j < block_side(row, info->rows); j++)
         out[j] = gfk_region_address(call->out, row + j) + offset;
     for (size_t col = 0; col < info->cols; col += SIDE)
-        multiply_tile(call, row, col, offset, (int)length, call->accumulate || col != 0, out);
+        multiply_matrix_block(call, row, col, offset, (int)length, call->accumulate || col != 0,
+                              out);
 }
 
-/* Piece by piece on the stack, to be compared. */
+/* Computes the outputs on the stack, CHECK_BYTES at a time, and compares. */
 static void check_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
     const gfk_product_info *info = &call->product->info;
-    const size_t rows = tile_side(row, info->rows);
-    unsigned char expected[SIDE][PIECE], *out[SIDE];
+    const size_t rows = block_side(row, info->rows);
+    unsigned char expected[SIDE][CHECK_BYTES], *out[SIDE];
     for (size_t j = 0; j < rows; j++)
         out[j] = expected[j];
-    for (size_t at = 0; at < length; at += PIECE) {
-        const size_t bytes = length - at < PIECE ? length - at : PIECE;
+    for (size_t at = 0; at < length; at += CHECK_BYTES) {
+        const size_t bytes = length - at < CHECK_BYTES ? length - at : CHECK_BYTES;
         for (size_t col = 0; col < info->cols; col += SIDE)
-            multiply_tile(call, row, col, offset + at, (int)bytes, col != 0, out);
+            multiply_matrix_block(call, row, col, offset + at, (int)bytes, col != 0, out);
         for (size_t j = 0; j < rows; j++) {
             const unsigned char *there = gfk_region_address(call->out, row + j) + offset + at;
             if (memcmp(there, expected[j], bytes) == 0)
@@ -104,13 +106,13 @@ static void check_rows(const gfk_product_call *call, size_t row, size_t offset, 
     }
 }
 
-/* The length of a block: whole pages as long as there are not too many regions. */
-static size_t block_of(const gfk_product_info *info) {
-    const size_t length = BLOCK_BYTES / (info->rows + info->cols) / 4096 * 4096;
+/* The length of a tile: whole pages as long as there are not too many regions. */
+static size_t tile_length(const gfk_product_info *info) {
+    const size_t length = TILE_BYTES / (info->rows + info->cols) / 4096 * 4096;
     return length < 4096 ? 4096 : length > 65536 ? 65536 : length;
 }
 
-static void multiply_piece(const gfk_product_call *call, size_t offset, size_t length) {
+static void multiply_range(const gfk_product_call *call, size_t offset, size_t length) {
     for (size_t row = 0; row < call->product->info.rows; row += SIDE)
         if (call->mismatch_map != NULL)
             check_rows(call, row, offset, length);
@@ -118,20 +120,20 @@ static void multiply_piece(const gfk_product_call *call, size_t offset, size_t l
             multiply_rows(call, row, offset, length);
 }
 
-static void multiply_block(size_t block, void *context) {
+static void multiply_tile(size_t tile, void *context) {
     const gfk_product_call *call = context;
-    const size_t most = block_of(&call->product->info), offset = block * most;
-    multiply_piece(call, offset, call->bytes - offset < most ? call->bytes - offset : most);
+    const size_t most = tile_length(&call->product->info), offset = tile * most;
+    multiply_range(call, offset, call->bytes - offset < most ? call->bytes - offset : most);
 }
 
 gfk_status gfk_isal_run(const gfk_product_call *call) {
     if (call->on_caller) {
-        multiply_piece(call, 0, call->bytes);
+        multiply_range(call, 0, call->bytes);
         return GFK_STATUS_SUCCESS;
     }
-    const size_t block = block_of(&call->product->info);
-    const size_t blocks = call->bytes / block + (call->bytes % block != 0);
-    gfk_pool_run(call->product->state, GFK_ALL_THREADS, blocks, multiply_block,
+    const size_t tile = tile_length(&call->product->info);
+    const size_t tiles = call->bytes / tile + (call->bytes % tile != 0);
+    gfk_pool_run(call->product->state, GFK_ALL_THREADS, tiles, multiply_tile,
                  (void *)(uintptr_t)call);
     return GFK_STATUS_SUCCESS;
 }

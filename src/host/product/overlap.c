@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Overlap by sorting: regions are of one length, so a region that begins less than that before or
- * behind another one overlaps it, and in a sorted list only the two neighbours can. Outputs are
- * sorted a group at a time, so that the group fits on the stack; inputs need no order. */
+/* Overlap by sorting. All regions have the same length, so two regions overlap if their addresses
+ * differ by less than that length, and in a sorted list only neighbours need to be compared.
+ * Outputs are sorted in groups that fit on the stack; inputs are looked up in the sorted groups. */
 #include "overlap.h"
 #include "engine.h"
 
@@ -19,7 +19,7 @@ static void sift_down(uintptr_t *a, size_t root, size_t count) {
     }
 }
 
-/* Heapsort, because qsort may allocate. Most callers' addresses ascend already. */
+/* Heapsort, because qsort may allocate. The addresses of most callers ascend already. */
 static void sort(uintptr_t *a, size_t count) {
     size_t ascending = 1;
     while (ascending < count && a[ascending - 1] <= a[ascending])

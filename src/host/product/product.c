@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products: from a descriptor to an engine with its tables, and back. */
+/* Products: create, destroy and their properties. */
 #include <stdlib.h>
 #include <string.h>
 

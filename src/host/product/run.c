@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The product call: every check, and the way to the engine. */
+/* The product call: all checks, and the call of the engine. */
 #include "engine.h"
 #include "host/device/device.h"
 #include "overlap.h"
 
-/* Where and with what: workspace, stream, device. */
+/* Checks what does not depend on the regions: workspace, stream, device. */
 static gfk_status check_context(gfk_product_t product, const void *workspace,
                                 size_t workspace_bytes, gfk_stream_t stream) {
     const gfk_product_info *info = &product->info;
@@ -17,7 +17,7 @@ static gfk_status check_context(gfk_product_t product, const void *workspace,
     return gfk_device_require_current(info->device);
 }
 
-/* Every region has an address and ends before the last byte of the address space. */
+/* Checks that every region has an address and ends before the last byte of the address space. */
 static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t bytes) {
     if (regions->pointers != NULL) {
         for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The internal contract: what a row of kernels.def is, and what its functions are given. */
+/* The internal contract of region kernels: what a row of kernels.def is, and what its functions
+ * get. */
 #ifndef GFK_HOST_KERNEL_H
 #define GFK_HOST_KERNEL_H
 
@@ -11,9 +12,10 @@
 extern "C" {
 #endif
 
-/* One region multiply, checked: bytes is a multiple of w/8 and not zero, src and dst are the same
- * or disjoint, c is neither 0 nor 1, the workspace is large enough and aligned to 16 bytes. prepare
- * is given the same struct, with src, dst and bytes unset if no multiply follows at once. */
+/* One region multiply after all checks: bytes is a multiple of w/8 and not zero, src and dst are
+ * the same or disjoint, c is neither 0 nor 1, the workspace is large enough and aligned to 16
+ * bytes. prepare gets the same struct, with src, dst and bytes unset if no multiply follows at
+ * once. */
 typedef struct gfk_call {
     gfk_multiplier_t multiplier;
     uint32_t c;
@@ -43,12 +45,12 @@ struct gfk_multiplier {
     gfk_multiplier_info info;
     const gfk_kernel *kernel;
     void *tables;      /* of the field; NULL when info.table_bytes is 0 */
-    void *host_tables; /* malloc'ed by a create whose multiply passes tables by value, or NULL */
+    void *host_tables; /* allocated by a create whose multiply passes tables by value, or NULL */
     int processors;    /* multiprocessors of the device; 0 for host rows */
     bool on_device;    /* tables are in device memory */
 };
 
-/* The list (registry.c). */
+/* The list, in registry.c. */
 extern const gfk_kernel gfk_kernels[];
 const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info); /* NULL if info is no row */
 /* Can the row run on this device, or on the CPU? Sets *device to the device that the number means,
@@ -56,7 +58,7 @@ const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info); /* NULL if info is
 gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
                             const char **reason);
 
-/* What kernels.def names beside a function per CUDA row. */
+/* The functions that kernels.def names. Each CUDA row has one more, which registry.c declares. */
 gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_create_log_double,
     gfk_create_log_zero, gfk_create_reductions, gfk_create_split_8_8, gfk_create_log_device;
 gfk_run_fn gfk_prepare_host, gfk_prepare_device;
@@ -66,8 +68,8 @@ gfk_run_fn gfk_shift_host, gfk_group_host, gfk_bytwo_p_host, gfk_bytwo_b_host, g
 /* copy.cu: the multiply of c = 1 for all CUDA rows, a copy or an XOR of src into dst. */
 gfk_run_fn gfk_region_copy_on_device;
 
-/* What prepare writes: `parts` tables, one after the other, of 2^bits entries of `entry_bytes`
- * bytes; entry v of part p is v * x^(p * bits) * c. */
+/* What prepare writes: `parts` tables in a row, each of 2^bits entries of `entry_bytes` bytes.
+ * Entry v of part p is v * x^(p * bits) * c. */
 typedef struct gfk_expansion {
     unsigned parts, bits, entry_bytes;
 } gfk_expansion;

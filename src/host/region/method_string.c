@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GF-Complete's method strings, as its tools take them on their command lines. */
+/* GF-Complete's method strings, as the command lines of its tools have them. */
 #include <string.h>
 
 #include <gfk/multiplier.h>
@@ -21,7 +21,7 @@ static int equals(word w, const char *text) {
     return strlen(text) == w.length && memcmp(w.start, text, w.length) == 0;
 }
 
-/* A decimal number from 1 to 99, the only ones that parameters take; 0 for anything else. */
+/* A decimal number from 1 to 99; 0 for anything else. Parameters have no other values. */
 static unsigned number(word w) {
     unsigned value = 0;
     if (w.length == 0 || w.length > 2)

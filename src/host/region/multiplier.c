@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Multipliers: from a descriptor to a row, its tables and back. */
+/* Multipliers: the choice of a row, create and destroy. */
 #include <stdlib.h>
 
 #include "host/base/field.h"
@@ -31,7 +31,7 @@ static bool arguments_are(const gfk_kernel_info *info, unsigned a, unsigned b) {
     return (a == 0 || a == info->arg1) && (b == 0 || b == info->arg2);
 }
 
-/* Parameters of SPLIT in either order; GROUP's have a meaning each. */
+/* The parameters of SPLIT match in either order. */
 static bool arguments_match(const gfk_kernel_info *info, const gfk_multiplier_desc *desc) {
     const unsigned a = desc->arg1, b = desc->arg2;
     if (info->arg_min != 0)
@@ -65,8 +65,8 @@ static void describe(const gfk_kernel_info *row, const gfk_field *field,
     }
 }
 
-/* The search among the rows that match. It keeps the first that can run and fits; failing that, the
- * first that can run; failing that, why the first could not. */
+/* The search among the matching rows. It keeps the first row that can run and whose tables are
+ * within the limit; else the first row that can run; else the reason why the first row cannot. */
 typedef struct search {
     const gfk_field *field;
     const gfk_multiplier_desc *desc;
@@ -90,7 +90,7 @@ static void consider(search *s, const gfk_kernel_info *row) {
     const bool on_host = row->implementation == GFK_IMPLEMENTATION_HOST;
     if (on_host && s->desc->device != -1 && s->desc->kernel == NULL &&
         s->desc->implementation != GFK_IMPLEMENTATION_HOST)
-        return; /* whoever names a device does not want the CPU instead */
+        return; /* a caller that names a device does not want the CPU instead */
     gfk_multiplier_info info;
     describe(row, s->field, s->desc, &info);
     const char *reason;
@@ -115,8 +115,8 @@ static void search_rows(search *s) {
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (preferences[i].w == s->field->w)
             consider(s, gfk_kernel_find(preferences[i].id));
-    /* Rows outside the table of preferences: giants, parameters that are not the default, and, only
-     * when their parameters are asked for, ablations. */
+    /* Then the rows without a preference: giants, rows with other parameters than the default, and
+     * ablations, but these only for a caller that asks for parameters. */
     for (size_t i = 0; i < gfk_kernel_count(); i++)
         if (!(gfk_kernel_at(i)->labels & GFK_LABEL_ABLATION))
             consider(s, gfk_kernel_at(i));

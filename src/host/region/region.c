@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The region calls: every check, c = 0 and c = 1, and the way to the row. */
+/* The region calls: all checks, the constants 0 and 1, and the call of the row's function. */
 #include <string.h>
 
 #include "host/base/field.h"
@@ -16,7 +16,7 @@ static bool wraps(const void *p, size_t bytes) {
     return (uintptr_t)p + bytes < (uintptr_t)p;
 }
 
-/* Where and with what: multiplier, constant, workspace, stream, device. */
+/* Checks what does not depend on the regions: constant, workspace, stream, device. */
 static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *workspace,
                                 size_t workspace_bytes, gfk_stream_t stream) {
     if (m == NULL)
@@ -97,8 +97,9 @@ static gfk_status multiply(const gfk_call *call) {
     }
 }
 
-/* Both multiplies: every check, then the tables if they are wanted, then the product. */
-static gfk_status run(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode, bool prepared) {
+/* All checks, then the tables unless they are prepared, then the product. */
+static gfk_status check_and_multiply(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode,
+                                     bool prepared) {
     gfk_multiplier_t m = call->multiplier;
     gfk_status status = check_context(m, call->c, call->workspace, workspace_bytes, call->stream);
     if (status == GFK_STATUS_SUCCESS)
@@ -122,7 +123,7 @@ gfk_status gfk_region_multiply(gfk_multiplier_t multiplier, uint32_t c, const vo
                      .accumulate = mode == GFK_XOR,
                      .workspace = workspace,
                      .stream = stream};
-    return run(&call, workspace_bytes, mode, false);
+    return check_and_multiply(&call, workspace_bytes, mode, false);
 }
 
 gfk_status gfk_region_multiply_prepared(gfk_multiplier_t multiplier, uint32_t c, const void *src,
@@ -137,7 +138,7 @@ gfk_status gfk_region_multiply_prepared(gfk_multiplier_t multiplier, uint32_t c,
                      .accumulate = mode == GFK_XOR,
                      .workspace = (void *)(uintptr_t)workspace, /* multiply only reads it */
                      .stream = stream};
-    return run(&call, workspace_bytes, mode, true);
+    return check_and_multiply(&call, workspace_bytes, mode, true);
 }
 
 gfk_status gfk_region_prepare(gfk_multiplier_t multiplier, uint32_t c, void *workspace,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of kernels as an array, and the questions one can ask it. */
+/* The list of kernels as an array, and its enumeration. */
 #include <string.h>
 
 #include "host/device/device.h"
 #include "kernel.h"
 
-/* A CUDA row's function is gfk_<id>; it may have a create and a prepare of its own. A build without
- * CUDA has the row but not the function, and device_none.c has the reason. */
+/* The multiply function of a CUDA row is gfk_<id>; the row may have a create and a prepare of its
+ * own. A build without CUDA has the row but not the functions. */
 #ifdef GFK_HAVE_CUDA
 #define CUDA_FUNCTION(f) f
 #define GFK_CUDA_ROW(id, ...)                                                                      \

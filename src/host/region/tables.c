@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables of a field, built once per multiplier: on the host, then uploaded for CUDA rows. (The
- * giant tables of LOG w=32 are built on the device, in src/kernels/log_naive.cu.) */
+/* The tables of a field, built once for each multiplier: on the host, then uploaded for CUDA rows.
+ * The giant tables of LOG w=32 are built on the device instead, in log_naive.cu. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/base/threads.h"
 #include "host/base/poly.h"
 #include "host/base/symbol.h"
+#include "host/base/threads.h"
 #include "host/device/device.h"
 #include "kernel.h"
 
@@ -41,8 +41,8 @@ gfk_status gfk_create_products(gfk_multiplier_t multiplier) {
     return create(multiplier, fill_products);
 }
 
-/* LOG: 2^w logarithms to the base of the field's generator, then 2^w antilogarithms. log[0], which
- * does not exist, is the one value that no logarithm takes, 2^w - 1; antilog[2^w - 1] is 1. */
+/* LOG: 2^w logarithms to the base of the field's generator, then 2^w antilogarithms. log[0] does
+ * not exist; its entry is 2^w - 1, which no logarithm equals. antilog[2^w - 1] is 1. */
 typedef struct log_tables {
     const gfk_field *field;
     void *log, *antilog;
@@ -72,8 +72,8 @@ gfk_status gfk_create_log(gfk_multiplier_t multiplier) {
     return create(multiplier, fill_log);
 }
 
-/* LOG w=16, with the antilogarithms of 0, 2, 4, ... modulo 65535 behind the plain tables: 98,304 of
- * them, so that 32,768 in a row begin at any of the first 65,535, which are all there are. */
+/* LOG w=16, with the antilogarithms of 0, 2, 4, ... modulo 65535 behind the plain tables. They are
+ * 98,304, so that 32,768 in a row can begin at any of the 65,535 different ones. */
 static void fill_log_even(const gfk_multiplier_info *info, void *tables) {
     fill_log(info, tables);
     const uint16_t *antilog = (const uint16_t *)tables + 65536;
@@ -92,15 +92,15 @@ static void fill_log_double(const gfk_multiplier_info *info, void *tables) {
     unsigned char *log = tables, *antilog = log + 256;
     fill_log(info, tables);
     memcpy(antilog + 255, antilog, 255);
-    antilog[510] = antilog[511] = 0; /* no sum of two logarithms gets here */
+    antilog[510] = antilog[511] = 0; /* no sum of two logarithms is so large */
 }
 
 gfk_status gfk_create_log_double(gfk_multiplier_t multiplier) {
     return create(multiplier, fill_log_double);
 }
 
-/* LOG w=8, extended: 256 logarithms of 16 bits with log[0] = 510, then 1024 antilogarithms that are
- * 0 from 509 on, so that a zero factor needs no branch either: 510 + 510 = 1020. */
+/* LOG w=8, extended: 256 logarithms of 16 bits with log[0] = 510, then 1024 antilogarithms, which
+ * are 0 from 509 on. So a zero factor needs no branch: the largest sum is 510 + 510 = 1020. */
 static void fill_log_zero(const gfk_multiplier_info *info, void *tables) {
     unsigned char plain[512];
     uint16_t *log = tables;
@@ -116,7 +116,7 @@ gfk_status gfk_create_log_zero(gfk_multiplier_t multiplier) {
     return create(multiplier, fill_log_zero);
 }
 
-/* GROUP: what the gr bits above x^(w-1) reduce to; entry i is i * x^w. 32 bits an entry. */
+/* GROUP: the reduction of the gr bits above x^(w-1). Entry i is i * x^w and has 32 bits. */
 static void fill_reductions(const gfk_multiplier_info *info, void *tables) {
     const gfk_field *field = &info->field;
     uint32_t *reductions = tables;
@@ -129,7 +129,7 @@ gfk_status gfk_create_reductions(gfk_multiplier_t multiplier) {
     return create(multiplier, fill_reductions);
 }
 
-/* SPLIT 8 8: for k = 0 .. 2 * w/8 - 2 a table of a * b * x^(8k) at 256 * a + b. */
+/* SPLIT 8 8: for each k from 0 to 2 * w/8 - 2 a table with a * b * x^(8k) at 256 * a + b. */
 static void fill_split_8_8(const gfk_multiplier_info *info, void *tables) {
     const unsigned w = info->field.w;
     const uint64_t polynomial = info->field.polynomial;

@@ -10,8 +10,8 @@
 
 enum { MOST = 64, FEW = 256 /* of a key that needs no allocation */ };
 
-/* What an entry is found by: the index of an updater; or the number of lost regions, the lost
- * regions and the wanted ones, both ascending. */
+/* The key of an updater is its index. The key of a decoder is the number of lost regions, the lost
+ * regions and the wanted regions, both in ascending order. */
 typedef struct entry_key {
     bool decoder;
     const size_t *numbers;
@@ -78,8 +78,8 @@ static entry *find(gfk_rs_cache *cache, const entry_key *key) {
     return (entry *)node;
 }
 
-/* Releases the mutex, then destroys what the cache is too small for, after what the device still
- * does with it. */
+/* Releases the mutex and destroys the entries for which the cache is too small, when the device has
+ * finished with them. */
 static void unlock_and_trim(gfk_rs_t code) {
     gfk_lru_node *surplus = gfk_lru_trim(&code->cache->entries, MOST);
     pthread_mutex_unlock(&code->cache->mutex);
@@ -116,8 +116,8 @@ static gfk_status make(gfk_rs_t code, const entry_key *key, entry **out) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Finds the entry of a key or makes it. Where another thread has made it meanwhile, that thread's
- * entry is taken. */
+/* Finds the entry of a key or makes it. If another thread has made the entry meanwhile, takes that
+ * entry. */
 static gfk_status enter(gfk_rs_t code, const entry_key *key, entry **out) {
     gfk_rs_cache *cache = code->cache;
     entry *made;
@@ -164,7 +164,7 @@ gfk_status gfk_rs_decode(gfk_rs_t code, const size_t *lost, size_t lost_count, c
         wanted = lost;
         wanted_count = lost_count;
     }
-    if (lost_count > code->info.m) /* no key for it; what is wrong? */
+    if (lost_count > code->info.m) /* gives the status; there is no key */
         return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
     if (wanted_count > lost_count)
         return GFK_STATUS_INVALID_ARGUMENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codes: from a descriptor to a matrix, what is known of it, and the product that encodes. */
+/* Codes: the matrix of a descriptor, its properties, and the product that encodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +33,10 @@ static gfk_status fill_matrix(gfk_rs_t code, const gfk_rs_desc *desc) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* Is it MDS, and is what it is allowed? */
-static gfk_status judge(gfk_rs_t code, const gfk_rs_desc *desc) {
+/* Is the matrix MDS, and does the descriptor allow the answer? */
+static gfk_status check_mds(gfk_rs_t code, const gfk_rs_desc *desc) {
     gfk_rs_info *info = &code->info;
-    info->mds = GFK_RS_MDS_YES; /* the other named matrices by construction */
+    info->mds = GFK_RS_MDS_YES; /* by construction, except for these two */
     if (desc->matrix != GFK_RS_CUSTOM && desc->matrix != GFK_RS_GEN_RS)
         return GFK_STATUS_SUCCESS;
     const gfk_status status =
@@ -58,7 +58,7 @@ static gfk_status copy_text(const char **text) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* The descriptor that the code's other products start from. */
+/* Keeps the descriptor from which the other products of the code are made. */
 static gfk_status keep_desc(gfk_rs_t code, const gfk_product_desc *desc) {
     const char *engine = desc->engine, *folder = desc->cache_folder;
     gfk_status status = copy_text(&engine);
@@ -92,7 +92,7 @@ static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
         return GFK_STATUS_OUT_OF_MEMORY;
     gfk_status status = fill_matrix(code, desc);
     if (status == GFK_STATUS_SUCCESS)
-        status = judge(code, desc);
+        status = check_mds(code, desc);
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_arithmetic_create(&code->arithmetic, &info->field);
     if (status == GFK_STATUS_SUCCESS)
@@ -102,7 +102,7 @@ static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
         status = gfk_product_get_info(code->encoder, &info->product);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    if (info->product.workspace_bytes != 0) /* the calls of a code have none */
+    if (info->product.workspace_bytes != 0) /* the calls of a code take no workspace */
         return GFK_STATUS_NOT_SUPPORTED;
     info->device = info->product.device;
     status = keep_desc(code, &desc->product);
@@ -147,7 +147,7 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
         (family == GFK_ENGINE_HOST || family == GFK_ENGINE_ISAL) != (code->info.device < 0);
     if (desc != NULL && (other_side || (desc->device != -1 && desc->device != code->info.device)))
         return GFK_STATUS_INVALID_ARGUMENT;
-    /* Where the code is, its other products are: on its device, or on the CPU. */
+    /* The code's other products are where the code is: on its device, or on the CPU. */
     if (code->info.device >= 0) {
         out->device = code->info.device;
     } else if (out->engine == NULL && out->family == GFK_ENGINE_AUTO) {

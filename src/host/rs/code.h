@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The internal contract of codes: what a code holds, and what its parts offer each other. */
+/* The internal contract of codes: what a code owns, and what the files of this folder offer each
+ * other. */
 #ifndef GFK_HOST_RS_CODE_H
 #define GFK_HOST_RS_CODE_H
 
@@ -26,44 +27,45 @@ struct gfk_rs {
     gfk_product_t encoder;
     gfk_product_t sum_of_two, sum_into; /* for gfk_rs_delta: a + b, and += a */
     gfk_rs_locator *locator;            /* NULL: info.locatable is 0 */
-    gfk_rs_cache *cache;                /* decoders and updaters of the conveniences */
+    gfk_rs_cache *cache; /* decoders and updaters of gfk_rs_decode and gfk_rs_update */
 };
 
 /* ---- matrices: matrix.c, mds.c -------------------------------------------------------------- */
 
-/* Is every square part of the m x k matrix regular? UNKNOWN where C(k + m, m) > 1,000,000. */
+/* Is every square submatrix of the m x k matrix regular? UNKNOWN if C(k + m, m) > 1,000,000. */
 gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
                             gfk_rs_mds *mds);
 
-/* code.c: the descriptor of another product of the code. desc NULL: as the code was made.
- * INVALID_ARGUMENT: it names another device. */
+/* code.c: the descriptor for another product of the code. desc NULL: the descriptor of the code.
+ * INVALID_ARGUMENT: desc names another device. */
 gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out);
 /* update.c: makes code->sum_of_two and sum_into. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code);
 
 /* ---- what is lost: decode_matrix.c ---------------------------------------------------------- */
 
-/* The regions to read (sources, k of them), those that are neither read nor lost (unread,
- * m - lost_count of them, all parity), and the wanted_count x k matrix that makes the wanted ones
- * of the sources. Lists as gfk_rs_decoder_create's, whose statuses these are; wanted NULL is lost.
- * NULL outputs are left out. For a code with k = m = 128 under 20 ms on one core. */
+/* Computes the k regions to read (sources), the m - lost_count parity regions that are neither read
+ * nor lost (unread), and the wanted_count x k matrix that makes the wanted regions of the sources.
+ * Lists and statuses are those of gfk_rs_decoder_create; wanted NULL means lost. NULL outputs are
+ * not written. Takes less than 20 ms on one core for a code with k = m = 128. */
 gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
                                 const size_t *wanted, size_t wanted_count, size_t *sources,
                                 size_t *unread, uint32_t *matrix);
 
-/* decoder.c: where region `index` is, 0 to k + m - 1; NULL in a list of pointers is as good as any.
- * INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: beyond the address space. */
+/* decoder.c: the address of region `index`, 0 to k + m - 1; an entry of a list of pointers is not
+ * checked. INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: the address is beyond
+ * the address space. */
 gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *parity,
                           size_t bytes, size_t index, void **address);
-/* decoder.c: does one of the regions out, which are written, share a byte with one of these parity
- * regions? They may be missing. */
+/* decoder.c: does one of the regions `out`, which are written, share a byte with one of these
+ * unread parity regions, which may be missing? */
 bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, const size_t *unread,
                            size_t unread_count, const gfk_regions *out, size_t outs);
 
 /* ---- what is damaged: locate.c -------------------------------------------------------------- */
 
-/* Sets code->locator and code->info.locatable from info, matrix and arithmetic; NULL and 0 where
- * locating is not offered. The locator uses the arithmetic. For a code on a device, that device is
+/* Sets code->locator and code->info.locatable from info, matrix and arithmetic; NULL and 0 if the
+ * code cannot locate. The locator uses the arithmetic. For a code on a device, that device is
  * current. */
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
 void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */

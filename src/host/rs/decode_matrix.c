@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From lost regions to the matrix that rebuilds them. Of e lost data regions and e parity regions
- * that are left, only an e x e system is solved: the data that is there is known. */
+/* From lost regions to the matrix that rebuilds them. With e lost data regions only an e x e system
+ * is solved, of e parity regions that are left: the other data regions are known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { THERE = 0, LOST = 1, WANTED = 2, READ = 3 };
 
-/* What each region is. THERE, LOST or WANTED (which is lost too); fill makes some of them READ. */
+/* Writes the state of each region: THERE, LOST, or WANTED (and lost). fill makes some READ. */
 static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost_count,
                              const size_t *wanted, size_t wanted_count, unsigned char *state) {
     if ((lost == NULL && lost_count != 0) || (wanted == NULL && wanted_count != 0))
@@ -39,7 +39,7 @@ static void set_factor(const gfk_arithmetic *f, factor *x, uint32_t c) {
         gfk_nibbles_expand(&x->nibbles, 32, f->polynomial, c);
 }
 
-/* to[i] += x * from[i], or where there is an index x * from[index[i]] */
+/* to[i] += x * from[i]; with an index, to[i] += x * from[index[i]]. */
 static void add_row(const gfk_arithmetic *f, const factor *x, uint32_t *to, const uint32_t *from,
                     const size_t *index, size_t count) {
     if (x->c == 0)
@@ -61,10 +61,10 @@ static void add_row(const gfk_arithmetic *f, const factor *x, uint32_t *to, cons
     }
 }
 
-/* The system of the lost data, inverted in place: parity rows that say something new are taken one
- * after the other and reduced to the identity. A column is for a lost region until it is a pivot,
- * which stands in no other row, and from then on for the parity region of its row. So row r says
- * that the lost region pivots[r] is a sum of the other columns, and of its own. */
+/* The system of the lost data, inverted in place. Independent parity rows are added one after the
+ * other, and the matrix is kept reduced. A column stands for a lost region until the column becomes
+ * a pivot; from then on it stands for the parity region of the pivot's row. So row r expresses the
+ * lost region pivots[r] as a sum over the columns. */
 typedef struct solver {
     const gfk_arithmetic *f;
     size_t e, taken;         /* lost data regions; rows so far */
@@ -87,7 +87,7 @@ static void take_row(solver *s, size_t parity) {
     while (pivot < e && (s->is_pivot[pivot] || row[pivot] == 0))
         pivot++;
     if (pivot == e)
-        return; /* nothing new */
+        return; /* the row depends on those before */
     set_factor(s->f, &x, gfk_inverse(s->f, row[pivot]));
     memcpy(s->parts, row, e * sizeof *row);
     memset(row, 0, e * sizeof *row);
@@ -105,7 +105,7 @@ static void take_row(solver *s, size_t parity) {
     s->taken++;
 }
 
-/* lost: the e data regions. False: the parity that is left does not determine them. */
+/* lost: the e lost data regions. False: the parity that is left does not determine them. */
 static bool solve(solver *s, gfk_rs_t code, const unsigned char *state, const size_t *lost) {
     const size_t k = code->info.k;
     for (size_t j = 0; j < code->info.m && s->taken < s->e; j++) {
@@ -118,8 +118,9 @@ static bool solve(solver *s, gfk_rs_t code, const unsigned char *state, const si
     return s->taken == s->e;
 }
 
-/* The wanted region as a sum of the sources: the data that is there, then the parity taken. That
- * parity stands for the lost data, of which a parity region has a sum and a data region is one. */
+/* Writes the wanted region as a sum of the sources: first the data that is there, then the parity
+ * that the solver took. A wanted data region is one lost region, a wanted parity region is a sum
+ * that contains lost regions; the solver's rows express both by parity. */
 static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, const size_t *lost,
                        size_t index, uint32_t *row) {
     const size_t k = code->info.k, e = s->e, there = k - e;
@@ -134,7 +135,7 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
     if (index >= k)
         for (size_t i = 0; i < there; i++)
             row[i] = code->matrix[(index - k) * k + sources[i]];
-    for (size_t r = 0; r < e; r++) { /* parity less its part of the data that is there */
+    for (size_t r = 0; r < e; r++) { /* subtract what the parity has of the data that is there */
         set_factor(s->f, &x, of_parity[r]);
         add_row(s->f, &x, row, code->matrix + s->parity[r] * k, sources, there);
     }

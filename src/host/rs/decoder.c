@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders: the product that makes the wanted regions of the sources. Their addresses are gathered
- * on the stack, GROUP at a time, so a large code takes several products, one for each pair of
- * groups; all but the first of a row of pairs add to the outputs. */
+/* Decoders: the product that makes the wanted regions of the sources. A run gathers addresses on
+ * the stack, GROUP at a time. So a large code has several products, one for each pair of groups;
+ * the first product of a row of pairs sets the outputs, the others add to them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const
     gfk_status status = gfk_rs_product_desc(code, desc, &chosen);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    if (lost_count > code->info.m) /* allocate nothing for it; what is wrong? */
+    if (lost_count > code->info.m) /* gives the status without allocating */
         return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
     if (wanted_count > lost_count)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -166,14 +166,14 @@ static gfk_status gather(const where *w, const size_t *indices, size_t count, vo
     return status;
 }
 
-/* What a product would check before it looks at regions. */
+/* The checks that a product makes before it looks at the regions. */
 static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
     if (d->device < 0)
         return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
     return gfk_device_require_current(d->device);
 }
 
-/* One pair of groups: only its checks, or all. */
+/* Checks or runs one pair of groups. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t c, bool check,
                            gfk_stream_t stream) {
     void *in_pointers[GROUP], *out_pointers[GROUP];
@@ -196,7 +196,7 @@ static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t 
         return status;
     if (gfk_outputs_overlap(&in, ins, &out, outs, w->bytes))
         return GFK_STATUS_OVERLAP;
-    /* Outputs with those of a group before. */
+    /* Compare the outputs with those of the groups before. */
     for (size_t other = 0; other < r && c == 0 && status == GFK_STATUS_SUCCESS; other++) {
         const size_t others = group_size(d->wanted_count, other);
         status = gather(w, d->wanted + other * GROUP, others, in_pointers);

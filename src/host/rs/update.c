@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of one data region: parity += column * (before + after), as a product of the column twice
- * with both; the engines share what the two have in common. */
+/* Changes of one data region: parity += column * (before + after), as one product with two inputs
+ * and twice the same column. */
 #include <stdlib.h>
 
 #include "code.h"
@@ -18,7 +18,8 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* A compiled column is better than the tables of shapes say: the two inputs become one at once. */
+/* Prefers a compiled kernel, although the preferences of these shapes do not: the compiler sees
+ * that the two columns are equal, and adds the inputs first. */
 static gfk_status create_product(gfk_product_t *product, const gfk_field *field, size_t rows,
                                  size_t cols, const uint32_t *matrix,
                                  const gfk_product_desc *desc) {
@@ -79,7 +80,7 @@ gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
 
 /* ---- deltas --------------------------------------------------------------------------------- */
 
-/* Sums are the same in every field, so they are of w = 8, where the CPU has a fast engine. */
+/* Sums are the same in every field, so they use w = 8, where the CPU has a fast engine. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code) {
     static const uint32_t ones[] = {1, 1};
     gfk_field bytes;

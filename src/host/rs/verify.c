@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does parity match? The encoder, comparing instead of writing. On a device all data must be in one
- * launch, because there is nowhere to keep sums: every engine takes ONE_LAUNCH addresses. */
+/* Verification: the encoder compares instead of writing. On a device one launch must take all data,
+ * because there is no place to keep sums; every engine takes ONE_LAUNCH addresses in a launch. */
 #include "code.h"
 #include "host/device/device.h"
 #include "host/product/overlap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engines xor_w8, xor_w16 and xor_w32: the matrix compiled into a kernel. */
+/* The engines xor_w8, xor_w16 and xor_w32, which compile the matrix into a kernel. */
 #include <stdlib.h>
 
 #include "compiler.h"
@@ -27,15 +27,15 @@ static gfk_status load(const void *image, gfk_jit_kernel *made) {
     return gfk_device_load(image, GFK_JIT_KERNEL, &made->library, &made->function);
 }
 
-/* One of the codes that the library was built with. */
-static bool load_common(gfk_product_t product, gfk_jit_kernel *made) {
+/* Loads one of the kernels that the library was built with. */
+static bool load_prebuilt(gfk_product_t product, gfk_jit_kernel *made) {
     const gfk_product_info *info = &product->info;
     const unsigned char *code = gfk_jit_prebuilt_find(&info->field, info->rows, info->cols,
                                                       product->matrix, (unsigned)product->cc);
     return code != NULL && load(code, made) == GFK_STATUS_SUCCESS;
 }
 
-/* From the folder, if its file is good. A file that the driver does not take is removed. */
+/* Loads a kernel from the folder. Removes a file that the driver rejects. */
 static bool load_cached(const gfk_jit_disk_cache *cache, gfk_jit_kernel *made) {
     if (!gfk_jit_disk_cache_read(cache, made->key, &made->image))
         return false;
@@ -47,8 +47,8 @@ static bool load_cached(const gfk_jit_disk_cache *cache, gfk_jit_kernel *made) {
     return false;
 }
 
-/* Machine code from the compiler; what the compiler or the driver refuses goes to the driver as
- * PTX. */
+/* Compiles the kernel and loads it. If the compiler fails or the driver rejects the machine code,
+ * the driver gets the PTX. */
 static gfk_status compile(gfk_product_t product, const gfk_jit_disk_cache *cache,
                           const gfk_jit_target *target, gfk_jit_kernel *made) {
     const gfk_product_info *info = &product->info;
@@ -73,7 +73,8 @@ static gfk_status compile(gfk_product_t product, const gfk_jit_disk_cache *cache
     return status;
 }
 
-/* In the order of what they take: from memory, built in, from the folder, compiled. */
+/* Tries the fastest way first: a loaded kernel, a prebuilt one, one from the folder, compilation.
+ */
 static gfk_status get_kernel(gfk_product_t product, const gfk_jit_disk_cache *cache, state *s,
                              bool *found) {
     const gfk_product_info *info = &product->info;
@@ -90,7 +91,7 @@ static gfk_status get_kernel(gfk_product_t product, const gfk_jit_disk_cache *ca
         free(made.key.data);
         return GFK_STATUS_SUCCESS;
     }
-    *found = load_common(product, &made) || load_cached(cache, &made);
+    *found = load_prebuilt(product, &made) || load_cached(cache, &made);
     gfk_status status = GFK_STATUS_SUCCESS;
     if (!*found)
         status = compile(product, cache, &s->target, &made);
@@ -125,8 +126,8 @@ static void destroy(gfk_product_t product) {
 
 /* ---- run ------------------------------------------------------------------------------------ */
 
-/* One launch, or one for every 4 GiB, so that 32 bits count a launch's units. */
-static gfk_status run(const gfk_product_call *call) {
+/* One launch for every 4 GiB, so that 32 bits count the units of a launch. */
+static gfk_status launch(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const state *s = call->product->state;
     const size_t count = info->rows + info->cols;
@@ -156,7 +157,7 @@ static gfk_status run(const gfk_product_call *call) {
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 
-/* The list names functions per row; the widths share theirs. */
+/* The list names functions for each row; the widths share them. */
 #define ROW(id)                                                                                    \
     gfk_engine_accepts_fn gfk_##id##_accepts;                                                      \
     gfk_engine_create_fn gfk_##id##_create;                                                        \
@@ -172,7 +173,7 @@ static gfk_status run(const gfk_product_call *call) {
         destroy(product);                                                                          \
     }                                                                                              \
     gfk_status gfk_##id##_run(const gfk_product_call *call) {                                      \
-        return run(call);                                                                          \
+        return launch(call);                                                                       \
     }
 ROW(xor_w8)
 ROW(xor_w16)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of a kernel. The program appears twice: for `words` words of aligned regions, and for
- * one word, which single words of unaligned regions and single symbols share. With one word per
- * thread it appears once.
+ * one word, which serves single words of unaligned regions and single symbols. With one word per
+ * thread the program appears once.
  *
  * Registers: %a to %d the values of the aligned words, %e those of the single one; %o, %q, %r, %s
  * the words of outputs as they were; %idx the thread's number, %off its offset in every region. */
 #include "ptx.h"
 
-enum { MOST_EARLY = 4 }; /* outputs that wait in registers */
+enum { MOST_EARLY = 4 }; /* outputs that are loaded into registers early */
 
 typedef struct writer {
     gfk_text *text;
@@ -25,8 +25,8 @@ static void sum(const writer *w, char column, uint32_t d, const gfk_jit_op *op) 
             op->b, column, op->c);
 }
 
-/* Either the sign of every symbol as a mask, and the polynomial under it; or the top bits, moved
- * and multiplied in one go: (top >> (w - 1)) * polynomial is the upper word of a product. */
+/* Doubles every symbol. One way selects the polynomial by a mask of the symbols' top bits. The
+ * other way multiplies: (top >> (w - 1)) * polynomial is the upper word of a product. */
 static void doubling(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
     const bool bytes = w->program->w == 8;
     const uint32_t ones = bytes ? 0x01010101u : 0x00010001u;
@@ -52,7 +52,7 @@ static void doubling(const writer *w, char column, uint32_t d, const gfk_jit_op 
     OUT("lop3.b32 %%%c%u, %%x, 0x%x, %%y, 0x6a;\n", column, d, ~ones);
 }
 
-/* The same for w = 32: a mask or a factor of the one top bit. */
+/* The same for w = 32: the top bit becomes a mask or a factor. */
 static void doubling_w32(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
     const uint32_t low = (uint32_t)w->program->polynomial;
     OUT("mul.lo.u32 %%x, %%%c%u, 2;\n", column, op->a);
@@ -110,7 +110,7 @@ static const char *vector(const writer *w) {
     return w->target->words == 4 ? ".v4" : w->target->words == 2 ? ".v2" : "";
 }
 
-/* {%a5, %b5, ...}: a value in all words. */
+/* {%a5, %b5, ...}: the registers of a value in all words. */
 static void values(const writer *w, const char *columns, uint32_t value) {
     for (unsigned v = 0; v < w->target->words; v++)
         OUT("%s%%%c%u", v == 0 ? "{" : ", ", columns[v], value);
@@ -123,20 +123,20 @@ static void address(const writer *w, size_t region) {
 
 static const char *const aligned_columns[] = {"", "e", "ab", "", "abcd"};
 
-/* Adding and comparing read the outputs too. Where the program is the limit, as mostly for wider
- * symbols, it does not pay to have them early; nor where inputs are most of what is read. */
+/* Adding and comparing read the outputs too. Reading them early does not pay where the program is
+ * the limit, as for most wide symbols, nor where inputs are most of what is read. */
 static bool early_pays(const gfk_jit_program *p) {
     return p->w == 8 || (p->rows >= p->cols &&
                          gfk_jit_program_length(p) <= GFK_JIT_PER_WORD * (2 * p->rows + p->cols));
 }
 
-/* Outputs come into L2. Those of 8 to 12 inputs come into registers, which then suffice without a
- * spill: of fewer inputs L2 is soon enough, and more blocks are worth more. */
+/* Early outputs come into L2, or with 8 to 12 inputs into registers, which suffice without a spill.
+ * With fewer inputs L2 is fast enough, and the registers are better used for more blocks. */
 static bool in_registers(const gfk_jit_program *p) {
     return early_pays(p) && p->rows <= MOST_EARLY && p->cols >= 8 && p->cols <= 12;
 }
 
-/* Output j as it is in memory: registers `to`. */
+/* Loads output j as it is in memory, into registers `to`. */
 static void load_output(const writer *w, size_t j, uint32_t to) {
     address(w, w->program->cols + j);
     OUT("ld.global%s.b32 ", vector(w));
@@ -144,8 +144,8 @@ static void load_output(const writer *w, size_t j, uint32_t to) {
     OUT(", [%%p];\n");
 }
 
-/* What will be added to or compared. In front of the inputs: ptxas moves prefetches that stand
- * behind them to the end of the program. */
+/* Reads the outputs that will be added to or compared, before the inputs: ptxas moves prefetches
+ * that follow the loads of the inputs to the end of the program. */
 static void early_outputs(const writer *w) {
     const gfk_jit_program *p = w->program;
     if (!early_pays(p))
@@ -162,7 +162,8 @@ static void early_outputs(const writer *w) {
     OUT("INPUTS:\n");
 }
 
-/* The number of the registers that hold output j as it was; loaded only now if it was not early. */
+/* The number of the registers that hold output j as it was. Loads the output unless it was loaded
+ * early. */
 static uint32_t output_before(const writer *w, size_t j) {
     if (in_registers(w->program))
         return (uint32_t)j;
@@ -213,7 +214,7 @@ static void aligned_stores(const writer *w) {
     OUT("bra MARK;\n");
 }
 
-/* %x is not zero if something differs in the %bytes bytes at %off. */
+/* Marks the mismatch map if %x is not zero: a byte differs in the %bytes bytes at %off. */
 static void mark(const writer *w) {
     OUT("MARK:\nsetp.eq.u32 %%cut, %%x, 0;\n@%%cut ret;\nmov.b32 %%x, 1;\n");
     OUT("ld.param.u64 %%p, [shape+40];\nadd.u64 %%off, %%off, %%p;\n");
@@ -228,7 +229,7 @@ static void mark(const writer *w) {
     OUT("ret;\n");
 }
 
-/* single_stores, comparing. */
+/* As single_stores, but compares. */
 static void single_check(const writer *w) {
     const gfk_jit_program *p = w->program;
     OUT("SINGLE_CHECK:\nmov.b32 %%q0, 0;\n");
@@ -243,7 +244,7 @@ static void single_check(const writer *w) {
     OUT("mov.b32 %%x, %%q0;\nbra MARK;\n");
 }
 
-/* Words at any address, put together from the two aligned words that they lie in. */
+/* Loads words at any address from the two aligned words that contain them. */
 static void word_loads(const writer *w) {
     OUT("WORD:\nmov.u32 %%bytes, 4;\nmul.wide.u32 %%off, %%idx, 4;\n");
     for (size_t i = 0; i < w->program->cols; i++) {
@@ -256,7 +257,7 @@ static void word_loads(const writer *w) {
     OUT("bra SINGLE;\n");
 }
 
-/* Symbol %thread of the edges; %off is negative in front of the units. */
+/* Loads symbol %thread of the edges; %off is negative in front of the units. */
 static void symbol_loads(const writer *w) {
     const unsigned symbol = w->program->w / 8;
     OUT("EDGE:\nld.param.u32 %%x, [shape+20];\nsetp.ge.u32 %%cut, %%thread, %%x;\n@%%cut ret;\n");
@@ -273,7 +274,7 @@ static void symbol_loads(const writer *w) {
     }
 }
 
-/* %bytes bytes of every output, at any address. */
+/* Stores %bytes bytes of every output, at any address. */
 static void single_stores(const writer *w) {
     const gfk_jit_program *p = w->program;
     for (unsigned b = 1; b < 4; b++)
@@ -299,8 +300,7 @@ static void single_stores(const writer *w) {
 
 static void head(const writer *w) {
     const gfk_jit_program *p = w->program;
-    /* What there was in PTX when the oldest compute capability that still matters came out; older
-     * drivers read it, newer ones too. */
+    /* The PTX version of the oldest compute capability that is supported; all drivers read it. */
     const unsigned cc = w->target->cc < 75 ? w->target->cc : 75;
     OUT(".version 7.1\n.target sm_%u\n.address_size 64\n", cc);
     OUT(".visible .entry " GFK_JIT_KERNEL "(.param .align 8 .b8 regions[%zu],\n",

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program as the text of a kernel, in PTX. */
+/* Writes a program as the PTX of a kernel. */
 #ifndef GFK_JIT_PTX_H
 #define GFK_JIT_PTX_H
 
 #include "ir.h"
 #include "text.h"
 
-#define GFK_JIT_KERNEL "gfk_xor" /* its name */
+#define GFK_JIT_KERNEL "gfk_xor" /* the name of every kernel */
 
 /* gfk_jit_shape.mode. */
 enum { GFK_JIT_STORE = 0, GFK_JIT_ADD = 1, GFK_JIT_CHECK = 2 };
 
 /* The kernel's second parameter. The first is an array of addresses, inputs and then outputs, of
  * unit 0 of each region. A thread takes one unit: `words` aligned words of every region, or one
- * word of regions that are not aligned. What is in front of the units and behind them is taken
- * symbol by symbol, by one block more. */
+ * word of regions that are not aligned. One block more takes the edges in front of the units and
+ * behind them, symbol by symbol. */
 typedef struct gfk_jit_shape {
     uint64_t tail;      /* offset of the first byte behind the units */
     uint32_t units;     /* below 2^32 - threads */
-    uint32_t blocks;    /* that the units take */
+    uint32_t blocks;    /* for the units */
     uint32_t head;      /* symbols in front of the units */
     uint32_t edges;     /* symbols in front and behind; at most `threads` */
-    uint32_t mode;      /* what becomes of the outputs */
+    uint32_t mode;      /* what to do with the outputs */
     uint32_t unaligned; /* 1: units are single words at any address */
     /* for GFK_JIT_CHECK: mismatch_map[o >> shift] becomes 1 where an output differs */
     uint64_t mismatch_map;
@@ -33,10 +33,10 @@ typedef struct gfk_jit_target {
     unsigned cc;      /* compute capability, 10 * major + minor */
     unsigned words;   /* 1, 2 or 4 */
     unsigned threads; /* of a block */
-    unsigned blocks;  /* per multiprocessor, which the registers must allow; 0: as it comes */
+    unsigned blocks;  /* per multiprocessor, for which the registers must suffice; 0: any number */
 } gfk_jit_target;
 
-/* Appends the kernel; running out of memory shows in text->failed. */
+/* Appends the kernel; text->failed tells whether memory ran out. */
 void gfk_jit_ptx(gfk_text *text, const gfk_jit_program *program, const gfk_jit_target *target);
 
 #endif

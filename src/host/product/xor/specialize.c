@@ -8,13 +8,13 @@ bool gfk_jit_accepts(unsigned w, size_t rows, size_t cols) {
     return rows <= GFK_JIT_MOST_ROWS && cols <= GFK_JIT_MOST_COLS && rows * cols * (w / 8) <= 4096;
 }
 
-/* More words per thread spend fewer instructions on addresses, and want more registers and longer
- * code; the code of a kernel should stay within 32 KiB or so. What hides the latency of memory is
- * blocks, so the registers are capped where that costs no spills. `live` is about what is in them.
- * Found on an H200; docs/engines/xor.md has the figures. One or two inputs are doubled themselves,
- * which is short and takes few registers: there, what hides the latency is long words. */
+/* More words per thread need fewer instructions for addresses, but more registers and longer code;
+ * the code of a kernel should stay within about 32 KiB. Many blocks hide the latency of memory, so
+ * the registers are limited where this costs no spills; `live` estimates the values in registers.
+ * One or two inputs are doubled themselves, which takes little code and few registers; there long
+ * words hide the latency. Measured on an H200; docs/engines/xor.md has the figures. */
 gfk_jit_target gfk_jit_choose_target(unsigned w, size_t rows, size_t cols, unsigned cc) {
-    const size_t work = w / 8 * rows * (cols + 21); /* about the instructions for one word */
+    const size_t work = w / 8 * rows * (cols + 21); /* estimates the instructions for one word */
     const size_t live = 2 * (cols + 2 * rows);
     gfk_jit_target t = {.cc = cc, .words = 2, .threads = 128};
     if (w > 8 && cols <= 2 && rows > cols && rows <= 4) {
@@ -74,8 +74,8 @@ gfk_jit_shape gfk_jit_make_shape(const gfk_jit_target *target, unsigned w, uint6
     bool aligned = phase % symbol == 0;
     for (size_t i = 1; aligned && i < count; i++)
         aligned = regions[i] % wide == phase;
-    /* The first and the last word of an unaligned region are put together from single bytes: the
-     * aligned words that they lie in reach beyond the region. */
+    /* The first and the last word of an unaligned region belong to the edges: the aligned words
+     * that contain them reach beyond the region. */
     const uint64_t unit = aligned ? wide : 4;
     const uint64_t margin = aligned ? 0 : 4;
     uint64_t head = aligned ? (wide - phase) % wide : margin;

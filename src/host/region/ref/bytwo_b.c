@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_b: for each bit of c from the bottom, add the symbol if the bit is set and double the
- * symbol; done after the topmost set bit. */
+/* BYTWO_b: for each bit of c from the bottom to the topmost set bit, add the symbol if the bit is
+ * set, and double the symbol. */
 #include "host/base/poly.h"
 #include "walk.h"
 

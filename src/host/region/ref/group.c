@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GROUP gs gr: the product gathers gs bits of the symbol at a time, from the top, by a table of the
- * multiples of c; then gr bits at a time are reduced, from the top, by a table of i * x^w. */
+/* GROUP gs gr: multiply gs bits of the symbol at a time, from the top, by a table of the multiples
+ * of c; then reduce gr bits at a time, from the top, by a table of i * x^w. */
 #include "walk.h"
 
 static inline uint32_t group(const gfk_call *call, unsigned w, uint32_t x) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of one constant, expanded from its basis c * 2^i into the workspace. */
-#include "host/base/threads.h"
 #include "host/base/symbol.h"
+#include "host/base/threads.h"
 #include "host/region/kernel.h"
 
 gfk_expansion gfk_expansion_of(gfk_multiplier_t multiplier) {
@@ -23,8 +23,9 @@ typedef struct table {
     unsigned w; /* of an entry, in bits */
 } table;
 
-/* Entries [begin, end) of one table, in blocks of 2^16 that do not depend on each other: the first
- * entry of a block from the basis, each further one from the entry that lacks its lowest bit. */
+/* Writes entries [begin, end) of one table, in blocks of 2^16 that do not depend on each other. The
+ * first entry of a block is a sum over the basis; each further entry is computed from the entry
+ * without its lowest bit. */
 static void expand(uint64_t begin, uint64_t end, void *context) {
     const table *t = context;
     for (uint64_t v = begin; v < end; v++) {

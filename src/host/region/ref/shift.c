@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHIFT: the whole carry-less product first, its reduction afterwards. */
+/* SHIFT: first the whole carry-less product, then its reduction. */
 #include "walk.h"
 
 static inline uint32_t shift(const gfk_call *call, unsigned w, uint32_t x) {

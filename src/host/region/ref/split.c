@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SPLIT: the symbol in parts, one lookup each, XORed. */
+/* SPLIT: one lookup for each part of the symbol; the results are XORed. */
 #include "walk.h"
 
 /* SPLIT w b: prepare made a table of 2^b products with c per part. */
@@ -16,8 +16,8 @@ gfk_status gfk_split_host(const gfk_call *call) {
     return gfk_walk(call, split);
 }
 
-/* SPLIT 8 8: both factors in bytes; the field has a table of byte times byte for each sum of the
- * bytes' positions. */
+/* SPLIT 8 8: both factors are split into bytes. The field has a table of byte times byte for each
+ * sum of the bytes' positions. */
 static inline uint32_t split_8_8(const gfk_call *call, unsigned w, uint32_t x) {
     uint32_t product = 0;
     for (unsigned i = 0; i < w / 8; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a reference walks a region: symbol by symbol. */
+/* The loop of the references over a region, symbol by symbol. */
 #ifndef GFK_HOST_REF_WALK_H
 #define GFK_HOST_REF_WALK_H
 
 #include "host/base/symbol.h"
 #include "host/region/kernel.h"
 
-/* The math of a method: one symbol times the call's constant. w is the field's width, a constant
- * once the op is inlined. */
+/* The math of a method: one symbol times the call's constant. The width w is a constant once the
+ * function is inlined. */
 typedef uint32_t gfk_ref_op(const gfk_call *call, unsigned w, uint32_t x);
 
 static inline __attribute__((always_inline)) void gfk_walk_width(const gfk_call *call, unsigned w,

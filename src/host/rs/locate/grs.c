@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which codes are generalized Reed-Solomon codes: there are different points p_i and multipliers
- * v_i, not zero, with sum over i of v_i p_i^r c_i = 0 for r < m and every codeword c. */
+/* Which codes are generalized Reed-Solomon codes? Those with distinct points p_i and nonzero
+ * multipliers v_i such that the sum over i of v_i p_i^r c_i is 0 for r < m and every codeword c. */
 #include "locate.h"
 
-/* The points by the matrix's definition. *infinity is the region whose point is at infinity, or
- * k + m. False: not known. */
+/* Writes the points that follow from the matrix's definition. *infinity is the region whose point
+ * is at infinity; k + m if there is none. False: the points are not known. */
 static bool known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *points,
                          size_t *infinity) {
     const size_t k = info->k, m = info->m;
@@ -43,8 +43,8 @@ static bool is_point(uint32_t c, size_t n, const uint32_t *points, size_t infini
     return false;
 }
 
-/* x -> 1 / (x + c) takes all points to finite ones, if c is none of them, and keeps the code a
- * generalized Reed-Solomon code. */
+/* Maps each point x to 1 / (x + c), where c is no point. Then all points are finite, and the code
+ * is still a generalized Reed-Solomon code. */
 static void move_infinity(const gfk_arithmetic *f, size_t n, uint32_t *points, size_t infinity) {
     uint32_t c = (uint32_t)(n - 1); /* one of 0 to n - 1 is none of the n - 1 finite points */
     while (is_point(c, n, points, infinity))
@@ -53,7 +53,7 @@ static void move_infinity(const gfk_arithmetic *f, size_t n, uint32_t *points, s
         points[i] = i == infinity ? 0 : gfk_inverse(f, points[i] ^ c);
 }
 
-/* The product of x + q over the m points of parity, but x itself. */
+/* The product of x + q over the points q of parity except x. */
 static uint32_t distance(const gfk_arithmetic *f, uint32_t x, size_t m, const uint32_t *parity) {
     uint32_t product = 1;
     for (size_t j = 0; j < m; j++)
@@ -62,11 +62,11 @@ static uint32_t distance(const gfk_arithmetic *f, uint32_t x, size_t m, const ui
     return product;
 }
 
-/* The equations of the codeword whose only data symbol is c_i = 1 are, solved for v_(k+j) M_ji by
- * Lagrange, with M for the matrix, q_j for parity's points and Q(x) for the product of all x + q_j:
+/* Let M be the matrix, q_j the points of parity and Q(x) the product of all x + q_j. The equations
+ * of the codeword whose only data symbol is c_i = 1, solved by Lagrange's interpolation, are
  *     v_(k+j) M_ji = v_i Q(p_i) / ((p_i + q_j) Q'(q_j)).
- * With v_0 = 1 column 0 gives parity's multipliers; r = 0, which is v_i = sum over j of
- * v_(k+j) M_ji, those of data. Then all elements are put to the test. */
+ * Set v_0 = 1: column 0 gives the multipliers of parity. The equation with r = 0, which is
+ * v_i = sum over j of v_(k+j) M_ji, gives those of data. Then all elements are checked. */
 bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
                   uint32_t *points, uint32_t *multipliers) {
     const size_t k = info->k, m = info->m;
@@ -90,7 +90,7 @@ bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32
             v[i] ^= gfk_times(f, v[k + j], matrix[j * k + i]);
         if (v[i] == 0)
             return false;
-        /* v_(k+j) Q'(q_j) is first / part, with which the equation has no quotient left. */
+        /* v_(k+j) Q'(q_j) is first / part; with it the equation needs no division. */
         const uint32_t all = gfk_times(f, v[i], distance(f, points[i], m, parity));
         for (size_t j = 0; j < m; j++) {
             const uint32_t part = gfk_times(f, points[0] ^ parity[j], matrix[j * k]);

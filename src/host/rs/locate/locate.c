@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating: the call with every check, and the host's loop. */
+/* Locating: the call with all its checks, and the loop on the host. */
 #include <string.h>
 
 #include "host/base/symbol.h"
@@ -18,7 +18,7 @@ static unsigned char *region(const gfk_locate_call *call, size_t i) {
                             : gfk_region_address(call->parity, i - call->code.k);
 }
 
-/* The plain syndromes of symbol i. Are they not all zero? */
+/* Computes the plain syndromes of symbol i. False: all are zero. */
 static bool differs(const gfk_locate_call *call, size_t i, uint32_t *syndromes) {
     const gfk_locate_code *c = &call->code;
     const unsigned w = c->field.w;
@@ -57,7 +57,7 @@ static void count_errors(const gfk_locate_call *call, size_t i, gfk_locate_state
     }
 }
 
-static void host_clear(const gfk_locate_call *call) {
+static void clear_on_host(const gfk_locate_call *call) {
     memset(call->verdict, 0, sizeof *call->verdict);
     call->verdict->first_corrupt = UINT64_MAX;
     memset(call->counts, 0, ((size_t)call->code.k + call->code.m) * sizeof *call->counts);
@@ -65,7 +65,7 @@ static void host_clear(const gfk_locate_call *call) {
         memset(call->mismatch_map, 0, chunks_of(call->bytes) * sizeof *call->mismatch_map);
 }
 
-static void host_run(const gfk_locate_call *call, uint32_t *words) {
+static void locate_on_host(const gfk_locate_call *call, uint32_t *words) {
     const gfk_locate_state state = {words, 1};
     const size_t size = call->code.field.w / 8;
     const size_t in_chunk = ((size_t)1 << GFK_LOCATE_CHUNK_SHIFT) / size;
@@ -109,7 +109,8 @@ typedef struct gfk_span {
     size_t bytes;
 } gfk_span;
 
-/* Does anything that is written share bytes with anything else? Regions are only in REPAIR mode. */
+/* Does anything that is written share bytes with anything else? Regions are written only to repair.
+ */
 static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
     const size_t k = code->info.k, m = code->info.m, bytes = call->bytes;
     const gfk_span spans[] = {{call->verdict, sizeof *call->verdict},
@@ -171,7 +172,7 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     if (on_device)
         status = gfk_locate_device_clear(&call);
     else
-        host_clear(&call);
+        clear_on_host(&call);
     if (bytes == 0 || status != GFK_STATUS_SUCCESS)
         return status;
     status =
@@ -183,6 +184,6 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         return status;
     if (on_device)
         return gfk_locate_device_run(&call);
-    host_run(&call, (uint32_t *)((unsigned char *)workspace + mark_bytes(bytes)));
+    locate_on_host(&call, (uint32_t *)((unsigned char *)workspace + mark_bytes(bytes)));
     return GFK_STATUS_SUCCESS;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which symbols of one position are wrong? The host's loop and the kernel call the same functions,
- * so that what is proven of one holds for the other.
+/* Which symbols at one position are wrong? The host's loop and the kernel call the same functions,
+ * so a test of one also tests the other.
  *
- * The plain syndromes s_j = parity_j + sum of matrix[j][i] * data_i tell what is wrong: they depend
- * on the errors alone. docs/rs/locate.md explains how. */
+ * The plain syndromes s_j = parity_j + sum of matrix[j][i] * data_i depend only on the errors.
+ * docs/rs/locate.md explains how the errors are found from them. */
 #ifndef GFK_HOST_RS_LOCATE_H
 #define GFK_HOST_RS_LOCATE_H
 
@@ -19,41 +19,45 @@ enum {
     GFK_LOCATE_MOST_DEVICE_POINTERS = 1024
 };
 
-/* What locating needs of a code: tables in the memory that it works on. */
+/* The tables of a code that locating needs, in the memory of the device or of the host. */
 typedef struct gfk_locate_code {
     gfk_arithmetic field;
     uint32_t k, m, t;
     const uint32_t *matrix; /* m * k */
     /* A generalized Reed-Solomon code: for all r < m the sum over i < k + m of
-     * v[i] * points[i]^r * c[i] is 0, c being the symbols of one position. points NULL: search. */
+     * v[i] * points[i]^r * c[i] is 0, where c are the symbols at one position. points NULL: the
+     * code is decoded by a search. */
     const uint32_t *points;     /* k + m, all different */
     const uint32_t *v_parity;   /* v[k] to v[k + m - 1] */
     const uint32_t *v_inverses; /* 1 / v[i], k + m */
 } gfk_locate_code;
 
-/* Scratch of one position, `stride` words apart so that threads can interleave theirs: first the
- * m syndromes, behind them the result. */
+/* The scratch words of one position: the m syndromes, then the result. They are `stride` words
+ * apart, so that threads can interleave theirs. */
 typedef struct gfk_locate_state {
     uint32_t *words;
     uint32_t stride;
 } gfk_locate_state;
 
-GFK_RS_BOTH uint32_t *gfk_word(gfk_locate_state s, uint32_t i) {
+GFK_HOST_DEVICE uint32_t *gfk_word(gfk_locate_state s, uint32_t i) {
     return s.words + (size_t)i * s.stride;
 }
 
-/* Error e of the result: which region, and what to add to its symbol. */
-GFK_RS_BOTH uint32_t *gfk_error_region(const gfk_locate_code *c, gfk_locate_state s, uint32_t e) {
+/* Error e of the result: the region, and the value to add to its symbol. */
+GFK_HOST_DEVICE uint32_t *gfk_error_region(const gfk_locate_code *c, gfk_locate_state s,
+                                           uint32_t e) {
     return gfk_word(s, c->m + 2 * e);
 }
-GFK_RS_BOTH uint32_t *gfk_error_value(const gfk_locate_code *c, gfk_locate_state s, uint32_t e) {
+GFK_HOST_DEVICE uint32_t *gfk_error_value(const gfk_locate_code *c, gfk_locate_state s,
+                                          uint32_t e) {
     return gfk_word(s, c->m + 2 * e + 1);
 }
 
 /* ---- generalized Reed-Solomon codes --------------------------------------------------------- */
 
-/* From the plain syndromes to S_r = sum over the errors e of v * p^r * e: words m to 2m - 1. */
-GFK_RS_BOTH void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
+/* Computes S_r = sum over the errors e of v * p^r * e from the plain syndromes, into words m to
+ * 2m - 1. */
+GFK_HOST_DEVICE void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
     for (uint32_t j = 0; j < c->m; j++)
         *gfk_word(s, j) = gfk_times(&c->field, *gfk_word(s, j), c->v_parity[j]);
     for (uint32_t r = 0; r < c->m; r++) {
@@ -67,10 +71,11 @@ GFK_RS_BOTH void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state
     }
 }
 
-/* The shortest recurrence S_r = C_1 S_(r-1) + ... + C_L S_(r-L), by Berlekamp and Massey. Returns
- * L, or 0 if that exceeds t. C_l is word l - 1; words t to 2t - 1 are the polynomial B of the last
- * change of L, whose constant term is 1 like C's. A point 0 makes C_L zero, but counts in L. */
-GFK_RS_BOTH uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_state s) {
+/* The shortest recurrence S_r = C_1 S_(r-1) + ... + C_L S_(r-L), by the algorithm of Berlekamp and
+ * Massey. Returns L, or 0 if L exceeds t. C_l is word l - 1. Words t to 2t - 1 are B, the
+ * polynomial C before the last change of L; the constant term of both is 1. A point 0 makes C_L
+ * zero, but counts in L. */
+GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_locate_state s) {
     const gfk_arithmetic *f = &c->field;
     uint32_t length = 0, shift = 1, last = 1;
     for (uint32_t i = 0; i < 2 * c->t; i++)
@@ -86,8 +91,8 @@ GFK_RS_BOTH uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_
         const bool grows = 2 * length <= r;
         if (grows && r + 1 - length > c->t)
             return 0;
-        /* C - discrepancy / last * x^shift * B; B becomes the old C. Downwards, as B is read
-         * `shift` places below where it is written. */
+        /* C -= discrepancy / last * x^shift * B, and B becomes the old C. The loop goes down,
+         * because B is read `shift` places below where it is written. */
         const uint32_t factor = gfk_quotient(f, discrepancy, last);
         for (uint32_t l = c->t; l >= 1; l--) {
             const uint32_t old = *gfk_word(s, l - 1);
@@ -110,11 +115,11 @@ GFK_RS_BOTH uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_
 /* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
  * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
  * recurrence holds for all m syndromes, L different points among the roots explain all of them. */
-GFK_RS_BOTH uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_state s) {
+GFK_HOST_DEVICE uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_state s) {
     const gfk_arithmetic *f = &c->field;
     gfk_locate_syndromes(c, s);
-    const uint32_t length = gfk_locate_recurrence(c, s);
-    for (uint32_t d = 0; d < length; d++) { /* the coefficient of z^(L-1-d) of N, in B's place */
+    const uint32_t length = gfk_berlekamp_massey(c, s);
+    for (uint32_t d = 0; d < length; d++) { /* the coefficient of z^(L-1-d) in N, in place of B */
         uint32_t sum = *gfk_word(s, c->m + d);
         for (uint32_t a = 1; a <= d; a++)
             sum ^= gfk_times(f, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
@@ -146,35 +151,35 @@ GFK_RS_BOTH uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_s
 
 /* ---- any other code: a search --------------------------------------------------------------- */
 
-/* The words behind the result, for up to t chosen columns of (matrix | 1): each reduced by those
- * before it and scaled to 1 at its pivot row; what is left of the syndromes after it; how much of
- * the columns before it was in it. */
+/* The search chooses up to t columns of (matrix | 1). The words behind the result hold for each
+ * chosen column: the column, reduced by those before it and scaled to 1 at its pivot row; the rest
+ * of the syndromes after it; its shares of the columns before it. */
 typedef struct gfk_search {
     const gfk_locate_code *code;
     gfk_locate_state state;
 } gfk_search;
 
-GFK_RS_BOTH uint32_t *gfk_search_column(const gfk_search *x, uint32_t depth, uint32_t row) {
+GFK_HOST_DEVICE uint32_t *gfk_search_column(const gfk_search *x, uint32_t depth, uint32_t row) {
     return gfk_word(x->state, x->code->m * (2 + depth) + row);
 }
-GFK_RS_BOTH uint32_t *gfk_search_rest(const gfk_search *x, uint32_t depth, uint32_t row) {
+GFK_HOST_DEVICE uint32_t *gfk_search_rest(const gfk_search *x, uint32_t depth, uint32_t row) {
     const uint32_t m = x->code->m;
     return depth == 0 ? gfk_word(x->state, row)
                       : gfk_word(x->state, m * (1 + x->code->t + depth) + row);
 }
-GFK_RS_BOTH uint32_t *gfk_search_share(const gfk_search *x, uint32_t depth, uint32_t before) {
+GFK_HOST_DEVICE uint32_t *gfk_search_share(const gfk_search *x, uint32_t depth, uint32_t before) {
     const uint32_t t = x->code->t;
     return gfk_word(x->state, x->code->m * (2 + 2 * t) + depth * (t + 2) + before);
 }
-GFK_RS_BOTH uint32_t *gfk_search_pivot(const gfk_search *x, uint32_t depth) {
+GFK_HOST_DEVICE uint32_t *gfk_search_pivot(const gfk_search *x, uint32_t depth) {
     return gfk_search_share(x, depth, x->code->t);
 }
-GFK_RS_BOTH uint32_t *gfk_search_scale(const gfk_search *x, uint32_t depth) {
+GFK_HOST_DEVICE uint32_t *gfk_search_scale(const gfk_search *x, uint32_t depth) {
     return gfk_search_share(x, depth, x->code->t + 1);
 }
 
-/* Chooses column i as number `depth`. Do the chosen ones explain the syndromes? */
-GFK_RS_BOTH bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i) {
+/* Chooses column i as number `depth`. True: the chosen columns explain the syndromes. */
+GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i) {
     const gfk_locate_code *c = x->code;
     const gfk_arithmetic *f = &c->field;
     for (uint32_t j = 0; j < c->m; j++)
@@ -186,7 +191,7 @@ GFK_RS_BOTH bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i
         for (uint32_t j = 0; j < c->m; j++)
             *gfk_search_column(x, depth, j) ^= gfk_times(f, *gfk_search_column(x, d, j), share);
     }
-    uint32_t pivot = 0; /* exists: any m columns of an MDS code are independent */
+    uint32_t pivot = 0; /* it exists, as any m columns of an MDS code are independent */
     while (pivot < c->m - 1 && *gfk_search_column(x, depth, pivot) == 0)
         pivot++;
     const uint32_t scale = gfk_inverse(f, *gfk_search_column(x, depth, pivot));
@@ -204,8 +209,9 @@ GFK_RS_BOTH bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i
     return rest == 0;
 }
 
-/* The values of the `count` chosen columns, from the last to the first; zeros are left out. */
-GFK_RS_BOTH uint32_t gfk_search_values(const gfk_search *x, uint32_t count) {
+/* Computes the values of the `count` chosen columns, from the last to the first, and removes those
+ * that are zero. Returns the number of the others. */
+GFK_HOST_DEVICE uint32_t gfk_search_values(const gfk_search *x, uint32_t count) {
     const gfk_locate_code *c = x->code;
     for (uint32_t d = 0; d < count; d++)
         *gfk_error_value(c, x->state, d) = *gfk_search_rest(x, d, *gfk_search_pivot(x, d));
@@ -228,7 +234,7 @@ GFK_RS_BOTH uint32_t gfk_search_values(const gfk_search *x, uint32_t count) {
 }
 
 /* Tries all sets of t regions. The code is MDS, so at most one set explains the syndromes. */
-GFK_RS_BOTH uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_locate_state s) {
+GFK_HOST_DEVICE uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_locate_state s) {
     const gfk_search x = {c, s};
     uint32_t depth = 0, i = 0;
     for (;;) {
@@ -248,13 +254,14 @@ GFK_RS_BOTH uint32_t gfk_locate_by_search(const gfk_locate_code *c, gfk_locate_s
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* Words that a position's state has. */
-GFK_RS_BOTH uint32_t gfk_locate_words(const gfk_locate_code *c) {
+/* The number of words in the state of a position. */
+GFK_HOST_DEVICE uint32_t gfk_locate_words(const gfk_locate_code *c) {
     return c->points != NULL ? 2 * c->m : c->m * (2 + 2 * c->t) + c->t * (c->t + 2);
 }
 
-/* From syndromes that are not all zero to the errors: how many, 1 to t, or 0: more than t. */
-GFK_RS_BOTH uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
+/* Finds the errors from syndromes that are not all zero. Returns their number, 1 to t; 0: there are
+ * more than t. */
+GFK_HOST_DEVICE uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
     return c->points != NULL ? gfk_locate_by_points(c, s) : gfk_locate_by_search(c, s);
 }
 
@@ -266,8 +273,8 @@ struct gfk_rs_locator {
     int device; /* -1: tables are in host memory */
 };
 
-/* One call, checked. The addresses of regions and all that is written are in the memory that the
- * code works on. */
+/* One call after all checks. The regions and everything that is written are in the memory of the
+ * code's device, or of the host. */
 typedef struct gfk_locate_call {
     gfk_locate_code code;
     const gfk_regions *data, *parity;
@@ -283,8 +290,8 @@ typedef struct gfk_locate_call {
 extern "C" {
 #endif
 
-/* grs.c: the points and multipliers of a code of a known matrix; k + m words each. False: it is no
- * generalized Reed-Solomon code, or not known as one. */
+/* grs.c: finds the points and multipliers of a code with a known matrix; k + m words each. False:
+ * the code is not a generalized Reed-Solomon code, or not known to be one. */
 bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
                   uint32_t *points, uint32_t *multipliers);
 

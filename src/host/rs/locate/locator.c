@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What locating keeps of a code: its tables, on the host or uploaded. */
+/* The tables of a code that locating needs, on the host or on the device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* Is C(n, t) <= GFK_LOCATE_MOST_SUBSETS? t < n / 2, so that every factor enlarges the product. */
+/* Is C(n, t) <= GFK_LOCATE_MOST_SUBSETS? As t < n / 2, every factor enlarges the product. */
 static bool few_subsets(uint64_t n, uint64_t t) {
     uint64_t count = 1;
     for (uint64_t i = 0; i < t && count <= GFK_LOCATE_MOST_SUBSETS; i++)
@@ -15,14 +15,14 @@ static bool few_subsets(uint64_t n, uint64_t t) {
     return count <= GFK_LOCATE_MOST_SUBSETS;
 }
 
-/* How many words the tables of a code have: matrix, points, multipliers of parity, inverses of all
- * multipliers; and, where they are uploaded, the arithmetic's tables. */
+/* The number of words of a code's tables: matrix, points, multipliers of parity, inverses of all
+ * multipliers; for a device also the tables of the arithmetic. */
 static size_t table_words(const gfk_rs_info *info, size_t entries) {
     const size_t n = info->k + info->m;
     return info->m * info->k + n + info->m + n + (entries + 1) / 2;
 }
 
-/* The view of tables that begin at `words`. */
+/* The view of the tables that begin at `words`. */
 static gfk_locate_code view(gfk_rs_t code, bool points, const uint32_t *words, size_t entries) {
     const size_t k = code->info.k, m = code->info.m;
     gfk_locate_code out = {.field = code->arithmetic,
@@ -44,7 +44,8 @@ static gfk_locate_code view(gfk_rs_t code, bool points, const uint32_t *words, s
     return out;
 }
 
-/* Fills the tables; *points tells how the code is decoded. False: it cannot be. */
+/* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
+ * is possible. */
 static bool fill(gfk_rs_t code, uint32_t *words, size_t entries, bool *points) {
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
@@ -76,7 +77,7 @@ static gfk_status upload(gfk_rs_locator *locator, size_t bytes, void *host) {
     return status;
 }
 
-/* SUCCESS with *offered false: there is nothing to keep. */
+/* SUCCESS with *offered false: the code cannot locate. */
 static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
     const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Cauchy matrix with few ones in its bit matrix. Multiplying by c is a w x w matrix over GF(2)
- * with the columns c, c * x, c * x^2, ...; fewer ones in it are fewer XORs for a coder that works
- * on bit matrices (J. S. Plank and L. Xu, "Optimizing Cauchy Reed-Solomon Codes for Fault-Tolerant
- * Network Storage Applications", NCA 2006). This library's engines do not depend on it: the matrix
- * is here for the data that it has encoded. */
+/* The Cauchy matrix with few ones in its bit matrix. A multiplication by c is a w x w matrix over
+ * GF(2) with the columns c, c * x, c * x^2, ...; a coder that works on bit matrices needs fewer
+ * XORs if the matrix has fewer ones (J. S. Plank and L. Xu, "Optimizing Cauchy Reed-Solomon Codes
+ * for Fault-Tolerant Network Storage Applications", NCA 2006). The engines of this library do not
+ * profit from it: the matrix is here to decode data that was encoded with it. */
 #include <stdlib.h>
 
 #include "cauchy_good.h"
 
-/* How many ones each element's bit matrix has. */
+/* The number of ones in each element's bit matrix. */
 typedef struct ones_table {
     const gfk_arithmetic *f;
-    uint16_t *known; /* by element, 0: not counted yet; NULL for w = 32 */
+    uint16_t *known; /* for each element; 0: not counted yet; NULL for w = 32 */
 } ones_table;
 
 static uint32_t count_ones(const gfk_arithmetic *f, uint32_t c) {
@@ -31,7 +31,7 @@ static uint32_t ones_of(const ones_table *table, uint32_t c) {
     return table->known[c];
 }
 
-/* m = 2 and w = 8: ones, above the k best elements, those of few ones first. */
+/* m = 2 and w = 8: a row of ones, then the k elements with the fewest ones, in ascending order. */
 static void fill_best(const ones_table *table, size_t k, uint32_t *matrix) {
     size_t i = 0;
     for (uint32_t ones = 1; i < k; ones++)
@@ -50,8 +50,8 @@ static uint64_t ones_of_row(const ones_table *table, size_t k, const uint32_t *r
     return ones;
 }
 
-/* Divides the row by that of its elements which leaves the fewest ones; the first of equals, and
- * none if none improves it. */
+/* Divides the row by the element that leaves the fewest ones: the first of equals, and none if no
+ * element improves the row. */
 static void improve_row(const ones_table *table, size_t k, uint32_t *row) {
     uint32_t best = 1;
     uint64_t fewest = ones_of_row(table, k, row, 1);

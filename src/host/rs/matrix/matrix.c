@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The named matrices. What is written here is the mathematics of each; docs/rs/matrices.md has it
- * in words. */
+/* The named matrices, by their formulas; docs/rs/matrices.md explains them. */
 #include "cauchy_good.h"
 #include "host/base/arithmetic.h"
 #include "host/base/cauchy.h"
@@ -19,7 +18,7 @@ const char *gfk_rs_matrix_name(gfk_rs_matrix matrix) {
     return i < sizeof names / sizeof names[0] ? names[i] : "unknown";
 }
 
-/* The product of all points ^ l over l < count, but l = except. */
+/* The product of point ^ l over all l < count except l = except. */
 static uint32_t distance(const gfk_arithmetic *f, uint32_t point, size_t count, size_t except) {
     uint32_t product = 1;
     for (size_t l = 0; l < count; l++)
@@ -28,11 +27,11 @@ static uint32_t distance(const gfk_arithmetic *f, uint32_t point, size_t count, 
     return product;
 }
 
-/* The row of r is the Lagrange polynomials of the points 0 to k - 1 at r = k + j: the values at
- * these points are the data, so that r^0, r^1, ... times the inverse of the first k rows is this.
- */
+/* The rows r^0, r^1, ... times the inverse of the first k rows. Row j has the values of the
+ * Lagrange polynomials of the points 0 to k - 1 at r = k + j. */
 static void fill_vandermonde(const gfk_arithmetic *f, size_t k, size_t m, uint32_t *matrix) {
-    for (size_t i = 0; i < k; i++) /* the first row holds the denominators until its turn */
+    for (size_t i = 0; i < k;
+         i++) /* the first row holds the denominators until it is computed last */
         matrix[i] = gfk_inverse(f, distance(f, (uint32_t)i, k, i));
     for (size_t j = m; j-- > 0;) {
         const uint32_t point = (uint32_t)(k + j), all = distance(f, point, k, k);
@@ -41,10 +40,10 @@ static void fill_vandermonde(const gfk_arithmetic *f, size_t k, size_t m, uint32
     }
 }
 
-/* The Vandermonde matrix with its last row replaced by that of the point at infinity, 0 ... 0 1,
- * again times the inverse of the first k; then columns are scaled to make the first parity row
- * ones, and the other rows to make the first column ones. Of the Lagrange quotients that leaves,
- * for j > 0, (k ^ i) / k * r / (r ^ i); the last two factors are 1 at infinity. */
+/* The Vandermonde matrix with the row of the point at infinity, 0 ... 0 1, as its last row, times
+ * the inverse of the first k rows. Then columns are scaled so that the first parity row has only
+ * ones, and the other rows so that the first column has only ones. The Lagrange quotients become (k
+ * ^ i) / k * r / (r ^ i) for j > 0; the last two factors are 1 at infinity. */
 static void fill_reed_sol_van(const gfk_arithmetic *f, size_t k, size_t m, uint32_t *matrix) {
     for (size_t i = 0; i < k; i++)
         matrix[i] = 1;
@@ -106,7 +105,7 @@ gfk_status gfk_rs_fill_matrix(const gfk_field *field, gfk_rs_matrix which, size_
     if ((jerasure && field->polynomial != usual) ||
         (isal && field->polynomial != GFK_POLYNOMIAL_W8))
         return GFK_STATUS_NOT_SUPPORTED;
-    if (which == GFK_RS_CAUCHY || which == GFK_RS_GEN_CAUCHY1) /* the same */
+    if (which == GFK_RS_CAUCHY || which == GFK_RS_GEN_CAUCHY1) /* the same matrix */
         return gfk_cauchy_matrix(field, k, m, matrix);
     return fill_computed(field, which, k, m, matrix);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is every square part of a matrix regular? */
+/* Is every square submatrix of a matrix regular? */
 #include <stdlib.h>
 
 #include "host/base/arithmetic.h"
@@ -7,11 +7,11 @@
 
 enum { MOST_MINORS = 1000000 };
 
-/* Is C(n, r) <= MOST_MINORS? r <= n / 2, so that every factor at least doubles the product. */
+/* Is C(n, r) <= MOST_MINORS? As r <= n / 2, every factor at least doubles the product. */
 static bool few_minors(uint64_t n, uint64_t r) {
     uint64_t count = 1;
     for (uint64_t i = 0; i < r; i++) {
-        if (n - i > MOST_MINORS) /* C(n - i, 1) and all beyond are larger still */
+        if (n - i > MOST_MINORS) /* then the product is larger still */
             return false;
         count = count * (n - i) / (i + 1); /* C(n, i + 1) */
         if (count > MOST_MINORS)
@@ -20,10 +20,10 @@ static bool few_minors(uint64_t n, uint64_t r) {
     return true;
 }
 
-/* Every square part of an r x c matrix A is regular if and only if any r columns of (A | 1) are
- * independent. Columns are chosen from left to right; the choice of one eliminates a row, in all
- * columns to its right, which all further choices share. part: rows x cols, what is left of the
- * columns that may still be chosen, with room for the parts to come behind it. */
+/* Every square submatrix of an r x c matrix A is regular iff any r columns of (A | 1) are
+ * independent. The search chooses columns from left to right. Each choice eliminates a row in all
+ * columns to its right, and all further choices share this elimination. part: the rows x cols rest
+ * of the columns that may still be chosen, with room for the next rests behind it. */
 static bool independent(const gfk_arithmetic *f, size_t rows, size_t cols, uint32_t *part) {
     uint32_t *next = part + rows * cols;
     for (size_t c = 0; c + rows <= cols; c++) {
@@ -55,7 +55,7 @@ static bool independent(const gfk_arithmetic *f, size_t rows, size_t cols, uint3
 
 gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
                             gfk_rs_mds *mds) {
-    /* The minors of a matrix are those of its transpose: the shorter side is eliminated. */
+    /* A matrix and its transpose have the same minors, so the shorter side is eliminated. */
     const size_t rows = k < m ? k : m, cols = k + m;
     if (!few_minors(cols, rows)) {
         *mds = GFK_RS_MDS_UNKNOWN;
