@@ -20,12 +20,12 @@ typedef struct chunking {
     size_t memory, pinned;
 } chunking;
 
-typedef struct run {
+typedef struct device_run {
     gfk_device_worker *worker;
     gfk_job *job;
     gfk_product_t product;
     chunking chunks;
-} run;
+} device_run;
 
 static size_t round_up(size_t n) {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
@@ -79,37 +79,27 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, size_
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static gfk_status grow_memory(gfk_device_worker *worker, size_t bytes) {
-    if (worker->memory_bytes >= bytes)
-        return GFK_STATUS_SUCCESS;
-    gfk_device_free(worker->device, worker->memory);
-    worker->memory = NULL;
-    worker->memory_bytes = 0;
+static void free_buffer(gfk_device_worker *worker, gfk_buffer *buffer) {
+    if (buffer == &worker->pinned)
+        gfk_pinned_free(buffer->data);
+    else
+        gfk_device_free(worker->device, buffer->data);
+    *buffer = (gfk_buffer){NULL, 0};
+}
+
+static gfk_status grow_buffer(gfk_device_worker *worker, gfk_buffer *buffer, size_t bytes) {
     void *memory = NULL;
-    const gfk_status status = gfk_device_alloc(&memory, bytes);
-    if (status == GFK_STATUS_SUCCESS) {
-        worker->memory = memory;
-        worker->memory_bytes = bytes;
-    }
+    if (buffer->bytes >= bytes)
+        return GFK_STATUS_SUCCESS;
+    free_buffer(worker, buffer);
+    const gfk_status status = buffer == &worker->pinned ? gfk_pinned_alloc(&memory, bytes)
+                                                        : gfk_device_alloc(&memory, bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        *buffer = (gfk_buffer){memory, bytes};
     return status;
 }
 
-static gfk_status grow_pinned(gfk_device_worker *worker, size_t bytes) {
-    if (worker->pinned_bytes >= bytes)
-        return GFK_STATUS_SUCCESS;
-    gfk_pinned_free(worker->pinned);
-    worker->pinned = NULL;
-    worker->pinned_bytes = 0;
-    void *memory = NULL;
-    const gfk_status status = gfk_pinned_alloc(&memory, bytes);
-    if (status == GFK_STATUS_SUCCESS) {
-        worker->pinned = memory;
-        worker->pinned_bytes = bytes;
-    }
-    return status;
-}
-
-static gfk_status prepare(run *r) {
+static gfk_status prepare(device_run *r) {
     gfk_device_worker *worker = r->worker;
     const chunking *c = &r->chunks;
     gfk_status status = gfk_cached_product_on(r->job->cached, worker, &r->product);
@@ -118,16 +108,16 @@ static gfk_status prepare(run *r) {
     if (!plan_chunks(&r->job->pipeline->info, r->job, (size_t)r->product->info.workspace_bytes,
                      &r->chunks))
         return GFK_STATUS_OUT_OF_MEMORY;
-    status = grow_memory(worker, c->slots * c->memory);
+    status = grow_buffer(worker, &worker->memory, c->slots * c->memory);
     if (status == GFK_STATUS_SUCCESS)
-        status = grow_pinned(worker, c->slots * c->pinned);
+        status = grow_buffer(worker, &worker->pinned, c->slots * c->pinned);
     for (; status == GFK_STATUS_SUCCESS && worker->opened < c->slots;
          worker->opened += status == GFK_STATUS_SUCCESS)
         status = gfk_device_open(&worker->slot[worker->opened].stream,
                                  &worker->slot[worker->opened].event);
     for (unsigned i = 0; status == GFK_STATUS_SUCCESS && i < c->slots; i++) {
-        worker->slot[i].memory = worker->memory + i * c->memory;
-        worker->slot[i].pinned = worker->pinned + i * c->pinned;
+        worker->slot[i].memory = worker->memory.data + i * c->memory;
+        worker->slot[i].pinned = worker->pinned.data + i * c->pinned;
     }
     worker->chunk = c->length * (r->job->in.count + r->job->out.count);
     return status;
@@ -180,7 +170,7 @@ static gfk_status order_copies(const gfk_side *side, const gfk_slot *slot, unsig
     return status;
 }
 
-static gfk_status order_product(const run *r, const gfk_slot *slot, const layout *l) {
+static gfk_status order_product(const device_run *r, const gfk_slot *slot, const layout *l) {
     const gfk_regions in = {NULL, l->in, l->pitch}, out = {NULL, l->out, l->pitch};
     const gfk_work work = r->job->work;
     const gfk_product_call call = {
@@ -196,7 +186,7 @@ static gfk_status order_product(const run *r, const gfk_slot *slot, const layout
     return r->product->engine->run(&call);
 }
 
-static gfk_status start_chunk(run *r, gfk_slot *slot) {
+static gfk_status start_chunk(device_run *r, gfk_slot *slot) {
     gfk_job *job = r->job;
     const layout l = layout_of(job, slot);
     const bool check = job->work == GFK_WORK_CHECK, read_out = job->work != GFK_WORK_SET;
@@ -225,7 +215,7 @@ static gfk_status start_chunk(run *r, gfk_slot *slot) {
     return status;
 }
 
-static gfk_status finish_chunk(run *r, gfk_slot *slot) {
+static gfk_status finish_chunk(device_run *r, gfk_slot *slot) {
     if (slot->range.length == 0)
         return GFK_STATUS_SUCCESS;
     const gfk_status status = gfk_device_wait(slot->event);
@@ -245,7 +235,7 @@ static gfk_status finish_chunk(run *r, gfk_slot *slot) {
 
 /* ---- all chunks ----------------------------------------------------------------------------- */
 
-static gfk_status run_chunks(run *r) {
+static gfk_status run_chunks(device_run *r) {
     const unsigned slots = r->chunks.slots;
     gfk_slot *all = r->worker->slot;
     unsigned next = 0;
@@ -269,7 +259,7 @@ static gfk_status run_chunks(run *r) {
 
 /* After a failure: takes the chunks that still arrive and leaves the others to the CPU. No work is
  * under way when this returns. */
-static void abandon(run *r) {
+static void abandon(device_run *r) {
     gfk_device_worker *worker = r->worker;
     const gfk_job *job = r->job;
     bool answers = true;
@@ -289,7 +279,7 @@ static void abandon(run *r) {
 }
 
 void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
-    run r = {.worker = worker, .job = job};
+    device_run r = {.worker = worker, .job = job};
     int previous;
     worker->status = gfk_device_enter(worker->device, &previous);
     if (worker->status != GFK_STATUS_SUCCESS) {
@@ -306,13 +296,13 @@ void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
 
 void gfk_device_worker_close(gfk_device_worker *worker) {
     int previous;
-    if (worker->opened == 0 && worker->memory == NULL && worker->pinned == NULL)
+    if (worker->opened == 0 && worker->memory.data == NULL && worker->pinned.data == NULL)
         return; /* the device has not been used */
     const bool entered = gfk_device_enter(worker->device, &previous) == GFK_STATUS_SUCCESS;
     for (unsigned i = 0; i < worker->opened; i++)
         gfk_device_close(worker->slot[i].stream, worker->slot[i].event);
-    gfk_device_free(worker->device, worker->memory);
-    gfk_pinned_free(worker->pinned);
+    free_buffer(worker, &worker->memory);
+    free_buffer(worker, &worker->pinned);
     if (entered)
         (void)gfk_device_leave(previous, GFK_STATUS_SUCCESS);
 }

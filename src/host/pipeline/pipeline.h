@@ -44,6 +44,11 @@ typedef struct gfk_slot {
     bool returning;        /* results may have begun to arrive in the caller's memory */
 } gfk_slot;
 
+typedef struct gfk_buffer {
+    unsigned char *data;
+    size_t bytes;
+} gfk_buffer;
+
 typedef struct gfk_job gfk_job;
 
 /* One device of a pipeline. */
@@ -53,8 +58,7 @@ typedef struct gfk_device_worker {
     bool dead;     /* the device does not answer any more */
     unsigned opened;
     gfk_slot slot[GFK_MOST_STREAMS];
-    unsigned char *memory, *pinned; /* of all slots */
-    size_t memory_bytes, pinned_bytes;
+    gfk_buffer memory, pinned; /* of all slots */
     /* Of the call that is going on. */
     gfk_status status;
     size_t done, chunk; /* bytes of the byte range; of all regions together */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The conveniences gfk_rs_decode, gfk_rs_update and gfk_rs_apply_delta. */
+/* gfk_rs_decode, gfk_rs_update and gfk_rs_apply_delta: calls that find their decoder or updater in
+ * the cache, or make it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static gfk_status enter(gfk_rs_t code, const entry_key *key, entry **out) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* ---- the conveniences ----------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;

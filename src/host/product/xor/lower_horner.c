@@ -20,24 +20,13 @@ typedef struct builder {
     size_t operands;
 } builder;
 
-static uint32_t sum(builder *b, uint32_t x, uint32_t y, uint32_t z) {
-    return gfk_jit_emit_sum(b->program, x, y, z);
-}
-
-static uint32_t unary(builder *b, gfk_jit_kind kind, uint32_t x, uint32_t immediate) {
-    return gfk_jit_emit_unary(b->program, kind, x, immediate);
-}
-
-static uint32_t binary(builder *b, gfk_jit_kind kind, uint32_t x, uint32_t y) {
-    return gfk_jit_emit_binary(b->program, kind, x, y);
-}
-
 /* Computes a term where it is first needed, so that it occupies a register as late as possible. */
 static uint32_t term(builder *b, uint32_t t) {
     if (b->value[t] == GFK_JIT_NONE) {
         const gfk_jit_term *e = &b->sums.term[t];
         const uint32_t x = term(b, e->operand[0]), y = term(b, e->operand[1]);
-        b->value[t] = sum(b, x, y, e->count == 3 ? term(b, e->operand[2]) : GFK_JIT_NONE);
+        b->value[t] = gfk_jit_emit_sum(b->program, x, y,
+                                       e->count == 3 ? term(b, e->operand[2]) : GFK_JIT_NONE);
     }
     return b->value[t];
 }
@@ -49,7 +38,8 @@ static void reduce(builder *b, size_t slack) {
     while (end - begin > slack) {
         const uint32_t *x = &b->operand[begin];
         const size_t take = end - begin == slack + 1 ? 2 : 3;
-        const uint32_t made = sum(b, x[0], x[1], take == 3 ? x[2] : GFK_JIT_NONE);
+        const uint32_t made =
+            gfk_jit_emit_sum(b->program, x[0], x[1], take == 3 ? x[2] : GFK_JIT_NONE);
         begin += take;
         b->operand[end++] = made; /* `operand` has room for twice as many */
     }
@@ -93,7 +83,7 @@ static uint32_t sum_of_shifts(builder *b, gfk_jit_kind kind, uint32_t x, uint32_
             continue;
         const unsigned by = kind == GFK_JIT_SHIFT_LEFT ? bit : 32 - bit;
         if (by < 32)
-            b->operand[b->operands++] = by == 0 ? x : unary(b, kind, x, by);
+            b->operand[b->operands++] = by == 0 ? x : gfk_jit_emit_unary(b->program, kind, x, by);
     }
     if (kind == GFK_JIT_SHIFT_RIGHT)
         b->operand[b->operands++] = x;
@@ -129,17 +119,17 @@ static uint32_t output(builder *b, size_t first_sum) {
         }
         reduce_sum(b, s, b->sums.slack[s]);
         if (w != 32) {
-            low = binary(b, GFK_JIT_DOUBLE, low, operand(b, 0));
+            low = gfk_jit_emit_binary(b->program, GFK_JIT_DOUBLE, low, operand(b, 0));
             continue;
         }
-        high = high == GFK_JIT_NONE ? unary(b, GFK_JIT_SHIFT_RIGHT, low, 31)
-                                    : binary(b, GFK_JIT_CARRY, low, high);
-        low = unary(b, GFK_JIT_SHIFT_LEFT, low, 1);
+        high = high == GFK_JIT_NONE ? gfk_jit_emit_unary(b->program, GFK_JIT_SHIFT_RIGHT, low, 31)
+                                    : gfk_jit_emit_binary(b->program, GFK_JIT_CARRY, low, high);
+        low = gfk_jit_emit_unary(b->program, GFK_JIT_SHIFT_LEFT, low, 1);
         if (b->operands != 0)
-            low = sum(b, low, operand(b, 0), operand(b, 1));
+            low = gfk_jit_emit_sum(b->program, low, operand(b, 0), operand(b, 1));
     }
     if (low == GFK_JIT_NONE)
-        return unary(b, GFK_JIT_ZERO, GFK_JIT_NONE, 0);
+        return gfk_jit_emit_unary(b->program, GFK_JIT_ZERO, GFK_JIT_NONE, 0);
     return high == GFK_JIT_NONE ? low : reduce_wide(b, high, low);
 }
 

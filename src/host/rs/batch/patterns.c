@@ -4,22 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/base/hash.h"
+
 static int compare(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
 }
 
-/* FNV-1a, an index at a time. */
-static uint64_t hash(const size_t *lost, size_t count) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < count; i++)
-        h = (h ^ lost[i]) * UINT64_C(0x100000001b3);
-    return h ^ h >> 32;
-}
-
-/* Where the loss is in the table, or where it belongs. */
+/* The slot of a loss in the table, or the free slot where it belongs. */
 static size_t *slot_of(const gfk_batch_patterns *p, const size_t *lost, size_t count) {
-    size_t i = (size_t)hash(lost, count) & (p->slot_count - 1);
+    const uint64_t hash = gfk_hash(GFK_HASH_BEGIN, lost, count * sizeof *lost);
+    size_t i = (size_t)(hash ^ hash >> 32) & (p->slot_count - 1);
     for (; p->slots[i] != 0; i = (i + 1) & (p->slot_count - 1)) {
         const gfk_batch_pattern *pattern = &p->list[p->slots[i] - 1];
         if (pattern->rows == count && memcmp(pattern->outputs, lost, count * sizeof *lost) == 0)
@@ -28,7 +23,7 @@ static size_t *slot_of(const gfk_batch_patterns *p, const size_t *lost, size_t c
     return &p->slots[i];
 }
 
-/* Room for one more. */
+/* Makes room for one more pattern. */
 static gfk_status reserve(gfk_batch_patterns *p, size_t m) {
     if (p->lost == NULL && (p->lost = malloc(m * sizeof *p->lost)) == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
@@ -51,7 +46,7 @@ static gfk_status reserve(gfk_batch_patterns *p, size_t m) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* All of a pattern is one allocation, which `outputs` begins. */
+/* A pattern is one allocation, which begins with `outputs`. */
 static gfk_status make(gfk_batch_pattern *pattern, gfk_rs_t code, const size_t *lost, size_t rows,
                        bool encode) {
     const size_t k = code->info.k, unread = code->info.m - rows, indices = rows + k + unread;
@@ -85,7 +80,7 @@ gfk_status gfk_batch_patterns_find(gfk_batch_patterns *p, gfk_rs_t code, const s
     const size_t m = code->info.m;
     if (lost == NULL && lost_count != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (lost_count > m) /* says what is wrong with it */
+    if (lost_count > m) /* gives the status */
         return gfk_rs_decode_matrix(code, lost, lost_count, NULL, 0, NULL, NULL, NULL);
     gfk_status status = reserve(p, m);
     if (status != GFK_STATUS_SUCCESS)
