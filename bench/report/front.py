@@ -16,7 +16,6 @@ MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime c
     compiler_flags build_type gpu_clock_max gpu_clock_at_start gpu_memory_clock gpu_temperature_at_start
     gpu_power_at_start gpu_l2_bytes gpu_memory_bytes cpu cpu_cores cpu_threads gf_complete gf_complete_simd
     isa_l isa_l_simd jerasure jerasure_simd google_benchmark seed""".split()
-CODE = dict(w=8, k=10, m=4)
 
 
 def last(rows, text=cell):
@@ -24,54 +23,45 @@ def last(rows, text=cell):
 
 
 def user_operations(results):
-    """(what, rows, what 100 % is), in the order in which a user asks."""
-    product = products.long_rows(results, mode="set", matrix="random", way=["auto", "auto_compile"], w=8)
-    encode = pd.concat([codes.rows_of(results, "encode"), product])  # of a code where no product was measured
+    """(what, rows on the GPU, rows on the CPU, what 100 % is), in the order in which a user asks."""
+    cpu = select(products.cpu_rows(results), state="measured", w=8).sort_values("threads", kind="stable")
+    product = products.long_rows(results, mode="set", matrix="random", way=["auto", "auto_compile"])
+    encode = pd.concat([codes.rows_of(results, "encode"), product])  # a product counts where there are both
     for k, m in ((4, 2), (10, 4), (30, 3)):
-        yield f"encode ({k}, {m})", select(encode, w=8, k=k, m=m), f"XORs {k} regions into {m}"
-    long_codes = select(codes.rows_of(results, "decode", "verify", "update"), **CODE)
-    decode = select(long_codes, operation="decode")
-    yield ("decode (10, 4), 4 lost, data and parity", select(decode, lost=4, lost_kind="mixed"),
+        yield (f"encode ({k}, {m})", select(encode, w=8, k=k, m=m), select(cpu, k=k, m=m),
+               f"XORs {k} regions into {m}")
+    rows = select(results.rows(kind="rs", state="measured"), w=8, k=10, m=4)
+    rows, none = rows[rows.region_bytes != codes.SWEEP], cpu.head(0)
+    decode = select(rows, operation="decode")
+    yield ("decode (10, 4), 4 lost, data and parity", select(decode, lost=4, lost_kind="mixed"), none,
            "XORs 10 regions into 4")
-    yield "decode (10, 4), 1 lost", select(decode, lost=1), "XORs 10 regions into 1"
-    yield "verify (10, 4)", select(long_codes, operation="verify"), "reads 14 regions"
-    yield ("update (10, 4) by one changed region", select(long_codes, operation="update"),
+    yield "decode (10, 4), 1 lost", select(decode, lost=1), none, "XORs 10 regions into 1"
+    yield "verify (10, 4)", select(rows, operation="verify"), none, "reads 14 regions"
+    yield ("update (10, 4) by one changed region", select(rows, operation="update"), none,
            "reads 6 regions, writes 4")
     yield ("encode (10, 4), 4,096 stripes of 4 KiB regions in one launch",
-           results.rows(kind="rs", operation="batch_encode", region_bytes=4096, state="measured", **CODE),
-           "XORs 10 regions into 4")
+           select(rows, operation="batch_encode", region_bytes=4096), none, "XORs 10 regions into 4")
 
 
 def products_and_codes(results):
     """Rates of data, also for the README of the project; "" where nothing of it was measured."""
-    cpu = select(products.cpu_rows(results), state="measured", w=8)
-    other = cpu[cpu.implementation == "isa-l"].sort_values("threads")
-    own = cpu[cpu.implementation != "isa-l"][lambda rows: rows.kind == "product"].sort_values("threads")
-    cores = f", {other.threads.max()} threads" if len(other) else ""
-    lines, data = [], 0
-    for what, rows, ceiling in user_operations(results):
-        compiled, run_time = rows[rows["compile"]], rows[~rows["compile"]]
-        shown = re.fullmatch(r"encode \((\d+), (\d+)\)", what)
-        of_shape = dict(zip("km", map(int, shown.groups()))) if shown else dict(k=0)
-        line = {"w = 8": what, "compiling allowed": last(compiled), "run-time matrix": last(run_time),
-                f"ISA-L{cores}": last(select(other, **of_shape), rate_of),
-                "this library on the CPU": last(select(own, **of_shape), rate_of)}
-        if any(text != "-" for text in list(line.values())[1:]):
-            lines.append({**line, "100 % is a kernel that": ceiling})
-        data = max([data, *rows.data_bytes])
-    bus = host.from_pinned(results)
-    for call in lines_of(bus):
+    lines, data, cores = [], 0, 1
+    for what, rows, cpu, ceiling in user_operations(results):
+        isal = select(cpu, implementation="isa-l")
+        data, cores = max([data, *rows.data_bytes]), max([cores, *isal.threads])
+        if len(rows) + len(cpu):
+            lines.append({"w = 8": what, "compiling allowed": last(select(rows, compile=True)),
+                          "run-time matrix": last(select(rows, compile=False)), "ISA-L": last(isal, rate_of),
+                          "this library on the CPU": last(select(cpu, kind="product"), rate_of),
+                          "100 % is a kernel that": ceiling if len(rows) else "-"})
+    for call in lines_of(host.from_pinned(results)):
         lines.append({"w = 8": f"encode (10, 4), {size(call.nominal_bytes)} in pinned host memory",
                       "run-time matrix": f"{rate_of(call)} ({percent(call.data_GBps, call.bound_GBps, 0)})",
                       "100 % is a kernel that": "(none: sends 10 regions, fetches 4 over the bus)"})
-    if not lines:
-        return ""
-    found = pd.DataFrame(lines)
-    if not data and bus.empty:
-        found = found.drop(columns="100 % is a kernel that")
     where = (f", {data / GIB:.0f} GiB of it in the GPU's memory (update: the region that changed), and in "
              "parentheses percent of what memory allows: a plain kernel that only moves as many regions, in the "
              "same run" if data else "")
+    found = pd.DataFrame(lines).rename(columns={"ISA-L": f"ISA-L, {cores} threads"})
     return paragraphs(f"GB/s of data{where}.", markdown(found))
 
 
