@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-OWN_README = ("src", "bench", "tests")  # every folder below these has one
+OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that have one
 LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "rs": 4, "pipeline": 5}
 SOURCE = (".c", ".cu", ".h", ".cuh", ".def")
 METHODS = ["shift", "group", "bytwo_p", "bytwo_b", "table", "log", "split"]
@@ -29,7 +29,7 @@ def folders(tracked):
     for folder in sorted(found):
         if folder not in listed and not folder.startswith("results/"):
             yield f"docs/architecture.md does not list the folder {folder}"
-        if folder.split("/")[0] in OWN_README:
+        if OWN_README.fullmatch(folder):
             names = [os.path.basename(path) for path in tracked if os.path.dirname(path) == folder]
             if "README.md" not in names:
                 yield f"{folder} has no README.md"
