@@ -11,8 +11,9 @@ fi
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# ccache where there is one; nothing needs it.
-if have ccache; then
+# ccache where there is one with something in it: an empty one costs time, and rules out the precompiled
+# header of the tests. Nothing needs it.
+if have ccache && [ -d "$(ccache --get-config cache_dir)/0" ]; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
 fi
 
