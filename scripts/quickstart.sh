@@ -43,7 +43,7 @@ if [ "$goal" = report ]; then
     have python3 || apt_install python3
     export PYTHONPATH="$PWD/$build${PYTHONPATH:+:$PYTHONPATH}"
     python3 -c 'import matplotlib, pandas' 2>/dev/null || pip_install "$build" matplotlib pandas
-    [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/bench.json)
+    [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
     exec python3 bench/report.py "${arguments[@]}"
 fi
 
@@ -113,7 +113,10 @@ echo "${note:-}"
 # ---- run ---------------------------------------------------------------------------------------
 case $goal in
 tool) echo "built: $build/tools/gfk" ;;
-bench) "$build/bench/gfk_bench" --out "$build/bench.json" "${arguments[@]}" ;;
+bench)
+    mkdir -p "$build/results"
+    "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
+    ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
     ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \
         --output-on-failure --output-junit junit.xml "${arguments[@]}"
