@@ -188,7 +188,7 @@ Row cpu_row(const CpuCase &c, const std::string &name, const std::string &id, si
                        "mode", "set", "threads", c.threads, "nominal_bytes", nominal);
     if (c.engine != nullptr) {
         row.facts.set("way", "engine");
-        row.facts.add(engine_facts(c.engine));
+        row.facts.add(engine_facts(c.engine->id));
     } else {
         row.facts.set("implementation", c.other->library);
     }

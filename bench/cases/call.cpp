@@ -149,7 +149,7 @@ void add_product_call_rows(const Options &options, Rows *rows) {
             Row row = call_row("product_host_time/" + engine + "/" + shape_text(c.shape),
                                Fields("kind", "call", "operation", "product", "where", "gpu", "id",
                                       engine, "w", w, "k", c.shape.k, "m", c.shape.m));
-            row.facts.add(engine_facts(gfk_engine_find(engine.c_str())));
+            row.facts.add(engine_facts(engine));
             row.make = [=](const Library &library) {
                 return std::make_unique<ProductCall>(library, c, seed);
             };

@@ -46,9 +46,7 @@ class ProductWork : public MatrixWork {
             fields->set("workspace_bytes", plain_->workspace_bytes);
             return;
         }
-        fields->add(engine_facts(info_.engine));
-        fields->set("table_bytes", (double)info_.table_bytes);
-        fields->set("workspace_bytes", (double)info_.workspace_bytes);
+        fields->add(product_facts(info_));
         fields->set("setup", "create");
         fields->set("setup_us", create_us_);
     }
@@ -131,7 +129,7 @@ Row product_row(const ProductCase &c, uint64_t seed) {
                "matrix", c.matrix == MatrixKind::Random ? "random" : "cauchy", "region_bytes",
                c.region_bytes(), "nominal_bytes", c.data);
     if (c.way == Way::Engine)
-        row.facts.add(engine_facts(gfk_engine_find(c.engine.c_str())));
+        row.facts.add(engine_facts(c.engine));
     row.data_bytes = (double)(c.region_bytes() * c.shape.k);
     row.moved = product_moved(c.shape, c.mode);
     row.passes = c.replays;

@@ -38,7 +38,9 @@ struct ProductCase {
 // with this seed.
 std::vector<uint32_t> matrix_of(const Shape &shape, MatrixKind kind, uint64_t seed);
 
-Fields engine_facts(const gfk_engine_info *engine);            // engine, family, method
+Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
+// What a product resolves to: engine, kernel, bytes of tables and workspace.
+Fields product_facts(const gfk_product_info &info);
 double product_moved(const Shape &shape, gfk_accumulate mode); // bytes of traffic per byte of data
 
 std::vector<ProductCase> product_cases(const Options &options); // on a device

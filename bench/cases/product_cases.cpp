@@ -32,23 +32,37 @@ const std::vector<Grid> kShortMaps = {
     {8, {4, 10, 20, 32}, {1, 2, 4, 8}}, {16, {4, 10, 20}, {2, 4, 8}}, {32, {4, 10, 20}, {2, 4, 8}}};
 const std::vector<size_t> kShortRegions = {64 * kKiB, kMiB};
 
+// The engine or kernel of this id can run here and takes this shape.
+bool takes(const std::string &id, const Shape &shape) {
+    const gfk_field field = field_of(shape.w);
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    gfk_product_info info;
+    desc.engine = id.c_str();
+    desc.compile = true;
+    return gfk_product_query(&field, shape.m, shape.k, &desc, &info) == GFK_STATUS_SUCCESS;
+}
+
 // The engines that can run here and take this shape, on the device.
 template <class Wanted>
 std::vector<std::string> engines(const Shape &shape, Wanted wanted) {
     std::vector<std::string> ids;
-    const gfk_field field = field_of(shape.w);
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const gfk_engine_info *engine = gfk_engine_at(i);
         if (engine->w != shape.w || engine->family == GFK_ENGINE_HOST ||
             engine->family == GFK_ENGINE_ISAL || !wanted(engine))
             continue;
-        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-        gfk_product_info info;
-        desc.engine = engine->id;
-        desc.compile = true;
-        if (gfk_product_query(&field, shape.m, shape.k, &desc, &info) == GFK_STATUS_SUCCESS)
+        if (takes(engine->id, shape))
             ids.push_back(engine->id);
     }
+    return ids;
+}
+
+// Contenders, and kernels that --engine names.
+std::vector<std::string> contenders_and_named(const Shape &shape, const Options &options) {
+    std::vector<std::string> ids = contenders(shape);
+    for (const std::string &id : options.engines)
+        if (id.find('/') != std::string::npos && takes(id, shape))
+            ids.push_back(id);
     return ids;
 }
 
@@ -79,12 +93,13 @@ ProductCase case_of(const Shape &shape, size_t data) {
     return c;
 }
 
-void figures(std::vector<ProductCase> *cases, size_t data) {
+void figures(std::vector<ProductCase> *cases, const Options &options) {
+    const size_t data = options.size_or(3 * kGiB);
     for (const Shape &shape : kShapes) {
         ProductCase c = case_of(shape, data);
         for (MatrixKind matrix : {MatrixKind::Random, MatrixKind::Cauchy}) {
             c.matrix = matrix;
-            add_engines(cases, c, contenders(shape));
+            add_engines(cases, c, contenders_and_named(shape, options));
         }
         c.matrix = MatrixKind::Random;
         add_auto(cases, c);
@@ -125,7 +140,7 @@ std::vector<std::string> contenders(const Shape &shape) {
 std::vector<ProductCase> product_cases(const Options &options) {
     std::vector<ProductCase> cases;
     if (options.is("product"))
-        figures(&cases, options.size_or(3 * kGiB));
+        figures(&cases, options);
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
@@ -135,7 +150,7 @@ std::vector<ProductCase> product_cases(const Options &options) {
         for (const Shape &shape : kSmall)
             for (size_t region : options.sizes.empty() ? kShortRegions : options.sizes) {
                 const ProductCase c = case_of(shape, region * shape.k);
-                add_engines(&cases, c, contenders(shape));
+                add_engines(&cases, c, contenders_and_named(shape, options));
                 add_auto(&cases, c);
             }
     if (options.is("product-map")) {
@@ -184,11 +199,19 @@ std::vector<uint32_t> matrix_of(const Shape &shape, MatrixKind kind, uint64_t se
     return matrix;
 }
 
-Fields engine_facts(const gfk_engine_info *engine) {
+Fields engine_facts(const std::string &id) {
+    const gfk_engine_info *engine = gfk_engine_find(id.substr(0, id.find('/')).c_str());
     Fields f = Fields("engine", engine->id, "family", gfk_engine_family_name(engine->family));
     if (is_perop(engine))
         f.set("method", gfk_method_name(engine->method));
     f.set_true("ablation", engine->labels & GFK_ENGINE_ABLATION);
+    return f;
+}
+
+Fields product_facts(const gfk_product_info &info) {
+    Fields f = engine_facts(info.engine->id);
+    f.set_text("kernel", info.kernel == nullptr ? "" : info.kernel->id);
+    f.add("table_bytes", (double)info.table_bytes, "workspace_bytes", (double)info.workspace_bytes);
     return f;
 }
 

@@ -153,7 +153,7 @@ Row create_row(What what, const std::string &engine, const Shape &shape, MatrixK
     row.facts =
         Fields("kind", "create", "operation", names[(int)what], "where", "gpu", "id", engine, "w",
                shape.w, "k", shape.k, "m", shape.m, "matrix", cauchy ? "cauchy" : "random");
-    row.facts.add(engine_facts(gfk_engine_find(engine.c_str())));
+    row.facts.add(engine_facts(engine));
     if (what == What::FirstCall) {
         row.data_bytes = (double)(kRegion * shape.k);
         row.moved = product_moved(shape, GFK_SET);

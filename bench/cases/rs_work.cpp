@@ -29,8 +29,7 @@ class CodeWork : public MatrixWork {
     }
     void describe(Fields *fields) const override {
         MatrixWork::describe(fields);
-        fields->add(engine_facts(product_.engine));
-        fields->set("table_bytes", (double)product_.table_bytes);
+        fields->add(product_facts(product_));
         fields->set("workspace_bytes", workspace_bytes_);
         fields->set("setup", "create");
         fields->set("setup_us", create_us_);
@@ -292,6 +291,7 @@ class Batch : public CodeWork {
         const gfk_status status =
             library_.gfk_rs_batch_create(&batch_, code_, list.data(), list.size(), nullptr);
         create_us_ = watch.us();
+        product_.kernel = nullptr; // a batch's kernels are its own
         return launched(status);
     }
     void launch(long, cudaStream_t stream) const override {

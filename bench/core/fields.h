@@ -5,18 +5,18 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 struct Value {
-    std::variant<bool, double, std::string, std::vector<std::pair<std::string, double>>> is;
+    enum { Bool, Number, Text } kind;
+    double number = 0; // a Bool's is 0 or 1
+    std::string text = {};
 
-    Value(bool x) : is(x) {}
-    Value(const char *x) : is(std::string(x)) {}
-    Value(std::string x) : is(std::move(x)) {}
-    Value(std::vector<std::pair<std::string, double>> x) : is(std::move(x)) {}
+    Value(bool x) : kind(Bool), number(x) {}
+    Value(const char *x) : kind(Text), text(x) {}
+    Value(const std::string &x) : kind(Text), text(x) {}
     template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-    Value(T x) : is((double)x) {}
+    Value(T x) : kind(Number), number((double)x) {}
 };
 
 class Fields {
@@ -54,9 +54,10 @@ class Fields {
             set(name, value);
     }
     bool has(const std::string &name) const { return find(name) != nullptr; }
-    std::string text(const std::string &name) const { return get<std::string>(name); }
-    double number(const std::string &name) const { return get<double>(name); }
-    bool is(const std::string &name) const { return get<bool>(name); }
+    // "", 0 and false where absent.
+    std::string text(const std::string &name) const { return has(name) ? find(name)->text : ""; }
+    double number(const std::string &name) const { return has(name) ? find(name)->number : 0; }
+    bool is(const std::string &name) const { return number(name) != 0; }
     const std::vector<Field> &all() const { return all_; }
 
   private:
@@ -65,12 +66,6 @@ class Fields {
             if (field.first == name)
                 return &field.second;
         return nullptr;
-    }
-    template <class T>
-    T get(const std::string &name) const { // T() where absent or of another type
-        const Value *value = find(name);
-        const T *known = value == nullptr ? nullptr : std::get_if<T>(&value->is);
-        return known == nullptr ? T() : *known;
     }
     std::vector<Field> all_;
 };

@@ -85,16 +85,17 @@ std::string number_text(double x) {
 }
 
 std::string json(const Value &value) {
-    if (const auto *x = std::get_if<bool>(&value.is))
-        return *x ? "true" : "false";
-    if (const auto *x = std::get_if<double>(&value.is))
-        return number_text(*x);
-    if (const auto *x = std::get_if<std::string>(&value.is))
-        return quoted(*x);
+    return value.kind == Value::Text     ? quoted(value.text)
+           : value.kind == Value::Number ? number_text(value.number)
+           : value.number != 0           ? "true"
+                                         : "false";
+}
+
+std::string json(const std::vector<std::pair<std::string, double>> &variants) {
     std::string all;
-    for (const auto &[name, x] : std::get<3>(value.is))
+    for (const auto &[name, x] : variants)
         all += (all.empty() ? "" : ", ") + quoted(name) + ": " + number_text(x);
-    return "{" + all + "}";
+    return all.empty() ? "" : ",\n      \"variants\": {" + all + "}";
 }
 
 std::string json(const Fields &fields, const char *indent) {
@@ -139,8 +140,7 @@ void write_csv(std::FILE *file) {
     std::vector<std::string> columns = {"row"};
     for (const Result &r : results())
         for (const auto &[name, value] : r.fields.all())
-            if (value.is.index() != 3 &&
-                std::find(columns.begin(), columns.end(), name) == columns.end())
+            if (std::find(columns.begin(), columns.end(), name) == columns.end())
                 columns.push_back(name);
     const auto line = [&](auto cell) {
         for (const std::string &column : columns)
@@ -148,9 +148,9 @@ void write_csv(std::FILE *file) {
         std::fputs("\r\n", file);
     };
     const auto csv = [](const Value &value) {
-        const auto *text = std::get_if<std::string>(&value.is);
-        return text == nullptr ? json(value)
-                               : "\"" + std::regex_replace(*text, std::regex("\""), "\"\"") + "\"";
+        return value.kind == Value::Text
+                   ? "\"" + std::regex_replace(value.text, std::regex("\""), "\"\"") + "\""
+                   : json(value);
     };
     line([](const std::string &column) { return column; });
     for (const Result &r : results()) {
@@ -239,8 +239,9 @@ void Reporter::ReportRuns(const std::vector<Run> &runs) {
     std::fflush(stdout);
     if (file_ == nullptr || csv_)
         return;
-    std::fprintf(file_, "%s\n    {\n%s\n    }", first_ ? "" : ",",
-                 json(fields_of(runs[0], results().back()), "      ").c_str());
+    std::fprintf(file_, "%s\n    {\n%s%s\n    }", first_ ? "" : ",",
+                 json(fields_of(runs[0], results().back()), "      ").c_str(),
+                 json(results().back().variants).c_str());
     std::fflush(file_); // a run that is stopped leaves what it has measured
     first_ = false;
 }

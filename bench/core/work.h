@@ -76,6 +76,7 @@ struct Result {
     enum { Measured, Skipped, Failed } state = Measured;
     double data_bytes = 0, moved = 0;
     Times times;
+    std::vector<std::pair<std::string, double>> variants; // of a ceiling
     double gbps() const { return times.median > 0 ? data_bytes / times.median / 1e3 : 0; }
 };
 const std::vector<Result> &results();               // in the order of measurement
