@@ -62,14 +62,14 @@ def encode_decode(results):
 def operations(results):
     """Everything else, line by line."""
     rows = results.rows(kind="rs", state="measured")
-    rows = rows[(rows.region_bytes != SWEEP) | (rows.stripes > 0)]
+    rows = rows[(rows.region_bytes != SWEEP) | (rows.stripes > 1)]
     usual = rows.k + rows.m <= WIDE
     rows = rows[~usual | ~rows.operation.isin(["encode", "decode"]) | (rows.lost == 1)]
     order = rows.assign(wide=rows.k + rows.m > WIDE)
     rows = rows.loc[order.sort_values(["wide", "stripes", "operation"], kind="stable").index]
 
     def name(row):
-        if row.stripes:
+        if row.stripes > 1:
             what = row.operation.replace("_", " ")
             return f"{what}, {row.stripes:,} stripes of {size(row.region_bytes)} regions"
         return row.operation + (", 1 data region lost" if row.lost == 1 else "")

@@ -99,9 +99,9 @@ def ceilings(results):
         "Plain kernels that only move bytes: the best of many variants, in the same run as what is measured "
         "against it.",
         table(rows, {
-            "kernel": lambda row: f"{row.operation.replace('_', ' ')}{' ' + shape(row) if row.k else ''}",
+            "kernel": lambda row: f"{row.operation.replace('_', ' ')}{' ' + shape(row) if row.k > 1 else ''}",
             "data": lambda row: size(row.data_bytes) if row.data_bytes else "-",
-            "mode": lambda row: row.mode if row.k else "-", "data GB/s": lambda row: rate(row.data_GBps),
+            "mode": lambda row: row.mode if row.k > 1 else "-", "data GB/s": lambda row: rate(row.data_GBps),
             "traffic GB/s": lambda row: rate(row.traffic_GBps), "best variant": "roofline_variant",
             "us": field("time_us_median", 2),
             "spread %": field("spread_percent")}))
