@@ -10,17 +10,14 @@ gfk_status gfk_region_copy_on_device(const gfk_call *call) {
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-#define NO_BATCH(w)                                                                                \
-    gfk_batch_kernel gfk_batch_w##w##_kernel(size_t k, size_t rows, int cc, bool pieces) {         \
-        (void)k;                                                                                   \
-        (void)rows;                                                                                \
-        (void)cc;                                                                                  \
-        (void)pieces;                                                                              \
-        return (gfk_batch_kernel){0};                                                              \
-    }
-NO_BATCH(8)
-NO_BATCH(16)
-NO_BATCH(32)
+gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool pieces) {
+    (void)w;
+    (void)k;
+    (void)rows;
+    (void)cc;
+    (void)pieces;
+    return (gfk_batch_kernel){0};
+}
 
 #define NO_LOCATE(step)                                                                            \
     gfk_status gfk_locate_device_##step(const gfk_locate_call *call) {                             \

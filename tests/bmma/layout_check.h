@@ -4,7 +4,7 @@
 
 #include "support/harness.h"
 
-#include "kernels/product/bmma/bmma_tables.h"
+#include "kernels/product/bmma/operand.h"
 
 using Regions = std::vector<std::vector<uint32_t>>; // words
 

@@ -7,7 +7,7 @@
 #include "layout_check.h"
 #include "mma_emulation.h"
 
-#include "kernels/product/bmma/bmma_layout.h"
+#include "kernels/product/bmma/fragment.h"
 
 using namespace gfk::bmma;
 

@@ -5,7 +5,7 @@
 #include "layout_check.h"
 #include "mma_emulation.h"
 
-#include "kernels/product/bmma/bmma_wgmma_layout.h"
+#include "kernels/product/bmma/fragment_wgmma_w8.h"
 
 using namespace gfk::bmma;
 

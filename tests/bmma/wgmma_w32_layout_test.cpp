@@ -5,7 +5,7 @@
 #include "layout_check.h"
 #include "mma_emulation.h"
 
-#include "kernels/product/bmma/bmma_wgmma_w32_layout.h"
+#include "kernels/product/bmma/fragment_wgmma_w32.h"
 
 using namespace gfk::bmma;
 

@@ -8,7 +8,7 @@
 #include "bmma/mma_emulation.h"
 #include "support/harness.h"
 
-#include "kernels/product/bmma/bmma_tables.h"
+#include "kernels/product/bmma/operand.h"
 #include "kernels/rs/batch_layout.h"
 
 using namespace gfk::batch;
@@ -253,7 +253,7 @@ void check(unsigned w, const gfk_batch_kernel &kernel, Task task, const Choice &
 
 template <class T, int Units, Pack P = Pack::permute>
 void check_bits(size_t k, size_t rows) {
-    const gfk_batch_kernel kernel = {static_cast<size_t>(T::inputs),
+    const gfk_batch_kernel kernel = {"test", static_cast<size_t>(T::inputs),
                                      static_cast<size_t>(T::outputs),
                                      static_cast<size_t>(Units * T::cells),
                                      gfk::bmma::matrix_words<T>,
@@ -276,7 +276,7 @@ void copy_coefficients(uint32_t *to, uint64_t, size_t rows, size_t cols, const u
 template <int W>
 void check_words() {
     for (size_t k : {1, 5, 40}) {
-        const gfk_batch_kernel kernel = {k, 1, 32, coefficient_words, copy_coefficients, nullptr};
+        const gfk_batch_kernel kernel = {"test", k, 1, 32, coefficient_words, copy_coefficients, nullptr};
         check(W, kernel, run_words<W>, {k, 5, 4, 1024, true, Shape::ALIGNED});
         for (Shape shape : {Shape::PHASES, Shape::MISALIGNED, Shape::MIXED})
             check(W, kernel, run_words<W>, {k, 5, 20, 800, false, shape});
@@ -342,7 +342,7 @@ TEST(BatchLayout, Pieces) {
 // The division of find, for every number of tasks that a stripe may have.
 TEST(BatchLayout, Division) {
     Random random;
-    const gfk_batch_kernel kernel = {4, 4, 1, coefficient_words, copy_coefficients, nullptr};
+    const gfk_batch_kernel kernel = {"test", 4, 4, 1, coefficient_words, copy_coefficients, nullptr};
     uint32_t matrix[4] = {1, 2, 3, 4};
     size_t none[5] = {};
     gfk_batch_pattern pattern = {1, none, none, matrix, 0, nullptr};

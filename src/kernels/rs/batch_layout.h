@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/rs/batch/batch.h"
-#include "kernels/product/bmma/bmma_layout.h"
+#include "kernels/product/bmma/fragment.h"
 
 namespace gfk {
 namespace batch {

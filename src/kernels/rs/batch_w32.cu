@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches, w = 32: the kernels by number of inputs. */
-#include "batch.cuh"
+/* The batch kernels of w = 32 on tensor cores. */
+#include "batch_kernel.cuh"
 
-using namespace gfk::batch;
-using gfk::bmma::Pack;
-
-/* Up to 4 * Slots inputs. */
-template <int Slots, int Units, int Blocks, Pack P>
-using Row = Bits<gfk::bmma::Layout<32, 4, Slots>, Units, Blocks, P>;
-
-extern "C" gfk_batch_kernel gfk_batch_w32_kernel(size_t k, size_t, int cc, bool) {
-    return choose<32, Row<1, 2, 9, Pack::permute>, Row<2, 2, 8, Pack::permute>,
-                  Row<3, 2, 6, Pack::permute>, Row<4, 1, 8, Pack::permute>,
-                  Row<6, 1, 6, Pack::permute>, Row<8, 1, 4, Pack::permute>>(k, cc);
-}
+const gfk::batch::Row gfk::batch::batch_w32[] = {
+#define GFK_BATCH_KERNEL(widths, kernel, ...) row_of<32, widths##_##kernel>(#widths "/" #kernel),
+#include "batch_shapes.def"
+};

@@ -18,7 +18,8 @@ struct gfk_rs_batch {
     /* On a device. */
     void *memory; /* the image; NULL: there is nothing to do */
     gfk_batch_job job;
-    gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
+    gfk_status (*launch)(const gfk_batch_job *job, int processors, gfk_stream_t stream);
+    int processors;
     /* On the CPU. */
     gfk_batch_plan plan;     /* without patterns */
     gfk_product_t *products; /* one for each pattern */
@@ -97,27 +98,21 @@ static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
 
 /* ---- on a device ---------------------------------------------------------------------------- */
 
-static gfk_batch_kernel kernel_for(const gfk_rs_info *info, const gfk_batch_plan *plan, int cc) {
-    const bool pieces = gfk_batch_suits_pieces(plan);
+static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int cc) {
     size_t rows = 0;
     for (size_t i = 0; i < plan->pattern_count; i++)
         rows = plan->patterns[i].rows > rows ? plan->patterns[i].rows : rows;
-    switch (info->field.w) {
-    case 8:
-        return gfk_batch_w8_kernel(info->k, rows, cc, pieces);
-    case 16:
-        return gfk_batch_w16_kernel(info->k, rows, cc, pieces);
-    default:
-        return gfk_batch_w32_kernel(info->k, rows, cc, pieces);
-    }
+    return gfk_batch_choose(plan->field.w, plan->k, rows, cc, gfk_batch_suits_pieces(plan));
 }
 
-static gfk_status upload(gfk_rs_batch_t batch, const gfk_rs_info *info) {
+static gfk_status upload(gfk_rs_batch_t batch) {
     int cc = 0;
     gfk_status status = gfk_device_capability(batch->device, &cc);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_processors(batch->device, &batch->processors);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    const gfk_batch_kernel kernel = kernel_for(info, &batch->plan, cc);
+    const gfk_batch_kernel kernel = kernel_for(&batch->plan, cc);
     size_t bytes = 0;
     status = gfk_batch_image_measure(&batch->plan, &kernel, &bytes);
     if (status == GFK_STATUS_SUCCESS)
@@ -135,12 +130,12 @@ static gfk_status upload(gfk_rs_batch_t batch, const gfk_rs_info *info) {
     return status;
 }
 
-static gfk_status make_on_device(gfk_rs_batch_t batch, const gfk_rs_info *info) {
+static gfk_status make_on_device(gfk_rs_batch_t batch) {
     int previous;
     gfk_status status = gfk_device_enter(batch->device, &previous);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    status = upload(batch, info);
+    status = upload(batch);
     return gfk_device_leave(previous, status);
 }
 
@@ -198,7 +193,7 @@ static gfk_status make_batch(gfk_rs_batch_t *batch, gfk_rs_t code, builder *b) {
                                   .addresses = b->addresses};
     gfk_status status = GFK_STATUS_SUCCESS;
     if (b->stripe_count != 0)
-        status = made->device >= 0 ? make_on_device(made, &code->info) : make_on_host(made, code);
+        status = made->device >= 0 ? make_on_device(made) : make_on_host(made, code);
     /* The loop on the CPU needs these as long as the batch lives. */
     made->plan.patterns = NULL;
     if (made->device >= 0) {
@@ -252,7 +247,7 @@ gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
     const gfk_status status = gfk_device_require_current(batch->device);
     if (status != GFK_STATUS_SUCCESS || batch->memory == NULL)
         return status;
-    return batch->launch(&batch->job, stream);
+    return batch->launch(&batch->job, batch->processors, stream);
 }
 
 void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {

@@ -76,24 +76,24 @@ typedef struct gfk_batch_job {
     uint32_t record_bytes;
     uint32_t cols;       /* k */
     uint32_t polynomial; /* its lower 32 bits */
+    uint32_t w;
 } gfk_batch_job;
 
-/* A kernel, and what it wants to find in the image. */
+/* A compiled kernel (src/kernels/rs/batch_shapes.def), and what it wants to find in the image. */
 typedef struct gfk_batch_kernel {
+    const char *id;
     size_t inputs;     /* in a record, k or more; those beyond k repeat others */
     size_t outputs;    /* in a record, a multiple of this */
     size_t task_cells; /* cells of a task */
     size_t (*matrix_words)(size_t rows, size_t cols);
     void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *coefficients);
-    gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
+    gfk_status (*launch)(const gfk_batch_job *job, int processors, gfk_stream_t stream);
 } gfk_batch_kernel;
 
 /* The kernel for k inputs and up to `rows` outputs on the present device, of compute capability cc
- * (10 * major + minor). pieces: only for stripes that suit them. */
-gfk_batch_kernel gfk_batch_w8_kernel(size_t k, size_t rows, int cc, bool pieces);
-gfk_batch_kernel gfk_batch_w16_kernel(size_t k, size_t rows, int cc, bool pieces);
-gfk_batch_kernel gfk_batch_w32_kernel(size_t k, size_t rows, int cc, bool pieces);
+ * (10 * major + minor). pieces: the stripes suit kernels whose tasks are pieces. */
+gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool pieces);
 
 typedef struct gfk_batch_image {
     unsigned char *data; /* owned */

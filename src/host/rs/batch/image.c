@@ -182,6 +182,7 @@ gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_ker
         .tasks = l.tasks,
         .record_bytes = (uint32_t)l.record_bytes,
         .cols = (uint32_t)plan->k,
-        .polynomial = (uint32_t)plan->field.polynomial};
+        .polynomial = (uint32_t)plan->field.polynomial,
+        .w = plan->field.w};
     return GFK_STATUS_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The wide kernel of the BMMA engine on warpgroup MMAs. bmma_wgmma_layout.h says who holds what.
+/* The wide kernel of the BMMA engine on warpgroup MMAs. fragment_wgmma_w8.h says who holds what.
  *
  * One persistent block per multiprocessor, with the matrix operand of all its outputs in shared
  * memory. A warpgroup keeps all inputs of its unit in registers and goes through the tiles of
@@ -7,35 +7,30 @@
  * others keep the tensor cores busy while one takes parities. */
 #pragma once
 
-#include "bmma.cuh"
-#include "bmma_wgmma_layout.h"
 #include "kernels/common/copy_async.cuh"
+#include "problem.cuh"
 #include "wgmma.cuh"
 
 namespace gfk {
 namespace bmma {
 
-/* Its choices. Reads: outputs. */
-template <class Layout_, int Warpgroups, bool Reads>
-struct Grouped {
-    using T = Layout_;
-    static constexpr bool reads = Reads;
-    static constexpr int warpgroups = Warpgroups, threads = 128 * Warpgroups;
-
-    /* Shared memory: the tiles, a unit of every warpgroup, the addresses of inputs and outputs. In
-     * a unit the inputs of a lane that shares a cell are one behind the other, and those of the
-     * next such lane begin 32 bytes further modulo 128: what lanes load at once is in different
-     * banks. */
+/* Shared memory: the tiles, a unit of every warpgroup, the addresses of inputs and outputs. In a
+ * unit the inputs of a lane that shares a cell are one behind the other, and those of the next such
+ * lane begin 32 bytes further modulo 128: what lanes load at once is in different banks. */
+template <class K>
+struct UnitStage {
+    using T = typename K::T;
     static constexpr unsigned share_bytes = T::slots * T::unit_bytes + 32;
-    static constexpr unsigned stage_bytes = T::lanes * share_bytes;
-    static constexpr size_t fixed_bytes = warpgroups * (size_t)stage_bytes + 8 * T::inputs;
-    /* Of a launch. */
-    static constexpr size_t most_tiles(size_t bytes) {
-        const size_t fit = (bytes - fixed_bytes) / (T::tile_bytes + 8 * T::tile_outputs);
-        return fit < wide_outputs / T::tile_outputs ? fit : wide_outputs / T::tile_outputs;
-    }
-    static constexpr size_t shared_bytes(size_t tiles) {
+    static constexpr unsigned bytes = T::lanes * share_bytes;
+    static constexpr size_t fixed_bytes = K::warpgroups * (size_t)bytes + 8 * T::inputs;
+    static constexpr size_t bytes_of_tiles(size_t tiles) {
         return fixed_bytes + tiles * (T::tile_bytes + 8 * T::tile_outputs);
+    }
+    /* Of a launch. */
+    static constexpr size_t most_tiles() {
+        const size_t fit = (most_shared - fixed_bytes) / (T::tile_bytes + 8 * T::tile_outputs);
+        const size_t most = ManyJob::most_outputs / T::tile_outputs;
+        return fit < most ? fit : most;
     }
 };
 
@@ -62,7 +57,7 @@ __device__ inline void fetch(const Place &place, unsigned inputs, uint64_t at, u
         return;
 #pragma unroll 4
     for (unsigned i = threadIdx.x % 128 / parts; i < inputs; i += 128 / parts)
-        copy_16(place.stage + i % T::lanes * K::share_bytes + i / T::lanes * T::unit_bytes + part,
+        copy_16(place.stage + i % T::lanes * UnitStage<K>::share_bytes + i / T::lanes * T::unit_bytes + part,
                 shared_pointer(place.ins + 8 * i) + at + part);
 }
 
@@ -74,7 +69,7 @@ __device__ inline void take(const Place &place, unsigned mine,
     using T = typename K::T;
     copies_wait();
     meet(place.warpgroup);
-    const uint32_t from = place.stage + threadIdx.x % T::lanes * K::share_bytes + mine;
+    const uint32_t from = place.stage + threadIdx.x % T::lanes * UnitStage<K>::share_bytes + mine;
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         load_shared(from + s * T::unit_bytes, x[s]);
@@ -140,7 +135,7 @@ __device__ inline void put(const Epilogue &epilogue, uint8_t *p, uint64_t offset
 }
 
 template <class K>
-__global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__ WideJob job) {
+__global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constant__ ManyJob job) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.partial_head + job.partial_tail)
@@ -153,8 +148,8 @@ __global__ __launch_bounds__(K::threads, 1) void grouped(const __grid_constant__
     const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     Place place;
     place.warpgroup = warp / 4;
-    place.stage = stages + place.warpgroup * K::stage_bytes;
-    place.ins = stages + K::warpgroups * K::stage_bytes;
+    place.stage = stages + place.warpgroup * UnitStage<K>::bytes;
+    place.ins = stages + K::warpgroups * UnitStage<K>::bytes;
     place.outs = place.ins + 8 * T::inputs;
     for (unsigned i = threadIdx.x; i < job.cols; i += K::threads)
         store_pointer(place.ins + 8 * i, job.in[i]);

@@ -10,8 +10,10 @@
  * warps. */
 #pragma once
 
-#include "batch.cuh"
-#include "kernels/common/copy_async.cuh"
+#include "batch_layout.h"
+#include "batch_shapes.cuh"
+#include "kernels/product/bmma/fragment.cuh"
+#include "kernels/common/copy_bulk.cuh"
 
 namespace gfk {
 namespace batch {
@@ -19,19 +21,6 @@ namespace batch {
 __device__ inline uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
-
-/* A kernel's choices. Groups: of outputs, all there are. Inputs: the most there are. Warps: that
- * compute. Stages: pieces in shared memory. */
-template <class Layout_, int Groups, int Inputs, int Warps, int Stages, bmma::Pack P>
-struct Staged {
-    using T = Layout_;
-    static_assert(T::w != 32 && !T::three && Inputs <= 30, "");
-    static_assert(Inputs <= T::inputs && Inputs > T::inputs - T::lanes, "");
-    static constexpr int groups = Groups, inputs = Inputs, warps = Warps, stages = Stages;
-    static constexpr int threads = 32 * (Warps + 1);
-    static constexpr unsigned cells = GFK_BATCH_PIECE, units = cells / T::cells; /* of a piece */
-    static constexpr bmma::Pack pack = P;
-};
 
 /* A piece in shared memory. Lanes that share a cell read it in several regions at once, so regions
  * begin in different banks. */
@@ -96,7 +85,7 @@ __device__ inline void copy_pieces(const gfk_batch_job &job, unsigned lane, Stag
 }
 
 template <class K>
-__global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ gfk_batch_job job) {
+__global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gfk_batch_job job) {
 #if __CUDA_ARCH__ >= 900 /* runs_staged asks whether it is */
     using T = typename K::T;
     extern __shared__ __align__(128) unsigned char bytes[];
@@ -137,10 +126,7 @@ __global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ 
         for (int j = 0; j < K::groups; j++) {
             out[j] = (uint8_t *)piece.out[j * T::outputs + share] + 16 * (uint64_t)cell;
             __builtin_assume(__isGlobal(out[j]));
-#pragma unroll
-            for (int pair = 0; pair < T::pairs; pair++)
-                bmma::load_pair<T, true>(piece.matrix + j * (T::group_registers * 32), pair, lane,
-                                         b[j][pair]);
+            bmma::load_group<T, true>(piece.matrix + j * (T::group_registers * 32), lane, b[j]);
         }
         bmma::arrange<T>(x, a[0]);
         __syncwarp();
@@ -150,56 +136,13 @@ __global__ __launch_bounds__(K::threads, 1) void staged(const __grid_constant__ 
         for (int j = 0; j < K::groups; j++) {
             if (j * T::outputs >= rows)
                 break;
-            uint32_t words[T::words];
+            uint32_t words[1][T::words];
             bmma::multiply_group<T, K::pack>(a, b[j], words);
             if (mine && j * T::outputs + share < rows)
-                *(uint4 *)out[j] = make_uint4(words[0], words[1], words[2], words[3]);
+                *(uint4 *)out[j] = make_uint4(words[0][0], words[0][1], words[0][2], words[0][3]);
         }
     }
 #endif
-}
-
-/* ---- the host's side ---------------------------------------------------------------------------
- */
-
-template <class K>
-gfk_status launch_staged(const gfk_batch_job *job, gfk_stream_t stream) {
-    int device = 0, processors = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        return status_of(error);
-    const uint64_t blocks = job->tasks < (uint32_t)processors ? job->tasks : (uint32_t)processors;
-    return launch(staged<K>, blocks, K::threads, sizeof(Stages<K>), stream, *job);
-}
-
-/* Does the present device run this kernel? A library without code for compute capability 9.0 has an
- * empty one, which the driver may have compiled. */
-template <class K>
-bool runs_staged() {
-    cudaFuncAttributes attributes;
-    cudaError_t error = cudaFuncGetAttributes(&attributes, staged<K>);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(staged<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)sizeof(Stages<K>));
-    return status_of(error) == GFK_STATUS_SUCCESS && attributes.ptxVersion >= 90;
-}
-
-/* The first of the kernels, in order of inputs, that takes k of them and up to `rows` outputs; else
- * `otherwise`. */
-template <class K, class... More>
-gfk_batch_kernel choose_staged(size_t k, size_t rows, gfk_batch_kernel otherwise) {
-    using T = typename K::T;
-    static_assert(T::counts_fit_bytes || K::pack == bmma::Pack::permute, "");
-    static_assert(sizeof(Stages<K>) <= 227 * 1024, "");
-    if (k <= (size_t)K::inputs && rows <= (size_t)(K::groups * T::outputs) && runs_staged<K>())
-        return {(size_t)T::inputs,     (size_t)T::outputs,    K::cells,
-                bmma::matrix_words<T>, bmma::build_matrix<T>, launch_staged<K>};
-    if constexpr (sizeof...(More) != 0)
-        return choose_staged<More...>(k, rows, otherwise);
-    else
-        return otherwise;
 }
 
 } // namespace batch

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a region product of w = 32 becomes binary matrix products of a warpgroup: bmma_layout.h and
- * bmma_wgmma_layout.h for four outputs.
+/* How a region product of w = 32 becomes binary matrix products of a warpgroup: fragment.h and
+ * fragment_wgmma_w8.h for four outputs.
  *
  * - A warp's unit is 8 cells, as for mma.sync: lane 4g + q takes cell g of the inputs q, 4 + q, ...
  *   Two of its words are rows g and g + 8, and the other two again.
@@ -10,10 +10,10 @@
  * - The columns come in two parts, an instruction each, so that the counts of one take few
  *   registers.
  * - The order of a lane's columns is free: it is the one in which counts are packed. */
-#ifndef GFK_KERNELS_BMMA_WGMMA_W32_LAYOUT_H
-#define GFK_KERNELS_BMMA_WGMMA_W32_LAYOUT_H
+#ifndef GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W32_H
+#define GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W32_H
 
-#include "bmma_wgmma_layout.h"
+#include "fragment_wgmma_w8.h"
 
 namespace gfk {
 namespace bmma {

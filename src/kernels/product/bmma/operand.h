@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix operand of the BMMA engines, built on the host from the coefficients. */
-#ifndef GFK_KERNELS_BMMA_TABLES_H
-#define GFK_KERNELS_BMMA_TABLES_H
+#ifndef GFK_KERNELS_BMMA_OPERAND_H
+#define GFK_KERNELS_BMMA_OPERAND_H
 
 #include <string.h>
 
-#include "bmma_layout.h"
+#include "fragment.h"
 #include "host/base/poly.h"
 
 namespace gfk {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of the BMMA engine of w = 32 on warpgroup MMAs. bmma_wgmma_w32_layout.h says who holds
+/* The kernel of the BMMA engine of w = 32 on warpgroup MMAs. fragment_wgmma_w32.h says who holds
  * what.
  *
  * One persistent block per multiprocessor, with the matrix operand in shared memory. A warp of its
@@ -7,23 +7,12 @@
  * enough is on its way, whatever the warpgroups do, and takes none of their registers. */
 #pragma once
 
-#include "bmma.cuh"
-#include "bmma_wgmma_w32_layout.h"
-#include "kernels/common/copy_async.cuh"
+#include "kernels/common/copy_bulk.cuh"
+#include "problem.cuh"
 #include "wgmma.cuh"
 
 namespace gfk {
 namespace bmma {
-
-/* Its choices. */
-template <class Layout_, int Warpgroups>
-struct Words {
-    using T = Layout_;
-    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
-    /* A run: what a stage has of an input. They begin in different banks. */
-    static constexpr unsigned run_bytes = warps * T::warp_bytes, run_stride = run_bytes + 64;
-    static constexpr unsigned table_bytes = 4 * T::group_registers * 32;
-};
 
 /* Shared memory: the matrix operand, a pair of barriers for each stage, stages. */
 struct Ring {
@@ -98,12 +87,12 @@ __device__ inline void multiply_stage(const uint32_t (&runs)[T::slots], uint64_t
 }
 
 template <class K>
-__global__ __launch_bounds__(K::threads, 1) void words(const __grid_constant__ NarrowJob job,
+__global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constant__ FewJob job,
                                                        const Ring ring) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.partial_head + job.partial_tail)
-        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.cut_head + job.cut_tail)
+        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     extern __shared__ __align__(128) uint4 table[];
     for (unsigned i = threadIdx.x; i < K::table_bytes / 16; i += K::threads)
@@ -162,7 +151,7 @@ __global__ __launch_bounds__(K::threads, 1) void words(const __grid_constant__ N
         });
         const uint64_t cell = at + mine;
         if (share < job.rows && cell < end)
-            job.epilogue.store<true, true>(job.out[share] + cell, y, cell - job.phase);
+            store_words<true, true>(job.out[share] + cell, y, job.sink, cell - job.phase);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a wide region product of w = 8 becomes binary matrix products of a warpgroup,
- * wgmma.m64nNk256 (AND, popcount): bmma_layout.h for the larger shape.
+ * wgmma.m64nNk256 (AND, popcount): fragment.h for the larger shape.
  *
  * The fragments are those of mma.m16n8k256, so lanes hold what they hold there: warp w of the four
  * has 16 of the 64 rows, a lane receives columns 2q and 2q + 1 of every eight, and four eights make
@@ -12,10 +12,10 @@
  * - One instruction takes several groups, a tile; the last tile may be in part without outputs.
  * - Lanes of a warp that share a cell have 4, 8 or 16 bytes of every input, as many inputs leave
  *   room for in registers. */
-#ifndef GFK_KERNELS_BMMA_WGMMA_LAYOUT_H
-#define GFK_KERNELS_BMMA_WGMMA_LAYOUT_H
+#ifndef GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W8_H
+#define GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W8_H
 
-#include "bmma_layout.h"
+#include "fragment.h"
 
 namespace gfk {
 namespace bmma {

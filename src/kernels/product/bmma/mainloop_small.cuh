@@ -12,43 +12,30 @@
  * All inputs in one pass, aligned regions only. */
 #pragma once
 
-#include "bmma.cuh"
+#include "fragment.cuh"
+#include "problem.cuh"
 
 namespace gfk {
 namespace bmma {
 
-/* Groups: of outputs, of a warp. Split: warps that share a unit. Units: of a warp. */
-template <class Layout_, int Groups, int Split, int Units, int Threads, int Blocks, Pack P>
-struct Brief {
-    using T = Layout_;
-    static constexpr int groups = Groups, split = Split, units = Units;
-    static constexpr int threads = Threads, blocks = Blocks;
-    static constexpr Pack pack = P;
-    static constexpr unsigned cell_bytes = 4 * T::cell_words;
-    static constexpr unsigned unit_bytes = T::cells * cell_bytes;
-    /* The most inputs whose counts the packing bears. */
-    static constexpr int inputs =
-        P == Pack::permute || T::counts_fit_bytes ? T::inputs : 255 / T::w;
-};
+constexpr size_t small_inputs = 32, small_outputs = 4;
 
-constexpr size_t brief_inputs = 32, brief_outputs = 4;
-
-struct BriefHead {
+struct SmallHead {
     uint8_t *base;          /* the first whole cell of the region that distances are from */
     const uint32_t *matrix; /* the layout's table */
     uint32_t end;           /* of the whole cells, in bytes from the first */
     uint32_t outputs;
     uint8_t reads, cut; /* are outputs read; are there cut cells */
     /* Distances in cells. Missing inputs repeat one. */
-    uint32_t to_out[brief_outputs], to_in[brief_inputs];
+    uint32_t to_out[small_outputs], to_in[small_inputs];
 };
 
-struct BriefJob : BriefHead, Extent {
+struct SmallJob : SmallHead, Walk {
     const uint32_t *coefficients; /* for the cut cells: rows * cols */
 };
 
 /* The cut cells, by the same distances. */
-struct BriefEnds : Extent {
+struct SmallEnds : Walk {
     template <class Byte>
     struct Regions {
         Byte *base;
@@ -59,8 +46,8 @@ struct BriefEnds : Extent {
     Regions<uint8_t> out;
     const uint32_t *coefficients;
 
-    __device__ explicit BriefEnds(const BriefJob &job)
-        : Extent(job), in{job.base - 16 * job.first, job.to_in},
+    __device__ explicit SmallEnds(const SmallJob &job)
+        : Walk(job), in{job.base - 16 * job.first, job.to_in},
           out{job.base - 16 * job.first, job.to_out}, coefficients(job.coefficients) {}
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return coefficients[(uint64_t)j * cols + i];
@@ -69,7 +56,7 @@ struct BriefEnds : Extent {
 
 template <class K>
 __global__ __launch_bounds__(K::threads,
-                             K::blocks) void brief(const __grid_constant__ BriefJob job) {
+                             K::blocks) void small(const __grid_constant__ SmallJob job) {
     using T = typename K::T;
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned thread = blockIdx.x * K::threads + threadIdx.x, warp = thread / 32;
@@ -84,32 +71,21 @@ __global__ __launch_bounds__(K::threads,
             /* Beyond the last whole cell a lane loads that one again, and does not store. */
 #pragma unroll
             for (int u = 0; u < K::units; u++)
-                load_vector<true, Load::early>(
-                    in + min(at + u * K::unit_bytes, job.end - K::cell_bytes), x[u][s]);
+                load_early(in + min(at + u * K::unit_bytes, job.end - K::cell_bytes), x[u][s]);
         }
         uint32_t b[K::groups][T::pairs][T::pair_registers];
 #pragma unroll
         for (int j = 0; j < K::groups; j++)
-#pragma unroll
-            for (int pair = 0; pair < T::pairs; pair++)
-                load_pair<T>(job.matrix + (first_group + j) * (T::group_registers * 32), pair, lane,
-                             b[j][pair]);
+            load_group<T>(job.matrix + (first_group + j) * (T::group_registers * 32), lane, b[j]);
 #pragma unroll
         for (int u = 0; u < K::units; u++) {
             uint32_t a[1][T::symbols][T::steps];
             arrange<T>(x[u], a[0]);
 #pragma unroll
             for (int j = 0; j < K::groups; j++) {
-                uint32_t words[T::words] = {};
-#pragma unroll
-                for (int word = 0; word < T::words; word++)
-#pragma unroll
-                    for (int pair = 0; pair < T::pairs; pair++) {
-                        uint32_t c[1][1][2][4];
-                        count<T>(a, b[j][pair], word, c);
-                        words[word] = merge<T, K::pack>(words[word], c[0][0], pair);
-                    }
-                exchange<T>(words, lane);
+                uint32_t words[1][T::words];
+                multiply_group<T, K::pack>(a, b[j], words);
+                exchange<T>(words[0], lane);
                 const unsigned output = (first_group + j) * T::outputs + T::lane_output((int)lane);
                 const unsigned cell = at + u * K::unit_bytes;
                 if (output >= job.outputs || cell >= job.end)
@@ -117,14 +93,14 @@ __global__ __launch_bounds__(K::threads,
                 const unsigned to = cell + 4 * T::lane_word((int)lane);
                 uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
                 if (job.reads)
-                    job.epilogue.store<true, true>(out, words, 16 * job.first + to - job.phase);
+                    store_words<true, true>(out, words[0], job.sink, 16 * job.first + to - job.phase);
                 else
-                    job.epilogue.store<true, false>(out, words, 0);
+                    store_words<true, false>(out, words[0], job.sink, 0);
             }
         }
     }
     if (job.cut)
-        multiply_partial<T::w>(BriefEnds(job), thread, gridDim.x * K::threads);
+        cut_cells<T::w>(SmallEnds(job), thread, gridDim.x * K::threads);
 }
 
 } // namespace bmma

@@ -22,8 +22,8 @@
  *
  * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
  * against an emulated MMA. */
-#ifndef GFK_KERNELS_BMMA_LAYOUT_H
-#define GFK_KERNELS_BMMA_LAYOUT_H
+#ifndef GFK_KERNELS_BMMA_FRAGMENT_H
+#define GFK_KERNELS_BMMA_FRAGMENT_H
 
 #include <stddef.h>
 #include <stdint.h>

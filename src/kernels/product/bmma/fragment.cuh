@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a warp does with fragments of mma.sync. fragment.h says who holds what. */
+#pragma once
+
+#include "fragment.h"
+#include "kernels/common/word.cuh"
+
+namespace gfk {
+namespace bmma {
+
+/* D = A * B + D with k = 128: popcount of the AND of bit rows and bit columns. */
+__device__ inline void mma(uint32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t b0) {
+    asm volatile("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc "
+                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                 : "r"(a0), "r"(a1), "r"(b0));
+}
+/* The same with k = 256. */
+__device__ inline void mma(uint32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
+                           uint32_t b0, uint32_t b1) {
+    asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+/* The counts of one bit pair for N output words of U units. b[tile * steps + step]. The MMAs of
+ * different chains alternate: one that adds to the one just before would wait for it. */
+template <class T, int U, int N>
+__device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
+                             const uint32_t (&b)[T::pair_registers], int word,
+                             uint32_t (&c)[U][N][2][4]) {
+#pragma unroll
+    for (int s = 0; s < T::steps; s += 2)
+#pragma unroll
+        for (int u = 0; u < U; u++)
+#pragma unroll
+            for (int n = 0; n < N; n++)
+#pragma unroll
+                for (int chain = 0; chain < 2; chain++) {
+                    const int at = first_symbol<T>(word + n, chain);
+                    const uint32_t(&p)[T::steps] = a[u][at], (&q)[T::steps] = a[u][at + 1];
+                    const uint32_t *m = &b[tile_of<T>(chain) * T::steps];
+                    if (s == 0)
+#pragma unroll
+                        for (int i = 0; i < 4; i++)
+                            c[u][n][chain][i] = 0;
+                    if (s + 1 < T::steps)
+                        mma(c[u][n][chain], p[s], q[s], p[s + 1], q[s + 1], m[s], m[s + 1]);
+                    else
+                        mma(c[u][n][chain], p[s], q[s], m[s]);
+                }
+}
+
+/* Words that no one writes, in global or in shared memory. */
+template <bool Shared, class V>
+__device__ inline V read_only(const V *p) {
+    if constexpr (Shared)
+        return *p;
+    else
+        return __ldg(p);
+}
+
+/* The matrix operand of one bit pair, from a group's table. */
+template <class T, bool Shared = false>
+__device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
+                                 uint32_t (&b)[T::pair_registers]) {
+#pragma unroll
+    for (int r = 0; r < T::pair_registers; r += T::vector) {
+        const uint32_t *p = group + T::index(pair, r, 0) + lane * T::vector;
+        if constexpr (T::vector == 4) {
+            const uint4 v = read_only<Shared>((const uint4 *)p);
+            b[r] = v.x;
+            b[r + 1] = v.y;
+            b[r + 2] = v.z;
+            b[r + 3] = v.w;
+        } else if constexpr (T::vector == 2) {
+            const uint2 v = read_only<Shared>((const uint2 *)p);
+            b[r] = v.x;
+            b[r + 1] = v.y;
+        } else {
+            b[r] = read_only<Shared>(p);
+        }
+    }
+}
+
+/* What a lane has of one group for U units; the group's matrix operand is in registers. */
+template <class T, Pack P, int U>
+__device__ inline void multiply_group(const uint32_t (&a)[U][T::symbols][T::steps],
+                                      const uint32_t (&b)[T::pairs][T::pair_registers],
+                                      uint32_t (&words)[U][T::words]) {
+#pragma unroll
+    for (int word = 0; word < T::words; word++)
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            words[u][word] = 0;
+#pragma unroll
+    for (int word = 0; word < T::words; word++)
+#pragma unroll
+        for (int pair = 0; pair < T::pairs; pair++) {
+            uint32_t c[U][1][2][4];
+            count<T>(a, b[pair], word, c);
+#pragma unroll
+            for (int u = 0; u < U; u++)
+                words[u][word] = merge<T, P>(words[u][word], c[u][0], pair);
+        }
+}
+
+/* What a lane has of a group becomes words of regions. */
+template <class T>
+__device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
+    if constexpr (T::w == 32) {
+#pragma unroll
+        for (int round = 0; round < 2; round++) {
+            const uint32_t received = __shfl_xor_sync(0xffffffff, words[0], 1 << round);
+            words[0] = prmt(words[0], received, exchange_selector(round, (int)lane));
+        }
+    }
+    if constexpr (T::three) {
+#pragma unroll
+        for (int word = 0; word < T::words; word++)
+            words[word] = join_last_pair(
+                words[word], __shfl_sync(0xffffffff, words[word], (int)(lane | 3)), (int)lane);
+    }
+}
+
+/* The matrix operands of a group, from its table. */
+template <class T, bool Shared = false>
+__device__ inline void load_group(const uint32_t *group, unsigned lane,
+                                  uint32_t (&b)[T::pairs][T::pair_registers]) {
+#pragma unroll
+    for (int pair = 0; pair < T::pairs; pair++)
+        load_pair<T, Shared>(group, pair, lane, b[pair]);
+}
+
+} // namespace bmma
+} // namespace gfk

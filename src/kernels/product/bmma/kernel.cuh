@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the host knows of a compiled BMMA kernel: the other half of a row of shapes.def. */
+#pragma once
+
+#include "kernels/product/cells.cuh"
+#include "shapes.cuh"
+
+namespace gfk {
+namespace bmma {
+
+/* A run of a product by one kernel. */
+struct Run {
+    const gfk_product_call *call;
+    const Cells &cells;
+    const uint32_t *matrix;       /* the kernel's matrix operand */
+    const uint32_t *coefficients; /* all of them */
+};
+
+struct Kernel {
+    bool reads;    /* does it add to outputs, and compare them? */
+    size_t shared; /* bytes that a block needs */
+    /* The matrix operand of a product, in 32-bit words. */
+    size_t (*words)(size_t rows, size_t cols);
+    void (*build)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
+                  const uint32_t *matrix);
+    gfk_status (*prepare)(); /* at create, on the product's device; NULL: nothing */
+    /* NOT_SUPPORTED, with nothing launched, if the kernel does not take these regions. */
+    gfk_status (*run)(const Run &run);
+};
+
+/* The rows of shapes.def by the files that compile them. A kernel of another file, or of none in
+ * this build, has no `run`. */
+extern const Kernel mma_w8[], mma_w16[], mma_w32[], wgmma_w8[], wgmma_w32[];
+
+/* What a file defines for itself: of the policies that it compiles, what the host knows. */
+template <class K>
+constexpr Kernel kernel_of();
+
+/* The row of policy K in the list of a file. */
+template <Fragment Instruction, int W, class K>
+constexpr Kernel row_of() {
+    if constexpr (K::fragment == Instruction && K::T::w == W)
+        return kernel_of<K>();
+    else
+        return {};
+}
+
+} // namespace bmma
+} // namespace gfk

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mainloops whose lanes load their data from memory themselves.
+ *
+ * registers: all inputs in one pass, all outputs in a few groups, whose matrix operands stay in
+ * registers. Aligned regions only.
+ * streamed: any shape; a warp keeps a pass of inputs in registers and goes through all groups of
+ * outputs, whose matrix operands come through L1, or from shared memory if all fit. Further passes
+ * add to the outputs. */
+#pragma once
+
+#include <type_traits>
+
+#include "fragment.cuh"
+#include "problem.cuh"
+
+namespace gfk {
+namespace bmma {
+
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void registers(const __grid_constant__ FewJob job) {
+    using T = typename K::T;
+    constexpr unsigned unit_bytes = 16 * T::cells;
+    const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
+    const unsigned mine = lane / T::lanes * 16;
+    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (job.cut_head + job.cut_tail)
+        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * unit_bytes;
+    uint64_t at = 16 * job.first + thread / 32 * unit_bytes; /* of the warp's unit */
+    if (at >= end)
+        return;
+
+    const uint8_t *in[T::slots];
+#pragma unroll
+    for (int s = 0; s < T::slots; s++)
+        in[s] = job.in[s * T::lanes + share];
+    /* Beyond the last whole cell a lane loads that one again, and does not store. */
+    auto load = [&](uint64_t unit, uint32_t(&x)[T::slots][4]) {
+        const uint64_t cell = unit + mine < end ? unit + mine : end - 16;
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            load_whole<true>(in[s] + cell, x[s]);
+    };
+    uint32_t x[T::slots][4];
+    load(at, x);
+    uint32_t b[K::groups][T::pairs][T::pair_registers];
+#pragma unroll
+    for (int j = 0; j < K::groups; j++)
+        load_group<T>(job.matrix + j * (T::group_registers * 32), lane, b[j]);
+
+    for (;;) {
+        uint32_t a[1][T::symbols][T::steps];
+        arrange<T>(x, a[0]);
+        if (K::schedule == Schedule::persistent_prefetch && at + stride < end)
+            load(at + stride, x);
+#pragma unroll
+        for (int j = 0; j < K::groups; j++) {
+            uint32_t words[1][T::words];
+            multiply_group<T, K::pack>(a, b[j], words);
+            exchange<T>(words[0], lane);
+            const unsigned output = T::w == 32 ? j : j * T::outputs + share;
+            if (output < job.rows && at + mine < end) {
+                const uint64_t cell = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
+                store_words<true, true>(job.out[output] + cell, words[0], job.sink, cell - job.phase);
+            }
+        }
+        at += stride;
+        if (K::schedule == Schedule::one_tile || at >= end)
+            return;
+        if (K::schedule == Schedule::persistent)
+            load(at, x);
+    }
+}
+
+/* Unaligned regions, and checks by several passes, are rare: one launch takes more of them. */
+template <class K>
+using StreamedJob = std::conditional_t<K::aligned, ManyJob, UnalignedJob>;
+
+/* The data operand of a warp's units and one pass. */
+template <class K, class J>
+__device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned pass, unsigned lane,
+                              uint32_t (&a)[K::units][K::T::symbols][K::T::steps]) {
+    using T = typename K::T;
+#pragma unroll
+    for (int u = 0; u < K::units; u++) {
+        uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
+        cell = cell < end ? cell : end - 16;
+        uint32_t x[T::slots][4];
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            load_whole<K::aligned, T::w == 32 ? Load::halves : Load::once>(
+                job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + cell, x[s]);
+        arrange<T>(x, a[u]);
+    }
+}
+
+/* Adds one pass of inputs to the words of one group. b[0] holds the group's first bit pair, and in
+ * the end the first one of `following`: operands are loaded one pair ahead. */
+template <class K>
+__device__ inline void add_group(const uint32_t (&a)[K::units][K::T::symbols][K::T::steps],
+                                 const uint32_t *group, const uint32_t *following, unsigned lane,
+                                 uint32_t (&b)[2][K::T::pair_registers],
+                                 uint32_t (&words)[K::units][K::T::words]) {
+    using T = typename K::T;
+#pragma unroll
+    for (int pair = 0; pair < T::pairs; pair++) {
+        load_pair<T, K::table != 0>(pair < 3 ? group : following, (pair + 1) % 4, lane,
+                                    b[(pair + 1) % 2]);
+#pragma unroll
+        for (int word = 0; word < T::words; word += K::abreast) {
+            uint32_t c[K::units][K::abreast][2][4];
+            count<T>(a, b[pair % 2], word, c);
+#pragma unroll
+            for (int u = 0; u < K::units; u++)
+#pragma unroll
+                for (int n = 0; n < K::abreast; n++)
+                    words[u][word + n] = merge<T, Pack::permute>(words[u][word + n], c[u][n], pair);
+        }
+    }
+}
+
+/* Writes, or compares, what a group has become. */
+template <class K, class J>
+__device__ inline void finish_group(const J &job, uint64_t at, uint64_t end, unsigned group,
+                                    unsigned lane, const Sink &sink,
+                                    uint32_t (&words)[K::units][K::T::words]) {
+    using T = typename K::T;
+    const unsigned output = T::w == 32 ? group : group * T::outputs + lane % T::lanes;
+#pragma unroll
+    for (int u = 0; u < K::units; u++) {
+        exchange<T>(words[u], lane);
+        uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
+        if (output < job.rows && cell < end) {
+            cell += T::w == 32 ? 4 * (lane % 4) : 0;
+            store_words<K::aligned, true>(job.out[output] + cell, words[u], sink, cell - job.phase);
+        }
+    }
+}
+
+/* Outputs that take several passes of inputs are compared when the last one is in: the inputs are
+ * read again for every group, from the caches mostly. */
+template <class K, class J>
+__device__ inline void check_passes(const J &job, uint64_t at, uint64_t end, unsigned lane) {
+    using T = typename K::T;
+    for (unsigned j = 0; j < job.groups; j++) {
+        uint32_t words[K::units][T::words] = {};
+        for (unsigned pass = 0; pass < job.passes; pass++) {
+            const uint32_t *group =
+                job.matrix + pass * job.pass_words + j * (T::group_registers * 32);
+            uint32_t a[K::units][T::symbols][T::steps], b[2][T::pair_registers];
+            gather<K>(job, at, end, pass, lane, a);
+            load_pair<T>(group, 0, lane, b[0]);
+            add_group<K>(a, group, group, lane, b, words);
+        }
+        finish_group<K>(job, at, end, j, lane, job.sink, words);
+    }
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void streamed(const __grid_constant__ StreamedJob<K> job) {
+    using T = typename K::T;
+    constexpr unsigned step_bytes = 16 * T::cells * K::units;
+    const unsigned lane = threadIdx.x % 32;
+    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (job.cut_head + job.cut_tail)
+        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+
+    const uint32_t *matrix = job.matrix;
+    if constexpr (K::table != 0) {
+        extern __shared__ uint4 table[];
+        for (unsigned i = threadIdx.x; i < job.groups * (T::group_registers * 8); i += K::threads)
+            table[i] = __ldg((const uint4 *)job.matrix + i);
+        __syncthreads();
+        matrix = (const uint32_t *)table;
+    }
+
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * step_bytes;
+    for (uint64_t at = 16 * job.first + thread / 32 * step_bytes; at < end; at += stride) {
+        if (!K::aligned && job.sink.marks && job.passes > 1)
+            check_passes<K>(job, at, end, lane);
+        else
+            for (unsigned pass = 0; pass < (K::table ? 1 : job.passes); pass++) {
+                uint32_t a[K::units][T::symbols][T::steps];
+                gather<K>(job, at, end, pass, lane, a);
+                Sink sink = job.sink;
+                sink.accumulate |= pass != 0;
+                const uint32_t *group = matrix + (K::table ? 0 : pass * job.pass_words);
+                uint32_t b[2][T::pair_registers];
+                load_pair<T, K::table != 0>(group, 0, lane, b[0]);
+#pragma unroll 1
+                for (unsigned j = 0; j < job.groups; j++) {
+                    const uint32_t *following =
+                        j + 1 < job.groups ? group + T::group_registers * 32 : group;
+                    uint32_t words[K::units][T::words] = {};
+                    add_group<K>(a, group, following, lane, b, words);
+                    finish_group<K>(job, at, end, j, lane, sink, words);
+                    group = following;
+                }
+            }
+        if (K::schedule == Schedule::one_tile)
+            return;
+    }
+}
+
+} // namespace bmma
+} // namespace gfk

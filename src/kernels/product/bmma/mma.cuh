@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The launches of the kernels on mma.sync. */
+#pragma once
+
+#include "mainloop_direct.cuh"
+#include "mainloop_small.cuh"
+
+namespace gfk {
+namespace bmma {
+
+/* A kernel loads the operands of all its groups, however many outputs there are. */
+template <class K>
+size_t words_of_groups(size_t, size_t cols) {
+    return matrix_words<typename K::T>(K::outputs, cols);
+}
+
+template <class K>
+uint64_t resident_blocks(const Run &run) {
+    return K::schedule == Schedule::one_tile
+               ? UINT64_MAX
+               : (uint64_t)run.call->product->processors * K::blocks;
+}
+
+template <class K>
+gfk_status run_registers(const Run &run) {
+    using T = typename K::T;
+    const gfk_product_info &info = run.call->product->info;
+    FewJob job = {};
+    describe(job, run.call, run.cells);
+    job.matrix = run.matrix;
+    fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
+    const uint64_t blocks =
+        blocks_of<K>(job, 16 * T::cells * (K::threads / 32), resident_blocks<K>(run));
+    return launch(registers<K>, blocks, K::threads, 0, run.call->stream, job);
+}
+
+/* NOT_SUPPORTED if distances do not fit 32 bits. */
+template <class K>
+gfk_status run_small(const Run &run) {
+    using T = typename K::T;
+    static_assert(T::inputs <= small_inputs && K::outputs <= small_outputs, "");
+    const gfk_product_call *call = run.call;
+    const gfk_product_info &info = call->product->info;
+    uintptr_t lowest = UINTPTR_MAX, highest = 0;
+    for (size_t i = 0; i < info.cols + info.rows; i++) {
+        const uintptr_t p =
+            (uintptr_t)(i < info.cols ? gfk_region_address(call->in, i)
+                                      : gfk_region_address(call->out, i - info.cols));
+        lowest = p < lowest ? p : lowest;
+        highest = p > highest ? p : highest;
+    }
+    if ((highest - lowest) >> 36 != 0 || run.cells.count >> 28 != 0)
+        return GFK_STATUS_NOT_SUPPORTED;
+    const auto distance = [&](const uint8_t *p) {
+        return (uint32_t)(((uintptr_t)p - lowest) / 16);
+    };
+    SmallJob job;
+    describe(job, call, run.cells);
+    job.coefficients = run.coefficients;
+    job.rows = job.outputs = (uint32_t)info.rows;
+    job.cols = (uint32_t)info.cols;
+    job.base = (uint8_t *)lowest - run.cells.phase + 16 * job.first;
+    job.matrix = run.matrix;
+    job.end = (uint32_t)(16 * job.count);
+    job.reads = reads_outputs(call);
+    job.cut = job.cut_head + job.cut_tail != 0;
+    for (size_t j = 0; j < info.rows; j++)
+        job.to_out[j] = distance(gfk_region_address(call->out, j));
+    for (size_t i = 0; i < (size_t)T::inputs; i++)
+        job.to_in[i] = distance(gfk_region_address(call->in, stand_in(i, info.cols, T::lanes)));
+    const uint64_t blocks = blocks_of<K>(
+        job, K::unit_bytes * K::units * (K::threads / 32) / K::split, UINT64_MAX);
+    return launch(small<K>, blocks, K::threads, 0, call->stream, job);
+}
+
+/* Several launches, if a job has no room for all regions. A check by several passes is one launch of
+ * an unaligned kernel, or NOT_SUPPORTED. */
+template <class K>
+gfk_status run_streamed(const Run &run) {
+    using T = typename K::T;
+    using J = StreamedJob<K>;
+    static_assert(J::most_outputs % T::outputs == 0, "");
+    constexpr size_t most_cols = J::most_inputs / T::inputs * T::inputs;
+    const gfk_product_info &info = run.call->product->info;
+    if (run.call->marks && info.cols > (K::aligned ? (size_t)T::inputs : most_cols))
+        return GFK_STATUS_NOT_SUPPORTED;
+    J job;
+    describe(job, run.call, run.cells);
+    job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
+    for (size_t out = 0; out < info.rows; out += J::most_outputs) {
+        const size_t rows = info.rows - out < J::most_outputs ? info.rows - out : J::most_outputs;
+        for (size_t in = 0; in < info.cols; in += most_cols) {
+            const size_t cols = info.cols - in < most_cols ? info.cols - in : most_cols;
+            fill_regions<T>(job, run, in, cols, out, rows);
+            job.matrix = run.matrix + in / T::inputs * job.pass_words +
+                         out / T::outputs * group_words<T>();
+            job.sink.accumulate = run.call->accumulate || in != 0;
+            const uint64_t blocks =
+                blocks_of<K>(job, 16 * T::cells * K::units * (K::threads / 32),
+                             resident_blocks<K>(run));
+            const gfk_status status =
+                launch(streamed<K>, blocks, K::threads, K::table ? 4 * job.groups * group_words<T>() : 0,
+                       run.call->stream, job);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+        }
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Shared memory for as many blocks as the registers allow: left to itself, a device may give more
+ * of it to L1. The percentage is rounded up; a device with less takes what it has. */
+template <class K>
+gfk_status prepare_streamed() {
+    constexpr int block_bytes = K::table_bytes + 1024, most = 228 * 1024;
+    static_assert(K::blocks * block_bytes <= most, "");
+    cudaError_t error =
+        cudaFuncSetAttribute(streamed<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             (int)K::table_bytes);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(streamed<K>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     (int)divide_up(100 * K::blocks * block_bytes, most));
+    return status_of(error);
+}
+
+template <class K>
+constexpr Kernel kernel_of() {
+    using T = typename K::T;
+    if constexpr (K::mainloop == Mainloop::registers)
+        return {true, 0, words_of_groups<K>, build_matrix<T>, NULL, run_registers<K>};
+    else if constexpr (K::mainloop == Mainloop::small)
+        return {true, 0, words_of_groups<K>, build_matrix<T>, NULL, run_small<K>};
+    else if constexpr (K::table != 0)
+        return {true,           K::table_bytes,      matrix_words<T>,
+                build_matrix<T>, prepare_streamed<K>, run_streamed<K>};
+    else
+        return {true, 0, matrix_words<T>, build_matrix<T>, NULL, run_streamed<K>};
+}
+
+} // namespace bmma
+} // namespace gfk

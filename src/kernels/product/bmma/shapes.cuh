@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tells the compiled kernels of a mainloop apart. A row of shapes.def is one of these policies
+ * with its numbers; the row's token is the type of the kernel's only template argument, so that
+ * it stands in the kernel's symbol. */
+#pragma once
+
+#include "fragment_wgmma_w32.h"
+#include "fragment_wgmma_w8.h"
+
+namespace gfk {
+namespace bmma {
+
+enum class Fragment { mma_sync, wgmma };
+enum class Mainloop { registers, small, streamed };
+
+/* How many tiles a warp takes, and when the next tile's data are loaded. */
+enum class Schedule {
+    one_tile,           /* blocks that come and go overlap loads with computing */
+    persistent,         /* many, each loaded when the tile before is done */
+    persistent_prefetch /* many, each loaded while the tile before is computed */
+};
+
+/* The most inputs whose counts the packing bears. */
+template <class T, Pack P>
+constexpr size_t packed_inputs() {
+    return P == Pack::permute || T::counts_fit_bytes ? T::inputs : 255 / T::w;
+}
+
+/* The matrix operand of all outputs in registers. Groups: of outputs. Blocks: per multiprocessor,
+ * which the registers must allow. */
+template <class Layout_, int Groups, int Threads, int Blocks, Schedule Schedule_, Pack P>
+struct Registers {
+    using T = Layout_;
+    static constexpr Fragment fragment = Fragment::mma_sync;
+    static constexpr Mainloop mainloop = Mainloop::registers;
+    static constexpr int groups = Groups, threads = Threads, blocks = Blocks;
+    static constexpr Schedule schedule = Schedule_;
+    static constexpr Pack pack = P;
+    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Groups * T::outputs;
+};
+
+/* The same for short regions. Split: warps that share a unit. Units: of a warp. */
+template <class Layout_, int Groups, int Split, int Units, int Threads, int Blocks, Pack P>
+struct Small {
+    using T = Layout_;
+    static constexpr Fragment fragment = Fragment::mma_sync;
+    static constexpr Mainloop mainloop = Mainloop::small;
+    static constexpr int groups = Groups, split = Split, units = Units;
+    static constexpr int threads = Threads, blocks = Blocks;
+    static constexpr Pack pack = P;
+    static constexpr unsigned cell_bytes = 4 * T::cell_words;
+    static constexpr unsigned unit_bytes = T::cells * cell_bytes;
+    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Groups * Split * T::outputs;
+};
+
+/* Any number of outputs; the matrix operand of one group after the other comes through L1, or, for
+ * up to Table groups, from shared memory: then all inputs are in one pass. Units: that a warp takes
+ * at a time, for each matrix operand that it loads. */
+template <class Layout_, int Units, int Threads, int Blocks, Schedule Schedule_, bool Aligned,
+          int Table = 0>
+struct Streamed {
+    using T = Layout_;
+    static_assert(!T::three, "a lane without an output would write another group's");
+    static_assert(Schedule_ != Schedule::persistent_prefetch, "");
+    static constexpr Fragment fragment = Fragment::mma_sync;
+    static constexpr Mainloop mainloop = Mainloop::streamed;
+    static constexpr int units = Units, threads = Threads, blocks = Blocks, table = Table;
+    static constexpr Schedule schedule = Schedule_;
+    static constexpr bool aligned = Aligned;
+    /* Output words at a time: enough chains that their MMAs need not wait for each other. */
+    static constexpr int abreast = T::words > 1 && T::mmas > 1 ? 2 : 1;
+    static constexpr size_t inputs = Table ? T::inputs : 0, outputs = Table * T::outputs;
+    /* Bytes of shared memory for the matrix operand. */
+    static constexpr size_t table_bytes = (size_t)Table * T::group_registers * 128;
+};
+
+/* w = 8, warpgroup MMAs. Reads: outputs are read, to be added to or compared. */
+template <int Steps, int Words, int Warpgroups, bool Reads = false>
+struct WgmmaW8 {
+    using T = GroupLayout<Steps, Words>;
+    static constexpr Fragment fragment = Fragment::wgmma;
+    static constexpr bool reads = Reads;
+    static constexpr int warpgroups = Warpgroups, threads = 128 * Warpgroups;
+    static constexpr size_t inputs = T::inputs, outputs = 0;
+};
+
+/* w = 32, warpgroup MMAs and a warp that fills a ring of stages. */
+template <int Slots, int Warpgroups>
+struct WgmmaW32 {
+    using T = WordLayout<Slots>;
+    static constexpr Fragment fragment = Fragment::wgmma;
+    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
+    /* A run: what a stage has of an input. They begin in different banks. */
+    static constexpr unsigned run_bytes = warps * T::warp_bytes, run_stride = run_bytes + 64;
+    static constexpr unsigned table_bytes = 4 * T::group_registers * 32;
+    static constexpr size_t inputs = T::inputs, outputs = T::outputs;
+};
+
+/* The tokens. */
+#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
+                          labels, cc_min, cc_max, ...)                                             \
+    struct engine##_##kernel : __VA_ARGS__ {                                                       \
+        static_assert(max_inputs <= __VA_ARGS__::inputs && max_outputs <= __VA_ARGS__::outputs,    \
+                      "the kernel does not take so much");                                         \
+    };
+#include "shapes.def"
+#undef GFK_ENGINE_KERNEL
+
+} // namespace bmma
+} // namespace gfk

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Batch kernels whose lanes load their data from memory themselves: many small products, each with
+ * its own addresses, length and matrix, in one launch. What a warp must know comes from the image
+ * (batch.h).
+ *
+ * tasks: up to 32 inputs, four lanes to a cell. A warp does one task. The matrix operand comes
+ * through L1, group by group of outputs.
+ * runs: few inputs and outputs. A warp goes through a run of neighbouring tasks and loads the next
+ * task's data while it computes; addresses and matrix operand stay in registers from one task of a
+ * stripe to the next.
+ *
+ * Cells that a region's ends cut short, and stripes that are not aligned, are taken by the same
+ * warps: only loads and stores differ. */
+#pragma once
+
+#include "batch_layout.h"
+#include "batch_shapes.cuh"
+#include "kernels/common/launch.cuh"
+#include "kernels/product/bmma/fragment.cuh"
+#include "kernels/product/cut_cells.cuh"
+
+namespace gfk {
+namespace batch {
+
+/* The data of a lane's cells. Beyond the stripe's last cell a lane loads that one. */
+template <class K>
+__device__ inline void load(const Place &place, bool simple, unsigned lane,
+                            const uint8_t *const (&in)[K::T::slots],
+                            uint32_t (&x)[K::units][K::T::slots][4]) {
+    using T = typename K::T;
+    uint32_t cell[K::units];
+#pragma unroll
+    for (int u = 0; u < K::units; u++)
+        cell[u] = min(place.cell + u * T::cells + lane / T::lanes, place.record.cells - 1);
+    if (simple) {
+#pragma unroll
+        for (int u = 0; u < K::units; u++)
+#pragma unroll
+            for (int s = 0; s < T::slots; s++)
+                load_whole<true, Load::once>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+        return;
+    }
+#pragma unroll
+    for (int u = 0; u < K::units; u++) {
+        if (place.whole(cell[u])) {
+#pragma unroll
+            for (int s = 0; s < T::slots; s++)
+                load_whole<false>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+        } else {
+#pragma unroll
+            for (int s = 0; s < T::slots; s++)
+                load_part(in[s] + 16 * (uint64_t)cell[u], place.first(cell[u]), place.last(cell[u]),
+                          x[u][s]);
+        }
+    }
+}
+
+/* Writes what a lane has of its cell: all, or its word. */
+template <class K>
+__device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simple, uint32_t cell,
+                             unsigned lane, uint8_t *out, const uint32_t (&words)[K::T::words]) {
+    const unsigned part = K::T::w == 32 ? 4 * (lane % 4) : 0;
+    __builtin_assume(__isGlobal(out));
+    uint8_t *p = out + 16 * (uint64_t)cell;
+    if (simple) {
+        if constexpr (K::T::w == 32)
+            *(uint32_t *)(p + part) = words[0];
+        else
+            *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
+    } else {
+        const Place place = find(job, task, K::cells);
+        store_part(p, place.first(cell), place.last(cell), part, words);
+    }
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void tasks(const __grid_constant__ gfk_batch_job job) {
+    using T = typename K::T;
+    const unsigned lane = threadIdx.x % 32;
+    const uint32_t task = blockIdx.x * (K::threads / 32) + threadIdx.x / 32;
+    if (task >= job.tasks)
+        return;
+    const Place place = find(job, task, K::cells);
+    const uint8_t *in[T::slots];
+#pragma unroll
+    for (int s = 0; s < T::slots; s++)
+        in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
+    const bool simple = place.simple(K::cells);
+    uint32_t x[K::units][T::slots][4];
+    load<K>(place, simple, lane, in, x);
+    __syncwarp(); /* MMAs want the lanes together */
+    const uint32_t cell = place.cell + lane / T::lanes;
+    bool mine[K::units];
+#pragma unroll
+    for (int u = 0; u < K::units; u++)
+        mine[u] = cell + u * T::cells < place.record.cells;
+
+    const uint32_t *group = job.matrices + place.record.matrix;
+    unsigned output = T::w == 32 ? 0 : lane % T::lanes;
+    uint32_t b[T::pairs][T::pair_registers];
+    bmma::load_group<T>(group, lane, b);
+    uint8_t *out = load_address(place.in_image, T::inputs + output);
+    uint32_t a[K::units][T::symbols][T::steps];
+#pragma unroll
+    for (int u = 0; u < K::units; u++)
+        bmma::arrange<T>(x[u], a[u]);
+#pragma unroll 1
+    for (unsigned left = place.record.rows;;) {
+        uint32_t words[K::units][T::words];
+        bmma::multiply_group<T, K::pack>(a, b, words);
+#pragma unroll
+        for (int u = 0; u < K::units; u++) {
+            bmma::exchange<T>(words[u], lane);
+            if (mine[u] && (T::w == 32 || lane % T::lanes < left))
+                store<K>(job, task, simple, cell + u * T::cells, lane, out, words[u]);
+        }
+        if (left <= T::outputs)
+            return;
+        __syncwarp();
+        left -= T::outputs;
+        output += T::outputs;
+        group += T::group_registers * 32;
+        bmma::load_group<T>(group, lane, b);
+        out = load_address(place.in_image, T::inputs + output);
+    }
+}
+
+/* What a lane has to know of a task to load and to store. */
+template <class K>
+struct Step {
+    uint32_t cell, last; /* of the lane, and of the stripe */
+    bool simple;
+};
+template <class K>
+__device__ inline Step<K> step_of(const Place &place, unsigned lane) {
+    return {place.cell + lane / K::T::lanes, place.record.cells - 1, place.simple(K::cells)};
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void runs(const __grid_constant__ gfk_batch_job job) {
+    using T = typename K::T;
+    const unsigned lane = threadIdx.x % 32;
+    const uint64_t warp = (blockIdx.x * (uint64_t)K::threads + threadIdx.x) / 32;
+    const uint64_t warps = gridDim.x * (uint64_t)K::threads / 32;
+    uint32_t task = (uint32_t)(warp * job.tasks / warps);
+    const uint32_t end = (uint32_t)((warp + 1) * job.tasks / warps);
+    if (task >= end)
+        return;
+
+    Place place = find(job, task, K::cells);
+    const uint8_t *in[T::slots];
+    uint32_t x[1][T::slots][4];
+    uint32_t b[K::groups][T::pairs][T::pair_registers];
+    uint8_t *out[K::groups];
+    unsigned rows = 0;
+    auto turn_in = [&] {
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
+    };
+    /* Loads the record again, rather than keep it. */
+    auto turn_out = [&] {
+        const gfk_batch_record record = load_record(place.in_image);
+        rows = record.rows;
+        const uint32_t *group = job.matrices + record.matrix;
+#pragma unroll
+        for (int j = 0; j < K::groups; j++, group += T::group_registers * 32)
+            if (j * T::outputs < rows) {
+                out[j] = load_address(place.in_image, T::inputs + j * T::outputs + lane % T::lanes);
+                bmma::load_group<T>(group, lane, b[j]);
+            }
+    };
+    turn_in();
+    load<K>(place, place.simple(K::cells), lane, in, x);
+    turn_out();
+    for (;;) {
+        const Step<K> step = step_of<K>(place, lane);
+        const uint32_t present = task;
+        uint32_t a[1][T::symbols][T::steps];
+        __syncwarp();
+        bmma::arrange<T>(x[0], a[0]);
+        bool turned = false;
+        if (++task < end) {
+            turned = advance(job, task, K::cells, place);
+            if (turned)
+                turn_in();
+            load<K>(place, place.simple(K::cells), lane, in, x);
+            __syncwarp();
+        }
+#pragma unroll
+        for (int j = 0; j < K::groups; j++) {
+            if (j * T::outputs >= rows)
+                break;
+            uint32_t words[1][T::words];
+            bmma::multiply_group<T, K::pack>(a, b[j], words);
+            if (step.cell <= step.last && j * T::outputs + lane % T::lanes < rows)
+                store<K>(job, present, step.simple, step.cell, lane, out[j], words[0]);
+        }
+        if (task >= end)
+            return;
+        if (turned)
+            turn_out();
+    }
+}
+
+} // namespace batch
+} // namespace gfk

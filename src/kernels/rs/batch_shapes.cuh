@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tells the compiled batch kernels apart. A row of batch_shapes.def is one of these policies
+ * with its numbers; the row's token is the type of the kernel's only template argument, so that
+ * it stands in the kernel's symbol. */
+#pragma once
+
+#include "host/rs/batch/batch.h"
+#include "kernels/product/bmma/fragment.h"
+
+namespace gfk {
+namespace batch {
+
+using bmma::Layout;
+using bmma::Pack;
+
+enum class Mainloop { tasks, runs, ring, multiples };
+
+constexpr unsigned task_threads = 128;
+
+/* A warp does one task. Units: of eight cells, of a task. Blocks: per multiprocessor, which the
+ * registers must allow. */
+template <class Layout_, int Units, int Blocks, Pack P>
+struct Tasks {
+    using T = Layout_;
+    static_assert(T::lanes == 4 && !T::three, "");
+    static_assert(T::counts_fit_bytes || P == Pack::permute, "");
+    static constexpr Mainloop mainloop = Mainloop::tasks;
+    static constexpr int units = Units, blocks = Blocks, threads = task_threads;
+    static constexpr unsigned cells = Units * T::cells;
+    static constexpr size_t inputs = T::inputs, outputs = 0;
+    static constexpr Pack pack = P;
+};
+
+/* A warp does a run of neighbouring tasks. Groups: of outputs, all there are. */
+template <class Layout_, int Groups, int Threads, int Blocks, Pack P>
+struct Runs {
+    using T = Layout_;
+    static_assert(T::w != 32 && !T::three, "");
+    static_assert(T::counts_fit_bytes || P == Pack::permute, "");
+    static constexpr Mainloop mainloop = Mainloop::runs;
+    static constexpr int units = 1, groups = Groups, threads = Threads, blocks = Blocks;
+    static constexpr unsigned cells = T::cells;
+    static constexpr size_t inputs = T::inputs, outputs = Groups * T::outputs;
+    static constexpr Pack pack = P;
+};
+
+/* A block does tasks that a warp of its own copies to shared memory. Inputs: the most there are.
+ * Warps: that compute. Stages: tasks in shared memory. */
+template <class Layout_, int Groups, int Inputs, int Warps, int Stages, Pack P>
+struct Ring {
+    using T = Layout_;
+    static_assert(T::w != 32 && !T::three && Inputs <= 30, "");
+    static_assert(Inputs <= T::inputs && Inputs > T::inputs - T::lanes, "");
+    static_assert(T::counts_fit_bytes || P == Pack::permute, "");
+    static constexpr Mainloop mainloop = Mainloop::ring;
+    static constexpr int groups = Groups, warps = Warps, stages = Stages;
+    static constexpr int threads = 32 * (Warps + 1);
+    static constexpr unsigned cells = GFK_BATCH_PIECE, units = cells / T::cells; /* of a task */
+    static constexpr size_t inputs = Inputs, outputs = Groups * T::outputs;
+    static constexpr Pack pack = P;
+};
+
+/* No tensor cores: any number of inputs, any device. */
+struct Multiples {
+    static constexpr Mainloop mainloop = Mainloop::multiples;
+    static constexpr int threads = task_threads;
+    static constexpr unsigned cells = 32;
+    static constexpr size_t inputs = 0, outputs = 0;
+};
+
+/* The tokens. */
+#define GFK_BATCH_KERNEL(widths, kernel, w, min_inputs, max_inputs, min_outputs, max_outputs,        \
+                         stripes, cc_min, cc_max, ...)                                             \
+    struct widths##_##kernel : __VA_ARGS__ {                                                                  \
+        static_assert(max_inputs <= __VA_ARGS__::inputs && max_outputs <= __VA_ARGS__::outputs,    \
+                      "the kernel does not take so much");                                         \
+    };
+#include "batch_shapes.def"
+#undef GFK_BATCH_KERNEL
+
+} // namespace batch
+} // namespace gfk
