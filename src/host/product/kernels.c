@@ -8,6 +8,7 @@ static const gfk_engine_kernel_info kernels[] = {
 #define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
                           labels, cc_min, cc_max, ...)                                             \
     {#engine "/" #kernel, min_inputs, max_inputs, min_outputs, max_outputs, labels, cc_min, cc_max},
+#include "kernels/product/bmma/shapes.def"
 #include "kernels/product/perop/shapes.def"
 #include "kernels/product/prmt/shapes.def"
 #undef GFK_ENGINE_KERNEL
