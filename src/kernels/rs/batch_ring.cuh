@@ -12,8 +12,8 @@
 
 #include "batch_layout.h"
 #include "batch_shapes.cuh"
-#include "kernels/product/bmma/fragment.cuh"
 #include "kernels/common/copy_bulk.cuh"
+#include "kernels/product/bmma/fragment.cuh"
 
 namespace gfk {
 namespace batch {

@@ -69,9 +69,9 @@ struct Multiples {
 };
 
 /* The tokens. */
-#define GFK_BATCH_KERNEL(widths, kernel, w, min_inputs, max_inputs, min_outputs, max_outputs,        \
+#define GFK_BATCH_KERNEL(widths, kernel, w, min_inputs, max_inputs, min_outputs, max_outputs,      \
                          stripes, cc_min, cc_max, ...)                                             \
-    struct widths##_##kernel : __VA_ARGS__ {                                                                  \
+    struct widths##_##kernel : __VA_ARGS__ {                                                       \
         static_assert(max_inputs <= __VA_ARGS__::inputs && max_outputs <= __VA_ARGS__::outputs,    \
                       "the kernel does not take so much");                                         \
     };

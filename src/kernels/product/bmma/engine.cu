@@ -7,11 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel.cuh"
-
-extern "C" {
 #include "host/device/device.h"
-}
+#include "kernel.cuh"
 
 using namespace gfk;
 using namespace gfk::bmma;
@@ -37,8 +34,11 @@ const struct Choice {
 #define WIDTH_bmma_w32 32
 #define GFK_BMMA_CHOICE(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs, from,    \
                         below)                                                                     \
-    {WIDTH_##engine, row_##engine##_##kernel,                                                      \
-     {NULL, min_inputs, max_inputs, min_outputs, max_outputs, 0, 0, 0}, from, below},
+    {WIDTH_##engine,                                                                               \
+     row_##engine##_##kernel,                                                                      \
+     {NULL, min_inputs, max_inputs, min_outputs, max_outputs, 0, 0, 0},                            \
+     from,                                                                                         \
+     below},
 #include "choice.def"
 #undef GFK_BMMA_CHOICE
 };
@@ -74,10 +74,9 @@ struct Plan {
 
 /* Does an entry take whatever another one would, on any device? */
 bool covers(const Entry &a, const Entry &b) {
-    const bool aligned_a = a.info->labels & GFK_ENGINE_KERNEL_ALIGNED;
-    const bool aligned_b = b.info->labels & GFK_ENGINE_KERNEL_ALIGNED;
-    return a.info->cc_min == 0 && a.kernel->shared == 0 && (aligned_b || !aligned_a) &&
-           (a.kernel->reads || !b.kernel->reads) && a.from <= b.from &&
+    const unsigned limits = GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SETS;
+    return a.info->cc_min == 0 && a.kernel->shared == 0 &&
+           (a.info->labels & ~b.info->labels & limits) == 0 && a.from <= b.from &&
            (a.below == 0 || (b.below != 0 && b.below <= a.below));
 }
 
@@ -202,7 +201,7 @@ gfk_status run(const gfk_product_call *call) {
         const Entry &e = plan.entries[i];
         if (cells.count < e.from || (e.below != 0 && cells.count >= e.below) ||
             (!cells.aligned && (e.info->labels & GFK_ENGINE_KERNEL_ALIGNED)) ||
-            (reads && !e.kernel->reads))
+            (reads && (e.info->labels & GFK_ENGINE_KERNEL_SETS)))
             continue;
         const gfk_status status =
             e.kernel->run({call, cells, tables + e.table, tables + plan.coefficients});

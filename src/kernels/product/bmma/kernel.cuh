@@ -17,7 +17,6 @@ struct Run {
 };
 
 struct Kernel {
-    bool reads;    /* does it add to outputs, and compare them? */
     size_t shared; /* bytes that a block needs */
     /* The matrix operand of a product, in 32-bit words. */
     size_t (*words)(size_t rows, size_t cols);

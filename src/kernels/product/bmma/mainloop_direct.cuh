@@ -64,7 +64,8 @@ __global__ __launch_bounds__(K::threads,
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
                 const uint64_t cell = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-                store_words<true, true>(job.out[output] + cell, words[0], job.sink, cell - job.phase);
+                store_words<true, true>(job.out[output] + cell, words[0], job.sink,
+                                        cell - job.phase);
             }
         }
         at += stride;

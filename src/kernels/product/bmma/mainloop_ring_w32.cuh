@@ -88,7 +88,7 @@ __device__ inline void multiply_stage(const uint32_t (&runs)[T::slots], uint64_t
 
 template <class K>
 __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constant__ FewJob job,
-                                                       const Ring ring) {
+                                                            const Ring ring) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)

@@ -57,7 +57,8 @@ __device__ inline void fetch(const Place &place, unsigned inputs, uint64_t at, u
         return;
 #pragma unroll 4
     for (unsigned i = threadIdx.x % 128 / parts; i < inputs; i += 128 / parts)
-        copy_16(place.stage + i % T::lanes * UnitStage<K>::share_bytes + i / T::lanes * T::unit_bytes + part,
+        copy_16(place.stage + i % T::lanes * UnitStage<K>::share_bytes +
+                    i / T::lanes * T::unit_bytes + part,
                 shared_pointer(place.ins + 8 * i) + at + part);
 }
 

@@ -93,7 +93,8 @@ __global__ __launch_bounds__(K::threads,
                 const unsigned to = cell + 4 * T::lane_word((int)lane);
                 uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
                 if (job.reads)
-                    store_words<true, true>(out, words[0], job.sink, 16 * job.first + to - job.phase);
+                    store_words<true, true>(out, words[0], job.sink,
+                                            16 * job.first + to - job.phase);
                 else
                     store_words<true, false>(out, words[0], job.sink, 0);
             }

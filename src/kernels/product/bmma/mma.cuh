@@ -16,9 +16,8 @@ size_t words_of_groups(size_t, size_t cols) {
 
 template <class K>
 uint64_t resident_blocks(const Run &run) {
-    return K::schedule == Schedule::one_tile
-               ? UINT64_MAX
-               : (uint64_t)run.call->product->processors * K::blocks;
+    return K::schedule == Schedule::one_tile ? UINT64_MAX
+                                             : (uint64_t)run.call->product->processors * K::blocks;
 }
 
 template <class K>
@@ -68,13 +67,13 @@ gfk_status run_small(const Run &run) {
         job.to_out[j] = distance(gfk_region_address(call->out, j));
     for (size_t i = 0; i < (size_t)T::inputs; i++)
         job.to_in[i] = distance(gfk_region_address(call->in, stand_in(i, info.cols, T::lanes)));
-    const uint64_t blocks = blocks_of<K>(
-        job, K::unit_bytes * K::units * (K::threads / 32) / K::split, UINT64_MAX);
+    const uint64_t blocks =
+        blocks_of<K>(job, K::unit_bytes * K::units * (K::threads / 32) / K::split, UINT64_MAX);
     return launch(small<K>, blocks, K::threads, 0, call->stream, job);
 }
 
-/* Several launches, if a job has no room for all regions. A check by several passes is one launch of
- * an unaligned kernel, or NOT_SUPPORTED. */
+/* Several launches, if a job has no room for all regions. A check by several passes is one launch
+ * of an unaligned kernel, or NOT_SUPPORTED. */
 template <class K>
 gfk_status run_streamed(const Run &run) {
     using T = typename K::T;
@@ -92,15 +91,14 @@ gfk_status run_streamed(const Run &run) {
         for (size_t in = 0; in < info.cols; in += most_cols) {
             const size_t cols = info.cols - in < most_cols ? info.cols - in : most_cols;
             fill_regions<T>(job, run, in, cols, out, rows);
-            job.matrix = run.matrix + in / T::inputs * job.pass_words +
-                         out / T::outputs * group_words<T>();
+            job.matrix =
+                run.matrix + in / T::inputs * job.pass_words + out / T::outputs * group_words<T>();
             job.sink.accumulate = run.call->accumulate || in != 0;
-            const uint64_t blocks =
-                blocks_of<K>(job, 16 * T::cells * K::units * (K::threads / 32),
-                             resident_blocks<K>(run));
+            const uint64_t blocks = blocks_of<K>(job, 16 * T::cells * K::units * (K::threads / 32),
+                                                 resident_blocks<K>(run));
             const gfk_status status =
-                launch(streamed<K>, blocks, K::threads, K::table ? 4 * job.groups * group_words<T>() : 0,
-                       run.call->stream, job);
+                launch(streamed<K>, blocks, K::threads,
+                       K::table ? 4 * job.groups * group_words<T>() : 0, run.call->stream, job);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -114,9 +112,8 @@ template <class K>
 gfk_status prepare_streamed() {
     constexpr int block_bytes = K::table_bytes + 1024, most = 228 * 1024;
     static_assert(K::blocks * block_bytes <= most, "");
-    cudaError_t error =
-        cudaFuncSetAttribute(streamed<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)K::table_bytes);
+    cudaError_t error = cudaFuncSetAttribute(
+        streamed<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)K::table_bytes);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(streamed<K>, cudaFuncAttributePreferredSharedMemoryCarveout,
                                      (int)divide_up(100 * K::blocks * block_bytes, most));
@@ -127,14 +124,14 @@ template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
     if constexpr (K::mainloop == Mainloop::registers)
-        return {true, 0, words_of_groups<K>, build_matrix<T>, NULL, run_registers<K>};
+        return {0, words_of_groups<K>, build_matrix<T>, NULL, run_registers<K>};
     else if constexpr (K::mainloop == Mainloop::small)
-        return {true, 0, words_of_groups<K>, build_matrix<T>, NULL, run_small<K>};
+        return {0, words_of_groups<K>, build_matrix<T>, NULL, run_small<K>};
     else if constexpr (K::table != 0)
-        return {true,           K::table_bytes,      matrix_words<T>,
-                build_matrix<T>, prepare_streamed<K>, run_streamed<K>};
+        return {K::table_bytes, matrix_words<T>, build_matrix<T>, prepare_streamed<K>,
+                run_streamed<K>};
     else
-        return {true, 0, matrix_words<T>, build_matrix<T>, NULL, run_streamed<K>};
+        return {0, matrix_words<T>, build_matrix<T>, NULL, run_streamed<K>};
 }
 
 } // namespace bmma

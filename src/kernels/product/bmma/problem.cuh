@@ -51,8 +51,8 @@ void fill_regions(J &job, const Run &run, size_t first_in, size_t cols, size_t f
     job.groups = (uint32_t)divide_up(rows, T::outputs);
     job.coefficients = run.coefficients + first_out * all_cols + first_in;
     for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
-        job.in[i] = gfk_region_address(call->in, first_in + stand_in(i, cols, T::lanes)) -
-                    run.cells.phase;
+        job.in[i] =
+            gfk_region_address(call->in, first_in + stand_in(i, cols, T::lanes)) - run.cells.phase;
     for (size_t j = 0; j < rows; j++)
         job.out[j] = gfk_region_address(call->out, first_out + j) - run.cells.phase;
 }
@@ -67,7 +67,8 @@ uint64_t blocks_of(const Walk &job, uint64_t block_bytes, uint64_t resident) {
     return blocks < resident ? blocks : resident;
 }
 
-/* A kernel of which one block at a time is on a multiprocessor may have all of its shared memory. */
+/* A kernel of which one block at a time is on a multiprocessor may have all of its shared memory.
+ */
 constexpr unsigned most_shared = 227 * 1024;
 
 template <class J, class... More>

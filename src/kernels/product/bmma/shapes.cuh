@@ -6,6 +6,7 @@
 
 #include "fragment_wgmma_w32.h"
 #include "fragment_wgmma_w8.h"
+#include <gfk/product.h>
 
 namespace gfk {
 namespace bmma {
@@ -31,6 +32,7 @@ constexpr size_t packed_inputs() {
 template <class Layout_, int Groups, int Threads, int Blocks, Schedule Schedule_, Pack P>
 struct Registers {
     using T = Layout_;
+    static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
     static constexpr int groups = Groups, threads = Threads, blocks = Blocks;
@@ -43,6 +45,7 @@ struct Registers {
 template <class Layout_, int Groups, int Split, int Units, int Threads, int Blocks, Pack P>
 struct Small {
     using T = Layout_;
+    static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
     static constexpr int groups = Groups, split = Split, units = Units;
@@ -62,6 +65,7 @@ struct Streamed {
     using T = Layout_;
     static_assert(!T::three, "a lane without an output would write another group's");
     static_assert(Schedule_ != Schedule::persistent_prefetch, "");
+    static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::streamed;
     static constexpr int units = Units, threads = Threads, blocks = Blocks, table = Table;
@@ -88,6 +92,7 @@ struct WgmmaW8 {
 template <int Slots, int Warpgroups>
 struct WgmmaW32 {
     using T = WordLayout<Slots>;
+    static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
     /* A run: what a stage has of an input. They begin in different banks. */
@@ -100,7 +105,8 @@ struct WgmmaW32 {
 #define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
                           labels, cc_min, cc_max, ...)                                             \
     struct engine##_##kernel : __VA_ARGS__ {                                                       \
-        static_assert(max_inputs <= __VA_ARGS__::inputs && max_outputs <= __VA_ARGS__::outputs,    \
+        static_assert(max_inputs <= __VA_ARGS__::inputs && max_outputs <= __VA_ARGS__::outputs &&  \
+                          __VA_ARGS__::reads == !((labels) & GFK_ENGINE_KERNEL_SETS),              \
                       "the kernel does not take so much");                                         \
     };
 #include "shapes.def"

@@ -39,7 +39,7 @@ gfk_status prepare_wgmma() {
 template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
-    return {true, most_shared, matrix_words<T>, build_matrix<T>, prepare_wgmma<K>, run_wgmma<K>};
+    return {most_shared, matrix_words<T>, build_matrix<T>, prepare_wgmma<K>, run_wgmma<K>};
 }
 
 const Kernel wgmma_w32[] = {

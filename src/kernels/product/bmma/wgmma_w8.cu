@@ -26,10 +26,9 @@ gfk_status run_wgmma(const Run &run) {
         fill_regions<T>(job, run, 0, info.cols, first, rows);
         job.matrix = run.matrix + first / 4 * group_words<T>();
         const uint64_t blocks = blocks_of<K>(job, T::unit_bytes, run.call->product->processors);
-        const gfk_status status =
-            launch(wgmma_unit<K>, blocks, K::threads,
-                   UnitStage<K>::bytes_of_tiles(divide_up(rows, T::tile_outputs)), run.call->stream,
-                   job);
+        const gfk_status status = launch(
+            wgmma_unit<K>, blocks, K::threads,
+            UnitStage<K>::bytes_of_tiles(divide_up(rows, T::tile_outputs)), run.call->stream, job);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
@@ -44,7 +43,7 @@ gfk_status prepare_wgmma() {
 template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
-    return {K::reads, most_shared, matrix_words<T>, build_matrix<T>, prepare_wgmma<K>, run_wgmma<K>};
+    return {most_shared, matrix_words<T>, build_matrix<T>, prepare_wgmma<K>, run_wgmma<K>};
 }
 
 const Kernel wgmma_w8[] = {
