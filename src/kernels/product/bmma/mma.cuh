@@ -72,22 +72,23 @@ gfk_status run_small(const Run &run) {
     return launch(small<K>, blocks, K::threads, 0, call->stream, job);
 }
 
-/* Several launches, if a job has no room for all regions. A check by several passes is one launch
- * of an unaligned kernel, or NOT_SUPPORTED. */
+/* Several launches, if a job or shared memory has no room for all regions. A check by several
+ * passes is one launch of an unaligned kernel, or NOT_SUPPORTED. */
 template <class K>
 gfk_status run_streamed(const Run &run) {
     using T = typename K::T;
     using J = StreamedJob<K>;
-    static_assert(J::most_outputs % T::outputs == 0, "");
+    constexpr size_t most_rows = K::table ? K::table * T::outputs : J::most_outputs;
     constexpr size_t most_cols = J::most_inputs / T::inputs * T::inputs;
+    static_assert(most_rows % T::outputs == 0, "");
     const gfk_product_info &info = run.call->product->info;
     if (run.call->marks && info.cols > (K::aligned ? (size_t)T::inputs : most_cols))
         return GFK_STATUS_NOT_SUPPORTED;
     J job;
     describe(job, run.call, run.cells);
     job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
-    for (size_t out = 0; out < info.rows; out += J::most_outputs) {
-        const size_t rows = info.rows - out < J::most_outputs ? info.rows - out : J::most_outputs;
+    for (size_t out = 0; out < info.rows; out += most_rows) {
+        const size_t rows = info.rows - out < most_rows ? info.rows - out : most_rows;
         for (size_t in = 0; in < info.cols; in += most_cols) {
             const size_t cols = info.cols - in < most_cols ? info.cols - in : most_cols;
             fill_regions<T>(job, run, in, cols, out, rows);

@@ -56,9 +56,9 @@ struct Small {
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Groups * Split * T::outputs;
 };
 
-/* Any number of outputs; the matrix operand of one group after the other comes through L1, or, for
- * up to Table groups, from shared memory: then all inputs are in one pass. Units: that a warp takes
- * at a time, for each matrix operand that it loads. */
+/* Any number of outputs. The matrix operand of one group after the other comes through L1, or from
+ * shared memory, which holds Table groups: then all inputs are in one pass, and a launch computes
+ * so many groups. Units: that a warp takes at a time, for each matrix operand that it loads. */
 template <class Layout_, int Units, int Threads, int Blocks, Schedule Schedule_, bool Aligned,
           int Table = 0>
 struct Streamed {
@@ -73,7 +73,7 @@ struct Streamed {
     static constexpr bool aligned = Aligned;
     /* Output words at a time: enough chains that their MMAs need not wait for each other. */
     static constexpr int abreast = T::words > 1 && T::mmas > 1 ? 2 : 1;
-    static constexpr size_t inputs = Table ? T::inputs : 0, outputs = Table * T::outputs;
+    static constexpr size_t inputs = Table ? T::inputs : 0, outputs = 0;
     /* Bytes of shared memory for the matrix operand. */
     static constexpr size_t table_bytes = (size_t)Table * T::group_registers * 128;
 };
