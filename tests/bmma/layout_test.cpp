@@ -13,26 +13,26 @@ using namespace gfk::bmma;
 
 namespace {
 
-// One unit of cells through all passes and groups, as the kernels do it.
+// One unit of cells through all passes and panels, as the kernels do it.
 template <class T, Pack P>
 void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     const size_t rows = out.size(), cols = in.size();
-    const size_t groups = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
+    const size_t panels = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
     for (size_t pass = 0; pass < passes; pass++) {
         static uint32_t a[32][T::symbols][T::steps];
         for (int lane = 0; lane < 32; lane++) {
-            uint32_t x[T::slots][T::cell_words];
+            uint32_t x[T::slots][T::vector_words];
             for (int s = 0; s < T::slots; s++) {
                 // A missing input is loaded from some other region: it must not matter.
                 size_t i = pass * T::inputs + s * T::lanes + lane % T::lanes;
                 i = i < cols ? i : 0;
-                for (int word = 0; word < T::cell_words; word++)
-                    x[s][word] = in[i][T::cell_words * (lane / T::lanes) + word];
+                for (int word = 0; word < T::vector_words; word++)
+                    x[s][word] = in[i][T::vector_words * (lane / T::lanes) + word];
             }
             arrange<T>(x, a[lane]);
         }
-        for (size_t j = 0; j < groups; j++) {
-            const uint32_t *b = table.data() + (pass * groups + j) * group_words<T>();
+        for (size_t j = 0; j < panels; j++) {
+            const uint32_t *b = table.data() + (pass * panels + j) * panel_words<T>();
             uint32_t words[32][T::words] = {};
             for (int pair = 0; pair < T::pairs; pair++)
                 for (int word = 0; word < T::words; word++) {
@@ -80,7 +80,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                     if (T::w != 32 && lane % T::lanes >= T::outputs)
                         continue;
                     const size_t output = j * T::outputs + T::lane_output(lane);
-                    const int at = T::cell_words * (lane / T::lanes) + T::lane_word(lane) + word;
+                    const int at = T::vector_words * (lane / T::lanes) + T::lane_word(lane) + word;
                     if (output < rows)
                         out[output][at] ^= words[lane][word];
                 }
@@ -92,9 +92,9 @@ template <class T, Pack P>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
     SCOPED_TRACE(testing::Message()
                  << "w " << T::w << " lanes " << T::lanes << " slots " << T::slots << " words "
-                 << T::cell_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
+                 << T::vector_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
                  << rows << (ones ? ", all ones" : ""));
-    check_unit<T, T::cells * T::cell_words>(
+    check_unit<T, T::vectors * T::vector_words>(
         rows, cols, polynomial, ones, [&](const auto &table, const Regions &in, Regions &out) {
             for (auto &region : out)
                 std::fill(region.begin(), region.end(), 0); // passes add to it
@@ -102,7 +102,7 @@ void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
         });
 }
 
-// Full and partial passes and groups, more than one of each, and the largest counts there are.
+// Full and partial passes and panels, more than one of each, and the largest counts there are.
 template <class T>
 void check_all(uint64_t other_polynomial) {
     constexpr Pack safe = T::counts_fit_bytes ? Pack::fma : Pack::permute;

@@ -17,16 +17,16 @@ inline void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a, c
     std::vector<std::array<int, 16>> rows(k);
     std::vector<std::array<int, 8>> columns(k);
     for (int lane = 0; lane < 32; lane++) {
-        const int group = lane >> 2, thread = lane & 3;
+        const int panel = lane >> 2, thread = lane & 3;
         for (int i = 0; i < k / 2; i++) { // k / 4 bits of each of two rows
             const bool lower = k == 128 ? i < 32 : i < 32 || (i >= 64 && i < 96);
-            const int row = lower ? group : group + 8;
+            const int row = lower ? panel : panel + 8;
             const int column = thread * 32 + (i & 31) + (i < 64 ? 0 : 128);
             rows[column][row] = a[lane][i / 32] >> (i & 31) & 1;
         }
         for (int i = 0; i < k / 4; i++) {
             const int row = thread * 32 + (i & 31) + (i < 32 ? 0 : 128);
-            columns[row][group] = b[lane][i / 32] >> (i & 31) & 1;
+            columns[row][panel] = b[lane][i / 32] >> (i & 31) & 1;
         }
     }
     for (int lane = 0; lane < 32; lane++)
@@ -57,14 +57,14 @@ inline void wgmma(Accumulators &d, const std::array<Fragment, 4> &a,
             b[k] = shared.at(byte / 4) >> (byte % 4 * 8 + k % 8) & 1;
         }
         for (unsigned row = 0; row < 64; row++) {
-            const unsigned group = row % 8, half = row % 16 / 8;
+            const unsigned panel = row % 8, half = row % 16 / 8;
             uint32_t count = 0;
             for (unsigned k = 0; k < 256; k++) {
-                const unsigned lane = group * 4 + k % 128 / 32;
+                const unsigned lane = panel * 4 + k % 128 / 32;
                 const uint32_t word = a[row / 16][lane][2 * (k / 128) + half];
                 count += word >> (k % 32) & 1 & static_cast<unsigned>(b[k]);
             }
-            const size_t lane = group * 4 + column % 8 / 2;
+            const size_t lane = panel * 4 + column % 8 / 2;
             d[row / 16][lane][column / 8 * 4 + 2 * half + column % 2] += count;
         }
     }

@@ -11,22 +11,22 @@ using namespace gfk::bmma;
 
 namespace {
 
-// A lane's word of a group's output, from its counts in both chains.
+// A lane's word of a panel's output, from its counts in both chains.
 template <class T>
 uint32_t word_of(const std::vector<uint32_t> &first, const std::vector<uint32_t> &second,
-                 int group) {
+                 int panel) {
     uint32_t c[2][T::accumulators], halves[2][8];
     for (int i = 0; i < T::accumulators; i++) {
         c[0][i] = first[i];
         c[1][i] = second[i];
     }
     for (int chain = 0; chain < 2; chain++)
-        join_rows(c[chain], group, halves[chain]);
+        join_rows(c[chain], panel, halves[chain]);
     return parities(halves[0], halves[1]);
 }
 
 // One unit of a warpgroup through all tiles, as the kernel does it. The table lies behind some
-// other bytes of shared memory; a last tile's missing groups are garbage.
+// other bytes of shared memory; a last tile's missing panels are garbage.
 template <class T>
 void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     constexpr size_t start = 1024;
@@ -38,13 +38,13 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
     static uint32_t a[4][32][T::symbols][T::steps];
     for (int warp = 0; warp < 4; warp++)
         for (int lane = 0; lane < 32; lane++) {
-            uint32_t x[T::slots][T::cell_words];
+            uint32_t x[T::slots][T::vector_words];
             for (int s = 0; s < T::slots; s++) {
                 // A missing input is loaded from some other region: it must not matter.
                 const size_t i = s * T::lanes + lane % T::lanes;
-                for (int word = 0; word < T::cell_words; word++)
+                for (int word = 0; word < T::vector_words; word++)
                     x[s][word] = in[i < in.size() ? i : i % 4]
-                                   [(warp * T::cells + lane / T::lanes) * T::cell_words + word];
+                                   [(warp * T::vectors + lane / T::lanes) * T::vector_words + word];
             }
             arrange<T>(x, a[warp][lane]);
         }
@@ -69,13 +69,13 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                 continue;
             for (int warp = 0; warp < 4; warp++)
                 for (int lane = 0; lane < 32; lane++)
-                    for (int group = 0; group < T::tile_groups; group++) {
+                    for (int panel = 0; panel < T::tile_panels; panel++) {
                         const size_t output =
-                            tile * T::tile_outputs + group * T::outputs + lane % T::lanes;
+                            tile * T::tile_outputs + panel * T::outputs + lane % T::lanes;
                         if (output < out.size())
-                            out[output]
-                               [(warp * T::cells + lane / T::lanes) * T::cell_words + chain / 2] =
-                                   word_of<T>(d[0][warp][lane], d[1][warp][lane], group);
+                            out[output][(warp * T::vectors + lane / T::lanes) * T::vector_words +
+                                        chain / 2] =
+                                word_of<T>(d[0][warp][lane], d[1][warp][lane], panel);
                     }
         }
     }
@@ -83,15 +83,15 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
 
 template <class T>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
-    SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::cell_words << ", "
+    SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::vector_words << ", "
                                     << cols << " -> " << rows << (ones ? ", all ones" : ""));
     check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
 }
 
-// Full and partial steps, groups and tiles, and the largest counts there are.
-template <int Steps, int Words, int Groups>
+// Full and partial steps, panels and tiles, and the largest counts there are.
+template <int Steps, int Words, int Panels>
 void check_all() {
-    using T = GroupLayout<Steps, Words, Groups>;
+    using T = WgmmaLayoutW8<Steps, Words, Panels>;
     check<T>(T::tile_outputs, T::inputs, 0);
     check<T>(3, T::inputs, 0, true);
     check<T>(T::tile_outputs + 5, T::inputs - 3, 0x11b);

@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 size_t cell_of(int warp, int lane) {
-    return (size_t)(warp * T::cells + lane / 4) * 4; // in words
+    return (size_t)(warp * T::vectors + lane / 4) * 4; // in words
 }
 
 // One unit of a warpgroup, as the kernel does it. The table lies behind some other bytes of shared
@@ -105,7 +105,7 @@ void check_all() {
             check<T>(3, T::inputs - 3, 0);
         check_full_counts<T>();
     };
-    (check_one(WordLayout<Slots>()), ...);
+    (check_one(WgmmaLayoutW32<Slots>()), ...);
 }
 
 TEST(BmmaWgmmaW32Layout, Slots) {

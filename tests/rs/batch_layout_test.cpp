@@ -124,14 +124,14 @@ const gfk_batch_stripe &stripe_of(const Batch &b, const gfk_batch_image &image,
 // A task of the kernel `bits`.
 template <class T, int Units, Pack P>
 void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
-    const Place place = find(image.job, task, Units * T::cells);
+    const Place place = find(image.job, task, Units * T::vectors);
     const gfk_batch_stripe &stripe = stripe_of(b, image, place);
-    const bool simple = place.simple(Units * T::cells);
+    const bool simple = place.simple(Units * T::vectors);
     static uint32_t a[Units][32][T::symbols][T::steps];
     for (int lane = 0; lane < 32; lane++)
         for (int u = 0; u < Units; u++) {
-            const uint32_t mine = place.cell + u * T::cells + lane / T::lanes;
-            const uint32_t cell = std::min(mine, place.record.cells - 1);
+            const uint32_t mine = place.cell + u * T::vectors + lane / T::lanes;
+            const uint32_t cell = std::min(mine, place.record.vectors - 1);
             uint32_t x[T::slots][4];
             for (int s = 0; s < T::slots; s++) {
                 const size_t input = s * T::lanes + lane % T::lanes;
@@ -146,9 +146,9 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
             }
             gfk::bmma::arrange<T>(x, a[u][lane]);
         }
-    const uint32_t *group = image.job.matrices + place.record.matrix;
+    const uint32_t *panel = image.job.matrices + place.record.matrix;
     for (size_t first = 0; first < place.record.rows;
-         first += T::outputs, group += T::group_registers * 32)
+         first += T::outputs, panel += T::panel_registers * 32)
         for (int u = 0; u < Units; u++) {
             uint32_t words[32][T::words] = {};
             for (int word = 0; word < T::words; word++)
@@ -164,7 +164,7 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
                                     fa[lane].push_back(a[u][lane][at][r]);
                                     fa[lane].push_back(a[u][lane][at + 1][r]);
                                     fb[lane].push_back(
-                                        group[T::index(pair, tile * T::steps + r, lane)]);
+                                        panel[T::index(pair, tile * T::steps + r, lane)]);
                                 }
                             mma(c[chain], fa, fb);
                         }
@@ -186,9 +186,9 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
             }
             for (int lane = 0; lane < 32; lane++) {
                 const size_t output = T::w == 32 ? first : first + lane % T::lanes;
-                const uint32_t cell = place.cell + u * T::cells + lane / T::lanes;
+                const uint32_t cell = place.cell + u * T::vectors + lane / T::lanes;
                 const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
-                if (output >= place.record.rows || cell >= place.record.cells)
+                if (output >= place.record.rows || cell >= place.record.vectors)
                     continue;
                 uint8_t *p = load_address(place.in_image, T::inputs + output) +
                              16 * static_cast<uint64_t>(cell);
@@ -207,7 +207,7 @@ void run_words(const Batch &b, const gfk_batch_image &image, uint32_t task) {
     const Place place = find(image.job, task, 32);
     const gfk_batch_stripe &stripe = stripe_of(b, image, place);
     const uint32_t *coefficients = image.job.matrices + place.record.matrix;
-    for (uint32_t cell = place.cell; cell < std::min(place.cell + 32, place.record.cells); cell++)
+    for (uint32_t cell = place.cell; cell < std::min(place.cell + 32, place.record.vectors); cell++)
         for (size_t j = 0; j < place.record.rows; j++) {
             uint32_t sum[4] = {}, x[4];
             for (size_t i = 0; i < b.k; i++) {
@@ -233,8 +233,9 @@ void check(unsigned w, const gfk_batch_kernel &kernel, Task task, const Choice &
     ASSERT_OK(gfk_batch_image_measure(&plan, &kernel, &bytes));
     ASSERT_OK(gfk_batch_image_build(&plan, &kernel, nullptr, &image));
     EXPECT_EQ(bytes, image.bytes);
-    EXPECT_EQ(image.job.index == nullptr, c.same_length || c.most_bytes <= 16 * kernel.task_cells);
-    const auto cells = static_cast<uint32_t>(kernel.task_cells);
+    EXPECT_EQ(image.job.index == nullptr,
+              c.same_length || c.most_bytes <= 16 * kernel.task_vectors);
+    const auto cells = static_cast<uint32_t>(kernel.task_vectors);
     Place walked = find(image.job, 0, cells);
     for (uint32_t i = 0; i < image.job.tasks; i++) {
         task(b, image, i);
@@ -253,9 +254,10 @@ void check(unsigned w, const gfk_batch_kernel &kernel, Task task, const Choice &
 
 template <class T, int Units, Pack P = Pack::permute>
 void check_bits(size_t k, size_t rows) {
-    const gfk_batch_kernel kernel = {"test", static_cast<size_t>(T::inputs),
+    const gfk_batch_kernel kernel = {"test",
+                                     static_cast<size_t>(T::inputs),
                                      static_cast<size_t>(T::outputs),
-                                     static_cast<size_t>(Units * T::cells),
+                                     static_cast<size_t>(Units * T::vectors),
                                      gfk::bmma::matrix_words<T>,
                                      gfk::bmma::build_matrix<T>,
                                      nullptr};
@@ -276,7 +278,8 @@ void copy_coefficients(uint32_t *to, uint64_t, size_t rows, size_t cols, const u
 template <int W>
 void check_words() {
     for (size_t k : {1, 5, 40}) {
-        const gfk_batch_kernel kernel = {"test", k, 1, 32, coefficient_words, copy_coefficients, nullptr};
+        const gfk_batch_kernel kernel = {"test", k, 1, 32, coefficient_words, copy_coefficients,
+                                         nullptr};
         check(W, kernel, run_words<W>, {k, 5, 4, 1024, true, Shape::ALIGNED});
         for (Shape shape : {Shape::PHASES, Shape::MISALIGNED, Shape::MIXED})
             check(W, kernel, run_words<W>, {k, 5, 20, 800, false, shape});
@@ -319,7 +322,7 @@ TEST(BatchLayout, Words) {
 
 TEST(BatchLayout, Pieces) {
     Random random;
-    const size_t piece = 16 * GFK_BATCH_PIECE;
+    const size_t piece = 16 * GFK_BATCH_STAGE;
     for (unsigned w : {8, 16, 32})
         for (Shape shape : {Shape::ALIGNED, Shape::MISALIGNED, Shape::ONE})
             for (size_t bytes : {piece, 2 * piece, piece - w / 8, piece + 16, piece / 2,
@@ -328,7 +331,7 @@ TEST(BatchLayout, Pieces) {
                 const gfk_batch_plan plan = b.plan();
                 EXPECT_EQ(shape == Shape::ALIGNED && bytes % 16 == 0 &&
                               6 * bytes >= 5 * round_up(bytes, piece),
-                          gfk_batch_suits_pieces(&plan))
+                          gfk_batch_fills_stages(&plan))
                     << bytes;
                 count_checked();
             }
@@ -336,13 +339,14 @@ TEST(BatchLayout, Pieces) {
     for (void *&address : b.addresses) // all regions at another phase
         address = static_cast<uint8_t *>(address) + 4;
     const gfk_batch_plan plan = b.plan();
-    EXPECT_FALSE(gfk_batch_suits_pieces(&plan));
+    EXPECT_FALSE(gfk_batch_fills_stages(&plan));
 }
 
 // The division of find, for every number of tasks that a stripe may have.
 TEST(BatchLayout, Division) {
     Random random;
-    const gfk_batch_kernel kernel = {"test", 4, 4, 1, coefficient_words, copy_coefficients, nullptr};
+    const gfk_batch_kernel kernel = {"test", 4, 4, 1, coefficient_words, copy_coefficients,
+                                     nullptr};
     uint32_t matrix[4] = {1, 2, 3, 4};
     size_t none[5] = {};
     gfk_batch_pattern pattern = {1, none, none, matrix, 0, nullptr};

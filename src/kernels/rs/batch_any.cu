@@ -10,22 +10,22 @@ constexpr unsigned multiples_outputs = 4; /* in one pass over the inputs */
 template <int W>
 __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
     const Place place = find(job, task, 32);
-    const uint32_t cell = place.cell + threadIdx.x % 32;
-    if (cell >= place.record.cells)
+    const uint32_t vector = place.vector + threadIdx.x % 32;
+    if (vector >= place.record.vectors)
         return;
-    const bool whole = place.whole(cell);
+    const bool whole = place.whole(vector);
     const uint32_t *coefficients = job.matrices + place.record.matrix;
     const unsigned rows = place.record.rows;
     for (unsigned first = 0; first < rows; first += multiples_outputs) {
         uint32_t sum[multiples_outputs][4] = {};
 #pragma unroll 1
         for (unsigned i = 0; i < job.cols; i++) {
-            const uint8_t *p = load_address(place.in_image, i) + 16 * (uint64_t)cell;
+            const uint8_t *p = load_address(place.in_image, i) + 16 * (uint64_t)vector;
             uint32_t x[4];
             if (whole)
                 load_whole<false>(p, x);
             else
-                load_part(p, place.first(cell), place.last(cell), x);
+                load_part(p, place.first(vector), place.last(vector), x);
 #pragma unroll
             for (unsigned j = 0; j < multiples_outputs; j++)
                 if (first + j < rows)
@@ -36,13 +36,14 @@ __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
 #pragma unroll
         for (unsigned j = 0; j < multiples_outputs; j++)
             if (first + j < rows)
-                store_part(load_address(place.in_image, job.cols + first + j) + 16 * (uint64_t)cell,
-                           place.first(cell), place.last(cell), 0, sum[j]);
+                store_part(load_address(place.in_image, job.cols + first + j) +
+                               16 * (uint64_t)vector,
+                           place.first(vector), place.last(vector), 0, sum[j]);
     }
 }
 
-/* No tensor cores. A warp does one task, a lane a cell of it: the bits of its symbols choose among
- * the multiples c * 2^b. */
+/* No tensor cores. A warp does one task, a lane a vector of it: the bits of its symbols choose
+ * among the multiples c * 2^b. */
 template <class K>
 __global__ __launch_bounds__(K::threads) void multiples(const __grid_constant__ gfk_batch_job job) {
     const uint32_t task = blockIdx.x * (K::threads / 32) + threadIdx.x / 32;
@@ -72,7 +73,7 @@ static void copy_coefficients(uint32_t *to, uint64_t, size_t rows, size_t cols,
 template <class K>
 static constexpr Row row_of_multiples(const char *id) {
     if constexpr (K::mainloop == Mainloop::multiples)
-        return {{id, 0, 1, K::cells, coefficient_words, copy_coefficients, launch_multiples<K>},
+        return {{id, 0, 1, K::vectors, coefficient_words, copy_coefficients, launch_multiples<K>},
                 NULL};
     else
         return {};

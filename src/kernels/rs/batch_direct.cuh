@@ -3,13 +3,13 @@
  * its own addresses, length and matrix, in one launch. What a warp must know comes from the image
  * (batch.h).
  *
- * tasks: up to 32 inputs, four lanes to a cell. A warp does one task. The matrix operand comes
- * through L1, group by group of outputs.
+ * tasks: up to 32 inputs, four lanes to a vector. A warp does one task. The matrix operand comes
+ * through L1, panel by panel of outputs.
  * runs: few inputs and outputs. A warp goes through a run of neighbouring tasks and loads the next
  * task's data while it computes; addresses and matrix operand stay in registers from one task of a
  * stripe to the next.
  *
- * Cells that a region's ends cut short, and stripes that are not aligned, are taken by the same
+ * Vectors that a region's ends cut short, and stripes that are not aligned, are taken by the same
  * warps: only loads and stores differ. */
 #pragma once
 
@@ -22,54 +22,54 @@
 namespace gfk {
 namespace batch {
 
-/* The data of a lane's cells. Beyond the stripe's last cell a lane loads that one. */
+/* The data of a lane's vectors. Beyond the stripe's last vector a lane loads that one. */
 template <class K>
 __device__ inline void load(const Place &place, bool simple, unsigned lane,
                             const uint8_t *const (&in)[K::T::slots],
                             uint32_t (&x)[K::units][K::T::slots][4]) {
     using T = typename K::T;
-    uint32_t cell[K::units];
+    uint32_t vector[K::units];
 #pragma unroll
     for (int u = 0; u < K::units; u++)
-        cell[u] = min(place.cell + u * T::cells + lane / T::lanes, place.record.cells - 1);
+        vector[u] = min(place.vector + u * T::vectors + lane / T::lanes, place.record.vectors - 1);
     if (simple) {
 #pragma unroll
         for (int u = 0; u < K::units; u++)
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_whole<true, Load::once>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+                load_whole<true, Load::once>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
         return;
     }
 #pragma unroll
     for (int u = 0; u < K::units; u++) {
-        if (place.whole(cell[u])) {
+        if (place.whole(vector[u])) {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_whole<false>(in[s] + 16 * (uint64_t)cell[u], x[u][s]);
+                load_whole<false>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
         } else {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_part(in[s] + 16 * (uint64_t)cell[u], place.first(cell[u]), place.last(cell[u]),
-                          x[u][s]);
+                load_part(in[s] + 16 * (uint64_t)vector[u], place.first(vector[u]),
+                          place.last(vector[u]), x[u][s]);
         }
     }
 }
 
-/* Writes what a lane has of its cell: all, or its word. */
+/* Writes what a lane has of its vector: all, or its word. */
 template <class K>
-__device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simple, uint32_t cell,
+__device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simple, uint32_t vector,
                              unsigned lane, uint8_t *out, const uint32_t (&words)[K::T::words]) {
     const unsigned part = K::T::w == 32 ? 4 * (lane % 4) : 0;
     __builtin_assume(__isGlobal(out));
-    uint8_t *p = out + 16 * (uint64_t)cell;
+    uint8_t *p = out + 16 * (uint64_t)vector;
     if (simple) {
         if constexpr (K::T::w == 32)
             *(uint32_t *)(p + part) = words[0];
         else
             *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
     } else {
-        const Place place = find(job, task, K::cells);
-        store_part(p, place.first(cell), place.last(cell), part, words);
+        const Place place = find(job, task, K::vectors);
+        store_part(p, place.first(vector), place.last(vector), part, words);
     }
 }
 
@@ -81,25 +81,25 @@ __global__ __launch_bounds__(K::threads,
     const uint32_t task = blockIdx.x * (K::threads / 32) + threadIdx.x / 32;
     if (task >= job.tasks)
         return;
-    const Place place = find(job, task, K::cells);
+    const Place place = find(job, task, K::vectors);
     const uint8_t *in[T::slots];
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
-    const bool simple = place.simple(K::cells);
+    const bool simple = place.simple(K::vectors);
     uint32_t x[K::units][T::slots][4];
     load<K>(place, simple, lane, in, x);
     __syncwarp(); /* MMAs want the lanes together */
-    const uint32_t cell = place.cell + lane / T::lanes;
+    const uint32_t vector = place.vector + lane / T::lanes;
     bool mine[K::units];
 #pragma unroll
     for (int u = 0; u < K::units; u++)
-        mine[u] = cell + u * T::cells < place.record.cells;
+        mine[u] = vector + u * T::vectors < place.record.vectors;
 
-    const uint32_t *group = job.matrices + place.record.matrix;
+    const uint32_t *panel = job.matrices + place.record.matrix;
     unsigned output = T::w == 32 ? 0 : lane % T::lanes;
     uint32_t b[T::pairs][T::pair_registers];
-    bmma::load_group<T>(group, lane, b);
+    bmma::load_panel<T>(panel, lane, b);
     uint8_t *out = load_address(place.in_image, T::inputs + output);
     uint32_t a[K::units][T::symbols][T::steps];
 #pragma unroll
@@ -108,20 +108,20 @@ __global__ __launch_bounds__(K::threads,
 #pragma unroll 1
     for (unsigned left = place.record.rows;;) {
         uint32_t words[K::units][T::words];
-        bmma::multiply_group<T, K::pack>(a, b, words);
+        bmma::multiply_panel<T, K::pack>(a, b, words);
 #pragma unroll
         for (int u = 0; u < K::units; u++) {
             bmma::exchange<T>(words[u], lane);
             if (mine[u] && (T::w == 32 || lane % T::lanes < left))
-                store<K>(job, task, simple, cell + u * T::cells, lane, out, words[u]);
+                store<K>(job, task, simple, vector + u * T::vectors, lane, out, words[u]);
         }
         if (left <= T::outputs)
             return;
         __syncwarp();
         left -= T::outputs;
         output += T::outputs;
-        group += T::group_registers * 32;
-        bmma::load_group<T>(group, lane, b);
+        panel += T::panel_registers * 32;
+        bmma::load_panel<T>(panel, lane, b);
         out = load_address(place.in_image, T::inputs + output);
     }
 }
@@ -129,12 +129,12 @@ __global__ __launch_bounds__(K::threads,
 /* What a lane has to know of a task to load and to store. */
 template <class K>
 struct Step {
-    uint32_t cell, last; /* of the lane, and of the stripe */
+    uint32_t vector, last; /* of the lane, and of the stripe */
     bool simple;
 };
 template <class K>
 __device__ inline Step<K> step_of(const Place &place, unsigned lane) {
-    return {place.cell + lane / K::T::lanes, place.record.cells - 1, place.simple(K::cells)};
+    return {place.vector + lane / K::T::lanes, place.record.vectors - 1, place.simple(K::vectors)};
 }
 
 template <class K>
@@ -149,11 +149,11 @@ __global__ __launch_bounds__(K::threads,
     if (task >= end)
         return;
 
-    Place place = find(job, task, K::cells);
+    Place place = find(job, task, K::vectors);
     const uint8_t *in[T::slots];
     uint32_t x[1][T::slots][4];
-    uint32_t b[K::groups][T::pairs][T::pair_registers];
-    uint8_t *out[K::groups];
+    uint32_t b[K::panels][T::pairs][T::pair_registers];
+    uint8_t *out[K::panels];
     unsigned rows = 0;
     auto turn_in = [&] {
 #pragma unroll
@@ -164,16 +164,16 @@ __global__ __launch_bounds__(K::threads,
     auto turn_out = [&] {
         const gfk_batch_record record = load_record(place.in_image);
         rows = record.rows;
-        const uint32_t *group = job.matrices + record.matrix;
+        const uint32_t *panel = job.matrices + record.matrix;
 #pragma unroll
-        for (int j = 0; j < K::groups; j++, group += T::group_registers * 32)
+        for (int j = 0; j < K::panels; j++, panel += T::panel_registers * 32)
             if (j * T::outputs < rows) {
                 out[j] = load_address(place.in_image, T::inputs + j * T::outputs + lane % T::lanes);
-                bmma::load_group<T>(group, lane, b[j]);
+                bmma::load_panel<T>(panel, lane, b[j]);
             }
     };
     turn_in();
-    load<K>(place, place.simple(K::cells), lane, in, x);
+    load<K>(place, place.simple(K::vectors), lane, in, x);
     turn_out();
     for (;;) {
         const Step<K> step = step_of<K>(place, lane);
@@ -183,20 +183,20 @@ __global__ __launch_bounds__(K::threads,
         bmma::arrange<T>(x[0], a[0]);
         bool turned = false;
         if (++task < end) {
-            turned = advance(job, task, K::cells, place);
+            turned = advance(job, task, K::vectors, place);
             if (turned)
                 turn_in();
-            load<K>(place, place.simple(K::cells), lane, in, x);
+            load<K>(place, place.simple(K::vectors), lane, in, x);
             __syncwarp();
         }
 #pragma unroll
-        for (int j = 0; j < K::groups; j++) {
+        for (int j = 0; j < K::panels; j++) {
             if (j * T::outputs >= rows)
                 break;
             uint32_t words[1][T::words];
-            bmma::multiply_group<T, K::pack>(a, b[j], words);
-            if (step.cell <= step.last && j * T::outputs + lane % T::lanes < rows)
-                store<K>(job, present, step.simple, step.cell, lane, out[j], words[0]);
+            bmma::multiply_panel<T, K::pack>(a, b[j], words);
+            if (step.vector <= step.last && j * T::outputs + lane % T::lanes < rows)
+                store<K>(job, present, step.simple, step.vector, lane, out[j], words[0]);
         }
         if (task >= end)
             return;

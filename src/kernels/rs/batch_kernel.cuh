@@ -33,26 +33,26 @@ gfk_status launch_runs(const gfk_batch_job *job, int processors, gfk_stream_t st
 template <class K>
 gfk_status launch_ring(const gfk_batch_job *job, int processors, gfk_stream_t stream) {
     const uint64_t blocks = job->tasks < (uint32_t)processors ? job->tasks : (uint32_t)processors;
-    return launch(ring<K>, blocks, K::threads, sizeof(Stages<K>), stream, *job);
+    return launch(ring<K>, blocks, K::threads, sizeof(SharedStages<K>), stream, *job);
 }
 
 /* Does the present device run this kernel? A library without code for compute capability 9.0 has an
  * empty one, which the driver may have compiled. */
 template <class K>
 bool ring_available() {
-    static_assert(sizeof(Stages<K>) <= 227 * 1024, "");
+    static_assert(sizeof(SharedStages<K>) <= 227 * 1024, "");
     cudaFuncAttributes attributes;
     cudaError_t error = cudaFuncGetAttributes(&attributes, ring<K>);
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(ring<K>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)sizeof(Stages<K>));
+                                     (int)sizeof(SharedStages<K>));
     return status_of(error) == GFK_STATUS_SUCCESS && attributes.ptxVersion >= 90;
 }
 
 template <class K>
 constexpr Row mma_row(const char *id) {
     using T = typename K::T;
-    Row row = {{id, (size_t)T::inputs, (size_t)T::outputs, K::cells, bmma::matrix_words<T>,
+    Row row = {{id, (size_t)T::inputs, (size_t)T::outputs, K::vectors, bmma::matrix_words<T>,
                 bmma::build_matrix<T>, NULL},
                NULL};
     if constexpr (K::mainloop == Mainloop::tasks) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a warp of the batch kernels works, and how lanes take cells that are cut short or not
+/* Where a warp of the batch kernels works, and how lanes take vectors that are cut short or not
  * aligned. The host test runs the same functions. */
 #ifndef GFK_KERNELS_BATCH_LAYOUT_H
 #define GFK_KERNELS_BATCH_LAYOUT_H
@@ -54,41 +54,41 @@ GFK_BOTH uint8_t *load_address(const unsigned char *record, size_t i) {
 #endif
 }
 
-/* A task: its stripe, and its first cell there. */
+/* A task: its stripe, and its first vector there. */
 struct Place {
     const unsigned char *in_image; /* the record, with its addresses */
     gfk_batch_record record;
-    uint32_t cell;
+    uint32_t vector;
 
     GFK_BOTH bool whole(uint32_t i) const {
         return i >= record.whole_begin && i < record.whole_end;
     }
-    /* Are all cells of a task of n cells whole, and aligned? */
+    /* Are all vectors of a task of n vectors whole, and aligned? */
     GFK_BOTH bool simple(uint32_t n) const {
-        const uint32_t end = record.cells - cell > n ? cell + n : record.cells;
-        return record.aligned && cell >= record.whole_begin && end <= record.whole_end;
+        const uint32_t end = record.vectors - vector > n ? vector + n : record.vectors;
+        return record.aligned && vector >= record.whole_begin && end <= record.whole_end;
     }
-    /* The bytes [first, last) of the cell are the region's. */
+    /* The bytes [first, last) of the vector are the region's. */
     GFK_BOTH unsigned first(uint32_t i) const { return i == 0 ? record.phase : 0; }
-    GFK_BOTH unsigned last(uint32_t i) const { return i + 1 == record.cells ? record.tail : 16; }
+    GFK_BOTH unsigned last(uint32_t i) const { return i + 1 == record.vectors ? record.tail : 16; }
 };
 
-GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_cells) {
+GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
     const uint64_t stripe =
         job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
     Place place;
     place.in_image = job.records + stripe * job.record_bytes;
     place.record = load_record(place.in_image);
-    place.cell = (task - place.record.first_task) * task_cells;
+    place.vector = (task - place.record.first_task) * task_vectors;
     return place;
 }
 
 /* From the task before to `task`. Is it another stripe's? */
-GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_cells, Place &place) {
-    place.cell += task_cells;
-    if (place.cell < place.record.cells)
+GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors, Place &place) {
+    place.vector += task_vectors;
+    if (place.vector < place.record.vectors)
         return false;
-    place = find(job, task, task_cells);
+    place = find(job, task, task_vectors);
     return true;
 }
 

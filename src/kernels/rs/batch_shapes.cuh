@@ -17,7 +17,7 @@ enum class Mainloop { tasks, runs, ring, multiples };
 
 constexpr unsigned task_threads = 128;
 
-/* A warp does one task. Units: of eight cells, of a task. Blocks: per multiprocessor, which the
+/* A warp does one task. Units: of eight vectors, of a task. Blocks: per multiprocessor, which the
  * registers must allow. */
 template <class Layout_, int Units, int Blocks, Pack P>
 struct Tasks {
@@ -26,37 +26,38 @@ struct Tasks {
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::tasks;
     static constexpr int units = Units, blocks = Blocks, threads = task_threads;
-    static constexpr unsigned cells = Units * T::cells;
+    static constexpr unsigned vectors = Units * T::vectors;
     static constexpr size_t inputs = T::inputs, outputs = 0;
     static constexpr Pack pack = P;
 };
 
-/* A warp does a run of neighbouring tasks. Groups: of outputs, all there are. */
-template <class Layout_, int Groups, int Threads, int Blocks, Pack P>
+/* A warp does a run of neighbouring tasks. Panels: of outputs, all there are. */
+template <class Layout_, int Panels, int Threads, int Blocks, Pack P>
 struct Runs {
     using T = Layout_;
     static_assert(T::w != 32 && !T::three, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::runs;
-    static constexpr int units = 1, groups = Groups, threads = Threads, blocks = Blocks;
-    static constexpr unsigned cells = T::cells;
-    static constexpr size_t inputs = T::inputs, outputs = Groups * T::outputs;
+    static constexpr int units = 1, panels = Panels, threads = Threads, blocks = Blocks;
+    static constexpr unsigned vectors = T::vectors;
+    static constexpr size_t inputs = T::inputs, outputs = Panels * T::outputs;
     static constexpr Pack pack = P;
 };
 
 /* A block does tasks that a warp of its own copies to shared memory. Inputs: the most there are.
  * Warps: that compute. Stages: tasks in shared memory. */
-template <class Layout_, int Groups, int Inputs, int Warps, int Stages, Pack P>
+template <class Layout_, int Panels, int Inputs, int Warps, int Stages, Pack P>
 struct Ring {
     using T = Layout_;
     static_assert(T::w != 32 && !T::three && Inputs <= 30, "");
     static_assert(Inputs <= T::inputs && Inputs > T::inputs - T::lanes, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::ring;
-    static constexpr int groups = Groups, warps = Warps, stages = Stages;
+    static constexpr int panels = Panels, warps = Warps, stages = Stages;
     static constexpr int threads = 32 * (Warps + 1);
-    static constexpr unsigned cells = GFK_BATCH_PIECE, units = cells / T::cells; /* of a task */
-    static constexpr size_t inputs = Inputs, outputs = Groups * T::outputs;
+    static constexpr unsigned vectors = GFK_BATCH_STAGE,
+                              units = vectors / T::vectors; /* of a task */
+    static constexpr size_t inputs = Inputs, outputs = Panels * T::outputs;
     static constexpr Pack pack = P;
 };
 
@@ -64,7 +65,7 @@ struct Ring {
 struct Multiples {
     static constexpr Mainloop mainloop = Mainloop::multiples;
     static constexpr int threads = task_threads;
-    static constexpr unsigned cells = 32;
+    static constexpr unsigned vectors = 32;
     static constexpr size_t inputs = 0, outputs = 0;
 };
 

@@ -102,7 +102,7 @@ static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int cc) {
     size_t rows = 0;
     for (size_t i = 0; i < plan->pattern_count; i++)
         rows = plan->patterns[i].rows > rows ? plan->patterns[i].rows : rows;
-    return gfk_batch_choose(plan->field.w, plan->k, rows, cc, gfk_batch_suits_pieces(plan));
+    return gfk_batch_choose(plan->field.w, plan->k, rows, cc, gfk_batch_fills_stages(plan));
 }
 
 static gfk_status upload(gfk_rs_batch_t batch) {

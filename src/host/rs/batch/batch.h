@@ -2,8 +2,8 @@
 /* Batches on a device: from a plan, which is what gfk_rs_batch_create makes of the stripes, to the
  * image, which is what the kernel reads.
  *
- * A warp, or a block, does one task: some neighbouring cells of one stripe (extent.cuh says what a
- * cell is). From its number it finds the stripe, and in the stripe's record all addresses, so that
+ * A warp, or a block, does one task: some neighbouring vectors of one stripe (extent.cuh says what a
+ * vector is). From its number it finds the stripe, and in the stripe's record all addresses, so that
  * memory is asked for data after one dependent load if all stripes have the same number of tasks,
  * else after two. */
 #ifndef GFK_HOST_RS_BATCH_H
@@ -50,20 +50,20 @@ typedef struct gfk_batch_plan {
 
 /* ---- the image ------------------------------------------------------------------------------ */
 
-/* The head of a stripe's record. Behind it are the addresses where cell 0 of every region would
+/* The head of a stripe's record. Behind it are the addresses where vector 0 of every region would
  * begin, as 64-bit words: gfk_batch_kernel.inputs of inputs, then those of the outputs. */
 typedef struct gfk_batch_record {
     uint32_t first_task;
     uint32_t rows;
     uint64_t matrix;                 /* index of its matrix operand's first word */
-    uint32_t cells;                  /* cut ones included */
+    uint32_t vectors;                  /* cut ones included */
     uint32_t whole_begin, whole_end; /* [whole_begin, whole_end) can be loaded by words */
-    uint8_t phase;                   /* bytes that cell 0 lacks in front */
-    uint8_t tail;                    /* bytes of the last cell up to the region's end */
-    uint16_t aligned;                /* 1: cells are aligned in memory */
+    uint8_t phase;                   /* bytes that vector 0 lacks in front */
+    uint8_t tail;                    /* bytes of the last vector up to the region's end */
+    uint16_t aligned;                /* 1: vectors are aligned in memory */
 } gfk_batch_record;
 
-/* The longest region, so that cells are counted in 32 bits. */
+/* The longest region, so that vectors are counted in 32 bits. */
 #define GFK_BATCH_MOST_BYTES ((UINT64_C(1) << 36) - 32)
 
 /* The kernel's parameters. */
@@ -84,7 +84,7 @@ typedef struct gfk_batch_kernel {
     const char *id;
     size_t inputs;     /* in a record, k or more; those beyond k repeat others */
     size_t outputs;    /* in a record, a multiple of this */
-    size_t task_cells; /* cells of a task */
+    size_t task_vectors; /* vectors of a task */
     size_t (*matrix_words)(size_t rows, size_t cols);
     void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *coefficients);
@@ -101,10 +101,10 @@ typedef struct gfk_batch_image {
     gfk_batch_job job; /* for a copy of the image at the address that it was built for */
 } gfk_batch_image;
 
-/* Do the stripes suit kernels whose tasks are pieces, of this many cells? These want whole and
- * aligned cells, and spend as much on a piece that is not full. */
-#define GFK_BATCH_PIECE 256
-bool gfk_batch_suits_pieces(const gfk_batch_plan *plan);
+/* Do the stripes suit kernels whose tasks are pieces, of this many vectors? These want whole and
+ * aligned vectors, and spend as much on a piece that is not full. */
+#define GFK_BATCH_STAGE 256
+bool gfk_batch_fills_stages(const gfk_batch_plan *plan);
 /* The length of the image; INVALID_SIZE if there are 2^31 tasks or more. */
 gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
                                    size_t *bytes);

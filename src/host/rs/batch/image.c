@@ -20,8 +20,8 @@ static size_t round_up(size_t n, size_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
-/* How a stripe is cut into cells: see extent.cuh. What is not aligned is loaded by words that may
- * reach three bytes beyond either end of a cell, so the outermost cells do not count as whole. */
+/* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that may
+ * reach three bytes beyond either end of a vector, so the outermost vectors do not count as whole. */
 static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
     const gfk_batch_pattern *pattern = &plan->patterns[stripe->pattern];
     void *const *address = plan->addresses + stripe->addresses;
@@ -32,7 +32,7 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
     const unsigned phase = aligned ? first : 0;
     const uint64_t end = (uint64_t)stripe->bytes + phase;
     gfk_batch_record record = {.rows = (uint32_t)pattern->rows};
-    record.cells = (uint32_t)((end + 15) / 16);
+    record.vectors = (uint32_t)((end + 15) / 16);
     record.whole_begin = phase != 0 || !aligned;
     record.whole_end = (uint32_t)(end / 16);
     if (!aligned && record.whole_end != 0)
@@ -44,20 +44,20 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
 }
 
 /* Five sixths full: about there the kernels without pieces are as fast (docs/rs/batch.md). */
-bool gfk_batch_suits_pieces(const gfk_batch_plan *plan) {
-    uint64_t cells = 0, room = 0;
+bool gfk_batch_fills_stages(const gfk_batch_plan *plan) {
+    uint64_t vectors = 0, room = 0;
     for (size_t i = 0; i < plan->stripe_count; i++) {
         const gfk_batch_record record = cut(plan, &plan->stripes[i]);
-        if (!record.aligned || record.whole_begin != 0 || record.whole_end != record.cells)
+        if (!record.aligned || record.whole_begin != 0 || record.whole_end != record.vectors)
             return false;
-        cells += record.cells;
-        room += round_up(record.cells, GFK_BATCH_PIECE);
+        vectors += record.vectors;
+        room += round_up(record.vectors, GFK_BATCH_STAGE);
     }
-    return 6 * cells >= 5 * room;
+    return 6 * vectors >= 5 * room;
 }
 
 static uint32_t tasks_of(const gfk_batch_record *record, const gfk_batch_kernel *kernel) {
-    return (record->cells - 1) / (uint32_t)kernel->task_cells + 1;
+    return (record->vectors - 1) / (uint32_t)kernel->task_vectors + 1;
 }
 
 /* task * reciprocal >> shift is task / each for every task below 2^31: with 2^l >= each and

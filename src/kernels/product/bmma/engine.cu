@@ -127,7 +127,7 @@ bool suits(const Entry &entry, int cc) {
            entry.kernel->shared <= most;
 }
 
-/* 2^31 is where the kernels' counters of rows, columns and groups end. */
+/* 2^31 is where the kernels' counters of rows, columns and panels end. */
 gfk_status accepts(gfk_product_info *info, const char **reason) {
     info->table_bytes = 0;
     *reason = "";
@@ -195,16 +195,16 @@ gfk_status create(gfk_product_t p) {
 gfk_status run(const gfk_product_call *call) {
     const Plan &plan = *(const Plan *)call->product->state;
     const uint32_t *tables = (const uint32_t *)call->product->tables;
-    const Cells cells = cells_of(call);
+    const Cells vectors = cells_of(call);
     const bool reads = reads_outputs(call);
     for (unsigned i = 0; i < plan.count; i++) {
         const Entry &e = plan.entries[i];
-        if (cells.count < e.from || (e.below != 0 && cells.count >= e.below) ||
-            (!cells.aligned && (e.info->labels & GFK_ENGINE_KERNEL_ALIGNED)) ||
+        if (vectors.count < e.from || (e.below != 0 && vectors.count >= e.below) ||
+            (!vectors.aligned && (e.info->labels & GFK_ENGINE_KERNEL_ALIGNED)) ||
             (reads && (e.info->labels & GFK_ENGINE_KERNEL_SETS)))
             continue;
         const gfk_status status =
-            e.kernel->run({call, cells, tables + e.table, tables + plan.coefficients});
+            e.kernel->run({call, vectors, tables + e.table, tables + plan.coefficients});
         if (status != GFK_STATUS_NOT_SUPPORTED)
             return status;
     }

@@ -61,20 +61,20 @@ __device__ inline V read_only(const V *p) {
         return __ldg(p);
 }
 
-/* The matrix operand of one bit pair, from a group's table. */
+/* The matrix operand of one bit pair, from a panel's table. */
 template <class T, bool Shared = false>
-__device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
+__device__ inline void load_pair(const uint32_t *panel, int pair, unsigned lane,
                                  uint32_t (&b)[T::pair_registers]) {
 #pragma unroll
-    for (int r = 0; r < T::pair_registers; r += T::vector) {
-        const uint32_t *p = group + T::index(pair, r, 0) + lane * T::vector;
-        if constexpr (T::vector == 4) {
+    for (int r = 0; r < T::pair_registers; r += T::load_registers) {
+        const uint32_t *p = panel + T::index(pair, r, 0) + lane * T::load_registers;
+        if constexpr (T::load_registers == 4) {
             const uint4 v = read_only<Shared>((const uint4 *)p);
             b[r] = v.x;
             b[r + 1] = v.y;
             b[r + 2] = v.z;
             b[r + 3] = v.w;
-        } else if constexpr (T::vector == 2) {
+        } else if constexpr (T::load_registers == 2) {
             const uint2 v = read_only<Shared>((const uint2 *)p);
             b[r] = v.x;
             b[r + 1] = v.y;
@@ -84,9 +84,9 @@ __device__ inline void load_pair(const uint32_t *group, int pair, unsigned lane,
     }
 }
 
-/* What a lane has of one group for U units; the group's matrix operand is in registers. */
+/* What a lane has of one panel for U units; the panel's matrix operand is in registers. */
 template <class T, Pack P, int U>
-__device__ inline void multiply_group(const uint32_t (&a)[U][T::symbols][T::steps],
+__device__ inline void multiply_panel(const uint32_t (&a)[U][T::symbols][T::steps],
                                       const uint32_t (&b)[T::pairs][T::pair_registers],
                                       uint32_t (&words)[U][T::words]) {
 #pragma unroll
@@ -106,7 +106,7 @@ __device__ inline void multiply_group(const uint32_t (&a)[U][T::symbols][T::step
         }
 }
 
-/* What a lane has of a group becomes words of regions. */
+/* What a lane has of a panel becomes words of regions. */
 template <class T>
 __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
     if constexpr (T::w == 32) {
@@ -124,13 +124,13 @@ __device__ inline void exchange(uint32_t (&words)[T::words], unsigned lane) {
     }
 }
 
-/* The matrix operands of a group, from its table. */
+/* The matrix operands of a panel, from its table. */
 template <class T, bool Shared = false>
-__device__ inline void load_group(const uint32_t *group, unsigned lane,
+__device__ inline void load_panel(const uint32_t *panel, unsigned lane,
                                   uint32_t (&b)[T::pairs][T::pair_registers]) {
 #pragma unroll
     for (int pair = 0; pair < T::pairs; pair++)
-        load_pair<T, Shared>(group, pair, lane, b[pair]);
+        load_pair<T, Shared>(panel, pair, lane, b[pair]);
 }
 
 } // namespace bmma

@@ -3,19 +3,19 @@
  *
  * A row of the data operand is one symbol position, its K bits are the input symbols there. A
  * column of the matrix operand is one bit of one output; the parity of the count is that bit. A
- * warp takes a unit of 32 / lanes cells; cell and inputs are dealt out so that every lane loads,
- * and stores, 16 contiguous bytes:
+ * warp takes a unit of 32 / lanes vectors; vector and inputs are dealt out so that every lane
+ * loads, and stores, 16 contiguous bytes:
  *
  * - lane 4g + q supplies 32 K bits to the rows g and g + 8 and receives columns 2q and 2q + 1 of
  *   both (PTX ISA, "Matrix Fragments for mma.m16n8k128 / k256").
- * - `lanes` neighbouring lanes (1, 2 or 4) share a cell. Lane l of them has the inputs
- *   l, lanes + l, 2 * lanes + l, ...: its slots. With fewer than four, a row holds several cells
+ * - `lanes` neighbouring lanes (1, 2 or 4) share a vector. Lane l of them has the inputs
+ *   l, lanes + l, 2 * lanes + l, ...: its slots. With fewer than four, a row holds several vectors
  *   and the matrix operand is block-diagonal.
  * - A register of the data operand holds the same symbol of 4, 2 or 1 slots (w = 8, 16, 32), the
  *   first in its lowest bits: the order of the K bits is free as long as both operands agree, so
  *   nothing else is moved.
- * - Outputs go in groups. w = 8 and 16: a group is `lanes` outputs, and lane l receives all bits of
- *   output l. w = 32: a group is one output, lane q receives byte q of every symbol, and a 4 x 4
+ * - Outputs go in panels. w = 8 and 16: a panel is `lanes` outputs, and lane l receives all bits of
+ *   output l. w = 32: a panel is one output, lane q receives byte q of every symbol, and a 4 x 4
  *   byte transposition among four lanes makes words of it, so no column is spent on padding.
  * - Three outputs of w = 8 to four lanes: the fourth lane's columns would be padding in all four
  *   rounds. In three rounds it receives the last bit pair of each output, and passes it on.
@@ -46,43 +46,47 @@ GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 #endif
 }
 
-/* Slots is how many inputs a lane has in one pass. Three: groups of three outputs. Words: of a
- * cell, fewer than four for more warps. */
+/* Slots is how many inputs a lane has in one pass. Three: panels of three outputs. Words: of a
+ * vector, fewer than four for more warps. */
 template <int W, int Lanes, int Slots, bool Three = false, int Words = 4>
 struct Layout {
     static_assert(!Three || (W == 8 && Lanes == 4), "");
     static_assert(Words == 4 || Words == 2 || (Words == 1 && W != 32), "");
-    /* w = 32: two words of a cell are half the rows of its MMAs; two outputs share the columns. */
+    /* w = 32: two words of a vector are half the rows of its MMAs; two outputs share the columns.
+     */
     static constexpr bool two = W == 32 && Words == 2;
     static_assert(W == 8 || W == 16 || W == 32, "");
     static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots; /* of a pass */
-    static constexpr int cells = 32 / Lanes;     /* of a unit */
-    static constexpr int cell_words = Words;
-    static constexpr int symbols = 32 * Words / W; /* of a cell */
+    static constexpr int vectors = 32 / Lanes;   /* of a unit */
+    static constexpr int vector_words = Words;
+    static constexpr int symbols = 32 * Words / W; /* of a vector */
     static constexpr int in_register = 32 / W;     /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
     static constexpr bool three = Three;
-    static constexpr int outputs = W == 32 ? (two ? 2 : 1) : Three ? 3 : Lanes; /* of a group */
+    static constexpr int outputs = W == 32 ? (two ? 2 : 1) : Three ? 3 : Lanes; /* of a panel */
     static constexpr int pairs = Three ? 3 : 4;          /* rounds, a bit pair each */
-    static constexpr int words = W == 32 ? 1 : Words;    /* of a lane and group */
+    static constexpr int words = W == 32 ? 1 : Words;    /* of a lane and panel */
     static constexpr int tiles = W == 16 || two ? 2 : 1; /* sets of 8 columns with a bit pair */
     static constexpr int mmas = (steps + 1) / 2;         /* of a chain */
     static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
-    static constexpr int group_registers = pairs * pair_registers;
+    static constexpr int panel_registers = pairs * pair_registers;
     /* A count may reach the number of K bits. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
 
-    /* The registers of the matrix operand in memory: [pass][group][bit pair][register / vector]
-     * [lane][register % vector], so that a warp's loads are contiguous. */
-    static constexpr int vector = pair_registers % 4 == 0 ? 4 : pair_registers % 2 == 0 ? 2 : 1;
+    /* The registers of the matrix operand in memory: [pass][panel][bit pair][register /
+     * load_registers] [lane][register % load_registers], so that a warp's loads are contiguous. */
+    static constexpr int load_registers = pair_registers % 4 == 0   ? 4
+                                          : pair_registers % 2 == 0 ? 2
+                                                                    : 1;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
-        return ((size_t)(pair * pair_registers + r) / vector * 32 + (size_t)lane) * vector +
-               r % vector;
+        return ((size_t)(pair * pair_registers + r) / load_registers * 32 + (size_t)lane) *
+                   load_registers +
+               r % load_registers;
     }
 
-    /* What column `column` of the tile means: an output of the group, and a bit of it. */
+    /* What column `column` of the tile means: an output of the panel, and a bit of it. */
     GFK_BOTH static constexpr int column_output(int pair, int tile, int column) {
         return W == 32 ? tile : Three && column >= 6 ? pair : column / 2 % Lanes;
     }
@@ -90,28 +94,28 @@ struct Layout {
         return column % 2 + (Three && column >= 6 ? 6 : 2 * pair) +
                (W == 32 ? 8 * (column / 2) : 8 * tile);
     }
-    /* What a lane's words are in the end: an output of the group, and a word of the cell. */
+    /* What a lane's words are in the end: an output of the panel, and a word of the vector. */
     GFK_BOTH static constexpr int lane_output(int lane) {
         return two ? lane % 4 / 2 : W == 32 ? 0 : lane % Lanes;
     }
     GFK_BOTH static constexpr int lane_word(int lane) { return W == 32 ? lane % Words : 0; }
-    /* Is the column for the cell that lane q of four has a share of? */
+    /* Is the column for the vector that lane q of four has a share of? */
     GFK_BOTH static constexpr bool column_sees(int column, int q) {
         return column / 2 / Lanes == q / Lanes;
     }
 };
 
-/* From the words of a lane's cells, x[slot][word], to the data operand, a[symbol][step]. What a
+/* From the words of a lane's vectors, x[slot][word], to the data operand, a[symbol][step]. What a
  * register's missing slots hold does not matter: the matrix operand is zero there. */
 template <class T>
-GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::cell_words],
+GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::vector_words],
                       uint32_t (&a)[T::symbols][T::steps]) {
     GFK_UNROLL
     for (int s = 0; s < T::steps; s++) {
         const int first = s * T::in_register;
         const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
         GFK_UNROLL
-        for (int i = 0; i < T::cell_words; i++) {
+        for (int i = 0; i < T::vector_words; i++) {
             if (T::w == 32) {
                 a[i % T::symbols][s] = x[first][i];
             } else if (T::w == 16) {

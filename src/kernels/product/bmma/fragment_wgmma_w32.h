@@ -2,11 +2,11 @@
 /* How a region product of w = 32 becomes binary matrix products of a warpgroup: fragment.h and
  * fragment_wgmma_w8.h for four outputs.
  *
- * - A warp's unit is 8 cells, as for mma.sync: lane 4g + q takes cell g of the inputs q, 4 + q, ...
- *   Two of its words are rows g and g + 8, and the other two again.
+ * - A warp's unit is 8 vectors, as for mma.sync: lane 4g + q takes vector g of the inputs q, 4 + q,
+ * ... Two of its words are rows g and g + 8, and the other two again.
  * - Four outputs of 32 bits are 128 columns. A lane receives two columns of each eight, 32 in all,
  *   for either row: lane q's are the bits of output q. So no lane needs another's bits, and each
- *   stores a whole cell.
+ *   stores a whole vector.
  * - The columns come in two parts, an instruction each, so that the counts of one take few
  *   registers.
  * - The order of a lane's columns is free: it is the one in which counts are packed. */
@@ -20,17 +20,17 @@ namespace bmma {
 
 /* Slots: inputs of a lane. */
 template <int Slots>
-struct WordLayout : Layout<32, 4, Slots> {
+struct WgmmaLayoutW32 : Layout<32, 4, Slots> {
     static constexpr int steps = Slots + Slots % 2; /* words of a row and lane; the last may be 0 */
     static constexpr int outputs = 4;
     static constexpr int parts = 2, part_counts = 16;     /* of a lane and row */
     static constexpr int accumulators = 2 * part_counts;  /* for two rows */
     static constexpr int pairs = parts * part_counts / 2; /* of a lane's columns */
     static constexpr int pair_registers = steps;
-    static constexpr int group_registers = pairs * pair_registers;
+    static constexpr int panel_registers = pairs * pair_registers;
     static constexpr unsigned warp_bytes = 128, unit_bytes = 4 * warp_bytes; /* of a region */
 
-    static constexpr int vector = 1;
+    static constexpr int load_registers = 1;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
         return (size_t)(pair * pair_registers + r) * 32 + (size_t)lane;
     }

@@ -4,13 +4,13 @@
  *
  * The fragments are those of mma.m16n8k256, so lanes hold what they hold there: warp w of the four
  * has 16 of the 64 rows, a lane receives columns 2q and 2q + 1 of every eight, and four eights make
- * a group of four outputs. What differs:
+ * a panel of four outputs. What differs:
  *
  * - The matrix operand is in shared memory, as core matrices: 8 columns of 16 bytes, one after the
  *   other. Word 4 * column + q of one is what lane 4 * column + q would hold for mma.sync: the
  *   table is the same, but for registers that are not put together for vector loads.
- * - One instruction takes several groups, a tile; the last tile may be in part without outputs.
- * - Lanes of a warp that share a cell have 4, 8 or 16 bytes of every input, as many inputs leave
+ * - One instruction takes several panels, a tile; the last tile may be in part without outputs.
+ * - Lanes of a warp that share a vector have 4, 8 or 16 bytes of every input, as many inputs leave
  *   room for in registers. */
 #ifndef GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W8_H
 #define GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W8_H
@@ -20,20 +20,21 @@
 namespace gfk {
 namespace bmma {
 
-/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Groups: of a tile. */
-template <int Steps, int Words, int Groups = 2>
-struct GroupLayout : Layout<8, 4, 8 * Steps> {
+/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of a tile. */
+template <int Steps, int Words, int Panels = 2>
+struct WgmmaLayoutW8 : Layout<8, 4, 8 * Steps> {
     using Base = Layout<8, 4, 8 * Steps>;
-    static constexpr int cell_words = Words;
+    static constexpr int vector_words = Words;
     static constexpr int symbols = 4 * Words;
     static constexpr int mmas = Steps;         /* of a chain */
     static constexpr int chains = symbols / 2; /* to a tile: rows g and g + 8 are two symbols */
-    static constexpr int tile_groups = Groups, tile_outputs = 4 * Groups, columns = 32 * Groups;
+    static constexpr int tile_panels = Panels, tile_outputs = 4 * Panels, columns = 32 * Panels;
     static constexpr int accumulators = columns / 2; /* of a lane */
-    static constexpr unsigned cell_bytes = 4 * Words;
-    static constexpr unsigned unit_bytes = 32 * cell_bytes; /* that a warpgroup takes of a region */
+    static constexpr unsigned vector_bytes = 4 * Words;
+    static constexpr unsigned unit_bytes =
+        32 * vector_bytes; /* that a warpgroup takes of a region */
 
-    static constexpr int vector = 1;
+    static constexpr int load_registers = 1;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
         return (size_t)(pair * Base::pair_registers + r) * 32 + (size_t)lane;
     }
@@ -53,18 +54,18 @@ GFK_BOTH constexpr uint64_t descriptor(uint32_t address) {
            (uint64_t)(T::column_stride >> 4) << 32;
 }
 
-/* The counts of the eight bits of a group's output, of row g in the lower and of row g + 8 in the
+/* The counts of the eight bits of a panel's output, of row g in the lower and of row g + 8 in the
  * upper halves. c: the accumulators of a tile. */
 template <int N>
-GFK_BOTH void join_rows(const uint32_t (&c)[N], int group, uint32_t (&halves)[8]) {
+GFK_BOTH void join_rows(const uint32_t (&c)[N], int panel, uint32_t (&halves)[8]) {
     GFK_UNROLL
     for (int bit = 0; bit < 8; bit++) {
-        const int at = 16 * group + bit / 2 * 4 + bit % 2;
+        const int at = 16 * panel + bit / 2 * 4 + bit % 2;
         halves[bit] = (c[at + 2] << 16) + c[at];
     }
 }
 
-/* The word of a group's output, from the counts of its two chains: the first and the last two
+/* The word of a panel's output, from the counts of its two chains: the first and the last two
  * symbols. */
 GFK_BOTH uint32_t parities(const uint32_t (&first)[8], const uint32_t (&second)[8]) {
     uint32_t word = 0;

@@ -11,7 +11,7 @@ namespace bmma {
 /* A run of a product by one kernel. */
 struct Run {
     const gfk_product_call *call;
-    const Cells &cells;
+    const Cells &vectors;
     const uint32_t *matrix;       /* the kernel's matrix operand */
     const uint32_t *coefficients; /* all of them */
 };

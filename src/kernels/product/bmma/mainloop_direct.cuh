@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mainloops whose lanes load their data from memory themselves.
  *
- * registers: all inputs in one pass, all outputs in a few groups, whose matrix operands stay in
+ * registers: all inputs in one pass, all outputs in a few panels, whose matrix operands stay in
  * registers. Aligned regions only.
- * streamed: any shape; a warp keeps a pass of inputs in registers and goes through all groups of
+ * streamed: any shape; a warp keeps a pass of inputs in registers and goes through all panels of
  * outputs, whose matrix operands come through L1, or from shared memory if all fit. Further passes
  * add to the outputs. */
 #pragma once
@@ -20,7 +20,7 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void registers(const __grid_constant__ FewJob job) {
     using T = typename K::T;
-    constexpr unsigned unit_bytes = 16 * T::cells;
+    constexpr unsigned unit_bytes = 16 * T::vectors;
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = lane / T::lanes * 16;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
@@ -37,19 +37,19 @@ __global__ __launch_bounds__(K::threads,
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         in[s] = job.in[s * T::lanes + share];
-    /* Beyond the last whole cell a lane loads that one again, and does not store. */
+    /* Beyond the last whole vector a lane loads that one again, and does not store. */
     auto load = [&](uint64_t unit, uint32_t(&x)[T::slots][4]) {
-        const uint64_t cell = unit + mine < end ? unit + mine : end - 16;
+        const uint64_t vector = unit + mine < end ? unit + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_whole<true>(in[s] + cell, x[s]);
+            load_whole<true>(in[s] + vector, x[s]);
     };
     uint32_t x[T::slots][4];
     load(at, x);
-    uint32_t b[K::groups][T::pairs][T::pair_registers];
+    uint32_t b[K::panels][T::pairs][T::pair_registers];
 #pragma unroll
-    for (int j = 0; j < K::groups; j++)
-        load_group<T>(job.matrix + j * (T::group_registers * 32), lane, b[j]);
+    for (int j = 0; j < K::panels; j++)
+        load_panel<T>(job.matrix + j * (T::panel_registers * 32), lane, b[j]);
 
     for (;;) {
         uint32_t a[1][T::symbols][T::steps];
@@ -57,15 +57,15 @@ __global__ __launch_bounds__(K::threads,
         if (K::schedule == Schedule::persistent_prefetch && at + stride < end)
             load(at + stride, x);
 #pragma unroll
-        for (int j = 0; j < K::groups; j++) {
+        for (int j = 0; j < K::panels; j++) {
             uint32_t words[1][T::words];
-            multiply_group<T, K::pack>(a, b[j], words);
+            multiply_panel<T, K::pack>(a, b[j], words);
             exchange<T>(words[0], lane);
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
-                const uint64_t cell = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-                store_words<true, true>(job.out[output] + cell, words[0], job.sink,
-                                        cell - job.phase);
+                const uint64_t vector = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
+                store_words<true, true>(job.out[output] + vector, words[0], job.sink,
+                                        vector - job.phase);
             }
         }
         at += stride;
@@ -87,28 +87,28 @@ __device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned 
     using T = typename K::T;
 #pragma unroll
     for (int u = 0; u < K::units; u++) {
-        uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
-        cell = cell < end ? cell : end - 16;
+        uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
+        vector = vector < end ? vector : end - 16;
         uint32_t x[T::slots][4];
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
             load_whole<K::aligned, T::w == 32 ? Load::halves : Load::once>(
-                job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + cell, x[s]);
+                job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + vector, x[s]);
         arrange<T>(x, a[u]);
     }
 }
 
-/* Adds one pass of inputs to the words of one group. b[0] holds the group's first bit pair, and in
+/* Adds one pass of inputs to the words of one panel. b[0] holds the panel's first bit pair, and in
  * the end the first one of `following`: operands are loaded one pair ahead. */
 template <class K>
-__device__ inline void add_group(const uint32_t (&a)[K::units][K::T::symbols][K::T::steps],
-                                 const uint32_t *group, const uint32_t *following, unsigned lane,
+__device__ inline void add_panel(const uint32_t (&a)[K::units][K::T::symbols][K::T::steps],
+                                 const uint32_t *panel, const uint32_t *following, unsigned lane,
                                  uint32_t (&b)[2][K::T::pair_registers],
                                  uint32_t (&words)[K::units][K::T::words]) {
     using T = typename K::T;
 #pragma unroll
     for (int pair = 0; pair < T::pairs; pair++) {
-        load_pair<T, K::table != 0>(pair < 3 ? group : following, (pair + 1) % 4, lane,
+        load_pair<T, K::table != 0>(pair < 3 ? panel : following, (pair + 1) % 4, lane,
                                     b[(pair + 1) % 2]);
 #pragma unroll
         for (int word = 0; word < T::words; word += K::abreast) {
@@ -123,40 +123,41 @@ __device__ inline void add_group(const uint32_t (&a)[K::units][K::T::symbols][K:
     }
 }
 
-/* Writes, or compares, what a group has become. */
+/* Writes, or compares, what a panel has become. */
 template <class K, class J>
-__device__ inline void finish_group(const J &job, uint64_t at, uint64_t end, unsigned group,
+__device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, unsigned panel,
                                     unsigned lane, const Sink &sink,
                                     uint32_t (&words)[K::units][K::T::words]) {
     using T = typename K::T;
-    const unsigned output = T::w == 32 ? group : group * T::outputs + lane % T::lanes;
+    const unsigned output = T::w == 32 ? panel : panel * T::outputs + lane % T::lanes;
 #pragma unroll
     for (int u = 0; u < K::units; u++) {
         exchange<T>(words[u], lane);
-        uint64_t cell = at + u * (16 * T::cells) + lane / T::lanes * 16;
-        if (output < job.rows && cell < end) {
-            cell += T::w == 32 ? 4 * (lane % 4) : 0;
-            store_words<K::aligned, true>(job.out[output] + cell, words[u], sink, cell - job.phase);
+        uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
+        if (output < job.rows && vector < end) {
+            vector += T::w == 32 ? 4 * (lane % 4) : 0;
+            store_words<K::aligned, true>(job.out[output] + vector, words[u], sink,
+                                          vector - job.phase);
         }
     }
 }
 
 /* Outputs that take several passes of inputs are compared when the last one is in: the inputs are
- * read again for every group, from the caches mostly. */
+ * read again for every panel, from the caches mostly. */
 template <class K, class J>
 __device__ inline void check_passes(const J &job, uint64_t at, uint64_t end, unsigned lane) {
     using T = typename K::T;
-    for (unsigned j = 0; j < job.groups; j++) {
+    for (unsigned j = 0; j < job.panels; j++) {
         uint32_t words[K::units][T::words] = {};
         for (unsigned pass = 0; pass < job.passes; pass++) {
-            const uint32_t *group =
-                job.matrix + pass * job.pass_words + j * (T::group_registers * 32);
+            const uint32_t *panel =
+                job.matrix + pass * job.pass_words + j * (T::panel_registers * 32);
             uint32_t a[K::units][T::symbols][T::steps], b[2][T::pair_registers];
             gather<K>(job, at, end, pass, lane, a);
-            load_pair<T>(group, 0, lane, b[0]);
-            add_group<K>(a, group, group, lane, b, words);
+            load_pair<T>(panel, 0, lane, b[0]);
+            add_panel<K>(a, panel, panel, lane, b, words);
         }
-        finish_group<K>(job, at, end, j, lane, job.sink, words);
+        finish_panel<K>(job, at, end, j, lane, job.sink, words);
     }
 }
 
@@ -164,7 +165,7 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void streamed(const __grid_constant__ StreamedJob<K> job) {
     using T = typename K::T;
-    constexpr unsigned step_bytes = 16 * T::cells * K::units;
+    constexpr unsigned step_bytes = 16 * T::vectors * K::units;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.cut_head + job.cut_tail)
@@ -173,7 +174,7 @@ __global__ __launch_bounds__(K::threads,
     const uint32_t *matrix = job.matrix;
     if constexpr (K::table != 0) {
         extern __shared__ uint4 table[];
-        for (unsigned i = threadIdx.x; i < job.groups * (T::group_registers * 8); i += K::threads)
+        for (unsigned i = threadIdx.x; i < job.panels * (T::panel_registers * 8); i += K::threads)
             table[i] = __ldg((const uint4 *)job.matrix + i);
         __syncthreads();
         matrix = (const uint32_t *)table;
@@ -190,17 +191,17 @@ __global__ __launch_bounds__(K::threads,
                 gather<K>(job, at, end, pass, lane, a);
                 Sink sink = job.sink;
                 sink.accumulate |= pass != 0;
-                const uint32_t *group = matrix + (K::table ? 0 : pass * job.pass_words);
+                const uint32_t *panel = matrix + (K::table ? 0 : pass * job.pass_words);
                 uint32_t b[2][T::pair_registers];
-                load_pair<T, K::table != 0>(group, 0, lane, b[0]);
+                load_pair<T, K::table != 0>(panel, 0, lane, b[0]);
 #pragma unroll 1
-                for (unsigned j = 0; j < job.groups; j++) {
+                for (unsigned j = 0; j < job.panels; j++) {
                     const uint32_t *following =
-                        j + 1 < job.groups ? group + T::group_registers * 32 : group;
+                        j + 1 < job.panels ? panel + T::panel_registers * 32 : panel;
                     uint32_t words[K::units][T::words] = {};
-                    add_group<K>(a, group, following, lane, b, words);
-                    finish_group<K>(job, at, end, j, lane, sink, words);
-                    group = following;
+                    add_panel<K>(a, panel, following, lane, b, words);
+                    finish_panel<K>(job, at, end, j, lane, sink, words);
+                    panel = following;
                 }
             }
         if (K::schedule == Schedule::one_tile)

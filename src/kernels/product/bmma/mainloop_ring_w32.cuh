@@ -17,12 +17,12 @@ namespace bmma {
 /* Shared memory: the matrix operand, a pair of barriers for each stage, stages. */
 struct Ring {
     uint32_t stages, stage_bytes;
-    uint32_t nothing; /* zero, but the compiler does not know */
+    uint32_t zero; /* 0; a parameter, so that the compiler does not know the value */
 };
 constexpr unsigned barrier_pair = 16; /* bytes: of filled stages, of empty ones */
 
 /* The next stage of a ring, and the parity of its barriers' phase. */
-struct Turn {
+struct RingPosition {
     uint32_t stage, parity;
 
     __device__ void next(const Ring &ring) {
@@ -53,11 +53,11 @@ __device__ inline void count_part(const uint32_t (&x)[T::slots][2], uint64_t b,
     wgmma::expect(c);
 }
 
-/* A warp's share of a stage. runs[s]: where the lane's cell of slot s is. `leave` is called when
- * the stage is needed no more. */
+/* A warp's share of a stage. runs[s]: where the lane's vector of slot s is. `release` is called
+ * when the warp has read all of the stage. */
 template <class T, class F>
-__device__ inline void multiply_stage(const uint32_t (&runs)[T::slots], uint64_t b,
-                                      uint32_t nothing, uint32_t (&y)[4], F leave) {
+__device__ inline void multiply_stage(const uint32_t (&runs)[T::slots], uint64_t b, uint32_t zero,
+                                      uint32_t (&y)[4], F release) {
 #pragma unroll
     for (int row = 0; row < 4; row += 2) {
         uint32_t x[T::slots][2];
@@ -74,13 +74,13 @@ __device__ inline void multiply_stage(const uint32_t (&runs)[T::slots], uint64_t
              * parities, and has no registers for both: let them depend on these parities. */
             const int before = part ? row : row - 2;
             if (before >= 0) {
-                x[0][0] ^= y[before] & nothing;
-                x[0][1] ^= y[before + 1] & nothing;
+                x[0][0] ^= y[before] & zero;
+                x[0][1] ^= y[before + 1] & zero;
             }
             uint32_t c[T::accumulators];
             count_part<T>(x, b + part * (T::part_bytes / 16), c);
             if (row == 2 && part == 0)
-                leave();
+                release();
             parities<T>(c, part, y[row], y[row + 1]);
         }
     }
@@ -115,15 +115,15 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * K::run_bytes;
     uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::run_bytes;
-    Turn turn = {0, 0};
+    RingPosition position = {0, 0};
     if (warp == K::warps) {
         if (lane != 0)
             return;
-        for (; at < end; at += stride, turn.next(ring)) {
-            const uint32_t filled = barriers + barrier_pair * turn.stage;
-            const uint32_t to = stages + turn.stage * ring.stage_bytes;
+        for (; at < end; at += stride, position.next(ring)) {
+            const uint32_t filled = barriers + barrier_pair * position.stage;
+            const uint32_t to = stages + position.stage * ring.stage_bytes;
             const uint32_t bytes = end - at < K::run_bytes ? (uint32_t)(end - at) : K::run_bytes;
-            bulk::wait(filled + 8, turn.parity ^ 1);
+            bulk::wait(filled + 8, position.parity ^ 1);
             bulk::arrive_with(filled, bytes * job.cols);
 #pragma unroll 1
             for (unsigned i = 0; i < job.cols; i++)
@@ -134,24 +134,24 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
 
     const uint64_t b = descriptor<T>(shared);
     const unsigned mine = warp * T::warp_bytes + lane / 4 * 16;
-    for (; at < end; at += stride, turn.next(ring)) {
-        const uint32_t filled = barriers + barrier_pair * turn.stage;
+    for (; at < end; at += stride, position.next(ring)) {
+        const uint32_t filled = barriers + barrier_pair * position.stage;
         uint32_t runs[T::slots], y[4];
         /* A missing input stands for one of the first four: its columns are zero. */
 #pragma unroll
         for (unsigned s = 0; s < T::slots; s++) {
             const unsigned i = 4 * s + share < job.cols ? 4 * s + share : share;
-            runs[s] = stages + turn.stage * ring.stage_bytes + i * K::run_stride + mine;
+            runs[s] = stages + position.stage * ring.stage_bytes + i * K::run_stride + mine;
         }
-        bulk::wait(filled, turn.parity);
-        multiply_stage<T>(runs, b, ring.nothing, y, [&] {
+        bulk::wait(filled, position.parity);
+        multiply_stage<T>(runs, b, ring.zero, y, [&] {
             __syncwarp();
             if (lane == 0)
                 bulk::arrive(filled + 8);
         });
-        const uint64_t cell = at + mine;
-        if (share < job.rows && cell < end)
-            store_words<true, true>(job.out[share] + cell, y, job.sink, cell - job.phase);
+        const uint64_t vector = at + mine;
+        if (share < job.rows && vector < end)
+            store_words<true, true>(job.out[share] + vector, y, job.sink, vector - job.phase);
     }
 }
 

@@ -15,7 +15,7 @@ namespace gfk {
 namespace bmma {
 
 /* Shared memory: the tiles, a unit of every warpgroup, the addresses of inputs and outputs. In a
- * unit the inputs of a lane that shares a cell are one behind the other, and those of the next such
+ * unit the inputs of a lane that shares a vector are one behind the other, and those of the next such
  * lane begin 32 bytes further modulo 128: what lanes load at once is in different banks. */
 template <class K>
 struct UnitStage {
@@ -34,22 +34,22 @@ struct UnitStage {
     }
 };
 
-/* Where a thread finds what in shared memory. */
-struct Place {
+/* Addresses in shared memory, of a thread. */
+struct SharedPlace {
     uint32_t stage;     /* its warpgroup's unit */
     uint32_t ins, outs; /* addresses of regions: constant memory serves lanes one by one */
     unsigned warpgroup;
 };
 
-/* The warpgroup's threads wait for each other. */
-__device__ inline void meet(unsigned warpgroup) {
+/* A barrier of the warpgroup's threads. */
+__device__ inline void sync_warpgroup(unsigned warpgroup) {
     asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
 }
 
 /* Starts copying `bytes` bytes of every input, from byte `at` on. What missing inputs hold does not
  * matter. */
 template <class K>
-__device__ inline void fetch(const Place &place, unsigned inputs, uint64_t at, unsigned bytes) {
+__device__ inline void start_copy(const SharedPlace &place, unsigned inputs, uint64_t at, unsigned bytes) {
     using T = typename K::T;
     constexpr unsigned parts = T::unit_bytes / 16;
     const unsigned part = threadIdx.x % parts * 16;
@@ -63,18 +63,18 @@ __device__ inline void fetch(const Place &place, unsigned inputs, uint64_t at, u
 }
 
 /* The lane's words of the unit that was fetched, whose place is then free; `mine` is where the
- * lane's cell begins in it. */
+ * lane's vector begins in it. */
 template <class K>
-__device__ inline void take(const Place &place, unsigned mine,
-                            uint32_t (&x)[K::T::slots][K::T::cell_words]) {
+__device__ inline void receive(const SharedPlace &place, unsigned mine,
+                            uint32_t (&x)[K::T::slots][K::T::vector_words]) {
     using T = typename K::T;
     copies_wait();
-    meet(place.warpgroup);
+    sync_warpgroup(place.warpgroup);
     const uint32_t from = place.stage + threadIdx.x % T::lanes * UnitStage<K>::share_bytes + mine;
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         load_shared(from + s * T::unit_bytes, x[s]);
-    meet(place.warpgroup);
+    sync_warpgroup(place.warpgroup);
 }
 
 /* Starts counting for symbols 2 * chain and the next one, and a tile. b: its descriptor. */
@@ -96,30 +96,30 @@ __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], in
 template <class T>
 __device__ inline void multiply_tile(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                      uint32_t (&c)[2][T::accumulators],
-                                     uint32_t (&words)[T::tile_groups][T::cell_words]) {
+                                     uint32_t (&words)[T::tile_panels][T::vector_words]) {
 #pragma unroll
-    for (int word = 0; word < T::cell_words; word++) {
-        uint32_t first[T::tile_groups][8], second[8];
+    for (int word = 0; word < T::vector_words; word++) {
+        uint32_t first[T::tile_panels][8], second[8];
         start_chain<T>(a, 2 * word, b, c[0]);
         start_chain<T>(a, 2 * word + 1, b, c[1]);
         wgmma::wait<1>();
         wgmma::expect(c[0]);
 #pragma unroll
-        for (int group = 0; group < T::tile_groups; group++)
-            join_rows(c[0], group, first[group]);
+        for (int panel = 0; panel < T::tile_panels; panel++)
+            join_rows(c[0], panel, first[panel]);
         wgmma::wait<0>();
         wgmma::expect(c[1]);
 #pragma unroll
-        for (int group = 0; group < T::tile_groups; group++) {
-            join_rows(c[1], group, second);
-            words[group][word] = parities(first[group], second);
+        for (int panel = 0; panel < T::tile_panels; panel++) {
+            join_rows(c[1], panel, second);
+            words[panel][word] = parities(first[panel], second);
         }
     }
 }
 
 /* Words of an output are set, or added to what was there, or compared with it. */
 template <class K, int N>
-__device__ inline void put(const Epilogue &epilogue, uint8_t *p, uint64_t offset,
+__device__ inline void finish(const Epilogue &epilogue, uint8_t *p, uint64_t offset,
                            uint32_t (&words)[N], const uint32_t (&old)[N]) {
     if constexpr (K::reads) {
         uint32_t any = 0;
@@ -147,7 +147,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constan
     const uint32_t stages =
         tiles + (job.rows + T::tile_outputs - 1) / T::tile_outputs * T::tile_bytes;
     const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
-    Place place;
+    SharedPlace place;
     place.warpgroup = warp / 4;
     place.stage = stages + place.warpgroup * UnitStage<K>::bytes;
     place.ins = stages + K::warpgroups * UnitStage<K>::bytes;
@@ -168,56 +168,56 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constan
                              : (unsigned)(16 * job.count - (uint64_t)u * T::unit_bytes);
     };
     if (unit < units)
-        fetch<K>(place, job.cols, begin(unit), bytes(unit));
+        start_copy<K>(place, job.cols, begin(unit), bytes(unit));
 
-    /* What the last tile's missing groups are multiplied by does not matter. */
-    for (unsigned i = threadIdx.x; i < job.groups * (T::group_registers * 8); i += K::threads)
+    /* What the last tile's missing panels are multiplied by does not matter. */
+    for (unsigned i = threadIdx.x; i < job.panels * (T::panel_registers * 8); i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
     wgmma::publish();
     __syncthreads();
     const uint64_t first_tile = descriptor<T>(tiles);
 
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned mine = (warp % 4 * T::cells + lane / T::lanes) * T::cell_bytes;
+    const unsigned mine = (warp % 4 * T::vectors + lane / T::lanes) * T::vector_bytes;
     uint32_t c[2][T::accumulators] = {};
     wgmma::expect(c[0]);
     wgmma::expect(c[1]);
     for (; unit < units; unit += stride) {
-        uint32_t x[T::slots][T::cell_words], a[T::symbols][T::steps];
-        take<K>(place, mine, x);
+        uint32_t x[T::slots][T::vector_words], a[T::symbols][T::steps];
+        receive<K>(place, mine, x);
         if (unit + stride < units)
-            fetch<K>(place, job.cols, begin(unit + stride), bytes(unit + stride));
+            start_copy<K>(place, job.cols, begin(unit + stride), bytes(unit + stride));
         arrange<T>(x, a);
         /* Or the last permutations would be done again for every tile. */
 #pragma unroll
         for (int i = 0; i < T::symbols; i++)
             wgmma::expect(a[i]);
-        /* Beyond the last cell a lane has garbage, and does not store. */
+        /* Beyond the last vector a lane has garbage, and does not store. */
         const unsigned here = bytes(unit);
-        const uint64_t cell = begin(unit) + mine;
+        const uint64_t vector = begin(unit) + mine;
         uint64_t b = first_tile;
 #pragma unroll 1
         for (unsigned first = 0; first < job.rows; first += T::tile_outputs) {
-            const auto has = [&](int group) {
-                return first + group * T::outputs + share < job.rows && mine < here;
+            const auto has = [&](int panel) {
+                return first + panel * T::outputs + share < job.rows && mine < here;
             };
-            const auto output = [&](int group) {
-                return shared_pointer(place.outs + 8 * (first + group * T::outputs + share)) + cell;
+            const auto output = [&](int panel) {
+                return shared_pointer(place.outs + 8 * (first + panel * T::outputs + share)) + vector;
             };
             /* What is read comes while the products are computed. */
-            uint32_t old[T::tile_groups][T::cell_words];
+            uint32_t old[T::tile_panels][T::vector_words];
 #pragma unroll
-            for (int group = 0; group < T::tile_groups; group++)
-                if (K::reads && has(group))
-                    load_vector<true, T::cell_words == 4 ? Load::once : Load::early>(output(group),
-                                                                                     old[group]);
-            uint32_t words[T::tile_groups][T::cell_words];
+            for (int panel = 0; panel < T::tile_panels; panel++)
+                if (K::reads && has(panel))
+                    load_vector<true, T::vector_words == 4 ? Load::once : Load::early>(output(panel),
+                                                                                     old[panel]);
+            uint32_t words[T::tile_panels][T::vector_words];
             multiply_tile<T>(a, b, c, words);
             b += T::tile_bytes / 16;
 #pragma unroll
-            for (int group = 0; group < T::tile_groups; group++)
-                if (has(group))
-                    put<K>(job.epilogue, output(group), cell - job.phase, words[group], old[group]);
+            for (int panel = 0; panel < T::tile_panels; panel++)
+                if (has(panel))
+                    finish<K>(job.epilogue, output(panel), vector - job.phase, words[panel], old[panel]);
         }
     }
 }

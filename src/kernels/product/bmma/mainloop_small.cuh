@@ -2,7 +2,7 @@
 /* The BMMA kernel for short regions, which take little longer than a load takes to come back from
  * memory. So:
  *
- * - There are more warps, each with less to do: cells of four or eight bytes instead of sixteen,
+ * - There are more warps, each with less to do: vectors of four or eight bytes instead of sixteen,
  *   and warps side by side may share the outputs of a unit.
  * - Everything that a warp loads is under way before it waits for the first of it.
  * - What every thread needs of the parameters is in their first 112 bytes, two lines of the
@@ -21,20 +21,20 @@ namespace bmma {
 constexpr size_t small_inputs = 32, small_outputs = 4;
 
 struct SmallHead {
-    uint8_t *base;          /* the first whole cell of the region that distances are from */
+    uint8_t *base;          /* the first whole vector of the region that distances are from */
     const uint32_t *matrix; /* the layout's table */
-    uint32_t end;           /* of the whole cells, in bytes from the first */
+    uint32_t end;           /* of the whole vectors, in bytes from the first */
     uint32_t outputs;
-    uint8_t reads, cut; /* are outputs read; are there cut cells */
-    /* Distances in cells. Missing inputs repeat one. */
+    uint8_t reads, cut; /* are outputs read; are there cut vectors */
+    /* Distances in vectors. Missing inputs repeat one. */
     uint32_t to_out[small_outputs], to_in[small_inputs];
 };
 
 struct SmallJob : SmallHead, Walk {
-    const uint32_t *coefficients; /* for the cut cells: rows * cols */
+    const uint32_t *coefficients; /* for the cut vectors: rows * cols */
 };
 
-/* The cut cells, by the same distances. */
+/* The cut vectors, by the same distances. */
 struct SmallEnds : Walk {
     template <class Byte>
     struct Regions {
@@ -60,37 +60,37 @@ __global__ __launch_bounds__(K::threads,
     using T = typename K::T;
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned thread = blockIdx.x * K::threads + threadIdx.x, warp = thread / 32;
-    const unsigned first_group = K::split == 1 ? 0 : warp % K::split * K::groups;
+    const unsigned first_panel = K::split == 1 ? 0 : warp % K::split * K::panels;
     const unsigned unit = warp / K::split * (K::units * K::unit_bytes);
     if (unit < job.end) {
-        const unsigned at = unit + lane / T::lanes * K::cell_bytes;
-        uint32_t x[K::units][T::slots][T::cell_words];
+        const unsigned at = unit + lane / T::lanes * K::vector_bytes;
+        uint32_t x[K::units][T::slots][T::vector_words];
 #pragma unroll
         for (int s = 0; s < T::slots; s++) {
             const uint8_t *in = job.base + 16 * (uint64_t)job.to_in[s * T::lanes + share];
-            /* Beyond the last whole cell a lane loads that one again, and does not store. */
+            /* Beyond the last whole vector a lane loads that one again, and does not store. */
 #pragma unroll
             for (int u = 0; u < K::units; u++)
-                load_early(in + min(at + u * K::unit_bytes, job.end - K::cell_bytes), x[u][s]);
+                load_early(in + min(at + u * K::unit_bytes, job.end - K::vector_bytes), x[u][s]);
         }
-        uint32_t b[K::groups][T::pairs][T::pair_registers];
+        uint32_t b[K::panels][T::pairs][T::pair_registers];
 #pragma unroll
-        for (int j = 0; j < K::groups; j++)
-            load_group<T>(job.matrix + (first_group + j) * (T::group_registers * 32), lane, b[j]);
+        for (int j = 0; j < K::panels; j++)
+            load_panel<T>(job.matrix + (first_panel + j) * (T::panel_registers * 32), lane, b[j]);
 #pragma unroll
         for (int u = 0; u < K::units; u++) {
             uint32_t a[1][T::symbols][T::steps];
             arrange<T>(x[u], a[0]);
 #pragma unroll
-            for (int j = 0; j < K::groups; j++) {
+            for (int j = 0; j < K::panels; j++) {
                 uint32_t words[1][T::words];
-                multiply_group<T, K::pack>(a, b[j], words);
+                multiply_panel<T, K::pack>(a, b[j], words);
                 exchange<T>(words[0], lane);
-                const unsigned output = (first_group + j) * T::outputs + T::lane_output((int)lane);
-                const unsigned cell = at + u * K::unit_bytes;
-                if (output >= job.outputs || cell >= job.end)
+                const unsigned output = (first_panel + j) * T::outputs + T::lane_output((int)lane);
+                const unsigned vector = at + u * K::unit_bytes;
+                if (output >= job.outputs || vector >= job.end)
                     continue;
-                const unsigned to = cell + 4 * T::lane_word((int)lane);
+                const unsigned to = vector + 4 * T::lane_word((int)lane);
                 uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
                 if (job.reads)
                     store_words<true, true>(out, words[0], job.sink,

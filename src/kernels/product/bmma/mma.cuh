@@ -8,9 +8,9 @@
 namespace gfk {
 namespace bmma {
 
-/* A kernel loads the operands of all its groups, however many outputs there are. */
+/* A kernel loads the operands of all its panels, however many outputs there are. */
 template <class K>
-size_t words_of_groups(size_t, size_t cols) {
+size_t words_of_panels(size_t, size_t cols) {
     return matrix_words<typename K::T>(K::outputs, cols);
 }
 
@@ -25,11 +25,11 @@ gfk_status run_registers(const Run &run) {
     using T = typename K::T;
     const gfk_product_info &info = run.call->product->info;
     FewJob job = {};
-    describe(job, run.call, run.cells);
+    describe(job, run.call, run.vectors);
     job.matrix = run.matrix;
     fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
     const uint64_t blocks =
-        blocks_of<K>(job, 16 * T::cells * (K::threads / 32), resident_blocks<K>(run));
+        blocks_of<K>(job, 16 * T::vectors * (K::threads / 32), resident_blocks<K>(run));
     return launch(registers<K>, blocks, K::threads, 0, run.call->stream, job);
 }
 
@@ -48,17 +48,17 @@ gfk_status run_small(const Run &run) {
         lowest = p < lowest ? p : lowest;
         highest = p > highest ? p : highest;
     }
-    if ((highest - lowest) >> 36 != 0 || run.cells.count >> 28 != 0)
+    if ((highest - lowest) >> 36 != 0 || run.vectors.count >> 28 != 0)
         return GFK_STATUS_NOT_SUPPORTED;
     const auto distance = [&](const uint8_t *p) {
         return (uint32_t)(((uintptr_t)p - lowest) / 16);
     };
     SmallJob job;
-    describe(job, call, run.cells);
+    describe(job, call, run.vectors);
     job.coefficients = run.coefficients;
     job.rows = job.outputs = (uint32_t)info.rows;
     job.cols = (uint32_t)info.cols;
-    job.base = (uint8_t *)lowest - run.cells.phase + 16 * job.first;
+    job.base = (uint8_t *)lowest - run.vectors.phase + 16 * job.first;
     job.matrix = run.matrix;
     job.end = (uint32_t)(16 * job.count);
     job.reads = reads_outputs(call);
@@ -85,21 +85,21 @@ gfk_status run_streamed(const Run &run) {
     if (run.call->marks && info.cols > (K::aligned ? (size_t)T::inputs : most_cols))
         return GFK_STATUS_NOT_SUPPORTED;
     J job;
-    describe(job, run.call, run.cells);
-    job.pass_words = divide_up(info.rows, T::outputs) * group_words<T>();
+    describe(job, run.call, run.vectors);
+    job.pass_words = divide_up(info.rows, T::outputs) * panel_words<T>();
     for (size_t out = 0; out < info.rows; out += most_rows) {
         const size_t rows = info.rows - out < most_rows ? info.rows - out : most_rows;
         for (size_t in = 0; in < info.cols; in += most_cols) {
             const size_t cols = info.cols - in < most_cols ? info.cols - in : most_cols;
             fill_regions<T>(job, run, in, cols, out, rows);
             job.matrix =
-                run.matrix + in / T::inputs * job.pass_words + out / T::outputs * group_words<T>();
+                run.matrix + in / T::inputs * job.pass_words + out / T::outputs * panel_words<T>();
             job.sink.accumulate = run.call->accumulate || in != 0;
-            const uint64_t blocks = blocks_of<K>(job, 16 * T::cells * K::units * (K::threads / 32),
-                                                 resident_blocks<K>(run));
+            const uint64_t blocks = blocks_of<K>(
+                job, 16 * T::vectors * K::units * (K::threads / 32), resident_blocks<K>(run));
             const gfk_status status =
                 launch(streamed<K>, blocks, K::threads,
-                       K::table ? 4 * job.groups * group_words<T>() : 0, run.call->stream, job);
+                       K::table ? 4 * job.panels * panel_words<T>() : 0, run.call->stream, job);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
@@ -125,9 +125,9 @@ template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
     if constexpr (K::mainloop == Mainloop::registers)
-        return {0, words_of_groups<K>, build_matrix<T>, NULL, run_registers<K>};
+        return {0, words_of_panels<K>, build_matrix<T>, NULL, run_registers<K>};
     else if constexpr (K::mainloop == Mainloop::small)
-        return {0, words_of_groups<K>, build_matrix<T>, NULL, run_small<K>};
+        return {0, words_of_panels<K>, build_matrix<T>, NULL, run_small<K>};
     else if constexpr (K::table != 0)
         return {K::table_bytes, matrix_words<T>, build_matrix<T>, prepare_streamed<K>,
                 run_streamed<K>};

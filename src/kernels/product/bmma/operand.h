@@ -15,15 +15,15 @@ constexpr size_t divide_up(size_t a, size_t b) {
     return (a + b - 1) / b;
 }
 
-/* Registers of all lanes for one group of outputs and one pass of inputs, in 32-bit words. */
+/* Registers of all lanes for one panel of outputs and one pass of inputs, in 32-bit words. */
 template <class T>
-constexpr size_t group_words() {
-    return (size_t)T::group_registers * 32;
+constexpr size_t panel_words() {
+    return (size_t)T::panel_registers * 32;
 }
 
 template <class T>
 size_t matrix_words(size_t rows, size_t cols) {
-    return divide_up(cols, T::inputs) * divide_up(rows, T::outputs) * group_words<T>();
+    return divide_up(cols, T::inputs) * divide_up(rows, T::outputs) * panel_words<T>();
 }
 
 /* masks[b] has bit i when bit b of c * 2^i is set: bit b of c * x is the parity of masks[b] & x. */
@@ -39,7 +39,7 @@ void bit_matrix(uint32_t c, uint64_t polynomial, uint32_t (&masks)[W]) {
 template <class T>
 void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *matrix) {
-    const size_t groups = divide_up(rows, T::outputs);
+    const size_t panels = divide_up(rows, T::outputs);
     memset(table, 0, sizeof *table * matrix_words<T>(rows, cols));
     for (size_t j = 0; j < rows; j++) {
         for (size_t i = 0; i < cols; i++) {
@@ -47,7 +47,7 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
             bit_matrix<T::w>(matrix[j * cols + i], polynomial, masks);
             const int slot = (int)(i % T::inputs / T::lanes), share = (int)(i % T::lanes);
             const int step = slot / T::in_register, shift = slot % T::in_register * T::w;
-            uint32_t *group = table + (i / T::inputs * groups + j / T::outputs) * group_words<T>();
+            uint32_t *panel = table + (i / T::inputs * panels + j / T::outputs) * panel_words<T>();
             for (int column = 0; column < 8; column++)
                 for (int q = share; q < 4; q += T::lanes) {
                     if (!T::column_sees(column, q))
@@ -55,7 +55,7 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
                     for (int pair = 0; pair < T::pairs; pair++)
                         for (int tile = 0; tile < T::tiles; tile++)
                             if ((size_t)T::column_output(pair, tile, column) == j % T::outputs)
-                                group[T::index(pair, tile * T::steps + step, 4 * column + q)] |=
+                                panel[T::index(pair, tile * T::steps + step, 4 * column + q)] |=
                                     masks[T::column_bit(pair, tile, column)] << shift % 32;
                 }
         }

@@ -14,9 +14,9 @@ template <size_t Inputs, size_t Outputs>
 struct Job : Walk {
     static constexpr size_t most_inputs = Inputs, most_outputs = Outputs;
     const uint32_t *matrix;       /* the layout's table */
-    const uint32_t *coefficients; /* for the cut cells: rows * stride */
+    const uint32_t *coefficients; /* for the cut vectors: rows * stride */
     uint32_t stride;              /* columns of the whole matrix */
-    uint32_t passes, groups;      /* of this launch */
+    uint32_t passes, panels;      /* of this launch */
     uint64_t pass_words;          /* from pass to pass of the table */
     const uint8_t *in[Inputs];
     uint8_t *out[Outputs];
@@ -48,13 +48,13 @@ void fill_regions(J &job, const Run &run, size_t first_in, size_t cols, size_t f
     job.rows = (uint32_t)rows;
     job.stride = (uint32_t)all_cols;
     job.passes = (uint32_t)divide_up(cols, T::inputs);
-    job.groups = (uint32_t)divide_up(rows, T::outputs);
+    job.panels = (uint32_t)divide_up(rows, T::outputs);
     job.coefficients = run.coefficients + first_out * all_cols + first_in;
     for (size_t i = 0; i < (size_t)job.passes * T::inputs; i++)
-        job.in[i] =
-            gfk_region_address(call->in, first_in + stand_in(i, cols, T::lanes)) - run.cells.phase;
+        job.in[i] = gfk_region_address(call->in, first_in + stand_in(i, cols, T::lanes)) -
+                    run.vectors.phase;
     for (size_t j = 0; j < rows; j++)
-        job.out[j] = gfk_region_address(call->out, first_out + j) - run.cells.phase;
+        job.out[j] = gfk_region_address(call->out, first_out + j) - run.vectors.phase;
 }
 
 /* Blocks of kernel K, which take `block_bytes` of every region at a time: as many as there is work

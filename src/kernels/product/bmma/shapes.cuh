@@ -27,43 +27,43 @@ constexpr size_t packed_inputs() {
     return P == Pack::permute || T::counts_fit_bytes ? T::inputs : 255 / T::w;
 }
 
-/* The matrix operand of all outputs in registers. Groups: of outputs. Blocks: per multiprocessor,
+/* The matrix operand of all outputs in registers. Panels: of outputs. Blocks: per multiprocessor,
  * which the registers must allow. */
-template <class Layout_, int Groups, int Threads, int Blocks, Schedule Schedule_, Pack P>
+template <class Layout_, int Panels, int Threads, int Blocks, Schedule Schedule_, Pack P>
 struct Registers {
     using T = Layout_;
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
-    static constexpr int groups = Groups, threads = Threads, blocks = Blocks;
+    static constexpr int panels = Panels, threads = Threads, blocks = Blocks;
     static constexpr Schedule schedule = Schedule_;
     static constexpr Pack pack = P;
-    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Groups * T::outputs;
+    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
 };
 
 /* The same for short regions. Split: warps that share a unit. Units: of a warp. */
-template <class Layout_, int Groups, int Split, int Units, int Threads, int Blocks, Pack P>
+template <class Layout_, int Panels, int Split, int Units, int Threads, int Blocks, Pack P>
 struct Small {
     using T = Layout_;
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
-    static constexpr int groups = Groups, split = Split, units = Units;
+    static constexpr int panels = Panels, split = Split, units = Units;
     static constexpr int threads = Threads, blocks = Blocks;
     static constexpr Pack pack = P;
-    static constexpr unsigned cell_bytes = 4 * T::cell_words;
-    static constexpr unsigned unit_bytes = T::cells * cell_bytes;
-    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Groups * Split * T::outputs;
+    static constexpr unsigned vector_bytes = 4 * T::vector_words;
+    static constexpr unsigned unit_bytes = T::vectors * vector_bytes;
+    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * Split * T::outputs;
 };
 
-/* Any number of outputs. The matrix operand of one group after the other comes through L1, or from
- * shared memory, which holds Table groups: then all inputs are in one pass, and a launch computes
- * so many groups. Units: that a warp takes at a time, for each matrix operand that it loads. */
+/* Any number of outputs. The matrix operand of one panel after the other comes through L1, or from
+ * shared memory, which holds Table panels: then all inputs are in one pass, and a launch computes
+ * so many panels. Units: that a warp takes at a time, for each matrix operand that it loads. */
 template <class Layout_, int Units, int Threads, int Blocks, Schedule Schedule_, bool Aligned,
           int Table = 0>
 struct Streamed {
     using T = Layout_;
-    static_assert(!T::three, "a lane without an output would write another group's");
+    static_assert(!T::three, "a lane without an output would write another panel's");
     static_assert(Schedule_ != Schedule::persistent_prefetch, "");
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
@@ -75,13 +75,13 @@ struct Streamed {
     static constexpr int abreast = T::words > 1 && T::mmas > 1 ? 2 : 1;
     static constexpr size_t inputs = Table ? T::inputs : 0, outputs = 0;
     /* Bytes of shared memory for the matrix operand. */
-    static constexpr size_t table_bytes = (size_t)Table * T::group_registers * 128;
+    static constexpr size_t table_bytes = (size_t)Table * T::panel_registers * 128;
 };
 
 /* w = 8, warpgroup MMAs. Reads: outputs are read, to be added to or compared. */
 template <int Steps, int Words, int Warpgroups, bool Reads = false>
 struct WgmmaW8 {
-    using T = GroupLayout<Steps, Words>;
+    using T = WgmmaLayoutW8<Steps, Words>;
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr bool reads = Reads;
     static constexpr int warpgroups = Warpgroups, threads = 128 * Warpgroups;
@@ -91,13 +91,13 @@ struct WgmmaW8 {
 /* w = 32, warpgroup MMAs and a warp that fills a ring of stages. */
 template <int Slots, int Warpgroups>
 struct WgmmaW32 {
-    using T = WordLayout<Slots>;
+    using T = WgmmaLayoutW32<Slots>;
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
     /* A run: what a stage has of an input. They begin in different banks. */
     static constexpr unsigned run_bytes = warps * T::warp_bytes, run_stride = run_bytes + 64;
-    static constexpr unsigned table_bytes = 4 * T::group_registers * 32;
+    static constexpr unsigned table_bytes = 4 * T::panel_registers * 32;
     static constexpr size_t inputs = T::inputs, outputs = T::outputs;
 };
 

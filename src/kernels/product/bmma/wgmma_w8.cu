@@ -16,7 +16,7 @@ gfk_status run_wgmma(const Run &run) {
     using T = typename K::T;
     const gfk_product_info &info = run.call->product->info;
     ManyJob job;
-    describe(job, run.call, run.cells);
+    describe(job, run.call, run.vectors);
     job.pass_words = 0;
     const size_t tiles = divide_up(info.rows, T::tile_outputs);
     const size_t launches = divide_up(tiles, UnitStage<K>::most_tiles());
@@ -24,7 +24,7 @@ gfk_status run_wgmma(const Run &run) {
     for (size_t first = 0; first < info.rows; first += most_rows) {
         const size_t rows = info.rows - first < most_rows ? info.rows - first : most_rows;
         fill_regions<T>(job, run, 0, info.cols, first, rows);
-        job.matrix = run.matrix + first / 4 * group_words<T>();
+        job.matrix = run.matrix + first / 4 * panel_words<T>();
         const uint64_t blocks = blocks_of<K>(job, T::unit_bytes, run.call->product->processors);
         const gfk_status status = launch(
             wgmma_unit<K>, blocks, K::threads,
