@@ -21,13 +21,13 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
     for (size_t pass = 0; pass < passes; pass++) {
         static uint32_t a[32][T::symbols][T::steps];
         for (int lane = 0; lane < 32; lane++) {
-            uint32_t x[T::slots][T::vector_words];
+            uint32_t x[T::slots][T::lane_words];
             for (int s = 0; s < T::slots; s++) {
                 // A missing input is loaded from some other region: it must not matter.
                 size_t i = pass * T::inputs + s * T::lanes + lane % T::lanes;
                 i = i < cols ? i : 0;
-                for (int word = 0; word < T::vector_words; word++)
-                    x[s][word] = in[i][T::vector_words * (lane / T::lanes) + word];
+                for (int word = 0; word < T::lane_words; word++)
+                    x[s][word] = in[i][T::lane_words * (lane / T::lanes) + word];
             }
             arrange<T>(x, a[lane]);
         }
@@ -80,7 +80,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                     if (T::w != 32 && lane % T::lanes >= T::outputs)
                         continue;
                     const size_t output = j * T::outputs + T::lane_output(lane);
-                    const int at = T::vector_words * (lane / T::lanes) + T::lane_word(lane) + word;
+                    const int at = T::lane_words * (lane / T::lanes) + T::lane_word(lane) + word;
                     if (output < rows)
                         out[output][at] ^= words[lane][word];
                 }
@@ -92,9 +92,9 @@ template <class T, Pack P>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
     SCOPED_TRACE(testing::Message()
                  << "w " << T::w << " lanes " << T::lanes << " slots " << T::slots << " words "
-                 << T::vector_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
+                 << T::lane_words << " pack " << static_cast<int>(P) << ", " << cols << " -> "
                  << rows << (ones ? ", all ones" : ""));
-    check_unit<T, T::vectors * T::vector_words>(
+    check_unit<T, T::vectors * T::lane_words>(
         rows, cols, polynomial, ones, [&](const auto &table, const Regions &in, Regions &out) {
             for (auto &region : out)
                 std::fill(region.begin(), region.end(), 0); // passes add to it

@@ -38,13 +38,13 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
     static uint32_t a[4][32][T::symbols][T::steps];
     for (int warp = 0; warp < 4; warp++)
         for (int lane = 0; lane < 32; lane++) {
-            uint32_t x[T::slots][T::vector_words];
+            uint32_t x[T::slots][T::lane_words];
             for (int s = 0; s < T::slots; s++) {
                 // A missing input is loaded from some other region: it must not matter.
                 const size_t i = s * T::lanes + lane % T::lanes;
-                for (int word = 0; word < T::vector_words; word++)
+                for (int word = 0; word < T::lane_words; word++)
                     x[s][word] = in[i < in.size() ? i : i % 4]
-                                   [(warp * T::vectors + lane / T::lanes) * T::vector_words + word];
+                                   [(warp * T::vectors + lane / T::lanes) * T::lane_words + word];
             }
             arrange<T>(x, a[warp][lane]);
         }
@@ -73,9 +73,9 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                         const size_t output =
                             tile * T::tile_outputs + panel * T::outputs + lane % T::lanes;
                         if (output < out.size())
-                            out[output][(warp * T::vectors + lane / T::lanes) * T::vector_words +
-                                        chain / 2] =
-                                word_of<T>(d[0][warp][lane], d[1][warp][lane], panel);
+                            out[output]
+                               [(warp * T::vectors + lane / T::lanes) * T::lane_words + chain / 2] =
+                                   word_of<T>(d[0][warp][lane], d[1][warp][lane], panel);
                     }
         }
     }
@@ -83,7 +83,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
 
 template <class T>
 void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
-    SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::vector_words << ", "
+    SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::lane_words << ", "
                                     << cols << " -> " << rows << (ones ? ", all ones" : ""));
     check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
 }

@@ -60,7 +60,7 @@ struct Layout {
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots; /* of a pass */
     static constexpr int vectors = 32 / Lanes;   /* of a unit */
-    static constexpr int vector_words = Words;
+    static constexpr int lane_words = Words;
     static constexpr int symbols = 32 * Words / W; /* of a vector */
     static constexpr int in_register = 32 / W;     /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
@@ -108,14 +108,14 @@ struct Layout {
 /* From the words of a lane's vectors, x[slot][word], to the data operand, a[symbol][step]. What a
  * register's missing slots hold does not matter: the matrix operand is zero there. */
 template <class T>
-GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::vector_words],
+GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
                       uint32_t (&a)[T::symbols][T::steps]) {
     GFK_UNROLL
     for (int s = 0; s < T::steps; s++) {
         const int first = s * T::in_register;
         const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
         GFK_UNROLL
-        for (int i = 0; i < T::vector_words; i++) {
+        for (int i = 0; i < T::lane_words; i++) {
             if (T::w == 32) {
                 a[i % T::symbols][s] = x[first][i];
             } else if (T::w == 16) {

@@ -24,15 +24,14 @@ namespace bmma {
 template <int Steps, int Words, int Panels = 2>
 struct WgmmaLayoutW8 : Layout<8, 4, 8 * Steps> {
     using Base = Layout<8, 4, 8 * Steps>;
-    static constexpr int vector_words = Words;
+    static constexpr int lane_words = Words;
     static constexpr int symbols = 4 * Words;
     static constexpr int mmas = Steps;         /* of a chain */
     static constexpr int chains = symbols / 2; /* to a tile: rows g and g + 8 are two symbols */
     static constexpr int tile_panels = Panels, tile_outputs = 4 * Panels, columns = 32 * Panels;
     static constexpr int accumulators = columns / 2; /* of a lane */
-    static constexpr unsigned vector_bytes = 4 * Words;
-    static constexpr unsigned unit_bytes =
-        32 * vector_bytes; /* that a warpgroup takes of a region */
+    static constexpr unsigned lane_bytes = 4 * Words;
+    static constexpr unsigned unit_bytes = 32 * lane_bytes; /* that a warpgroup takes of a region */
 
     static constexpr int load_registers = 1;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {

@@ -66,7 +66,7 @@ __device__ inline void start_copy(const SharedPlace &place, unsigned inputs, uin
  * lane's vector begins in it. */
 template <class K>
 __device__ inline void receive(const SharedPlace &place, unsigned mine,
-                            uint32_t (&x)[K::T::slots][K::T::vector_words]) {
+                            uint32_t (&x)[K::T::slots][K::T::lane_words]) {
     using T = typename K::T;
     copies_wait();
     sync_warpgroup(place.warpgroup);
@@ -96,9 +96,9 @@ __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], in
 template <class T>
 __device__ inline void multiply_tile(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                      uint32_t (&c)[2][T::accumulators],
-                                     uint32_t (&words)[T::tile_panels][T::vector_words]) {
+                                     uint32_t (&words)[T::tile_panels][T::lane_words]) {
 #pragma unroll
-    for (int word = 0; word < T::vector_words; word++) {
+    for (int word = 0; word < T::lane_words; word++) {
         uint32_t first[T::tile_panels][8], second[8];
         start_chain<T>(a, 2 * word, b, c[0]);
         start_chain<T>(a, 2 * word + 1, b, c[1]);
@@ -178,12 +178,12 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constan
     const uint64_t first_tile = descriptor<T>(tiles);
 
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned mine = (warp % 4 * T::vectors + lane / T::lanes) * T::vector_bytes;
+    const unsigned mine = (warp % 4 * T::vectors + lane / T::lanes) * T::lane_bytes;
     uint32_t c[2][T::accumulators] = {};
     wgmma::expect(c[0]);
     wgmma::expect(c[1]);
     for (; unit < units; unit += stride) {
-        uint32_t x[T::slots][T::vector_words], a[T::symbols][T::steps];
+        uint32_t x[T::slots][T::lane_words], a[T::symbols][T::steps];
         receive<K>(place, mine, x);
         if (unit + stride < units)
             start_copy<K>(place, job.cols, begin(unit + stride), bytes(unit + stride));
@@ -205,13 +205,13 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constan
                 return shared_pointer(place.outs + 8 * (first + panel * T::outputs + share)) + vector;
             };
             /* What is read comes while the products are computed. */
-            uint32_t old[T::tile_panels][T::vector_words];
+            uint32_t old[T::tile_panels][T::lane_words];
 #pragma unroll
             for (int panel = 0; panel < T::tile_panels; panel++)
                 if (K::reads && has(panel))
-                    load_vector<true, T::vector_words == 4 ? Load::once : Load::early>(output(panel),
+                    load_vector<true, T::lane_words == 4 ? Load::once : Load::early>(output(panel),
                                                                                      old[panel]);
-            uint32_t words[T::tile_panels][T::vector_words];
+            uint32_t words[T::tile_panels][T::lane_words];
             multiply_tile<T>(a, b, c, words);
             b += T::tile_bytes / 16;
 #pragma unroll

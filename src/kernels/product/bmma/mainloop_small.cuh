@@ -2,7 +2,7 @@
 /* The BMMA kernel for short regions, which take little longer than a load takes to come back from
  * memory. So:
  *
- * - There are more warps, each with less to do: vectors of four or eight bytes instead of sixteen,
+ * - There are more warps, each with less to do: a lane takes eight bytes instead of sixteen,
  *   and warps side by side may share the outputs of a unit.
  * - Everything that a warp loads is under way before it waits for the first of it.
  * - What every thread needs of the parameters is in their first 112 bytes, two lines of the
@@ -63,15 +63,15 @@ __global__ __launch_bounds__(K::threads,
     const unsigned first_panel = K::split == 1 ? 0 : warp % K::split * K::panels;
     const unsigned unit = warp / K::split * (K::units * K::unit_bytes);
     if (unit < job.end) {
-        const unsigned at = unit + lane / T::lanes * K::vector_bytes;
-        uint32_t x[K::units][T::slots][T::vector_words];
+        const unsigned at = unit + lane / T::lanes * K::lane_bytes;
+        uint32_t x[K::units][T::slots][T::lane_words];
 #pragma unroll
         for (int s = 0; s < T::slots; s++) {
             const uint8_t *in = job.base + 16 * (uint64_t)job.to_in[s * T::lanes + share];
             /* Beyond the last whole vector a lane loads that one again, and does not store. */
 #pragma unroll
             for (int u = 0; u < K::units; u++)
-                load_early(in + min(at + u * K::unit_bytes, job.end - K::vector_bytes), x[u][s]);
+                load_early(in + min(at + u * K::unit_bytes, job.end - K::lane_bytes), x[u][s]);
         }
         uint32_t b[K::panels][T::pairs][T::pair_registers];
 #pragma unroll

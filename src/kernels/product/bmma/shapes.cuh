@@ -51,8 +51,8 @@ struct Small {
     static constexpr int panels = Panels, split = Split, units = Units;
     static constexpr int threads = Threads, blocks = Blocks;
     static constexpr Pack pack = P;
-    static constexpr unsigned vector_bytes = 4 * T::vector_words;
-    static constexpr unsigned unit_bytes = T::vectors * vector_bytes;
+    static constexpr unsigned lane_bytes = 4 * T::lane_words;
+    static constexpr unsigned unit_bytes = T::vectors * lane_bytes;
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * Split * T::outputs;
 };
 
