@@ -23,9 +23,9 @@ __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
             const uint8_t *p = load_address(place.in_image, i) + 16 * (uint64_t)vector;
             uint32_t x[4];
             if (whole)
-                load_whole<false>(p, x);
+                load_vector<false>(p, x);
             else
-                load_part(p, place.first(vector), place.last(vector), x);
+                load_partial(p, place.first(vector), place.last(vector), x);
 #pragma unroll
             for (unsigned j = 0; j < multiples_outputs; j++)
                 if (first + j < rows)
@@ -36,9 +36,9 @@ __device__ inline void multiply_task(const gfk_batch_job &job, uint32_t task) {
 #pragma unroll
         for (unsigned j = 0; j < multiples_outputs; j++)
             if (first + j < rows)
-                store_part(load_address(place.in_image, job.cols + first + j) +
-                               16 * (uint64_t)vector,
-                           place.first(vector), place.last(vector), 0, sum[j]);
+                store_partial(load_address(place.in_image, job.cols + first + j) +
+                                  16 * (uint64_t)vector,
+                              place.first(vector), place.last(vector), 0, sum[j]);
     }
 }
 

@@ -17,7 +17,7 @@
 #include "batch_shapes.cuh"
 #include "kernels/common/launch.cuh"
 #include "kernels/product/bmma/fragment.cuh"
-#include "kernels/product/cut_cells.cuh"
+#include "kernels/product/extent.cuh"
 
 namespace gfk {
 namespace batch {
@@ -37,7 +37,7 @@ __device__ inline void load(const Place &place, bool simple, unsigned lane,
         for (int u = 0; u < K::units; u++)
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_whole<true, Load::once>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
+                load_vector<true, Load::once>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
         return;
     }
 #pragma unroll
@@ -45,12 +45,12 @@ __device__ inline void load(const Place &place, bool simple, unsigned lane,
         if (place.whole(vector[u])) {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_whole<false>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
+                load_vector<false>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
         } else {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
-                load_part(in[s] + 16 * (uint64_t)vector[u], place.first(vector[u]),
-                          place.last(vector[u]), x[u][s]);
+                load_partial(in[s] + 16 * (uint64_t)vector[u], place.first(vector[u]),
+                             place.last(vector[u]), x[u][s]);
         }
     }
 }
@@ -69,7 +69,7 @@ __device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simpl
             *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
     } else {
         const Place place = find(job, task, K::vectors);
-        store_part(p, place.first(vector), place.last(vector), part, words);
+        store_partial(p, place.first(vector), place.last(vector), part, words);
     }
 }
 

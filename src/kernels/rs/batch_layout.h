@@ -84,7 +84,8 @@ GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vecto
 }
 
 /* From the task before to `task`. Is it another stripe's? */
-GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors, Place &place) {
+GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors,
+                      Place &place) {
     place.vector += task_vectors;
     if (place.vector < place.record.vectors)
         return false;

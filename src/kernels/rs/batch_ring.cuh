@@ -13,7 +13,7 @@
 
 #include "batch_layout.h"
 #include "batch_shapes.cuh"
-#include "kernels/common/copy_bulk.cuh"
+#include "kernels/common/copy_async.cuh"
 #include "kernels/product/bmma/fragment.cuh"
 
 namespace gfk {

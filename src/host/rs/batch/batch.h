@@ -56,7 +56,7 @@ typedef struct gfk_batch_record {
     uint32_t first_task;
     uint32_t rows;
     uint64_t matrix;                 /* index of its matrix operand's first word */
-    uint32_t vectors;                  /* cut ones included */
+    uint32_t vectors;                /* cut ones included */
     uint32_t whole_begin, whole_end; /* [whole_begin, whole_end) can be loaded by words */
     uint8_t phase;                   /* bytes that vector 0 lacks in front */
     uint8_t tail;                    /* bytes of the last vector up to the region's end */
@@ -82,8 +82,8 @@ typedef struct gfk_batch_job {
 /* A compiled kernel (src/kernels/rs/batch_shapes.def), and what it wants to find in the image. */
 typedef struct gfk_batch_kernel {
     const char *id;
-    size_t inputs;     /* in a record, k or more; those beyond k repeat others */
-    size_t outputs;    /* in a record, a multiple of this */
+    size_t inputs;       /* in a record, k or more; those beyond k repeat others */
+    size_t outputs;      /* in a record, a multiple of this */
     size_t task_vectors; /* vectors of a task */
     size_t (*matrix_words)(size_t rows, size_t cols);
     void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,

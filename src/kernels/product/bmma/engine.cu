@@ -195,7 +195,7 @@ gfk_status create(gfk_product_t p) {
 gfk_status run(const gfk_product_call *call) {
     const Plan &plan = *(const Plan *)call->product->state;
     const uint32_t *tables = (const uint32_t *)call->product->tables;
-    const Cells vectors = cells_of(call);
+    const Vectors vectors = vectors_of(call);
     const bool reads = reads_outputs(call);
     for (unsigned i = 0; i < plan.count; i++) {
         const Entry &e = plan.entries[i];

@@ -2,7 +2,7 @@
 /* What the host knows of a compiled BMMA kernel: the other half of a row of shapes.def. */
 #pragma once
 
-#include "kernels/product/cells.cuh"
+#include "kernels/product/extent.cuh"
 #include "shapes.cuh"
 
 namespace gfk {
@@ -11,7 +11,7 @@ namespace bmma {
 /* A run of a product by one kernel. */
 struct Run {
     const gfk_product_call *call;
-    const Cells &vectors;
+    const Vectors &vectors;
     const uint32_t *matrix;       /* the kernel's matrix operand */
     const uint32_t *coefficients; /* all of them */
 };

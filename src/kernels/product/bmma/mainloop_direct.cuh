@@ -24,8 +24,8 @@ __global__ __launch_bounds__(K::threads,
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = lane / T::lanes * 16;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * unit_bytes;
@@ -42,7 +42,7 @@ __global__ __launch_bounds__(K::threads,
         const uint64_t vector = unit + mine < end ? unit + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_whole<true>(in[s] + vector, x[s]);
+            load_vector<true>(in[s] + vector, x[s]);
     };
     uint32_t x[T::slots][4];
     load(at, x);
@@ -64,8 +64,8 @@ __global__ __launch_bounds__(K::threads,
             const unsigned output = T::w == 32 ? j : j * T::outputs + share;
             if (output < job.rows && at + mine < end) {
                 const uint64_t vector = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-                store_words<true, true>(job.out[output] + vector, words[0], job.sink,
-                                        vector - job.phase);
+                job.epilogue.store<true, true>(job.out[output] + vector, words[0],
+                                               vector - job.phase);
             }
         }
         at += stride;
@@ -92,7 +92,7 @@ __device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned 
         uint32_t x[T::slots][4];
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_whole<K::aligned, T::w == 32 ? Load::halves : Load::once>(
+            load_vector<K::aligned, T::w == 32 ? Load::halves : Load::once>(
                 job.in[pass * T::inputs + s * T::lanes + lane % T::lanes] + vector, x[s]);
         arrange<T>(x, a[u]);
     }
@@ -126,7 +126,7 @@ __device__ inline void add_panel(const uint32_t (&a)[K::units][K::T::symbols][K:
 /* Writes, or compares, what a panel has become. */
 template <class K, class J>
 __device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, unsigned panel,
-                                    unsigned lane, const Sink &sink,
+                                    unsigned lane, const Epilogue &epilogue,
                                     uint32_t (&words)[K::units][K::T::words]) {
     using T = typename K::T;
     const unsigned output = T::w == 32 ? panel : panel * T::outputs + lane % T::lanes;
@@ -136,8 +136,8 @@ __device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, uns
         uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
         if (output < job.rows && vector < end) {
             vector += T::w == 32 ? 4 * (lane % 4) : 0;
-            store_words<K::aligned, true>(job.out[output] + vector, words[u], sink,
-                                          vector - job.phase);
+            epilogue.store<K::aligned, true>(job.out[output] + vector, words[u],
+                                             vector - job.phase);
         }
     }
 }
@@ -157,7 +157,7 @@ __device__ inline void check_passes(const J &job, uint64_t at, uint64_t end, uns
             load_pair<T>(panel, 0, lane, b[0]);
             add_panel<K>(a, panel, panel, lane, b, words);
         }
-        finish_panel<K>(job, at, end, j, lane, job.sink, words);
+        finish_panel<K>(job, at, end, j, lane, job.epilogue, words);
     }
 }
 
@@ -168,8 +168,8 @@ __global__ __launch_bounds__(K::threads,
     constexpr unsigned step_bytes = 16 * T::vectors * K::units;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     const uint32_t *matrix = job.matrix;
     if constexpr (K::table != 0) {
@@ -183,14 +183,14 @@ __global__ __launch_bounds__(K::threads,
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * step_bytes;
     for (uint64_t at = 16 * job.first + thread / 32 * step_bytes; at < end; at += stride) {
-        if (!K::aligned && job.sink.marks && job.passes > 1)
+        if (!K::aligned && job.epilogue.mismatch_map && job.passes > 1)
             check_passes<K>(job, at, end, lane);
         else
             for (unsigned pass = 0; pass < (K::table ? 1 : job.passes); pass++) {
                 uint32_t a[K::units][T::symbols][T::steps];
                 gather<K>(job, at, end, pass, lane, a);
-                Sink sink = job.sink;
-                sink.accumulate |= pass != 0;
+                Epilogue epilogue = job.epilogue;
+                epilogue.accumulate |= pass != 0;
                 const uint32_t *panel = matrix + (K::table ? 0 : pass * job.pass_words);
                 uint32_t b[2][T::pair_registers];
                 load_pair<T, K::table != 0>(panel, 0, lane, b[0]);
@@ -200,7 +200,7 @@ __global__ __launch_bounds__(K::threads,
                         j + 1 < job.panels ? panel + T::panel_registers * 32 : panel;
                     uint32_t words[K::units][T::words] = {};
                     add_panel<K>(a, panel, following, lane, b, words);
-                    finish_panel<K>(job, at, end, j, lane, sink, words);
+                    finish_panel<K>(job, at, end, j, lane, epilogue, words);
                     panel = following;
                 }
             }

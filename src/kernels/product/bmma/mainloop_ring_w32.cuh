@@ -7,7 +7,7 @@
  * enough is on its way, whatever the warpgroups do, and takes none of their registers. */
 #pragma once
 
-#include "kernels/common/copy_bulk.cuh"
+#include "kernels/common/copy_async.cuh"
 #include "problem.cuh"
 #include "wgmma.cuh"
 
@@ -91,8 +91,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
                                                             const Ring ring) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.cut_head + job.cut_tail)
-        cut_cells<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     extern __shared__ __align__(128) uint4 table[];
     for (unsigned i = threadIdx.x; i < K::table_bytes / 16; i += K::threads)
@@ -151,7 +151,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         });
         const uint64_t vector = at + mine;
         if (share < job.rows && vector < end)
-            store_words<true, true>(job.out[share] + vector, y, job.sink, vector - job.phase);
+            job.epilogue.store<true, true>(job.out[share] + vector, y, vector - job.phase);
     }
 }
 

@@ -49,7 +49,8 @@ __device__ inline void sync_warpgroup(unsigned warpgroup) {
 /* Starts copying `bytes` bytes of every input, from byte `at` on. What missing inputs hold does not
  * matter. */
 template <class K>
-__device__ inline void start_copy(const SharedPlace &place, unsigned inputs, uint64_t at, unsigned bytes) {
+__device__ inline void start_copy(const SharedPlace &place, unsigned inputs, uint64_t at,
+                                  unsigned bytes) {
     using T = typename K::T;
     constexpr unsigned parts = T::unit_bytes / 16;
     const unsigned part = threadIdx.x % parts * 16;
@@ -66,7 +67,7 @@ __device__ inline void start_copy(const SharedPlace &place, unsigned inputs, uin
  * lane's vector begins in it. */
 template <class K>
 __device__ inline void receive(const SharedPlace &place, unsigned mine,
-                            uint32_t (&x)[K::T::slots][K::T::lane_words]) {
+                               uint32_t (&x)[K::T::slots][K::T::lane_words]) {
     using T = typename K::T;
     copies_wait();
     sync_warpgroup(place.warpgroup);
@@ -120,7 +121,7 @@ __device__ inline void multiply_tile(const uint32_t (&a)[T::symbols][T::steps], 
 /* Words of an output are set, or added to what was there, or compared with it. */
 template <class K, int N>
 __device__ inline void finish(const Epilogue &epilogue, uint8_t *p, uint64_t offset,
-                           uint32_t (&words)[N], const uint32_t (&old)[N]) {
+                              uint32_t (&words)[N], const uint32_t (&old)[N]) {
     if constexpr (K::reads) {
         uint32_t any = 0;
 #pragma unroll
@@ -202,7 +203,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constan
                 return first + panel * T::outputs + share < job.rows && mine < here;
             };
             const auto output = [&](int panel) {
-                return shared_pointer(place.outs + 8 * (first + panel * T::outputs + share)) + vector;
+                return shared_pointer(place.outs + 8 * (first + panel * T::outputs + share)) +
+                       vector;
             };
             /* What is read comes while the products are computed. */
             uint32_t old[T::tile_panels][T::lane_words];
@@ -217,7 +219,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_unit(const __grid_constan
 #pragma unroll
             for (int panel = 0; panel < T::tile_panels; panel++)
                 if (has(panel))
-                    finish<K>(job.epilogue, output(panel), vector - job.phase, words[panel], old[panel]);
+                    finish<K>(job.epilogue, output(panel), vector - job.phase, words[panel],
+                              old[panel]);
         }
     }
 }

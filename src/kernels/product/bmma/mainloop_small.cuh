@@ -30,12 +30,12 @@ struct SmallHead {
     uint32_t to_out[small_outputs], to_in[small_inputs];
 };
 
-struct SmallJob : SmallHead, Walk {
+struct SmallJob : SmallHead, Extent {
     const uint32_t *coefficients; /* for the cut vectors: rows * cols */
 };
 
 /* The cut vectors, by the same distances. */
-struct SmallEnds : Walk {
+struct SmallEnds : Extent {
     template <class Byte>
     struct Regions {
         Byte *base;
@@ -47,7 +47,7 @@ struct SmallEnds : Walk {
     const uint32_t *coefficients;
 
     __device__ explicit SmallEnds(const SmallJob &job)
-        : Walk(job), in{job.base - 16 * job.first, job.to_in},
+        : Extent(job), in{job.base - 16 * job.first, job.to_in},
           out{job.base - 16 * job.first, job.to_out}, coefficients(job.coefficients) {}
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return coefficients[(uint64_t)j * cols + i];
@@ -71,7 +71,8 @@ __global__ __launch_bounds__(K::threads,
             /* Beyond the last whole vector a lane loads that one again, and does not store. */
 #pragma unroll
             for (int u = 0; u < K::units; u++)
-                load_early(in + min(at + u * K::unit_bytes, job.end - K::lane_bytes), x[u][s]);
+                load_vector<true, Load::early>(
+                    in + min(at + u * K::unit_bytes, job.end - K::lane_bytes), x[u][s]);
         }
         uint32_t b[K::panels][T::pairs][T::pair_registers];
 #pragma unroll
@@ -93,15 +94,14 @@ __global__ __launch_bounds__(K::threads,
                 const unsigned to = vector + 4 * T::lane_word((int)lane);
                 uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
                 if (job.reads)
-                    store_words<true, true>(out, words[0], job.sink,
-                                            16 * job.first + to - job.phase);
+                    job.epilogue.store<true, true>(out, words[0], 16 * job.first + to - job.phase);
                 else
-                    store_words<true, false>(out, words[0], job.sink, 0);
+                    job.epilogue.store<true, false>(out, words[0], 0);
             }
         }
     }
     if (job.cut)
-        cut_cells<T::w>(SmallEnds(job), thread, gridDim.x * K::threads);
+        multiply_partial<T::w>(SmallEnds(job), thread, gridDim.x * K::threads);
 }
 
 } // namespace bmma

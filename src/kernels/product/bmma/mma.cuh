@@ -25,7 +25,7 @@ gfk_status run_registers(const Run &run) {
     using T = typename K::T;
     const gfk_product_info &info = run.call->product->info;
     FewJob job = {};
-    describe(job, run.call, run.vectors);
+    make_extent(job, run.call, run.vectors);
     job.matrix = run.matrix;
     fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
     const uint64_t blocks =
@@ -54,7 +54,7 @@ gfk_status run_small(const Run &run) {
         return (uint32_t)(((uintptr_t)p - lowest) / 16);
     };
     SmallJob job;
-    describe(job, call, run.vectors);
+    make_extent(job, call, run.vectors);
     job.coefficients = run.coefficients;
     job.rows = job.outputs = (uint32_t)info.rows;
     job.cols = (uint32_t)info.cols;
@@ -62,7 +62,7 @@ gfk_status run_small(const Run &run) {
     job.matrix = run.matrix;
     job.end = (uint32_t)(16 * job.count);
     job.reads = reads_outputs(call);
-    job.cut = job.cut_head + job.cut_tail != 0;
+    job.cut = job.partial_head + job.partial_tail != 0;
     for (size_t j = 0; j < info.rows; j++)
         job.to_out[j] = distance(gfk_region_address(call->out, j));
     for (size_t i = 0; i < (size_t)T::inputs; i++)
@@ -82,10 +82,10 @@ gfk_status run_streamed(const Run &run) {
     constexpr size_t most_cols = J::most_inputs / T::inputs * T::inputs;
     static_assert(most_rows % T::outputs == 0, "");
     const gfk_product_info &info = run.call->product->info;
-    if (run.call->marks && info.cols > (K::aligned ? (size_t)T::inputs : most_cols))
+    if (run.call->mismatch_map && info.cols > (K::aligned ? (size_t)T::inputs : most_cols))
         return GFK_STATUS_NOT_SUPPORTED;
     J job;
-    describe(job, run.call, run.vectors);
+    make_extent(job, run.call, run.vectors);
     job.pass_words = divide_up(info.rows, T::outputs) * panel_words<T>();
     for (size_t out = 0; out < info.rows; out += most_rows) {
         const size_t rows = info.rows - out < most_rows ? info.rows - out : most_rows;
@@ -94,7 +94,7 @@ gfk_status run_streamed(const Run &run) {
             fill_regions<T>(job, run, in, cols, out, rows);
             job.matrix =
                 run.matrix + in / T::inputs * job.pass_words + out / T::outputs * panel_words<T>();
-            job.sink.accumulate = run.call->accumulate || in != 0;
+            job.epilogue.accumulate = run.call->accumulate || in != 0;
             const uint64_t blocks = blocks_of<K>(
                 job, 16 * T::vectors * K::units * (K::threads / 32), resident_blocks<K>(run));
             const gfk_status status =

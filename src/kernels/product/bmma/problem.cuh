@@ -4,14 +4,14 @@
 #pragma once
 
 #include "kernel.cuh"
-#include "kernels/product/cut_cells.cuh"
+#include "kernels/product/extent.cuh"
 #include "operand.h"
 
 namespace gfk {
 namespace bmma {
 
 template <size_t Inputs, size_t Outputs>
-struct Job : Walk {
+struct Job : Extent {
     static constexpr size_t most_inputs = Inputs, most_outputs = Outputs;
     const uint32_t *matrix;       /* the layout's table */
     const uint32_t *coefficients; /* for the cut vectors: rows * stride */
@@ -60,9 +60,9 @@ void fill_regions(J &job, const Run &run, size_t first_in, size_t cols, size_t f
 /* Blocks of kernel K, which take `block_bytes` of every region at a time: as many as there is work
  * for, but at most `resident`. */
 template <class K>
-uint64_t blocks_of(const Walk &job, uint64_t block_bytes, uint64_t resident) {
+uint64_t blocks_of(const Extent &job, uint64_t block_bytes, uint64_t resident) {
     const uint64_t whole = divide_up(16 * job.count, block_bytes);
-    const uint64_t cut = divide_up(cut_threads(job, K::T::w), K::threads);
+    const uint64_t cut = divide_up(partial_threads(job, K::T::w), K::threads);
     const uint64_t blocks = whole < cut ? cut : whole;
     return blocks < resident ? blocks : resident;
 }

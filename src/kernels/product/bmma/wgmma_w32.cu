@@ -16,7 +16,7 @@ gfk_status run_wgmma(const Run &run) {
     using T = typename K::T;
     const gfk_product_info &info = run.call->product->info;
     FewJob job = {};
-    describe(job, run.call, run.vectors);
+    make_extent(job, run.call, run.vectors);
     job.matrix = run.matrix;
     fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
     constexpr unsigned room = most_shared - K::table_bytes;

@@ -16,7 +16,7 @@ gfk_status run_wgmma(const Run &run) {
     using T = typename K::T;
     const gfk_product_info &info = run.call->product->info;
     ManyJob job;
-    describe(job, run.call, run.vectors);
+    make_extent(job, run.call, run.vectors);
     job.pass_words = 0;
     const size_t tiles = divide_up(info.rows, T::tile_outputs);
     const size_t launches = divide_up(tiles, UnitStage<K>::most_tiles());
