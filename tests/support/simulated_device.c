@@ -12,7 +12,7 @@
 #include "host/product/engine.h"
 #include "simulated_memory.h"
 
-/* What was ordered, a list in order. */
+/* An operation that was ordered on a stream, in a list. */
 typedef struct order {
     struct order *next;
     enum { COPY, CLEAR, RUN } kind;
@@ -37,7 +37,7 @@ typedef struct event {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static simulated_device config = SIMULATED_DEVICE_INIT;
-static uint64_t faults, asked; /* asked: the device that fails */
+static uint64_t faults, asked; /* asked: calls on the failing device */
 static gfk_stream_t streams;   /* a list */
 static bool dead;
 static _Thread_local int current;
@@ -66,8 +66,7 @@ int simulated_device_current(void) {
     return current;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 size_t simulated_device_left(void) {
     (void)pthread_mutex_lock(&mutex);
@@ -78,7 +77,7 @@ size_t simulated_device_left(void) {
     return left;
 }
 
-/* Every call that a device can fail asks here first. */
+/* Every call that can fail asks this function first. */
 static bool fails(int device) {
     if (device != config.failing)
         return false;
@@ -171,8 +170,7 @@ void simulated_device_memory_free(void *memory) {
     gfk_device_free(0, memory);
 }
 
-/* ---- devices -----------------------------------------------------------------------------------
- */
+/* ---- devices -------------------------------------------------------------------------------- */
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     (void)pthread_mutex_lock(&mutex);
@@ -244,8 +242,7 @@ gfk_status gfk_device_open(gfk_stream_t *stream, void **mark) {
     return guarded(GFK_STATUS_SUCCESS);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------
- */
+/* ---- orders --------------------------------------------------------------------------------- */
 
 static void follow(const order *o) {
     gfk_product_call call = o->call;
@@ -282,14 +279,14 @@ static unsigned dice(unsigned sides) {
     return (unsigned)(state >> 33) % sides;
 }
 
-/* Something happens on some streams, or nothing. */
+/* Executes operations of random streams, or none. */
 static void pass_time(void) {
     for (gfk_stream_t s = streams; s != NULL && config.time == SIMULATED_MIXED; s = s->next)
         if (s->done != s->ordered && !(dead && s->device == config.failing) && dice(2))
             advance(s, s->done + 1);
 }
 
-/* A device that dies leaves a stream's last order in the middle. */
+/* A device that dies leaves the last operation of a stream half done. */
 static void die(gfk_stream_t s) {
     if (s->done == s->ordered)
         return;
@@ -297,7 +294,7 @@ static void die(gfk_stream_t s) {
     if (s->first->kind == COPY) {
         s->first->bytes = (s->first->bytes + 1) / 2;
         follow(s->first);
-        s->first->bytes = 0; /* there will be no more of it */
+        s->first->bytes = 0; /* the rest of it is never done */
     }
 }
 

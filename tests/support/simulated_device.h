@@ -14,30 +14,31 @@
 extern "C" {
 #endif
 
-/* When orders are done: in turns that nobody can foresee, as late as an event allows, at once. */
+/* When a stream executes its operations: in random turns, as late as an event allows, at once. */
 typedef enum simulated_time { SIMULATED_MIXED, SIMULATED_LATE, SIMULATED_EARLY } simulated_time;
 
 typedef struct simulated_device {
     int devices;
     size_t memory; /* of each device */
-    size_t pinned; /* that can be registered */
+    size_t pinned; /* the most memory that can be registered */
     simulated_time time;
     int failing;          /* the device that fails */
-    uint64_t fails_after; /* at the so many'th call that can fail, from simulated_device_set on; 0:
-                             never */
-    gfk_status status;    /* of that call */
-    bool dies;            /* it answers nothing from then on; else that call fails alone */
+    uint64_t fails_after; /* the number of the failing call, counted from simulated_device_set on
+                             over calls that can fail; 0: none */
+    gfk_status status;    /* of the failing call */
+    bool dies;            /* all later calls fail too */
 } simulated_device;
 #define SIMULATED_DEVICE_INIT                                                                      \
     {2, (size_t)1 << 30, (size_t)1 << 30, SIMULATED_MIXED, 0, 0, GFK_STATUS_CUDA, false}
 
 void simulated_device_set(const simulated_device *bus);
-/* Orders that no real device could follow: of memory that is not pinned, or not the device's. */
+/* The number of operations that no real device could execute: on memory that is not pinned, or not
+ * the device's. */
 uint64_t simulated_device_faults(void);
 int simulated_device_current(void); /* the calling thread's device */
-size_t
-simulated_device_left(void); /* allocations, registrations and streams that nobody gave back */
-/* An address range in the devices' memory, which the CPU must not touch. */
+/* The number of allocations, registrations and streams that were not given back. */
+size_t simulated_device_left(void);
+/* An address range in the memory of device 0, which the CPU must not touch. */
 void *simulated_device_memory(size_t bytes);
 void simulated_device_memory_free(void *memory);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which addresses belong to a device of simulated_device.h, or are registered memory of the host.
- * The caller sees to it that only one thread asks at a time. */
+/* Which addresses belong to a simulated device, or are registered memory of the host? Only one
+ * thread at a time may call these functions. */
 #ifndef GFK_TESTS_SIMULATED_MEMORY_H
 #define GFK_TESTS_SIMULATED_MEMORY_H
 
@@ -17,7 +17,7 @@ typedef struct simulated_range {
     int device; /* SIMULATED_FREE: a free entry */
 } simulated_range;
 
-simulated_range *simulated_memory_find(const void *memory); /* NULL: in none */
+simulated_range *simulated_memory_find(const void *memory); /* NULL: in no range */
 bool simulated_memory_holds(const void *memory, size_t bytes, int device);
 gfk_status simulated_memory_add(void *memory, size_t bytes, int device);
 size_t simulated_memory_used(int device); /* bytes */

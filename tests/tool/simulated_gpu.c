@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the tool that has simulated_device.h's devices: how these are, from the environment.
- * FAKE_DEVICES; FAKE_FAILS_AFTER, the number of the call that fails; FAKE_DIES=1; FAKE_STATUS, a
- * gfk_status. */
+/* Configures the simulated devices of the tool from the environment: FAKE_DEVICES;
+ * FAKE_FAILS_AFTER, the number of the call that fails; FAKE_DIES=1; FAKE_STATUS, a gfk_status. */
 #include <stdlib.h>
 
 #include "support/simulated_device.h"
@@ -20,7 +19,7 @@ __attribute__((constructor)) static void begin(void) {
     simulated_device_set(&bus);
 }
 
-/* Nobody gives an order that no real device could follow. */
+/* The tool must order no operation that a real device could not execute. */
 __attribute__((destructor)) static void end(void) {
     if (simulated_device_faults() != 0)
         abort();
