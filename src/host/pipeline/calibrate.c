@@ -3,7 +3,6 @@
  * pipelines as a caller would use them. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host/base/cauchy.h"
@@ -28,12 +27,6 @@ typedef struct meter {
     gfk_field fields[4]; /* in the order of gfk_calibration.cpu */
     gfk_status status;   /* of the first failure, after which nothing is measured */
 } meter;
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double least(double a, double b) {
     return a < b ? a : b;
@@ -64,11 +57,11 @@ static double run_once(meter *t, const gfk_field *field, size_t k, size_t m, siz
     gfk_pipeline_report report;
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_cauchy_matrix(field, k, m, matrix);
-    const double begin = now();
+    const double begin = gfk_now();
     if (t->status == GFK_STATUS_SUCCESS)
         t->status =
             gfk_product_host(t->pipeline, field, m, k, matrix, &in, &out, bytes, GFK_SET, &report);
-    const double seconds = now() - begin;
+    const double seconds = gfk_now() - begin;
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = report.device_status;
     return seconds;
@@ -116,12 +109,12 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
     /* The first run loads the kernel. It counts where a run takes so long that loading does not
      * matter. */
     for (unsigned runs = 1;; runs = KERNEL_RUNS) {
-        const double begin = now();
+        const double begin = gfk_now();
         for (unsigned i = 0; i < runs && t->status == GFK_STATUS_SUCCESS; i++)
             t->status = product->engine->run(&call);
         if (t->status == GFK_STATUS_SUCCESS)
             t->status = gfk_device_drain(stream);
-        const double seconds = now() - begin;
+        const double seconds = gfk_now() - begin;
         if (runs == KERNEL_RUNS || seconds > LONG_RUN || t->status != GFK_STATUS_SUCCESS)
             return seconds / runs;
     }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include <gfk/gfk.h>
 #include <gfk/host.h>
@@ -120,6 +121,13 @@ struct gfk_job {
 };
 /* The shift with which a mismatch map has one entry for the whole region. */
 enum { GFK_WHOLE_REGION = 63 };
+
+/* Seconds since any moment. */
+static inline double gfk_now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static inline size_t gfk_least(size_t a, size_t b) {
     return a < b ? a : b;

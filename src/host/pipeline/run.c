@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every call: its checks, its plan, its execution, and what devices failed to compute again. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "host/base/field.h"
 #include "pipeline.h"
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- who works ------------------------------------------------------------------------------ */
 
@@ -80,7 +73,7 @@ static size_t redo(gfk_job *job) {
 }
 
 static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
-    const double begin = now();
+    const double begin = gfk_now();
     const gfk_pipeline_t p = job->pipeline;
     *report = (gfk_pipeline_report){.device_status = GFK_STATUS_SUCCESS};
     report->path = gfk_job_plan(job, &report->reason);
@@ -102,7 +95,7 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
     if (!lost_output)
         report->redone_bytes = redo(job);
     report->cpu_bytes = job->cpu_bytes + report->redone_bytes;
-    report->seconds = now() - begin;
+    report->seconds = gfk_now() - begin;
     return lost_output ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS;
 }
 
