@@ -14,11 +14,11 @@ from . import codes, host, methods, products  # noqa: E402
 from .frame import METHODS, WIDTHS, select  # noqa: E402
 from .text import lines_of, size  # noqa: E402
 
-plt.rcParams.update({"svg.hashsalt": "gfk", "font.size": 9, "axes.titlesize": 9, "figure.titlesize": 11,
-                     "axes.spines.top": False, "axes.spines.right": False, "hatch.linewidth": 0.6,
-                     "axes.grid": True, "axes.axisbelow": True, "grid.color": "0.88",
-                     "grid.linewidth": 0.5, "legend.frameon": False, "legend.fontsize": 8,
-                     "lines.markersize": 4, "lines.linewidth": 1.2})
+plt.rcParams.update({"svg.hashsalt": "gfk", "figure.dpi": 72, "font.size": 9, "axes.titlesize": 9,
+                     "figure.titlesize": 11, "axes.spines.top": False, "axes.spines.right": False,
+                     "hatch.linewidth": 0.6, "axes.grid": True, "axes.axisbelow": True,
+                     "grid.color": "0.88", "grid.linewidth": 0.5, "legend.frameon": False,
+                     "legend.fontsize": 8, "lines.markersize": 4, "lines.linewidth": 1.2})
 BARS = (("#0072B2", ""), ("#E69F00", "//"), ("#B6DCF2", ".."), ("#D55E00", "xx"), ("#CC79A7", "\\\\"),
         ("#009E73", "++"), ("#F0E442", "oo"))
 LINES = (("#0072B2", "o", "-"), ("#E69F00", "s", "-"), ("#009E73", "^", "-"), ("#D55E00", "v", "--"),
@@ -262,6 +262,10 @@ def draw(results, folder, ending="svg"):
         if figure is None:
             continue
         names[key] = f"{plot.__name__}.{ending}"
+        figure.draw_without_rendering()  # lays out, each time a little differently: round, for the same bytes
+        figure.set_layout_engine("none")
+        for axis in figure.axes:
+            axis.set_position([round(value, 4) for value in axis.get_position().bounds])
         figure.savefig(folder / names[key], **({"metadata": {"Date": None}} if ending == "svg" else {}))
         plt.close(figure)
         print(f"wrote {os.path.relpath(folder / names[key])}")
