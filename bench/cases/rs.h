@@ -18,7 +18,7 @@ struct RsCase {
     size_t lost = 0;
     RsLost which = RsLost::Data;
     size_t stripes = 1;
-    std::string rate_of; // the row whose GB/s this one's are compared with; "": none
+    std::string rate_of = {}; // the row whose GB/s this one's are compared with; "": none
     int replays = 9;
 
     std::string id() const;

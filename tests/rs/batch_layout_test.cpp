@@ -130,7 +130,7 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
     static uint32_t a[Units][32][T::symbols][T::steps];
     for (int lane = 0; lane < 32; lane++)
         for (int u = 0; u < Units; u++) {
-            const uint32_t mine = place.cell + u * T::vectors + lane / T::lanes;
+            const uint32_t mine = place.vector + u * T::vectors + lane / T::lanes;
             const uint32_t cell = std::min(mine, place.record.vectors - 1);
             uint32_t x[T::slots][4];
             for (int s = 0; s < T::slots; s++) {
@@ -186,7 +186,7 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
             }
             for (int lane = 0; lane < 32; lane++) {
                 const size_t output = T::w == 32 ? first : first + lane % T::lanes;
-                const uint32_t cell = place.cell + u * T::vectors + lane / T::lanes;
+                const uint32_t cell = place.vector + u * T::vectors + lane / T::lanes;
                 const unsigned part = T::w == 32 ? 4 * (lane % 4) : 0;
                 if (output >= place.record.rows || cell >= place.record.vectors)
                     continue;
@@ -207,7 +207,7 @@ void run_words(const Batch &b, const gfk_batch_image &image, uint32_t task) {
     const Place place = find(image.job, task, 32);
     const gfk_batch_stripe &stripe = stripe_of(b, image, place);
     const uint32_t *coefficients = image.job.matrices + place.record.matrix;
-    for (uint32_t cell = place.cell; cell < std::min(place.cell + 32, place.record.vectors); cell++)
+    for (uint32_t cell = place.vector; cell < std::min(place.vector + 32, place.record.vectors); cell++)
         for (size_t j = 0; j < place.record.rows; j++) {
             uint32_t sum[4] = {}, x[4];
             for (size_t i = 0; i < b.k; i++) {
@@ -244,7 +244,7 @@ void check(unsigned w, const gfk_batch_kernel &kernel, Task task, const Choice &
         const bool turned = i != 0 && advance(image.job, i, cells, walked);
         EXPECT_EQ(turned, before != found.in_image);
         EXPECT_EQ(walked.in_image, found.in_image);
-        EXPECT_EQ(walked.cell, found.cell);
+        EXPECT_EQ(walked.vector, found.vector);
     }
     std::free(image.data);
     const size_t at = first_difference(b.expected.data(), b.memory.data(), b.memory.size());
