@@ -155,80 +155,43 @@ namespace {
 [[noreturn]] void absent() {
     throw std::runtime_error("this build of the tests has no CUDA");
 }
+#define ABSENT(function)                                                                           \
+    function {                                                                                     \
+        absent();                                                                                  \
+    }
 
 } // namespace
 
 int device::count() {
     return 0;
 }
-int device::compute_capability(int) {
-    absent();
-}
-int device::current() {
-    absent();
-}
-void device::select(int) {
-    absent();
-}
-size_t device::free_bytes() {
-    absent();
-}
-void *device::allocate(size_t) {
-    absent();
-}
-void device::release(void *) {
-    absent();
-}
-void *device::allocate_pinned(size_t) {
-    absent();
-}
-void device::release_pinned(void *) {
-    absent();
-}
-void device::upload(void *, const void *, size_t) {
-    absent();
-}
-void device::download(void *, const void *, size_t) {
-    absent();
-}
-void device::copy(void *, const void *, size_t, gfk_stream_t) {
-    absent();
-}
-void device::fill(void *, int, size_t, gfk_stream_t) {
-    absent();
-}
-gfk_stream_t device::create_stream() {
-    absent();
-}
-void device::destroy_stream(gfk_stream_t) {
-    absent();
-}
-void device::synchronize(gfk_stream_t) {
-    absent();
-}
-void device::order(gfk_stream_t, gfk_stream_t) {
-    absent();
-}
 bool device::error_pending() {
     return false;
 }
-device::Graph::Graph(gfk_stream_t stream) : stream_(stream) {
-    absent();
+ABSENT(int device::compute_capability(int))
+ABSENT(int device::current())
+ABSENT(void device::select(int))
+ABSENT(size_t device::free_bytes())
+ABSENT(void *device::allocate(size_t))
+ABSENT(void device::release(void *))
+ABSENT(void *device::allocate_pinned(size_t))
+ABSENT(void device::release_pinned(void *))
+ABSENT(void device::upload(void *, const void *, size_t))
+ABSENT(void device::download(void *, const void *, size_t))
+ABSENT(void device::copy(void *, const void *, size_t, gfk_stream_t))
+ABSENT(void device::fill(void *, int, size_t, gfk_stream_t))
+ABSENT(gfk_stream_t device::create_stream())
+ABSENT(void device::destroy_stream(gfk_stream_t))
+ABSENT(void device::synchronize(gfk_stream_t))
+ABSENT(void device::order(gfk_stream_t, gfk_stream_t))
+ABSENT(device::Graph::Graph(gfk_stream_t stream) : stream_(stream))
+device::Graph::~Graph() {
+    (void)executable_, (void)stream_;
 }
-device::Graph::~Graph() = default;
-void device::Graph::end() {
-    (void)executable_;
-    absent();
-}
-void device::Graph::launch(gfk_stream_t) {
-    (void)stream_;
-    absent();
-}
-void device::fill_random(void *, size_t, uint64_t) {
-    absent();
-}
-size_t device::first_difference(const void *, const void *, size_t) {
-    absent();
-}
+ABSENT(void device::Graph::end())
+ABSENT(void device::Graph::launch(gfk_stream_t))
+ABSENT(void device::fill_random(void *, size_t, uint64_t))
+ABSENT(size_t device::first_difference(const void *, const void *, size_t))
+ABSENT(void device::expand_products(const void *, void *, unsigned))
 
 #endif

@@ -52,5 +52,7 @@ class Graph {
 // Kernels, in device_check.cu.
 void fill_random(void *memory, size_t bytes, uint64_t seed);         // not periodic
 size_t first_difference(const void *a, const void *b, size_t bytes); // `bytes` if there is none
+// The products of w = 16 by all 65,536 symbols, in order, from those by the symbols' 16 bits.
+void expand_products(const void *bits, void *products, unsigned constants);
 
 } // namespace device

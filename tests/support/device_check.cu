@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filling and comparing gigabytes where they are, in device memory.
+// Filling and comparing gigabytes where they are, in device memory. The kernels share nothing with
+// the library's.
 #include <cuda_runtime.h>
 #include <stdexcept>
 
@@ -36,7 +37,23 @@ __global__ void compare_kernel(const uint8_t *a, const uint8_t *b, uint64_t byte
             atomicMin(first, (unsigned long long)i);
 }
 
+// A block makes the products of one constant.
+__global__ void expand_kernel(const uint16_t *bits, uint16_t *products) {
+    const uint16_t *mine = bits + 16 * blockIdx.x;
+    for (unsigned x = threadIdx.x; x < 65536; x += blockDim.x) {
+        uint16_t sum = 0;
+        for (int bit = 0; bit < 16; bit++)
+            sum ^= x >> bit & 1 ? mine[bit] : 0;
+        products[(size_t)65536 * blockIdx.x + x] = sum;
+    }
+}
+
 } // namespace
+
+void device::expand_products(const void *bits, void *products, unsigned constants) {
+    expand_kernel<<<constants, THREADS>>>((const uint16_t *)bits, (uint16_t *)products);
+    check(cudaGetLastError());
+}
 
 void device::fill_random(void *memory, size_t bytes, uint64_t seed) {
     fill_kernel<<<BLOCKS, THREADS>>>((uint8_t *)memory, bytes, seed);
