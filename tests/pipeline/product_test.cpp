@@ -54,7 +54,7 @@ TEST_P(HostProduct, ManyRegions) {
 // again.
 TEST_P(HostProduct, TinyLimits) {
     uint64_t stream = 0;
-    const size_t bytes = options.reduced ? 50000 : 150000;
+    const size_t bytes = options.reduced ? 20000 : 150000;
     for (unsigned streams : {1u, 2u, 3u, 4u, 8u, 16u})
         for (size_t memory : {size_t(16) << 10, size_t(100000), size_t(1) << 20})
             for (size_t chunk : {size_t(0), size_t(7000), size_t(64) << 10}) {
@@ -79,7 +79,8 @@ TEST_P(HostProduct, Threads) {
         const Pipeline pipeline = make_pipeline(d);
         EXPECT_EQ(threads, info_of(pipeline.get()).threads);
         for (Place place : places())
-            check(pipeline.get(), make_field(8), 3, 6, 300001, GFK_SET, place, threads);
+            check(pipeline.get(), make_field(8), 3, 6, options.reduced ? 60001 : 300001, GFK_SET,
+                  place, threads);
     }
 }
 
@@ -102,7 +103,8 @@ TEST_P(HostProduct, SeveralDevices) {
     for (unsigned w : {8, 16, 32})
         for (Place place : places())
             for (gfk_accumulate mode : MODES)
-                check(pipeline.get(), make_field(w), 4, 10, 400000, mode, place, stream++);
+                check(pipeline.get(), make_field(w), 4, 10, options.reduced ? 60000 : 400000, mode,
+                      place, stream++);
 }
 
 // More matrices than a pipeline keeps, in an order that drops and comes back.
