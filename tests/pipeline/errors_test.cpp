@@ -4,12 +4,14 @@
 
 #include <sched.h>
 
-#include <limits>
+#include <cstdint>
+#include <functional>
 #include <thread>
 
 namespace {
 
 constexpr size_t BYTES = 4096, ROWS = 2, COLS = 3;
+const gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
 
 class HostErrors : public HostTest {
   protected:
@@ -33,6 +35,12 @@ class HostErrors : public HostTest {
         }
     }
 
+    // The list with one region elsewhere.
+    static std::vector<void *> with(std::vector<void *> list, size_t i, void *to,
+                                    long distance = 0) {
+        list[i] = to == nullptr ? nullptr : static_cast<uint8_t *>(to) + distance;
+        return list;
+    }
     gfk_status run(const std::vector<void *> &in, const std::vector<void *> &out,
                    size_t bytes = BYTES, int mode = GFK_SET) {
         const gfk_regions i = {in.data(), nullptr, 0}, o = {out.data(), nullptr, 0};
@@ -56,9 +64,8 @@ TEST_P(HostErrors, Arguments) {
     gfk_pipeline_t p = pipeline_.get();
     const auto bad = [&](gfk_pipeline_t pipeline, const gfk_field *field, size_t rows, size_t cols,
                          const uint32_t *matrix) {
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                      gfk_product_host(pipeline, field, rows, cols, matrix, &in, &out, BYTES,
-                                       GFK_SET, nullptr));
+        EXPECT_STATUS(INVALID, gfk_product_host(pipeline, field, rows, cols, matrix, &in, &out,
+                                                BYTES, GFK_SET, nullptr));
     };
     const gfk_field none = {}, wrong = {16, 2, 0x1100d};
     bad(nullptr, &field_, ROWS, COLS, matrix_);
@@ -68,29 +75,23 @@ TEST_P(HostErrors, Arguments) {
     bad(p, &field_, 0, COLS, matrix_);
     bad(p, &field_, ROWS, 0, matrix_);
     bad(p, &field_, ROWS, COLS, nullptr);
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(nullptr, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, nullptr));
+    EXPECT_STATUS(INVALID, run(nullptr, &out));
+    EXPECT_STATUS(INVALID, run(&in, nullptr));
     for (int mode : {2, -1})
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(in_, out_, BYTES, mode));
-    for (size_t i = 0; i < COLS; i++) {
-        std::vector<void *> list = in_;
-        list[i] = nullptr;
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(list, out_));
-    }
-    for (size_t j = 0; j < ROWS; j++) {
-        std::vector<void *> list = out_;
-        list[j] = nullptr;
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(in_, list));
-    }
+        EXPECT_STATUS(INVALID, run(in_, out_, BYTES, mode));
+    for (size_t i = 0; i < COLS; i++)
+        EXPECT_STATUS(INVALID, run(with(in_, i, nullptr), out_));
+    for (size_t j = 0; j < ROWS; j++)
+        EXPECT_STATUS(INVALID, run(in_, with(out_, j, nullptr)));
     const gfk_regions nowhere = {nullptr, nullptr, BYTES}, tight = {nullptr, in_[0], BYTES - 1};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&nowhere, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, &nowhere));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&tight, &out));
+    EXPECT_STATUS(INVALID, run(&nowhere, &out));
+    EXPECT_STATUS(INVALID, run(&in, &nowhere));
+    EXPECT_STATUS(INVALID, run(&tight, &out));
 }
 
 TEST_P(HostErrors, SizesAndConstants) {
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, BYTES - 1));
-    const size_t most = std::numeric_limits<size_t>::max() / 16 * 16 - 16;
+    const size_t most = SIZE_MAX / 16 * 16 - 16;
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, most));
     const gfk_regions far = {nullptr, in_[0], most / 2}, out = {out_.data(), nullptr, 0};
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(&far, &out));
@@ -110,14 +111,8 @@ TEST_P(HostErrors, SizesAndConstants) {
 
 TEST_P(HostErrors, Overlap) {
     for (long distance : {0L, 2L, -2L, long(BYTES) - 1, 1 - long(BYTES)}) {
-        for (size_t i = 0; i < COLS; i++) {
-            std::vector<void *> list = out_;
-            list[1] = static_cast<uint8_t *>(in_[i]) + distance;
-            EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, list));
-        }
-        std::vector<void *> list = out_;
-        list[1] = static_cast<uint8_t *>(out_[0]) + distance;
-        EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, list));
+        for (void *other : {in_[0], in_[1], in_[2], out_[0]})
+            EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, with(out_, 1, other, distance)));
         if (distance != 0) {
             EXPECT_STATUS(GFK_STATUS_OVERLAP,
                           gfk_region_multiply_host(pipeline_.get(), &field_, 3, in_[0],
@@ -136,7 +131,7 @@ TEST_P(HostErrors, Multiply) {
     gfk_pipeline_t p = pipeline_.get();
     const auto bad = [&](gfk_pipeline_t pipeline, const gfk_field *field, const void *src,
                          void *dst, int mode) {
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+        EXPECT_STATUS(INVALID,
                       gfk_region_multiply_host(pipeline, field, 3, src, dst, BYTES,
                                                static_cast<gfk_accumulate>(mode), nullptr));
     };
@@ -173,35 +168,30 @@ gfk_status create(const gfk_pipeline_desc &desc) {
 }
 
 TEST(HostDescriptor, Contradictions) {
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pipeline_create(nullptr, nullptr));
-    gfk_pipeline_desc d = pipeline_desc();
-    d.size--;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
-    for (int path : {4, -1}) {
-        d = pipeline_desc(static_cast<gfk_path>(path));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
-    }
+    EXPECT_STATUS(INVALID, gfk_pipeline_create(nullptr, nullptr));
     const int devices[] = {0, 1, 0, -1};
-    d = pipeline_desc();
-    d.devices = devices;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d)); // none of them
-    d.device_count = 3;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d)); // one twice
-    d.devices = devices + 3;
-    d.device_count = 1;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d)); // a number that is none
-    d.devices = nullptr;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
-    d = pipeline_desc(GFK_PATH_CPU);
-    d.devices = devices;
-    d.device_count = 1;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
-    d = pipeline_desc();
-    d.streams = GFK_MOST_STREAMS + 1;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
-    d = pipeline_desc();
-    d.threads = GFK_MOST_THREADS + 1;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, create(d));
+    const auto refused = [](gfk_path path, const std::function<void(gfk_pipeline_desc &)> &spoil) {
+        gfk_pipeline_desc d = pipeline_desc(path);
+        spoil(d);
+        EXPECT_STATUS(INVALID, create(d));
+    };
+    const auto refuse_devices = [&](gfk_path path, const int *list, size_t count) {
+        refused(path, [&](gfk_pipeline_desc &d) {
+            d.devices = list;
+            d.device_count = count;
+        });
+    };
+    const gfk_path any = GFK_PATH_AUTO;
+    refused(any, [](gfk_pipeline_desc &d) { d.size--; });
+    for (int path : {4, -1})
+        refused(static_cast<gfk_path>(path), [](gfk_pipeline_desc &) {});
+    refuse_devices(any, devices, 0);     // none of them
+    refuse_devices(any, devices, 3);     // one twice
+    refuse_devices(any, devices + 3, 1); // a number that is none
+    refuse_devices(any, nullptr, 1);
+    refuse_devices(GFK_PATH_CPU, devices, 1);
+    refused(any, [](gfk_pipeline_desc &d) { d.streams = GFK_MOST_STREAMS + 1; });
+    refused(any, [](gfk_pipeline_desc &d) { d.threads = GFK_MOST_THREADS + 1; });
 }
 
 TEST(HostDescriptor, DevicesThatAreNotThere) {
@@ -233,9 +223,9 @@ TEST(HostDescriptor, Defaults) {
     EXPECT_GE(info.threads, 1u);
     EXPECT_FALSE(info.calibrated);
     EXPECT_STATUS(GFK_STATUS_SUCCESS, info.calibration);
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pipeline_get_info(made, nullptr));
+    EXPECT_STATUS(INVALID, gfk_pipeline_get_info(made, nullptr));
     gfk_pipeline_info other;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pipeline_get_info(nullptr, &other));
+    EXPECT_STATUS(INVALID, gfk_pipeline_get_info(nullptr, &other));
     gfk_pipeline_destroy(nullptr);
     count_checked();
 }
@@ -273,14 +263,13 @@ TEST(HostDescriptor, PathNames) {
 
 TEST(HostDescriptor, PinnedMemory) {
     void *memory = nullptr;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pinned_alloc(nullptr, 4096));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pinned_alloc(&memory, 0));
-    EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY,
-                  gfk_pinned_alloc(&memory, std::numeric_limits<size_t>::max() - 5));
+    EXPECT_STATUS(INVALID, gfk_pinned_alloc(nullptr, 4096));
+    EXPECT_STATUS(INVALID, gfk_pinned_alloc(&memory, 0));
+    EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, gfk_pinned_alloc(&memory, SIZE_MAX - 5));
     EXPECT_EQ(nullptr, memory);
     gfk_pinned_free(nullptr);
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pinned_register(nullptr, 4096));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pinned_unregister(nullptr));
+    EXPECT_STATUS(INVALID, gfk_pinned_register(nullptr, 4096));
+    EXPECT_STATUS(INVALID, gfk_pinned_unregister(nullptr));
     for (size_t bytes : {1, 4096, 100000}) {
         const Pinned pinned = make_pinned(bytes);
         EXPECT_EQ(0u, reinterpret_cast<uintptr_t>(pinned.get()) % 4096);
@@ -296,9 +285,9 @@ TEST(HostDescriptor, PinnedMemory) {
         return;
     }
     EXPECT_STATUS(GFK_STATUS_SUCCESS, status);
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pinned_register(ours.data(), ours.size()));
+    EXPECT_STATUS(INVALID, gfk_pinned_register(ours.data(), ours.size()));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_pinned_unregister(ours.data()));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_pinned_unregister(ours.data()));
+    EXPECT_STATUS(INVALID, gfk_pinned_unregister(ours.data()));
 }
 
 } // namespace

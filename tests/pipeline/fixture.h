@@ -7,19 +7,13 @@
 
 #include <gfk/host.h>
 
-struct PipelineDeleter {
-    void operator()(gfk_pipeline_t pipeline) const { gfk_pipeline_destroy(pipeline); }
-};
-using Pipeline = std::unique_ptr<struct gfk_pipeline, PipelineDeleter>;
+using Pipeline = Owned<struct gfk_pipeline, gfk_pipeline_destroy>;
 gfk_pipeline_desc pipeline_desc(gfk_path path = GFK_PATH_AUTO);
 Pipeline make_pipeline(const gfk_pipeline_desc &desc); // throws
 gfk_pipeline_info info_of(gfk_pipeline_t pipeline);
 int device_count(); // that pipelines can have
 
-struct PinnedDeleter {
-    void operator()(uint8_t *memory) const { gfk_pinned_free(memory); }
-};
-using Pinned = std::unique_ptr<uint8_t, PinnedDeleter>;
+using Pinned = Owned<uint8_t, gfk_pinned_free>;
 Pinned make_pinned(size_t bytes);
 
 // Where the regions of a call are.

@@ -9,10 +9,7 @@
 
 namespace {
 
-struct CodeDeleter {
-    void operator()(gfk_rs_t code) const { gfk_rs_destroy(code); }
-};
-using Code = std::unique_ptr<struct gfk_rs, CodeDeleter>;
+using Code = Owned<struct gfk_rs, gfk_rs_destroy>;
 
 class HostRs : public HostTest {
   protected:

@@ -2,11 +2,13 @@
 // Bad input to products: each mistake has its own status, and nothing is written.
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+#include <functional>
 
 #include "support/engine_fixture.h"
 
 namespace {
+
+const gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
 
 // ---- create and query ---------------------------------------------------------------------------
 
@@ -19,25 +21,27 @@ struct CreateArguments {
 
 const uint32_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-// Expects the status from create, and from query unless the mistake is in the matrix.
-void expect_refused(gfk_status expected, const CreateArguments &a, bool in_matrix = false) {
-    gfk_product_t product = nullptr;
-    EXPECT_STATUS(expected,
-                  gfk_product_create(&product, a.field, a.rows, a.cols, a.matrix, &a.desc));
-    EXPECT_EQ(nullptr, product);
-    if (!in_matrix) {
-        gfk_product_info info, before;
-        std::memset(&info, 0x5a, sizeof info);
-        std::memset(&before, 0x5a, sizeof before);
-        EXPECT_STATUS(expected, gfk_product_query(a.field, a.rows, a.cols, &a.desc, &info));
-        EXPECT_EQ(0, std::memcmp(&before, &info, sizeof info));
-    }
-    EXPECT_FALSE(device::error_pending());
-    count_checked();
-}
-
 class ProductDescriptor : public testing::Test {
   protected:
+    // The status comes from create, and from query unless the mistake is in the matrix.
+    void refused(gfk_status expected, const std::function<void(CreateArguments &)> &spoil,
+                 bool in_matrix = false) {
+        CreateArguments a = good_;
+        spoil(a);
+        gfk_product_t product = nullptr;
+        EXPECT_STATUS(expected,
+                      gfk_product_create(&product, a.field, a.rows, a.cols, a.matrix, &a.desc));
+        EXPECT_EQ(nullptr, product);
+        if (!in_matrix) {
+            gfk_product_info info, before;
+            std::memset(&info, 0x5a, sizeof info);
+            std::memset(&before, 0x5a, sizeof before);
+            EXPECT_STATUS(expected, gfk_product_query(a.field, a.rows, a.cols, &a.desc, &info));
+            EXPECT_EQ(0, std::memcmp(&before, &info, sizeof info));
+        }
+        EXPECT_FALSE(device::error_pending());
+        count_checked();
+    }
     gfk_field field_ = make_field(8);
     CreateArguments good_ = {&field_, 3, 4, ones, GFK_PRODUCT_DESC_INIT};
 };
@@ -45,91 +49,63 @@ class ProductDescriptor : public testing::Test {
 TEST_F(ProductDescriptor, Null) {
     gfk_product_t product = nullptr;
     gfk_product_info info;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_product_create(nullptr, &field_, 3, 4, ones, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_product_query(&field_, 3, 4, nullptr, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_product_get_info(nullptr, &info));
+    EXPECT_STATUS(INVALID, gfk_product_create(nullptr, &field_, 3, 4, ones, nullptr));
+    EXPECT_STATUS(INVALID, gfk_product_query(&field_, 3, 4, nullptr, nullptr));
+    EXPECT_STATUS(INVALID, gfk_product_get_info(nullptr, &info));
     gfk_product_destroy(nullptr);
-    CreateArguments a = good_;
-    a.field = nullptr;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    a = good_;
-    a.matrix = nullptr;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a, true);
+    refused(INVALID, [](CreateArguments &a) { a.field = nullptr; });
+    refused(
+        INVALID, [](CreateArguments &a) { a.matrix = nullptr; }, true);
     ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_product_get_info(product, nullptr));
+    EXPECT_STATUS(INVALID, gfk_product_get_info(product, nullptr));
     gfk_product_destroy(product);
 }
 
 TEST_F(ProductDescriptor, ShapesAndFields) {
-    CreateArguments a = good_;
-    a.rows = 0;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    a = good_;
-    a.cols = 0;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    a = good_;
-    a.rows = std::numeric_limits<size_t>::max() / 2;
-    expect_refused(GFK_STATUS_INVALID_SIZE, a);
-    a = good_;
-    a.rows = a.cols = size_t(1) << 32;
-    expect_refused(GFK_STATUS_INVALID_SIZE, a);
+    refused(INVALID, [](CreateArguments &a) { a.rows = 0; });
+    refused(INVALID, [](CreateArguments &a) { a.cols = 0; });
+    refused(GFK_STATUS_INVALID_SIZE, [](CreateArguments &a) { a.rows = SIZE_MAX / 2; });
+    refused(GFK_STATUS_INVALID_SIZE, [](CreateArguments &a) { a.rows = a.cols = size_t(1) << 32; });
     gfk_field forged = field_;
     forged.polynomial = 0x11c; // even, so not a field
-    a = good_;
-    a.field = &forged;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    uint32_t matrix[12] = {0};
-    matrix[11] = 256;
-    a = good_;
-    a.matrix = matrix;
-    expect_refused(GFK_STATUS_INVALID_CONSTANT, a, true);
-    matrix[11] = 0xffffffff;
-    expect_refused(GFK_STATUS_INVALID_CONSTANT, a, true);
+    refused(INVALID, [&](CreateArguments &a) { a.field = &forged; });
+    for (uint32_t element : {256u, 0xffffffffu}) {
+        const uint32_t matrix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, element};
+        refused(
+            GFK_STATUS_INVALID_CONSTANT, [&](CreateArguments &a) { a.matrix = matrix; }, true);
+    }
 }
 
 TEST_F(ProductDescriptor, Enumerators) {
-    CreateArguments a = good_;
-    a.desc.size--;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    for (int wrong : {-1, 7, 1000}) {
-        a = good_;
-        std::memcpy(&a.desc.family, &wrong, sizeof wrong);
-        expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    }
-    for (int wrong : {-1, 8, 1000}) {
-        a = good_;
-        std::memcpy(&a.desc.method, &wrong, sizeof wrong);
-        expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    }
-    a = good_;
-    a.desc.engine = "host_w9";
-    expect_refused(GFK_STATUS_UNKNOWN_METHOD, a);
-    a.desc.engine = "";
-    expect_refused(GFK_STATUS_UNKNOWN_METHOD, a);
-    a.desc.engine = "host_w16"; // the field has w = 8
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    a.desc.engine = "host_w8";
-    a.desc.family = GFK_ENGINE_PEROP;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    a.desc.family = GFK_ENGINE_AUTO;
-    a.desc.method = GFK_METHOD_LOG;
-    expect_refused(GFK_STATUS_INVALID_ARGUMENT, a);
-    a.desc.engine = nullptr;
-    a.desc.family = GFK_ENGINE_HOST; // has no engine of this method
-    expect_refused(GFK_STATUS_UNKNOWN_METHOD, a);
+    refused(INVALID, [](CreateArguments &a) { a.desc.size--; });
+    for (int wrong : {-1, 7, 1000})
+        refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.family, &wrong, sizeof wrong); });
+    for (int wrong : {-1, 8, 1000})
+        refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.method, &wrong, sizeof wrong); });
+    for (const char *engine : {"host_w9", ""})
+        refused(GFK_STATUS_UNKNOWN_METHOD, [&](CreateArguments &a) { a.desc.engine = engine; });
+    good_.desc.engine = "host_w16"; // the field has w = 8
+    refused(INVALID, [](CreateArguments &) {});
+    good_.desc.engine = "host_w8";
+    refused(INVALID, [](CreateArguments &a) { a.desc.family = GFK_ENGINE_PEROP; });
+    refused(INVALID, [](CreateArguments &a) { a.desc.method = GFK_METHOD_LOG; });
+    refused(GFK_STATUS_UNKNOWN_METHOD, [](CreateArguments &a) {
+        a.desc.engine = nullptr;
+        a.desc.family = GFK_ENGINE_HOST; // has no engine of this method
+        a.desc.method = GFK_METHOD_LOG;
+    });
 }
 
 TEST_F(ProductDescriptor, Devices) {
-    CreateArguments a = good_;
     for (int number : {1000, -2}) {
-        a.desc.device = number;
-        a.desc.family = GFK_ENGINE_PEROP;
         const char *reason = nullptr;
         const gfk_status status =
             gfk_engine_available(gfk_engine_find("perop_split_w8"), number, &reason);
         EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
-        expect_refused(status, a);
+        refused(status, [&](CreateArguments &a) {
+            a.desc.device = number;
+            a.desc.family = GFK_ENGINE_PEROP;
+        });
     }
 }
 
@@ -138,9 +114,8 @@ TEST_F(ProductDescriptor, Compiling) {
     for (Engine engine : engines())
         if (engine->labels & GFK_ENGINE_COMPILES) {
             const gfk_field field = make_field(engine->w);
-            CreateArguments a = {&field, 3, 4, ones, product_desc(engine)};
-            a.desc.compile = false;
-            expect_refused(GFK_STATUS_NOT_SUPPORTED, a);
+            good_ = {&field, 3, 4, ones, product_desc(engine)};
+            refused(GFK_STATUS_NOT_SUPPORTED, [](CreateArguments &a) { a.desc.compile = false; });
         }
     count_checked();
 }
@@ -169,6 +144,12 @@ class ProductErrors : public EngineTest {
             out_.push_back(memory_->data() + (COLS + j + 1) * ROOM);
     }
 
+    // The list with one region elsewhere.
+    static std::vector<void *> with(std::vector<void *> list, size_t i, void *to,
+                                    long distance = 0) {
+        list[i] = to == nullptr ? nullptr : static_cast<uint8_t *>(to) + distance;
+        return list;
+    }
     gfk_status run(const std::vector<void *> &in, const std::vector<void *> &out,
                    size_t bytes = BYTES, int mode = GFK_SET, gfk_stream_t stream = nullptr) {
         const gfk_regions ins = {in.data(), nullptr, 0}, outs = {out.data(), nullptr, 0};
@@ -195,28 +176,22 @@ class ProductErrors : public EngineTest {
 
 TEST_P(ProductErrors, Arguments) {
     const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+    EXPECT_STATUS(INVALID,
                   gfk_product_run(nullptr, &in, &out, BYTES, GFK_SET, nullptr, 0, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(nullptr, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, nullptr));
-    for (size_t i = 0; i < COLS; i++) {
-        std::vector<void *> bad = in_;
-        bad[i] = nullptr;
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(bad, out_));
-    }
-    for (size_t j = 0; j < ROWS; j++) {
-        std::vector<void *> bad = out_;
-        bad[j] = nullptr;
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(in_, bad));
-    }
+    EXPECT_STATUS(INVALID, run(nullptr, &out));
+    EXPECT_STATUS(INVALID, run(&in, nullptr));
+    for (size_t i = 0; i < COLS; i++)
+        EXPECT_STATUS(INVALID, run(with(in_, i, nullptr), out_));
+    for (size_t j = 0; j < ROWS; j++)
+        EXPECT_STATUS(INVALID, run(in_, with(out_, j, nullptr)));
     const gfk_regions nowhere = {nullptr, nullptr, ROOM};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&nowhere, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, &nowhere));
+    EXPECT_STATUS(INVALID, run(&nowhere, &out));
+    EXPECT_STATUS(INVALID, run(&in, &nowhere));
     const gfk_regions tight = {nullptr, in_[0], BYTES - 1}, zero = {nullptr, out_[0], 0};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&tight, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(&in, &zero));
+    EXPECT_STATUS(INVALID, run(&tight, &out));
+    EXPECT_STATUS(INVALID, run(&in, &zero));
     for (int mode : {2, 3, -1})
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, run(in_, out_, BYTES, mode));
+        EXPECT_STATUS(INVALID, run(in_, out_, BYTES, mode));
     expect_untouched("arguments");
 }
 
@@ -226,7 +201,7 @@ TEST_P(ProductErrors, Sizes) {
             EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, bytes));
         }
     // Regions that would wrap around the address space.
-    const size_t most = std::numeric_limits<size_t>::max() / 16 * 16 - 16;
+    const size_t most = SIZE_MAX / 16 * 16 - 16;
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, most));
     const gfk_regions far = {nullptr, in_[0], most / 2}, out = {out_.data(), nullptr, 0};
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(&far, &out));
@@ -241,18 +216,13 @@ TEST_P(ProductErrors, ZeroBytes) {
 }
 
 TEST_P(ProductErrors, Overlap) {
-    const long distances[] = {
-        0, 1, -1, 16, -16, static_cast<long>(BYTES) - 1, 1 - static_cast<long>(BYTES)};
-    for (long distance : distances) {
+    const auto length = static_cast<long>(BYTES);
+    for (long distance : {0L, 1L, -1L, 16L, -16L, length - 1, 1 - length}) {
         for (size_t i = 0; i < COLS; i++)
-            for (size_t j = 0; j < ROWS; j++) {
-                std::vector<void *> bad = out_;
-                bad[j] = static_cast<uint8_t *>(in_[i]) + distance;
-                EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, bad)) << distance;
-            }
-        std::vector<void *> bad = out_;
-        bad[1] = static_cast<uint8_t *>(out_[0]) + distance;
-        EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, bad)) << distance;
+            for (size_t j = 0; j < ROWS; j++)
+                EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, with(out_, j, in_[i], distance)))
+                    << distance;
+        EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, with(out_, 1, out_[0], distance))) << distance;
     }
     // Equally spaced inputs and outputs that interlock without touching, and that touch.
     const gfk_regions in = {nullptr, memory_->data(), 2 * ROOM};
@@ -267,9 +237,7 @@ TEST_P(ProductErrors, Overlap) {
         EXPECT_STATUS(GFK_STATUS_SUCCESS, run(&in, &out)) << at;
     }
     // Neighbours.
-    std::vector<void *> near = out_;
-    near[0] = static_cast<uint8_t *>(in_[0]) + BYTES;
-    near[1] = static_cast<uint8_t *>(in_[2]) - BYTES;
+    const std::vector<void *> near = with(with(out_, 0, in_[0], length), 1, in_[2], -length);
     EXPECT_STATUS(GFK_STATUS_SUCCESS, run(in_, near));
     (void)memory_->read(); // on a device: wait
     count_checked(20);
@@ -279,18 +247,15 @@ TEST_P(ProductErrors, Workspace) {
     if (needed_ == 0)
         GTEST_SKIP() << engine()->id << " needs no workspace";
     const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
+    const auto run_with = [&](void *workspace, size_t bytes) {
+        return gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, workspace, bytes,
+                               nullptr);
+    };
     uint8_t *workspace = workspace_->data();
-    EXPECT_STATUS(GFK_STATUS_WORKSPACE_TOO_SMALL,
-                  gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, workspace, needed_ - 1,
-                                  nullptr));
-    EXPECT_STATUS(
-        GFK_STATUS_WORKSPACE_TOO_SMALL,
-        gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, nullptr, needed_, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, workspace + 16,
-                                  needed_, nullptr));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET,
-                                                      in_[0], needed_, nullptr));
+    EXPECT_STATUS(GFK_STATUS_WORKSPACE_TOO_SMALL, run_with(workspace, needed_ - 1));
+    EXPECT_STATUS(GFK_STATUS_WORKSPACE_TOO_SMALL, run_with(nullptr, needed_));
+    EXPECT_STATUS(INVALID, run_with(workspace + 16, needed_));
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run_with(in_[0], needed_));
     expect_untouched("workspace");
 }
 

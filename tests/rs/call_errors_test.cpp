@@ -19,7 +19,7 @@ class RsCallErrors : public RsTest {
             return;
         Random random;
         code_ = make_code({GFK_RS_CAUCHY, K, M});
-        stripe_ = std::make_unique<Stripe>(host(), code_.get(), BYTES, Stripe::SPACED, random);
+        stripe_ = std::make_unique<Stripe>(host(), code_.get(), BYTES, Layout::SPACED, random);
         for (size_t region = 0; region < K + M; region++)
             pointers_.push_back(stripe_->at(region));
     }

@@ -26,41 +26,22 @@ gfk_rs_info info_of(gfk_rs_t code) {
     return info;
 }
 
-static std::vector<size_t> place(size_t regions, size_t bytes, bool phases, Random &random) {
-    const size_t slot = round_up(bytes, 16) + 48;
-    std::vector<size_t> offsets;
-    for (size_t i = 0; i < regions; i++)
-        offsets.push_back(16 + i * slot + (phases ? random.below(16) : 0));
-    return offsets;
-}
-
 CorruptedCodeword::CorruptedCodeword(bool host, gfk_rs_t code, size_t bytes, bool phases,
                                      Random &random)
-    : code_(code), info_(info_of(code)), bytes_(bytes),
-      offsets_(place(info_.k + info_.m, bytes, phases, random)),
-      memory_(host, offsets_.back() + bytes + 64),
-      out_(host, sizeof(gfk_rs_verdict) + (info_.k + info_.m) * sizeof(uint64_t)),
-      planted_(info_.k + info_.m), errors_(bytes / (info_.field.w / 8)) {
-    for (size_t offset : offsets_)
-        pointers_.push_back(memory_.data() + offset);
-    data_ = {pointers_.data(), nullptr, 0};
-    parity_ = {pointers_.data() + info_.k, nullptr, 0};
-    if (!phases) {
-        const size_t stride = offsets_[1] - offsets_[0];
-        data_ = {nullptr, pointers_[0], stride};
-        parity_ = {nullptr, pointers_[info_.k], stride};
-    }
-    const Bytes poison = random.bytes(memory_.size());
-    memory_.write(0, poison.data(), poison.size());
-    require_success(gfk_rs_encode(code, &data_, &parity_, bytes, nullptr), "gfk_rs_encode");
-    clean_ = damaged_ = memory_.read();
+    : code_(code), info_(info_of(code)),
+      regions_(host, info_.k, info_.m, bytes, {phases ? Layout::PHASES : Layout::SPACED}, random),
+      out_(host, sizeof(gfk_rs_verdict) + regions_.count() * sizeof(uint64_t)),
+      planted_(regions_.count()), errors_(symbols()) {
+    regions_.write(random.bytes(regions_.size()));
+    require_success(gfk_rs_encode(code, data(), parity(), bytes, nullptr), "gfk_rs_encode");
+    clean_ = damaged_ = regions_.read();
     size_t needed = 0;
     require_success(gfk_rs_locate_workspace(code, bytes, &needed), "gfk_rs_locate_workspace");
     workspace_ = std::make_unique<Memory>(host, needed);
 }
 
 void CorruptedCodeword::damage(size_t region, size_t symbol, uint32_t value) {
-    uint8_t *at = damaged_.data() + offsets_[region];
+    uint8_t *at = regions_.in_copy(damaged_, region);
     set_symbol(at, symbol, info_.field.w, get_symbol(at, symbol, info_.field.w) ^ value);
     planted_[region]++;
     errors_[symbol]++;
@@ -69,7 +50,7 @@ void CorruptedCodeword::damage(size_t region, size_t symbol, uint32_t value) {
 void CorruptedCodeword::damage_some(size_t symbol, size_t e, Random &random) {
     std::vector<size_t> chosen;
     while (chosen.size() < e) {
-        const size_t region = random.below(info_.k + info_.m);
+        const size_t region = random.below(regions_.count());
         if (std::find(chosen.begin(), chosen.end(), region) != chosen.end())
             continue;
         uint32_t value = 0;
@@ -81,7 +62,7 @@ void CorruptedCodeword::damage_some(size_t symbol, size_t e, Random &random) {
 }
 
 void CorruptedCodeword::put() {
-    memory_.write(0, damaged_.data(), damaged_.size());
+    regions_.write(damaged_);
     Random random(99);
     for (Memory *memory : {&out_, workspace_.get()}) {
         const Bytes poison = random.bytes(memory->size());
@@ -91,16 +72,16 @@ void CorruptedCodeword::put() {
 
 void CorruptedCodeword::take() {
     const Bytes out = out_.read();
-    counts_.resize(info_.k + info_.m);
+    counts_.resize(regions_.count());
     std::memcpy(&verdict_, out.data(), sizeof verdict_);
     std::memcpy(counts_.data(), out.data() + sizeof verdict_, out.size() - sizeof verdict_);
-    content_ = memory_.read();
+    content_ = regions_.read();
 }
 
 gfk_status CorruptedCodeword::locate(gfk_rs_repair repair, gfk_stream_t stream) {
     put();
     const gfk_status status =
-        gfk_rs_locate(code_, &data_, &parity_, bytes_, repair, verdict_memory(), counts_memory(),
+        gfk_rs_locate(code_, data(), parity(), bytes(), repair, verdict_memory(), counts_memory(),
                       workspace_->data(), workspace_->size(), stream);
     if (stream != nullptr)
         device::synchronize(stream);
@@ -108,14 +89,12 @@ gfk_status CorruptedCodeword::locate(gfk_rs_repair repair, gfk_stream_t stream) 
     return status;
 }
 
+std::string CorruptedCodeword::who() const {
+    return std::string(gfk_rs_matrix_name(info_.matrix)) + ", w = " + std::to_string(info_.field.w);
+}
+
 testing::AssertionResult CorruptedCodeword::same(const Bytes &expected, const char *what) const {
-    const size_t at = ::first_difference(expected.data(), content_.data(), expected.size());
-    if (at == expected.size())
-        return testing::AssertionSuccess();
-    return testing::AssertionFailure()
-           << gfk_rs_matrix_name(info_.matrix) << " w = " << info_.field.w << ", " << info_.k
-           << " + " << info_.m << ", length " << bytes_ << ": byte " << at << " is not " << what
-           << "; seed " << options.seed;
+    return regions_.same(expected, content_.data(), who() + ", " + what);
 }
 
 testing::AssertionResult CorruptedCodeword::is_exact(gfk_rs_repair repair) const {
@@ -139,10 +118,9 @@ testing::AssertionResult CorruptedCodeword::is_exact(gfk_rs_repair repair) const
                  << counts_[region];
     if (!text.str().empty())
         return testing::AssertionFailure()
-               << gfk_rs_matrix_name(info_.matrix) << " w = " << info_.field.w << ", " << info_.k
-               << " + " << info_.m << ", length " << bytes_ << ": " << text.str() << "; seed "
-               << options.seed;
-    return repair == GFK_RS_REPAIR ? same(clean_, "the undamaged content") : is_untouched();
+               << who() << ", " << info_.k << " + " << info_.m << ", length " << bytes() << ": "
+               << text.str() << "; seed " << options.seed;
+    return repair == GFK_RS_REPAIR ? same(clean_, "the damage is gone") : is_untouched();
 }
 
 testing::AssertionResult CorruptedCodeword::is_consistent() const {

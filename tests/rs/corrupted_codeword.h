@@ -4,12 +4,9 @@
 
 #include <gfk/rs.h>
 
-#include "support/row_fixture.h"
+#include "support/guarded_regions.h"
 
-struct RsCodeDeleter {
-    void operator()(gfk_rs_t code) const { gfk_rs_destroy(code); }
-};
-using RsCode = std::unique_ptr<struct gfk_rs, RsCodeDeleter>;
+using RsCode = Owned<struct gfk_rs, gfk_rs_destroy>;
 
 struct RsShape {
     gfk_rs_matrix matrix;
@@ -25,7 +22,7 @@ class CorruptedCodeword {
     // phases: every region begins anywhere; else they are equally spaced and given as such.
     CorruptedCodeword(bool host, gfk_rs_t code, size_t bytes, bool phases, Random &random);
 
-    size_t symbols() const { return bytes_ / (info_.field.w / 8); }
+    size_t symbols() const { return bytes() / (info_.field.w / 8); }
     // Adds a value, not 0, to a symbol. `e` different regions at one position for damage_some.
     void damage(size_t region, size_t symbol, uint32_t value);
     void damage_some(size_t symbol, size_t e, Random &random);
@@ -36,32 +33,30 @@ class CorruptedCodeword {
     // After locate: what was found is what was damaged, nowhere more than t symbols; and what the
     // buffer holds is what it held (REPORT) or what it held before the damage (REPAIR).
     testing::AssertionResult is_exact(gfk_rs_repair repair) const;
-    testing::AssertionResult is_untouched() const { return same(damaged_, "the damaged content"); }
+    testing::AssertionResult is_untouched() const { return same(damaged_, "the damage stays"); }
     // Whatever the damage was: the numbers fit each other and the number of damaged positions.
     testing::AssertionResult is_consistent() const;
     void adopt() { damaged_ = content_; } // goes on from what the buffer holds
 
     const gfk_rs_verdict &verdict() const { return verdict_; }
     const std::vector<uint64_t> &counts() const { return counts_; }
-    const gfk_regions *data() const { return &data_; }
-    const gfk_regions *parity() const { return &parity_; }
+    const gfk_regions *data() const { return regions_.in(); }
+    const gfk_regions *parity() const { return regions_.out(); }
     gfk_rs_verdict *verdict_memory() { return reinterpret_cast<gfk_rs_verdict *>(out_.data()); }
     uint64_t *counts_memory() {
         return reinterpret_cast<uint64_t *>(out_.data() + sizeof(gfk_rs_verdict));
     }
     Memory &workspace() { return *workspace_; }
-    size_t bytes() const { return bytes_; }
+    size_t bytes() const { return regions_.bytes(); }
 
   private:
+    std::string who() const;
     testing::AssertionResult same(const Bytes &expected, const char *what) const;
 
     gfk_rs_t code_;
     gfk_rs_info info_;
-    size_t bytes_;
-    std::vector<size_t> offsets_;
-    std::vector<void *> pointers_;
-    gfk_regions data_, parity_;
-    Memory memory_, out_;
+    GuardedRegions regions_;
+    Memory out_;
     std::unique_ptr<Memory> workspace_;
     Bytes clean_, damaged_, content_; // with the room around the regions
     std::vector<uint64_t> planted_;   // damaged symbols of each region

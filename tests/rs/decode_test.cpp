@@ -57,9 +57,7 @@ class RsDecode : public RsTest {
             text += " " + std::to_string(region);
         return text;
     }
-    Stripe::Layout any_layout(Random &random) {
-        return static_cast<Stripe::Layout>(random.below(3));
-    }
+    Layout::Kind any_layout(Random &random) { return static_cast<Layout::Kind>(random.below(3)); }
 };
 
 TEST_P(RsDecode, EveryPattern) {
@@ -114,7 +112,7 @@ TEST_P(RsDecode, Blocks) {
         for (size_t m : {5u, 16u}) {
             const RsCode code = make_code({GFK_RS_CAUCHY, k, m});
             Random random(k * 100 + m);
-            Stripe stripe(host(), code.get(), 4096 + 3 * symbol_bytes(), Stripe::PHASES, random);
+            Stripe stripe(host(), code.get(), 4096 + 3 * symbol_bytes(), Layout::PHASES, random);
             for (size_t first = 0; first + m <= k + m; first++) {
                 Indices lost = all_of(m);
                 for (size_t &region : lost)
@@ -143,7 +141,7 @@ TEST_P(RsDecode, ManyRegions) {
         Indices lost = random_indices(shape.k, shape.lost_data, random);
         for (size_t parity : random_indices(shape.m, shape.lost_parity, random))
             lost.push_back(shape.k + parity);
-        for (Stripe::Layout layout : {Stripe::PHASES, Stripe::SPACED}) {
+        for (Layout::Kind layout : {Layout::PHASES, Layout::SPACED}) {
             Stripe stripe(host(), code.get(), 3 * symbol_bytes(), layout, random);
             ASSERT_NO_FATAL_FAILURE(check(code.get(), stripe, lost, random));
         }
@@ -153,7 +151,7 @@ TEST_P(RsDecode, ManyRegions) {
 TEST_P(RsDecode, NothingLost) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 4, 2});
     Random random;
-    Stripe stripe(host(), code.get(), 64, Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), 64, Layout::PHASES, random);
     const Indices lost = {1, 5}, none;
     stripe.lose(lost);
     for (const Decoder &decoder :
@@ -183,7 +181,7 @@ TEST_P(RsDecode, NothingLost) {
 TEST_P(RsDecode, Cached) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 9, 3});
     Random random;
-    Stripe stripe(host(), code.get(), 10 * symbol_bytes(), Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), 10 * symbol_bytes(), Layout::PHASES, random);
     for (size_t again = 0; again < (options.reduced ? 100u : 600u); again++) {
         const Indices lost = random_indices(12, random.below(4), random);
         Indices wanted(lost.begin(),
@@ -215,7 +213,7 @@ TEST_P(RsDecode, Singular) {
     const RsCode code = make_code({GFK_RS_CUSTOM, 4, 4, matrix, GFK_RS_UNCHECKED});
     EXPECT_EQ(GFK_RS_MDS_NO, info_of(code.get()).mds);
     Random random;
-    Stripe stripe(host(), code.get(), 60, Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), 60, Layout::PHASES, random);
     const Indices two = {0, 1}; // rows 0 and 2
     stripe.lose(two);
     const Decoder decoder = make_decoder(code.get(), two);

@@ -33,7 +33,7 @@ TEST_P(RsEncode, ParityIsItsDefinition) {
                 continue;
             const RsCode code = make_code({GFK_RS_CAUCHY, shape.k, shape.m});
             Random random(shape.k + bytes);
-            for (Stripe::Layout layout : {Stripe::TOGETHER, Stripe::PHASES, Stripe::SPACED}) {
+            for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES, Layout::SPACED}) {
                 Stripe stripe(host(), code.get(), bytes, layout, random);
                 Indices parity = all_of(shape.m);
                 for (size_t &region : parity)
@@ -53,7 +53,7 @@ TEST_P(RsEncode, OtherPolynomials) {
             GTEST_SKIP() << "ISA-L has one polynomial";
         const RsCode code = make_code({GFK_RS_CAUCHY, 6, 3}, polynomial);
         Random random(polynomial);
-        Stripe stripe(host(), code.get(), 100 * symbol_bytes(), Stripe::PHASES, random);
+        Stripe stripe(host(), code.get(), 100 * symbol_bytes(), Layout::PHASES, random);
         const Indices lost = {0, 4, 7};
         stripe.lose(lost);
         ASSERT_OK(gfk_rs_decode(code.get(), lost.data(), 3, nullptr, 0, stripe.data(),
@@ -104,7 +104,7 @@ TEST_P(RsEncode, Lifetimes) {
     ASSERT_OK(gfk_rs_create(&made, &field, 5, 3, &desc));
     RsCode code(made);
     std::fill(engine.begin(), engine.end(), '?');
-    Stripe stripe(host(), code.get(), 50 * symbol_bytes(), Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), 50 * symbol_bytes(), Layout::PHASES, random);
     const Indices lost = {2, 6};
     const Decoder decoder = make_decoder(code.get(), lost);
     const Updater updater = make_updater(code.get(), 2);
@@ -128,7 +128,7 @@ TEST_P(RsEncode, Lifetimes) {
 // Every byte of every region, one flipped bit.
 TEST_P(RsVerify, EveryByte) {
     for (const Shape &shape : {Shape{3, 2}, Shape{10, 4}, Shape{70, 5}, Shape{100, 40}})
-        for (Stripe::Layout layout : {Stripe::TOGETHER, Stripe::PHASES, Stripe::SPACED}) {
+        for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES, Layout::SPACED}) {
             const RsCode code = make_code({GFK_RS_CAUCHY, shape.k, shape.m});
             Random random(shape.k);
             const size_t bytes = (shape.k == 3 ? 137 : 21) * symbol_bytes();
@@ -159,7 +159,7 @@ TEST_P(RsVerify, LongRegions) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 6, 3});
     Random random;
     const size_t bytes = (options.reduced ? 9001 : 200001) * symbol_bytes();
-    Stripe stripe(host(), code.get(), bytes, Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), bytes, Layout::PHASES, random);
     Word differs(host());
     for (int again = 0; again < 20; again++) {
         const size_t region = random.below(9);
@@ -188,7 +188,7 @@ TEST_P(RsUpdate, EqualsEncoding) {
         const RsCode code = make_code({GFK_RS_CAUCHY, shape.k, shape.m});
         Random random(shape.k);
         const size_t symbols = 300, bytes = symbols * symbol_bytes();
-        Stripe stripe(host(), code.get(), bytes, Stripe::PHASES, random);
+        Stripe stripe(host(), code.get(), bytes, Layout::PHASES, random);
         Memory before(host(), bytes + 16), after(host(), bytes + 16), delta(host(), bytes + 16);
         for (int again = 0; again < (options.reduced ? 8 : 40); again++) {
             const size_t region = random.below(shape.k), first = random.below(symbols);
@@ -257,7 +257,7 @@ TEST_P(RsUpdate, HolderOfOneParityRegion) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 6, 3});
     Random random;
     const size_t bytes = 200 * symbol_bytes();
-    Stripe stripe(host(), code.get(), bytes, Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), bytes, Layout::PHASES, random);
     std::vector<uint32_t> matrix(18);
     ASSERT_OK(gfk_rs_get_matrix(code.get(), matrix.data()));
     const Bytes made = random.bytes(bytes);

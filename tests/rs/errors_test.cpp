@@ -106,7 +106,7 @@ TEST_P(RsErrors, Create) {
 TEST_P(RsErrors, NoObject) {
     const RsCode code = good_code();
     Random random;
-    Stripe s(host(), code.get(), BYTES, Stripe::PHASES, random);
+    Stripe s(host(), code.get(), BYTES, Layout::PHASES, random);
     Word word(host());
     word.poison();
     gfk_rs_info info;
@@ -150,7 +150,7 @@ TEST_P(RsErrors, NoObject) {
 TEST_P(RsErrors, Lists) {
     const RsCode code = good_code();
     Random random;
-    Stripe stripe(host(), code.get(), BYTES, Stripe::PHASES, random);
+    Stripe stripe(host(), code.get(), BYTES, Layout::PHASES, random);
     const auto refused = [&](gfk_status status, const size_t *lost, size_t lost_count,
                              const size_t *wanted, size_t wanted_count, const char *what) {
         gfk_rs_decoder_t untouched = reinterpret_cast<gfk_rs_decoder_t>(this), decoder = untouched;

@@ -22,14 +22,8 @@ void PrintTo(const RsPlace &place, std::ostream *out);
     INSTANTIATE_TEST_SUITE_P(Places, suite, testing::ValuesIn(rs_places()),                        \
                              testing::PrintToStringParamName())
 
-struct DecoderDeleter {
-    void operator()(gfk_rs_decoder_t decoder) const { gfk_rs_decoder_destroy(decoder); }
-};
-using Decoder = std::unique_ptr<struct gfk_rs_decoder, DecoderDeleter>;
-struct UpdaterDeleter {
-    void operator()(gfk_rs_updater_t updater) const { gfk_rs_updater_destroy(updater); }
-};
-using Updater = std::unique_ptr<struct gfk_rs_updater, UpdaterDeleter>;
+using Decoder = Owned<struct gfk_rs_decoder, gfk_rs_decoder_destroy>;
+using Updater = Owned<struct gfk_rs_updater, gfk_rs_updater_destroy>;
 
 using Indices = std::vector<size_t>;
 Indices all_of(size_t count);
@@ -43,13 +37,12 @@ Updater make_updater(gfk_rs_t code, size_t index);
 // the definition.
 class Stripe {
   public:
-    enum Layout { TOGETHER, PHASES, SPACED }; // all at one phase, each its own, base and stride
-    Stripe(bool host, gfk_rs_t code, size_t bytes, Layout layout, Random &random);
+    Stripe(bool host, gfk_rs_t code, size_t bytes, Layout::Kind layout, Random &random);
 
-    size_t bytes() const { return bytes_; }
-    const gfk_regions *data() const { return &data_; }
-    const gfk_regions *parity() const { return &parity_; }
-    uint8_t *at(size_t region) const { return memory_.data() + offsets_[region]; }
+    size_t bytes() const { return regions_.bytes(); }
+    const gfk_regions *data() const { return regions_.in(); }
+    const gfk_regions *parity() const { return regions_.out(); }
+    uint8_t *at(size_t region) const { return regions_.at(region); }
     Bytes content(size_t region) const; // as it should be
 
     void refill(Random &random); // new data, its parity, new bytes around
@@ -75,11 +68,7 @@ class Stripe {
 
     gfk_rs_info info_;
     std::vector<uint32_t> matrix_;
-    size_t bytes_;
-    std::vector<size_t> offsets_;
-    std::vector<void *> pointers_;
-    gfk_regions data_, parity_;
-    Memory memory_;
+    GuardedRegions regions_;
     Bytes whole_, damaged_;
 };
 

@@ -54,10 +54,7 @@ bool is_mds(const gfk_field &field, const Elements &matrix, size_t k, size_t m) 
     return true;
 }
 
-struct CodeDeleter {
-    void operator()(gfk_rs_t code) const { gfk_rs_destroy(code); }
-};
-using Code = std::unique_ptr<struct gfk_rs, CodeDeleter>;
+using Code = Owned<struct gfk_rs, gfk_rs_destroy>;
 
 gfk_status create(Code &code, const gfk_field &field, size_t k, size_t m, const Elements &matrix,
                   unsigned flags = 0) {

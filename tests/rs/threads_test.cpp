@@ -75,7 +75,7 @@ TEST_P(RsThreads, Fork) {
         GTEST_SKIP() << "CUDA does not survive fork";
     RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
     Random random;
-    Stripe stripe(true, code.get(), 1 << 20, Stripe::PHASES, random);
+    Stripe stripe(true, code.get(), 1 << 20, Layout::PHASES, random);
     ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -100,7 +100,7 @@ TEST_P(RsThreads, ShareACode) {
     const int rounds = options.reduced ? 40 : 150;
     on_threads(THREADS, [&](int t) {
         Random random(static_cast<uint64_t>(t));
-        Stripe stripe(host(), code.get(), 40 * symbol_bytes(), Stripe::PHASES, random);
+        Stripe stripe(host(), code.get(), 40 * symbol_bytes(), Layout::PHASES, random);
         const Stream stream(host());
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int round = 0; round < rounds && result; round++) {
@@ -121,7 +121,7 @@ TEST_P(RsThreads, SameLoss) {
         const RsCode code = make_code({GFK_RS_CAUCHY, 3, 1});
         on_threads(THREADS, [&](int t) {
             Random random(static_cast<uint64_t>(t));
-            Stripe stripe(host(), code.get(), 10 * symbol_bytes(), Stripe::PHASES, random);
+            Stripe stripe(host(), code.get(), 10 * symbol_bytes(), Layout::PHASES, random);
             const Stream stream(host());
             testing::AssertionResult result = testing::AssertionSuccess();
             for (int round = 0; round < 4 && result; round++) {
@@ -141,7 +141,7 @@ TEST_P(RsThreads, Crowd) {
     const size_t symbols = options.reduced ? 500 : 5000;
     on_threads(100, [&](int t) {
         Random random(static_cast<uint64_t>(t));
-        Stripe stripe(true, code.get(), symbols * symbol_bytes(), Stripe::PHASES, random);
+        Stripe stripe(true, code.get(), symbols * symbol_bytes(), Layout::PHASES, random);
         const Stream stream(true);
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int round = 0; round < 3 && result; round++) {
@@ -159,7 +159,7 @@ TEST_P(RsThreads, ShareObjects) {
     const Decoder decoder = make_decoder(code.get(), lost);
     on_threads(THREADS, [&](int t) {
         Random random(static_cast<uint64_t>(t));
-        Stripe stripe(host(), code.get(), 2000 * symbol_bytes(), Stripe::PHASES, random);
+        Stripe stripe(host(), code.get(), 2000 * symbol_bytes(), Layout::PHASES, random);
         const Stream stream(host());
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int round = 0; round < 5 && result; round++) {
@@ -190,7 +190,7 @@ TEST_P(RsThreads, ComeAndGo) {
         for (int round = 0; round < (options.reduced ? 3 : 10) && result; round++) {
             const RsCode code =
                 make_code({GFK_RS_CAUCHY, 1 + random.below(12), 1 + random.below(5)});
-            Stripe stripe(host(), code.get(), 30 * symbol_bytes(), Stripe::PHASES, random);
+            Stripe stripe(host(), code.get(), 30 * symbol_bytes(), Layout::PHASES, random);
             const Stream stream(host());
             for (int again = 0; again < 3 && result; again++)
                 result = decode(code.get(), stripe, stream, random);
@@ -208,7 +208,7 @@ class RsAsync : public RsTest {}; // streams are for devices
 TEST_P(RsAsync, Graph) {
     if (host())
         GTEST_SKIP() << "streams are for devices";
-    for (Stripe::Layout layout : {Stripe::TOGETHER, Stripe::PHASES}) {
+    for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES}) {
         const RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
         Random random;
         const size_t bytes = 5000 * symbol_bytes();
@@ -262,7 +262,7 @@ TEST_P(RsAsync, StreamOrder) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 4, 2});
     Random random;
     const size_t bytes = size_t(1) << 20;
-    Stripe stripe(false, code.get(), bytes, Stripe::TOGETHER, random);
+    Stripe stripe(false, code.get(), bytes, Layout::PHASE, random);
     std::vector<std::unique_ptr<Memory>> kept;
     for (size_t i = 0; i < 4; i++)
         kept.push_back(std::make_unique<Memory>(false, stripe.content(i)));
@@ -301,7 +301,7 @@ TEST_P(RsAsync, Compiled) {
     const RsCode code(made);
     Random random;
     for (int again = 0; again < 5; again++) {
-        Stripe stripe(false, code.get(), (1000 + random.below(9)) * symbol_bytes(), Stripe::PHASES,
+        Stripe stripe(false, code.get(), (1000 + random.below(9)) * symbol_bytes(), Layout::PHASES,
                       random);
         const Indices lost = random_indices(9, 3, random);
         stripe.lose(lost);

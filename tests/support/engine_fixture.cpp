@@ -14,24 +14,6 @@ Row plain_row(Engine engine) {
     return gfk_kernel_find(id.c_str());
 }
 
-std::vector<size_t> place(size_t regions, size_t bytes, const Layout &layout, Random &random) {
-    const size_t slot = round_up(bytes, 16) + 64;
-    std::vector<size_t> offsets;
-    for (size_t i = 0; i < regions; i++) {
-        size_t at = 32 + i * slot;
-        if (layout.kind == Layout::PHASES)
-            at += random.below(16);
-        else
-            at += layout.phase + (layout.kind == Layout::SPACED ? i * layout.extra : 0);
-        offsets.push_back(at);
-    }
-    return offsets;
-}
-
-size_t stage_bytes(size_t bytes, const std::vector<size_t> &offsets) {
-    return offsets.back() + bytes + 64;
-}
-
 } // namespace
 
 std::vector<Engine> engines() {
@@ -96,45 +78,24 @@ gfk_product_info info_of(gfk_product_t product) {
     return info;
 }
 
-std::string Layout::text() const {
-    std::ostringstream out;
-    if (kind == PHASES)
-        out << "different phases";
-    else
-        out << "phase " << phase;
-    if (kind == SPACED)
-        out << ", equally spaced, 16n + " << extra << " apart";
-    return out.str();
-}
-
 Stage::Stage(Engine engine, const gfk_field &field, const Matrix &matrix, size_t bytes,
              const Layout &layout, Random &random)
-    : engine_(engine), field_(field), matrix_(matrix), bytes_(bytes), layout_(layout),
-      offsets_(place(matrix.rows + matrix.cols, bytes, layout, random)),
-      memory_(on_host(engine), stage_bytes(bytes, offsets_)),
-      plain_(on_host(engine), stage_bytes(bytes, offsets_)) {
-    for (size_t offset : offsets_)
-        pointers_.push_back(memory_.data() + offset);
-    in_ = {pointers_.data(), nullptr, 0};
-    out_ = {pointers_.data() + matrix.cols, nullptr, 0};
-    if (layout.kind == Layout::SPACED) {
-        const size_t stride = offsets_[1] - offsets_[0]; // there are two regions at least
-        in_ = {nullptr, pointers_[0], stride};
-        out_ = {nullptr, pointers_[matrix.cols], stride};
-    }
+    : engine_(engine), field_(field), matrix_(matrix),
+      regions_(on_host(engine), matrix.cols, matrix.rows, bytes, layout, random),
+      plain_(on_host(engine), regions_.size()) {
     refill(random);
 }
 
 void Stage::refill(Random &random) {
-    content_ = random.bytes(memory_.size());
-    memory_.write(0, content_.data(), content_.size());
+    content_ = random.bytes(regions_.size());
+    regions_.write(content_);
 }
 
 void Stage::run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream) {
     const size_t needed = info_of(product).workspace_bytes;
     if (needed != 0 && (workspace_ == nullptr || workspace_->size() < needed))
         workspace_ = std::make_unique<Memory>(on_host(engine_), needed);
-    require_success(gfk_product_run(product, &in_, &out_, bytes_, mode,
+    require_success(gfk_product_run(product, in(), out(), bytes(), mode,
                                     needed ? workspace_->data() : nullptr, needed, stream),
                     engine_->id);
 }
@@ -142,25 +103,25 @@ void Stage::run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream)
 testing::AssertionResult Stage::is_plain(gfk_accumulate mode) {
     plain_.write(0, content_.data(), content_.size());
     Runner runner(field_, plain_row(engine_));
+    const auto in_plain = [&](size_t region) {
+        return plain_.data() + (regions_.at(region) - regions_.memory().data());
+    };
     for (size_t j = 0; j < matrix_.rows; j++)
         for (size_t i = 0; i < matrix_.cols; i++)
-            runner.run(matrix_.at(j, i), plain_.data() + offsets_[i],
-                       plain_.data() + offsets_[matrix_.cols + j], bytes_, i == 0 ? mode : GFK_XOR);
+            runner.run(matrix_.at(j, i), in_plain(i), in_plain(matrix_.cols + j), bytes(),
+                       i == 0 ? mode : GFK_XOR);
     return compare(plain_.read(), mode, "the plain way");
 }
 
 testing::AssertionResult Stage::is_scalar(gfk_accumulate mode) {
     Bytes expected = content_;
-    const unsigned w = field_.w;
-    for (size_t j = 0; j < matrix_.rows; j++)
-        for (size_t s = 0; s < bytes_ / (w / 8); s++) {
-            uint8_t *out = expected.data() + offsets_[matrix_.cols + j];
-            uint32_t sum = mode == GFK_XOR ? get_symbol(out, s, w) : 0;
-            for (size_t i = 0; i < matrix_.cols; i++)
-                sum ^= multiply(field_, matrix_.at(j, i),
-                                get_symbol(content_.data() + offsets_[i], s, w));
-            set_symbol(out, s, w, sum);
-        }
+    for (size_t j = 0; j < matrix_.rows; j++) {
+        uint8_t *out = regions_.in_copy(expected, matrix_.cols + j);
+        if (mode == GFK_SET)
+            std::fill_n(out, bytes(), uint8_t(0));
+        for (size_t i = 0; i < matrix_.cols; i++)
+            Times(field_, matrix_.at(j, i)).add(regions_.in_copy(content_, i), out, bytes());
+    }
     return compare(expected, mode, "scalar arithmetic");
 }
 
@@ -170,27 +131,11 @@ testing::AssertionResult Stage::is_untouched() {
 
 testing::AssertionResult Stage::compare(const Bytes &expected, gfk_accumulate mode,
                                         const char *by) {
-    const Bytes got = memory_.read();
-    const size_t at = first_difference(expected.data(), got.data(), got.size());
-    if (at == got.size())
-        return testing::AssertionSuccess();
-    std::ostringstream text;
-    text << "engine " << engine_->id << ", " << matrix_.cols << " inputs, " << matrix_.rows
-         << " outputs, length " << bytes_ << ", mode " << (mode == GFK_XOR ? "xor" : "set") << ", "
-         << layout_.text() << ", polynomial " << std::hex << std::showbase << field_.polynomial
-         << std::dec << ": ";
-    size_t region = offsets_.size();
-    while (region > 0 && offsets_[region - 1] > at)
-        region--;
-    if (region == 0 || at >= offsets_[region - 1] + bytes_)
-        text << "a byte outside the regions";
-    else if (region <= matrix_.cols)
-        text << "input " << region - 1 << ", byte " << at - offsets_[region - 1];
-    else
-        text << "output " << region - 1 - matrix_.cols << ", byte " << at - offsets_[region - 1];
-    text << ", by " << by << " expected " << std::hex << +expected[at] << ", got " << +got[at]
-         << std::dec << "; seed " << options.seed;
-    return testing::AssertionFailure() << text.str();
+    std::ostringstream who;
+    who << "engine " << engine_->id << ", by " << by << ", mode "
+        << (mode == GFK_XOR ? "xor" : "set") << ", polynomial " << std::hex << std::showbase
+        << field_.polynomial;
+    return regions_.is(expected, who.str());
 }
 
 void EngineTest::SetUp() {

@@ -2,7 +2,7 @@
 // Tests that run once per engine of the list.
 #pragma once
 
-#include "row_fixture.h"
+#include "guarded_regions.h"
 
 using Engine = const gfk_engine_info *;
 
@@ -26,32 +26,21 @@ Matrix random_matrix(unsigned w, size_t rows, size_t cols, Random &random); // w
 Matrix constant_matrix(size_t rows, size_t cols, uint32_t c);
 Matrix identity_matrix(size_t rows, size_t cols);
 
-struct ProductDeleter {
-    void operator()(gfk_product_t product) const { gfk_product_destroy(product); }
-};
-using Product = std::unique_ptr<struct gfk_product, ProductDeleter>;
+using Product = Owned<struct gfk_product, gfk_product_destroy>;
 gfk_product_desc product_desc(Engine engine); // of a machine where the engine may do all it wants
 Product make_product(const gfk_field &field, Engine engine, const Matrix &matrix);
 gfk_product_info info_of(gfk_product_t product);
 
-// Where the regions begin: phase p modulo 16 each, phases of their own, or equally spaced.
-struct Layout {
-    enum Kind { PHASE, PHASES, SPACED } kind;
-    size_t phase; // of all, or of the first
-    size_t extra; // SPACED: added to a distance that is a multiple of 16
-    std::string text() const;
-};
-
-// Inputs and outputs of one run in one buffer, with guards between them; a second buffer with the
-// same content for the plain way. Everything that is no input is random, so poison.
+// Inputs and outputs of one run; a second buffer with the same content for the plain way.
+// Everything that is no input is random, so poison.
 class Stage {
   public:
     Stage(Engine engine, const gfk_field &field, const Matrix &matrix, size_t bytes,
           const Layout &layout, Random &random);
 
-    const gfk_regions *in() const { return &in_; }
-    const gfk_regions *out() const { return &out_; }
-    size_t bytes() const { return bytes_; }
+    const gfk_regions *in() const { return regions_.in(); }
+    const gfk_regions *out() const { return regions_.out(); }
+    size_t bytes() const { return regions_.bytes(); }
     void refill(Random &random); // new data everywhere
     void run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream = nullptr);
     // Does the buffer hold what it should after one run? By rows * cols region multiplies on the
@@ -66,13 +55,9 @@ class Stage {
     Engine engine_;
     gfk_field field_;
     Matrix matrix_;
-    size_t bytes_;
-    Layout layout_;
-    std::vector<size_t> offsets_; // of inputs, then outputs
-    std::vector<void *> pointers_;
-    gfk_regions in_, out_;
+    GuardedRegions regions_;
     Bytes content_;
-    Memory memory_, plain_;
+    Memory plain_;
     std::unique_ptr<Memory> workspace_;
 };
 

@@ -164,10 +164,22 @@ void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol) {
         p[byte] = static_cast<uint8_t>(symbol >> (8 * byte));
 }
 
+Times::Times(const gfk_field &field, uint32_t c) : w_(field.w) {
+    for (unsigned bit = 0; bit < w_; bit++)
+        table_[bit / 8][1u << bit % 8] = multiply(field, c, 1u << bit);
+    for (unsigned byte = 0; byte < w_ / 8; byte++)
+        for (unsigned x = 1; x < 256; x++)
+            table_[byte][x] = table_[byte][x & (x - 1)] ^ table_[byte][x & (0u - x)];
+}
+
+void Times::add(const void *in, void *sum, size_t bytes) const {
+    for (size_t i = 0; i < bytes / (w_ / 8); i++)
+        set_symbol(sum, i, w_, get_symbol(sum, i, w_) ^ (*this)(get_symbol(in, i, w_)));
+}
+
 Bytes product_of(const gfk_field &field, uint32_t c, const Bytes &in) {
     Bytes out(in.size());
-    for (size_t i = 0; i < in.size() / (field.w / 8); i++)
-        set_symbol(out.data(), i, field.w, multiply(field, c, get_symbol(in.data(), i, field.w)));
+    Times(field, c).add(in.data(), out.data(), in.size());
     return out;
 }
 

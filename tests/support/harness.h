@@ -62,6 +62,17 @@ void parallel(size_t n, const std::function<void(size_t)> &fn);
 // Runs body(thread) on `count` threads at once and expects that none fails.
 void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);
 
+// An object of the library, destroyed by its own function.
+template <auto destroy>
+struct Destroy {
+    template <class T>
+    void operator()(T *object) const {
+        destroy(object);
+    }
+};
+template <class T, auto destroy>
+using Owned = std::unique_ptr<T, Destroy<destroy>>;
+
 size_t free_host_bytes(); // what can be allocated without swapping
 
 gfk_field make_field(unsigned w, uint64_t polynomial = 0);
@@ -76,7 +87,23 @@ inline uint32_t largest(unsigned w) {
 uint32_t get_symbol(const void *buffer, size_t i, unsigned w);
 void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol);
 
-// c * in by gfk_field_multiply.
+// x -> c * x for many x: by tables of the products of a symbol's bytes, made of the products of its
+// bits by gfk_field_multiply.
+class Times {
+  public:
+    Times(const gfk_field &field, uint32_t c);
+    uint32_t operator()(uint32_t x) const {
+        return table_[0][x & 255] ^ table_[1][x >> 8 & 255] ^ table_[2][x >> 16 & 255] ^
+               table_[3][x >> 24];
+    }
+    void add(const void *in, void *sum, size_t bytes) const; // sum += c * in, symbol by symbol
+
+  private:
+    unsigned w_;
+    uint32_t table_[4][256] = {};
+};
+
+// c * in.
 Bytes product_of(const gfk_field &field, uint32_t c, const Bytes &in);
 Bytes xor_of(Bytes a, const Bytes &b);
 

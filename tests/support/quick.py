@@ -72,6 +72,8 @@ def check(build, program):
     names = [test["name"] for test in json.loads(listing)["tests"]]
     for line in table:
         pattern, kind, what = line
+        if pattern.startswith("src/") and line not in used:
+            wrong.append(f"{pattern}: no file")
         if kind == "ctest" and not any(re.search(what, name) for name in names):
             wrong.append(f"{pattern}: no CTest entry is named {what}")
         for part in what.split(":") if kind == "gtest" else []:

@@ -50,10 +50,7 @@ class Memory {
     size_t pinned_bytes_ = 0;
 };
 
-struct MultiplierDeleter {
-    void operator()(gfk_multiplier_t m) const { gfk_multiplier_destroy(m); }
-};
-using Multiplier = std::unique_ptr<struct gfk_multiplier, MultiplierDeleter>;
+using Multiplier = Owned<struct gfk_multiplier, gfk_multiplier_destroy>;
 Multiplier make_multiplier(const gfk_field &field, Row row, unsigned arg1 = 0, unsigned arg2 = 0);
 gfk_multiplier_info info_of(gfk_multiplier_t multiplier);
 
