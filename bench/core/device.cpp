@@ -42,7 +42,7 @@ void *block(int index, size_t bytes) {
 }
 
 // Time of one replay, and the clock right behind it.
-double replay_once(cudaGraphExec_t exec, double *mhz) {
+double time_replay(cudaGraphExec_t exec, double *mhz) {
     static cudaEvent_t start = nullptr, stop = nullptr;
     static ClockCount *count = nullptr;
     if (start == nullptr) {
@@ -229,10 +229,10 @@ double Graph::replay_us() const {
     static double last_us = 0;
     double mhz = 0;
     pause_us(std::min(4 * last_us, 40e3));
-    last_us = replay_once(exec_, &mhz);
+    last_us = time_replay(exec_, &mhz);
     for (int retry = 1; retry <= 5 && mhz < kClockFraction * gpu().nominal_mhz; retry++) {
         pause_us(30e3 * retry);
-        last_us = replay_once(exec_, &mhz);
+        last_us = time_replay(exec_, &mhz);
     }
     if (g_lowest_mhz == 0 || mhz < g_lowest_mhz)
         g_lowest_mhz = mhz;

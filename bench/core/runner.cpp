@@ -80,7 +80,7 @@ void add_times(const Row &row, const Ceiling *ceiling, Result *result) {
     f.set_true("above_101_percent", traffic > 1.01 * ceiling->gbps);
 }
 
-void run_ceiling(benchmark::State &state, const Row &row, Result *result) {
+void report_ceiling(benchmark::State &state, const Row &row, Result *result) {
     Ceiling &ceiling = row.ceiling();
     if (!ceiling.error.empty() || ceiling.gbps == 0)
         return end(state, result, Result::Failed, ceiling.error);
@@ -153,7 +153,7 @@ class Measurement {
     std::vector<double> us_[2];
 };
 
-void run(benchmark::State &state, const Row &row, const Options &options) {
+void measure_row(benchmark::State &state, const Row &row, const Options &options) {
     progress(row.name);
     Result result;
     result.name = row.name;
@@ -171,7 +171,7 @@ void run(benchmark::State &state, const Row &row, const Options &options) {
             measure_sustained(ceiling);
     }
     if (!row.make)
-        return run_ceiling(state, row, &result);
+        return report_ceiling(state, row, &result);
     Measurement measurement(row);
     const gfk_status status = measurement.start();
     if (status == GFK_STATUS_OUT_OF_MEMORY || status == GFK_STATUS_TABLE_LIMIT)
@@ -274,7 +274,7 @@ size_t run_rows(const Options &options, const Fields &context, Rows rows) {
     for (const Row &row : rows) {
         auto *b = benchmark::RegisterBenchmark(
             row.name.c_str(),
-            [&row, &options](benchmark::State &state) { run(state, row, options); });
+            [&row, &options](benchmark::State &state) { measure_row(state, row, options); });
         b->Unit(benchmark::kMicrosecond);
         if (row.passes == 0)
             b->UseRealTime()->MinTime(0.1);
