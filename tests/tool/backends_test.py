@@ -29,13 +29,14 @@ def every_backend_makes_the_same_bytes():
                 expect=harness.BACKEND)
     print("backends:", *there)
     check("cuda" in there or not harness.options.fake, "the simulated devices are there")
+    least = 1 << 20 if harness.options.reduced else 5 << 20
     for code in CODES:
         n = sum(int(re.sub(r"\D", "", c)) for c in code[:2])
         m = int(code[1][2:])
         for maker in there:
             for user in there:
                 with Folder() as folder:
-                    content = harness.rng.randbytes(harness.rng.randrange(5 << 20, 6 << 20))
+                    content = harness.rng.randbytes(harness.rng.randrange(least, least + (1 << 20)))
                     folder.write("f", content)
                     run = gfk("encode", "--json", "--backend", maker, *code, "f", cwd=folder.path)
                     engine = run.json()["engine"]
@@ -68,7 +69,7 @@ def gpus_that_fail():
         return
     out_of_memory = "7"  # as gfk/status.h numbers it
     with Folder() as folder:
-        content = harness.rng.randbytes(3 << 20)
+        content = harness.rng.randbytes((2 if harness.options.reduced else 3) << 20)
         folder.write("f", content)
         cuda = ("--backend", "cuda", "--json")
         failed = 0
