@@ -207,7 +207,8 @@ void run_words(const Batch &b, const gfk_batch_image &image, uint32_t task) {
     const Place place = find(image.job, task, 32);
     const gfk_batch_stripe &stripe = stripe_of(b, image, place);
     const uint32_t *coefficients = image.job.matrices + place.record.matrix;
-    for (uint32_t cell = place.vector; cell < std::min(place.vector + 32, place.record.vectors); cell++)
+    for (uint32_t cell = place.vector; cell < std::min(place.vector + 32, place.record.vectors);
+         cell++)
         for (size_t j = 0; j < place.record.rows; j++) {
             uint32_t sum[4] = {}, x[4];
             for (size_t i = 0; i < b.k; i++) {
