@@ -189,7 +189,7 @@ run_ctest() { # NAME, then what ctest is to select
 
 stage_build() {
     local library
-    library=$(readlink -f "$build/libgfk.so")
+    library=$(readlink -f "$build/src/libgfk.so")
     echo "libgfk.so: $(stat -c %s "$library") bytes" >&3
 }
 
