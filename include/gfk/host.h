@@ -262,9 +262,9 @@ GFK_API gfk_status gfk_calibration_save(const gfk_calibration *calibration, cons
 typedef struct gfk_advice {
     double cpu_seconds, gpu_seconds, both_seconds; /* below 0: the path does not exist */
     gfk_path path;                                 /* the path with the shortest time, as AUTO */
-    size_t crossover; /* the length in bytes, within a factor of 2, from which the GPU is faster
+    size_t crossover;     /* the length in bytes, within a factor of 2, from which the GPU is faster
                          than the CPU; 0: never */
-    char why[240];    /* the reason for the choice, one sentence */
+    char why[240];        /* the reason for the choice, one sentence */
     uint64_t reserved[4]; /* 0 */
 } gfk_advice;
 

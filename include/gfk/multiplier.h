@@ -30,7 +30,7 @@ typedef struct gfk_multiplier_desc {
     gfk_implementation implementation;
     unsigned arg1; /* SPLIT: the two widths of GF-Complete's "SPLIT arg1 arg2"; GROUP: gs */
     unsigned arg2; /* and gr. 0: the kernel's default. For SPLIT the order does not matter. */
-    int device; /* CUDA device number; -1: the calling thread's current device. A number excludes
+    int device;    /* CUDA device number; -1: the calling thread's current device. A number excludes
                    host kernels, unless implementation or kernel names them. */
     uint64_t table_limit; /* bytes allowed for tables plus workspace; 0: GFK_DEFAULT_TABLE_LIMIT */
 } gfk_multiplier_desc;

@@ -54,8 +54,7 @@ TEST_F(ProductDescriptor, Null) {
     EXPECT_STATUS(INVALID, gfk_product_get_info(nullptr, &info));
     gfk_product_destroy(nullptr);
     refused(INVALID, [](CreateArguments &a) { a.field = nullptr; });
-    refused(
-        INVALID, [](CreateArguments &a) { a.matrix = nullptr; }, true);
+    refused(INVALID, [](CreateArguments &a) { a.matrix = nullptr; }, true);
     ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
     EXPECT_STATUS(INVALID, gfk_product_get_info(product, nullptr));
     gfk_product_destroy(product);
@@ -71,8 +70,7 @@ TEST_F(ProductDescriptor, ShapesAndFields) {
     refused(INVALID, [&](CreateArguments &a) { a.field = &forged; });
     for (uint32_t element : {256u, 0xffffffffu}) {
         const uint32_t matrix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, element};
-        refused(
-            GFK_STATUS_INVALID_CONSTANT, [&](CreateArguments &a) { a.matrix = matrix; }, true);
+        refused(GFK_STATUS_INVALID_CONSTANT, [&](CreateArguments &a) { a.matrix = matrix; }, true);
     }
 }
 

@@ -29,7 +29,7 @@ typedef struct simulated_device {
     bool dies;            /* all later calls fail too */
 } simulated_device;
 #define SIMULATED_DEVICE_INIT                                                                      \
-    { 2, (size_t)1 << 30, (size_t)1 << 30, SIMULATED_MIXED, 0, 0, GFK_STATUS_CUDA, false }
+    {2, (size_t)1 << 30, (size_t)1 << 30, SIMULATED_MIXED, 0, 0, GFK_STATUS_CUDA, false}
 
 void simulated_device_set(const simulated_device *bus);
 /* The number of operations that no real device could execute: on memory that is not pinned, or not

@@ -254,7 +254,8 @@ struct Submatrix {
 };
 
 template <class Op, bool Aligned, int POINTERS>
-gfk_status launch_kernel(const gfk_product_call *call, const Vectors &cells, const Submatrix &part) {
+gfk_status launch_kernel(const gfk_product_call *call, const Vectors &cells,
+                         const Submatrix &part) {
     const gfk_product_t product = call->product;
     const uint32_t *tables = (const uint32_t *)product->tables;
     PeropParams<Op, POINTERS> p;
