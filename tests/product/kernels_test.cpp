@@ -57,7 +57,7 @@ TEST(EngineKernelList, ShapesAndLabels) {
         EXPECT_TRUE(info.max_inputs == 0 || info.max_inputs >= info.min_inputs) << info.id;
         EXPECT_TRUE(info.max_outputs == 0 || info.max_outputs >= info.min_outputs) << info.id;
         EXPECT_EQ(0u, info.labels & ~(GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SHORT |
-                                      GFK_ENGINE_KERNEL_SETS));
+                                      GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS));
         count_checked();
     }
 }
@@ -169,9 +169,10 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         Stage stage(engine(), make_field(w()), matrix, bytes, layout, random);
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             stage.refill(random);
-            const gfk_status expected = mode == GFK_XOR && kernel().labels & GFK_ENGINE_KERNEL_SETS
-                                            ? GFK_STATUS_NOT_SUPPORTED
-                                            : when_set;
+            const unsigned refuses =
+                mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS;
+            const gfk_status expected =
+                kernel().labels & refuses ? GFK_STATUS_NOT_SUPPORTED : when_set;
             const gfk_status status =
                 gfk_product_run(product, stage.in(), stage.out(), bytes, mode, nullptr, 0, nullptr);
             EXPECT_STATUS(expected, status) << kernel().id << ", " << layout.text();

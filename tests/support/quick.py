@@ -51,13 +51,15 @@ def select(files):
 
 
 def tree():
+    """What git knows and is there, and what is in the folders: a copy of a tree may have no index, or an
+    older one."""
     git = subprocess.run(["git", "-C", TREE, "ls-files"], capture_output=True, text=True)
-    if git.returncode == 0 and git.stdout:
-        return git.stdout.splitlines()
-    return [os.path.relpath(os.path.join(folder, name), TREE)
-            for top in ("src", "include", "tests", "tools", "cmake", "examples")
-            for folder, _, names in os.walk(os.path.join(TREE, top)) for name in names
-            if not name.endswith(".pyc")]
+    found = {path for path in git.stdout.splitlines() if os.path.exists(os.path.join(TREE, path))}
+    found |= {os.path.relpath(os.path.join(folder, name), TREE)
+              for top in ("src", "include", "tests", "tools", "cmake", "examples")
+              for folder, _, names in os.walk(os.path.join(TREE, top)) for name in names
+              if not name.endswith(".pyc")}
+    return sorted(found)
 
 
 def check(build, program):

@@ -74,7 +74,8 @@ struct Plan {
 
 /* Does an entry take whatever another one would, on any device? */
 bool covers(const Entry &a, const Entry &b) {
-    const unsigned limits = GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SETS;
+    const unsigned limits =
+        GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS;
     return a.info->cc_min == 0 && a.kernel->shared == 0 &&
            (a.info->labels & ~b.info->labels & limits) == 0 && a.from <= b.from &&
            (a.below == 0 || (b.below != 0 && b.below <= a.below));
@@ -201,7 +202,7 @@ gfk_status run(const gfk_product_call *call) {
         const Entry &e = plan.entries[i];
         if (vectors.count < e.from || (e.below != 0 && vectors.count >= e.below) ||
             (!vectors.aligned && (e.info->labels & GFK_ENGINE_KERNEL_ALIGNED)) ||
-            (reads && (e.info->labels & GFK_ENGINE_KERNEL_SETS)))
+            (e.info->labels & (reads ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS)))
             continue;
         const gfk_status status =
             e.kernel->run({call, vectors, tables + e.table, tables + plan.coefficients});
