@@ -4,6 +4,8 @@
  * word, its indices, is worked out once for all outputs. */
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/product/extent.cuh"
 
 namespace gfk {
@@ -74,7 +76,7 @@ __device__ inline void add(uint32_t (&sums)[Outputs][Words], const uint32_t (&x)
 }
 
 /* The words of an output, whose symbols are interleaved until now. */
-template <bool Aligned, int Words>
+template <bool Aligned, bool Reads, int Words>
 __device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Epilogue &epilogue,
                            uint64_t offset) {
     uint32_t y[Words];
@@ -83,7 +85,7 @@ __device__ inline void put(uint8_t *p, const uint32_t (&sums)[Words], const Epil
         y[pair] = prmt(sums[pair], sums[pair + 1], 0x6420);
         y[pair + 1] = prmt(sums[pair], sums[pair + 1], 0x7531);
     }
-    epilogue.store<Aligned, true>(p, y, offset);
+    epilogue.store<Aligned, Reads>(p, y, offset);
 }
 
 constexpr size_t most_coefficients = 200, most_inputs = 200;
@@ -91,6 +93,7 @@ constexpr size_t panel_outputs = 4; /* outputs computed together, at most */
 
 template <size_t Inputs, size_t Outputs, size_t Coefficients>
 struct JobOf : Extent {
+    uint32_t reads_outputs; /* 0 or 1; a test of one word delays short regions least */
     Factors f;
     const uint8_t *in[Inputs];
     uint8_t *out[Outputs];
@@ -99,7 +102,6 @@ struct JobOf : Extent {
     __device__ uint32_t coefficient(unsigned j, unsigned i) const {
         return tables[i * rows + j].low[0] >> 8 & 0xff;
     }
-    __device__ bool reads_outputs() const { return epilogue.mismatch_map || epilogue.accumulate; }
 };
 
 /* MinInputs to MaxInputs inputs, all loaded before the first is used. Words: of a region, that a
@@ -129,7 +131,7 @@ __global__ __launch_bounds__(K::threads,
     if (thread >= parts * job.count)
         return;
     const uint32_t part = parts * (uint32_t)job.first + thread;
-    if (job.reads_outputs())
+    if (job.reads_outputs)
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
             job.epilogue.prefetch(((Part *)job.out[j])[part].bytes);
@@ -142,10 +144,19 @@ __global__ __launch_bounds__(K::threads,
     for (int i = 0; i < K::max_inputs; i++)
         if (i < K::min_inputs || i < job.cols)
             add(sums, x[i], job.f, job.tables + i * K::outputs);
+    /* Two epilogues, so that the one that only stores has the registers and the speed that it has
+     * alone. */
+    const auto store = [&](auto reads) {
 #pragma unroll
-    for (int j = 0; j < K::outputs; j++)
-        put<true>(((Part *)job.out[j])[part].bytes, sums[j], job.epilogue,
-                  (uint64_t)part * sizeof(Part) - job.phase);
+        for (int j = 0; j < K::outputs; j++)
+            put<true, decltype(reads)::value>(((Part *)job.out[j])[part].bytes, sums[j],
+                                              job.epilogue,
+                                              (uint64_t)part * sizeof(Part) - job.phase);
+    };
+    if (job.reads_outputs)
+        store(std::true_type{});
+    else
+        store(std::false_type{});
 }
 
 /* Any number of inputs, one after the other. Vectors: of a region, that a thread takes. */
@@ -175,7 +186,7 @@ __global__ __launch_bounds__(K::threads,
         const uint64_t vector = first + v * K::threads;
         at[v] = 16 * (job.first + (vector < job.count ? vector : job.count - 1));
     }
-    if (job.reads_outputs())
+    if (job.reads_outputs)
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
 #pragma unroll
@@ -192,12 +203,19 @@ __global__ __launch_bounds__(K::threads,
         for (int v = 0; v < K::vectors; v++)
             add(sums[v], x[v], job.f, job.tables + i * K::outputs);
     }
+    const auto store = [&](auto reads) {
 #pragma unroll
-    for (int v = 0; v < K::vectors; v++)
-        if (first + v * K::threads < job.count)
+        for (int v = 0; v < K::vectors; v++)
+            if (first + v * K::threads < job.count)
 #pragma unroll
-            for (int j = 0; j < K::outputs; j++)
-                put<K::aligned>(job.out[j] + at[v], sums[v][j], job.epilogue, at[v] - job.phase);
+                for (int j = 0; j < K::outputs; j++)
+                    put<K::aligned, decltype(reads)::value>(job.out[j] + at[v], sums[v][j],
+                                                            job.epilogue, at[v] - job.phase);
+    };
+    if (job.reads_outputs)
+        store(std::true_type{});
+    else
+        store(std::false_type{});
 }
 
 template <class K>

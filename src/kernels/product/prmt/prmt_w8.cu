@@ -21,6 +21,7 @@ gfk_status start(const gfk_product_call *call, const gfk::Vectors &c, const Pane
     const size_t cols = call->product->info.cols;
     typename K::Job job;
     gfk::make_extent(job, call, c);
+    job.reads_outputs = gfk::reads_outputs(call);
     job.f = factors;
     job.cols = (uint32_t)cols;
     job.rows = (uint32_t)panel.outputs;
