@@ -5,15 +5,14 @@
 #include "host/device/device.h"
 #include "kernel.h"
 
-/* The multiply function of a CUDA row is gfk_<id>; the row may have a create and a prepare of its
- * own. A build without CUDA has the row but not the functions. */
+/* A build without CUDA has the CUDA rows but not their functions. */
 #ifdef GFK_HAVE_CUDA
-#define CUDA_FUNCTION(f) f
+#define CUDA(f) f
 #define GFK_CUDA_ROW(id, ...)                                                                      \
     gfk_run_fn gfk_##id, gfk_prepare_##id;                                                         \
     gfk_create_fn gfk_create_##id;
 #else
-#define CUDA_FUNCTION(f) NULL
+#define CUDA(f) NULL
 #define GFK_CUDA_ROW(id, ...)
 #endif
 #define GFK_HOST_ROW(...)
@@ -21,24 +20,19 @@
 #undef GFK_HOST_ROW
 #undef GFK_CUDA_ROW
 
-#define NONE NULL
-#define GFK_HOST_ROW(id, METHOD, w, variant, parameters, arg1, arg2, lo, hi, labels, tables,       \
-                     workspace, create, prepare, multiply)                                         \
-    {{#id, GFK_METHOD_##METHOD, w, GFK_IMPLEMENTATION_HOST, variant, parameters, arg1, arg2, lo,   \
-      hi, labels, tables, workspace, 0, 0, 0, (w) / 8},                                            \
-     create,                                                                                       \
-     prepare,                                                                                      \
-     multiply},
-#define GFK_CUDA_ROW(id, METHOD, w, IMPL, variant, parameters, arg1, arg2, lo, hi, labels, tables, \
-                     workspace, cc_min, cc_max, shared, tile, create, prepare)                     \
-    {{#id, GFK_METHOD_##METHOD, w, GFK_IMPLEMENTATION_##IMPL, variant, parameters, arg1, arg2, lo, \
-      hi, labels, tables, workspace, cc_min, cc_max, shared, tile},                                \
-     CUDA_FUNCTION(create),                                                                        \
-     CUDA_FUNCTION(prepare),                                                                       \
-     CUDA_FUNCTION(gfk_##id)},
+#define ROW(row_id, METHOD, width, IMPLEMENTATION)                                                 \
+    .info.id = #row_id, .info.method = GFK_METHOD_##METHOD, .info.w = width,                       \
+    .info.implementation = GFK_IMPLEMENTATION_##IMPLEMENTATION, .info.variant = "",                \
+    .info.parameters = "", .info.tile_bytes = width / 8
+#define GFK_HOST_ROW(id, METHOD, w, ...) {ROW(id, METHOD, w, HOST), __VA_ARGS__},
+#define GFK_CUDA_ROW(id, METHOD, w, IMPLEMENTATION, ...)                                           \
+    {ROW(id, METHOD, w, IMPLEMENTATION), .multiply = CUDA(gfk_##id), __VA_ARGS__},
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init" /* a row's fields replace the defaults of ROW */
 const gfk_kernel gfk_kernels[] = {
 #include "kernels.def"
 };
+#pragma GCC diagnostic pop
 
 enum { COUNT = sizeof gfk_kernels / sizeof gfk_kernels[0] };
 
