@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two tables of 256 words, private to each lane of a warp: 64 KiB of shared memory in which bank =
- * lane and row = index, so that no access ever collides. A row has 32 words of the first table, one
- * per lane, then 32 of the second. The byte address of an entry is 256 * index + 4 * lane, which
- * one PRMT puts together from a word that contains the index and a register that has 4 * lane. */
+ * lane and row = index, so that no access has a bank conflict. A row has 32 words of the first
+ * table, one per lane, then 32 of the second. The byte address of an entry is 256 * index + 4 *
+ * lane, which one PRMT makes from a word that contains the index and a register that holds 4 *
+ * lane. */
 #pragma once
 
 #include "walk_tiles.cuh"
@@ -39,8 +40,8 @@ class PrivateLookup {
  * least 512 call it. */
 template <class Entry>
 __device__ inline void fill_private(PrivateTables &tables, Entry entry) {
-    /* Thread t holds entry t % 256 of table t / 256; a warp hands its 32 entries round by shuffle
-     * and writes 32 lanes of each. */
+    /* Thread t holds entry t % 256 of table t / 256; a warp shares its 32 entries by shuffles and
+     * writes 32 lanes of each. */
     const unsigned t = threadIdx.x;
     if (t >= 512)
         return;

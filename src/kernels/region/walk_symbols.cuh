@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a kernel walks a region with one symbol per thread: naive kernels, and the reports' optimized
- * ones, whose blocks first fill tables in shared memory.
+/* How a kernel walks a region with one symbol per thread: naive kernels, and published optimized
+ * forms, whose blocks first fill tables in shared memory.
  *
  * An Op is a struct, passed by value and so in the constant bank, with
  *   static constexpr int w

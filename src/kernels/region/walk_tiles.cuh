@@ -255,13 +255,13 @@ struct Tile {
     }
 };
 
-/* Blocks below full_tiles take a tile each; the others share what is left. */
+/* Blocks below full_tiles take a full tile each; the other blocks share the rest. */
 template <class Op, bool Xor, bool Aligned>
 __device__ inline void walk_once(const typename Op::Params &params, const Division &d,
                                  typename Op::Shared &shared) {
     Tile<Op, Xor, Aligned> tile;
     tile.load(d, blockIdx.x);
-    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are under way */
+    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are in flight */
         Op::fill(params, shared);
         __syncthreads();
     }
@@ -272,7 +272,8 @@ __device__ inline void walk_once(const typename Op::Params &params, const Divisi
                        gridDim.x - (unsigned)d.full_tiles);
 }
 
-/* Every block takes every gridDim.x-th tile; the next one travels while this one is computed. */
+/* Each block takes every gridDim.x-th tile; the next tile loads while the block computes
+ * this one. */
 template <class Op, bool Xor, bool Aligned>
 __device__ inline void walk_persistent(const typename Op::Params &params, const Division &d,
                                        typename Op::Shared &shared) {
@@ -303,8 +304,8 @@ __global__ void __launch_bounds__(Op::threads, Op::blocks)
         walk_once<Op, Xor, Aligned>(params, d, shared);
 }
 
-/* Small regions: a thread takes one word, and the last one the symbols that are left over. src and
- * dst are at multiples of 4. */
+/* Small regions: a thread takes one word, and the last thread the symbols that are left over. src
+ * and dst are multiples of 4. */
 template <class Op, bool Xor, int Threads>
 __global__ void __launch_bounds__(Threads)
     region_words(const __grid_constant__ typename Op::Params params, const uint8_t *src,
@@ -326,7 +327,7 @@ __global__ void __launch_bounds__(Threads)
                 old |= (uint32_t)dst[at + b] << (8 * b);
         }
     }
-    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are under way */
+    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are in flight */
         Op::fill(params, shared);
         __syncthreads();
     }
@@ -370,8 +371,8 @@ gfk_status allow_shared() {
 template <class Op>
 gfk_status launch_region(const gfk_call *call, const typename Op::Params &params) {
     const Division d = divide_region(call, Op::w / 8, Op::threads, Op::vectors);
-    /* What is left beside full tiles: at most one partial tile, and edges that are long only when
-     * there is no body. */
+    /* Beside the full tiles: at most one partial tile, and edges, which are long only where there
+     * is no body. */
     const uint64_t edge_blocks = (d.bytes - (d.tail - d.body)) / (Op::w / 8) / Op::threads + 1;
     uint64_t blocks = d.full_tiles + (edge_blocks < 65536 ? edge_blocks : 65536);
     const uint64_t resident = (uint64_t)call->multiplier->processors * Op::blocks;
@@ -385,8 +386,8 @@ gfk_status launch_region(const gfk_call *call, const typename Op::Params &params
     return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d);
 }
 
-/* The largest region that goes word by word: up to there latency is what a call costs, and a thread
- * with one word has the least of it. Ops that gather from global memory want their few threads on
+/* The largest region that goes word by word. Up to this length latency decides, and threads with
+ * one word have the least. Ops that gather from global memory need their few threads spread over
  * many multiprocessors. */
 constexpr size_t words_up_to = 256 * 1024;
 constexpr int word_threads = 256, gather_threads = 128;
@@ -409,8 +410,8 @@ struct Narrow : Op {
     using Op::Op;
 };
 
-/* Would a region of this length rather have narrow tiles? A persistent op fills large tables, so it
- * says itself; others want eight tiles for each multiprocessor. */
+/* Is the region too short for full tiles? A persistent op fills large tables and has a limit of its
+ * own; other ops need eight tiles for each multiprocessor. */
 template <class Op>
 bool is_short(const gfk_call *call) {
     if constexpr (Op::persistent)
@@ -419,7 +420,7 @@ bool is_short(const gfk_call *call) {
         return call->bytes / tile_bytes<Op>() < 8 * (uint64_t)call->multiplier->processors;
 }
 
-/* The same, for a row. Few is the op for short regions, by default the same one. */
+/* Launches a row. Few is the op for short regions, by default the same op. */
 template <class Op, class Few = Op, int WordThreads = word_threads>
 gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params,
                       const typename Few::Params &few_params) {

@@ -15,8 +15,8 @@ namespace gfk {
 namespace bmma {
 
 /* Shared memory: the tiles, a unit of every warpgroup, the addresses of inputs and outputs. In a
- * unit the inputs of a lane that shares a vector are one behind the other, and those of the next such
- * lane begin 32 bytes further modulo 128: what lanes load at once is in different banks. */
+ * unit the inputs of a lane that shares a vector are one behind the other, and those of the next
+ * such lane begin 32 bytes further modulo 128: what lanes load at once is in different banks. */
 template <class K>
 struct UnitStage {
     using T = typename K::T;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two BYTWO ops share: packed symbols and a constant that every thread branches on alike.
- */
+/* What the two BYTWO ops share: packed symbols, and branches on the constant, the same in all
+ * threads. */
 #pragma once
 
 #include "kernels/region/walk_tiles.cuh"

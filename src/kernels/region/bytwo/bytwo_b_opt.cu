@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_b, optimized: packed symbols, the operand doubles up to c's top bit; branches that all
- * threads take alike, for two bits of c at a time, or none where a thread has but one word and a
- * branch costs more than it saves. */
+/* BYTWO_b, optimized: packed symbols; the operand doubles up to c's top bit. All threads take the
+ * same branch for two bits of c at a time. Where a thread has one word, a branch costs more than it
+ * saves, and there is none. */
 #include "bytwo.cuh"
 
 namespace {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_p, ablations: the region report's two ways to avoid the branch on the product's top bit,
+/* BYTWO_p, ablations: the GF GPU report's two ways to avoid the branch on the product's top bit,
  * one symbol per thread. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {
 
-/* A multiplication of the polynomial by the top bit. The report saw 8 and 16 bits get slower and 32
- * stay the same. */
+/* A multiplication of the polynomial by the top bit. In the report w=8 and w=16 got slower,
+ * w=32 did not change. */
 template <int W>
 struct MulMask {
     static constexpr int w = W;
@@ -23,8 +23,8 @@ struct MulMask {
     }
 };
 
-/* A mask: the product's sign, shifted through all its bits. The report saw 16 bits catch up with
- * the branch, 8 and 32 stay. */
+/* A mask: the product's sign, shifted through all its bits. In the report w=16 was as fast as with
+ * the branch, w=8 and w=32 did not change. */
 template <int W>
 struct SignMask {
     static constexpr int w = W;

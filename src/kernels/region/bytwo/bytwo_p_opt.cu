@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BYTWO_p, optimized: packed symbols, one doubling per bit of c, in which the addition of the
- * source is free; a branch per bit that all threads take alike, or none where a thread has but one
- * word and a branch costs more than it saves. */
+/* BYTWO_p, optimized: packed symbols; one doubling per bit of c, in which the addition of the
+ * source is free. All threads take the same branch for each bit. Where a thread has one word, a
+ * branch costs more than it saves, and there is none. */
 #include "bytwo.cuh"
 
 namespace {
@@ -15,8 +15,8 @@ struct BytwoP : gfk::BytwoShape<W,
                                 : W == 16 ? 8
                                           : 10> {
     /* w=32: of eight words, those that double on the FMA pipe at a set bit of c. One multiplication
-     * gives the doubled word and its top bit, another the polynomial or 0, and one instruction of
-     * the ALU pipe is left of three. */
+     * gives the doubled word and its top bit, another the polynomial or 0, and one of three
+     * instructions on the ALU pipe remains. */
     static constexpr int on_fma = 5;
 
     const gfk::BytwoParams &p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GROUP 4 4, ablation: the region report's optimized form, one symbol per thread. Sixteen threads
- * of each block of 512 copy the two tables of 16 entries to shared memory. */
+/* GROUP 4 4, ablation: the optimized form of the GF GPU report, one symbol per thread. Sixteen
+ * threads of each block of 512 copy the two tables of 16 entries to shared memory. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {

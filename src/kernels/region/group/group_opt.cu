@@ -2,16 +2,15 @@
 /* GROUP, optimized: left to right, product = product * 2^g + reduction of the g bits that fall out
  * + multiple of c for the next group. w=8 with groups of 3 bits (the first has 2) and both tables
  * in registers; w=16 with groups of 6 (the first has 4) and both tables conflict-free in shared
- * memory; w=32 with groups of 8 and both tables private to each lane, which takes a long region to
- * pay. */
+ * memory; w=32 with groups of 8 and both tables private to each lane, which pays off in long
+ * regions. */
 #include "kernels/common/basis.cuh"
 #include "kernels/region/private_tables.cuh"
 #include "kernels/region/walk_tiles.cuh"
 
 namespace {
 
-/* v * x^w mod the polynomial, whose lower part comes as its own basis: reductions of x^w, x^(w+1)
- * and so on. */
+/* v * x^w mod the polynomial, from a basis of the reductions of x^w, x^(w+1) and so on. */
 gfk::Basis reductions_of(const gfk_call *call) {
     const gfk_field *field = &call->multiplier->info.field;
     gfk::Basis basis = {};
@@ -60,8 +59,8 @@ struct Group8 {
         q = (q << 3 & 0xf8f8f8f8) ^ gfk::prmt(r, s, 0x7531) ^ multiples(indices >> 16);
     }
 
-    /* As in split_opt.cu: eight 3-bit indices in the nibbles of a word, so p holds the products of
-     * a0 b0 a1 b1 and q those of a2 b2 a3 b3. */
+    /* The indices of split_332.cuh, but in the order in which the steps need them: p holds the
+     * products of a0 b0 a1 b1 and q those of a2 b2 a3 b3. */
     __device__ void pair(uint32_t &a, uint32_t &b) const {
         const uint32_t lower = (a & 0x0f0f0f0f) | (b << 4 & 0xf0f0f0f0);
         const uint32_t upper = (a >> 4 & 0x0f0f0f0f) | (b & 0xf0f0f0f0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, ablations for w=8, one symbol per thread: the published ladder from the modulo to extended
- * tables (naive), the published placements of the extended tables (opt: const, serial, parallel),
- * and the region report's tables in shared memory (opt: shared, doubled). */
+/* LOG, ablations for w=8, one symbol per thread: the ladder of the GPU-RSCode slides from the
+ * modulo to extended tables (naive), the placements of the extended tables from the same slides
+ * (opt: const, serial, parallel), and the GF GPU report's tables in shared memory (opt: shared,
+ * doubled). */
 #include <stdlib.h>
 
 #include "kernels/region/walk_symbols.cuh"
@@ -77,7 +78,7 @@ struct LogZero {
 
 /* ---- placements of the extended tables ------------------------------------------------------- */
 
-/* "Two tables in constant memory". The report's tables were compiled in, for one polynomial; kernel
+/* "Two tables in constant memory". The slides' tables were compiled in, for one polynomial; kernel
  * parameters are constant memory as well, so here a call passes the multiplier's host copy by
  * value. */
 struct LogConst {
@@ -144,7 +145,7 @@ struct LogSerial {
     __device__ uint32_t operator()(const Shared &t, uint32_t x) const { return t.product(x, c); }
 };
 
-/* ---- the region report's tables in shared memory --------------------------------------------- */
+/* ---- the GF GPU report's tables in shared memory --------------------------------------------- */
 
 /* Both tables, with the modulo left in: what LogDoubled is to be compared with. */
 struct LogShared : PlainTables {
@@ -168,8 +169,8 @@ struct LogShared : PlainTables {
     }
 };
 
-/* Without the modulo: the block copies the antilogarithms twice, and its threads diverge over who
- * writes what, which the report blames for a slower kernel. */
+/* Without the modulo: the block copies the antilogarithms twice, and its threads diverge while they
+ * copy, which the report blames for a slower kernel. */
 struct LogDoubled : PlainTables {
     static constexpr int threads = 512;
     struct Shared {

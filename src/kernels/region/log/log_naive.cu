@@ -40,7 +40,8 @@ __device__ uint32_t multiply(uint32_t a, uint32_t b, uint32_t polynomial) {
     return product;
 }
 
-/* The tables of src/host/tables.c for w=32: thread t computes generator^i for i from t * RUN on. */
+/* The tables of src/host/region/tables.c for w=32: thread t computes generator^i for i from t * RUN
+ * on. */
 __global__ void fill_log(uint32_t *log, uint32_t *antilog, uint32_t generator,
                          uint32_t polynomial) {
     const uint32_t order = 0xffffffffu;
@@ -53,7 +54,7 @@ __global__ void fill_log(uint32_t *log, uint32_t *antilog, uint32_t generator,
     }
     for (uint32_t k = 0; k < RUN; k++) {
         const uint32_t i = first + k;
-        antilog[i] = power; /* i = order gives 1, as it should */
+        antilog[i] = power; /* i = order gives 1 */
         if (i != order)
             log[power] = i;
         else

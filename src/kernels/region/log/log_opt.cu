@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, optimized. The addition of log c is folded into a window of the antilogarithms that is
- * rotated by log c, so that a product is window[log x]; the entry of log 0, which is 2^w - 1, is 0.
+/* LOG, optimized. The addition of log c is folded into a window of the antilogarithms that begins
+ * at log c, so that a product is window[log x]; the entry of log 0, which is 2^w - 1, is 0.
  *
  * w=8: both tables private to each lane; an entry of the first is the address of the second's.
  * w=16: all logarithms and half of the window in shared memory where a block can have 192 KiB:
  * entry j is the antilogarithm of 2j + log c, and odd logarithms multiply it by the generator. The
- * multiplier has all even powers in a row, twice round, so that a window is a piece of it. A
- * variant reads both tables through the caches, as w=32 and short regions do. */
+ * multiplier stores all even powers in order, twice, so that each window is contiguous. A variant
+ * reads both tables through the caches, as w=32 and short regions do. */
 #include "kernels/region/private_tables.cuh"
 #include "kernels/region/walk_symbols.cuh"
 #include "kernels/region/walk_tiles.cuh"
 
 namespace {
 
-/* The multiplier's tables (src/host/tables.c). */
+/* The multiplier's tables (src/host/region/tables.c). */
 template <int W>
 struct Tables {
     using Entry = gfk::Symbol<W>;
@@ -177,7 +177,7 @@ struct Log16 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-        constexpr int step = N < 4 ? N : 4; /* at a time, for the sake of the registers */
+        constexpr int step = N < 4 ? N : 4; /* at a time, to save registers */
 #pragma unroll
         for (int first = 0; first < N; first += step) {
             uint32_t logs[step], y[step], next[step];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHIFT, ablation: the region report's optimized form, one symbol per thread. The first thread of a
- * block lists the set bits of c in shared memory, and all threads shift by the list; the report saw
- * the best constants gain and the worst lose. */
+/* SHIFT, ablation: the optimized form of the GF GPU report, one symbol per thread. The first thread
+ * of a block lists the set bits of c in shared memory, and all threads shift by the list. In the
+ * report the best constants gained and the worst lost. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHIFT, naive: the loops of the textbook, one symbol per thread. */
+/* SHIFT, naive: the textbook's loops, one symbol per thread. */
 #include "shift_op.cuh"
 
 extern "C" gfk_status gfk_shift_w8_naive(const gfk_call *call) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SHIFT for one symbol: the loops of the textbook. The naive kernel, and the optimized one where a
- * region is so short that nothing but latency counts. */
+/* SHIFT for one symbol, by the textbook's loops: for the naive kernel, and for the optimized one
+ * where a region is so short that only latency counts. */
 #pragma once
 
 #include "kernels/region/walk_symbols.cuh"

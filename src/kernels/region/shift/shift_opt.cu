@@ -3,8 +3,8 @@
  * b is a multiplication by 2^b, which the FMA pipe does beside the XORs of the ALU pipe; the powers
  * come from kernel parameters, or the compiler would turn them back into shifts.
  *
- * In a short region of w=8 or 16 a thread takes one symbol and all bits in turn: the lists of set
- * bits would be waited for. */
+ * In a short region of w=8 or 16 a thread takes one symbol and all bits of c in turn, because it
+ * would wait for the list of set bits. */
 #include "kernels/region/walk_tiles.cuh"
 #include "shift_op.cuh"
 #include "shift_reduce.cuh"
@@ -13,7 +13,7 @@ namespace {
 
 struct ShiftParams {
     /* The set bits of c as powers of two, and how far right they move the upper half of a 64-bit
-     * product; an odd one out is paired with 0, which adds nothing. */
+     * product; the last of an odd number is paired with 0, which adds nothing. */
     uint32_t c[34], c_right[34];
     int c_count; /* even */
     gfk::ShiftBy mu[32], r[32];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPLIT, optimized. w=8 in parts of 3, 3 and 2 bits with the tables in registers, looked up by
  * PRMT; w=16 in parts of 6, 5 and 5 bits and w=32 in parts of 5 and 2 bits with the tables in
- * shared memory: tables of at most 32 banks, which no access pattern can make collide. */
+ * shared memory: tables of at most 32 banks, which have no bank conflicts. */
 #include "kernels/common/basis.cuh"
+#include "kernels/common/split_332.cuh"
 #include "kernels/region/walk_tiles.cuh"
 
 namespace {
@@ -20,20 +21,16 @@ struct Split8 {
     __device__ static void fill(const Params &, Shared &) {}
     __device__ Split8(const Params &params, Shared &) : t(params) {}
 
-    /* Two words at a time, so that eight 3-bit indices fill the nibbles of one word: byte j has a's
-     * index in its lower nibble and b's in its upper one. PRMT takes four nibbles, so a lookup's
-     * results are interleaved, a0 b0 a1 b1 and a2 b2 a3 b3. */
+    /* Looked up together: the lower halves of the indices first, then the upper halves. */
     __device__ void pair(uint32_t &a, uint32_t &b) const {
-        const uint32_t lower = (a & 0x0f0f0f0f) | (b << 4 & 0xf0f0f0f0);
-        const uint32_t upper = (a >> 4 & 0x0f0f0f0f) | (b & 0xf0f0f0f0);
-        const uint32_t i0 = lower & 0x77777777;
-        const uint32_t i1 = (lower >> 3 & 0x11111111) | (upper << 1 & 0x66666666);
-        const uint32_t i2 = upper >> 2 & 0x33333333;
-        const uint32_t y0 = gfk::prmt(t.low[0], t.low[1], i0) ^
-                            gfk::prmt(t.middle[0], t.middle[1], i1) ^ gfk::prmt(t.high, 0, i2);
-        const uint32_t y1 = gfk::prmt(t.low[0], t.low[1], i0 >> 16) ^
-                            gfk::prmt(t.middle[0], t.middle[1], i1 >> 16) ^
-                            gfk::prmt(t.high, 0, i2 >> 16);
+        gfk::Indices332 i;
+        i.set(a, b);
+        const uint32_t y0 = gfk::prmt(t.low[0], t.low[1], i.low) ^
+                            gfk::prmt(t.middle[0], t.middle[1], i.middle) ^
+                            gfk::prmt(t.high, 0, i.high);
+        const uint32_t y1 = gfk::prmt(t.low[0], t.low[1], i.low >> 16) ^
+                            gfk::prmt(t.middle[0], t.middle[1], i.middle >> 16) ^
+                            gfk::prmt(t.high, 0, i.high >> 16);
         a = gfk::prmt(y0, y1, 0x6420);
         b = gfk::prmt(y0, y1, 0x7531);
     }
@@ -52,7 +49,7 @@ struct Split8 {
 };
 
 /* w=32 for short regions: each lane holds one entry of each table in registers, and a lookup is a
- * shuffle. Nothing is written to shared memory and nobody waits for it. */
+ * shuffle. No thread writes shared memory or waits for it. */
 struct Split32Few {
     static constexpr int w = 32, threads = 128, blocks = 8;
     static constexpr bool persistent = false;
@@ -132,7 +129,7 @@ struct Split32 {
     const Shared &t;
 
     __device__ static void fill(const Params &basis, Shared &t) {
-        const unsigned v = threadIdx.x % 32; /* a warp makes a part at a time */
+        const unsigned v = threadIdx.x % 32; /* a warp fills one part at a time */
         for (unsigned part = threadIdx.x / 32; part < 6; part += threads / 32)
             t.five[part][v] = gfk::combine<5>(basis.v, 5 * part, v);
         if (threadIdx.x < 4)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TABLE, ablation: the region report's optimized form, one symbol per thread. Each block copies the
- * row of c from the field's table to shared memory. */
+/* TABLE, ablation: the optimized form of the GF GPU report, one symbol per thread. Each block
+ * copies the row of c from the field's table to shared memory. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {

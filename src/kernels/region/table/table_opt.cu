@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TABLE, optimized. w=8: the row of c in shared memory. w=16: the whole row of 65,536 products in
  * shared memory where a block can have 128 KiB; for short regions, and in a variant, it is read
- * from the workspace through the caches. Rows in shared memory are expanded from c's basis by the
- * block itself. w=32: gathers from the row in the workspace, eight in flight per thread. */
+ * from the workspace through the caches. The block expands a row in shared memory from
+ * c's basis. w=32: gathers from the row in the workspace, eight in flight per thread. */
 #include "kernels/common/basis.cuh"
 #include "kernels/region/walk_symbols.cuh"
 #include "kernels/region/walk_tiles.cuh"
