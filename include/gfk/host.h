@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* ---- pinned memory --------------------------------------------------------------- */
+/* ---- pinned memory -------------------------------------------------------------------------- */
 
 /* The kind of host memory that the regions are in. */
 typedef enum gfk_where {

@@ -16,8 +16,7 @@
 extern "C" {
 #endif
 
-/* ---- engines -----------------------------------------------------------------------------------
- */
+/* ---- engines -------------------------------------------------------------------------------- */
 
 /* What an engine is, apart from its width and variant; docs/engines has a page for each. */
 typedef enum gfk_engine_family {
@@ -98,8 +97,7 @@ GFK_API const gfk_engine_kernel_info *gfk_engine_kernel_at(const gfk_engine_info
 /* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL. */
 GFK_API const char *gfk_engine_family_name(gfk_engine_family family);
 
-/* ---- products ----------------------------------------------------------------------------------
- */
+/* ---- products ------------------------------------------------------------------------------- */
 
 /* An immutable object: a matrix, an engine, a device, and what the engine derived from the matrix.
  * Any number of threads may run one at the same time, on any streams. */

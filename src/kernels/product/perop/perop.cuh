@@ -155,8 +155,7 @@ __global__ void __launch_bounds__(PEROP_THREADS)
     }
 }
 
-/* ---- the host's side ---------------------------------------------------------------------------
- */
+/* ---- the host's side ------------------------------------------------------------------------ */
 
 /* basis[i] = c * 2^i; any product with c is an XOR of some of these. */
 inline void fill_basis(const gfk_field *field, uint32_t c, uint32_t (&basis)[32]) {

@@ -19,7 +19,7 @@ struct PlainTables {
         : log((const uint8_t *)call->multiplier->tables), antilog(log + 256), c(call->c) {}
 };
 
-/* ---- the ladder ------------------------------------------------------------------------------ */
+/* ---- the ladder ----------------------------------------------------------------------------- */
 
 /* The first step, gf256_mul as the slides print it: both factors are compared with zero, and the
  * sum of the logarithms is taken modulo 255 by the operator. */
@@ -76,7 +76,7 @@ struct LogZero {
     __device__ uint32_t operator()(uint32_t x) const { return tables->product(x, c); }
 };
 
-/* ---- placements of the extended tables ------------------------------------------------------- */
+/* ---- placements of the extended tables ------------------------------------------------------ */
 
 /* "Two tables in constant memory". The slides' tables were compiled in, for one polynomial; kernel
  * parameters are constant memory as well, so here a call passes the multiplier's host copy by
@@ -145,7 +145,7 @@ struct LogSerial {
     __device__ uint32_t operator()(const Shared &t, uint32_t x) const { return t.product(x, c); }
 };
 
-/* ---- the GF GPU report's tables in shared memory --------------------------------------------- */
+/* ---- the GF GPU report's tables in shared memory -------------------------------------------- */
 
 /* Both tables, with the modulo left in: what LogDoubled is to be compared with. */
 struct LogShared : PlainTables {
