@@ -14,10 +14,6 @@ namespace gfk {
 
 using Vector = uint32_t[4];
 
-__device__ inline void clear(Vector &x) {
-    x[0] = x[1] = x[2] = x[3] = 0;
-}
-
 enum class Load {
     cached, /* an ordinary load */
     once,   /* not kept in L1 */
@@ -26,8 +22,10 @@ enum class Load {
 };
 
 /* An aligned vector. */
-__device__ inline void load_vector(const uint8_t *p, uint32_t *x) {
-    const uint4 v = *(const uint4 *)p;
+__device__ inline uint4 load_vector(const uint8_t *p) {
+    return *(const uint4 *)p;
+}
+__device__ inline void unpack(uint4 v, uint32_t *x) {
     x[0] = v.x;
     x[1] = v.y;
     x[2] = v.z;
@@ -61,7 +59,7 @@ __device__ inline void load_vector(const uint8_t *p, uint32_t (&x)[N]) {
                      : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
                      : "l"(p));
     } else {
-        load_vector(p, &x[0]);
+        unpack(load_vector(p), x);
     }
 }
 

@@ -74,12 +74,13 @@ inline Division divide_region(const gfk_call *call, unsigned symbol, unsigned th
 
 /* Words K to K + 3 of each pair of vectors lo, hi, shifted by `bits` bits. */
 template <int K, int V>
-__device__ inline void shift_words(const Vector (&lo)[V], const Vector (&hi)[V], unsigned bits,
+__device__ inline void shift_words(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned bits,
                                    uint32_t *x) {
 #pragma unroll
     for (int v = 0; v < V; v++) {
-        const uint32_t a[8] = {lo[v][0], lo[v][1], lo[v][2], lo[v][3],
-                               hi[v][0], hi[v][1], hi[v][2], hi[v][3]};
+        uint32_t a[8];
+        unpack(lo[v], a);
+        unpack(hi[v], a + 4);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             x[4 * v + i] = funnel(a[i + K], a[i + K + 1], bits);
@@ -90,7 +91,7 @@ __device__ inline void shift_words(const Vector (&lo)[V], const Vector (&hi)[V],
  * branch. The loop over vectors is inside the branch, or the compiler would compute all four cases
  * and select. */
 template <int V>
-__device__ inline void shift_windows(const Vector (&lo)[V], const Vector (&hi)[V], unsigned shift,
+__device__ inline void shift_windows(const uint4 (&lo)[V], const uint4 (&hi)[V], unsigned shift,
                                      uint32_t *x) {
     const unsigned bits = 8 * (shift % 4);
     switch (shift / 4) {
@@ -167,20 +168,19 @@ __device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++)
             if (Full || mine.first + v * mine.step < d.vectors)
-                load_vector(p + 16 * v * mine.step, x + 4 * v);
+                unpack(load_vector(p + 16 * v * mine.step), x + 4 * v);
     } else {
         /* One window more than vectors where symbols are cut; no window without a body. */
         const uint64_t windows = d.vectors ? d.vectors + (d.dst_shift != 0) : 0;
-        Vector lo[Op::vectors], hi[Op::vectors];
+        uint4 lo[Op::vectors], hi[Op::vectors];
 #pragma unroll
         for (int v = 0; v < Op::vectors; v++) {
-            clear(lo[v]);
-            clear(hi[v]);
+            lo[v] = hi[v] = make_uint4(0, 0, 0, 0);
             if (Full || mine.first + v * mine.step < windows) {
                 const uint8_t *window = p + 16 * v * mine.step;
-                load_vector(window, lo[v]); /* neighbours share a load: leave it in L1 */
+                lo[v] = load_vector(window); /* neighbours share a load: leave it in L1 */
                 if (d.src_shift)
-                    load_vector(window + 16, hi[v]);
+                    hi[v] = load_vector(window + 16);
             }
         }
         shift_windows(lo, hi, d.src_shift, x);
@@ -194,7 +194,7 @@ __device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old)
 #pragma unroll
     for (int v = 0; v < Op::vectors; v++)
         if (mine.template writes<Full>(d, v))
-            load_vector(p + 16 * v * mine.step, old + 4 * v);
+            unpack(load_vector(p + 16 * v * mine.step), old + 4 * v);
 }
 
 template <class Op, bool Xor, bool Aligned, bool Full>

@@ -42,13 +42,23 @@ __device__ uint8_t *region(const Job &job, uint32_t i) {
                           : job.parity + (i - job.code.k) * job.parity_stride;
 }
 
+/* gfk::load_bytes without a loop: w is not known to the compiler. */
+__device__ uint32_t load_symbol(const uint8_t *p, unsigned w) {
+    uint32_t x = p[0];
+    if (w >= 16)
+        x |= (uint32_t)p[1] << 8;
+    if (w == 32)
+        x |= (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return x;
+}
+
 __device__ bool differs(const Job &job, uint64_t offset, gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     uint32_t any = 0;
     for (uint32_t j = 0; j < c.m; j++)
-        *gfk_word(state, j) = gfk::load_bytes(region(job, c.k + j) + offset, c.field.w / 8);
+        *gfk_word(state, j) = load_symbol(region(job, c.k + j) + offset, c.field.w);
     for (uint32_t i = 0; i < c.k; i++) {
-        const uint32_t symbol = gfk::load_bytes(region(job, i) + offset, c.field.w / 8);
+        const uint32_t symbol = load_symbol(region(job, i) + offset, c.field.w);
         for (uint32_t j = 0; j < c.m; j++)
             *gfk_word(state, j) ^= gfk_times(&c.field, c.matrix[(size_t)j * c.k + i], symbol);
     }
