@@ -26,10 +26,9 @@ uint32_t prmt(uint32_t a, uint32_t b, uint32_t selector) {
 
 uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
     uint32_t result = 0;
-    for (unsigned i = 0; i < 32; i++) {
-        const unsigned row = (a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1);
-        result |= (table >> row & 1) << i;
-    }
+    for (unsigned row = 0; row < 8; row++)
+        if (table >> row & 1)
+            result |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
     return result;
 }
 
@@ -40,6 +39,56 @@ bool starts_with(const std::string &text, const std::string &start) {
 std::string last_part(const std::string &op) {
     return op.substr(op.rfind('.') + 1);
 }
+
+// What instructions make of their operands.
+using V = const uint64_t *;
+uint32_t low(uint64_t x) {
+    return static_cast<uint32_t>(x);
+}
+const std::map<std::string, uint64_t (*)(V)> COMPUTE = {
+    {"mov.u32", [](V v) -> uint64_t { return low(v[0]); }},
+    {"mov.b32", [](V v) -> uint64_t { return low(v[0]); }},
+    {"cvt.u32.u64", [](V v) -> uint64_t { return low(v[0]); }},
+    {"cvt.u64.u32", [](V v) -> uint64_t { return low(v[0]); }},
+    {"mov.b64", [](V v) -> uint64_t { return v[0]; }},
+    {"add.u32", [](V v) -> uint64_t { return low(v[0] + v[1]); }},
+    {"add.u64", [](V v) -> uint64_t { return v[0] + v[1]; }},
+    {"sub.u32", [](V v) -> uint64_t { return low(v[0] - v[1]); }},
+    {"sub.u64", [](V v) -> uint64_t { return v[0] - v[1]; }},
+    {"mul.lo.u32", [](V v) -> uint64_t { return low(v[0]) * low(v[1]); }},
+    {"mul.hi.u32", [](V v) -> uint64_t { return uint64_t{low(v[0])} * low(v[1]) >> 32; }},
+    {"mad.lo.u32", [](V v) -> uint64_t { return low(v[0]) * low(v[1]) + low(v[2]); }},
+    {"mul.wide.u32", [](V v) -> uint64_t { return uint64_t{low(v[0])} * low(v[1]); }},
+    {"mul.wide.s32",
+     [](V v) -> uint64_t {
+         return static_cast<uint64_t>(int64_t{static_cast<int32_t>(v[0])} *
+                                      static_cast<int32_t>(v[1]));
+     }},
+    {"and.b32", [](V v) -> uint64_t { return v[0] & v[1]; }},
+    {"and.b64", [](V v) -> uint64_t { return v[0] & v[1]; }},
+    {"and.pred", [](V v) -> uint64_t { return v[0] & v[1]; }},
+    {"or.b32", [](V v) -> uint64_t { return low(v[0] | v[1]); }},
+    {"xor.b32", [](V v) -> uint64_t { return low(v[0] ^ v[1]); }},
+    {"shl.b32", [](V v) -> uint64_t { return low(v[1]) > 31 ? 0 : low(v[0]) << low(v[1]); }},
+    {"shl.b64", [](V v) -> uint64_t { return low(v[1]) > 63 ? 0 : v[0] << low(v[1]); }},
+    {"shr.u32", [](V v) -> uint64_t { return low(v[1]) > 31 ? 0 : low(v[0]) >> low(v[1]); }},
+    {"shr.u64", [](V v) -> uint64_t { return low(v[1]) > 63 ? 0 : v[0] >> low(v[1]); }},
+    {"shr.s32",
+     [](V v) -> uint64_t {
+         return static_cast<uint32_t>(static_cast<int32_t>(v[0]) >>
+                                      (low(v[1]) > 31 ? 31 : low(v[1])));
+     }},
+    {"shf.l.wrap.b32", // the upper word of b:a, moved up
+     [](V v) -> uint64_t { return low((v[1] << 32 | low(v[0])) << (v[2] & 31) >> 32); }},
+    {"shf.r.wrap.b32",
+     [](V v) -> uint64_t { return low((v[1] << 32 | low(v[0])) >> (v[2] & 31)); }},
+    {"lop3.b32", [](V v) -> uint64_t { return lop3(low(v[0]), low(v[1]), low(v[2]), low(v[3])); }},
+    {"prmt.b32", [](V v) -> uint64_t { return prmt(low(v[0]), low(v[1]), low(v[2])); }},
+    {"setp.eq.u32", [](V v) -> uint64_t { return low(v[0]) == low(v[1]); }},
+    {"setp.ne.u32", [](V v) -> uint64_t { return low(v[0]) != low(v[1]); }},
+    {"setp.ge.u32", [](V v) -> uint64_t { return low(v[0]) >= low(v[1]); }},
+    {"setp.gt.u32", [](V v) -> uint64_t { return low(v[0]) > low(v[1]); }},
+    {"setp.lt.u32", [](V v) -> uint64_t { return low(v[0]) < low(v[1]); }}};
 
 } // namespace
 
@@ -76,17 +125,31 @@ PtxKernel::Instruction PtxKernel::instruction_of(const std::string &line) {
         if (std::strchr(",;[]{}", c))
             c = ' ';
     std::istringstream words(flat);
-    std::string word;
-    words >> result.op;
-    if (result.op[0] == '@') {
-        result.inverted = result.op[1] == '!';
-        result.predicate = register_of(result.op.substr(result.inverted ? 2 : 1));
-        words >> result.op;
+    std::string op, word;
+    words >> op;
+    if (op[0] == '@') {
+        result.inverted = op[1] == '!';
+        result.predicate = register_of(op.substr(result.inverted ? 2 : 1));
+        words >> op;
     }
-    if (result.op == "bra") {
-        words >> word;
-        result.text = word; // a label, perhaps of a later line
+    if (op == "bra") {
+        words >> result.text; // a label, perhaps of a later line
+        result.kind = Instruction::Branch;
         return result;
+    }
+    if (op == "ret") {
+        result.kind = Instruction::Return;
+    } else if (starts_with(op, "prefetch")) { // moves no data
+        result.kind = Instruction::Nothing;
+    } else if (starts_with(op, "ld.param")) {
+        result.kind = Instruction::LoadParameter;
+        result.size = last_part(op) == "u64" ? 8 : 4;
+    } else if (starts_with(op, "ld.global") || starts_with(op, "st.global")) {
+        result.kind = Instruction::Access;
+        result.load = op[0] == 'l';
+        result.size = last_part(op) == "u8" ? 1 : 4;
+    } else if (const auto known = COMPUTE.find(op); known != COMPUTE.end()) {
+        result.compute = known->second;
     }
     while (words >> word)
         result.operands.push_back(operand_of(word));
@@ -110,14 +173,17 @@ PtxKernel::PtxKernel(const std::string &text) {
             code_.push_back(instruction_of(line));
         }
     }
-    for (const Instruction &i : code_)
-        if (i.op == "bra" && !labels_.count(i.text))
-            fail("no such label", i.text);
+    for (Instruction &i : code_)
+        if (i.kind == Instruction::Branch) {
+            if (!labels_.count(i.text))
+                fail("no such label", i.text);
+            i.target = labels_[i.text];
+        }
 }
 
 void PtxKernel::access(const Instruction &i, Thread &t) const {
-    const bool load = starts_with(i.op, "ld");
-    const size_t size = last_part(i.op) == "u8" ? 1 : 4;
+    const bool load = i.load;
+    const size_t size = i.size;
     const size_t count = i.operands.size() - 1;
     const Operand &address = load ? i.operands.back() : i.operands.front();
     auto *p = reinterpret_cast<uint8_t *>(t.r[address.value] + address.offset);
@@ -142,96 +208,37 @@ void PtxKernel::access(const Instruction &i, Thread &t) const {
 void PtxKernel::step(const Instruction &i, Thread &t) const {
     if (i.predicate >= 0 && (t.r[static_cast<size_t>(i.predicate)] != 0) == i.inverted)
         return;
-    if (i.op == "ret") {
+    switch (i.kind) {
+    case Instruction::Return:
         t.running = false;
         return;
-    }
-    if (i.op == "bra") {
-        t.next = labels_.at(i.text);
+    case Instruction::Branch:
+        t.next = i.target;
         return;
-    }
-    if (starts_with(i.op, "prefetch")) // moves no data
+    case Instruction::Nothing:
         return;
-    if (starts_with(i.op, "ld.global") || starts_with(i.op, "st.global"))
+    case Instruction::Access:
         return access(i, t);
-    uint64_t &d = t.r[i.operands[0].value];
-    if (starts_with(i.op, "ld.param")) {
+    case Instruction::LoadParameter: {
         const Operand &from = i.operands[1];
         const auto &bytes = t.launch->parameters.at(from.value);
-        const size_t size = last_part(i.op) == "u64" ? 8 : 4;
-        if (from.kind != Operand::Parameter || from.offset + size > bytes.size())
+        if (from.kind != Operand::Parameter || from.offset + i.size > bytes.size())
             fail("outside the parameters", i.text);
+        uint64_t &d = t.r[i.operands[0].value];
         d = 0;
-        std::memcpy(&d, bytes.data() + from.offset, size);
+        std::memcpy(&d, bytes.data() + from.offset, i.size);
         return;
     }
+    case Instruction::Compute:
+        break;
+    }
+    if (i.compute == nullptr)
+        fail("an instruction that the interpreter does not know", i.text);
     uint64_t v[4] = {0, 0, 0, 0};
     for (size_t n = 1; n < i.operands.size(); n++)
         v[n - 1] = i.operands[n].kind == Operand::Register ? t.r[i.operands[n].value]
                                                            : i.operands[n].value;
-    const auto a = static_cast<uint32_t>(v[0]), b = static_cast<uint32_t>(v[1]),
-               c = static_cast<uint32_t>(v[2]);
-    const std::string &op = i.op;
-    if (op == "mov.u32" || op == "mov.b32" || op == "cvt.u32.u64")
-        d = a;
-    else if (op == "mov.b64")
-        d = v[0];
-    else if (op == "add.u32")
-        d = static_cast<uint32_t>(a + b);
-    else if (op == "add.u64")
-        d = v[0] + v[1];
-    else if (op == "sub.u32")
-        d = static_cast<uint32_t>(a - b);
-    else if (op == "sub.u64")
-        d = v[0] - v[1];
-    else if (op == "mul.lo.u32")
-        d = static_cast<uint32_t>(a * b);
-    else if (op == "mul.hi.u32")
-        d = uint64_t{a} * b >> 32;
-    else if (op == "mad.lo.u32")
-        d = static_cast<uint32_t>(a * b + c);
-    else if (op == "mul.wide.u32")
-        d = uint64_t{a} * b;
-    else if (op == "mul.wide.s32")
-        d = static_cast<uint64_t>(int64_t{static_cast<int32_t>(a)} * static_cast<int32_t>(b));
-    else if (op == "and.b32" || op == "and.b64" || op == "and.pred")
-        d = v[0] & v[1];
-    else if (op == "or.b32")
-        d = a | b;
-    else if (op == "xor.b32")
-        d = a ^ b;
-    else if (op == "shl.b32")
-        d = b > 31 ? 0 : a << b;
-    else if (op == "cvt.u64.u32")
-        d = a;
-    else if (op == "shr.u64")
-        d = b > 63 ? 0 : v[0] >> b;
-    else if (op == "shl.b64")
-        d = b > 63 ? 0 : v[0] << b;
-    else if (op == "shr.u32")
-        d = b > 31 ? 0 : a >> b;
-    else if (op == "shr.s32")
-        d = static_cast<uint32_t>(static_cast<int32_t>(a) >> (b > 31 ? 31 : b));
-    else if (op == "shf.l.wrap.b32") // the upper word of b:a, moved up
-        d = static_cast<uint32_t>((uint64_t{b} << 32 | a) << (c & 31) >> 32);
-    else if (op == "shf.r.wrap.b32")
-        d = static_cast<uint32_t>((uint64_t{b} << 32 | a) >> (c & 31));
-    else if (op == "lop3.b32")
-        d = lop3(a, b, c, static_cast<uint32_t>(v[3]));
-    else if (op == "prmt.b32")
-        d = prmt(a, b, c);
-    else if (op == "setp.eq.u32")
-        d = a == b;
-    else if (op == "setp.ne.u32")
-        d = a != b;
-    else if (op == "setp.ge.u32")
-        d = a >= b;
-    else if (op == "setp.gt.u32")
-        d = a > b;
-    else if (op == "setp.lt.u32")
-        d = a < b;
-    else
-        fail("an instruction that the interpreter does not know", i.text);
+    t.r[i.operands[0].value] = i.compute(v);
 }
 
 void PtxKernel::run(const Launch &launch) const {

@@ -34,9 +34,13 @@ class PtxKernel {
     struct Instruction {
         int predicate = -1; // a register's number
         bool inverted = false;
-        std::string op;
+        enum Kind { Return, Branch, Nothing, Access, LoadParameter, Compute } kind = Compute;
+        bool load = false;                               // Access
+        size_t size = 0;                                 // of a word in memory
+        uint64_t (*compute)(const uint64_t *) = nullptr; // null: not known
+        size_t target = 0;                               // Branch
         std::vector<Operand> operands;
-        std::string text;
+        std::string text; // Branch: the label
     };
     struct Thread;
 
