@@ -56,8 +56,8 @@ set(gfk_minimum_gpu.products_wide 888)
 set(gfk_minimum_gpu.product_errors 675)
 set(gfk_minimum_gpu.product_threads 8640)
 set(gfk_minimum_gpu.product_async 5427)
-# 24 for each compiled kernel: 74 of PRMT, 92 of perop.
-set(gfk_minimum_gpu.product_kernels 3984)
+# 24 for each compiled kernel: 80 of PRMT, 92 of perop.
+set(gfk_minimum_gpu.product_kernels 4128)
 set(gfk_minimum_gpu.product_huge 76)
 set(gfk_minimum_gpu.rs 55000)
 set(gfk_minimum_gpu.rs_decode 112000)
