@@ -127,7 +127,7 @@ unpack() {
     for variable in CMAKE_COMMAND=cmake _Python3_EXECUTABLE=python3 CMAKE_C_COMPILER=cc CMAKE_CXX_COMPILER=c++ \
         CMAKE_NM=nm; do
         program=$(there "${variable%=*}")
-        [ -z "$program" ] || edit+=(-e "s|\"$program\"|\"$(command -v "${variable#*=}")\"|g")
+        [ -z "$program" ] || edit+=(-e "s|\([=\"]\)$program\"|\1$(command -v "${variable#*=}")\"|g")
     done
     find "$build" -name '*.cmake' -exec sed -i "${edit[@]}" -e "s|$(there CMAKE_HOME_DIRECTORY)|$PWD|g" {} +
 }
