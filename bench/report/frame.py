@@ -74,11 +74,11 @@ def best(frame, keys):
 
 
 class Results:
-    """Measurements of one machine: `every` one, in the order of the files, void files first."""
+    """Measurements of one machine: `every` one, in the order of the files' dates, void files first."""
 
     def __init__(self, paths):
         files = [self.read(path) for path in paths]
-        files.sort(key=lambda data: "void" not in data["context"])
+        files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
         self.verdicts = [verdict for data in files for verdict in data.get("verdicts", [])]
         self.every = typed([row for data in files for row in data["benchmarks"]
