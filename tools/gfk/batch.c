@@ -8,8 +8,8 @@
 #include "report.h"
 
 enum {
-    MOST_BATCHES = 4,    /* one in each step, and one to spare */
-    READ_BYTES = 8 << 20 /* what a read should have at least */
+    MOST_BATCHES = 4,    /* one for each step, and one more */
+    READ_BYTES = 8 << 20 /* bytes that a read should have at least */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
@@ -33,7 +33,7 @@ int batch_set_create(batch_set *set, const coder *c, size_t k, size_t m, size_t 
                      uint64_t file_bytes, uint64_t memory) {
     const uint64_t per_stripe = (uint64_t)(k + m) * (block_bytes + BLOCK_HEADER_BYTES);
     const uint64_t stripe_bytes = (uint64_t)k * block_bytes;
-    const uint64_t room = memory / per_stripe; /* stripes */
+    const uint64_t room = memory / per_stripe; /* in stripes */
     *set = (batch_set){.coder = c};
     if (room == 0)
         return fail(TOOL_USAGE, "this code needs --memory %llu or more",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several stripes in memory: what one step of the pipeline hands to the next. */
+/* A batch: several stripes in memory, which one step of the pipeline passes to the next step. */
 #ifndef GFK_TOOL_BATCH_H
 #define GFK_TOOL_BATCH_H
 
@@ -9,51 +9,51 @@
 #include "coder.h"
 #include "format.h"
 
-enum { MOST_STRIPES = 256 }; /* of a batch; so that one write takes a shard's part of it */
+enum { MOST_STRIPES = 256 }; /* stripes of a batch; one write then takes all blocks of a shard */
 
 typedef enum block_state {
-    BLOCK_UNREAD = 0, /* nobody looked */
-    BLOCK_MISSING,    /* there is no such place to read */
-    BLOCK_DAMAGED,    /* it does not match its checksum, or is another block */
-    BLOCK_UNKNOWN,    /* its header is damaged; the block itself may be intact */
-    BLOCK_ELSEWHERE,  /* intact, but not in the shard's best source */
-    BLOCK_GOOD
+    BLOCK_UNREAD = 0, /* the block has not been read */
+    BLOCK_MISSING,    /* the block cannot be read from any source */
+    BLOCK_DAMAGED,    /* the checksum is wrong, or the header is another block's */
+    BLOCK_UNKNOWN,    /* the header is damaged; the block may be intact */
+    BLOCK_ELSEWHERE,  /* the block is intact, but not in the shard's best source */
+    BLOCK_GOOD        /* the block is intact in the shard's best source */
 } block_state;
 
 typedef struct batch {
-    size_t k, n;        /* n = k + m */
-    size_t block_bytes; /* of whole stripes */
-    size_t capacity;    /* stripes that there is room for */
-    uint64_t first;     /* stripe */
-    size_t bytes;       /* of the file, from that stripe on */
-    uint8_t *memory;  /* the data blocks of all stripes, as they are in the file; then the parity */
-    uint8_t *headers; /* n per stripe */
-    void **blocks;    /* n per stripe: addresses */
-    block_state *states; /* n per stripe */
-    coder_stripe *stripes;
+    size_t k, n;           /* n = k + m: blocks of a stripe */
+    size_t block_bytes;    /* bytes of a block in a whole stripe */
+    size_t capacity;       /* stripes that fit into the batch */
+    uint64_t first;        /* number of the first stripe */
+    size_t bytes;          /* bytes of the file in the batch, from the first stripe on */
+    uint8_t *memory;       /* data blocks of all stripes in file order, then parity blocks */
+    uint8_t *headers;      /* headers of the blocks, n per stripe */
+    void **blocks;         /* addresses of the blocks, n per stripe */
+    block_state *states;   /* states of the blocks, n per stripe */
+    coder_stripe *stripes; /* blocks and block length of each stripe */
 } batch;
 
-/* The batches of a pipeline: as many and as large as the memory allows and the file needs. */
+/* The batches of a pipeline. The memory limit and the file size set the number and the size. */
 typedef struct batch_set {
-    const coder *coder; /* whose memory it is */
+    const coder *coder; /* the coder that allocated the memory of the batches */
     batch *batches;
-    void **pointers; /* the same, for pipeline_run */
+    void **pointers; /* addresses of the batches, for pipeline_run */
     size_t count;
 } batch_set;
 
-/* file_bytes: UINT64_MAX if nobody knows. Returns 0, or an exit code after a message. */
+/* file_bytes is UINT64_MAX if the size is unknown. Returns 0, or an exit code after a message. */
 int batch_set_create(batch_set *set, const coder *c, size_t k, size_t m, size_t block_bytes,
                      uint64_t file_bytes, uint64_t memory);
 void batch_set_destroy(batch_set *set);
 
 size_t batch_stripes(const batch *b);
-size_t batch_capacity_bytes(const batch *b); /* of the file */
-/* Sets first and bytes, and with them where the blocks are; clears the states. */
+size_t batch_capacity_bytes(const batch *b); /* bytes of the file that fit into the batch */
+/* Sets first and bytes, computes the addresses of the blocks, and clears the states. */
 void batch_assign(batch *b, uint64_t first, size_t bytes);
-/* Fills what is left of the last stripe with zeros. */
+/* Fills the rest of the last stripe with zeros. */
 void batch_pad(batch *b);
 
-/* Writes the header of a block, with the checksum of what the block holds now. */
+/* Writes the header of a block with the checksum of the block's present content. */
 void batch_seal(const batch *b, size_t stripe, size_t index, const uint8_t set_id[SET_ID_BYTES]);
 
 static inline void *batch_block(const batch *b, size_t stripe, size_t index) {

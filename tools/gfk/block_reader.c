@@ -7,7 +7,7 @@
 
 #include "files.h"
 
-static block_state judge(const shard_set *set, const batch *b, size_t stripe, size_t index) {
+static block_state check_block(const shard_set *set, const batch *b, size_t stripe, size_t index) {
     block_header header;
     const size_t bytes = b->stripes[stripe].bytes;
     if (block_header_read(&header, batch_header(b, stripe, index)) != FORMAT_OK)
@@ -19,7 +19,7 @@ static block_state judge(const shard_set *set, const batch *b, size_t stripe, si
                                                                                 : BLOCK_DAMAGED;
 }
 
-/* One read for all of the stripes; false if the system reports an error. */
+/* Reads the blocks of all `count` stripes with one call; false if the system reports an error. */
 static bool read_run(const shard_set *set, shard_source *source, batch *b, size_t index,
                      size_t first, size_t count) {
     struct iovec pieces[2 * MOST_STRIPES];
@@ -37,7 +37,8 @@ static bool read_run(const shard_set *set, shard_source *source, batch *b, size_
     size_t end = 0;
     for (size_t s = first; s < first + count; s++) {
         end += BLOCK_HEADER_BYTES + b->stripes[s].bytes;
-        batch_states(b, s)[index] = end <= (size_t)got ? judge(set, b, s, index) : BLOCK_MISSING;
+        batch_states(b, s)[index] =
+            end <= (size_t)got ? check_block(set, b, s, index) : BLOCK_MISSING;
     }
     return true;
 }
@@ -46,7 +47,7 @@ static void read_from(const shard_set *set, shard_source *source, batch *b, size
                       size_t first, size_t count) {
     if (read_run(set, source, b, index, first, count))
         return;
-    for (size_t s = first; s < first + count; s++) /* a bad sector costs its own block only */
+    for (size_t s = first; s < first + count; s++) /* a bad sector then loses one block only */
         if (count == 1 || !read_run(set, source, b, index, s, 1))
             batch_states(b, s)[index] = BLOCK_MISSING;
 }

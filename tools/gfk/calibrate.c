@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk calibrate, gfk advise: what this machine's CPU, bus and GPU do, and what follows for a code.
- */
+/* gfk calibrate measures the CPU, the bus and the GPU. gfk advise names the fastest path. */
 #include "calibration.h"
 
 #include <errno.h>
@@ -27,14 +26,14 @@ static const command_help advise_help = {
 bool calibration_file(char path[CALIBRATION_FILE_BYTES]) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
-    if (cache != NULL && cache[0] == '/') /* a relative one is to be ignored */
+    if (cache != NULL && cache[0] == '/') /* XDG: a relative path is ignored */
         length = snprintf(path, CALIBRATION_FILE_BYTES, "%s/gfk/calibration", cache);
     else if (home != NULL && home[0] == '/')
         length = snprintf(path, CALIBRATION_FILE_BYTES, "%s/.cache/gfk/calibration", home);
     return length > 0 && length < CALIBRATION_FILE_BYTES;
 }
 
-/* Makes the folders that the file is in. */
+/* Creates the folders of the path. */
 static bool make_folders(const char *path) {
     char folder[CALIBRATION_FILE_BYTES];
     for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the tool keeps what gfk_calibrate measured. */
+/* The file in which the tool keeps the measurements of gfk_calibrate. */
 #ifndef GFK_TOOL_CALIBRATION_H
 #define GFK_TOOL_CALIBRATION_H
 
@@ -7,7 +7,8 @@
 
 enum { CALIBRATION_FILE_BYTES = 4096 };
 
-/* $XDG_CACHE_HOME/gfk/calibration, or that in $HOME/.cache. False: there is no such place. */
+/* Writes the path $XDG_CACHE_HOME/gfk/calibration or $HOME/.cache/gfk/calibration. False if
+ * neither variable gives a usable path. */
 bool calibration_file(char path[CALIBRATION_FILE_BYTES]);
 
 #endif

@@ -12,12 +12,12 @@
 enum { LEAST_PINNED = 16 << 20, PAGE_BYTES = 4096 };
 
 struct coder {
-    gfk_rs_t code; /* on the CPU; the pipeline takes its matrix */
+    gfk_rs_t code; /* code on the CPU; the pipeline uses the matrix of this code */
     gfk_rs_info info;
     gfk_pipeline_t pipeline;
-    gfk_path path; /* of the last call */
-    bool pinned, told;
-    void *workspace; /* of gfk_rs_locate */
+    gfk_path path;     /* path that the last call took */
+    bool pinned, told; /* pinned: blocks are pinned memory; told: a GPU failure was reported */
+    void *workspace;   /* workspace for gfk_rs_locate */
     size_t workspace_bytes;
 };
 
@@ -25,7 +25,8 @@ static int failed(gfk_status status) {
     return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
 }
 
-/* The engine on the CPU: a descriptor that leaves it open would take a GPU where there is one. */
+/* Selects a CPU engine explicitly: a descriptor without a family would select a GPU engine on a
+ * machine with a GPU. */
 static gfk_engine_family host_family(const gfk_field *field, size_t k, size_t m) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     gfk_product_info info;
@@ -34,7 +35,7 @@ static gfk_engine_family host_family(const gfk_field *field, size_t k, size_t m)
                                                                               : GFK_ENGINE_HOST;
 }
 
-/* Without a calibration, ISA-L is not worth the half second that a GPU takes to start. */
+/* With ISA-L and without a calibration the CPU computes: a GPU takes half a second to start. */
 static gfk_path path_of(const coder *c, const coder_options *options, const char *calibration) {
     if (options->backend != BACKEND_AUTO)
         return options->backend == BACKEND_CUDA ? GFK_PATH_GPU : GFK_PATH_CPU;
@@ -53,7 +54,7 @@ static int open_pipeline(coder *c, const coder_options *options) {
         desc.device_count = 1;
     }
     desc.pinned_memory = options->memory > LEAST_PINNED ? (size_t)options->memory : LEAST_PINNED;
-    c->path = GFK_PATH_CPU; /* until something else was taken */
+    c->path = GFK_PATH_CPU; /* until a call takes another path */
     c->pinned = desc.path == GFK_PATH_GPU;
     const gfk_status status = gfk_pipeline_create(&c->pipeline, &desc);
     if (status == GFK_STATUS_OUT_OF_MEMORY)
@@ -63,7 +64,7 @@ static int open_pipeline(coder *c, const coder_options *options) {
                                                gfk_status_description(status));
 }
 
-/* In the words of files, where the library's are of matrices. */
+/* Describes a status in terms of shards; the library's description is about matrices. */
 static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk_status status) {
     gfk_field usual;
     if (status == GFK_STATUS_SINGULAR)
@@ -142,7 +143,7 @@ static gfk_regions parity_of(const coder *c, const coder_stripe *stripe) {
     return (gfk_regions){stripe->blocks + c->info.k, NULL, 0};
 }
 
-/* The end of a call: who did it, and what a person should know of that. */
+/* Ends a call: records the path and warns once if the GPU failed. */
 static int done(coder *c, gfk_status status, const gfk_pipeline_report *report) {
     if (status != GFK_STATUS_SUCCESS)
         return failed(status);

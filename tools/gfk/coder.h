@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The code at work on stripes in host memory, on whatever computes it. All that the tool knows of
- * backends is behind this. */
+/* Encodes, decodes, verifies and corrects stripes in host memory. The rest of the tool does not
+ * know which backend computes. */
 #ifndef GFK_TOOL_CODER_H
 #define GFK_TOOL_CODER_H
 
@@ -13,41 +13,44 @@
 
 typedef enum coder_backend { BACKEND_AUTO = 0, BACKEND_CUDA, BACKEND_HOST } coder_backend;
 
-/* What --backend, --device and --memory say. */
+/* The values of --backend, --device and --memory. */
 typedef struct coder_options {
     coder_backend backend;
-    int device;      /* -1: any */
-    uint64_t memory; /* bytes for batches, and as many for pinned buffers of a GPU */
+    int device;      /* number of the GPU; -1: any */
+    uint64_t memory; /* bytes for batches, and the same number for the pinned buffers of a GPU */
 } coder_options;
 
 /* One stripe: k + m blocks of the same length. */
 typedef struct coder_stripe {
-    void **blocks;
-    size_t bytes;
+    void **blocks; /* addresses of the k + m blocks */
+    size_t bytes;  /* bytes of each block */
 } coder_stripe;
 
 typedef struct coder coder;
 
-/* All that return int return 0, or an exit code after a message. One thread at a time. */
+/* Functions that return int return 0, or an exit code after a message. One thread at a time may
+ * use a coder. */
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m);
 void coder_close(coder *c); /* NULL is allowed */
-/* What computed last, for a person: "gpu", "both", or the engine on the CPU. */
+/* The name of what computed last: "gpu", "both", or the id of the CPU engine. */
 const char *coder_engine(const coder *c);
-/* Memory for blocks; pinned if a GPU was asked for, which then reads and writes it itself. */
+/* Allocates memory for blocks. With BACKEND_CUDA the memory is pinned, and the GPU reads and
+ * writes the memory directly. */
 void *coder_allocate(const coder *c, size_t bytes);
 void coder_free(const coder *c, void *memory);
 
-/* Parity from data, of each stripe. */
+/* Computes the parity of each stripe from the data. */
 int coder_encode(coder *c, const coder_stripe *stripes, size_t count);
-/* The wanted ones of the lost blocks from k others, the same ones of each stripe. */
+/* Rebuilds the `wanted` blocks, a subset of the `lost` blocks, from k other blocks. The lists of
+ * lost and wanted blocks apply to every stripe. */
 int coder_decode(coder *c, const coder_stripe *stripes, size_t count, const size_t *lost,
                  size_t lost_count, const size_t *wanted, size_t wanted_count);
-/* Does the parity of a stripe match its data? */
+/* Sets *matches to true if the parity of the stripe matches the data. */
 int coder_verify(coder *c, const coder_stripe *stripe, bool *matches);
-/* Corrects symbols that are wrong without saying so, as far as the code can name them: *corrected
- * is false where it cannot, and the blocks are then undefined. counts: k + m words, in how many
- * positions each block was wrong. */
+/* Locates and corrects wrong symbols whose positions are unknown. *corrected is false if the code
+ * cannot locate all of them; the blocks are then undefined. counts receives k + m words: the
+ * number of wrong positions in each block. */
 int coder_correct(coder *c, const coder_stripe *stripe, bool *corrected, uint64_t *counts);
 
 #endif

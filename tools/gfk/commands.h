@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands. argv[0] is the command's name; each returns an exit code. */
+/* The commands of the tool. argv[0] is the command's name. Each function returns an exit code. */
 #ifndef GFK_TOOL_COMMANDS_H
 #define GFK_TOOL_COMMANDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk decode: a file from its shards. */
+/* gfk decode: restores a file from its shards. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct decoding {
     const tool_options *options;
     int fd;
     bool to_stdout;
-    const char *output; /* for messages */
+    const char *output; /* name of the output in messages */
     uint64_t damaged_stripes;
 } decoding;
 
@@ -45,8 +45,8 @@ static int pass(decoding *d, coder *c, bool thorough, bool *matches) {
     return code;
 }
 
-/* Writes the file; once more, believing the code instead of the checksums, if it is not the one
- * that was encoded. */
+/* Writes the file. If the file's hash is wrong and the output is not standard output, a thorough
+ * pass writes the file again and checks every stripe by the code. */
 static int restore_file(decoding *d, coder *c) {
     bool matches = false;
     int code = pass(d, c, false, &matches);
@@ -72,7 +72,7 @@ static int check_free(const char *path, bool force) {
     struct stat link, status;
     if (lstat(path, &link) != 0)
         return 0;
-    if (stat(path, &status) != 0) /* a link that leads nowhere */
+    if (stat(path, &status) != 0) /* a dangling link */
         status = link;
     if (S_ISDIR(status.st_mode))
         return fail(TOOL_IO, "%s is a folder", path);
@@ -112,7 +112,7 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
         d->fd = temp.fd;
         code = restore_file(d, c);
     }
-    if (code == 0) /* without set-user-ID and its like: who owns the file now is another question */
+    if (code == 0) /* no set-ID bits: the owner of the new file may be another user */
         code = temp_sync(&temp, path, d->set->header.mode & 0777);
     if (code == 0)
         code = commit(&temp, path, d->options->force);
@@ -120,7 +120,7 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
     return code;
 }
 
-/* Beside the shards, under the name that the file had. */
+/* The default output path: the original name of the file, in the folder of the shards. */
 static char *output_path(const shard_set *set) {
     if (set->header.name[0] == '\0')
         return strdup(set->base);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk encode: a file, or standard input, becomes k + m shards. */
+/* gfk encode: makes k + m shards of a file or of standard input. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static const command_help help = {
 typedef struct encoding {
     const tool_options *options;
     coder *coder;
-    const char *name; /* for messages */
-    int fd;           /* of the input */
-    struct stat before;
-    bool regular, ended;
+    const char *name;    /* name of the input in messages */
+    int fd;              /* descriptor of the input */
+    struct stat before;  /* status of the input before the first read */
+    bool regular, ended; /* the input is a regular file; the input has ended */
     shard_header header;
     XXH3_state_t *hash;
     shard_writer writer;
-    uint64_t stripe, bytes; /* read so far */
+    uint64_t stripe, bytes; /* stripes and bytes read so far */
 } encoding;
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -80,7 +80,7 @@ static int write_step(void *pointer, void *context) {
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-/* What was read is one state of the file, not the beginning of one and the end of another. */
+/* Fails if the file changed during the read: the shards would mix two states of the file. */
 static int check_unchanged(const encoding *e) {
     struct stat after;
     if (!e->regular)
@@ -131,7 +131,7 @@ static int write_shards(encoding *e, const char *base) {
     return code;
 }
 
-/* 1 MiB, or less where so many shards would take too much memory. */
+/* 1 MiB, halved while a stripe of k + m blocks exceeds 32 MiB, but at least 4 KiB. */
 static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
     uint64_t bytes = UINT64_C(1) << 20;
     while (bytes > 4096 && bytes * ((uint64_t)k + m) > UINT64_C(32) << 20)
@@ -167,7 +167,7 @@ static int begin(encoding *e, const gfk_field *field, const char *base) {
     if (e->hash == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
     XXH3_128bits_reset(e->hash);
-    /* To find out now is better than after an hour. */
+    /* The early check avoids a refusal after a long run. */
     return e->regular && !o->force ? check_replaceable(base, &e->header, false) : 0;
 }
 
@@ -230,7 +230,7 @@ int command_encode(int argc, char **argv) {
     code = coder_open(&c, &o.coder, &field, o.matrix, o.k, o.m);
     for (size_t i = 0; i < o.count && c != NULL; i++) {
         const int one = encode_file(&o, c, &field, o.arguments[i]);
-        code = code == 0 ? one : code; /* the first error; the other files are done */
+        code = code == 0 ? one : code; /* keep the first error; encode the remaining files */
     }
     coder_close(c);
     return code;

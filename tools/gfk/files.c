@@ -75,11 +75,11 @@ bool write_all(int fd, const void *memory, size_t bytes) {
     return true;
 }
 
-enum { MOST_PIECES = 512 }; /* below every system's IOV_MAX */
+enum { MOST_PIECES = 512 }; /* below IOV_MAX */
 
 typedef ssize_t transfer(int, const struct iovec *, int, off_t);
 
-/* What has been transferred: all, less at the end of the file, or -1. */
+/* Returns the bytes transferred, fewer at the end of the file, or -1 with errno. */
 static ssize_t transfer_pieces(transfer *function, int fd, struct iovec *pieces, size_t count,
                                uint64_t offset) {
     size_t done = 0;
@@ -119,14 +119,14 @@ bool write_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset) {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += pieces[i].iov_len;
-    errno = ENOSPC; /* for a file that takes nothing without an error */
+    errno = ENOSPC; /* the error if pwritev returns 0 */
     return transfer_pieces(pwritev, fd, pieces, count, offset) == (ssize_t)bytes;
 }
 
-/* ---- files that are not complete ------------------------------------------------------------ */
+/* ---- temporary files ------------------------------------------------------------------------ */
 
-/* The files to remove when a signal comes. The mutex is also held while files get their names, so
- * that a signal finds none or all of them there. */
+/* `registered` lists the files that a signal removes. temp_commit holds the mutex during all
+ * renames, so that a signal finds either none or all of the final names. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static temp_file *registered;
 
@@ -140,7 +140,7 @@ static void forget(temp_file *temp) {
     temp->path = NULL;
 }
 
-/* A name is ".NAME.gfk-tmp-" and twelve hexadecimal digits. */
+/* A temporary name is ".NAME.gfk-tmp-" and twelve hexadecimal digits. */
 static const char infix[] = ".gfk-tmp-";
 enum { DIGITS = 12 };
 
@@ -173,7 +173,7 @@ int temp_create(temp_file *temp, const char *final_path) {
         char *path = temp_path(final_path);
         if (path == NULL)
             return fail(TOOL_INTERNAL, "out of memory");
-        pthread_mutex_lock(&mutex); /* a signal must know it as soon as it is there */
+        pthread_mutex_lock(&mutex); /* a signal waits until the file is registered */
         const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         const int error = errno;
         if (fd >= 0) {
@@ -187,7 +187,7 @@ int temp_create(temp_file *temp, const char *final_path) {
                 continue;
             return fail(TOOL_IO, "cannot create %s: %s", final_path, strerror(error));
         }
-        /* Somebody who cleans up may have taken it for a killed run's before it was locked. */
+        /* temp_clean of another run may have removed the file before the lock was taken. */
         flock(fd, LOCK_EX);
         struct stat status;
         if (fstat(fd, &status) == 0 && status.st_nlink != 0)
@@ -197,7 +197,7 @@ int temp_create(temp_file *temp, const char *final_path) {
 }
 
 int temp_sync(const temp_file *temp, const char *final_path, unsigned mode) {
-    if (fchmod(temp->fd, mode) != 0 && errno != EPERM) /* file systems without permissions */
+    if (fchmod(temp->fd, mode) != 0 && errno != EPERM) /* EPERM: no permissions to set */
         return fail(TOOL_IO, "cannot set the mode of %s: %s", final_path, strerror(errno));
     if (fsync(temp->fd) != 0)
         return fail(TOOL_IO, "cannot write %s: %s", final_path, strerror(errno));
@@ -254,7 +254,7 @@ void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length
     closedir(entries);
 }
 
-/* ---- one at a time -------------------------------------------------------------------------- */
+/* ---- locks, signals and limits -------------------------------------------------------------- */
 
 int folder_lock(const char *folder, bool exclusive) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -276,7 +276,7 @@ static void *wait_for_signals(void *argument) {
     int number = 0;
     if (sigwait(argument, &number) != 0)
         return NULL;
-    pthread_mutex_lock(&mutex); /* for good */
+    pthread_mutex_lock(&mutex); /* held until the process ends */
     for (const temp_file *temp = registered; temp != NULL; temp = temp->next)
         unlink(temp->path);
     progress_clear();
@@ -298,7 +298,7 @@ void signals_begin(void) {
         if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
             sigaddset(&set, numbers[i]);
     }
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
+    signal(SIGXFSZ, SIG_IGN); /* writes beyond the file size limit then fail with EFBIG */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     pthread_t thread;
     if (pthread_create(&thread, NULL, wait_for_signals, &set) == 0)

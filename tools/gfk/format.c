@@ -6,8 +6,7 @@
 
 #include <gfk/rs.h>
 
-/* The first byte is not ASCII and the line ends are of both kinds, so that a transfer in text mode
- * shows. */
+/* The non-ASCII first byte and the two kinds of line ends reveal a transfer in text mode. */
 static const uint8_t magic[8] = {0x89, 'G', 'F', 'K', '\r', '\n', 0x1a, '\n'};
 static const uint8_t block_magic[4] = {0x89, 'G', 'F', 'B'};
 
@@ -34,9 +33,9 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
     return true;
 }
 
-/* ---- headers of shards ---------------------------------------------------------------------- */
+/* ---- shard headers -------------------------------------------------------------------------- */
 
-enum { /* offsets */
+enum { /* offsets in the header */
        AT_VERSION = 8,
        AT_HEADER_BYTES = 12,
        AT_SET_ID = 16,
@@ -80,7 +79,7 @@ void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES])
     put(bytes + AT_CHECKSUM, XXH3_64bits(bytes, AT_CHECKSUM), 8);
 }
 
-/* A name that could lead out of the folder, or that no file can have, is nobody's. */
+/* Rejects a name that could lead out of the folder and a name that no file can have. */
 static bool name_is_valid(const uint8_t *name, size_t bytes) {
     if (bytes > MAX_NAME_BYTES || memchr(name, 0, bytes) != NULL ||
         memchr(name, '/', bytes) != NULL)
@@ -139,7 +138,7 @@ bool shard_header_same_set(const shard_header *a, const shard_header *b) {
            a->hash_high == b->hash_high && strcmp(a->name, b->name) == 0;
 }
 
-/* ---- headers of blocks ---------------------------------------------------------------------- */
+/* ---- block headers -------------------------------------------------------------------------- */
 
 enum {
     AT_BLOCK_INDEX = 4,
@@ -177,9 +176,9 @@ format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK
     return FORMAT_OK;
 }
 
-/* ---- where things are ----------------------------------------------------------------------- */
+/* ---- offsets and sizes ---------------------------------------------------------------------- */
 
-static uint64_t stripe_bytes(const shard_header *header) { /* of the file, in a whole stripe */
+static uint64_t stripe_bytes(const shard_header *header) { /* file bytes in a whole stripe */
     return header->k * header->block_bytes;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The layout of shard files, as docs/format.md has it: functions on bytes, without any files. */
+/* The layout of shard files (docs/format.md). The functions work on bytes, not on files. */
 #ifndef GFK_TOOL_FORMAT_H
 #define GFK_TOOL_FORMAT_H
 
@@ -9,9 +9,9 @@
 
 enum {
     FORMAT_VERSION = 1,
-    HEADER_BYTES = 512, /* at the head of a shard, and again at its tail */
+    HEADER_BYTES = 512, /* at the start of a shard and again at the end */
     BLOCK_HEADER_BYTES = 64,
-    BLOCK_UNIT = 64, /* blocks are multiples of this, so that they are whole symbols of any width */
+    BLOCK_UNIT = 64, /* block lengths are multiples of this: whole symbols of any width */
     MAX_BLOCK_BYTES = 1 << 30,
     MAX_SHARDS = 65536,
     SET_ID_BYTES = 16,
@@ -19,52 +19,52 @@ enum {
 };
 #define MAX_FILE_BYTES (UINT64_C(1) << 60)
 
-/* All shards of a set have the same, but for the index. */
+/* All shards of a set have the same header except for the index. */
 typedef struct shard_header {
     uint8_t set_id[SET_ID_BYTES];
     uint32_t w, matrix; /* matrix: a gfk_rs_matrix */
     uint64_t polynomial;
-    uint32_t k, m, index; /* index: 0 to k + m - 1, data first */
-    uint32_t mode;        /* the file's permissions */
+    uint32_t k, m, index; /* index: 0 to k + m - 1, data shards first */
+    uint32_t mode;        /* permissions of the file */
     uint64_t block_bytes, file_bytes;
     uint64_t hash_low, hash_high;  /* XXH3-128 of the file */
-    char name[MAX_NAME_BYTES + 1]; /* the file's, without a folder; empty: none */
+    char name[MAX_NAME_BYTES + 1]; /* name of the file without its folder; empty: none */
 } shard_header;
 
-/* What stands in front of every block. */
+/* The header in front of every block. */
 typedef struct block_header {
     uint8_t set_id[SET_ID_BYTES];
-    uint32_t index; /* of the shard */
-    uint32_t bytes; /* of the block */
-    uint64_t stripe;
+    uint32_t index;    /* index of the shard */
+    uint32_t bytes;    /* bytes of the block */
+    uint64_t stripe;   /* number of the stripe */
     uint64_t checksum; /* XXH3-64 of the block */
 } block_header;
 
 typedef enum format_verdict {
     FORMAT_OK = 0,
-    FORMAT_FOREIGN, /* not one of ours, or its first bytes are gone */
-    FORMAT_DAMAGED, /* a checksum is wrong */
-    FORMAT_UNKNOWN  /* intact, but of another version, or with values that no version 1 has */
+    FORMAT_FOREIGN, /* the magic number is missing or damaged */
+    FORMAT_DAMAGED, /* the checksum of the header is wrong */
+    FORMAT_UNKNOWN  /* intact, but another version, or values that version 1 does not allow */
 } format_verdict;
 
 void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES]);
-/* *header is written on FORMAT_OK only. */
+/* Writes *header on FORMAT_OK only. */
 format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADER_BYTES]);
-/* Do two shards belong to the same set, whatever their index? */
+/* True if two shards belong to the same set; the indices may differ. */
 bool shard_header_same_set(const shard_header *a, const shard_header *b);
 
 void block_header_write(const block_header *header, uint8_t bytes[BLOCK_HEADER_BYTES]);
 format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK_HEADER_BYTES]);
 
-/* ---- where things are ----------------------------------------------------------------------- */
+/* ---- offsets and sizes ---------------------------------------------------------------------- */
 
 uint64_t stripe_count(const shard_header *header);
-/* Bytes of each block of a stripe; the last stripe's may be shorter. */
+/* Bytes of each block of a stripe; the blocks of the last stripe may be shorter. */
 size_t stripe_block_bytes(const shard_header *header, uint64_t stripe);
-/* Bytes of the file in a stripe: its k data blocks without the padding. */
+/* Bytes of the file in a stripe: the k data blocks without padding. */
 size_t stripe_file_bytes(const shard_header *header, uint64_t stripe);
-/* Where a block's header is in the shard; the block follows it. For stripe_count() that is where
- * the second header is. */
+/* Offset of a block's header in the shard; the block follows its header. For stripe_count() the
+ * offset is that of the second shard header. */
 uint64_t block_offset(const shard_header *header, uint64_t stripe);
 uint64_t shard_bytes(const shard_header *header);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk info: what shards are of, by their headers alone. */
+/* gfk info: describes shards from the headers alone. */
 #include "commands.h"
 #include "options.h"
 #include "report.h"

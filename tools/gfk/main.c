@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk: Reed-Solomon shards of files, and GF-Complete's small tools. */
+/* gfk: makes Reed-Solomon shards of files, and offers the small tools of GF-Complete. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,9 +38,10 @@ static void print_help(FILE *out) {
                  "  --version  the version\n");
 }
 
-/* Of standard input, output and error what is closed would be the number of the next file that is
- * opened: a file to encode would be taken for standard input, and messages would go into shards. It
- * is opened here so that every use is an error. */
+/* Opens /dev/null for each of standard input, output and error that is closed. Otherwise the next
+ * opened file would get the free descriptor: a file to encode would be taken for standard input,
+ * or messages would be written into a shard. The access mode turns every use of the descriptor
+ * into an error. */
 static bool hold_standard_streams(void) {
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)

@@ -36,8 +36,8 @@ static bool parse_width(method *m, const char *text, unsigned *w) {
     return true;
 }
 
-/* All words in one text, as gfk_multiplier_desc_parse takes them; but "-p POLYNOMIAL", which is the
- * field's, not the method's, goes to *polynomial. */
+/* Joins the words into one text for gfk_multiplier_desc_parse. "-p POLYNOMIAL" belongs to the
+ * field, not to the method, and goes to *polynomial. */
 static bool join(char *text, size_t room, char *const *words, size_t count, unsigned w,
                  uint64_t *polynomial) {
     text[0] = '\0';
@@ -45,7 +45,7 @@ static bool join(char *text, size_t room, char *const *words, size_t count, unsi
         if (strcmp(words[i], "-p") == 0) {
             if (++i == count || !parse_base(words[i], 16, UINT64_C(0x1ffffffff), polynomial))
                 return false;
-            *polynomial |= UINT64_C(1) << w; /* GF-Complete leaves the leading term out */
+            *polynomial |= UINT64_C(1) << w; /* GF-Complete omits the leading term */
             continue;
         }
         if (length + strlen(words[i]) + 2 > room)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk methods: every method, width and implementation, and the reason where one is not there. */
+/* gfk methods: lists every method, width and implementation, and why one is unavailable. */
 #include <stdio.h>
 
 #include "commands.h"
@@ -11,7 +11,7 @@ static const command_help help = {
     "Lists the kernels of all widths or of one, whether they can run here, and if not, why; then\n"
     "the engines of matrix products."};
 
-/* What GF-Complete offers and this library does not. */
+/* The features of GF-Complete that this library does not offer. */
 static const struct {
     const char *name, *reason;
 } holes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk mul and gfk div: one product or quotient, by any method. */
+/* gfk mul and gfk div: compute one product or quotient by any method. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static const command_help div_help = {
     "Prints A / B in GF(2^W). W is 8, 16 or 32; with an h behind it numbers are hexadecimal.\n"
     "METHOD is in GF-Complete's notation: -m LOG -, -m SPLIT 8 4 -, -p 11b - and the like."};
 
-/* a * b by the method's kernel: a region of one symbol. */
+/* Computes a * b by the method's kernel, as a region of one symbol. */
 static int multiply(const method *m, uint32_t a, uint32_t b, uint32_t *product) {
     uint8_t symbol[4];
     gfk_multiplier_t multiplier = NULL;

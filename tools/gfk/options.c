@@ -24,9 +24,9 @@ enum { /* options without a letter */
 
 static const struct row {
     const char *name;
-    int key;              /* a letter, or one of the above */
-    const char *argument; /* NULL: none */
-    unsigned commands;
+    int key;              /* a letter, or an OPTION_ value */
+    const char *argument; /* name of the option's argument; NULL: none */
+    unsigned commands;    /* commands that have the option */
     const char *help;
 } rows[] = {
     {"data", 'k', "K", COMMAND_ENCODE | COMMAND_SPEED, "data shards (10)"},
@@ -121,7 +121,7 @@ static bool parse_backend(const char *text, coder_backend *backend) {
     return false;
 }
 
-/* False: the argument is wrong. */
+/* Stores the value of an option. False if the argument is invalid. */
 static bool take(tool_options *o, int key, const char *argument) {
     uint64_t number = 0;
     bool valid = true;
@@ -181,7 +181,7 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
     struct option longs[ROWS + 1] = {0};
     char shorts[2 * ROWS + 2] = ":";
     size_t count = 0, letters = 1;
-    if (command == COMMAND_SMALL) /* a "-" or "-1" among the arguments is no option */
+    if (command == COMMAND_SMALL) /* "-" and "-1" among the arguments are not options */
         shorts[0] = '+', shorts[letters++] = ':';
     for (size_t i = 0; i < ROWS; i++) {
         if ((rows[i].commands & command) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line: one table of options, from which parsing and --help are made. */
+/* The command line. One table of options serves the parser and --help. */
 #ifndef GFK_TOOL_OPTIONS_H
 #define GFK_TOOL_OPTIONS_H
 
@@ -9,7 +9,7 @@
 
 #include "coder.h"
 
-/* The commands, as a set of bits. */
+/* The commands as bits of a set. */
 enum {
     COMMAND_ENCODE = 1,
     COMMAND_DECODE = 2,
@@ -19,7 +19,7 @@ enum {
     COMMAND_METHODS = 32,
     COMMAND_CALIBRATE = 64,
     COMMAND_ADVISE = 128,
-    COMMAND_SMALL = 256, /* mul, div, unit, time: nothing but --help */
+    COMMAND_SMALL = 256, /* mul, div, unit, time: --help is the only option */
     COMMAND_FILES = 31,
     COMMAND_SPEED = COMMAND_CALIBRATE | COMMAND_ADVISE
 };
@@ -28,30 +28,30 @@ typedef struct tool_options {
     uint32_t k, m, w;
     uint64_t polynomial; /* 0: the default */
     gfk_rs_matrix matrix;
-    uint64_t block_bytes; /* 0: by the code */
+    uint64_t block_bytes; /* 0: the default for k and m */
     const char *output;   /* NULL: none given */
     bool force;
     coder_options coder;
-    char **arguments; /* what is not an option */
-    size_t count;
+    char **arguments; /* arguments that are not options */
+    size_t count;     /* number of arguments */
 } tool_options;
 
-/* How a command is called and what it does, for --help. */
+/* The texts of a command for --help. */
 typedef struct command_help {
-    const char *usage; /* without "gfk" */
-    const char *text;
+    const char *usage; /* usage line without "gfk" */
+    const char *text;  /* description of the command */
 } command_help;
 
 enum { OPTIONS_GO_ON = -1 };
 
-/* Parses what follows the command's name, argv[0]. Returns OPTIONS_GO_ON, or the exit code after
- * --help (0) or after a message. */
+/* Parses the arguments after argv[0], the command's name. Returns OPTIONS_GO_ON, or the exit code
+ * after --help (0) or after a message. */
 int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
                   char **argv);
 
-/* A number in any base that strtoull knows, from least to most. */
+/* Parses a number from least to most: decimal, or hexadecimal after 0x. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);
-/* A number of bytes: digits, and K, M or G for powers of 1024. */
+/* Parses a number of bytes; K, M or G at the end multiplies by a power of 1024. */
 bool parse_size(const char *text, uint64_t *value);
 
 #endif

@@ -13,11 +13,11 @@ typedef struct pipeline {
     size_t count;
     pipeline_step *const *steps;
     void *context;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t changed;
     uint64_t done[PIPELINE_STEPS]; /* batches that each step has finished */
-    uint64_t last;                 /* there are so many; UINT64_MAX: not known yet */
-    int code;                      /* not 0: stop */
+    uint64_t last;                 /* number of batches in the input; UINT64_MAX: not known yet */
+    int code;                      /* exit code; a nonzero code stops all steps */
 } pipeline;
 
 typedef struct worker {
@@ -25,8 +25,9 @@ typedef struct worker {
     size_t step;
 } worker;
 
-/* Waits until batch number `n` has left the step before; for the first step, until the batch that
- * it shares its memory with has left the last. False: there is no such batch, or stop. */
+/* Waits until the previous step has finished batch number `n`; the first step waits until the last
+ * step has finished the batch whose memory batch `n` uses again. False if batch `n` does not exist
+ * or the pipeline stops. */
 static bool wait_for(pipeline *line, size_t step, uint64_t n) {
     pthread_mutex_lock(&line->mutex);
     while (

@@ -16,7 +16,7 @@ static struct {
     uint64_t total, done;
     double start, drawn;
 } line;
-static atomic_bool visible; /* something stands in the line */
+static atomic_bool visible; /* the terminal shows the line */
 
 double seconds_now(void) {
     struct timespec t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk repair: missing and damaged shards, made again from the others. */
+/* gfk repair: rebuilds missing and damaged shards from the other shards. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +47,9 @@ static int pass(repairing *r, restore_sink *sink, restore_result *result) {
     return code;
 }
 
-/* ---- the places of the new shards ----------------------------------------------------------- */
+/* ---- paths of the new shards ---------------------------------------------------------------- */
 
-/* The source that a file was found as; NULL: as none, or nobody looked. */
+/* The source with the device and inode of `status`; NULL if there is none. */
 static const shard_source *find_source(const shard_set *set, const struct stat *status) {
     for (size_t i = 0; i < set->source_count; i++)
         if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
@@ -62,8 +62,8 @@ static int fail_for_closed(const char *path, int error) {
                 shard_error_text(error));
 }
 
-/* May what is in a place be replaced? Asked before the work, and again before the renaming.
- * REPAIR_AGAIN: it came after the shards were looked for. */
+/* Checks that a new shard may replace the file at its path. The check runs before the work and
+ * again before the rename. REPAIR_AGAIN: the file appeared after the search for shards. */
 static int check_place(const repairing *r, const char *path) {
     struct stat status;
     const int error = path_look(path, &status);
@@ -175,7 +175,7 @@ int command_repair(int argc, char **argv) {
         code = repair(&set, &o);
         char *base = set.base;
         set.base = NULL;
-        shard_set_close(&set); /* first: it holds what killed runs left */
+        shard_set_close(&set); /* before clean_shards: the set locks temporary files */
         if (code == 0)
             clean_shards(base);
         free(base);

@@ -43,7 +43,7 @@ int check_replaceable(const char *base, const shard_header *header, bool complet
     return code;
 }
 
-/* Shards of another set that has more of them; without --force there are none. */
+/* Removes shards of the replaced set from index `count` on; without --force there are none. */
 static void remove_rest(const shard_set *there, size_t count) {
     for (size_t i = 0; i < there->source_count; i++) {
         const shard_source *s = &there->sources[i];
@@ -63,8 +63,8 @@ static bool is_known(const shard_set *there, const struct stat *status) {
     return false;
 }
 
-/* Renaming must not stop half way for a reason that can be seen before, nor replace what could not
- * be looked at. */
+/* Finds every foreseeable obstacle before the first rename. Without --force, a file that could not
+ * be read is not replaced. */
 static int check_places(const shard_writer *writer, const shard_set *there, bool force) {
     struct stat status;
     for (size_t i = 0; i < writer->count; i++) {

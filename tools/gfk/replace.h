@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* New shards in the place of what has their names. */
+/* Puts new shards in the place of existing files with the same names. */
 #ifndef GFK_TOOL_REPLACE_H
 #define GFK_TOOL_REPLACE_H
 
@@ -8,18 +8,18 @@
 #include "format.h"
 #include "shard_writer.h"
 
-/* May the shards of `base` be replaced by those of `header`, because they are of the same file in
- * the same code, as after a run that was killed? header->hash counts only if `complete`. Returns 0,
- * or TOOL_EXISTS or TOOL_IO after a message. */
+/* Checks that the existing shards of `base` have the same code, block size and file size as
+ * `header`, as after a killed run, so that new shards may replace the existing shards. The hash of
+ * the file is compared only if `complete`. Returns 0, or an exit code after a message. */
 int check_replaceable(const char *base, const shard_header *header, bool complete);
 
-/* Gives finished shards their names, unless that is to be refused; removes what is left of the set
- * that they replace, and of killed runs. Until the last byte of all of them is on the disk nothing
- * is replaced; if the process is killed after that, the shards are found under both kinds of names.
- */
+/* Renames finished shards to their final names unless a check refuses, then removes the remaining
+ * shards of the replaced set and the temporary files of killed runs. All new shards are complete
+ * on the disk before the first rename. If a kill interrupts the renames, shard_set_open finds new
+ * shards under final and under temporary names. */
 int replace_set(shard_writer *writer, const char *base, const shard_header *header, bool force);
 
-/* Removes what killed runs left of the shards of `base`. */
+/* Removes the temporary files that killed runs left for shards of `base`. */
 void clean_shards(const char *base);
 
 #endif

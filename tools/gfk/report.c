@@ -11,15 +11,15 @@
 bool report_as_json = false;
 bool report_quiet = false;
 
-/* A text that grows. Without memory it stays short: a report must not be what stops the work. */
+/* A text that grows. If memory runs out, append drops bytes: a report must not stop the work. */
 typedef struct text {
     char *bytes;
     size_t length, room;
 } text;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of the next two */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards messages and standard error */
 static text object, messages;
-static bool first_member; /* nothing stands before the next member of the innermost bracket */
+static bool first_member; /* the innermost bracket has no member yet */
 
 static void append(text *t, const char *bytes, size_t count) {
     if (t->length + count + 1 > t->room) {
@@ -39,7 +39,7 @@ static void append_text(text *t, const char *bytes) {
     append(t, bytes, strlen(bytes));
 }
 
-/* How many bytes of UTF-8 begin here: 1 to 4, or 0 where it is not UTF-8. */
+/* The length of the UTF-8 sequence at s: 1 to 4 bytes, or 0 if the bytes are not UTF-8. */
 static size_t utf8_length(const unsigned char *s) {
     static const struct {
         unsigned char mask, lead, low, high; /* low, high: bounds of the second byte */
@@ -65,7 +65,7 @@ static size_t utf8_length(const unsigned char *s) {
     return 0;
 }
 
-/* Names of files are bytes; those that are no UTF-8 become U+FFFD. */
+/* Appends a JSON string. File names are bytes; a byte that is not UTF-8 becomes U+FFFD. */
 static void append_quoted(text *t, const char *value) {
     append_text(t, "\"");
     for (const unsigned char *s = (const unsigned char *)value; *s != '\0';) {

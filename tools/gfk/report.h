@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tool says: exit codes, messages, and the JSON object of a run. */
+/* The output of the tool: exit codes, messages, and the JSON object of a run. */
 #ifndef GFK_TOOL_REPORT_H
 #define GFK_TOOL_REPORT_H
 
@@ -8,32 +8,32 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* docs/tool.md and gfk(1) list these. */
+/* docs/tool.md and gfk(1) list the exit codes. */
 enum exit_code {
     TOOL_OK = 0,
-    TOOL_DAMAGED = 1, /* verify: damaged, but everything can be repaired; unit: a test failed */
-    TOOL_USAGE = 2,   /* the command line */
-    TOOL_UNRECOVERABLE = 3, /* too little is intact */
-    TOOL_IO = 4,            /* files that cannot be read or written */
-    TOOL_EXISTS = 5,        /* would replace what is there */
-    TOOL_BACKEND = 6,       /* the backend asked for is not there */
+    TOOL_DAMAGED = 1,       /* verify: repair can mend all damage; unit: a test failed */
+    TOOL_USAGE = 2,         /* the command line is invalid */
+    TOOL_UNRECOVERABLE = 3, /* the file or a shard cannot be restored */
+    TOOL_IO = 4,            /* a file cannot be read or written */
+    TOOL_EXISTS = 5,        /* the output would replace an existing file */
+    TOOL_BACKEND = 6,       /* the requested backend is not available */
     TOOL_INTERNAL = 7       /* out of memory, or a defect */
 };
 
-/* Set once, before any thread starts. */
+/* options_parse sets the flags before any thread starts. */
 extern bool report_as_json;
 extern bool report_quiet;
 
-/* fail: an error, for a person on standard error, or for the JSON object. Returns `code`. Any
- * thread. */
+/* fail: reports an error on standard error or, with --json, in the JSON object. Returns `code`.
+ * Any thread may call fail and warn. */
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* warn: the same for what does not stop the work. */
+/* warn: reports a problem that does not stop the work, in the same places. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* say: a line of the result on standard output; nothing with --json or --quiet. */
+/* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* disarm: makes a "?" of every control character. Names of files, and those in the headers of
- * shards, may hold what a terminal takes for orders, or look like lines of the tool. */
+/* disarm: replaces every control character by "?". The names of files and the names in shard
+ * headers may hold control sequences of terminals, or imitate lines of the tool. */
 void disarm(char *line);
 
 /* ---- the JSON object, one per file; calls without --json do nothing ------------------------- */
@@ -43,14 +43,14 @@ void json_string(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_seconds(const char *key, double value);
 void json_bool(const char *key, bool value);
-/* Arrays of objects: open the array, then each object, close what was opened. */
+/* An array of objects: open the array, open and close each object, close the array. */
 void json_open_array(const char *key);
 void json_open_object(void);
 void json_close_object(void);
 void json_close_array(void);
-/* Adds messages and the exit code, and writes the object as one line. */
+/* Adds the messages and the exit code, and writes the object as one line. */
 void json_end(FILE *out, int code);
-/* Writes the object of a command that ended before it began one, if there is something to say. */
+/* Writes the object of a command that ended before json_begin, if there are messages. */
 void json_end_early(const char *command, int code);
 
 #endif

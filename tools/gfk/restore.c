@@ -18,16 +18,16 @@ typedef struct restore {
     restore_sink *sink;
     void *context;
     restore_result *result;
-    uint64_t next;         /* stripe to read */
-    uint64_t stripes;      /* that k shards reach at all; those behind are lost */
-    XXH3_state_t *hash;    /* of what has been restored so far */
-    size_t *lost, *wanted; /* lists for one call of the coder */
-    uint64_t *counts;
+    uint64_t next;         /* next stripe to read */
+    uint64_t stripes;      /* stripes that at least k shards reach; later stripes are lost */
+    XXH3_state_t *hash;    /* hash of the bytes restored so far */
+    size_t *lost, *wanted; /* lists of block indices for one call of the coder */
+    uint64_t *counts;      /* one count for each shard */
 } restore;
 
 /* ---- which shards are needed ---------------------------------------------------------------- */
 
-/* A list of shards in a text; it ends with "..." where it is too long. */
+/* A list of shard indices as text; "..." ends a list that is too long. */
 typedef struct shard_list {
     char text[512];
     size_t length, count;
@@ -74,7 +74,8 @@ static int fail_for_stripe(const restore *r, const batch *b, size_t stripe) {
 
 /* ---- one stripe ----------------------------------------------------------------------------- */
 
-/* Rebuilds from blocks whose state is `least` or better, in `count` stripes that have the same. */
+/* Rebuilds `count` stripes from the blocks whose state is `least` or better. The stripes have such
+ * blocks in the same shards. */
 static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_state least,
                    bool parity_too) {
     size_t lost = 0, wanted = 0;
@@ -88,13 +89,13 @@ static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_stat
     return coder_decode(r->coder, b->stripes + stripe, count, r->lost, lost, r->wanted, wanted);
 }
 
-/* The blocks as the shards have them: an attempt to bring back a stripe has changed some. */
+/* Reads the blocks of a stripe again, because an attempt to restore the stripe changed blocks. */
 static void read_again(restore *r, batch *b, size_t stripe) {
     for (size_t i = 0; i < b->n; i++)
         read_blocks(r->set, b, i, stripe, 1);
 }
 
-/* Lets the code find what is wrong. */
+/* Locates and corrects wrong symbols by the code. */
 static int correct(restore *r, batch *b, size_t stripe, bool *done) {
     read_again(r, b, stripe);
     const int code = coder_correct(r->coder, b->stripes + stripe, done, r->counts);
@@ -102,19 +103,19 @@ static int correct(restore *r, batch *b, size_t stripe, bool *done) {
         block_state *state = &batch_states(b, stripe)[i];
         if (r->counts[i] == 0 || *state < BLOCK_ELSEWHERE)
             continue;
-        *state = BLOCK_DAMAGED; /* its checksum is as wrong as itself */
+        *state = BLOCK_DAMAGED; /* the checksum matched wrong content */
         r->result->corrected[i]++;
     }
     return code;
 }
 
-/* A stripe with fewer than k intact blocks. Blocks that only lost their headers may be right, and
- * the code can name wrong symbols; the hash of the file will tell. */
+/* Restores a stripe with fewer than k intact blocks. A block with a damaged header may be correct,
+ * and the code can locate wrong symbols; the hash of the file checks the result. */
 static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     const size_t usable = count_states(b, stripe, BLOCK_UNKNOWN);
     int code = 0;
     *done = false;
-    if (usable > b->k) { /* one to spare: they vouch for each other */
+    if (usable > b->k) { /* the code can check the result against the extra block */
         code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
         if (code == 0)
             code = coder_verify(r->coder, b->stripes + stripe, done);
@@ -129,7 +130,7 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     return code;
 }
 
-/* A stripe that the checksums are content with: does the code agree? */
+/* Checks by the code a stripe that has k or more blocks with correct checksums. */
 static int check(restore *r, batch *b, size_t stripe, bool *done) {
     int code = coder_verify(r->coder, b->stripes + stripe, done);
     if (code == 0 && !*done)
@@ -154,7 +155,7 @@ static int read_step(void *pointer, void *context) {
     return 0;
 }
 
-/* Stripes from `stripe` on whose blocks are intact in the same shards. */
+/* The number of stripes, from `stripe` on, whose intact blocks are in the same shards. */
 static size_t alike(const batch *b, size_t stripe, size_t stripes) {
     size_t count = 1;
     for (; stripe + count < stripes; count++)
@@ -217,7 +218,7 @@ static int write_step(void *pointer, void *context) {
 
 /* ---- the pass ------------------------------------------------------------------------------- */
 
-/* How many stripes the longest copy of a shard reaches, the last one perhaps in part. */
+/* The number of stripes that the longest copy of a shard reaches; the last may be partial. */
 static uint64_t reach(const shard_header *header, const shard_source *source) {
     uint64_t bytes = 0;
     for (; source != NULL; source = source->next)
@@ -235,8 +236,8 @@ static int by_reach(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* A header may name any number of stripes. Those that fewer than k files reach are lost, and are
- * not looked at one by one. */
+/* Finds the end of the stripes that at least k shards reach. Later stripes are lost. A header may
+ * claim any number of stripes, so the pass does not read the lost stripes one by one. */
 static int find_end(restore *r) {
     const shard_header *header = &r->set->header;
     for (size_t i = 0; i < r->set->count; i++)
@@ -257,7 +258,7 @@ static int find_end(restore *r) {
     return r->options->keep_going ? 0 : code;
 }
 
-static int run(restore *r) {
+static int restore_stripes(restore *r) {
     const shard_header *header = &r->set->header;
     batch_set batches;
     int code = find_end(r);
@@ -298,7 +299,7 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         XXH3_128bits_reset(r.hash);
-        code = run(&r);
+        code = restore_stripes(&r);
     }
     XXH3_freeState(r.hash);
     free(r.lost);
@@ -321,5 +322,5 @@ int restore_open_coder(coder **c, const shard_set *set, const coder_options *opt
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
                     gfk_status_description(status));
     const int code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
-    return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* it is the shards that are wrong */
+    return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* the shards hold wrong values */
 }

@@ -12,7 +12,7 @@
 #include "report.h"
 #include "shard_names.h"
 
-/* ---- what is there -------------------------------------------------------------------------- */
+/* ---- the search for shards ------------------------------------------------------------------ */
 
 static bool named_like_a_shard(const char *path, size_t *base_length, uint32_t *index) {
     const char *name = path_name(path);
@@ -44,12 +44,12 @@ static int add_unreadable(shard_set *set, const char *path, int error) {
 static int add(shard_set *set, const char *path, bool temp) {
     shard_source source;
     if (!shard_source_open(&source, path)) {
-        if (source.error == EMFILE || source.error == ENFILE) /* which is not the shard's fault */
+        if (source.error == EMFILE || source.error == ENFILE) /* too many open files */
             return fail(TOOL_IO, "the limit on open files is too low for so many shards");
         return temp || source.error == 0 ? 0 : add_unreadable(set, path, source.error);
     }
     source.temp = temp;
-    /* What a live run works on is not complete, whatever it looks like. */
+    /* A temporary file without a first header, or with the lock of a live run, is incomplete. */
     if (temp && (!source.head || flock(source.fd, LOCK_SH | LOCK_NB) != 0)) {
         shard_source_close(&source);
         return 0;
@@ -64,7 +64,7 @@ static int add(shard_set *set, const char *path, bool temp) {
     return 0;
 }
 
-/* Adds the entry of a folder if it is named like a shard of the set. */
+/* Adds an entry of a folder if the entry is named like a shard of the set. */
 static int add_entry(shard_set *set, const char *folder, const char *entry) {
     uint32_t index = 0;
     const size_t temp = temp_name_length(entry);
@@ -82,7 +82,7 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* In the order of names, so that what is chosen and said does not depend on the file system. */
+/* Sorts the entries by name: choice and messages do not depend on the file system. */
 int shard_set_search(shard_set *set, const char *folder) {
     struct dirent **entries = NULL;
     const int count = scandir(folder, &entries, NULL, by_name);
@@ -102,7 +102,7 @@ static int search_for_base(shard_set *set) {
     char *folder = path_folder(set->base);
     if (folder == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
-    const int lock = folder_lock(folder, false); /* nobody is in the middle of renaming */
+    const int lock = folder_lock(folder, false); /* no other run renames files meanwhile */
     const int code = lock < 0 ? TOOL_IO : shard_set_search(set, folder);
     if (lock >= 0)
         close(lock);
@@ -119,7 +119,7 @@ static bool begins_like_a_shard(const char *argument) {
     return shard;
 }
 
-/* The base that the first argument with a shard's name has; else the argument itself. */
+/* The base of the first argument that is named like a shard; otherwise the first argument. */
 static char *base_of(char *const *arguments, size_t count) {
     for (size_t i = 0; i < count; i++) {
         size_t base_length = 0;
@@ -131,7 +131,7 @@ static char *base_of(char *const *arguments, size_t count) {
     return strdup(arguments[0]);
 }
 
-/* ---- which set ------------------------------------------------------------------------------ */
+/* ---- the choice of a set -------------------------------------------------------------------- */
 
 static bool has_geometry(const shard_source *source) {
     return source->head || source->tail;
@@ -145,10 +145,10 @@ static bool belongs(const shard_set *set, const shard_source *source) {
             memcmp(set->header.set_id, source->header.set_id, SET_ID_BYTES) == 0);
 }
 
-/* How much of a set there is. */
+/* The extent to which a set is present. */
 typedef struct strength {
-    bool enough; /* to recover the file */
-    size_t in_place, present;
+    bool enough;              /* at least k shards are present */
+    size_t in_place, present; /* shards under the expected name; shards under any name */
 } strength;
 
 static bool stronger(strength a, strength b) {
@@ -178,8 +178,8 @@ static int measure(const shard_set *set, const shard_header *header, strength *r
     return 0;
 }
 
-/* The set that is there with the most: after a run that was killed while it replaced a set, the one
- * from which the file can be recovered. */
+/* Chooses the strongest set. After a kill during the replacement of a set, the strongest set is
+ * one from which the file can be recovered. */
 static int choose(shard_set *set) {
     strength best = {0};
     const shard_source *chosen = NULL;
@@ -208,7 +208,8 @@ static int choose(shard_set *set) {
     return 0;
 }
 
-/* A better source comes first: whole, then with its name, then identified at all. */
+/* Ranks a source: a whole file first, then an intact header, then the expected name, then any
+ * identification. */
 static int rank(const shard_set *set, const shard_source *s) {
     return 8 * shard_source_is_whole(set, s) + 4 * has_geometry(s) + 2 * (s->in_place && !s->temp) +
            s->identified;
@@ -238,15 +239,15 @@ static int assign(shard_set *set) {
 static int add_arguments(shard_set *set, char *const *arguments, size_t count) {
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++) {
-        if (access(arguments[i], F_OK) != 0 && errno == ENOENT) /* others are said below */
+        if (access(arguments[i], F_OK) != 0 && errno == ENOENT) /* add warns of other errors */
             warn("cannot open %s: %s", arguments[i], strerror(errno));
         code = add(set, arguments[i], false);
     }
     return code;
 }
 
-/* One argument that is no shard is a base. A name like a shard's may be that of a file, too: its
- * shards are looked for first. */
+/* A single argument that is not a shard is a base. A base, too, may be named like a shard; the
+ * search for the shards of such a base comes first. */
 static int find(shard_set *set, char *const *arguments, size_t count) {
     size_t base_length = 0;
     uint32_t index = 0;
@@ -270,7 +271,7 @@ static int find(shard_set *set, char *const *arguments, size_t count) {
     return code == 0 ? assign(set) : code;
 }
 
-/* ---- for others ----------------------------------------------------------------------------- */
+/* ---- public functions ----------------------------------------------------------------------- */
 
 int shard_set_open(shard_set *set, char *const *arguments, size_t count) {
     *set = (shard_set){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shards of a file, as they are found: under their names, under others, twice, damaged, among
- * those of another file, or in the hands of a run that was killed. */
+/* The shards of a file as found: under expected or other names, in several copies, damaged, beside
+ * the shards of another file, or left behind by a killed run. */
 #ifndef GFK_TOOL_SHARD_SET_H
 #define GFK_TOOL_SHARD_SET_H
 
@@ -13,20 +13,20 @@
 
 #include "format.h"
 
-/* A file that holds a shard, or once did. */
+/* A file that holds a shard, or the remainder of a shard. */
 typedef struct shard_source {
     int fd;
     char *path;
     dev_t device;
     ino_t inode;
-    uint64_t bytes;
-    bool head, tail;           /* these headers are intact */
-    bool identified;           /* by a header; else by its name alone */
-    bool in_place;             /* its name is what its index asks for */
-    bool temp;                 /* a killed run did not get to give it its name */
-    bool other;                /* of another set, or of none */
-    atomic_int error;          /* what the system said when a read failed; 0: none has */
-    shard_header header;       /* if head or tail; else set_id and index only, if identified */
+    uint64_t bytes;      /* bytes of the file */
+    bool head, tail;     /* the first header is intact; the second header is intact */
+    bool identified;     /* a header identifies the shard; otherwise only the name does */
+    bool in_place;       /* the name of the file matches the index */
+    bool temp;           /* a temporary file that a killed run left */
+    bool other;          /* the file belongs to another set or to none */
+    atomic_int error;    /* error of a failed open or read; 0: none */
+    shard_header header; /* complete if head or tail; otherwise only set_id and index, if known */
     struct shard_source *next; /* another source of the same shard */
 } shard_source;
 
@@ -34,45 +34,46 @@ typedef struct shard_source {
 typedef struct unreadable_shard {
     char *path;
     uint32_t index;
-    int error;    /* shard_error_text says it */
-    dev_t device; /* both 0: not known */
+    int error;    /* error for shard_error_text */
+    dev_t device; /* device and inode are 0 if unknown */
     ino_t inode;
 } unreadable_shard;
 
 typedef struct shard_set {
-    shard_header header;   /* of the set; index is 0 */
+    shard_header header;   /* header of the set; index is 0 */
     char *base;            /* the shards' path without .gfk.000 */
     size_t count;          /* k + m */
-    shard_source **shards; /* the best source of each; NULL: missing */
-    shard_source *sources; /* everything that was found, whether it is used or not */
+    shard_source **shards; /* best source of each shard; NULL: missing */
+    shard_source *sources; /* all sources found, used or not */
     size_t source_count;
-    unreadable_shard *unreadable; /* what could not become a source */
+    unreadable_shard *unreadable; /* files with a shard's name that cannot be opened */
     size_t unreadable_count;
-    bool searched; /* these are all that the folder has */
+    bool searched; /* the folder was searched: sources and unreadable are complete */
 } shard_set;
 
-/* Finds the shards that the arguments name: one base, whose folder is searched, or shards, which
- * are then all that is looked at. Returns 0, or an exit code after a message. */
+/* Finds the shards that the arguments name: either one base, whose folder is searched, or shards,
+ * and then no other file is read. Returns 0, or an exit code after a message. */
 int shard_set_open(shard_set *set, char *const *arguments, size_t count);
 void shard_set_close(shard_set *set);
-/* Only adds what is in the folder under the names of set->base's shards to the sources. The caller
- * holds the folder's lock. */
+/* Adds the files of the folder that are named like shards of set->base to the sources, and does
+ * nothing else. The caller holds the folder's lock if renames must not interfere. */
 int shard_set_search(shard_set *set, const char *folder);
 
-/* Where shard `index` belongs; the caller's to free; NULL: no memory. */
+/* The path for shard `index`, which the caller frees; NULL if out of memory. */
 char *shard_set_path(const shard_set *set, size_t index);
 
-/* Are both headers intact, and the file as long as they say? */
+/* True if both headers are intact and the file has the length that the headers give. */
 bool shard_source_is_whole(const shard_set *set, const shard_source *source);
 
-size_t shard_set_present(const shard_set *set); /* shards that have a source */
+size_t shard_set_present(const shard_set *set); /* number of shards with a source */
 
-/* What is in the place of a shard without a source, or what this file is; NULL: not known. */
+/* The unreadable file of a shard without a source, or the unreadable file that `status` describes;
+ * NULL if there is none. */
 const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index);
 const unreadable_shard *shard_set_unreadable_file(const shard_set *set, const struct stat *status);
 
-/* Opens a file as a source: what it is by itself. False: it cannot be read, after a warning if it
- * is there; source->error is then the reason, or 0 where no file is there. */
+/* Opens a file as a source and identifies the shard. False if the file cannot be opened:
+ * source->error is then the reason, after a warning, or 0 if the file does not exist. */
 bool shard_source_open(shard_source *source, const char *path);
 void shard_source_close(shard_source *source);
 const char *shard_error_text(int error);

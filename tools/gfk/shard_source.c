@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one file is by itself. */
+/* Opens one file as a shard and identifies the shard. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool read_header(shard_source *source, uint64_t offset, shard_header *hea
            shard_header_read(header, bytes) == FORMAT_OK;
 }
 
-/* With both headers gone, the first block's header still says whose it is. */
+/* If both shard headers are damaged, the first block's header still gives set and index. */
 static bool read_block_identity(shard_source *source) {
     uint8_t bytes[BLOCK_HEADER_BYTES];
     block_header block;
@@ -41,7 +41,7 @@ static bool read_block_identity(shard_source *source) {
 static void identify(shard_source *source) {
     shard_header tail = {0};
     source->head = read_header(source, 0, &source->header);
-    if (source->head) /* what has been appended does not hide the second header */
+    if (source->head) /* appended bytes do not hide the second header */
         source->tail = read_header(source, shard_bytes(&source->header) - HEADER_BYTES, &tail);
     else if (source->bytes >= HEADER_BYTES)
         source->tail = read_header(source, source->bytes - HEADER_BYTES, &tail);

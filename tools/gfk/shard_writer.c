@@ -64,7 +64,7 @@ int shard_writer_finish(shard_writer *writer, const shard_header *header) {
         const int fd = writer->temps[i].fd;
         if (!write_header(fd, bytes, writer->offset) || !write_header(fd, bytes, 0))
             return failed(writer->paths[i]);
-        /* Nobody may read a shard who may not read the file. */
+        /* Users who may not read the file must not be able to read a shard. */
         const int code = temp_sync(&writer->temps[i], writer->paths[i], header->mode & 0666);
         if (code != 0)
             return code;

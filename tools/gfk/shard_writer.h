@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* New shards: written from batches under names of their own, complete on the disk before they get
- * the names that shards have. */
+/* Writes new shards from batches under temporary names. All shards are complete on the disk before
+ * a shard gets its final name. */
 #ifndef GFK_TOOL_SHARD_WRITER_H
 #define GFK_TOOL_SHARD_WRITER_H
 
@@ -9,21 +9,22 @@
 #include "format.h"
 
 typedef struct shard_writer {
-    size_t count;
-    size_t *indices;  /* of the shards to write */
-    temp_file *temps; /* one each */
-    char **paths;     /* their final paths */
-    uint64_t offset;  /* how far they are */
+    size_t count;     /* number of shards to write */
+    size_t *indices;  /* indices of the shards */
+    temp_file *temps; /* temporary file of each shard */
+    char **paths;     /* final path of each shard */
+    uint64_t offset;  /* offset of the next block header in every shard */
 } shard_writer;
 
-/* All return 0, or an exit code after a message. */
-int shard_writer_open(shard_writer *writer, size_t count); /* room for `count` shards */
-/* Begins a shard; takes the path over, also on an error. NULL: no memory. */
+/* Functions that return int return 0, or an exit code after a message. */
+int shard_writer_open(shard_writer *writer, size_t count); /* makes room for `count` shards */
+/* Creates the temporary file of a shard. The writer owns the path, even after an error. A NULL
+ * path is reported as out of memory. */
 int shard_writer_add(shard_writer *writer, size_t index, char *path);
-/* Writes the blocks of a batch that are these shards'; they are sealed. */
+/* Writes the sealed blocks of a batch that belong to the writer's shards. */
 int shard_writer_write(shard_writer *writer, const batch *b);
-/* Writes the headers, the first one last, and brings all to the disk. */
+/* Writes the second and then the first header of each shard, and syncs the shards to the disk. */
 int shard_writer_finish(shard_writer *writer, const shard_header *header);
-void shard_writer_close(shard_writer *writer); /* removes what has no final name */
+void shard_writer_close(shard_writer *writer); /* removes files without a final name */
 
 #endif

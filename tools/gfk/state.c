@@ -59,7 +59,7 @@ static void describe(const shard_set *set, const restore_result *result, size_t 
         note(text, room, "the system said: %s", shard_error_text(s->error));
 }
 
-/* The next file with the same shard; NULL: there is none. */
+/* The next source of the same shard that is not a temporary file; NULL if there is none. */
 static const shard_source *copy_after(const shard_source *s) {
     for (s = s == NULL ? NULL : s->next; s != NULL && s->temp; s = s->next)
         continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of shards, in words: for verify, repair and info. */
+/* Describes the state of shards for verify, repair and info. */
 #ifndef GFK_TOOL_STATE_H
 #define GFK_TOOL_STATE_H
 
@@ -9,13 +9,14 @@
 #include "restore.h"
 #include "shard_set.h"
 
-/* Does a shard have to be made again? result: NULL, if no pass was made. */
+/* True if a shard must be rebuilt. `result` is NULL if there was no pass. */
 bool shard_is_bad(const shard_set *set, const restore_result *result, size_t index);
 size_t count_bad_shards(const shard_set *set, const restore_result *result);
 
-/* One line, or one JSON object, for each shard; with `all`, for intact ones too. */
+/* Reports one JSON object for each shard, or one line for each bad shard; with `all`, one line for
+ * each intact shard too. */
 void report_shards(const shard_set *set, const restore_result *result, bool all);
-/* What the set is of: code, sizes, name; for JSON only. */
+/* Reports the code, the sizes and the name of the set, in JSON only. */
 void report_set(const shard_set *set);
 
 #endif

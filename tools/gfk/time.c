@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk time: how fast a method is on one core of the CPU. gfk_bench is for more than a look. */
+/* gfk time: times a method on one CPU core. gfk_bench makes accurate measurements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct timing {
     gfk_multiplier_t multiplier;
     void *workspace;
     size_t workspace_bytes;
-    uint8_t *a, *b; /* SIZE bytes each */
+    uint8_t *a, *b; /* regions of SIZE bytes each */
     size_t bytes;
     uint64_t iterations, random;
 } timing;
@@ -53,7 +53,7 @@ static gfk_status product(const timing *t, size_t i, uint32_t *result) {
     return gfk_field_multiply(&t->method.field, element(t, t->a, i), element(t, t->b, i), result);
 }
 
-/* Zero has no inverse; one takes its place. */
+/* Replaces zero, which has no inverse, by one. */
 static uint32_t divisor(const timing *t, size_t i) {
     const uint32_t value = element(t, t->b, i);
     return value != 0 ? value : 1;
@@ -83,7 +83,7 @@ static int time_single(timing *t, const char *what, operation *run) {
     return 0;
 }
 
-/* By the constant c, or by random ones. */
+/* Multiplies a region by the constant c or, if `random`, by random constants. */
 static int time_region(timing *t, const char *what, uint32_t c, bool random) {
     for (int mode = GFK_SET; mode <= GFK_XOR; mode++) {
         char line[64];
@@ -129,7 +129,7 @@ static int run_tests(timing *t, const char *letters) {
     return code;
 }
 
-static int run(timing *t, const char *letters) {
+static int time_method(timing *t, const char *letters) {
     gfk_multiplier_info info;
     int code = method_create(&t->method, &t->multiplier);
     if (code != 0)
@@ -176,5 +176,5 @@ int command_time(int argc, char **argv) {
     if (!parse_number(o.arguments[4], 1, UINT32_MAX, &t.iterations))
         return fail(TOOL_USAGE, "%s is not a number of iterations", o.arguments[4]);
     t.bytes = (size_t)bytes;
-    return run(&t, letters);
+    return time_method(&t, letters);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk unit: is a method right? Checked against multiplication one bit at a time. */
+/* gfk unit: tests a method against bitwise multiplication. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static int multiply(const unit *u, uint32_t c, const void *src, void *dst, size_
                                         : fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
 }
 
-/* Products by the method; quotients of them, which must be what they were made of. */
+/* Compares products of the method with products of the field, and checks that a product divided by
+ * one factor is the other factor. */
 static int test_single(unit *u) {
     enum { PAIRS = 4096 };
     const gfk_field *field = &u->method.field;
@@ -108,7 +109,7 @@ static int test_regions(unit *u) {
     return code;
 }
 
-static int run(unit *u, const char *letters) {
+static int test_method(unit *u, const char *letters) {
     gfk_multiplier_info info;
     const bool all = strchr(letters, 'A') != NULL, verbose = strchr(letters, 'V') != NULL;
     int code = method_create(&u->method, &u->multiplier);
@@ -151,5 +152,5 @@ int command_unit(int argc, char **argv) {
     if (!method_parse_seed(o.arguments[2], &u.random))
         return fail(TOOL_USAGE, "%s is not a seed", o.arguments[2]);
     code = method_parse(&u.method, o.arguments[0], o.arguments + 3, o.count - 3);
-    return code == 0 ? run(&u, letters) : code;
+    return code == 0 ? test_method(&u, letters) : code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk verify: are the shards intact, and can the file be brought back? */
+/* gfk verify: checks whether the shards are intact and whether the file can be restored. */
 #include <string.h>
 
 #include "commands.h"
