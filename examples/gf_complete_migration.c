@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of GF-Complete's users, on this library: a field made from a method string on the
- * command line, single products and quotients, a region multiply, a region multiply-add. Beside
- * each step stands the call that it replaces; docs/migrating-from-gf-complete.md has them all. */
+/* A GF-Complete program migrated to this library: a multiplier for the method string of the command
+ * line, single products and quotients, a region multiply-add. A comment at each step names the
+ * replaced call; docs/migrating-from-gf-complete.md lists all calls. */
 #include <gfk/gfk.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     /* create_gf_from_argv(&gf, 16, argc, argv, 1) */
     check(gfk_field_init(&field, 16, 0));
     check(gfk_multiplier_desc_parse(&desc, method));
-    desc.implementation = GFK_IMPLEMENTATION_HOST; /* or NAIVE or OPT, with the GPU's memory */
+    desc.implementation = GFK_IMPLEMENTATION_HOST; /* or NAIVE or OPT, for GPU memory */
     check(gfk_multiplier_create(&multiplier, &field, &desc));
     check(gfk_multiplier_get_info(multiplier, &info));
     printf("\"%s\" is %s\n", method, info.kernel->id);
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     check(gfk_field_inverse(&field, 0x1234, &inverse));
     printf("1234 * abcd = %04x, and back: %04x; 1 / 1234 = %04x\n", product, quotient, inverse);
 
-    /* a region; any alignment will do */
+    /* a region; any alignment is allowed */
     uint16_t src[SYMBOLS], dst[SYMBOLS];
     for (int i = 0; i < SYMBOLS; i++) {
         src[i] = (uint16_t)(i * 40503);
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
     }
 
     /* gf.multiply_region.w32(&gf, src, dst, c, sizeof src, 1): the last argument is "add" */
-    void *workspace = malloc(info.workspace_bytes + 1); /* GF-Complete kept it inside gf_t */
+    void *workspace = malloc(info.workspace_bytes + 1); /* inside gf_t in GF-Complete */
     if (workspace == NULL)
         return 1;
     check(gfk_region_multiply(multiplier, 0x1234, src, dst, sizeof src, GFK_XOR, workspace,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the GPU examples share: they stop at the first error, and skip where there is no GPU. */
+/* Functions of all GPU examples. The examples stop at the first error and skip without a GPU. */
 #ifndef GPU_H
 #define GPU_H
 
@@ -22,7 +22,7 @@ static inline void check_cuda(cudaError_t error) {
     }
 }
 
-/* A multiplier of the fastest row of this width on the current GPU. */
+/* A multiplier with the fastest kernel of this width on the current GPU. */
 static inline gfk_multiplier_t gpu_multiplier(unsigned w) {
     gfk_field field;
     gfk_multiplier_t multiplier;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region multiply in the GPU's memory, on a stream of the caller's: upload, multiply, download,
- * one wait at the end. */
+/* A region multiply in GPU memory, on a stream of the caller: upload, multiply, download, and one
+ * wait at the end. */
 #include "gpu.h"
 
 enum { SYMBOLS = 1 << 20 };
@@ -40,7 +40,7 @@ int main(void) {
     }
     printf("%d symbols, %d wrong\n", SYMBOLS, wrong);
 
-    gfk_multiplier_destroy(multiplier); /* nothing that uses it is pending any more */
+    gfk_multiplier_destroy(multiplier); /* no pending work uses the multiplier */
     check_cuda(cudaFree(workspace));
     check_cuda(cudaFree(device));
     check_cuda(cudaStreamDestroy(stream));

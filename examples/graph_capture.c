@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Region calls in a CUDA graph: recorded once, replayed many times at the cost of one launch. Here
- * the parity 2 * a + 3 * b of two regions whose contents change between replays. */
+/* Region calls in a CUDA graph: captured once, replayed many times at the cost of one launch. The
+ * graph computes the parity 2 * a + 3 * b of two regions whose contents change between replays. */
 #include "gpu.h"
 
 enum { BYTES = 1 << 16, REPLAYS = 10 };
@@ -11,7 +11,7 @@ int main(void) {
     check(gfk_multiplier_get_info(multiplier, &info));
 
     unsigned char *a, *b, *parity, *host = malloc(BYTES);
-    void *workspace[2] = {NULL, NULL}; /* one for each constant: both calls are in one graph */
+    void *workspace[2] = {NULL, NULL}; /* one for each constant of the graph */
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t replay;
@@ -47,7 +47,7 @@ int main(void) {
     }
     printf("%d replays of %s, %d wrong bytes\n", REPLAYS, info.kernel->id, wrong);
 
-    check_cuda(cudaGraphExecDestroy(replay)); /* before the multiplier that it uses */
+    check_cuda(cudaGraphExecDestroy(replay)); /* before the multiplier that the graph uses */
     check_cuda(cudaGraphDestroy(graph));
     gfk_multiplier_destroy(multiplier);
     for (int i = 0; i < 2; i++)

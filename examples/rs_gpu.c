@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The second program in README.md. Exits with 77 where there is no GPU. */
+/* The second program in README.md. Exits with 77 if there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <gfk/gfk.h>
 #include <stdio.h>
