@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "src/kernels/product/bmma"
 PROCESSORS = 132  # of an H200
 TOLERANCE = 1.02
+REFUSES = {"xor": "SETS", "set": "READS"}  # the label of kernels that do not take a mode
 
 
 def lines(name, macro):
@@ -29,7 +30,7 @@ def within(n, least, most):
 def chosen(kernels, choices, engine, inputs, outputs, length, mode):
     for e, kernel, i0, i1, o0, o1, least, below in choices:
         name = f"{e}/{kernel}"
-        if e != engine or (mode == "xor" and kernels[name] == "SETS"):
+        if e != engine or kernels[name] == REFUSES[mode]:
             continue
         long_enough = length >= int(least) * PROCESSORS
         if within(inputs, i0, i1) and within(outputs, o0, o1) and long_enough:
