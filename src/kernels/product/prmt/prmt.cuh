@@ -104,12 +104,22 @@ struct JobOf : Extent {
     }
 };
 
+/* Does a kernel set its outputs, read them as well (to add to them, or to compare), or do what the
+ * job says? One kernel for both has the registers of both, which a few shapes pay for. */
+enum class Mode { either, sets, reads };
+
+template <class K>
+__device__ inline bool reads_outputs(const typename K::Job &job) {
+    return K::mode == Mode::either ? job.reads_outputs != 0 : K::mode == Mode::reads;
+}
+
 /* MinInputs to MaxInputs inputs, all loaded before the first is used. Words: of a region, that a
  * thread takes; two instead of four make more threads of a short region. Blocks: resident on a
  * multiprocessor, at least. Long regions: as many as the registers allow that hold all inputs.
  * Short ones: so few that each thread has the registers to start all its loads together. */
-template <int MinInputs, int MaxInputs, int Outputs, int Words, int Blocks>
+template <int MinInputs, int MaxInputs, int Outputs, int Words, int Blocks, Mode M = Mode::either>
 struct Unrolled {
+    static constexpr Mode mode = M;
     static constexpr int min_inputs = MinInputs, max_inputs = MaxInputs, outputs = Outputs;
     static constexpr int words = Words, blocks = Blocks, threads = 128;
     static constexpr int block_vectors = threads * Words / 4;
@@ -131,7 +141,7 @@ __global__ __launch_bounds__(K::threads,
     if (thread >= parts * job.count)
         return;
     const uint32_t part = parts * (uint32_t)job.first + thread;
-    if (job.reads_outputs)
+    if (reads_outputs<K>(job))
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
             job.epilogue.prefetch(((Part *)job.out[j])[part].bytes);
@@ -153,15 +163,16 @@ __global__ __launch_bounds__(K::threads,
                                               job.epilogue,
                                               (uint64_t)part * sizeof(Part) - job.phase);
     };
-    if (job.reads_outputs)
+    if (reads_outputs<K>(job))
         store(std::true_type{});
     else
         store(std::false_type{});
 }
 
 /* Any number of inputs, one after the other. Vectors: of a region, that a thread takes. */
-template <int Outputs, int Vectors, int Blocks, bool Aligned>
+template <int Outputs, int Vectors, int Blocks, bool Aligned, Mode M = Mode::either>
 struct Looped {
+    static constexpr Mode mode = M;
     static constexpr int min_inputs = 1, max_inputs = most_coefficients / Outputs;
     static constexpr int outputs = Outputs, vectors = Vectors, blocks = Blocks, threads = 128;
     static constexpr int block_vectors = threads * Vectors;
@@ -186,7 +197,7 @@ __global__ __launch_bounds__(K::threads,
         const uint64_t vector = first + v * K::threads;
         at[v] = 16 * (job.first + (vector < job.count ? vector : job.count - 1));
     }
-    if (job.reads_outputs)
+    if (reads_outputs<K>(job))
 #pragma unroll
         for (int j = 0; j < K::outputs; j++)
 #pragma unroll
@@ -212,7 +223,7 @@ __global__ __launch_bounds__(K::threads,
                     put<K::aligned, decltype(reads)::value>(job.out[j] + at[v], sums[v][j],
                                                             job.epilogue, at[v] - job.phase);
     };
-    if (job.reads_outputs)
+    if (reads_outputs<K>(job))
         store(std::true_type{});
     else
         store(std::false_type{});

@@ -46,6 +46,8 @@ constexpr Kernel row() {
     static_assert(K::min_inputs == MinInputs && K::max_inputs == MaxInputs, "");
     static_assert(K::outputs == Outputs && K::outputs <= panel_outputs, "");
     static_assert(K::aligned == ((Labels & GFK_ENGINE_KERNEL_ALIGNED) != 0), "");
+    static_assert((K::mode == Mode::sets) == ((Labels & GFK_ENGINE_KERNEL_SETS) != 0), "");
+    static_assert((K::mode == Mode::reads) == ((Labels & GFK_ENGINE_KERNEL_READS) != 0), "");
     return {start<K>, K::most_vectors};
 }
 
@@ -63,41 +65,52 @@ struct Plan {
     const Kernel *unaligned;
 };
 
+constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED, is_short = GFK_ENGINE_KERNEL_SHORT;
+
+/* The label of the kernels that a call cannot take. */
+unsigned excluded_by(bool reads) {
+    return reads ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS;
+}
+
 /* The first row of the list with these labels that takes the shape and regions of such a length;
  * NULL if there is none. */
-const Kernel *find(const gfk_product_info &info, size_t outputs, unsigned labels,
+const Kernel *find(const gfk_product_info &info, size_t outputs, bool reads, unsigned labels,
                    uint64_t vectors) {
     size_t count;
     const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].labels == labels && kernels[i].most_vectors >= vectors &&
+        if ((rows[i].labels & (aligned | is_short)) == labels &&
+            !(rows[i].labels & excluded_by(reads)) && kernels[i].most_vectors >= vectors &&
             gfk_engine_kernel_takes(&rows[i], info.cols, outputs))
             return &kernels[i];
     return NULL;
 }
 
-Plan plan_of(gfk_product_t p, size_t outputs) {
-    constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED;
+Plan plan_of(gfk_product_t p, size_t outputs, bool reads) {
     if (p->named != NULL) {
+        if (p->named->labels & excluded_by(reads))
+            return {};
         size_t count;
         const Kernel *named = kernels + (p->named - gfk_engine_kernels(p->info.engine, &count));
         return {named, named, named->most_vectors == UINT64_MAX ? named : NULL,
                 p->named->labels & aligned ? NULL : named};
     }
     Plan plan;
-    plan.of_long = find(p->info, outputs, aligned, 0);
-    plan.of_short = find(p->info, outputs, aligned | GFK_ENGINE_KERNEL_SHORT, 0);
+    plan.of_long = find(p->info, outputs, reads, aligned, 0);
+    plan.of_short = find(p->info, outputs, reads, aligned | is_short, 0);
     if (plan.of_short == NULL)
         plan.of_short = plan.of_long;
-    plan.of_any_length = find(p->info, outputs, aligned, UINT64_MAX);
-    plan.unaligned = find(p->info, outputs, 0, UINT64_MAX);
+    plan.of_any_length = find(p->info, outputs, reads, aligned, UINT64_MAX);
+    plan.unaligned = find(p->info, outputs, reads, 0, UINT64_MAX);
     return plan;
 }
 
 /* A product's state. The tables are in the order of the launches: panels, inputs, outputs. */
 struct State {
     uint64_t short_vectors; /* regions of fewer vectors are short */
-    Plan full, last;        /* of panels of four outputs, and of the last one */
+    struct {
+        Plan full, last; /* of panels of four outputs, and of the last one */
+    } plans[2];          /* for calls that set outputs, and for those that read them */
     Tables tables[1];       /* as many as there are coefficients */
 };
 
@@ -117,11 +130,12 @@ Tables tables_of(uint32_t c, uint64_t polynomial) {
 }
 
 /* NULL: none. */
-const Kernel *choose(const State &state, const gfk::Vectors &c, size_t outputs) {
-    const Plan &plan = outputs == panel_outputs ? state.full : state.last;
+const Kernel *choose(const State &state, const gfk::Vectors &c, size_t outputs, bool reads) {
+    const auto &plans = state.plans[reads];
+    const Plan &plan = outputs == panel_outputs ? plans.full : plans.last;
     if (!c.aligned)
         return plan.unaligned;
-    if (c.count > plan.of_long->most_vectors)
+    if (plan.of_long == NULL || c.count > plan.of_long->most_vectors)
         return plan.of_any_length;
     return c.count < state.short_vectors ? plan.of_short : plan.of_long;
 }
@@ -138,7 +152,7 @@ extern "C" gfk_status gfk_prmt_w8_accepts(gfk_product_info *info, const char **r
         return GFK_STATUS_NOT_SUPPORTED;
     }
     if (info->kernel == NULL) {
-        const Kernel *kernel = find(*info, outputs_from(0, *info), GFK_ENGINE_KERNEL_ALIGNED, 0);
+        const Kernel *kernel = find(*info, outputs_from(0, *info), false, aligned, 0);
         size_t count;
         info->kernel = gfk_engine_kernels(info->engine, &count) + (kernel - kernels);
     }
@@ -153,8 +167,9 @@ extern "C" gfk_status gfk_prmt_w8_create(gfk_product_t p, const gfk_product_desc
     p->state = state;
     /* More inputs keep memory as busy with fewer threads. */
     state->short_vectors = (info.cols <= 4 ? 512 : 256) * (uint64_t)p->processors;
-    state->full = plan_of(p, panel_outputs);
-    state->last = plan_of(p, (info.rows - 1) % panel_outputs + 1);
+    for (bool reads : {false, true})
+        state->plans[reads] = {plan_of(p, panel_outputs, reads),
+                               plan_of(p, (info.rows - 1) % panel_outputs + 1, reads)};
     Tables *t = state->tables;
     for (size_t first = 0; first < info.rows; first += panel_outputs)
         for (size_t i = 0; i < info.cols; i++)
@@ -171,9 +186,10 @@ extern "C" gfk_status gfk_prmt_w8_run(const gfk_product_call *call) {
     const gfk_product_info &info = call->product->info;
     const State &state = *(const State *)call->product->state;
     const gfk::Vectors c = gfk::vectors_of(call);
+    const bool reads = gfk::reads_outputs(call);
     for (size_t first = 0; first < info.rows; first += panel_outputs) {
         const Panel panel = {first, outputs_from(first, info), state.tables + first * info.cols};
-        const Kernel *kernel = choose(state, c, panel.outputs);
+        const Kernel *kernel = choose(state, c, panel.outputs, reads);
         const gfk_status status =
             kernel != NULL ? kernel->start(call, c, panel) : GFK_STATUS_NOT_SUPPORTED;
         if (status != GFK_STATUS_SUCCESS)
