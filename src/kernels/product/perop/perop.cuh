@@ -8,7 +8,7 @@
 
 #include "host/base/poly.h"
 #include "host/device/device.h"
-#include "unit.cuh"
+#include "vector_of.cuh"
 
 namespace gfk {
 
@@ -71,8 +71,8 @@ constexpr size_t PEROP_STRIDED = (size_t)1 << 20;
  * by input, and for each input output by output. */
 template <class Op, int POINTERS>
 struct PeropParams {
-    Vectors cells;
-    uint64_t units, tiles;
+    Vectors vectors;
+    uint64_t count, tiles;                /* vectors of Op::bytes; what a block takes of them */
     const uint32_t *field, *coefficients; /* of the launch's first panel */
     unsigned rows, cols;                  /* of this launch */
     size_t first_col, all_cols;
@@ -89,19 +89,19 @@ __device__ inline void copy_words(uint32_t *to, const uint32_t *from, unsigned w
 }
 
 /* Adds the products of inputs first to end - 1; the next input travels while one is multiplied. */
-template <class Op, class U, class P>
+template <class Op, class V, class P>
 __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coefficients,
-                                  unsigned outputs, unsigned first, unsigned end, uint64_t unit,
+                                  unsigned outputs, unsigned first, unsigned end, uint64_t vector,
                                   uint32_t (&sum)[PEROP_OUTPUTS][Op::sums]) {
     uint32_t next[Op::n];
-    U::load(p.regions.in(first), p.cells, unit, next);
+    V::load(p.regions.in(first), p.vectors, vector, next);
     for (unsigned i = first; i < end; i++) {
         uint32_t x[Op::n];
 #pragma unroll
         for (int n = 0; n < Op::n; n++)
             x[n] = next[n];
         if (i + 1 < end)
-            U::load(p.regions.in(i + 1), p.cells, unit, next);
+            V::load(p.regions.in(i + 1), p.vectors, vector, next);
         op.add(coefficients, outputs, x, sum);
         coefficients += outputs * Op::words;
     }
@@ -112,7 +112,7 @@ __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coef
 template <class Op, bool Aligned, int POINTERS>
 __global__ void __launch_bounds__(PEROP_THREADS)
     perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
-    using U = Unit<Op::bytes, Aligned>;
+    using V = VectorOf<Op::bytes, Aligned>;
     extern __shared__ uint4 perop_shared[];
     uint32_t *const shared = (uint32_t *)perop_shared;
     const unsigned panel = blockIdx.x % p.panels, panel_blocks = gridDim.x / p.panels;
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(PEROP_THREADS)
     const Op op(p.op, Op::field_staged ? shared : p.field);
     bool filled = false;
     for (uint64_t tile = blockIdx.x / p.panels; tile < p.tiles; tile += panel_blocks) {
-        const uint64_t unit = tile * PEROP_THREADS + threadIdx.x;
-        const bool mine = unit < p.units;
+        const uint64_t vector = tile * PEROP_THREADS + threadIdx.x;
+        const bool mine = vector < p.count;
         uint32_t sum[PEROP_OUTPUTS][Op::sums] = {};
         for (unsigned first = 0; first < p.cols; first += p.pass_inputs) {
             const unsigned end = min(first + p.pass_inputs, p.cols);
@@ -142,14 +142,15 @@ __global__ void __launch_bounds__(PEROP_THREADS)
                 c = staged;
             }
             if (mine)
-                add_inputs<Op, U>(p, op, c, outputs, first, end, unit, sum);
+                add_inputs<Op, V>(p, op, c, outputs, first, end, vector, sum);
         }
 #pragma unroll
         for (unsigned j = 0; j < PEROP_OUTPUTS; j++) {
             if (mine && j < outputs) {
                 uint32_t y[Op::n];
                 op.result(sum[j], y);
-                U::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.cells, unit, p.epilogue, y);
+                V::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.vectors, vector, p.epilogue,
+                         y);
             }
         }
     }
@@ -253,14 +254,14 @@ struct Submatrix {
 };
 
 template <class Op, bool Aligned, int POINTERS>
-gfk_status launch_kernel(const gfk_product_call *call, const Vectors &cells,
+gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
                          const Submatrix &part) {
     const gfk_product_t product = call->product;
     const uint32_t *tables = (const uint32_t *)product->tables;
     PeropParams<Op, POINTERS> p;
-    p.cells = cells;
-    p.units = Unit<Op::bytes, Aligned>::count(cells);
-    p.tiles = (p.units + PEROP_THREADS - 1) / PEROP_THREADS;
+    p.vectors = vectors;
+    p.count = VectorOf<Op::bytes, Aligned>::count(vectors);
+    p.tiles = (p.count + PEROP_THREADS - 1) / PEROP_THREADS;
     p.field = tables;
     p.coefficients = tables + Op::field_words + Op::words * part.row * product->info.cols;
     p.rows = (unsigned)part.rows;
@@ -298,16 +299,16 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &cells,
 }
 
 template <class Op>
-gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Vectors &cells,
+gfk_status launch_row(unsigned kernel, const gfk_product_call *call, const Vectors &vectors,
                       const Submatrix &part) {
     const bool many = kernel & PEROP_IS_MANY;
     if constexpr (Op::bytes == 16) {
         if (!(kernel & PEROP_IS_UNALIGNED))
-            return many ? launch_kernel<Op, true, PEROP_MANY>(call, cells, part)
-                        : launch_kernel<Op, true, PEROP_FEW>(call, cells, part);
+            return many ? launch_kernel<Op, true, PEROP_MANY>(call, vectors, part)
+                        : launch_kernel<Op, true, PEROP_FEW>(call, vectors, part);
     }
-    return many ? launch_kernel<Op, false, PEROP_MANY>(call, cells, part)
-                : launch_kernel<Op, false, PEROP_FEW>(call, cells, part);
+    return many ? launch_kernel<Op, false, PEROP_MANY>(call, vectors, part)
+                : launch_kernel<Op, false, PEROP_FEW>(call, vectors, part);
 }
 
 /* The smallest kernel that takes the part, or the named one if it takes the part too. */
@@ -333,7 +334,7 @@ gfk_status perop_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     if (info->engine->tile_bytes != PEROP_THREADS * Op::bytes || info->engine->w != Op::w)
         return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
-    const Vectors cells = vectors_of(call);
+    const Vectors vectors = vectors_of(call);
     const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
     const size_t most_cols = call->in->pointers ? PEROP_POINTERS : PEROP_STRIDED;
     if (call->mismatch_map && info->cols > most_cols)
@@ -344,9 +345,10 @@ gfk_status perop_run(const gfk_product_call *call) {
                 row, info->rows - row < most_rows ? info->rows - row : most_rows, col,
                 info->cols - col < most_cols ? info->cols - col : most_cols};
             unsigned kernel;
-            gfk_status status = choose_kernel(call, cells.aligned || Op::bytes < 16, part, &kernel);
+            gfk_status status =
+                choose_kernel(call, vectors.aligned || Op::bytes < 16, part, &kernel);
             if (status == GFK_STATUS_SUCCESS)
-                status = launch_row<Op>(kernel, call, cells, part);
+                status = launch_row<Op>(kernel, call, vectors, part);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         }
