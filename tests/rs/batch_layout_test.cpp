@@ -23,7 +23,7 @@ struct Batch {
     gfk_field field;
     size_t k;
     Bytes memory, expected;
-    std::vector<gfk_batch_pattern> patterns;
+    std::vector<gfk_rs_rebuild> patterns;
     std::vector<std::vector<size_t>> indices; // of no interest to the image
     std::vector<std::vector<uint32_t>> matrices;
     std::vector<gfk_batch_stripe> stripes;
@@ -81,7 +81,7 @@ Batch make_batch(unsigned w, const Choice &c, Random &random) {
     }
     b.expected = b.memory;
     for (const gfk_batch_stripe &stripe : b.stripes) {
-        const gfk_batch_pattern &pattern = b.patterns[stripe.pattern];
+        const gfk_rs_rebuild &pattern = b.patterns[stripe.pattern];
         for (size_t j = 0; j < pattern.rows; j++)
             for (size_t n = 0; n < stripe.bytes / symbol; n++) {
                 uint32_t sum = 0;
@@ -350,7 +350,7 @@ TEST(BatchLayout, Division) {
                                      nullptr};
     uint32_t matrix[4] = {1, 2, 3, 4};
     size_t none[5] = {};
-    gfk_batch_pattern pattern = {1, none, none, matrix, 0, nullptr};
+    gfk_rs_rebuild pattern = {1, none, none, matrix, 0, nullptr};
     void *addresses[5];
     for (size_t i = 0; i < 5; i++)
         addresses[i] = reinterpret_cast<void *>((i + 1) << 40);

@@ -92,35 +92,31 @@ static gfk_status grow_buffer(gfk_device_worker *worker, gfk_buffer *buffer, siz
     if (buffer->bytes >= bytes)
         return GFK_STATUS_SUCCESS;
     free_buffer(worker, buffer);
-    const gfk_status status = buffer == &worker->pinned ? gfk_pinned_alloc(&memory, bytes)
-                                                        : gfk_device_alloc(&memory, bytes);
-    if (status == GFK_STATUS_SUCCESS)
-        *buffer = (gfk_buffer){memory, bytes};
-    return status;
+    RETURN_IF_ERROR(buffer == &worker->pinned ? gfk_pinned_alloc(&memory, bytes)
+                                              : gfk_device_alloc(&memory, bytes));
+    *buffer = (gfk_buffer){memory, bytes};
+    return GFK_STATUS_SUCCESS;
 }
 
 static gfk_status prepare(device_run *r) {
     gfk_device_worker *worker = r->worker;
     const chunking *c = &r->chunks;
-    gfk_status status = gfk_cached_product_on(r->job->cached, worker, &r->product);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(gfk_cached_product_on(r->job->cached, worker, &r->product));
     if (!plan_chunks(&r->job->pipeline->info, r->job, (size_t)r->product->info.workspace_bytes,
                      &r->chunks))
         return GFK_STATUS_OUT_OF_MEMORY;
-    status = grow_buffer(worker, &worker->memory, c->slots * c->memory);
-    if (status == GFK_STATUS_SUCCESS)
-        status = grow_buffer(worker, &worker->pinned, c->slots * c->pinned);
-    for (; status == GFK_STATUS_SUCCESS && worker->opened < c->slots;
-         worker->opened += status == GFK_STATUS_SUCCESS)
-        status = gfk_device_open(&worker->slot[worker->opened].stream,
-                                 &worker->slot[worker->opened].event);
-    for (unsigned i = 0; status == GFK_STATUS_SUCCESS && i < c->slots; i++) {
+    RETURN_IF_ERROR(grow_buffer(worker, &worker->memory, c->slots * c->memory));
+    RETURN_IF_ERROR(grow_buffer(worker, &worker->pinned, c->slots * c->pinned));
+    for (; worker->opened < c->slots; worker->opened++) {
+        gfk_slot *slot = &worker->slot[worker->opened];
+        RETURN_IF_ERROR(gfk_device_open(&slot->stream, &slot->event));
+    }
+    for (unsigned i = 0; i < c->slots; i++) {
         worker->slot[i].memory = worker->memory.data + i * c->memory;
         worker->slot[i].pinned = worker->pinned.data + i * c->pinned;
     }
     worker->chunk = c->length * (r->job->in.count + r->job->out.count);
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 /* ---- one chunk ------------------------------------------------------------------------------ */
@@ -155,8 +151,7 @@ static size_t row_count(const gfk_side *side, size_t first) {
 /* Orders the copies of one side of a chunk. */
 static gfk_status order_copies(const gfk_side *side, const gfk_slot *slot, unsigned char *memory,
                                unsigned char *staging, size_t pitch, bool back) {
-    gfk_status status = GFK_STATUS_SUCCESS;
-    for (size_t i = 0, rows; i < side->count && status == GFK_STATUS_SUCCESS; i += rows) {
+    for (size_t i = 0, rows; i < side->count; i += rows) {
         rows = row_count(side, i);
         const bool staged = side->place[i] != SIZE_MAX;
         unsigned char *host = staged ? staging + side->place[i] * pitch
@@ -164,10 +159,11 @@ static gfk_status order_copies(const gfk_side *side, const gfk_slot *slot, unsig
         const size_t stride = staged ? pitch : rows > 1 ? side->regions->stride : pitch;
         unsigned char *device = memory + i * pitch;
         const size_t length = slot->range.length;
-        status = back ? gfk_device_fetch(host, stride, device, pitch, length, rows, slot->stream)
-                      : gfk_device_send(device, pitch, host, stride, length, rows, slot->stream);
+        RETURN_IF_ERROR(
+            back ? gfk_device_fetch(host, stride, device, pitch, length, rows, slot->stream)
+                 : gfk_device_send(device, pitch, host, stride, length, rows, slot->stream));
     }
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 static gfk_status order_product(const device_run *r, const gfk_slot *slot, const layout *l) {
@@ -191,36 +187,29 @@ static gfk_status start_chunk(device_run *r, gfk_slot *slot) {
     const layout l = layout_of(job, slot);
     const bool check = job->work == GFK_WORK_CHECK, read_out = job->work != GFK_WORK_SET;
     gfk_stage_in(job, &job->in, slot->range, l.staged_in, l.pitch);
-    gfk_status status = order_copies(&job->in, slot, l.in, l.staged_in, l.pitch, false);
-    if (status == GFK_STATUS_SUCCESS && read_out) {
+    RETURN_IF_ERROR(order_copies(&job->in, slot, l.in, l.staged_in, l.pitch, false));
+    if (read_out) {
         gfk_stage_in(job, &job->out, slot->range, l.staged_out, l.pitch);
-        status = order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, false);
+        RETURN_IF_ERROR(order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, false));
     }
-    if (status == GFK_STATUS_SUCCESS && check)
-        status = gfk_device_zero(l.mismatch, sizeof(uint32_t), slot->stream);
-    if (status == GFK_STATUS_SUCCESS)
-        status = order_product(r, slot, &l);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    if (check) {
-        status = gfk_device_fetch(l.staged_mismatch, ALIGN, l.mismatch, ALIGN, sizeof(uint32_t), 1,
-                                  slot->stream);
-    } else {
-        slot->returning = job->out.staged_count != job->out.count;
-        status = order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, true);
-    }
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_record(slot->event, slot->stream);
-    slot->ordered = status == GFK_STATUS_SUCCESS;
-    return status;
+    if (check)
+        RETURN_IF_ERROR(gfk_device_zero(l.mismatch, sizeof(uint32_t), slot->stream));
+    RETURN_IF_ERROR(order_product(r, slot, &l));
+    slot->returning = !check && job->out.staged_count != job->out.count;
+    if (check)
+        RETURN_IF_ERROR(gfk_device_fetch(l.staged_mismatch, ALIGN, l.mismatch, ALIGN,
+                                         sizeof(uint32_t), 1, slot->stream));
+    else
+        RETURN_IF_ERROR(order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, true));
+    RETURN_IF_ERROR(gfk_device_record(slot->event, slot->stream));
+    slot->ordered = true;
+    return GFK_STATUS_SUCCESS;
 }
 
 static gfk_status finish_chunk(device_run *r, gfk_slot *slot) {
     if (slot->range.length == 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_status status = gfk_device_wait(slot->event);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(gfk_device_wait(slot->event));
     gfk_job *job = r->job;
     const layout l = layout_of(job, slot);
     if (job->work != GFK_WORK_CHECK)
@@ -230,7 +219,7 @@ static gfk_status finish_chunk(device_run *r, gfk_slot *slot) {
     r->worker->done += slot->range.length;
     slot->range.length = 0;
     slot->ordered = slot->returning = false;
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 /* ---- all chunks ----------------------------------------------------------------------------- */
@@ -240,20 +229,13 @@ static gfk_status run_chunks(device_run *r) {
     gfk_slot *all = r->worker->slot;
     unsigned next = 0;
     for (;; next = (next + 1) % slots) {
-        gfk_status status = finish_chunk(r, &all[next]);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
+        RETURN_IF_ERROR(finish_chunk(r, &all[next]));
         if (!gfk_job_take(r->job, r->chunks.length, &all[next].range))
             break;
-        status = start_chunk(r, &all[next]);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
+        RETURN_IF_ERROR(start_chunk(r, &all[next]));
     }
-    for (unsigned i = 1; i < slots; i++) {
-        const gfk_status status = finish_chunk(r, &all[(next + i) % slots]);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-    }
+    for (unsigned i = 1; i < slots; i++)
+        RETURN_IF_ERROR(finish_chunk(r, &all[(next + i) % slots]));
     return GFK_STATUS_SUCCESS;
 }
 

@@ -34,11 +34,8 @@ static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc 
     const char *reason;
     if (desc->path == GFK_PATH_CPU)
         return GFK_STATUS_SUCCESS;
-    for (size_t i = 0; i < desc->device_count; i++) {
-        const gfk_status status = gfk_device_resolve(desc->devices[i], &info->devices[i], &reason);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-    }
+    for (size_t i = 0; i < desc->device_count; i++)
+        RETURN_IF_ERROR(gfk_device_resolve(desc->devices[i], &info->devices[i], &reason));
     info->device_count = desc->device_count;
     if (desc->device_count != 0)
         return GFK_STATUS_SUCCESS;
@@ -71,11 +68,10 @@ gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc
     if (desc == NULL)
         desc = &defaults;
     gfk_pipeline_info info = {.path = desc->path};
-    gfk_status status = pipeline == NULL ? GFK_STATUS_INVALID_ARGUMENT : check_desc(desc);
-    if (status == GFK_STATUS_SUCCESS)
-        status = find_devices(&info, desc);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    if (pipeline == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(check_desc(desc));
+    RETURN_IF_ERROR(find_devices(&info, desc));
     info.device_memory = desc->device_memory ? desc->device_memory : DEVICE_MEMORY;
     info.pinned_memory = desc->pinned_memory ? desc->pinned_memory : PINNED_MEMORY;
     info.chunk = desc->chunk;
@@ -87,9 +83,7 @@ gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc
     p->info = info;
     p->no_device = desc->path == GFK_PATH_AUTO && info.device_count == 0;
     p->pool = gfk_pool_acquire();
-    p->workers =
-        calloc(info.device_count + 1,
-               sizeof *p->workers); /* never 0 elements, for which calloc may return NULL */
+    p->workers = calloc(info.device_count + 1, sizeof *p->workers); /* calloc(0) may be NULL */
     if (p->pool == NULL || p->workers == NULL) {
         gfk_pool_release(p->pool);
         free(p->workers);
@@ -101,6 +95,7 @@ gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc
         p->workers[i].number = i;
     }
     (void)pthread_mutex_init(&p->mutex, NULL);
+    gfk_product_cache_init(p);
     load_calibration(p, desc->calibration_file);
     *pipeline = p;
     return GFK_STATUS_SUCCESS;
@@ -116,7 +111,7 @@ gfk_status gfk_pipeline_get_info(gfk_pipeline_t pipeline, gfk_pipeline_info *inf
 void gfk_pipeline_destroy(gfk_pipeline_t pipeline) {
     if (pipeline == NULL)
         return;
-    gfk_product_cache_clear(pipeline);
+    gfk_lru_clear(&pipeline->products);
     for (size_t i = 0; i < pipeline->info.device_count; i++)
         gfk_device_worker_close(&pipeline->workers[i]);
     (void)pthread_mutex_destroy(&pipeline->mutex);

@@ -13,6 +13,7 @@
 #include <gfk/host.h>
 
 #include "host/base/lru.h"
+#include "host/base/status.h"
 #include "host/base/threads.h"
 #include "host/device/device.h"
 #include "host/product/engine.h"
@@ -21,7 +22,7 @@
 
 /* A matrix with its product on the CPU and, from the first use there on, on the devices. */
 typedef struct gfk_cached_product {
-    gfk_lru_node node;
+    gfk_lru_node node; /* its user is the call that is going on */
     gfk_field field;
     size_t rows, cols;
     uint32_t *matrix;
@@ -150,22 +151,16 @@ gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
 /* The report of a call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 
-/* regions.c: do outputs overlap what they must not? Clears job->in_place where the output is not
- * the input. */
-gfk_status gfk_job_overlap(gfk_job *job);
-/* regions.c: which regions must be staged. INVALID_ARGUMENT: a region is in device memory. */
-gfk_status gfk_job_stage(gfk_job *job);
-
 /* plan.c: GPU, CPU or BOTH, and why. */
 gfk_path gfk_job_plan(const gfk_job *job, const char **reason);
 
-/* product_cache.c: the request's matrix with its product on the CPU, found or made; and its product
- * on a worker's device, which is current. */
+/* product_cache.c: the request's matrix with its product on the CPU, found or made, which the caller
+ * releases; and its product on a worker's device, which is current. */
+void gfk_product_cache_init(gfk_pipeline_t pipeline);
 gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *request,
                                   gfk_cached_product **cached);
 gfk_status gfk_cached_product_on(gfk_cached_product *cached, const gfk_device_worker *worker,
                                  gfk_product_t *product);
-void gfk_product_cache_clear(gfk_pipeline_t pipeline);
 
 /* cpu.c: scratch memory for the job; one range of the job on all threads; ranges until none is
  * left, short ones if devices take ranges too. */
@@ -178,6 +173,9 @@ void gfk_cpu_work(gfk_job *job, bool with_devices);
 void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job);
 void gfk_device_worker_close(gfk_device_worker *worker);
 
+/* staging.c: which regions must be staged; lists has room for twice the number of regions.
+ * INVALID_ARGUMENT: a region is in device memory. */
+gfk_status gfk_job_stage(gfk_job *job, size_t *lists);
 /* staging.c: copies the staged regions' part `range` to a slot's pinned buffers, and back. They are
  * `pitch` bytes apart there. */
 void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
@@ -185,7 +183,7 @@ void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, uns
 void gfk_stage_out(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
                    size_t pitch);
 
-/* machine.c: writes the names of this machine and of the pipeline's devices and the number of
+/* calibrate.c: writes the names of this machine and of the pipeline's devices and the number of
  * threads; and: are they those of the calibration? */
 void gfk_machine_describe(gfk_calibration *calibration, const gfk_pipeline_info *info);
 bool gfk_machine_fits(const gfk_calibration *calibration, const gfk_pipeline_info *info);

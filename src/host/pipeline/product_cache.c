@@ -16,15 +16,11 @@ static void destroy(gfk_cached_product *cached) {
     free(cached);
 }
 
-static void trim(gfk_pipeline_t pipeline, size_t most) {
-    for (gfk_lru_node *node = gfk_lru_trim(&pipeline->products, most), *next; node; node = next) {
-        next = node->next;
-        destroy((gfk_cached_product *)node);
+static void destroy_list(gfk_lru_node *list) {
+    for (gfk_lru_node *next; list != NULL; list = next) {
+        next = list->next;
+        destroy((gfk_cached_product *)list);
     }
-}
-
-void gfk_product_cache_clear(gfk_pipeline_t pipeline) {
-    trim(pipeline, 0);
 }
 
 static bool is_of(const gfk_lru_node *node, const void *key) {
@@ -33,6 +29,10 @@ static bool is_of(const gfk_lru_node *node, const void *key) {
     return cached->rows == r->rows && cached->cols == r->cols && cached->field.w == r->field->w &&
            cached->field.polynomial == r->field->polynomial &&
            memcmp(cached->matrix, r->matrix, r->rows * r->cols * sizeof *r->matrix) == 0;
+}
+
+void gfk_product_cache_init(gfk_pipeline_t pipeline) {
+    pipeline->products = (gfk_lru)GFK_LRU_INIT(MOST_PRODUCTS, is_of, destroy_list);
 }
 
 /* ISA-L where it can, else the reference. */
@@ -52,7 +52,7 @@ static gfk_status make_host(gfk_cached_product *cached) {
 
 gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
                                   gfk_cached_product **cached) {
-    *cached = (gfk_cached_product *)gfk_lru_find(&pipeline->products, is_of, r);
+    *cached = (gfk_cached_product *)gfk_lru_find(&pipeline->products, r);
     if (*cached != NULL)
         return GFK_STATUS_SUCCESS;
     const size_t bytes = r->rows * r->cols * sizeof *r->matrix;
@@ -68,25 +68,21 @@ gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
         memcpy(made->matrix, r->matrix, bytes);
         status = make_host(made);
     }
-    if (status != GFK_STATUS_SUCCESS) {
+    if (status == GFK_STATUS_SUCCESS)
+        *cached = (gfk_cached_product *)gfk_lru_add(&pipeline->products, &made->node, r);
+    else
         destroy(made);
-        return status;
-    }
-    gfk_lru_add(&pipeline->products, &made->node);
-    trim(pipeline, MOST_PRODUCTS);
-    *cached = made;
-    return GFK_STATUS_SUCCESS;
+    return status;
 }
 
 gfk_status gfk_cached_product_on(gfk_cached_product *cached, const gfk_device_worker *worker,
                                  gfk_product_t *product) {
     gfk_product_t *own = &cached->device[worker->number];
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    gfk_status status = GFK_STATUS_SUCCESS;
     desc.device = worker->device;
     if (*own == NULL)
-        status = gfk_product_create(own, &cached->field, cached->rows, cached->cols, cached->matrix,
-                                    &desc);
+        RETURN_IF_ERROR(gfk_product_create(own, &cached->field, cached->rows, cached->cols,
+                                           cached->matrix, &desc));
     *product = *own;
-    return status;
+    return GFK_STATUS_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "host/base/field.h"
+#include "host/product/overlap.h"
 #include "pipeline.h"
 
 /* ---- who works ------------------------------------------------------------------------------ */
@@ -110,52 +111,65 @@ static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
                                                            : GFK_STATUS_SUCCESS;
 }
 
-/* The lists of staged regions, in one allocation. */
-static gfk_status make_lists(gfk_job *job) {
-    const size_t regions = job->in.count + job->out.count;
-    size_t *lists = malloc(2 * regions * sizeof *lists);
-    if (lists == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    job->in.place = lists;
-    job->in.staged = lists + job->in.count;
-    job->out.place = lists + 2 * job->in.count;
-    job->out.staged = job->out.place + job->out.count;
-    return GFK_STATUS_SUCCESS;
+static bool has_answer(const gfk_side *side, const gfk_job *job) {
+    return gfk_regions_touch(side->regions, side->count, job->bytes, job->answer,
+                             sizeof *job->answer);
+}
+
+/* Do outputs overlap what they must not? Clears job->in_place where the output is not the input. */
+static bool overlap(gfk_job *job) {
+    const gfk_side *in = &job->in, *out = &job->out;
+    if (job->work == GFK_WORK_CHECK)
+        return has_answer(in, job) || has_answer(out, job);
+    job->in_place =
+        job->in_place && gfk_region_address(in->regions, 0) == gfk_region_address(out->regions, 0);
+    return !job->in_place &&
+           gfk_outputs_overlap(in->regions, in->count, out->regions, out->count, job->bytes);
 }
 
 static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
-    gfk_status status = gfk_job_overlap(job);
-    if (status == GFK_STATUS_SUCCESS && job->pipeline->info.device_count != 0) {
-        status = make_lists(job);
-        if (status == GFK_STATUS_SUCCESS)
-            status = gfk_job_stage(job);
+    if (overlap(job))
+        return GFK_STATUS_OVERLAP;
+    size_t *lists = NULL;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (job->pipeline->info.device_count != 0) {
+        lists = malloc(2 * (job->in.count + job->out.count) * sizeof *lists);
+        status = lists ? gfk_job_stage(job, lists) : GFK_STATUS_OUT_OF_MEMORY;
     }
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_cpu_prepare(job);
     if (status == GFK_STATUS_SUCCESS)
         status = carry_out(job, report);
     free(job->scratch);
-    free(job->in.place);
+    free(lists);
     return status;
 }
 
-static gfk_status run_locked(gfk_pipeline_t pipeline, const gfk_request *r,
-                             gfk_pipeline_report *report) {
+static gfk_status run_with_product(gfk_pipeline_t pipeline, const gfk_request *r,
+                                   gfk_cached_product *cached, gfk_pipeline_report *report) {
     gfk_job job = {.pipeline = pipeline,
+                   .cached = cached,
                    .in = {.regions = r->in, .count = r->cols},
                    .out = {.regions = r->out, .count = r->rows},
                    .bytes = r->bytes,
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};
-    gfk_status status = gfk_product_cache_find(pipeline, r, &job.cached);
-    if (status == GFK_STATUS_SUCCESS)
-        status =
-            gfk_product_check_arguments(job.cached->host, r->in, r->out, r->bytes, NULL, 0, NULL);
-    if (status == GFK_STATUS_SUCCESS && r->bytes != 0)
-        status = run_job(&job, report);
-    if (status == GFK_STATUS_SUCCESS && r->differs != NULL)
+    RETURN_IF_ERROR(
+        gfk_product_check_arguments(cached->host, r->in, r->out, r->bytes, NULL, 0, NULL));
+    if (r->bytes != 0)
+        RETURN_IF_ERROR(run_job(&job, report));
+    if (r->differs != NULL)
         *r->differs = job.differs;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status run_locked(gfk_pipeline_t pipeline, const gfk_request *r,
+                             gfk_pipeline_report *report) {
+    gfk_cached_product *cached;
+    RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &cached));
+    const gfk_status status = run_with_product(pipeline, r, cached, report);
+    gfk_lru_release(&pipeline->products, &cached->node);
     return status;
 }
 
@@ -167,13 +181,11 @@ gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {
 
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report) {
-    gfk_status status = check_request(pipeline, request);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_request(pipeline, request));
     gfk_pipeline_report made;
     (void)gfk_pipeline_idle(&made);
     pthread_mutex_lock(&pipeline->mutex);
-    status = run_locked(pipeline, request, &made);
+    const gfk_status status = run_locked(pipeline, request, &made);
     pthread_mutex_unlock(&pipeline->mutex);
     if (report != NULL && (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA))
         *report = made;

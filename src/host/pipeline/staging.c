@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies between the caller's pageable memory and pinned buffers, on all threads. */
+/* Staging: which regions devices cannot reach, and the copies between these regions and pinned
+ * buffers, on all threads. */
 #include <string.h>
 
 #include "pipeline.h"
@@ -8,6 +9,41 @@ enum {
     PART = 256 << 10, /* bytes of a region that a thread takes at a time */
     COPIERS = 16,     /* the most threads; 64 threads copied at half the rate of 16 */
 };
+
+static bool in_one_pinned_range(const gfk_side *side, size_t bytes) {
+    const gfk_regions *regions = side->regions;
+    return regions->pointers == NULL &&
+           gfk_device_memory_kind(regions->base, (side->count - 1) * regions->stride + bytes) ==
+               GFK_MEMORY_PINNED;
+}
+
+/* Fills the lists of a side: place, then staged. */
+static gfk_status stage_side(gfk_side *side, size_t bytes, size_t *lists) {
+    side->place = lists;
+    side->staged = lists + side->count;
+    side->staged_count = 0;
+    side->even = in_one_pinned_range(side, bytes);
+    for (size_t i = 0; i < side->count; i++) {
+        const gfk_memory_kind memory =
+            side->even ? GFK_MEMORY_PINNED
+                       : gfk_device_memory_kind(gfk_region_address(side->regions, i), bytes);
+        if (memory == GFK_MEMORY_DEVICE)
+            return GFK_STATUS_INVALID_ARGUMENT;
+        side->place[i] = SIZE_MAX;
+        if (memory == GFK_MEMORY_PAGEABLE) {
+            side->place[i] = side->staged_count;
+            side->staged[side->staged_count++] = i;
+        }
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_job_stage(gfk_job *job, size_t *lists) {
+    RETURN_IF_ERROR(stage_side(&job->in, job->bytes, lists));
+    return stage_side(&job->out, job->bytes, lists + 2 * job->in.count);
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
 
 typedef struct copies {
     const gfk_side *side;

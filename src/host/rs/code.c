@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codes: the matrix of a descriptor, its properties, and the product that encodes. */
+/* Codes: the matrix of a descriptor, its properties, and the product that encodes and verifies. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache.h"
 #include "code.h"
 #include "host/base/field.h"
 #include "host/device/device.h"
+#include "host/product/overlap.h"
 
 static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
 
@@ -47,68 +47,44 @@ static gfk_status check_mds(gfk_rs_t code, const gfk_rs_desc *desc) {
     return info->mds == GFK_RS_MDS_NO ? GFK_STATUS_SINGULAR : GFK_STATUS_NOT_SUPPORTED;
 }
 
-static gfk_status copy_text(const char **text) {
-    if (*text == NULL)
-        return GFK_STATUS_SUCCESS;
-    const size_t size = strlen(*text) + 1;
-    char *copy = malloc(size);
-    if (copy == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    *text = memcpy(copy, *text, size);
-    return GFK_STATUS_SUCCESS;
+static gfk_status copy_text(const char **copy, const char *text) {
+    *copy = text != NULL ? strdup(text) : NULL;
+    return *copy == NULL && text != NULL ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS;
 }
 
 /* Keeps the descriptor from which the other products of the code are made. */
 static gfk_status keep_desc(gfk_rs_t code, const gfk_product_desc *desc) {
-    const char *engine = desc->engine, *folder = desc->cache_folder;
-    gfk_status status = copy_text(&engine);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
     code->product = *desc;
-    code->product.engine = engine;
     code->product.cache_folder = NULL;
-    status = copy_text(&folder);
-    if (status == GFK_STATUS_SUCCESS)
-        code->product.cache_folder = folder;
-    return status;
+    RETURN_IF_ERROR(copy_text(&code->product.engine, desc->engine));
+    return copy_text(&code->product.cache_folder, desc->cache_folder);
 }
 
 static gfk_status create_locator(gfk_rs_t code) {
     if (code->info.device < 0)
         return gfk_rs_locator_create(code);
     int previous;
-    gfk_status status = gfk_device_enter(code->info.device, &previous);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_rs_locator_create(code);
-    return gfk_device_leave(previous, status);
+    RETURN_IF_ERROR(gfk_device_enter(code->info.device, &previous));
+    return gfk_device_leave(previous, gfk_rs_locator_create(code));
 }
 
 static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
     gfk_rs_info *info = &code->info;
     code->matrix = malloc(info->k * info->m * sizeof *code->matrix);
-    code->cache = gfk_rs_cache_create();
-    if (code->matrix == NULL || code->cache == NULL)
+    if (code->matrix == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    gfk_status status = fill_matrix(code, desc);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_mds(code, desc);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_arithmetic_create(&code->arithmetic, &info->field);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_product_create(&code->encoder, &info->field, info->m, info->k, code->matrix,
-                                    &desc->product);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_product_get_info(code->encoder, &info->product);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(fill_matrix(code, desc));
+    RETURN_IF_ERROR(check_mds(code, desc));
+    RETURN_IF_ERROR(gfk_arithmetic_create(&code->arithmetic, &info->field));
+    RETURN_IF_ERROR(gfk_product_create(&code->encoder, &info->field, info->m, info->k, code->matrix,
+                                       &desc->product));
+    RETURN_IF_ERROR(gfk_product_get_info(code->encoder, &info->product));
     if (info->product.workspace_bytes != 0) /* the calls of a code take no workspace */
         return GFK_STATUS_NOT_SUPPORTED;
     info->device = info->product.device;
-    status = keep_desc(code, &desc->product);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_rs_delta_create(code);
-    return status == GFK_STATUS_SUCCESS ? create_locator(code) : status;
+    RETURN_IF_ERROR(keep_desc(code, &desc->product));
+    RETURN_IF_ERROR(gfk_rs_delta_create(code));
+    return create_locator(code);
 }
 
 gfk_status gfk_rs_create(gfk_rs_t *code, const gfk_field *field, size_t k, size_t m,
@@ -117,9 +93,7 @@ gfk_status gfk_rs_create(gfk_rs_t *code, const gfk_field *field, size_t k, size_
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc == NULL)
         desc = &defaults;
-    gfk_status status = check_desc(field, k, m, desc);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_desc(field, k, m, desc));
     gfk_rs_t made = calloc(1, sizeof *made);
     if (made == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
@@ -127,7 +101,8 @@ gfk_status gfk_rs_create(gfk_rs_t *code, const gfk_field *field, size_t k, size_
     made->info.k = k;
     made->info.m = m;
     made->info.matrix = desc->matrix;
-    status = build(made, desc);
+    gfk_rs_cache_init(made);
+    const gfk_status status = build(made, desc);
     if (status == GFK_STATUS_SUCCESS)
         *code = made;
     else
@@ -174,7 +149,7 @@ gfk_status gfk_rs_get_matrix(gfk_rs_t code, uint32_t *matrix) {
 void gfk_rs_destroy(gfk_rs_t code) {
     if (code == NULL)
         return;
-    gfk_rs_cache_destroy(code->cache);
+    gfk_rs_cache_clear(code);
     gfk_rs_locator_destroy(code->locator);
     gfk_product_destroy(code->encoder);
     gfk_product_destroy(code->sum_of_two);
@@ -191,4 +166,34 @@ gfk_status gfk_rs_encode(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     return gfk_product_run(code->encoder, data, parity, bytes, GFK_SET, NULL, 0, stream);
+}
+
+/* ---- verification: the encoder compares instead of writing ---------------------------------- */
+
+/* On a device one launch must take all data, because there is no place to keep sums; every engine
+ * takes so many addresses, or equally spaced regions, in a launch. */
+enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
+
+gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
+                        size_t bytes, uint32_t *mismatch_map, unsigned shift, gfk_stream_t stream) {
+    return gfk_product_check(code->encoder, data, parity, bytes, mismatch_map, shift, NULL, 0,
+                             stream);
+}
+
+gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
+                         size_t bytes, uint32_t *differs, gfk_stream_t stream) {
+    if (code == NULL || differs == NULL || (uintptr_t)differs % sizeof *differs != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(
+        gfk_product_check_arguments(code->encoder, data, parity, bytes, NULL, 0, stream));
+    if (bytes != 0 && (gfk_regions_touch(data, code->info.k, bytes, differs, sizeof *differs) ||
+                       gfk_regions_touch(parity, code->info.m, bytes, differs, sizeof *differs)))
+        return GFK_STATUS_OVERLAP;
+    if (code->info.device >= 0 && code->info.k > (data->pointers ? ONE_LAUNCH : ONE_LAUNCH_SPACED))
+        return GFK_STATUS_NOT_SUPPORTED;
+    if (code->info.device < 0)
+        *differs = 0;
+    else
+        RETURN_IF_ERROR(gfk_device_zero(differs, sizeof *differs, stream));
+    return gfk_rs_check(code, data, parity, bytes, differs, 63, stream);
 }

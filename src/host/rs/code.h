@@ -10,6 +10,8 @@
 #include <gfk/rs.h>
 
 #include "host/base/arithmetic.h"
+#include "host/base/lru.h"
+#include "host/base/status.h"
 #include "host/product/engine.h"
 
 #ifdef __cplusplus
@@ -17,7 +19,6 @@ extern "C" {
 #endif
 
 typedef struct gfk_rs_locator gfk_rs_locator; /* locate.c */
-typedef struct gfk_rs_cache gfk_rs_cache;     /* cache.c */
 
 struct gfk_rs {
     gfk_rs_info info;
@@ -27,7 +28,7 @@ struct gfk_rs {
     gfk_product_t encoder;
     gfk_product_t sum_of_two, sum_into; /* for gfk_rs_delta: a + b, and += a */
     gfk_rs_locator *locator;            /* NULL: info.locatable is 0 */
-    gfk_rs_cache *cache; /* decoders and updaters of gfk_rs_decode and gfk_rs_update */
+    gfk_lru cache; /* cache.c: decoders and updaters of gfk_rs_decode and gfk_rs_update */
 };
 
 /* ---- matrices: matrix.c, mds.c -------------------------------------------------------------- */
@@ -35,32 +36,51 @@ struct gfk_rs {
 /* Is every square submatrix of the m x k matrix regular? UNKNOWN if C(k + m, m) > 1,000,000. */
 gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const uint32_t *matrix,
                             gfk_rs_mds *mds);
+/* mds.c: is C(n, r) <= most? For r <= n / 2. */
+bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most);
+
+/* ---- other products of a code --------------------------------------------------------------- */
 
 /* code.c: the descriptor for another product of the code. desc NULL: the descriptor of the code.
  * INVALID_ARGUMENT: desc names another device. */
 gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out);
 /* update.c: makes code->sum_of_two and sum_into. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code);
+/* cache.c: the cache of a new code, and the end of the cache. No entry may be in use, neither by a
+ * call nor on the device. */
+void gfk_rs_cache_init(gfk_rs_t code);
+void gfk_rs_cache_clear(gfk_rs_t code);
 
 /* ---- what is lost: decode_matrix.c ---------------------------------------------------------- */
 
-/* Computes the k regions to read (sources), the m - lost_count parity regions that are neither read
- * nor lost (unread), and the wanted_count x k matrix that makes the wanted regions of the sources.
- * Lists and statuses are those of gfk_rs_decoder_create; wanted NULL means lost. NULL outputs are
- * not written. Takes less than 20 ms on one core for a code with k = m = 128. */
-gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
-                                const size_t *wanted, size_t wanted_count, size_t *sources,
-                                size_t *unread, uint32_t *matrix);
+/* How lost regions are rebuilt: outputs = matrix * sources. Regions are numbers from 0 to k + m - 1.
+ */
+typedef struct gfk_rs_rebuild {
+    size_t rows;
+    size_t *outputs;  /* `rows` regions; one allocation has the three lists, this one first */
+    size_t *sources;  /* k regions */
+    uint32_t *matrix; /* rows * k */
+    size_t unread_count;
+    size_t *unread; /* parity regions that are neither read nor lost */
+} gfk_rs_rebuild;
 
-/* decoder.c: the address of region `index`, 0 to k + m - 1; an entry of a list of pointers is not
- * checked. INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: the address is beyond
- * the address space. */
-gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *parity,
-                          size_t bytes, size_t index, void **address);
-/* decoder.c: does one of the regions `out`, which are written, share a byte with one of these
- * unread parity regions, which may be missing? */
-bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, const size_t *unread,
-                           size_t unread_count, const gfk_regions *out, size_t outs);
+/* Lists and statuses are those of gfk_rs_decoder_create. Takes less than 20 ms on one core for a
+ * code with k = m = 128. */
+gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const size_t *lost,
+                                 size_t lost_count, const size_t *wanted, size_t wanted_count);
+void gfk_rs_rebuild_free(gfk_rs_rebuild *rebuild); /* all zeros is allowed */
+/* Sorts a list of regions. */
+void gfk_rs_sort(size_t *regions, size_t count);
+
+/* decoder.c: the addresses of `count` regions; an entry of a list of pointers is not checked.
+ * INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: an address is beyond the
+ * address space. */
+gfk_status gfk_rs_addresses(size_t k, const gfk_regions *data, const gfk_regions *parity,
+                            size_t bytes, const size_t *regions, size_t count, void **addresses);
+/* decoder.c: does one of the regions `out`, which are written, share a byte with one of the unread
+ * parity regions, which may be missing? */
+bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes,
+                           const gfk_rs_rebuild *rebuild, const gfk_regions *out, size_t outs);
 
 /* ---- what is damaged: locate.c -------------------------------------------------------------- */
 
@@ -70,7 +90,7 @@ bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, co
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
 void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */
 
-/* verify.c: is parity what gfk_rs_encode would write? mismatch_map[o >> shift] becomes 1 where it
+/* code.c: is parity what gfk_rs_encode would write? mismatch_map[o >> shift] becomes 1 where it
  * is not at byte offset o; other entries are not touched. Statuses as gfk_product_check. */
 gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                         size_t bytes, uint32_t *mismatch_map, unsigned shift, gfk_stream_t stream);

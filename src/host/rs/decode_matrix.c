@@ -141,61 +141,98 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
     }
 }
 
-static gfk_status fill(gfk_rs_t code, unsigned char *state, const size_t *wanted,
-                       size_t wanted_count, solver *s, size_t *lost, size_t *sources,
-                       uint32_t *matrix) {
-    const size_t k = code->info.k;
-    size_t there = 0;
+/* Fills the lists and the matrix of a rebuild. `lost` has room for the e lost data regions. */
+static gfk_status fill(gfk_rs_t code, unsigned char *state, solver *s, size_t *lost,
+                       gfk_rs_rebuild *r) {
+    const size_t k = code->info.k, m = code->info.m;
+    size_t there = 0, unread = 0;
     for (size_t i = 0; i < k; i++)
         if (state[i] == THERE)
-            sources[there++] = i;
+            r->sources[there++] = i;
         else
             lost[s->e++] = i;
     if (!solve(s, code, state, lost))
         return GFK_STATUS_SINGULAR;
-    for (size_t r = 0; r < s->e; r++) {
-        sources[there + r] = k + s->parity[r];
-        state[sources[there + r]] = READ;
+    for (size_t i = 0; i < s->e; i++) {
+        r->sources[there + i] = k + s->parity[i];
+        state[r->sources[there + i]] = READ;
     }
-    for (size_t i = 0; i < wanted_count && matrix != NULL; i++)
-        wanted_row(s, code, sources, lost, wanted[i], matrix + i * k);
+    for (size_t i = 0; i < r->rows; i++)
+        wanted_row(s, code, r->sources, lost, r->outputs[i], r->matrix + i * k);
+    for (size_t i = k; i < k + m; i++)
+        if (state[i] == THERE)
+            r->unread[unread++] = i;
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_rs_decode_matrix(gfk_rs_t code, const size_t *lost, size_t lost_count,
-                                const size_t *wanted, size_t wanted_count, size_t *sources,
-                                size_t *unread, uint32_t *matrix) {
+static gfk_status fill_with_solver(gfk_rs_t code, unsigned char *state, size_t lost_count,
+                                   gfk_rs_rebuild *r) {
+    const size_t k = code->info.k, m = code->info.m, most = lost_count < k ? lost_count : k;
+    uint32_t *rows = malloc((most + 1) * (most + 1) * sizeof *rows);
+    size_t *lists = malloc((3 * most + 1) * sizeof *lists);
+    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
+    if (rows != NULL && lists != NULL) {
+        solver s = {.f = &code->arithmetic,
+                    .rows = rows,
+                    .parts = rows + most * most,
+                    .is_pivot = state + k + m,
+                    .pivots = lists,
+                    .parity = lists + most};
+        status = fill(code, state, &s, lists + 2 * most, r);
+    }
+    free(rows);
+    free(lists);
+    return status;
+}
+
+static gfk_status allocate(gfk_rs_rebuild *r, size_t k, size_t rows, size_t unread_count) {
+    size_t *lists = malloc((rows + k + unread_count) * sizeof *lists);
+    *r = (gfk_rs_rebuild){.rows = rows,
+                          .outputs = lists,
+                          .sources = lists + rows,
+                          .matrix = malloc((rows * k + 1) * sizeof *r->matrix),
+                          .unread_count = unread_count,
+                          .unread = lists + rows + k};
+    return lists && r->matrix ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+}
+
+gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const size_t *lost,
+                                 size_t lost_count, const size_t *wanted, size_t wanted_count) {
     const size_t k = code->info.k, m = code->info.m;
     if (wanted == NULL && wanted_count == 0) {
         wanted = lost;
         wanted_count = lost_count;
     }
-    unsigned char *state = calloc(k + m + k, 1); /* and behind it the solver's marks */
+    *rebuild = (gfk_rs_rebuild){.rows = 0};
+    unsigned char *state = calloc(k + m + k, 1); /* the last k are the solver's marks */
     if (state == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     gfk_status status = mark_lists(k + m, m, lost, lost_count, wanted, wanted_count, state);
+    if (status == GFK_STATUS_SUCCESS)
+        status = allocate(rebuild, k, wanted_count, m - lost_count);
     if (status == GFK_STATUS_SUCCESS) {
-        const size_t most = lost_count < k ? lost_count : k;
-        solver s = {.f = &code->arithmetic};
-        uint32_t *rows = malloc((most + 1) * (most + 1) * sizeof *rows);
-        size_t *lists = malloc((3 * most + k) * sizeof *lists);
-        status = GFK_STATUS_OUT_OF_MEMORY;
-        if (rows != NULL && lists != NULL) {
-            size_t *mine = lists + 3 * most; /* sources, where the caller wants none */
-            s.rows = rows;
-            s.parts = rows + most * most;
-            s.is_pivot = state + k + m;
-            s.pivots = lists;
-            s.parity = lists + most;
-            status = fill(code, state, wanted, wanted_count, &s, lists + 2 * most,
-                          sources ? sources : mine, matrix);
-        }
-        free(rows);
-        free(lists);
+        for (size_t i = 0; i < wanted_count; i++)
+            rebuild->outputs[i] = wanted[i];
+        status = fill_with_solver(code, state, lost_count, rebuild);
     }
-    for (size_t i = k; i < k + m && status == GFK_STATUS_SUCCESS && unread != NULL; i++)
-        if (state[i] == THERE)
-            *unread++ = i;
     free(state);
+    if (status != GFK_STATUS_SUCCESS)
+        gfk_rs_rebuild_free(rebuild);
     return status;
+}
+
+void gfk_rs_rebuild_free(gfk_rs_rebuild *rebuild) {
+    free(rebuild->outputs);
+    free(rebuild->matrix);
+    *rebuild = (gfk_rs_rebuild){.rows = 0};
+}
+
+static int compare(const void *a, const void *b) {
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+void gfk_rs_sort(size_t *regions, size_t count) {
+    if (count != 0)
+        qsort(regions, count, sizeof *regions, compare);
 }

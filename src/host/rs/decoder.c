@@ -14,8 +14,7 @@ enum { GROUP = 1024 };
 struct gfk_rs_decoder {
     size_t k, symbol;
     int device; /* -1: the host */
-    size_t wanted_count, unread_count;
-    size_t *wanted, *sources, *unread; /* one allocation, in this order */
+    gfk_rs_rebuild rebuild;
     size_t row_groups, col_groups;
     gfk_product_t *products; /* row_groups * col_groups; NULL: nothing to rebuild */
 };
@@ -31,25 +30,23 @@ void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder) {
     for (size_t i = 0; decoder->products && i < decoder->row_groups * decoder->col_groups; i++)
         gfk_product_destroy(decoder->products[i]);
     free(decoder->products);
-    free(decoder->wanted);
+    gfk_rs_rebuild_free(&decoder->rebuild);
     free(decoder);
 }
 
-static gfk_status make_products(gfk_rs_decoder_t d, const gfk_field *field, const uint32_t *matrix,
+static gfk_status make_products(gfk_rs_decoder_t d, const gfk_field *field,
                                 const gfk_product_desc *desc) {
-    const size_t k = d->k;
-    d->row_groups = (d->wanted_count + GROUP - 1) / GROUP;
+    const size_t k = d->k, wanted = d->rebuild.rows;
+    d->row_groups = (wanted + GROUP - 1) / GROUP;
     d->col_groups = (k + GROUP - 1) / GROUP;
     d->products = calloc(d->row_groups * d->col_groups, sizeof *d->products);
-    const size_t most =
-        (d->wanted_count < GROUP ? d->wanted_count : GROUP) * (k < GROUP ? k : GROUP);
-    uint32_t *part = malloc(most * sizeof *part);
+    uint32_t *part = malloc(group_size(wanted, 0) * group_size(k, 0) * sizeof *part);
     gfk_status status = d->products && part ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
     for (size_t r = 0; r < d->row_groups; r++)
         for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++) {
-            const size_t rows = group_size(d->wanted_count, r), cols = group_size(k, c);
+            const size_t rows = group_size(wanted, r), cols = group_size(k, c);
             for (size_t j = 0; j < rows; j++)
-                memcpy(part + j * cols, matrix + (r * GROUP + j) * k + c * GROUP,
+                memcpy(part + j * cols, d->rebuild.matrix + (r * GROUP + j) * k + c * GROUP,
                        cols * sizeof *part);
             status = gfk_product_create(&d->products[r * d->col_groups + c], field, rows, cols,
                                         part, desc);
@@ -64,40 +61,23 @@ gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code, const
     if (decoder == NULL || code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_product_desc chosen;
-    gfk_status status = gfk_rs_product_desc(code, desc, &chosen);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    if (lost_count > code->info.m) /* gives the status without allocating */
-        return gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, NULL, NULL, NULL);
-    if (wanted_count > lost_count)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (wanted == NULL && wanted_count == 0) {
-        wanted = lost;
-        wanted_count = lost_count;
-    }
-    const size_t k = code->info.k;
+    RETURN_IF_ERROR(gfk_rs_product_desc(code, desc, &chosen));
+    gfk_rs_rebuild rebuild;
+    RETURN_IF_ERROR(gfk_rs_rebuild_create(&rebuild, code, lost, lost_count, wanted, wanted_count));
     gfk_rs_decoder_t d = calloc(1, sizeof *d);
-    uint32_t *matrix = malloc((wanted_count * k + 1) * sizeof *matrix);
-    status = GFK_STATUS_OUT_OF_MEMORY;
-    if (d != NULL && matrix != NULL) {
-        d->k = k;
-        d->symbol = code->info.field.w / 8;
-        d->device = code->info.device;
-        d->wanted_count = wanted_count;
-        d->unread_count = code->info.m - lost_count;
-        d->wanted = malloc((wanted_count + k + d->unread_count) * sizeof *d->wanted);
+    if (d == NULL) {
+        gfk_rs_rebuild_free(&rebuild);
+        return GFK_STATUS_OUT_OF_MEMORY;
     }
-    if (d != NULL && matrix != NULL && d->wanted != NULL) {
-        d->sources = d->wanted + wanted_count;
-        d->unread = d->sources + k;
-        status = gfk_rs_decode_matrix(code, lost, lost_count, wanted, wanted_count, d->sources,
-                                      d->unread, matrix);
-        for (size_t i = 0; i < wanted_count && status == GFK_STATUS_SUCCESS; i++)
-            d->wanted[i] = wanted[i];
-        if (status == GFK_STATUS_SUCCESS && wanted_count != 0)
-            status = make_products(d, &code->info.field, matrix, &chosen);
-    }
-    free(matrix);
+    d->k = code->info.k;
+    d->symbol = code->info.field.w / 8;
+    d->device = code->info.device;
+    d->rebuild = rebuild;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (rebuild.rows != 0)
+        status = make_products(d, &code->info.field, &chosen);
+    free(d->rebuild.matrix); /* the products have copies */
+    d->rebuild.matrix = NULL;
     if (status == GFK_STATUS_SUCCESS)
         *decoder = d;
     else
@@ -115,55 +95,48 @@ gfk_status gfk_rs_decoder_get_info(gfk_rs_decoder_t decoder, gfk_product_info *i
         return GFK_STATUS_SUCCESS;
     }
     if (sources != NULL)
-        memcpy(sources, decoder->sources, decoder->k * sizeof *sources);
+        memcpy(sources, decoder->rebuild.sources, decoder->k * sizeof *sources);
     return info != NULL ? gfk_product_get_info(decoder->products[0], info) : GFK_STATUS_SUCCESS;
 }
 
 /* ---- run ------------------------------------------------------------------------------------ */
 
-typedef struct where {
-    const gfk_regions *data, *parity;
-    size_t k, bytes;
-} where;
-
-gfk_status gfk_rs_address(size_t k, const gfk_regions *data, const gfk_regions *parity,
-                          size_t bytes, size_t index, void **address) {
-    const gfk_regions *regions = index < k ? data : parity;
-    const size_t i = index < k ? index : index - k;
-    if (regions->pointers != NULL) {
-        *address = regions->pointers[i];
-        return GFK_STATUS_SUCCESS;
+static gfk_status address_of(const gfk_regions *regions, size_t i, size_t bytes, void **address) {
+    if (regions->pointers == NULL) {
+        if (regions->base == NULL || regions->stride < bytes)
+            return GFK_STATUS_INVALID_ARGUMENT;
+        if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
+            return GFK_STATUS_INVALID_SIZE;
     }
-    if (regions->base == NULL || regions->stride < bytes)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if (i > (UINTPTR_MAX - (uintptr_t)regions->base) / regions->stride)
-        return GFK_STATUS_INVALID_SIZE;
     *address = gfk_region_address(regions, i);
     return GFK_STATUS_SUCCESS;
 }
 
-bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes, const size_t *unread,
-                           size_t unread_count, const gfk_regions *out, size_t outs) {
+gfk_status gfk_rs_addresses(size_t k, const gfk_regions *data, const gfk_regions *parity,
+                            size_t bytes, const size_t *regions, size_t count, void **addresses) {
+    for (size_t n = 0; n < count; n++) {
+        const size_t i = regions[n];
+        RETURN_IF_ERROR(i < k ? address_of(data, i, bytes, &addresses[n])
+                              : address_of(parity, i - k, bytes, &addresses[n]));
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes,
+                           const gfk_rs_rebuild *rebuild, const gfk_regions *out, size_t outs) {
     void *pointers[GROUP], *address = NULL;
     const gfk_regions others = {pointers, NULL, 0};
-    for (size_t i = 0, count = 0; i < unread_count; i++) {
-        if (gfk_rs_address(k, NULL, parity, bytes, unread[i], &address) == GFK_STATUS_SUCCESS &&
+    for (size_t i = 0, count = 0; i < rebuild->unread_count; i++) {
+        if (address_of(parity, rebuild->unread[i] - k, bytes, &address) == GFK_STATUS_SUCCESS &&
             address != NULL)
             pointers[count++] = address;
-        if (count != 0 && (count == GROUP || i + 1 == unread_count)) {
+        if (count != 0 && (count == GROUP || i + 1 == rebuild->unread_count)) {
             if (gfk_outputs_overlap(&others, count, out, outs, bytes))
                 return true;
             count = 0;
         }
     }
     return false;
-}
-
-static gfk_status gather(const where *w, const size_t *indices, size_t count, void **pointers) {
-    gfk_status status = GFK_STATUS_SUCCESS;
-    for (size_t n = 0; n < count && status == GFK_STATUS_SUCCESS; n++)
-        status = gfk_rs_address(w->k, w->data, w->parity, w->bytes, indices[n], &pointers[n]);
-    return status;
 }
 
 /* The checks that a product makes before it looks at the regions. */
@@ -173,46 +146,49 @@ static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
     return gfk_device_require_current(d->device);
 }
 
+/* The regions of a run. */
+typedef struct where {
+    const gfk_regions *data, *parity;
+    size_t k, bytes;
+} where;
+
+static gfk_status gather(const where *w, const size_t *regions, size_t count, void **pointers) {
+    return gfk_rs_addresses(w->k, w->data, w->parity, w->bytes, regions, count, pointers);
+}
+
 /* Checks or runs one pair of groups. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t c, bool check,
                            gfk_stream_t stream) {
     void *in_pointers[GROUP], *out_pointers[GROUP];
     const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointers, NULL, 0};
-    const size_t ins = group_size(d->k, c), outs = group_size(d->wanted_count, r);
-    gfk_status status = gather(w, d->sources + c * GROUP, ins, in_pointers);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gather(w, d->wanted + r * GROUP, outs, out_pointers);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    if (c == 0 &&
-        gfk_rs_unread_overlap(w->k, w->parity, w->bytes, d->unread, d->unread_count, &out, outs))
+    const size_t *outputs = d->rebuild.outputs;
+    const size_t ins = group_size(d->k, c), outs = group_size(d->rebuild.rows, r);
+    RETURN_IF_ERROR(gather(w, d->rebuild.sources + c * GROUP, ins, in_pointers));
+    RETURN_IF_ERROR(gather(w, outputs + r * GROUP, outs, out_pointers));
+    if (c == 0 && gfk_rs_unread_overlap(w->k, w->parity, w->bytes, &d->rebuild, &out, outs))
         return GFK_STATUS_OVERLAP;
     gfk_product_t product = d->products[r * d->col_groups + c];
     if (!check)
         return gfk_product_run(product, &in, &out, w->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
                                stream);
-    status = gfk_product_check_arguments(product, &in, &out, w->bytes, NULL, 0, stream);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(gfk_product_check_arguments(product, &in, &out, w->bytes, NULL, 0, stream));
     if (gfk_outputs_overlap(&in, ins, &out, outs, w->bytes))
         return GFK_STATUS_OVERLAP;
     /* Compare the outputs with those of the groups before. */
-    for (size_t other = 0; other < r && c == 0 && status == GFK_STATUS_SUCCESS; other++) {
-        const size_t others = group_size(d->wanted_count, other);
-        status = gather(w, d->wanted + other * GROUP, others, in_pointers);
-        if (status == GFK_STATUS_SUCCESS && gfk_outputs_overlap(&in, others, &out, outs, w->bytes))
-            status = GFK_STATUS_OVERLAP;
+    for (size_t other = 0; other < r && c == 0; other++) {
+        const size_t others = group_size(d->rebuild.rows, other);
+        RETURN_IF_ERROR(gather(w, outputs + other * GROUP, others, in_pointers));
+        if (gfk_outputs_overlap(&in, others, &out, outs, w->bytes))
+            return GFK_STATUS_OVERLAP;
     }
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
                               const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
     if (d == NULL || data == NULL || parity == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status = check_context(d, stream);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_context(d, stream));
     if (bytes % d->symbol != 0)
         return GFK_STATUS_INVALID_SIZE;
     if (d->products == NULL || bytes == 0)
@@ -221,7 +197,7 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
     const bool several = d->row_groups * d->col_groups > 1;
     for (int pass = several ? 0 : 1; pass < 2; pass++)
         for (size_t r = 0; r < d->row_groups; r++)
-            for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++)
-                status = run_pair(d, &w, r, c, pass == 0, stream);
-    return status;
+            for (size_t c = 0; c < d->col_groups; c++)
+                RETURN_IF_ERROR(run_pair(d, &w, r, c, pass == 0, stream));
+    return GFK_STATUS_SUCCESS;
 }

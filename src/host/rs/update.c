@@ -37,13 +37,11 @@ gfk_status gfk_rs_updater_create(gfk_rs_updater_t *updater, gfk_rs_t code, size_
     if (updater == NULL || code == NULL || index >= code->info.k)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_product_desc chosen;
-    gfk_status status = gfk_rs_product_desc(code, desc, &chosen);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(gfk_rs_product_desc(code, desc, &chosen));
     const size_t k = code->info.k, m = code->info.m;
     gfk_rs_updater_t made = calloc(1, sizeof *made);
     uint32_t *twice = malloc(2 * m * sizeof *twice), *once = malloc(m * sizeof *once);
-    status = GFK_STATUS_OUT_OF_MEMORY;
+    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (made != NULL && twice != NULL && once != NULL) {
         for (size_t j = 0; j < m; j++)
             once[j] = twice[2 * j] = twice[2 * j + 1] = code->matrix[j * k + index];
@@ -91,12 +89,9 @@ gfk_status gfk_rs_delta_create(gfk_rs_t code) {
         desc.family = GFK_ENGINE_ISAL;
     else
         desc.family = GFK_ENGINE_HOST;
-    gfk_status status = gfk_field_init(&bytes, 8, 0);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_product_create(&code->sum_of_two, &bytes, 1, 2, ones, &desc);
-    return status == GFK_STATUS_SUCCESS
-               ? gfk_product_create(&code->sum_into, &bytes, 1, 1, ones, &desc)
-               : status;
+    RETURN_IF_ERROR(gfk_field_init(&bytes, 8, 0));
+    RETURN_IF_ERROR(gfk_product_create(&code->sum_of_two, &bytes, 1, 2, ones, &desc));
+    return gfk_product_create(&code->sum_into, &bytes, 1, 1, ones, &desc);
 }
 
 gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, void *delta,

@@ -39,17 +39,6 @@ typedef struct builder {
 
 /* ---- one stripe ----------------------------------------------------------------------------- */
 
-static gfk_status address_of(const gfk_rs_stripe *stripe, size_t k, size_t index, void **address) {
-    const gfk_status status =
-        gfk_rs_address(k, &stripe->data, &stripe->parity, stripe->bytes, index, address);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    if (*address == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    return (uintptr_t)*address > UINTPTR_MAX - stripe->bytes ? GFK_STATUS_INVALID_SIZE
-                                                             : GFK_STATUS_SUCCESS;
-}
-
 static bool reserve_addresses(builder *b, size_t count) {
     if (count <= b->address_room - b->address_count)
         return true;
@@ -62,17 +51,31 @@ static bool reserve_addresses(builder *b, size_t count) {
     return true;
 }
 
+/* The sources of a stripe, then its outputs: none missing, none beyond the address space. */
+static gfk_status find_addresses(const gfk_rs_stripe *stripe, size_t k,
+                                 const gfk_rs_rebuild *pattern, void **address) {
+    RETURN_IF_ERROR(gfk_rs_addresses(k, &stripe->data, &stripe->parity, stripe->bytes,
+                                     pattern->sources, k, address));
+    RETURN_IF_ERROR(gfk_rs_addresses(k, &stripe->data, &stripe->parity, stripe->bytes,
+                                     pattern->outputs, pattern->rows, address + k));
+    for (size_t i = 0; i < k + pattern->rows; i++) {
+        if (address[i] == NULL)
+            return GFK_STATUS_INVALID_ARGUMENT;
+        if ((uintptr_t)address[i] > UINTPTR_MAX - stripe->bytes)
+            return GFK_STATUS_INVALID_SIZE;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
 /* Adds a stripe to the plan, unless something is wrong with it or there is nothing to do. */
 static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
     const gfk_rs_info *info = &b->code->info;
     size_t index = 0;
-    gfk_status status =
-        gfk_batch_patterns_find(&b->patterns, b->code, stripe->lost, stripe->lost_count, &index);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(
+        gfk_batch_patterns_find(&b->patterns, b->code, stripe->lost, stripe->lost_count, &index));
     if (stripe->bytes % (info->field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
-    const gfk_batch_pattern *pattern = &b->patterns.list[index];
+    const gfk_rs_rebuild *pattern = &b->patterns.list[index];
     if (stripe->bytes == 0 || pattern->rows == 0)
         return GFK_STATUS_SUCCESS;
     if (info->device >= 0 && stripe->bytes > GFK_BATCH_MOST_BYTES)
@@ -80,16 +83,11 @@ static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
     if (!reserve_addresses(b, info->k + pattern->rows))
         return GFK_STATUS_OUT_OF_MEMORY;
     void **address = b->addresses + b->address_count;
-    for (size_t i = 0; i < info->k + pattern->rows && status == GFK_STATUS_SUCCESS; i++)
-        status = address_of(stripe, info->k,
-                            i < info->k ? pattern->sources[i] : pattern->outputs[i - info->k],
-                            &address[i]);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(find_addresses(stripe, info->k, pattern, address));
     const gfk_regions in = {.pointers = address}, out = {.pointers = address + info->k};
     if (gfk_outputs_overlap(&in, info->k, &out, pattern->rows, stripe->bytes) ||
-        gfk_rs_unread_overlap(info->k, &stripe->parity, stripe->bytes, pattern->unread,
-                              pattern->unread_count, &out, pattern->rows))
+        gfk_rs_unread_overlap(info->k, &stripe->parity, stripe->bytes, pattern, &out,
+                              pattern->rows))
         return GFK_STATUS_OVERLAP;
     b->stripes[b->stripe_count++] = (gfk_batch_stripe){stripe->bytes, index, b->address_count};
     b->address_count += info->k + pattern->rows;
@@ -107,23 +105,15 @@ static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int cc) {
 
 static gfk_status upload(gfk_rs_batch_t batch) {
     int cc = 0;
-    gfk_status status = gfk_device_capability(batch->device, &cc);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_processors(batch->device, &batch->processors);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    const gfk_batch_kernel kernel = kernel_for(&batch->plan, cc);
     size_t bytes = 0;
-    status = gfk_batch_image_measure(&batch->plan, &kernel, &bytes);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_alloc(&batch->memory, bytes);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
     gfk_batch_image image;
-    status = gfk_batch_image_build(&batch->plan, &kernel, batch->memory, &image);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_device_upload(batch->memory, image.data, image.bytes);
+    RETURN_IF_ERROR(gfk_device_capability(batch->device, &cc));
+    RETURN_IF_ERROR(gfk_device_processors(batch->device, &batch->processors));
+    const gfk_batch_kernel kernel = kernel_for(&batch->plan, cc);
+    RETURN_IF_ERROR(gfk_batch_image_measure(&batch->plan, &kernel, &bytes));
+    RETURN_IF_ERROR(gfk_device_alloc(&batch->memory, bytes));
+    RETURN_IF_ERROR(gfk_batch_image_build(&batch->plan, &kernel, batch->memory, &image));
+    const gfk_status status = gfk_device_upload(batch->memory, image.data, image.bytes);
     free(image.data);
     batch->job = image.job;
     batch->launch = kernel.launch;
@@ -132,11 +122,8 @@ static gfk_status upload(gfk_rs_batch_t batch) {
 
 static gfk_status make_on_device(gfk_rs_batch_t batch) {
     int previous;
-    gfk_status status = gfk_device_enter(batch->device, &previous);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = upload(batch);
-    return gfk_device_leave(previous, status);
+    RETURN_IF_ERROR(gfk_device_enter(batch->device, &previous));
+    return gfk_device_leave(previous, upload(batch));
 }
 
 /* ---- on the CPU ----------------------------------------------------------------------------- */
@@ -149,15 +136,15 @@ static gfk_status make_on_host(gfk_rs_batch_t batch, gfk_rs_t code) {
         return GFK_STATUS_OUT_OF_MEMORY;
     batch->product_count = plan->pattern_count;
     gfk_product_desc desc;
-    gfk_status status = gfk_rs_product_desc(code, NULL, &desc);
-    for (size_t i = 0; i < plan->stripe_count && status == GFK_STATUS_SUCCESS; i++) {
+    RETURN_IF_ERROR(gfk_rs_product_desc(code, NULL, &desc));
+    for (size_t i = 0; i < plan->stripe_count; i++) {
         const size_t p = plan->stripes[i].pattern;
-        const gfk_batch_pattern *pattern = &plan->patterns[p];
+        const gfk_rs_rebuild *pattern = &plan->patterns[p];
         if (batch->products[p] == NULL)
-            status = gfk_product_create(&batch->products[p], &plan->field, pattern->rows, plan->k,
-                                        pattern->matrix, &desc);
+            RETURN_IF_ERROR(gfk_product_create(&batch->products[p], &plan->field, pattern->rows,
+                                               plan->k, pattern->matrix, &desc));
     }
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 typedef struct host_run {
@@ -244,10 +231,9 @@ gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
         gfk_pool_run(batch->pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe, &run);
         return (gfk_status)atomic_load(&run.status);
     }
-    const gfk_status status = gfk_device_require_current(batch->device);
-    if (status != GFK_STATUS_SUCCESS || batch->memory == NULL)
-        return status;
-    return batch->launch(&batch->job, batch->processors, stream);
+    RETURN_IF_ERROR(gfk_device_require_current(batch->device));
+    return batch->memory == NULL ? GFK_STATUS_SUCCESS
+                                 : batch->launch(&batch->job, batch->processors, stream);
 }
 
 void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {

@@ -15,22 +15,13 @@
 
 #include <gfk/gfk.h>
 
+#include "host/rs/code.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* ---- the plan ------------------------------------------------------------------------------- */
-
-/* What several stripes have in common: what is lost, and the matrix that makes up for it. Encoding
- * counts as losing all parity. */
-typedef struct gfk_batch_pattern {
-    size_t rows;
-    size_t *outputs;  /* rows indices of regions, ascending */
-    size_t *sources;  /* k of them */
-    uint32_t *matrix; /* rows * k */
-    size_t unread_count;
-    size_t *unread; /* parity that is neither lost nor read */
-} gfk_batch_pattern;
 
 typedef struct gfk_batch_stripe {
     size_t bytes;     /* not 0, at most GFK_BATCH_MOST_BYTES */
@@ -41,7 +32,7 @@ typedef struct gfk_batch_stripe {
 typedef struct gfk_batch_plan {
     gfk_field field;
     size_t k;
-    gfk_batch_pattern *patterns;
+    const gfk_rs_rebuild *patterns; /* the different losses; encoding loses all parity */
     size_t pattern_count;
     gfk_batch_stripe *stripes;
     size_t stripe_count;

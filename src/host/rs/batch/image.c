@@ -23,7 +23,7 @@ static size_t round_up(size_t n, size_t unit) {
 /* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that may
  * reach three bytes beyond either end of a vector, so the outermost vectors do not count as whole. */
 static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
-    const gfk_batch_pattern *pattern = &plan->patterns[stripe->pattern];
+    const gfk_rs_rebuild *pattern = &plan->patterns[stripe->pattern];
     void *const *address = plan->addresses + stripe->addresses;
     const unsigned first = (unsigned)((uintptr_t)address[0] % 16);
     bool aligned = first % (plan->field.w / 8) == 0;
@@ -85,7 +85,7 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
     }
     size_t rows = 0, words = 0;
     for (size_t i = 0; i < plan->pattern_count; i++) {
-        const gfk_batch_pattern *pattern = &plan->patterns[i];
+        const gfk_rs_rebuild *pattern = &plan->patterns[i];
         rows = pattern->rows > rows ? pattern->rows : rows;
         words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
     }
@@ -162,7 +162,7 @@ gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_ker
     uint32_t *matrices = (uint32_t *)(void *)(data + l.matrices);
     uint64_t words = 0;
     for (size_t i = 0; i < plan->pattern_count; i++) {
-        const gfk_batch_pattern *pattern = &plan->patterns[i];
+        const gfk_rs_rebuild *pattern = &plan->patterns[i];
         operands[i] = words;
         kernel->build(matrices + words, plan->field.polynomial, pattern->rows, plan->k,
                       pattern->matrix);

@@ -6,17 +6,12 @@
 
 #include "host/base/hash.h"
 
-static int compare(const void *a, const void *b) {
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The slot of a loss in the table, or the free slot where it belongs. */
 static size_t *slot_of(const gfk_batch_patterns *p, const size_t *lost, size_t count) {
     const uint64_t hash = gfk_hash(GFK_HASH_BEGIN, lost, count * sizeof *lost);
     size_t i = (size_t)(hash ^ hash >> 32) & (p->slot_count - 1);
     for (; p->slots[i] != 0; i = (i + 1) & (p->slot_count - 1)) {
-        const gfk_batch_pattern *pattern = &p->list[p->slots[i] - 1];
+        const gfk_rs_rebuild *pattern = &p->list[p->slots[i] - 1];
         if (pattern->rows == count && memcmp(pattern->outputs, lost, count * sizeof *lost) == 0)
             break;
     }
@@ -30,7 +25,7 @@ static gfk_status reserve(gfk_batch_patterns *p, size_t m) {
     if (p->count < p->room)
         return GFK_STATUS_SUCCESS;
     const size_t room = p->room ? 2 * p->room : 16;
-    gfk_batch_pattern *list = realloc(p->list, room * sizeof *list);
+    gfk_rs_rebuild *list = realloc(p->list, room * sizeof *list);
     if (list == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->list = list;
@@ -46,54 +41,22 @@ static gfk_status reserve(gfk_batch_patterns *p, size_t m) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* A pattern is one allocation, which begins with `outputs`. */
-static gfk_status make(gfk_batch_pattern *pattern, gfk_rs_t code, const size_t *lost, size_t rows,
-                       bool encode) {
-    const size_t k = code->info.k, unread = code->info.m - rows, indices = rows + k + unread;
-    size_t *memory = malloc(indices * sizeof *memory + rows * k * sizeof *pattern->matrix);
-    if (memory == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    pattern->rows = rows;
-    pattern->outputs = memory;
-    pattern->sources = memory + rows;
-    pattern->unread = pattern->sources + k;
-    pattern->unread_count = unread;
-    pattern->matrix = (uint32_t *)(void *)(memory + indices);
-    if (rows != 0)
-        memcpy(pattern->outputs, lost, rows * sizeof *lost);
-    gfk_status status = GFK_STATUS_SUCCESS;
-    if (encode) {
-        for (size_t i = 0; i < k; i++)
-            pattern->sources[i] = i;
-        memcpy(pattern->matrix, code->matrix, rows * k * sizeof *pattern->matrix);
-    } else if (rows != 0) {
-        status = gfk_rs_decode_matrix(code, lost, rows, NULL, 0, pattern->sources, pattern->unread,
-                                      pattern->matrix);
-    }
-    if (status != GFK_STATUS_SUCCESS)
-        free(memory);
-    return status;
-}
-
 gfk_status gfk_batch_patterns_find(gfk_batch_patterns *p, gfk_rs_t code, const size_t *lost,
                                    size_t lost_count, size_t *index) {
     const size_t m = code->info.m;
+    gfk_rs_rebuild none;
     if (lost == NULL && lost_count != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (lost_count > m) /* gives the status */
-        return gfk_rs_decode_matrix(code, lost, lost_count, NULL, 0, NULL, NULL, NULL);
-    gfk_status status = reserve(p, m);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    if (lost_count > m) /* an error */
+        return gfk_rs_rebuild_create(&none, code, lost, lost_count, NULL, 0);
+    RETURN_IF_ERROR(reserve(p, m));
     const size_t rows = lost ? lost_count : m;
     for (size_t i = 0; i < rows; i++)
         p->lost[i] = lost ? lost[i] : code->info.k + i;
-    qsort(p->lost, rows, sizeof *p->lost, compare);
+    gfk_rs_sort(p->lost, rows);
     size_t *slot = slot_of(p, p->lost, rows);
     if (*slot == 0) {
-        status = make(&p->list[p->count], code, p->lost, rows, lost == NULL);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
+        RETURN_IF_ERROR(gfk_rs_rebuild_create(&p->list[p->count], code, p->lost, rows, NULL, 0));
         *slot = ++p->count;
     }
     *index = *slot - 1;
@@ -102,7 +65,7 @@ gfk_status gfk_batch_patterns_find(gfk_batch_patterns *p, gfk_rs_t code, const s
 
 void gfk_batch_patterns_clear(gfk_batch_patterns *p) {
     for (size_t i = 0; i < p->count; i++)
-        free(p->list[i].outputs);
+        gfk_rs_rebuild_free(&p->list[i]);
     free(p->list);
     free(p->slots);
     free(p->lost);

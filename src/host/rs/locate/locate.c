@@ -142,10 +142,8 @@ static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t 
         (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
         (uintptr_t)call->counts % sizeof(uint64_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    const gfk_status status = gfk_product_check_arguments(code->encoder, call->data, call->parity,
-                                                          call->bytes, NULL, 0, call->stream);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, call->data, call->parity,
+                                                call->bytes, NULL, 0, call->stream));
     if (code->info.device >= 0 && call->bytes != 0 &&
         code->info.k + code->info.m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
         (call->data->pointers != NULL || call->parity->pointers != NULL))
@@ -165,23 +163,19 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     const gfk_locate_call call = {
         code->locator->code, data,  parity, bytes, repair == GFK_RS_REPAIR, verdict, counts,
         workspace,           stream};
-    gfk_status status = check_call(code, &call, workspace_bytes);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_call(code, &call, workspace_bytes));
     const bool on_device = code->info.device >= 0;
     if (on_device)
-        status = gfk_locate_device_clear(&call);
+        RETURN_IF_ERROR(gfk_locate_device_clear(&call));
     else
         clear_on_host(&call);
-    if (bytes == 0 || status != GFK_STATUS_SUCCESS)
-        return status;
-    status =
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    gfk_status status =
         gfk_rs_check(code, data, parity, bytes, call.mismatch_map, GFK_LOCATE_CHUNK_SHIFT, stream);
-    if (status == GFK_STATUS_NOT_SUPPORTED &&
-        on_device) /* the engine cannot check so wide a code */
+    if (status == GFK_STATUS_NOT_SUPPORTED && on_device) /* the code is too wide for the engine */
         status = gfk_locate_device_mark(&call);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(status);
     if (on_device)
         return gfk_locate_device_run(&call);
     locate_on_host(&call, (uint32_t *)((unsigned char *)workspace + mark_bytes(bytes)));

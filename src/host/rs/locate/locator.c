@@ -7,14 +7,6 @@
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* Is C(n, t) <= GFK_LOCATE_MOST_SUBSETS? As t < n / 2, every factor enlarges the product. */
-static bool few_subsets(uint64_t n, uint64_t t) {
-    uint64_t count = 1;
-    for (uint64_t i = 0; i < t && count <= GFK_LOCATE_MOST_SUBSETS; i++)
-        count = n - i > GFK_LOCATE_MOST_SUBSETS ? n : count * (n - i) / (i + 1);
-    return count <= GFK_LOCATE_MOST_SUBSETS;
-}
-
 /* The number of words of a code's tables: matrix, points, multipliers of parity, inverses of all
  * multipliers; for a device also the tables of the arithmetic. */
 static size_t table_words(const gfk_rs_info *info, size_t entries) {
@@ -53,7 +45,8 @@ static bool fill(gfk_rs_t code, uint32_t *words, size_t entries, bool *points) {
     uint32_t *at = words + m * k, *v_parity = at + n, *v_inverses = v_parity + m;
     memcpy(words, code->matrix, m * k * sizeof *words);
     *points = gfk_grs_find(f, info, code->matrix, at, v_inverses);
-    if (!*points && (info->mds != GFK_RS_MDS_YES || !few_subsets(n, m / 2)))
+    if (!*points &&
+        (info->mds != GFK_RS_MDS_YES || !gfk_rs_few_subsets(n, m / 2, GFK_LOCATE_MOST_SUBSETS)))
         return false;
     if (*points) {
         memcpy(v_parity, v_inverses + k, m * sizeof *words);
@@ -65,52 +58,45 @@ static bool fill(gfk_rs_t code, uint32_t *words, size_t entries, bool *points) {
     return true;
 }
 
-static gfk_status upload(gfk_rs_locator *locator, size_t bytes, void *host) {
+/* Copies the tables to the device and frees them on the host. */
+static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
+    void *host = locator->tables;
+    locator->tables = NULL;
+    locator->device = device;
     gfk_status status = gfk_device_alloc(&locator->tables, bytes);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_device_upload(locator->tables, host, bytes);
     if (status == GFK_STATUS_SUCCESS)
-        free(host);
-    else
-        gfk_device_free(locator->device, locator->tables);
+        status = gfk_device_upload(locator->tables, host, bytes);
+    free(host);
     return status;
 }
 
-/* SUCCESS with *offered false: the code cannot locate. */
+/* Sets *offered to whether the code can locate. */
 static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
     const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;
     const size_t bytes = table_words(&code->info, entries) * sizeof(uint32_t);
-    uint32_t *words = calloc(1, bytes);
-    if (words == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
     bool points = false;
-    gfk_status status = GFK_STATUS_SUCCESS;
-    *offered = fill(code, words, entries, &points);
-    locator->device = code->info.device;
-    locator->tables = words;
+    locator->tables = calloc(1, bytes);
+    if (locator->tables == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    *offered = fill(code, locator->tables, entries, &points);
     if (*offered && on_device)
-        status = upload(locator, bytes, words);
-    if (status != GFK_STATUS_SUCCESS || !*offered)
-        free(words);
-    else
-        locator->code = view(code, points, locator->tables, entries);
-    return status;
+        RETURN_IF_ERROR(upload(locator, code->info.device, bytes));
+    locator->code = view(code, points, locator->tables, entries);
+    return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_rs_locator_create(gfk_rs_t code) {
-    code->locator = NULL;
-    code->info.locatable = 0;
     if (code->info.m < 2 || code->info.m > GFK_LOCATE_MOST_ROWS)
         return GFK_STATUS_SUCCESS;
-    gfk_rs_locator *locator = malloc(sizeof *locator);
+    gfk_rs_locator *locator = calloc(1, sizeof *locator);
     if (locator == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
+    locator->device = -1;
     bool offered = false;
     const gfk_status status = make(code, locator, &offered);
     if (status != GFK_STATUS_SUCCESS || !offered) {
-        free(locator);
+        gfk_rs_locator_destroy(locator);
         return status;
     }
     code->locator = locator;

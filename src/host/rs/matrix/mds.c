@@ -7,14 +7,13 @@
 
 enum { MOST_MINORS = 1000000 };
 
-/* Is C(n, r) <= MOST_MINORS? As r <= n / 2, every factor at least doubles the product. */
-static bool few_minors(uint64_t n, uint64_t r) {
+bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most) {
     uint64_t count = 1;
     for (uint64_t i = 0; i < r; i++) {
-        if (n - i > MOST_MINORS) /* then the product is larger still */
+        if (n - i > most) /* as r <= n / 2, every further factor at least doubles the product */
             return false;
         count = count * (n - i) / (i + 1); /* C(n, i + 1) */
-        if (count > MOST_MINORS)
+        if (count > most)
             return false;
     }
     return true;
@@ -57,14 +56,12 @@ gfk_status gfk_rs_check_mds(const gfk_field *field, size_t k, size_t m, const ui
                             gfk_rs_mds *mds) {
     /* A matrix and its transpose have the same minors, so the shorter side is eliminated. */
     const size_t rows = k < m ? k : m, cols = k + m;
-    if (!few_minors(cols, rows)) {
+    if (!gfk_rs_few_subsets(cols, rows, MOST_MINORS)) {
         *mds = GFK_RS_MDS_UNKNOWN;
         return GFK_STATUS_SUCCESS;
     }
     gfk_arithmetic f;
-    gfk_status status = gfk_arithmetic_create(&f, field);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(gfk_arithmetic_create(&f, field));
     uint32_t *parts = malloc(rows * (rows + 1) / 2 * cols * sizeof *parts);
     if (parts == NULL) {
         gfk_arithmetic_destroy(&f);

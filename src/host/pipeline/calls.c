@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public calls: products, region multiply, and the products of a code. */
+#include <stdlib.h>
+
+#include "host/rs/code.h"
+#include "pipeline.h"
+
+static bool known(gfk_accumulate mode) {
+    return mode == GFK_SET || mode == GFK_XOR;
+}
+
+static gfk_work work_of(gfk_accumulate mode) {
+    return mode == GFK_SET ? GFK_WORK_SET : GFK_WORK_XOR;
+}
+
+gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *field, size_t rows,
+                            size_t cols, const uint32_t *matrix, const gfk_regions *in,
+                            const gfk_regions *out, size_t bytes, gfk_accumulate mode,
+                            gfk_pipeline_report *report) {
+    if (!known(mode))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const gfk_request request = {.field = field,
+                                 .rows = rows,
+                                 .cols = cols,
+                                 .matrix = matrix,
+                                 .in = in,
+                                 .out = out,
+                                 .bytes = bytes,
+                                 .work = work_of(mode)};
+    return gfk_pipeline_run(pipeline, &request, report);
+}
+
+gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_field *field, uint32_t c,
+                                    const void *src, void *dst, size_t bytes, gfk_accumulate mode,
+                                    gfk_pipeline_report *report) {
+    if (!known(mode))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const gfk_regions in = {NULL, (void *)(uintptr_t)src, bytes}; /* inputs are only read */
+    const gfk_regions out = {NULL, dst, bytes};
+    const gfk_request request = {.field = field,
+                                 .rows = 1,
+                                 .cols = 1,
+                                 .matrix = &c,
+                                 .in = &in,
+                                 .out = &out,
+                                 .bytes = bytes,
+                                 .work = work_of(mode),
+                                 .in_place = true};
+    return gfk_pipeline_run(pipeline, &request, report);
+}
+
+/* ---- with a code ---------------------------------------------------------------------------- */
+
+static gfk_request request_of(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
+                              size_t bytes, gfk_work work) {
+    return (gfk_request){.field = &code->info.field,
+                         .rows = code->info.m,
+                         .cols = code->info.k,
+                         .matrix = code->matrix,
+                         .in = data,
+                         .out = parity,
+                         .bytes = bytes,
+                         .work = work};
+}
+
+gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_regions *data,
+                              const gfk_regions *parity, size_t bytes,
+                              gfk_pipeline_report *report) {
+    if (code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const gfk_request request = request_of(code, data, parity, bytes, GFK_WORK_SET);
+    return gfk_pipeline_run(pipeline, &request, report);
+}
+
+gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_regions *data,
+                              const gfk_regions *parity, size_t bytes, uint32_t *differs,
+                              gfk_pipeline_report *report) {
+    if (code == NULL || (uintptr_t)differs % sizeof *differs != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_request request = request_of(code, data, parity, bytes, GFK_WORK_CHECK);
+    request.differs = differs;
+    return gfk_pipeline_run(pipeline, &request, report);
+}
+
+/* Runs the product of a rebuild. `addresses` has room for the sources and the outputs. */
+static gfk_status run_rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_rs_rebuild *r,
+                              const gfk_regions *data, const gfk_regions *parity, size_t bytes,
+                              void **addresses, gfk_pipeline_report *report) {
+    const size_t k = code->info.k;
+    void **outputs = addresses + k;
+    RETURN_IF_ERROR(gfk_rs_addresses(k, data, parity, bytes, r->sources, k, addresses));
+    RETURN_IF_ERROR(gfk_rs_addresses(k, data, parity, bytes, r->outputs, r->rows, outputs));
+    const gfk_regions in = {addresses, NULL, 0}, out = {outputs, NULL, 0};
+    if (gfk_rs_unread_overlap(k, parity, bytes, r, &out, r->rows))
+        return GFK_STATUS_OVERLAP;
+    const gfk_request request = {.field = &code->info.field,
+                                 .rows = r->rows,
+                                 .cols = k,
+                                 .matrix = r->matrix,
+                                 .in = &in,
+                                 .out = &out,
+                                 .bytes = bytes,
+                                 .work = GFK_WORK_SET};
+    return gfk_pipeline_run(pipeline, &request, report);
+}
+
+gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size_t *lost,
+                              size_t lost_count, const size_t *wanted, size_t wanted_count,
+                              const gfk_regions *data, const gfk_regions *parity, size_t bytes,
+                              gfk_pipeline_report *report) {
+    if (pipeline == NULL || code == NULL || data == NULL || parity == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (bytes % (code->info.field.w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    gfk_rs_rebuild r;
+    RETURN_IF_ERROR(gfk_rs_rebuild_create(&r, code, lost, lost_count, wanted, wanted_count));
+    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
+    void **addresses = malloc((code->info.k + r.rows) * sizeof *addresses);
+    if (bytes == 0 || r.rows == 0)
+        status = gfk_pipeline_idle(report);
+    else if (addresses != NULL)
+        status = run_rebuild(pipeline, code, &r, data, parity, bytes, addresses, report);
+    free(addresses);
+    gfk_rs_rebuild_free(&r);
+    return status;
+}
