@@ -1,23 +1,158 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products: create, destroy and their properties. */
+/* Products: from a descriptor to an engine, by what the descriptor allows and in the order of
+ * measured speed; create and destroy. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "choice.h"
+#include "engine.h"
 #include "host/base/field.h"
+#include "host/base/status.h"
 #include "host/device/device.h"
 
 static const gfk_product_desc defaults = GFK_PRODUCT_DESC_INIT;
+
+/* ---- the choice of an engine ---------------------------------------------------------------- */
+
+/* The engines by shape and length, fastest first. A maximum of 0 is no bound. */
+static const struct preference {
+    unsigned w;
+    size_t min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes;
+    bool compile;
+    const char *id;
+} preferences[] = {
+#define GFK_PREFER_ENGINE(w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes,         \
+                          compile, id)                                                             \
+    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, compile, #id},
+#include "preference.def"
+#undef GFK_PREFER_ENGINE
+};
+
+/* The search for an engine. */
+typedef struct search {
+    const gfk_field *field;
+    size_t rows, cols;
+    const gfk_product_desc *desc;
+    const gfk_engine_kernel_info *kernel;        /* that desc names; NULL: none */
+    const gfk_engine *engines[GFK_MOST_ENGINES]; /* those that match, the preferred one first */
+    size_t count, next;
+} search;
+
+static bool is_valid(const gfk_product_desc *desc) {
+    return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_XOR &&
+           (unsigned)desc->method <= GFK_METHOD_SPLIT;
+}
+
+static bool matches(const search *s, const gfk_engine_info *info) {
+    const gfk_product_desc *desc = s->desc;
+    return info->w == s->field->w &&
+           (desc->family == GFK_ENGINE_AUTO || desc->family == info->family) &&
+           (desc->method == GFK_METHOD_AUTO || desc->method == info->method);
+}
+
+static void add(search *s, const gfk_engine *engine) {
+    const gfk_product_desc *desc = s->desc;
+    if (!matches(s, &engine->info))
+        return;
+    if (gfk_engine_on_host(&engine->info) && desc->device != -1 && desc->engine == NULL &&
+        desc->family == GFK_ENGINE_AUTO)
+        return; /* whoever names a device does not want the CPU instead */
+    for (size_t i = 0; i < s->count; i++)
+        if (s->engines[i] == engine)
+            return;
+    s->engines[s->count++] = engine;
+}
+
+static bool within(size_t n, size_t least, size_t most) {
+    return n >= least && (most == 0 || n <= most);
+}
+
+static bool prefers(const struct preference *p, const search *s) {
+    const size_t bytes = s->desc->bytes ? s->desc->bytes : SIZE_MAX;
+    return p->w == s->field->w && within(s->rows, p->min_rows, p->max_rows) &&
+           within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes) &&
+           (!p->compile || s->desc->compile);
+}
+
+static gfk_status list_named_engine(search *s) {
+    const gfk_engine_info *info = gfk_engine_named(s->desc->engine, &s->kernel);
+    if (info == NULL)
+        return GFK_STATUS_UNKNOWN_METHOD;
+    add(s, gfk_engine_of(info));
+    return s->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_INVALID_ARGUMENT;
+}
+
+static gfk_status list_engines(search *s) {
+    for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
+        if (prefers(&preferences[i], s))
+            add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));
+    for (size_t i = 0; i < gfk_engine_count(); i++) /* so that there is one for every shape */
+        if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
+            add(s, &gfk_engines[i]);
+    return s->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_UNKNOWN_METHOD;
+}
+
+/* Checks the arguments and lists the engines that match. */
+static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t cols,
+                        const gfk_product_desc *desc) {
+    *s = (search){.field = field, .rows = rows, .cols = cols, .desc = desc};
+    if (!gfk_field_is_valid(field) || rows == 0 || cols == 0 || !is_valid(desc))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (rows > SIZE_MAX / sizeof(uint32_t) / cols)
+        return GFK_STATUS_INVALID_SIZE;
+    return desc->engine != NULL ? list_named_engine(s) : list_engines(s);
+}
+
+static gfk_status consider(const search *s, const gfk_engine *engine, gfk_product_info *info) {
+    const char *reason;
+    *info = (gfk_product_info){.engine = &engine->info,
+                               .field = *s->field,
+                               .rows = s->rows,
+                               .cols = s->cols,
+                               .kernel = s->kernel};
+    if ((engine->info.labels & GFK_ENGINE_COMPILES) && !s->desc->compile)
+        return GFK_STATUS_NOT_SUPPORTED;
+    const gfk_engine_kernel_info *kernel = s->kernel;
+    if (kernel != NULL && !gfk_engine_kernel_takes(kernel, info->cols, info->rows))
+        return GFK_STATUS_NOT_SUPPORTED;
+    RETURN_IF_ERROR(gfk_engine_check(engine, s->desc->device, &info->device, &reason));
+    if (kernel != NULL)
+        RETURN_IF_ERROR(gfk_device_check(kernel->cc_min, kernel->cc_max, 0, info->device, &reason));
+    return engine->accepts != NULL ? engine->accepts(info, &reason) : GFK_STATUS_SUCCESS;
+}
+
+/* The next engine of the list that can run here and whose tables are within the limit, in *info.
+ * TABLE_LIMIT: some can run, but none fits; *info is the first of these. Any other status: why the
+ * first one left cannot run. */
+static gfk_status next_engine(search *s, gfk_product_info *info) {
+    const uint64_t limit = s->desc->table_limit ? s->desc->table_limit : GFK_DEFAULT_TABLE_LIMIT;
+    gfk_status result = GFK_STATUS_SUCCESS; /* none considered yet */
+    while (s->next < s->count) {
+        gfk_product_info candidate;
+        gfk_status status = consider(s, s->engines[s->next++], &candidate);
+        if (status == GFK_STATUS_SUCCESS && candidate.table_bytes <= limit) {
+            *info = candidate;
+            return GFK_STATUS_SUCCESS;
+        }
+        if (status == GFK_STATUS_SUCCESS && result != GFK_STATUS_TABLE_LIMIT) {
+            *info = candidate;
+            result = GFK_STATUS_TABLE_LIMIT;
+        } else if (result == GFK_STATUS_SUCCESS) {
+            result = status;
+        }
+    }
+    return result == GFK_STATUS_SUCCESS ? GFK_STATUS_NOT_SUPPORTED : result;
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
 
 gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
                              const gfk_product_desc *desc, gfk_product_info *info) {
     if (info == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_choice choice;
+    search s;
     gfk_product_info found;
-    gfk_status status = gfk_choice_init(&choice, field, rows, cols, desc ? desc : &defaults);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_choice_next(&choice, &found);
+    RETURN_IF_ERROR(begin(&s, field, rows, cols, desc ? desc : &defaults));
+    const gfk_status status = next_engine(&s, &found);
     if (status != GFK_STATUS_SUCCESS && status != GFK_STATUS_TABLE_LIMIT)
         return status;
     *info = found;
@@ -35,46 +170,36 @@ static gfk_status check_matrix(const gfk_field *field, size_t elements, const ui
 
 static gfk_status build(gfk_product_t p, const gfk_product_desc *desc) {
     const uint64_t bytes = p->info.table_bytes;
-    if (bytes != 0) {
-        gfk_status status = GFK_STATUS_SUCCESS;
-        if (p->on_device)
-            status = gfk_device_alloc(&p->tables, bytes);
-        else if (bytes > SIZE_MAX || (p->tables = malloc((size_t)bytes)) == NULL)
-            status = GFK_STATUS_OUT_OF_MEMORY;
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-    }
-    return p->engine->create ? p->engine->create(p, desc) : GFK_STATUS_SUCCESS;
+    if (bytes != 0 && p->on_device)
+        RETURN_IF_ERROR(gfk_device_alloc(&p->tables, bytes));
+    else if (bytes > SIZE_MAX || (bytes != 0 && (p->tables = malloc((size_t)bytes)) == NULL))
+        return GFK_STATUS_OUT_OF_MEMORY;
+    return p->engine->create != NULL ? p->engine->create(p, desc) : GFK_STATUS_SUCCESS;
 }
 
 static gfk_status build_on_device(gfk_product_t p, const gfk_product_desc *desc) {
     int previous;
-    gfk_status status = gfk_device_enter(p->info.device, &previous);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_device_processors(p->info.device, &p->processors);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_capability(p->info.device, &p->cc);
-    if (status == GFK_STATUS_SUCCESS)
-        status = build(p, desc);
-    return gfk_device_leave(previous, status);
+    RETURN_IF_ERROR(gfk_device_processors(p->info.device, &p->processors));
+    RETURN_IF_ERROR(gfk_device_capability(p->info.device, &p->cc));
+    RETURN_IF_ERROR(gfk_device_enter(p->info.device, &previous));
+    return gfk_device_leave(previous, build(p, desc));
 }
 
-static gfk_status make(gfk_product_t *product, const gfk_choice *choice,
-                       const gfk_product_info *info, const uint32_t *matrix) {
+static gfk_status make(gfk_product_t *product, const search *s, const gfk_product_info *info,
+                       const uint32_t *matrix) {
     const size_t elements = info->rows * info->cols;
     gfk_product_t p = calloc(1, sizeof *p);
     if (p == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->info = *info;
     p->engine = gfk_engine_of(info->engine);
-    p->named = choice->kernel;
+    p->named = s->kernel;
     p->on_device = !gfk_engine_on_host(info->engine);
     p->matrix = malloc(elements * sizeof *matrix);
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (p->matrix != NULL) {
         memcpy(p->matrix, matrix, elements * sizeof *matrix);
-        status = p->on_device ? build_on_device(p, choice->desc) : build(p, choice->desc);
+        status = p->on_device ? build_on_device(p, s->desc) : build(p, s->desc);
     }
     if (status == GFK_STATUS_SUCCESS)
         *product = p;
@@ -85,23 +210,20 @@ static gfk_status make(gfk_product_t *product, const gfk_choice *choice,
 
 gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                               size_t cols, const uint32_t *matrix, const gfk_product_desc *desc) {
-    gfk_choice choice;
+    search s;
     if (product == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc == NULL)
         desc = &defaults;
-    gfk_status status = gfk_choice_init(&choice, field, rows, cols, desc);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_matrix(field, rows * cols, matrix);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(begin(&s, field, rows, cols, desc));
+    RETURN_IF_ERROR(check_matrix(field, rows * cols, matrix));
     gfk_status failed = GFK_STATUS_SUCCESS;
     for (;;) {
         gfk_product_info info;
-        status = gfk_choice_next(&choice, &info);
+        gfk_status status = next_engine(&s, &info);
         if (status != GFK_STATUS_SUCCESS)
             return failed != GFK_STATUS_SUCCESS ? failed : status;
-        status = make(product, &choice, &info, matrix);
+        status = make(product, &s, &info, matrix);
         /* An engine that could not compile gives way to the next, unless it was asked for. */
         if (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_OUT_OF_MEMORY ||
             !(info.engine->labels & GFK_ENGINE_COMPILES) || desc->engine != NULL)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "host/base/status.h"
 #include "host/device/device.h"
 
 /* A CUDA engine's functions are gfk_<id>_accepts and so on. A build without CUDA has the row but
@@ -88,10 +89,8 @@ gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device
     }
     if (on_host)
         return GFK_STATUS_SUCCESS;
-    gfk_status status = gfk_device_resolve(requested, device, reason);
-    return status == GFK_STATUS_SUCCESS
-               ? gfk_device_check(info->cc_min, info->cc_max, 0, *device, reason)
-               : status;
+    RETURN_IF_ERROR(gfk_device_resolve(requested, device, reason));
+    return gfk_device_check(info->cc_min, info->cc_max, 0, *device, reason);
 }
 
 gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const char **reason) {

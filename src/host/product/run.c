@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The product call: all checks, and the call of the engine. */
 #include "engine.h"
+#include "host/base/status.h"
 #include "host/device/device.h"
 #include "overlap.h"
 
@@ -36,16 +37,13 @@ static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status check_overlap(const gfk_product_call *call) {
+static bool overlap(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const size_t workspace = (size_t)info->workspace_bytes, bytes = call->bytes;
-    if (workspace != 0 &&
-        (gfk_regions_touch(call->in, info->cols, bytes, call->workspace, workspace) ||
-         gfk_regions_touch(call->out, info->rows, bytes, call->workspace, workspace)))
-        return GFK_STATUS_OVERLAP;
-    return gfk_outputs_overlap(call->in, info->cols, call->out, info->rows, bytes)
-               ? GFK_STATUS_OVERLAP
-               : GFK_STATUS_SUCCESS;
+    return (workspace != 0 &&
+            (gfk_regions_touch(call->in, info->cols, bytes, call->workspace, workspace) ||
+             gfk_regions_touch(call->out, info->rows, bytes, call->workspace, workspace))) ||
+           gfk_outputs_overlap(call->in, info->cols, call->out, info->rows, bytes);
 }
 
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
@@ -53,15 +51,13 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
                                        size_t workspace_bytes, gfk_stream_t stream) {
     if (product == NULL || in == NULL || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status = check_context(product, workspace, workspace_bytes, stream);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_context(product, workspace, workspace_bytes, stream));
     if (bytes % (product->info.field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    status = check_regions(in, product->info.cols, bytes);
-    return status == GFK_STATUS_SUCCESS ? check_regions(out, product->info.rows, bytes) : status;
+    RETURN_IF_ERROR(check_regions(in, product->info.cols, bytes));
+    return check_regions(out, product->info.rows, bytes);
 }
 
 gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
@@ -69,10 +65,10 @@ gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const g
                            size_t workspace_bytes, gfk_stream_t stream) {
     if (mode != GFK_SET && mode != GFK_XOR)
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status =
-        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream);
-    if (status != GFK_STATUS_SUCCESS || bytes == 0)
-        return status;
+    RETURN_IF_ERROR(
+        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream));
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
     const gfk_product_call call = {.product = product,
                                    .in = in,
                                    .out = out,
@@ -80,8 +76,7 @@ gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const g
                                    .accumulate = mode == GFK_XOR,
                                    .workspace = workspace,
                                    .stream = stream};
-    status = check_overlap(&call);
-    return status == GFK_STATUS_SUCCESS ? product->engine->run(&call) : status;
+    return overlap(&call) ? GFK_STATUS_OVERLAP : product->engine->run(&call);
 }
 
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
@@ -89,10 +84,10 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
                              size_t workspace_bytes, gfk_stream_t stream) {
     if (mismatch_map == NULL || shift < 12 || shift > 63)
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status =
-        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream);
-    if (status != GFK_STATUS_SUCCESS || bytes == 0)
-        return status;
+    RETURN_IF_ERROR(
+        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream));
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
     const gfk_product_call call = {.product = product,
                                    .in = in,
                                    .out = out,

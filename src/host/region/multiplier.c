@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "host/base/field.h"
+#include "host/base/status.h"
 #include "host/device/device.h"
 #include "kernel.h"
 
@@ -16,10 +17,10 @@ static const struct preference {
 #undef GFK_PREFER
 };
 
+static const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
+
 static gfk_status check_desc(const gfk_multiplier_desc *desc) {
-    if (desc->size != sizeof *desc)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    if ((unsigned)desc->method > GFK_METHOD_SPLIT ||
+    if (desc->size != sizeof *desc || (unsigned)desc->method > GFK_METHOD_SPLIT ||
         (unsigned)desc->implementation > GFK_IMPLEMENTATION_OPT)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc->kernel != NULL && gfk_kernel_find(desc->kernel) == NULL)
@@ -129,9 +130,7 @@ static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *des
                           gfk_multiplier_info *info) {
     if (!gfk_field_is_valid(field))
         return GFK_STATUS_INVALID_ARGUMENT;
-    gfk_status status = check_desc(desc);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_desc(desc));
     search s = {.field = field, .desc = desc, .status = GFK_STATUS_UNKNOWN_METHOD};
     search_rows(&s);
     if (s.status == GFK_STATUS_SUCCESS)
@@ -141,52 +140,35 @@ static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *des
 
 gfk_status gfk_multiplier_query(const gfk_field *field, const gfk_multiplier_desc *desc,
                                 gfk_multiplier_info *info) {
-    const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
     if (info == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     return resolve(field, desc ? desc : &defaults, info);
 }
 
-static gfk_status allocate(gfk_multiplier_t m) {
-    const uint64_t bytes = m->info.table_bytes;
-    if (bytes == 0)
-        return GFK_STATUS_SUCCESS;
-    if (m->on_device)
-        return gfk_device_alloc(&m->tables, bytes);
-    if (bytes <= SIZE_MAX)
-        m->tables = malloc((size_t)bytes);
-    return m->tables ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
-}
-
 static gfk_status build(gfk_multiplier_t m) {
-    gfk_status status = allocate(m);
-    if (status == GFK_STATUS_SUCCESS && m->kernel->create != NULL)
-        status = m->kernel->create(m);
-    return status;
+    const uint64_t bytes = m->info.table_bytes;
+    if (bytes != 0 && m->on_device)
+        RETURN_IF_ERROR(gfk_device_alloc(&m->tables, bytes));
+    else if (bytes > SIZE_MAX || (bytes != 0 && (m->tables = malloc((size_t)bytes)) == NULL))
+        return GFK_STATUS_OUT_OF_MEMORY;
+    return m->kernel->create != NULL ? m->kernel->create(m) : GFK_STATUS_SUCCESS;
 }
 
 static gfk_status build_on_device(gfk_multiplier_t m) {
     int previous;
-    gfk_status status = gfk_device_enter(m->info.device, &previous);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_device_processors(m->info.device, &m->processors);
-    if (status == GFK_STATUS_SUCCESS)
-        status = build(m);
-    return gfk_device_leave(previous, status);
+    RETURN_IF_ERROR(gfk_device_processors(m->info.device, &m->processors));
+    RETURN_IF_ERROR(gfk_device_enter(m->info.device, &previous));
+    return gfk_device_leave(previous, build(m));
 }
 
 gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *field,
                                  const gfk_multiplier_desc *desc) {
-    const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
     gfk_multiplier_info info;
     if (multiplier == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc == NULL)
         desc = &defaults;
-    gfk_status status = resolve(field, desc, &info);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(resolve(field, desc, &info));
     if (!fits(&info, desc))
         return GFK_STATUS_TABLE_LIMIT;
     gfk_multiplier_t m = calloc(1, sizeof *m);
@@ -195,13 +177,12 @@ gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *
     m->info = info;
     m->kernel = gfk_kernel_of(info.kernel);
     m->on_device = info.kernel->implementation != GFK_IMPLEMENTATION_HOST;
-    status = m->on_device ? build_on_device(m) : build(m);
-    if (status != GFK_STATUS_SUCCESS) {
+    const gfk_status status = m->on_device ? build_on_device(m) : build(m);
+    if (status == GFK_STATUS_SUCCESS)
+        *multiplier = m;
+    else
         gfk_multiplier_destroy(m);
-        return status;
-    }
-    *multiplier = m;
-    return GFK_STATUS_SUCCESS;
+    return status;
 }
 
 gfk_status gfk_multiplier_get_info(gfk_multiplier_t multiplier, gfk_multiplier_info *info) {

@@ -4,6 +4,7 @@
 
 #include "host/base/field.h"
 #include "host/base/poly.h"
+#include "host/base/status.h"
 #include "host/device/device.h"
 #include "kernel.h"
 
@@ -101,15 +102,15 @@ static gfk_status multiply(const gfk_call *call) {
 static gfk_status check_and_multiply(gfk_call *call, size_t workspace_bytes, gfk_accumulate mode,
                                      bool prepared) {
     gfk_multiplier_t m = call->multiplier;
-    gfk_status status = check_context(m, call->c, call->workspace, workspace_bytes, call->stream);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_regions(m, call->src, call->dst, call->bytes, mode, call->workspace);
-    if (status != GFK_STATUS_SUCCESS || call->bytes == 0)
-        return status;
+    call->accumulate = mode == GFK_XOR;
+    RETURN_IF_ERROR(check_context(m, call->c, call->workspace, workspace_bytes, call->stream));
+    RETURN_IF_ERROR(check_regions(m, call->src, call->dst, call->bytes, mode, call->workspace));
+    if (call->bytes == 0)
+        return GFK_STATUS_SUCCESS;
     fill_basis(call);
     if (!prepared)
-        status = prepare(call);
-    return status == GFK_STATUS_SUCCESS ? multiply(call) : status;
+        RETURN_IF_ERROR(prepare(call));
+    return multiply(call);
 }
 
 gfk_status gfk_region_multiply(gfk_multiplier_t multiplier, uint32_t c, const void *src, void *dst,
@@ -120,7 +121,6 @@ gfk_status gfk_region_multiply(gfk_multiplier_t multiplier, uint32_t c, const vo
                      .src = src,
                      .dst = dst,
                      .bytes = bytes,
-                     .accumulate = mode == GFK_XOR,
                      .workspace = workspace,
                      .stream = stream};
     return check_and_multiply(&call, workspace_bytes, mode, false);
@@ -130,22 +130,20 @@ gfk_status gfk_region_multiply_prepared(gfk_multiplier_t multiplier, uint32_t c,
                                         void *dst, size_t bytes, gfk_accumulate mode,
                                         const void *workspace, size_t workspace_bytes,
                                         gfk_stream_t stream) {
+    void *const read_only = (void *)(uintptr_t)workspace;
     gfk_call call = {.multiplier = multiplier,
                      .c = c,
                      .src = src,
                      .dst = dst,
                      .bytes = bytes,
-                     .accumulate = mode == GFK_XOR,
-                     .workspace = (void *)(uintptr_t)workspace, /* multiply only reads it */
+                     .workspace = read_only,
                      .stream = stream};
     return check_and_multiply(&call, workspace_bytes, mode, true);
 }
 
 gfk_status gfk_region_prepare(gfk_multiplier_t multiplier, uint32_t c, void *workspace,
                               size_t workspace_bytes, gfk_stream_t stream) {
-    gfk_status status = check_context(multiplier, c, workspace, workspace_bytes, stream);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check_context(multiplier, c, workspace, workspace_bytes, stream));
     gfk_call call = {.multiplier = multiplier, .c = c, .workspace = workspace, .stream = stream};
     fill_basis(&call);
     return prepare(&call);

@@ -2,6 +2,7 @@
 /* The list of kernels as an array, and its enumeration. */
 #include <string.h>
 
+#include "host/base/status.h"
 #include "host/device/device.h"
 #include "kernel.h"
 
@@ -69,10 +70,8 @@ gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device
         *reason = "this build of the library has no CUDA kernels";
         return GFK_STATUS_NOT_SUPPORTED;
     }
-    const gfk_status status = gfk_device_resolve(requested, device, reason);
-    return status == GFK_STATUS_SUCCESS
-               ? gfk_device_check(info->cc_min, info->cc_max, info->shared_bytes, *device, reason)
-               : status;
+    RETURN_IF_ERROR(gfk_device_resolve(requested, device, reason));
+    return gfk_device_check(info->cc_min, info->cc_max, info->shared_bytes, *device, reason);
 }
 
 gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device, const char **reason) {

@@ -54,11 +54,6 @@ bool gfk_jit_disk_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload)
     return true;
 }
 
-static void name_of(gfk_bytes key, char name[NAME]) {
-    (void)snprintf(name, NAME, "%016llx" GFK_JIT_CACHE_SUFFIX,
-                   (unsigned long long)gfk_hash(GFK_HASH_BEGIN, key.data, key.size));
-}
-
 /* Makes the folder and its parents, as mkdir -p. */
 static void make_folder(const char *folder) {
     char *path = strdup(folder);
@@ -75,8 +70,11 @@ static void make_folder(const char *folder) {
     free(path);
 }
 
-/* A descriptor of the folder, or -1 if it may not be used. */
-static int open_folder(const gfk_jit_disk_cache *cache, bool make) {
+/* Returns a descriptor of the folder, or -1 if the folder may not be used. Writes the name of the
+ * key's file. */
+static int open_folder(const gfk_jit_disk_cache *cache, bool make, gfk_bytes key, char name[NAME]) {
+    (void)snprintf(name, NAME, "%016llx" GFK_JIT_CACHE_SUFFIX,
+                   (unsigned long long)gfk_hash(GFK_HASH_BEGIN, key.data, key.size));
     if (cache->folder == NULL || *cache->folder == '\0')
         return -1;
     int fd = open(cache->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -126,42 +124,36 @@ static gfk_bytes load(int folder, const char *name) {
 
 bool gfk_jit_disk_cache_read(const gfk_jit_disk_cache *cache, gfk_bytes key, gfk_bytes *payload) {
     char name[NAME];
-    const int folder = open_folder(cache, false);
+    const int folder = open_folder(cache, false, key, name);
+    *payload = (gfk_bytes){NULL, 0};
     if (folder < 0)
         return false;
-    name_of(key, name);
     const gfk_bytes file = load(folder, name);
-    gfk_bytes found = {NULL, 0};
+    gfk_bytes found;
     if (gfk_jit_disk_cache_parse(file, key, &found)) {
-        *payload = (gfk_bytes){malloc(found.size), found.size};
-        if (payload->data != NULL)
-            memcpy(payload->data, found.data, found.size);
+        *payload = (gfk_bytes){memmove(file.data, found.data, found.size), found.size};
     } else {
-        payload->data = NULL;
+        free(file.data);
         (void)unlinkat(folder, name, 0);
     }
-    free(file.data);
     (void)close(folder);
     return payload->data != NULL;
 }
 
 bool gfk_jit_disk_cache_has(const gfk_jit_disk_cache *cache, gfk_bytes key) {
     char name[NAME];
-    const int folder = open_folder(cache, false);
-    if (folder < 0)
-        return false;
-    name_of(key, name);
-    const bool there = faccessat(folder, name, R_OK, 0) == 0;
-    (void)close(folder);
+    const int folder = open_folder(cache, false, key, name);
+    const bool there = folder >= 0 && faccessat(folder, name, R_OK, 0) == 0;
+    if (folder >= 0)
+        (void)close(folder);
     return there;
 }
 
 void gfk_jit_disk_cache_remove(const gfk_jit_disk_cache *cache, gfk_bytes key) {
     char name[NAME];
-    const int folder = open_folder(cache, false);
+    const int folder = open_folder(cache, false, key, name);
     if (folder < 0)
         return;
-    name_of(key, name);
     (void)unlinkat(folder, name, 0);
     (void)close(folder);
 }
@@ -219,11 +211,10 @@ void gfk_jit_disk_cache_write(const gfk_jit_disk_cache *cache, gfk_bytes key, gf
     const uint64_t size = HEADER + (uint64_t)key.size + payload.size;
     if (payload.size == 0 || size > largest_file || size > cache->limit)
         return;
-    const int folder = open_folder(cache, true);
+    const int folder = open_folder(cache, true, key, name);
     if (folder < 0)
         return;
     make_room(folder, cache->limit, size);
-    name_of(key, name);
     uint8_t header[HEADER];
     memcpy(header, magic, sizeof magic);
     put64(header + 8, key.size);

@@ -27,6 +27,11 @@ static gfk_status load(const void *image, gfk_jit_kernel *made) {
     return gfk_device_load(image, GFK_JIT_KERNEL, &made->library, &made->function);
 }
 
+static void drop_image(gfk_jit_kernel *made) {
+    free(made->image.data);
+    made->image = (gfk_bytes){NULL, 0};
+}
+
 /* Loads one of the kernels that the library was built with. */
 static bool load_prebuilt(gfk_product_t product, gfk_jit_kernel *made) {
     const gfk_product_info *info = &product->info;
@@ -42,8 +47,20 @@ static bool load_cached(const gfk_jit_disk_cache *cache, gfk_jit_kernel *made) {
     if (load(made->image.data, made) == GFK_STATUS_SUCCESS)
         return true;
     gfk_jit_disk_cache_remove(cache, made->key);
-    free(made->image.data);
-    made->image = (gfk_bytes){NULL, 0};
+    drop_image(made);
+    return false;
+}
+
+/* Loads the machine code of a text, and keeps it in the folder. */
+static bool load_compiled(const char *ptx, size_t length, unsigned cc,
+                          const gfk_jit_disk_cache *cache, gfk_jit_kernel *made) {
+    if (!gfk_jit_compile(ptx, length, cc, &made->image))
+        return false;
+    if (load(made->image.data, made) == GFK_STATUS_SUCCESS) {
+        gfk_jit_disk_cache_write(cache, made->key, made->image);
+        return true;
+    }
+    drop_image(made);
     return false;
 }
 
@@ -52,24 +69,17 @@ static bool load_cached(const gfk_jit_disk_cache *cache, gfk_jit_kernel *made) {
 static gfk_status compile(gfk_product_t product, const gfk_jit_disk_cache *cache,
                           const gfk_jit_target *target, gfk_jit_kernel *made) {
     const gfk_product_info *info = &product->info;
-    gfk_text ptx = {0};
+    char *ptx = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&ptx, &length);
+    if (out == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
     gfk_status status =
-        gfk_jit_write_ptx(&ptx, &info->field, info->rows, info->cols, product->matrix, target);
-    if (status == GFK_STATUS_SUCCESS) {
-        status = GFK_STATUS_NOT_SUPPORTED;
-        if (gfk_jit_compile(ptx.data, ptx.length, target->cc, &made->image)) {
-            status = load(made->image.data, made);
-            if (status == GFK_STATUS_SUCCESS) {
-                gfk_jit_disk_cache_write(cache, made->key, made->image);
-            } else {
-                free(made->image.data);
-                made->image = (gfk_bytes){NULL, 0};
-            }
-        }
-        if (status != GFK_STATUS_SUCCESS)
-            status = load(ptx.data, made);
-    }
-    gfk_text_free(&ptx);
+        gfk_jit_write_ptx(out, &info->field, info->rows, info->cols, product->matrix, target);
+    (void)fclose(out);
+    if (status == GFK_STATUS_SUCCESS && !load_compiled(ptx, length, target->cc, cache, made))
+        status = load(ptx, made);
+    free(ptx);
     return status;
 }
 

@@ -16,15 +16,12 @@ static int write_ptx(char **argument) {
     const gfk_jit_target target =
         gfk_jit_choose_target(8, m, k, (unsigned)strtoul(argument[2], NULL, 10));
     gfk_field field;
-    gfk_text text = {0};
     uint32_t *matrix = malloc(k * m * sizeof *matrix);
     FILE *out = fopen(argument[3], "w");
     bool ok = matrix != NULL && out != NULL && gfk_field_init(&field, 8, 0) == GFK_STATUS_SUCCESS &&
               gfk_cauchy_matrix(&field, k, m, matrix) == GFK_STATUS_SUCCESS &&
-              gfk_jit_write_ptx(&text, &field, m, k, matrix, &target) == GFK_STATUS_SUCCESS &&
-              fputs(text.data, out) >= 0;
+              gfk_jit_write_ptx(out, &field, m, k, matrix, &target) == GFK_STATUS_SUCCESS;
     ok = out != NULL && fclose(out) == 0 && ok;
-    gfk_text_free(&text);
     free(matrix);
     return ok ? 0 : 1;
 }

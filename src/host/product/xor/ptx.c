@@ -10,12 +10,12 @@
 enum { MOST_EARLY = 4 }; /* outputs that are loaded into registers early */
 
 typedef struct writer {
-    gfk_text *text;
+    FILE *out;
     const gfk_jit_program *program;
     const gfk_jit_target *target;
 } writer;
 
-#define OUT(...) gfk_text_add(w->text, __VA_ARGS__)
+#define OUT(...) (void)fprintf(w->out, __VA_ARGS__)
 
 static void sum(const writer *w, char column, uint32_t d, const gfk_jit_op *op) {
     if (op->c == GFK_JIT_NONE)
@@ -195,10 +195,9 @@ static void aligned_stores(const writer *w) {
     }
     OUT("ret;\nALIGNED_XOR:\n@%%check bra ALIGNED_CHECK;\n");
     for (size_t j = 0; j < p->rows; j++) {
-        const uint32_t o = output_before(w, j);
+        const uint32_t o = output_before(w, j), value = p->outputs[j];
         for (unsigned v = 0; v < w->target->words; v++)
-            OUT("xor.b32 %%%c%u, %%%c%u, %%%c%u;\n", "oqrs"[v], o, "oqrs"[v], o, columns[v],
-                p -> outputs[j]);
+            OUT("xor.b32 %%%c%u, %%%c%u, %%%c%u;\n", "oqrs"[v], o, "oqrs"[v], o, columns[v], value);
         address(w, p->cols + j);
         OUT("st.global%s.b32 [%%p], ", vector(w));
         values(w, "oqrs", o);
@@ -206,10 +205,9 @@ static void aligned_stores(const writer *w) {
     }
     OUT("ret;\nALIGNED_CHECK:\nmov.u32 %%bytes, %u;\nmov.b32 %%x, 0;\n", 4 * w->target->words);
     for (size_t j = 0; j < p->rows; j++) {
-        const uint32_t o = output_before(w, j);
+        const uint32_t o = output_before(w, j), value = p->outputs[j];
         for (unsigned v = 0; v < w->target->words; v++) /* x |= output ^ value */
-            OUT("lop3.b32 %%x, %%%c%u, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], o, columns[v],
-                p -> outputs[j]);
+            OUT("lop3.b32 %%x, %%%c%u, %%%c%u, %%x, 0xbe;\n", "oqrs"[v], o, columns[v], value);
     }
     OUT("bra MARK;\n");
 }
@@ -326,8 +324,8 @@ static void head(const writer *w) {
     OUT("ld.param.u32 %%x, [shape+28];\nsetp.ne.u32 %%single, %%x, 0;\n@%%single bra WORD;\n");
 }
 
-void gfk_jit_ptx(gfk_text *text, const gfk_jit_program *program, const gfk_jit_target *target) {
-    const writer this_one = {text, program, target};
+void gfk_jit_ptx(FILE *out, const gfk_jit_program *program, const gfk_jit_target *target) {
+    const writer this_one = {out, program, target};
     const writer *const w = &this_one;
     const unsigned words = target->words;
     head(w);

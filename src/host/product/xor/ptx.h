@@ -3,8 +3,9 @@
 #ifndef GFK_JIT_PTX_H
 #define GFK_JIT_PTX_H
 
+#include <stdio.h>
+
 #include "ir.h"
-#include "text.h"
 
 #define GFK_JIT_KERNEL "gfk_xor" /* the name of every kernel */
 
@@ -36,7 +37,7 @@ typedef struct gfk_jit_target {
     unsigned blocks;  /* per multiprocessor, for which the registers must suffice; 0: any number */
 } gfk_jit_target;
 
-/* Appends the kernel; text->failed tells whether memory ran out. */
-void gfk_jit_ptx(gfk_text *text, const gfk_jit_program *program, const gfk_jit_target *target);
+/* Writes the kernel; ferror(out) tells whether this failed. */
+void gfk_jit_ptx(FILE *out, const gfk_jit_program *program, const gfk_jit_target *target);
 
 #endif

@@ -55,13 +55,13 @@ gfk_bytes gfk_jit_key(const gfk_field *field, size_t rows, size_t cols, const ui
     return key;
 }
 
-gfk_status gfk_jit_write_ptx(gfk_text *text, const gfk_field *field, size_t rows, size_t cols,
+gfk_status gfk_jit_write_ptx(FILE *out, const gfk_field *field, size_t rows, size_t cols,
                              const uint32_t *matrix, const gfk_jit_target *target) {
     gfk_jit_program program;
     gfk_status status = gfk_jit_program_create(&program, field, rows, cols, matrix);
     if (status == GFK_STATUS_SUCCESS) {
-        gfk_jit_ptx(text, &program, target);
-        status = text->failed ? GFK_STATUS_OUT_OF_MEMORY : status;
+        gfk_jit_ptx(out, &program, target);
+        status = fflush(out) != 0 || ferror(out) ? GFK_STATUS_OUT_OF_MEMORY : status;
     }
     gfk_jit_program_free(&program);
     return status;

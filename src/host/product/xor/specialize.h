@@ -24,9 +24,8 @@ gfk_jit_target gfk_jit_choose_target(unsigned w, size_t rows, size_t cols, unsig
 gfk_bytes gfk_jit_key(const gfk_field *field, size_t rows, size_t cols, const uint32_t *matrix,
                       const gfk_jit_target *target, const char *compiler);
 
-/* Writes the text of the kernel. The caller frees it whatever the status. SUCCESS or OUT_OF_MEMORY.
- */
-gfk_status gfk_jit_write_ptx(gfk_text *text, const gfk_field *field, size_t rows, size_t cols,
+/* Writes the text of the kernel. SUCCESS, or OUT_OF_MEMORY also where writing fails. */
+gfk_status gfk_jit_write_ptx(FILE *out, const gfk_field *field, size_t rows, size_t cols,
                              const uint32_t *matrix, const gfk_jit_target *target);
 
 /* Divides `bytes` bytes at these addresses into units and edges, and moves the addresses to unit 0.
