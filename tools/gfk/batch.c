@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "batch.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -16,9 +17,8 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static bool create(batch *b, const coder *c, size_t k, size_t m, size_t block_bytes,
+static bool create(batch *b, const coder *c, size_t k, size_t n, size_t block_bytes,
                    size_t capacity) {
-    const size_t n = k + m;
     *b = (batch){.k = k, .n = n, .block_bytes = block_bytes, .capacity = capacity};
     b->memory = coder_allocate(c, capacity * n * block_bytes);
     b->headers = malloc(capacity * n * BLOCK_HEADER_BYTES);
@@ -29,45 +29,12 @@ static bool create(batch *b, const coder *c, size_t k, size_t m, size_t block_by
            b->stripes != NULL;
 }
 
-int batch_set_create(batch_set *set, const coder *c, size_t k, size_t m, size_t block_bytes,
-                     uint64_t file_bytes, uint64_t memory) {
-    const uint64_t per_stripe = (uint64_t)(k + m) * (block_bytes + BLOCK_HEADER_BYTES);
-    const uint64_t stripe_bytes = (uint64_t)k * block_bytes;
-    const uint64_t room = memory / per_stripe; /* in stripes */
-    *set = (batch_set){.coder = c};
-    if (room == 0)
-        return fail(TOOL_USAGE, "this code needs --memory %llu or more",
-                    (unsigned long long)per_stripe);
-    const uint64_t stripes = file_bytes == 0 ? 1 : (file_bytes - 1) / stripe_bytes + 1;
-    uint64_t count = smaller(room, MOST_BATCHES);
-    uint64_t capacity = smaller((READ_BYTES - 1) / stripe_bytes + 1, room / count);
-    capacity = smaller(smaller(capacity, stripes), MOST_STRIPES);
-    count = smaller(count, (stripes - 1) / capacity + 1);
-    set->batches = calloc(count, sizeof *set->batches);
-    set->pointers = calloc(count, sizeof *set->pointers);
-    bool made = set->batches != NULL && set->pointers != NULL;
-    for (; made && set->count < count; set->count++) {
-        made = create(&set->batches[set->count], c, k, m, block_bytes, (size_t)capacity);
-        set->pointers[set->count] = &set->batches[set->count];
-    }
-    if (made)
-        return 0;
-    batch_set_destroy(set);
-    return fail(TOOL_INTERNAL, "out of memory");
-}
-
-void batch_set_destroy(batch_set *set) {
-    for (size_t i = 0; i < set->count; i++) {
-        batch *b = &set->batches[i];
-        coder_free(set->coder, b->memory);
-        free(b->headers);
-        free(b->blocks);
-        free(b->states);
-        free(b->stripes);
-    }
-    free(set->batches);
-    free(set->pointers);
-    *set = (batch_set){0};
+static void destroy(batch *b, const coder *c) {
+    coder_free(c, b->memory);
+    free(b->headers);
+    free(b->blocks);
+    free(b->states);
+    free(b->stripes);
 }
 
 size_t batch_capacity_bytes(const batch *b) {
@@ -114,4 +81,115 @@ void batch_seal(const batch *b, size_t stripe, size_t index, const uint8_t set_i
                            .checksum = XXH3_64bits(batch_block(b, stripe, index), bytes)};
     memcpy(header.set_id, set_id, SET_ID_BYTES);
     block_header_write(&header, batch_header(b, stripe, index));
+}
+
+/* ---- the circle of batches ------------------------------------------------------------------ */
+
+typedef struct circle {
+    batch batches[MOST_BATCHES];
+    size_t count;
+    batch_step *const *steps;
+    void *context;
+    pthread_mutex_t mutex; /* guards the members below */
+    pthread_cond_t changed;
+    uint64_t done[BATCH_STEPS]; /* batches that each step has finished */
+    uint64_t last;              /* number of batches in the input; UINT64_MAX: not known yet */
+    int code;                   /* exit code; a nonzero code stops all steps */
+} circle;
+
+typedef struct worker {
+    circle *circle;
+    size_t step;
+} worker;
+
+/* Makes the batches. The memory limit and the file size set their number and their size. */
+static int create_all(circle *x, const coder *c, const shard_header *header, uint64_t file_bytes,
+                      uint64_t memory) {
+    const uint64_t n = (uint64_t)header->k + header->m, block_bytes = header->block_bytes;
+    const uint64_t stripe_bytes = header->k * block_bytes;
+    const uint64_t room = memory / (n * (block_bytes + BLOCK_HEADER_BYTES)); /* in stripes */
+    if (room == 0)
+        return fail(TOOL_USAGE, "this code needs --memory %llu or more",
+                    (unsigned long long)(n * (block_bytes + BLOCK_HEADER_BYTES)));
+    const uint64_t stripes = file_bytes == 0 ? 1 : (file_bytes - 1) / stripe_bytes + 1;
+    uint64_t count = smaller(room, MOST_BATCHES);
+    uint64_t capacity = smaller((READ_BYTES - 1) / stripe_bytes + 1, room / count);
+    capacity = smaller(smaller(capacity, stripes), MOST_STRIPES);
+    count = smaller(count, (stripes - 1) / capacity + 1);
+    bool made = true;
+    for (; made && x->count < count; x->count++)
+        made = create(&x->batches[x->count], c, header->k, (size_t)n, (size_t)block_bytes,
+                      (size_t)capacity);
+    return made ? 0 : fail(TOOL_INTERNAL, "out of memory");
+}
+
+/* Waits until the previous step has finished batch number `n`; the first step waits until the last
+ * step has finished the batch whose memory batch `n` uses again. False if batch `n` does not exist
+ * or a step failed. */
+static bool wait_for(circle *x, size_t step, uint64_t n) {
+    pthread_mutex_lock(&x->mutex);
+    while (x->code == 0 && n < x->last &&
+           (step == 0 ? n - x->done[BATCH_STEPS - 1] >= x->count : n >= x->done[step - 1]))
+        pthread_cond_wait(&x->changed, &x->mutex);
+    const bool go = x->code == 0 && n < x->last;
+    pthread_mutex_unlock(&x->mutex);
+    return go;
+}
+
+static void *serve(void *argument) {
+    const worker *w = argument;
+    circle *x = w->circle;
+    for (uint64_t n = 0; wait_for(x, w->step, n); n++) {
+        const int code = x->steps[w->step](&x->batches[n % x->count], x->context);
+        pthread_mutex_lock(&x->mutex);
+        if (code == BATCH_END)
+            x->last = n;
+        else if (code == 0)
+            x->done[w->step]++;
+        else if (x->code == 0)
+            x->code = code;
+        pthread_cond_broadcast(&x->changed);
+        pthread_mutex_unlock(&x->mutex);
+    }
+    return NULL;
+}
+
+/* Starts a thread for each step, and waits for all of them. */
+static void run_steps(circle *x) {
+    worker workers[BATCH_STEPS];
+    pthread_t threads[BATCH_STEPS];
+    size_t started = 0;
+    for (; started < BATCH_STEPS; started++) {
+        workers[started] = (worker){x, started};
+        const int error = pthread_create(&threads[started], NULL, serve, &workers[started]);
+        if (error != 0) {
+            pthread_mutex_lock(&x->mutex);
+            x->code = fail(TOOL_INTERNAL, "cannot start a thread: %s", strerror(error));
+            pthread_cond_broadcast(&x->changed);
+            pthread_mutex_unlock(&x->mutex);
+            break;
+        }
+    }
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+int batch_run(const coder *c, const shard_header *header, uint64_t file_bytes, uint64_t memory,
+              const char *what, batch_step *const steps[BATCH_STEPS], void *context) {
+    circle x = {.steps = steps,
+                .context = context,
+                .mutex = PTHREAD_MUTEX_INITIALIZER,
+                .changed = PTHREAD_COND_INITIALIZER,
+                .last = UINT64_MAX};
+    x.code = create_all(&x, c, header, file_bytes, memory);
+    if (x.code == 0) {
+        progress_begin(what, file_bytes == UINT64_MAX ? 0 : file_bytes);
+        run_steps(&x);
+        progress_end();
+    }
+    for (size_t i = 0; i < x.count; i++)
+        destroy(&x.batches[i], c);
+    pthread_cond_destroy(&x.changed);
+    pthread_mutex_destroy(&x.mutex);
+    return x.code;
 }

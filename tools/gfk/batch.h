@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A batch: several stripes in memory, which one step of the pipeline passes to the next step. */
+/* A batch: several stripes in memory, which one step passes to the next step. */
 #ifndef GFK_TOOL_BATCH_H
 #define GFK_TOOL_BATCH_H
 
@@ -33,18 +33,18 @@ typedef struct batch {
     coder_stripe *stripes; /* blocks and block length of each stripe */
 } batch;
 
-/* The batches of a pipeline. The memory limit and the file size set the number and the size. */
-typedef struct batch_set {
-    const coder *coder; /* the coder that allocated the memory of the batches */
-    batch *batches;
-    void **pointers; /* addresses of the batches, for pipeline_run */
-    size_t count;
-} batch_set;
+enum { BATCH_END = -1, BATCH_STEPS = 3 };
 
-/* file_bytes is UINT64_MAX if the size is unknown. Returns 0, or an exit code after a message. */
-int batch_set_create(batch_set *set, const coder *c, size_t k, size_t m, size_t block_bytes,
-                     uint64_t file_bytes, uint64_t memory);
-void batch_set_destroy(batch_set *set);
+/* Processes one batch in one step. Returns 0, or an exit code that stops all steps. At the end of
+ * the input the first step leaves the batch empty and returns BATCH_END. */
+typedef int batch_step(batch *b, void *context);
+
+/* Reads, codes and writes at the same time: passes batches of stripes of `header` through the steps
+ * in a circle, and draws the progress line `what`. Each step has a thread of its own and takes the
+ * batches in the same order. file_bytes is UINT64_MAX if the size is unknown. Returns 0, or the exit
+ * code that stopped the steps, after all threads have ended. */
+int batch_run(const coder *c, const shard_header *header, uint64_t file_bytes, uint64_t memory,
+              const char *what, batch_step *const steps[BATCH_STEPS], void *context);
 
 size_t batch_stripes(const batch *b);
 size_t batch_capacity_bytes(const batch *b); /* bytes of the file that fit into the batch */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk calibrate measures the CPU, the bus and the GPU. gfk advise names the fastest path. */
-#include "calibration.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 #include <gfk/gfk.h>
 #include <gfk/host.h>
 
-#include "commands.h"
+#include "coder.h"
 #include "options.h"
 #include "report.h"
 
@@ -22,16 +20,6 @@ static const command_help calibrate_help = {
 static const command_help advise_help = {
     "advise [OPTION...] [BYTES]",
     "Says what would encode BYTES bytes (1G) of data fastest, by what gfk calibrate measured."};
-
-bool calibration_file(char path[CALIBRATION_FILE_BYTES]) {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length = -1;
-    if (cache != NULL && cache[0] == '/') /* XDG: a relative path is ignored */
-        length = snprintf(path, CALIBRATION_FILE_BYTES, "%s/gfk/calibration", cache);
-    else if (home != NULL && home[0] == '/')
-        length = snprintf(path, CALIBRATION_FILE_BYTES, "%s/.cache/gfk/calibration", home);
-    return length > 0 && length < CALIBRATION_FILE_BYTES;
-}
 
 /* Creates the folders of the path. */
 static bool make_folders(const char *path) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <gfk/host.h>
 
-#include "calibration.h"
 #include "report.h"
 
 enum { LEAST_PINNED = 16 << 20, PAGE_BYTES = 4096 };
@@ -41,6 +41,16 @@ static gfk_path path_of(const coder *c, const coder_options *options, const char
         return options->backend == BACKEND_CUDA ? GFK_PATH_GPU : GFK_PATH_CPU;
     const bool isal = c->info.product.engine->family == GFK_ENGINE_ISAL;
     return isal && calibration == NULL && options->device < 0 ? GFK_PATH_CPU : GFK_PATH_AUTO;
+}
+
+bool calibration_file(char path[CALIBRATION_FILE_BYTES]) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (cache != NULL && cache[0] == '/') /* XDG: a relative path is ignored */
+        length = snprintf(path, CALIBRATION_FILE_BYTES, "%s/gfk/calibration", cache);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, CALIBRATION_FILE_BYTES, "%s/.cache/gfk/calibration", home);
+    return length > 0 && length < CALIBRATION_FILE_BYTES;
 }
 
 static int open_pipeline(coder *c, const coder_options *options) {

@@ -26,6 +26,12 @@ typedef struct coder_stripe {
     size_t bytes;  /* bytes of each block */
 } coder_stripe;
 
+/* Writes the path of the file in which the tool keeps the measurements of gfk_calibrate:
+ * $XDG_CACHE_HOME/gfk/calibration or $HOME/.cache/gfk/calibration. False if neither variable gives
+ * a usable path. */
+enum { CALIBRATION_FILE_BYTES = 4096 };
+bool calibration_file(char path[CALIBRATION_FILE_BYTES]);
+
 typedef struct coder coder;
 
 /* Functions that return int return 0, or an exit code after a message. One thread at a time may

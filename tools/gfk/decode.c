@@ -6,12 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "files.h"
 #include "options.h"
-#include "progress.h"
 #include "report.h"
 #include "restore.h"
+#include "state.h"
 
 static const command_help help = {
     "decode [OPTION...] BASE | SHARD...",
@@ -68,7 +67,8 @@ static int restore_file(decoding *d, coder *c) {
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
-static int check_free(const char *path, bool force) {
+static int check_free(const char *path, void *context) {
+    const tool_options *options = context;
     struct stat link, status;
     if (lstat(path, &link) != 0)
         return 0;
@@ -78,34 +78,17 @@ static int check_free(const char *path, bool force) {
         return fail(TOOL_IO, "%s is a folder", path);
     if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
         return fail(TOOL_IO, "%s is not a regular file", path);
-    return force ? 0 : fail(TOOL_EXISTS, "%s is there; --force replaces it", path);
+    return options->force ? 0 : fail(TOOL_EXISTS, "%s is there; --force replaces it", path);
 }
 
 static bool is_name(const char *name, size_t length, void *wanted) {
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-static int commit(temp_file *temp, char *path, bool force) {
-    char *folder = path_folder(path);
-    if (folder == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    int code = TOOL_IO;
-    const int lock = folder_lock(folder, true);
-    if (lock >= 0) {
-        code = check_free(path, force);
-        if (code == 0)
-            code = temp_commit(temp, 1, &path, lock);
-        close(lock);
-        if (code == 0)
-            temp_clean(folder, is_name, (void *)path_name(path));
-    }
-    free(folder);
-    return code;
-}
-
 static int decode_to_file(decoding *d, coder *c, char *path) {
     temp_file temp = TEMP_FILE_NONE;
-    int code = check_free(path, d->options->force);
+    void *const options = (void *)d->options;
+    int code = check_free(path, options);
     if (code == 0)
         code = temp_create(&temp, path);
     if (code == 0) {
@@ -115,7 +98,9 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
     if (code == 0) /* no set-ID bits: the owner of the new file may be another user */
         code = temp_sync(&temp, path, d->set->header.mode & 0777);
     if (code == 0)
-        code = commit(&temp, path, d->options->force);
+        code = temp_place(&temp, path, check_free, options);
+    if (code == 0)
+        temp_clean(path, is_name, (void *)path_name(path));
     temp_discard(&temp);
     return code;
 }
@@ -130,11 +115,9 @@ static char *output_path(const shard_set *set) {
     return path;
 }
 
-static int decode(const shard_set *set, const tool_options *o) {
+static int decode(shard_set *set, const tool_options *o) {
     decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
     d.to_stdout = o->output != NULL && strcmp(o->output, "-") == 0;
-    if (shard_set_present(set) < set->header.k && stripe_count(&set->header) != 0)
-        return restore_fail_for_shards(set);
     char *path = o->output != NULL ? strdup(o->output) : output_path(set);
     if (path == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
@@ -161,20 +144,5 @@ static int decode(const shard_set *set, const tool_options *o) {
 }
 
 int command_decode(int argc, char **argv) {
-    tool_options o;
-    int code = options_parse(&o, COMMAND_DECODE, &help, argc, argv);
-    if (code != OPTIONS_GO_ON)
-        return code;
-    if (o.count == 0)
-        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help.usage);
-    signals_begin();
-    json_begin("decode");
-    shard_set set;
-    code = shard_set_open(&set, o.arguments, o.count);
-    if (code == 0) {
-        code = decode(&set, &o);
-        shard_set_close(&set);
-    }
-    json_end(o.output != NULL && strcmp(o.output, "-") == 0 ? stderr : stdout, code);
-    return code;
+    return run_on_set(COMMAND_DECODE, "decode", &help, decode, argc, argv);
 }

@@ -10,11 +10,8 @@
 #include <xxhash.h>
 
 #include "batch.h"
-#include "commands.h"
 #include "files.h"
 #include "options.h"
-#include "pipeline.h"
-#include "progress.h"
 #include "replace.h"
 #include "report.h"
 #include "shard_names.h"
@@ -40,17 +37,16 @@ typedef struct encoding {
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-static int read_step(void *pointer, void *context) {
+static int read_step(batch *b, void *context) {
     encoding *e = context;
-    batch *b = pointer;
     if (e->ended)
-        return PIPELINE_END;
+        return BATCH_END;
     const ssize_t got = read_all(e->fd, b->memory, batch_capacity_bytes(b));
     if (got < 0)
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
     e->ended = (size_t)got < batch_capacity_bytes(b);
     if (got == 0)
-        return PIPELINE_END;
+        return BATCH_END;
     batch_assign(b, e->stripe, (size_t)got);
     XXH3_128bits_update(e->hash, b->memory, b->bytes);
     e->stripe += batch_stripes(b);
@@ -58,9 +54,8 @@ static int read_step(void *pointer, void *context) {
     return e->bytes > MAX_FILE_BYTES ? fail(TOOL_IO, "%s is too long", e->name) : 0;
 }
 
-static int code_step(void *pointer, void *context) {
+static int code_step(batch *b, void *context) {
     encoding *e = context;
-    batch *b = pointer;
     batch_pad(b);
     const size_t stripes = batch_stripes(b);
     const int code = coder_encode(e->coder, b->stripes, stripes);
@@ -70,9 +65,8 @@ static int code_step(void *pointer, void *context) {
     return code;
 }
 
-static int write_step(void *pointer, void *context) {
+static int write_step(batch *b, void *context) {
     encoding *e = context;
-    const batch *b = pointer;
     const int code = shard_writer_write(&e->writer, b);
     progress_add(b->bytes);
     return code;
@@ -95,17 +89,10 @@ static int check_unchanged(const encoding *e) {
 }
 
 static int encode_stream(encoding *e) {
-    batch_set batches;
-    const uint64_t size = e->regular ? (uint64_t)e->before.st_size : UINT64_MAX;
-    int code = batch_set_create(&batches, e->coder, e->header.k, e->header.m,
-                                (size_t)e->header.block_bytes, size, e->options->coder.memory);
-    if (code != 0)
-        return code;
-    progress_begin(e->name, e->regular ? size : 0);
-    code = pipeline_run(batches.pointers, batches.count,
-                        (pipeline_step *const[]){read_step, code_step, write_step}, e);
-    progress_end();
-    batch_set_destroy(&batches);
+    int code =
+        batch_run(e->coder, &e->header, e->regular ? (uint64_t)e->before.st_size : UINT64_MAX,
+                  e->options->coder.memory, e->name,
+                  (batch_step *const[]){read_step, code_step, write_step}, e);
     if (code == 0)
         code = check_unchanged(e);
     const XXH128_hash_t hash = XXH3_128bits_digest(e->hash);

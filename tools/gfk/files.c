@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "progress.h"
 #include "report.h"
 
 /* ---- paths ---------------------------------------------------------------------------------- */
@@ -222,6 +221,18 @@ int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int fo
     return code;
 }
 
+int temp_place(temp_file *temp, char *path, int (*check)(const char *path, void *context),
+               void *context) {
+    const int lock = folder_lock(path, true);
+    if (lock < 0)
+        return TOOL_IO;
+    int code = check(path, context);
+    if (code == 0)
+        code = temp_commit(temp, 1, &path, lock);
+    close(lock);
+    return code;
+}
+
 void temp_discard(temp_file *temp) {
     pthread_mutex_lock(&mutex);
     if (temp->path != NULL) {
@@ -234,9 +245,11 @@ void temp_discard(temp_file *temp) {
     temp->fd = -1;
 }
 
-void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length, void *context),
+void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, void *context),
                 void *context) {
-    DIR *entries = opendir(folder);
+    char *folder = path_folder(path);
+    DIR *entries = folder == NULL ? NULL : opendir(folder);
+    free(folder);
     if (entries == NULL)
         return;
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
@@ -256,19 +269,20 @@ void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length
 
 /* ---- locks, signals and limits -------------------------------------------------------------- */
 
-int folder_lock(const char *folder, bool exclusive) {
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        fail(TOOL_IO, "cannot open the folder %s: %s", folder, strerror(errno));
-        return -1;
-    }
-    while (flock(fd, exclusive ? LOCK_EX : LOCK_SH) != 0) {
+int folder_lock(const char *path, bool exclusive) {
+    char *folder = path_folder(path);
+    const int fd = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        fail(TOOL_IO, "cannot open the folder %s: %s", folder != NULL ? folder : path,
+             strerror(errno));
+    while (fd >= 0 && flock(fd, exclusive ? LOCK_EX : LOCK_SH) != 0) {
         if (errno == EINTR)
             continue;
         if (exclusive)
             warn("%s cannot be locked (%s): let no other gfk write there", folder, strerror(errno));
         break;
     }
+    free(folder);
     return fd;
 }
 

@@ -48,20 +48,24 @@ int temp_sync(const temp_file *temp, const char *final_path, unsigned mode);
  * the call ends. If a rename fails after another rename succeeded, the remaining files keep their
  * temporary names, as after a kill: the old files that are left may no longer be sufficient. */
 int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd);
+/* Gives one file its final name under the folder's lock, unless `check` refuses. */
+int temp_place(temp_file *temp, char *path, int (*check)(const char *path, void *context),
+               void *context);
 void temp_discard(temp_file *temp); /* closes the file; removes a file without a final name */
 
 /* The length of the final name inside a temporary name; the final name begins at name + 1. Returns
  * 0 if `name` is not a temporary name. */
 size_t temp_name_length(const char *name);
-/* Removes the temporary files of killed runs from a folder if `mine` accepts the final name. */
-void temp_clean(const char *folder, bool (*mine)(const char *name, size_t length, void *context),
+/* Removes the temporary files of killed runs from the folder of `path` if `mine` accepts the final
+ * name. */
+void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, void *context),
                 void *context);
 
 /* ---- locks, signals and limits -------------------------------------------------------------- */
 
-/* Locks a folder against other runs of this tool. Returns a descriptor that the caller closes, or
- * -1 after a message. */
-int folder_lock(const char *folder, bool exclusive);
+/* Locks the folder of `path` against other runs of this tool. Returns a descriptor that the caller
+ * closes, or -1 after a message. */
+int folder_lock(const char *path, bool exclusive);
 
 /* Makes SIGHUP, SIGINT and SIGTERM remove the temporary files before the process ends. The call
  * must precede the start of any thread. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk info: describes shards from the headers alone. */
-#include "commands.h"
 #include "options.h"
 #include "report.h"
 #include "state.h"
@@ -9,7 +8,8 @@ static const command_help help = {
     "info [OPTION...] BASE | SHARD...",
     "Says what the shards are of and which of them are there. Only headers are read."};
 
-static void print(const shard_set *set) {
+static int describe(shard_set *set, const tool_options *options) {
+    (void)options;
     const shard_header *h = &set->header;
     const size_t present = shard_set_present(set);
     say("file       %s, %llu bytes, mode %04o, XXH3-128 %016llx%016llx",
@@ -21,24 +21,11 @@ static void print(const shard_set *set) {
         (unsigned long long)stripe_count(h), (unsigned long long)h->block_bytes,
         (unsigned long long)shard_bytes(h));
     say("shards     %zu of %zu can be read, %u are needed", present, set->count, h->k);
+    report_set(set);
+    report_shards(set, NULL, true);
+    return 0;
 }
 
 int command_info(int argc, char **argv) {
-    tool_options o;
-    int code = options_parse(&o, COMMAND_INFO, &help, argc, argv);
-    if (code != OPTIONS_GO_ON)
-        return code;
-    if (o.count == 0)
-        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help.usage);
-    json_begin("info");
-    shard_set set;
-    code = shard_set_open(&set, o.arguments, o.count);
-    if (code == 0) {
-        print(&set);
-        report_set(&set);
-        report_shards(&set, NULL, true);
-        shard_set_close(&set);
-    }
-    json_end(stdout, code);
-    return code;
+    return run_on_set(COMMAND_INFO, "info", &help, describe, argc, argv);
 }

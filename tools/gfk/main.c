@@ -6,12 +6,12 @@
 
 #include <gfk/gfk.h>
 
-#include "commands.h"
+#include "options.h"
 #include "report.h"
 
 static const struct {
     const char *name;
-    int (*run)(int argc, char **argv);
+    command_fn *run;
     const char *text;
 } commands[] = {
     {"encode", command_encode, "make k + m shards of a file, any k of which bring it back"},

@@ -70,8 +70,7 @@ int method_parse(method *result, const char *width, char *const *words, size_t c
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", w,
                     (unsigned long long)polynomial, gfk_status_description(status));
-    m.named = text[0] != '\0' && strcmp(text, "-") != 0 && strcmp(text, "- -") != 0;
-    if (m.named)
+    if (text[0] != '\0' && strcmp(text, "-") != 0 && strcmp(text, "- -") != 0)
         status = gfk_multiplier_desc_parse(&m.desc, text);
     if (status == GFK_STATUS_NOT_SUPPORTED)
         return fail(TOOL_USAGE, "%s: GF-Complete has this, gfk does not; see gfk methods", text);
@@ -86,12 +85,46 @@ int method_parse(method *result, const char *width, char *const *words, size_t c
     return 0;
 }
 
-int method_create(const method *m, gfk_multiplier_t *multiplier) {
-    const gfk_status status = gfk_multiplier_create(multiplier, &m->field, &m->desc);
-    if (status == GFK_STATUS_SUCCESS)
-        return 0;
+static int failed(gfk_status status) {
     return fail(status == GFK_STATUS_TABLE_LIMIT ? TOOL_USAGE : TOOL_INTERNAL, "%s",
                 gfk_status_description(status));
+}
+
+int method_open(method *m) {
+    gfk_status status = gfk_multiplier_create(&m->multiplier, &m->field, &m->desc);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_multiplier_get_info(m->multiplier, &m->info);
+    if (status != GFK_STATUS_SUCCESS)
+        return failed(status);
+    return posix_memalign(&m->workspace, 64, (size_t)m->info.workspace_bytes + 1) == 0
+               ? 0
+               : fail(TOOL_INTERNAL, "out of memory");
+}
+
+void method_close(method *m) {
+    free(m->workspace);
+    gfk_multiplier_destroy(m->multiplier);
+}
+
+int method_multiply(const method *m, uint32_t c, const void *src, void *dst, size_t bytes,
+                    gfk_accumulate mode) {
+    const gfk_status status = gfk_region_multiply(m->multiplier, c, src, dst, bytes, mode,
+                                                  m->workspace, m->info.workspace_bytes, NULL);
+    return status == GFK_STATUS_SUCCESS ? 0 : failed(status);
+}
+
+uint32_t method_get(const method *m, const uint8_t *region, size_t i) {
+    const size_t bytes = m->field.w / 8;
+    uint32_t symbol = 0;
+    for (size_t j = 0; j < bytes; j++)
+        symbol |= (uint32_t)region[i * bytes + j] << 8 * j;
+    return symbol;
+}
+
+void method_set(const method *m, uint8_t *region, size_t i, uint32_t symbol) {
+    const size_t bytes = m->field.w / 8;
+    for (size_t j = 0; j < bytes; j++)
+        region[i * bytes + j] = (uint8_t)(symbol >> 8 * j);
 }
 
 bool method_parse_element(const method *m, const char *text, uint32_t *element) {
@@ -103,12 +136,15 @@ bool method_parse_element(const method *m, const char *text, uint32_t *element) 
     return true;
 }
 
-bool method_parse_seed(const char *text, uint64_t *seed) {
-    if (strcmp(text, "-1") == 0) {
-        *seed = (uint64_t)time(NULL);
-        return true;
-    }
-    return parse_number(text, 0, UINT64_MAX, seed);
+int method_parse_tests(const char *tests, const char *valid, const char *letters, const char *seed,
+                       uint64_t *number) {
+    if (*tests == '\0' || tests[strspn(tests, valid)] != '\0')
+        return fail(TOOL_USAGE, "%s: tests are the letters %s", tests, letters);
+    if (strcmp(seed, "-1") == 0)
+        *number = (uint64_t)time(NULL);
+    else if (!parse_number(seed, 0, UINT64_MAX, number))
+        return fail(TOOL_USAGE, "%s is not a seed", seed);
+    return 0;
 }
 
 uint64_t random_next(uint64_t *state) { /* SplitMix64 */

@@ -2,7 +2,6 @@
 /* gfk methods: lists every method, width and implementation, and why one is unavailable. */
 #include <stdio.h>
 
-#include "commands.h"
 #include "options.h"
 #include "report.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk mul and gfk div: compute one product or quotient by any method. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "commands.h"
 #include "method.h"
 #include "options.h"
 #include "report.h"
@@ -18,32 +16,16 @@ static const command_help div_help = {
     "METHOD is in GF-Complete's notation: -m LOG -, -m SPLIT 8 4 -, -p 11b - and the like."};
 
 /* Computes a * b by the method's kernel, as a region of one symbol. */
-static int multiply(const method *m, uint32_t a, uint32_t b, uint32_t *product) {
+static int multiply(method *m, uint32_t a, uint32_t b, uint32_t *product) {
     uint8_t symbol[4];
-    gfk_multiplier_t multiplier = NULL;
-    gfk_multiplier_info info;
-    const size_t bytes = m->field.w / 8;
-    for (size_t i = 0; i < bytes; i++)
-        symbol[i] = (uint8_t)(b >> 8 * i);
-    const int code = method_create(m, &multiplier);
-    if (code != 0)
-        return code;
-    void *workspace = NULL;
-    gfk_status status = gfk_multiplier_get_info(multiplier, &info);
-    if (status == GFK_STATUS_SUCCESS && info.workspace_bytes != 0 &&
-        posix_memalign(&workspace, 64, (size_t)info.workspace_bytes) != 0)
-        status = GFK_STATUS_OUT_OF_MEMORY;
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_region_multiply(multiplier, a, symbol, symbol, bytes, GFK_SET, workspace,
-                                     (size_t)info.workspace_bytes, NULL);
-    free(workspace);
-    gfk_multiplier_destroy(multiplier);
-    if (status != GFK_STATUS_SUCCESS)
-        return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
-    *product = 0;
-    for (size_t i = 0; i < bytes; i++)
-        *product |= (uint32_t)symbol[i] << 8 * i;
-    return 0;
+    int code = method_open(m);
+    method_set(m, symbol, 0, b);
+    if (code == 0)
+        code = method_multiply(m, a, symbol, symbol, m->field.w / 8, GFK_SET);
+    method_close(m);
+    if (code == 0)
+        *product = method_get(m, symbol, 0);
+    return code;
 }
 
 static int compute(int argc, char **argv, const command_help *help, bool divide) {

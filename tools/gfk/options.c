@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,64 +12,7 @@
 #include "format.h"
 #include "report.h"
 
-enum { /* options without a letter */
-       OPTION_POLYNOMIAL = 256,
-       OPTION_MATRIX,
-       OPTION_BLOCK_SIZE,
-       OPTION_BACKEND,
-       OPTION_DEVICE,
-       OPTION_MEMORY,
-       OPTION_JSON,
-       OPTION_HELP
-};
-
-static const struct row {
-    const char *name;
-    int key;              /* a letter, or an OPTION_ value */
-    const char *argument; /* name of the option's argument; NULL: none */
-    unsigned commands;    /* commands that have the option */
-    const char *help;
-} rows[] = {
-    {"data", 'k', "K", COMMAND_ENCODE | COMMAND_SPEED, "data shards (10)"},
-    {"parity", 'm', "M", COMMAND_ENCODE | COMMAND_SPEED, "parity shards: so many may be lost (4)"},
-    {"width", 'w', "W", COMMAND_ENCODE | COMMAND_SPEED, "bits of a symbol: 8, 16 or 32 (8)"},
-    {"polynomial", OPTION_POLYNOMIAL, "P", COMMAND_ENCODE,
-     "of the field, with its leading term (0x11d, 0x1100b, 0x100400007)"},
-    {"matrix", OPTION_MATRIX, "NAME", COMMAND_ENCODE,
-     "cauchy, vandermonde, reed_sol_van, cauchy_good, gen_rs or gen_cauchy1 (cauchy)"},
-    {"block-size", OPTION_BLOCK_SIZE, "SIZE", COMMAND_ENCODE,
-     "bytes under one checksum, a multiple of 64 (1M; less for many shards)"},
-    {"output", 'o', "BASE", COMMAND_ENCODE, "name the shards BASE.gfk.000, ... (FILE)"},
-    {"output", 'o', "FILE", COMMAND_DECODE, "the file to write; - is standard output (its name)"},
-    {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR,
-     "replace files that hold something else"},
-    {"backend", OPTION_BACKEND, "NAME", COMMAND_FILES & ~COMMAND_INFO,
-     "what computes: auto, cuda or host (auto)"},
-    {"device", OPTION_DEVICE, "N", (COMMAND_FILES & ~COMMAND_INFO) | COMMAND_CALIBRATE,
-     "the GPU to use"},
-    {"memory", OPTION_MEMORY, "SIZE", COMMAND_FILES & ~COMMAND_INFO,
-     "bytes for data on its way (256M)"},
-    {"json", OPTION_JSON, NULL, COMMAND_FILES | COMMAND_METHODS | COMMAND_SPEED,
-     "one line of JSON instead of text"},
-    {"quiet", 'q', NULL, COMMAND_FILES | COMMAND_CALIBRATE, "nothing but errors"},
-    {"help", OPTION_HELP, NULL, COMMAND_FILES | COMMAND_METHODS | COMMAND_SPEED | COMMAND_SMALL,
-     "this text"},
-};
-enum { ROWS = sizeof rows / sizeof rows[0] };
-
-static void print_help(unsigned command, const command_help *help) {
-    printf("usage: gfk %s\n\n%s\n\noptions:\n", help->usage, help->text);
-    for (size_t i = 0; i < ROWS; i++) {
-        char left[64];
-        const struct row *r = &rows[i];
-        if ((r->commands & command) == 0)
-            continue;
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", r->key < 256 ? '-' : ' ',
-                 r->key < 256 ? r->key : ' ', r->key < 256 ? ", " : "  ", r->name,
-                 r->argument == NULL ? "" : " ", r->argument == NULL ? "" : r->argument);
-        printf("  %-24s %s\n", left, r->help);
-    }
-}
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
     char *end = NULL;
@@ -102,78 +46,141 @@ bool parse_size(const char *text, uint64_t *value) {
     return true;
 }
 
-static bool parse_matrix(const char *text, gfk_rs_matrix *matrix) {
-    for (int i = GFK_RS_CAUCHY; i < GFK_RS_CUSTOM; i++)
-        if (strcmp(text, gfk_rs_matrix_name((gfk_rs_matrix)i)) == 0) {
-            *matrix = (gfk_rs_matrix)i;
-            return true;
-        }
-    return false;
-}
+/* ---- values: each function stores what it parses in a member of tool_options ------------------ */
 
-static bool parse_backend(const char *text, coder_backend *backend) {
-    static const char *const names[] = {"auto", "cuda", "host"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *backend = (coder_backend)i;
-            return true;
-        }
-    return false;
-}
+typedef bool parse_fn(const char *text, void *member);
 
-/* Stores the value of an option. False if the argument is invalid. */
-static bool take(tool_options *o, int key, const char *argument) {
+static bool parse_shards(const char *text, void *member) {
     uint64_t number = 0;
-    bool valid = true;
-    switch (key) {
-    case 'k':
-        valid = parse_number(argument, 1, MAX_SHARDS, &number);
-        o->k = (uint32_t)number;
-        break;
-    case 'm':
-        valid = parse_number(argument, 1, MAX_SHARDS, &number);
-        o->m = (uint32_t)number;
-        break;
-    case 'w':
-        valid =
-            parse_number(argument, 8, 32, &number) && (number == 8 || number == 16 || number == 32);
-        o->w = (uint32_t)number;
-        break;
-    case OPTION_POLYNOMIAL:
-        valid = parse_number(argument, 1, UINT64_C(0x1ffffffff), &o->polynomial);
-        break;
-    case OPTION_MATRIX:
-        valid = parse_matrix(argument, &o->matrix);
-        break;
-    case OPTION_BLOCK_SIZE:
-        valid = parse_size(argument, &o->block_bytes) && o->block_bytes >= BLOCK_UNIT &&
-                o->block_bytes <= MAX_BLOCK_BYTES && o->block_bytes % BLOCK_UNIT == 0;
-        break;
-    case 'o':
-        o->output = argument;
-        valid = *argument != '\0';
-        break;
-    case 'f':
-        o->force = true;
-        break;
-    case OPTION_BACKEND:
-        valid = parse_backend(argument, &o->coder.backend);
-        break;
-    case OPTION_DEVICE:
-        valid = parse_number(argument, 0, 1023, &number);
-        o->coder.device = (int)number;
-        break;
-    case OPTION_MEMORY:
-        valid = parse_size(argument, &o->coder.memory) && o->coder.memory != 0;
-        break;
-    case OPTION_JSON:
-        report_as_json = true;
-        break;
-    default:
-        report_quiet = true;
-        break;
-    }
+    const bool valid = parse_number(text, 1, MAX_SHARDS, &number);
+    *(uint32_t *)member = (uint32_t)number;
     return valid;
+}
+
+static bool parse_width(const char *text, void *member) {
+    uint64_t number = 0;
+    const bool valid = parse_number(text, 8, 32, &number);
+    *(uint32_t *)member = (uint32_t)number;
+    return valid && (number == 8 || number == 16 || number == 32);
+}
+
+static bool parse_polynomial(const char *text, void *member) {
+    return parse_number(text, 1, UINT64_C(0x1ffffffff), member);
+}
+
+static bool parse_matrix(const char *text, void *member) {
+    gfk_rs_matrix *matrix = member;
+    *matrix = GFK_RS_CAUCHY;
+    while (*matrix != GFK_RS_CUSTOM && strcmp(text, gfk_rs_matrix_name(*matrix)) != 0)
+        ++*matrix;
+    return *matrix != GFK_RS_CUSTOM;
+}
+
+static bool parse_backend(const char *text, void *member) {
+    static const char *const names[] = {"auto", "cuda", "host"};
+    coder_backend *backend = member;
+    *backend = BACKEND_AUTO;
+    while (*backend <= BACKEND_HOST && strcmp(text, names[*backend]) != 0)
+        ++*backend;
+    return *backend <= BACKEND_HOST;
+}
+
+static bool parse_block_size(const char *text, void *member) {
+    uint64_t *bytes = member;
+    return parse_size(text, bytes) && *bytes >= BLOCK_UNIT && *bytes <= MAX_BLOCK_BYTES &&
+           *bytes % BLOCK_UNIT == 0;
+}
+
+static bool parse_memory(const char *text, void *member) {
+    return parse_size(text, member) && *(uint64_t *)member != 0;
+}
+
+static bool parse_device(const char *text, void *member) {
+    uint64_t number = 0;
+    const bool valid = parse_number(text, 0, 1023, &number);
+    *(int *)member = (int)number;
+    return valid;
+}
+
+static bool parse_text(const char *text, void *member) {
+    *(const char **)member = text;
+    return *text != '\0';
+}
+
+static bool set_flag(const char *text, void *member) {
+    (void)text;
+    return *(bool *)member = true;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+enum {
+    SPEED = COMMAND_CALIBRATE | COMMAND_ADVISE,
+    FILES = COMMAND_ENCODE | COMMAND_DECODE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_INFO,
+    COMPUTING = FILES & ~COMMAND_INFO
+};
+#define MEMBER(name) offsetof(tool_options, name)
+
+static const struct row {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* name of the option's argument; NULL: none */
+    unsigned commands;    /* commands that have the option */
+    parse_fn *parse;      /* NULL: prints the help */
+    size_t member;        /* of tool_options */
+    const char *help;
+} rows[] = {
+    {"data", 'k', "K", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(k), "data shards (10)"},
+    {"parity", 'm', "M", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(m),
+     "parity shards: so many may be lost (4)"},
+    {"width", 'w', "W", COMMAND_ENCODE | SPEED, parse_width, MEMBER(w),
+     "bits of a symbol: 8, 16 or 32 (8)"},
+    {"polynomial", 0, "P", COMMAND_ENCODE, parse_polynomial, MEMBER(polynomial),
+     "of the field, with its leading term (0x11d, 0x1100b, 0x100400007)"},
+    {"matrix", 0, "NAME", COMMAND_ENCODE, parse_matrix, MEMBER(matrix),
+     "cauchy, vandermonde, reed_sol_van, cauchy_good, gen_rs or gen_cauchy1 (cauchy)"},
+    {"block-size", 0, "SIZE", COMMAND_ENCODE, parse_block_size, MEMBER(block_bytes),
+     "bytes under one checksum, a multiple of 64 (1M; less for many shards)"},
+    {"output", 'o', "BASE", COMMAND_ENCODE, parse_text, MEMBER(output),
+     "name the shards BASE.gfk.000, ... (FILE)"},
+    {"output", 'o', "FILE", COMMAND_DECODE, parse_text, MEMBER(output),
+     "the file to write; - is standard output (its name)"},
+    {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR, set_flag, MEMBER(force),
+     "replace files that hold something else"},
+    {"backend", 0, "NAME", COMPUTING, parse_backend, MEMBER(coder.backend),
+     "what computes: auto, cuda or host (auto)"},
+    {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),
+     "the GPU to use"},
+    {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory),
+     "bytes for data on its way (256M)"},
+    {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
+     "one line of JSON instead of text"},
+    {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "nothing but errors"},
+    {"help", 0, NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_SMALL, NULL, 0, "this text"},
+};
+enum { ROWS = sizeof rows / sizeof rows[0], NO_LETTER = 256 /* with the row's number */ };
+
+static const struct row *row_of(unsigned command, int key) {
+    if (key >= NO_LETTER)
+        return &rows[key - NO_LETTER];
+    const struct row *row = rows;
+    while (row->letter != key || (row->commands & command) == 0)
+        row++;
+    return row;
+}
+
+static void print_help(unsigned command, const command_help *help) {
+    printf("usage: gfk %s\n\n%s\n\noptions:\n", help->usage, help->text);
+    for (size_t i = 0; i < ROWS; i++) {
+        char left[64];
+        const struct row *r = &rows[i];
+        if ((r->commands & command) == 0)
+            continue;
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", r->letter ? '-' : ' ',
+                 r->letter ? r->letter : ' ', r->letter ? ", " : "  ", r->name,
+                 r->argument == NULL ? "" : " ", r->argument == NULL ? "" : r->argument);
+        printf("  %-24s %s\n", left, r->help);
+    }
 }
 
 int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
@@ -187,9 +194,10 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
         if ((rows[i].commands & command) == 0)
             continue;
         const int argument = rows[i].argument == NULL ? no_argument : required_argument;
-        longs[count++] = (struct option){rows[i].name, argument, NULL, rows[i].key};
-        if (rows[i].key < 256) {
-            shorts[letters++] = (char)rows[i].key;
+        const int key = rows[i].letter ? rows[i].letter : NO_LETTER + (int)i;
+        longs[count++] = (struct option){rows[i].name, argument, NULL, key};
+        if (rows[i].letter) {
+            shorts[letters++] = rows[i].letter;
             if (argument == required_argument)
                 shorts[letters++] = ':';
         }
@@ -202,18 +210,21 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
     opterr = 0;
     optind = 1;
     for (int key; (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (key == OPTION_HELP) {
-            print_help(command, help);
-            return 0;
-        }
         if (key == ':')
             return fail(TOOL_USAGE, "%s needs an argument", argv[optind - 1]);
         if (key == '?')
             return fail(TOOL_USAGE, "unknown option %s; usage: gfk %s", argv[optind - 1],
                         help->usage);
-        if (!take(options, key, optarg))
+        const struct row *row = row_of(command, key);
+        if (row->parse == NULL) {
+            print_help(command, help);
+            return 0;
+        }
+        if (!row->parse(optarg, (char *)options + row->member))
             return fail(TOOL_USAGE, "%s is not a value that this option takes: %s", optarg,
                         argv[optind - 1] == optarg ? argv[optind - 2] : argv[optind - 1]);
+        report_as_json = options->json;
+        report_quiet = options->quiet;
     }
     options->arguments = argv + optind;
     options->count = (size_t)(argc - optind);

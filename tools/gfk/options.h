@@ -19,9 +19,7 @@ enum {
     COMMAND_METHODS = 32,
     COMMAND_CALIBRATE = 64,
     COMMAND_ADVISE = 128,
-    COMMAND_SMALL = 256, /* mul, div, unit, time: --help is the only option */
-    COMMAND_FILES = 31,
-    COMMAND_SPEED = COMMAND_CALIBRATE | COMMAND_ADVISE
+    COMMAND_SMALL = 256 /* mul, div, unit, time: --help is the only option */
 };
 
 typedef struct tool_options {
@@ -30,7 +28,7 @@ typedef struct tool_options {
     gfk_rs_matrix matrix;
     uint64_t block_bytes; /* 0: the default for k and m */
     const char *output;   /* NULL: none given */
-    bool force;
+    bool force, json, quiet;
     coder_options coder;
     char **arguments; /* arguments that are not options */
     size_t count;     /* number of arguments */
@@ -48,6 +46,12 @@ enum { OPTIONS_GO_ON = -1 };
  * after --help (0) or after a message. */
 int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
                   char **argv);
+
+/* The commands. argv[0] is the command's name. Each function returns an exit code. */
+typedef int command_fn(int argc, char **argv);
+command_fn command_encode, command_decode, command_verify, command_repair, command_info,
+    command_calibrate, command_advise, command_mul, command_div, command_methods, command_unit,
+    command_time;
 
 /* Parses a number from least to most: decimal, or hexadecimal after 0x. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);

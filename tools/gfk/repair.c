@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "files.h"
 #include "options.h"
 #include "replace.h"
@@ -19,8 +18,6 @@ static const command_help help = {
     "repair [OPTION...] BASE | SHARD...",
     "Makes shards that are missing, damaged or under a wrong name again, from the others. A shard\n"
     "is replaced only by a complete new one."};
-
-enum { REPAIR_AGAIN = -2, ATTEMPTS = 5 };
 
 typedef struct repairing {
     const shard_set *set;
@@ -49,22 +46,15 @@ static int pass(repairing *r, restore_sink *sink, restore_result *result) {
 
 /* ---- paths of the new shards ---------------------------------------------------------------- */
 
-/* The source with the device and inode of `status`; NULL if there is none. */
-static const shard_source *find_source(const shard_set *set, const struct stat *status) {
-    for (size_t i = 0; i < set->source_count; i++)
-        if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
-            return &set->sources[i];
-    return NULL;
-}
-
 static int fail_for_closed(const char *path, int error) {
     return fail(TOOL_EXISTS, "%s is in the way: it cannot be read (%s); --force replaces it", path,
                 shard_error_text(error));
 }
 
 /* Checks that a new shard may replace the file at its path. The check runs before the work and
- * again before the rename. REPAIR_AGAIN: the file appeared after the search for shards. */
-static int check_place(const repairing *r, const char *path) {
+ * again before the rename. RUN_AGAIN: the file appeared after the search for shards. */
+static int check_place(const char *path, void *context) {
+    const repairing *r = context;
     struct stat status;
     const int error = path_look(path, &status);
     if (error == ENOENT || (error != 0 && r->options->force))
@@ -73,10 +63,10 @@ static int check_place(const repairing *r, const char *path) {
         return fail_for_closed(path, error);
     if (!S_ISREG(status.st_mode))
         return fail(TOOL_IO, "%s is not a regular file", path);
-    const shard_source *there = find_source(r->set, &status);
+    const shard_source *there = shard_set_source(r->set, &status);
     const unreadable_shard *closed = shard_set_unreadable_file(r->set, &status);
     if (there == NULL && closed == NULL && r->set->searched)
-        return REPAIR_AGAIN;
+        return RUN_AGAIN;
     if ((there != NULL && !there->other) || r->options->force)
         return 0;
     if (closed != NULL)
@@ -92,29 +82,12 @@ static int open_writer(repairing *r, const restore_result *result) {
             continue;
         char *path = shard_set_path(r->set, i);
         if (path != NULL)
-            code = check_place(r, path);
+            code = check_place(path, r);
         if (code == 0)
             code = shard_writer_add(&r->writer, i, path);
         else
             free(path);
     }
-    return code;
-}
-
-static int commit_one(repairing *r, size_t i) {
-    char *path = r->writer.paths[i];
-    char *folder = path_folder(path);
-    if (folder == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    int code = TOOL_IO;
-    const int lock = folder_lock(folder, true);
-    if (lock >= 0) {
-        code = check_place(r, path);
-        if (code == 0)
-            code = temp_commit(&r->writer.temps[i], 1, &path, lock);
-        close(lock);
-    }
-    free(folder);
     return code;
 }
 
@@ -126,17 +99,15 @@ static int rebuild(repairing *r, const restore_result *damage) {
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
     for (size_t i = 0; i < r->writer.count && code == 0; i++)
-        code = commit_one(r, i);
+        code = temp_place(&r->writer.temps[i], r->writer.paths[i], check_place, r);
     restore_result_free(&result);
     shard_writer_close(&r->writer);
     return code;
 }
 
-static int repair(const shard_set *set, const tool_options *o) {
+static int repair(shard_set *set, const tool_options *o) {
     repairing r = {.set = set, .options = o};
     restore_result damage = {0};
-    if (shard_set_present(set) < set->header.k && stripe_count(&set->header) != 0)
-        return restore_fail_for_shards(set);
     int code = restore_open_coder(&r.coder, set, &o->coder);
     if (code == 0)
         code = pass(&r, NULL, &damage);
@@ -154,34 +125,16 @@ static int repair(const shard_set *set, const tool_options *o) {
     }
     restore_result_free(&damage);
     coder_close(r.coder);
+    if (code == 0) { /* the open set locks temporary files */
+        char *base = set->base;
+        set->base = NULL;
+        shard_set_close(set);
+        clean_shards(base);
+        free(base);
+    }
     return code;
 }
 
 int command_repair(int argc, char **argv) {
-    tool_options o;
-    int code = options_parse(&o, COMMAND_REPAIR, &help, argc, argv);
-    if (code != OPTIONS_GO_ON)
-        return code;
-    if (o.count == 0)
-        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help.usage);
-    signals_begin();
-    json_begin("repair");
-    code = REPAIR_AGAIN;
-    for (int attempt = 0; attempt < ATTEMPTS && code == REPAIR_AGAIN; attempt++) {
-        shard_set set;
-        code = shard_set_open(&set, o.arguments, o.count);
-        if (code != 0)
-            break;
-        code = repair(&set, &o);
-        char *base = set.base;
-        set.base = NULL;
-        shard_set_close(&set); /* before clean_shards: the set locks temporary files */
-        if (code == 0)
-            clean_shards(base);
-        free(base);
-    }
-    if (code == REPAIR_AGAIN)
-        code = fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
-    json_end(stdout, code);
-    return code;
+    return run_on_set(COMMAND_REPAIR, "repair", &help, repair, argc, argv);
 }

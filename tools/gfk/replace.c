@@ -28,18 +28,18 @@ static int check(const shard_set *there, const shard_header *header, bool comple
     return 0;
 }
 
+/* Finds the existing shards of `base`, which the caller closes. */
+static int find_there(shard_set *there, const char *base) {
+    *there = (shard_set){.base = strdup(base)};
+    return there->base == NULL ? fail(TOOL_INTERNAL, "out of memory") : shard_set_search(there);
+}
+
 int check_replaceable(const char *base, const shard_header *header, bool complete) {
-    char *folder = path_folder(base);
-    shard_set there = {.base = strdup(base)};
-    int code;
-    if (folder == NULL || there.base == NULL)
-        code = fail(TOOL_INTERNAL, "out of memory");
-    else
-        code = shard_set_search(&there, folder);
+    shard_set there;
+    int code = find_there(&there, base);
     if (code == 0)
         code = check(&there, header, complete);
     shard_set_close(&there);
-    free(folder);
     return code;
 }
 
@@ -56,13 +56,6 @@ static void remove_rest(const shard_set *there, size_t count) {
     }
 }
 
-static bool is_known(const shard_set *there, const struct stat *status) {
-    for (size_t i = 0; i < there->source_count; i++)
-        if (there->sources[i].device == status->st_dev && there->sources[i].inode == status->st_ino)
-            return true;
-    return false;
-}
-
 /* Finds every foreseeable obstacle before the first rename. Without --force, a file that could not
  * be read is not replaced. */
 static int check_places(const shard_writer *writer, const shard_set *there, bool force) {
@@ -73,18 +66,17 @@ static int check_places(const shard_writer *writer, const shard_set *there, bool
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
             return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
-        if (!force && (error != 0 || !is_known(there, &status)))
+        if (!force && (error != 0 || shard_set_source(there, &status) == NULL))
             return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
                         writer->paths[i]);
     }
     return 0;
 }
 
-static int replace(shard_writer *writer, const char *base, const char *folder, int lock,
-                   const shard_header *header, bool force) {
-    shard_set there = {.base = strdup(base)};
-    int code = there.base == NULL ? fail(TOOL_INTERNAL, "out of memory")
-                                  : shard_set_search(&there, folder);
+static int replace(shard_writer *writer, const char *base, int lock, const shard_header *header,
+                   bool force) {
+    shard_set there;
+    int code = find_there(&there, base);
     if (code == 0)
         code = check_places(writer, &there, force);
     if (code == 0 && !force)
@@ -98,16 +90,11 @@ static int replace(shard_writer *writer, const char *base, const char *folder, i
 }
 
 int replace_set(shard_writer *writer, const char *base, const shard_header *header, bool force) {
-    char *folder = path_folder(base);
-    if (folder == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    const int lock = folder_lock(folder, true);
-    int code = TOOL_IO;
-    if (lock >= 0) {
-        code = replace(writer, base, folder, lock, header, force);
-        close(lock);
-    }
-    free(folder);
+    const int lock = folder_lock(base, true);
+    if (lock < 0)
+        return TOOL_IO;
+    const int code = replace(writer, base, lock, header, force);
+    close(lock);
     if (code == 0)
         clean_shards(base);
     return code;
@@ -119,8 +106,5 @@ static bool is_of_base(const char *name, size_t length, void *base) {
 }
 
 void clean_shards(const char *base) {
-    char *folder = path_folder(base);
-    if (folder != NULL)
-        temp_clean(folder, is_of_base, (void *)path_name(base));
-    free(folder);
+    temp_clean(base, is_of_base, (void *)path_name(base));
 }

@@ -3,10 +3,11 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "progress.h"
+#include <time.h>
+#include <unistd.h>
 
 bool report_as_json = false;
 bool report_quiet = false;
@@ -86,7 +87,9 @@ static void append_quoted(text *t, const char *value) {
     append_text(t, "\"");
 }
 
-void disarm(char *line) {
+/* Replaces every control character by "?". The names of files and the names in shard headers may
+ * hold control sequences of terminals, or imitate lines of the tool. */
+static void disarm(char *line) {
     for (unsigned char *s = (unsigned char *)line; *s != '\0';) {
         const size_t length = utf8_length(s), bytes = length == 0 ? 1 : length;
         const bool of_c1 = length == 0 ? *s < 0xa0 : *s == 0xc2 && s[1] < 0xa0;
@@ -95,6 +98,80 @@ void disarm(char *line) {
         s += bytes;
     }
 }
+
+/* ---- the progress line ---------------------------------------------------------------------- */
+
+static struct {
+    bool shown;
+    char what[256];
+    uint64_t total, done;
+    double start, drawn;
+} progress;
+static atomic_bool visible; /* the terminal shows the line */
+
+void progress_clear(void) {
+    if (atomic_exchange(&visible, false))
+        fputs("\r\033[K", stderr);
+}
+
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void draw(double now) {
+    enum { WIDTH = 30 };
+    char bar[WIDTH + 1], left[32] = "";
+    const double seconds = now - progress.start;
+    const double rate = seconds > 0 ? (double)progress.done / seconds : 0;
+    if (progress.total != 0) {
+        const double share =
+            progress.done < progress.total ? (double)progress.done / (double)progress.total : 1;
+        const size_t full = (size_t)(share * WIDTH);
+        memset(bar, '#', full);
+        memset(bar + full, '.', WIDTH - full);
+        bar[WIDTH] = '\0';
+        if (rate > 0) {
+            const double s = (1 - share) * (double)progress.total / rate + 0.5;
+            const unsigned u = s < 1e9 ? (unsigned)s : 1000000000;
+            snprintf(left, sizeof left, " %u:%02u:%02u left", u / 3600, u / 60 % 60, u % 60);
+        }
+        fprintf(stderr, "\r\033[K%s %s %3.0f %% %.1f MB/s%s", progress.what, bar, 100 * share,
+                rate / 1e6, left);
+    } else {
+        fprintf(stderr, "\r\033[K%s %.1f MB, %.1f MB/s", progress.what, (double)progress.done / 1e6,
+                rate / 1e6);
+    }
+    fflush(stderr);
+    atomic_store(&visible, true);
+    progress.drawn = now;
+}
+
+void progress_begin(const char *what, uint64_t total) {
+    progress.shown = !report_quiet && !report_as_json && isatty(STDERR_FILENO);
+    snprintf(progress.what, sizeof progress.what, "%s", what);
+    disarm(progress.what);
+    progress.total = total;
+    progress.done = 0;
+    progress.start = progress.drawn = seconds_now();
+}
+
+void progress_add(uint64_t bytes) {
+    progress.done += bytes;
+    if (!progress.shown)
+        return;
+    const double now = seconds_now();
+    if (now - progress.drawn >= 0.1)
+        draw(now);
+}
+
+void progress_end(void) {
+    progress_clear();
+    progress.shown = false;
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
 
 static void message(const char *kind, const char *format, va_list arguments) {
     char line[4096];

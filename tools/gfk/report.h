@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of the tool: exit codes, messages, and the JSON object of a run. */
+/* The output of the tool: exit codes, messages, the progress line, and the JSON object of a run. */
 #ifndef GFK_TOOL_REPORT_H
 #define GFK_TOOL_REPORT_H
 
@@ -32,9 +32,19 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* disarm: replaces every control character by "?". The names of files and the names in shard
- * headers may hold control sequences of terminals, or imitate lines of the tool. */
-void disarm(char *line);
+/* ---- the progress line: the share done, the speed and the remaining time ------------------- */
+
+/* Begins a line for `total` bytes; 0: the total is unknown. The line is shown only if standard
+ * error is a terminal and neither --quiet nor --json was given. */
+void progress_begin(const char *what, uint64_t total);
+/* Adds `bytes` to the bytes done. One thread at a time may call progress_add. */
+void progress_add(uint64_t bytes);
+/* Erases the line before other output; a later progress_add draws the line again. */
+void progress_clear(void);
+void progress_end(void);
+
+/* Seconds on the monotonic clock. */
+double seconds_now(void);
 
 /* ---- the JSON object, one per file; calls without --json do nothing ------------------------- */
 

@@ -8,7 +8,6 @@
 
 #include "block_reader.h"
 #include "files.h"
-#include "progress.h"
 #include "report.h"
 
 typedef struct restore {
@@ -44,6 +43,10 @@ static void list_add(shard_list *list, size_t index) {
         memcpy(list->text + list->length, "...", 4);
         list->length += 3;
     }
+}
+
+bool restore_is_possible(const shard_set *set) {
+    return shard_set_present(set) >= set->header.k || stripe_count(&set->header) == 0;
 }
 
 int restore_fail_for_shards(const shard_set *set) {
@@ -140,12 +143,11 @@ static int check(restore *r, batch *b, size_t stripe, bool *done) {
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-static int read_step(void *pointer, void *context) {
+static int read_step(batch *b, void *context) {
     restore *r = context;
-    batch *b = pointer;
     const shard_header *header = &r->set->header;
     if (r->next == r->stripes)
-        return PIPELINE_END;
+        return BATCH_END;
     size_t bytes = 0, count = 0;
     for (; count < b->capacity && r->next + count < r->stripes; count++)
         bytes += stripe_file_bytes(header, r->next + count);
@@ -178,9 +180,8 @@ static void count_damage(restore *r, const batch *b, size_t stripe) {
     r->result->damaged_stripes += damaged;
 }
 
-static int code_step(void *pointer, void *context) {
+static int code_step(batch *b, void *context) {
     restore *r = context;
-    batch *b = pointer;
     const size_t stripes = batch_stripes(b);
     const bool thorough = r->options->thorough;
     for (size_t stripe = 0, count; stripe < stripes; stripe += count) {
@@ -207,9 +208,8 @@ static int code_step(void *pointer, void *context) {
     return 0;
 }
 
-static int write_step(void *pointer, void *context) {
+static int write_step(batch *b, void *context) {
     restore *r = context;
-    batch *b = pointer;
     XXH3_128bits_update(r->hash, b->memory, b->bytes);
     const int code = r->sink == NULL ? 0 : r->sink(b, r->context);
     progress_add(b->bytes);
@@ -260,19 +260,12 @@ static int find_end(restore *r) {
 
 static int restore_stripes(restore *r) {
     const shard_header *header = &r->set->header;
-    batch_set batches;
     int code = find_end(r);
     if (code == 0)
-        code =
-            batch_set_create(&batches, r->coder, header->k, header->m, (size_t)header->block_bytes,
-                             header->file_bytes, r->options->memory);
+        code = batch_run(r->coder, header, header->file_bytes, r->options->memory, r->options->what,
+                         (batch_step *const[]){read_step, code_step, write_step}, r);
     if (code != 0)
         return code;
-    progress_begin(r->options->what, header->file_bytes);
-    code = pipeline_run(batches.pointers, batches.count,
-                        (pipeline_step *const[]){read_step, code_step, write_step}, r);
-    progress_end();
-    batch_set_destroy(&batches);
     const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
     r->result->hash_matches = r->result->lost_stripes == 0 && hash.low64 == header->hash_low &&
                               hash.high64 == header->hash_high;
@@ -317,6 +310,8 @@ void restore_result_free(restore_result *result) {
 int restore_open_coder(coder **c, const shard_set *set, const coder_options *options) {
     gfk_field field;
     const shard_header *h = &set->header;
+    if (!restore_is_possible(set))
+        return restore_fail_for_shards(set);
     const gfk_status status = gfk_field_init(&field, h->w, h->polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",

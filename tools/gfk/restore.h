@@ -9,7 +9,6 @@
 
 #include "batch.h"
 #include "coder.h"
-#include "pipeline.h"
 #include "shard_set.h"
 
 /* The result of a pass. */
@@ -40,7 +39,9 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                 void *context, restore_result *result);
 void restore_result_free(restore_result *result);
 
-/* Opens the coder for a set. */
+/* True if enough shards can be read to try. */
+bool restore_is_possible(const shard_set *set);
+/* Opens the coder for a set, or calls restore_fail_for_shards. */
 int restore_open_coder(coder **c, const shard_set *set, const coder_options *options);
 
 /* Reports the number of readable shards and the missing shards. Returns TOOL_UNRECOVERABLE. */

@@ -83,30 +83,31 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
 }
 
 /* Sorts the entries by name: choice and messages do not depend on the file system. */
-int shard_set_search(shard_set *set, const char *folder) {
+int shard_set_search(shard_set *set) {
     struct dirent **entries = NULL;
+    char *folder = path_folder(set->base);
+    if (folder == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
     const int count = scandir(folder, &entries, NULL, by_name);
-    if (count < 0)
-        return fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
     int code = 0;
+    if (count < 0)
+        code = fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
         if (code == 0)
             code = add_entry(set, folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
+    free(folder);
     return code;
 }
 
 static int search_for_base(shard_set *set) {
-    char *folder = path_folder(set->base);
-    if (folder == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    const int lock = folder_lock(folder, false); /* no other run renames files meanwhile */
-    const int code = lock < 0 ? TOOL_IO : shard_set_search(set, folder);
-    if (lock >= 0)
-        close(lock);
-    free(folder);
+    const int lock = folder_lock(set->base, false); /* no other run renames files meanwhile */
+    if (lock < 0)
+        return TOOL_IO;
+    const int code = shard_set_search(set);
+    close(lock);
     return code;
 }
 
@@ -309,6 +310,13 @@ size_t shard_set_present(const shard_set *set) {
     for (size_t i = 0; i < set->count; i++)
         present += set->shards[i] != NULL;
     return present;
+}
+
+const shard_source *shard_set_source(const shard_set *set, const struct stat *status) {
+    for (size_t i = 0; i < set->source_count; i++)
+        if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
+            return &set->sources[i];
+    return NULL;
 }
 
 const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index) {

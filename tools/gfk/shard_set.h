@@ -55,9 +55,9 @@ typedef struct shard_set {
  * and then no other file is read. Returns 0, or an exit code after a message. */
 int shard_set_open(shard_set *set, char *const *arguments, size_t count);
 void shard_set_close(shard_set *set);
-/* Adds the files of the folder that are named like shards of set->base to the sources, and does
- * nothing else. The caller holds the folder's lock if renames must not interfere. */
-int shard_set_search(shard_set *set, const char *folder);
+/* Adds the files that are named like shards of set->base to the sources, and does nothing else.
+ * The caller holds the folder's lock if renames must not interfere. */
+int shard_set_search(shard_set *set);
 
 /* The path for shard `index`, which the caller frees; NULL if out of memory. */
 char *shard_set_path(const shard_set *set, size_t index);
@@ -67,6 +67,8 @@ bool shard_source_is_whole(const shard_set *set, const shard_source *source);
 
 size_t shard_set_present(const shard_set *set); /* number of shards with a source */
 
+/* The source that `status` describes; NULL if there is none. */
+const shard_source *shard_set_source(const shard_set *set, const struct stat *status);
 /* The unreadable file of a shard without a source, or the unreadable file that `status` describes;
  * NULL if there is none. */
 const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index);

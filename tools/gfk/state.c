@@ -8,6 +8,33 @@
 #include "files.h"
 #include "report.h"
 
+int run_on_set(unsigned command, const char *name, const command_help *help, set_work *work,
+               int argc, char **argv) {
+    enum { ATTEMPTS = 5 };
+    tool_options o;
+    int code = options_parse(&o, command, help, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (o.count == 0)
+        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help->usage);
+    if (command == COMMAND_DECODE || command == COMMAND_REPAIR)
+        signals_begin();
+    json_begin(name);
+    code = RUN_AGAIN;
+    for (int attempt = 0; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
+        shard_set set;
+        code = shard_set_open(&set, o.arguments, o.count);
+        if (code == 0) {
+            code = work(&set, &o);
+            shard_set_close(&set);
+        }
+    }
+    if (code == RUN_AGAIN)
+        code = fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
+    json_end(o.output != NULL && strcmp(o.output, "-") == 0 ? stderr : stdout, code);
+    return code;
+}
+
 bool shard_is_bad(const shard_set *set, const restore_result *result, size_t index) {
     const shard_source *s = set->shards[index];
     return s == NULL || !shard_source_is_whole(set, s) || !s->in_place || s->temp ||

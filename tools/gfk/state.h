@@ -6,8 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "options.h"
 #include "restore.h"
 #include "shard_set.h"
+
+/* Runs a command whose arguments name shards: parses the command line, opens the set, calls `work`
+ * and writes the report. Standard output carries the file if --output is "-", and the report then
+ * goes to standard error. Returns the exit code. */
+typedef int set_work(shard_set *set, const tool_options *options);
+int run_on_set(unsigned command, const char *name, const command_help *help, set_work *work,
+               int argc, char **argv);
+/* The exit code of `work` for which run_on_set opens the set again and calls `work` again. */
+enum { RUN_AGAIN = -2 };
 
 /* True if a shard must be rebuilt. `result` is NULL if there was no pass. */
 bool shard_is_bad(const shard_set *set, const restore_result *result, size_t index);

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "method.h"
 #include "options.h"
-#include "progress.h"
 #include "report.h"
 
 static const command_help help = {
@@ -20,17 +18,10 @@ static const command_help help = {
 
 typedef struct timing {
     method method;
-    gfk_multiplier_t multiplier;
-    void *workspace;
-    size_t workspace_bytes;
     uint8_t *a, *b; /* regions of SIZE bytes each */
     size_t bytes;
     uint64_t iterations, random;
 } timing;
-
-static bool asks(const char *letters, const char *any_of) {
-    return strpbrk(letters, any_of) != NULL;
-}
 
 static void print(const char *what, double seconds, double amount, const char *unit,
                   const char *rate) {
@@ -39,28 +30,22 @@ static void print(const char *what, double seconds, double amount, const char *u
         seconds > 0 ? millions / seconds : 0, rate);
 }
 
-static uint32_t element(const timing *t, const uint8_t *from, size_t i) {
-    const size_t bytes = t->method.field.w / 8;
-    uint32_t value = 0;
-    for (size_t j = 0; j < bytes; j++)
-        value |= (uint32_t)from[i * bytes + j] << 8 * j;
-    return value;
-}
-
 typedef gfk_status operation(const timing *t, size_t i, uint32_t *result);
 
 static gfk_status product(const timing *t, size_t i, uint32_t *result) {
-    return gfk_field_multiply(&t->method.field, element(t, t->a, i), element(t, t->b, i), result);
+    return gfk_field_multiply(&t->method.field, method_get(&t->method, t->a, i),
+                              method_get(&t->method, t->b, i), result);
 }
 
 /* Replaces zero, which has no inverse, by one. */
 static uint32_t divisor(const timing *t, size_t i) {
-    const uint32_t value = element(t, t->b, i);
+    const uint32_t value = method_get(&t->method, t->b, i);
     return value != 0 ? value : 1;
 }
 
 static gfk_status quotient(const timing *t, size_t i, uint32_t *result) {
-    return gfk_field_divide(&t->method.field, element(t, t->a, i), divisor(t, i), result);
+    return gfk_field_divide(&t->method.field, method_get(&t->method, t->a, i), divisor(t, i),
+                            result);
 }
 
 static gfk_status inverse(const timing *t, size_t i, uint32_t *result) {
@@ -92,12 +77,11 @@ static int time_region(timing *t, const char *what, uint32_t c, bool random) {
             const uint32_t mask = UINT32_MAX >> (32 - t->method.field.w);
             const uint32_t constant = random ? (uint32_t)random_next(&t->random) & mask : c;
             const double start = seconds_now();
-            const gfk_status status =
-                gfk_region_multiply(t->multiplier, constant, t->a, t->b, t->bytes,
-                                    (gfk_accumulate)mode, t->workspace, t->workspace_bytes, NULL);
+            const int code =
+                method_multiply(&t->method, constant, t->a, t->b, t->bytes, (gfk_accumulate)mode);
             seconds += seconds_now() - start;
-            if (status != GFK_STATUS_SUCCESS)
-                return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
+            if (code != 0)
+                return code;
         }
         snprintf(line, sizeof line, "%14s: XOR: %d ", what, mode);
         print(line, seconds, (double)t->bytes * (double)t->iterations, "MB:", "MB/s");
@@ -106,49 +90,47 @@ static int time_region(timing *t, const char *what, uint32_t c, bool random) {
 }
 
 static int run_tests(timing *t, const char *letters) {
+    static const struct {
+        const char *letters, *what;
+        operation *run; /* NULL: a region */
+        uint32_t c;
+        bool random;
+    } tests[] = {
+        {"ASM", "      Multiply:        ", product, 0, false},
+        {"ASD", "        Divide:        ", quotient, 0, false},
+        {"ASI", "       Inverse:        ", inverse, 0, false},
+        {"ARG", "Region-Random", NULL, 0, true},
+        {"AR0", "Region-By-Zero", NULL, 0, false},
+        {"AR1", "Region-By-One", NULL, 1, false},
+        {"AR2", "Region-By-Two", NULL, 2, false},
+    };
     int code = 0;
     say("Seed: %llu", (unsigned long long)t->random);
     for (size_t i = 0; i < t->bytes; i++) {
         t->a[i] = (uint8_t)random_next(&t->random);
         t->b[i] = (uint8_t)random_next(&t->random);
     }
-    if (code == 0 && asks(letters, "ASM"))
-        code = time_single(t, "      Multiply:        ", product);
-    if (code == 0 && asks(letters, "ASD"))
-        code = time_single(t, "        Divide:        ", quotient);
-    if (code == 0 && asks(letters, "ASI"))
-        code = time_single(t, "       Inverse:        ", inverse);
-    if (code == 0 && asks(letters, "ARG"))
-        code = time_region(t, "Region-Random", 0, true);
-    if (code == 0 && asks(letters, "AR0"))
-        code = time_region(t, "Region-By-Zero", 0, false);
-    if (code == 0 && asks(letters, "AR1"))
-        code = time_region(t, "Region-By-One", 1, false);
-    if (code == 0 && asks(letters, "AR2"))
-        code = time_region(t, "Region-By-Two", 2, false);
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0] && code == 0; i++)
+        if (strpbrk(letters, tests[i].letters) != NULL)
+            code = tests[i].run != NULL
+                       ? time_single(t, tests[i].what, tests[i].run)
+                       : time_region(t, tests[i].what, tests[i].c, tests[i].random);
     return code;
 }
 
 static int time_method(timing *t, const char *letters) {
-    gfk_multiplier_info info;
-    int code = method_create(&t->method, &t->multiplier);
-    if (code != 0)
-        return code;
-    gfk_multiplier_get_info(t->multiplier, &info);
-    t->workspace_bytes = (size_t)info.workspace_bytes;
     void *a = NULL, *b = NULL;
-    if (posix_memalign(&a, 64, t->bytes) != 0 || posix_memalign(&b, 64, t->bytes) != 0 ||
-        posix_memalign(&t->workspace, 64, t->workspace_bytes + 1) != 0) {
+    int code = method_open(&t->method);
+    if (code == 0 &&
+        (posix_memalign(&a, 64, t->bytes) != 0 || posix_memalign(&b, 64, t->bytes) != 0))
         code = fail(TOOL_INTERNAL, "out of memory");
-    } else {
-        t->a = a;
-        t->b = b;
+    t->a = a;
+    t->b = b;
+    if (code == 0)
         code = run_tests(t, letters);
-    }
     free(a);
     free(b);
-    free(t->workspace);
-    gfk_multiplier_destroy(t->multiplier);
+    method_close(&t->method);
     return code;
 }
 
@@ -162,12 +144,10 @@ int command_time(int argc, char **argv) {
         return fail(TOOL_USAGE, "usage: gfk %s", help.usage);
     const char *letters = o.arguments[1];
     uint64_t bytes = 0;
-    if (*letters == '\0' || letters[strspn(letters, "ASRMDIG012")] != '\0')
-        return fail(TOOL_USAGE, "%s: tests are the letters A, S, R, M, D, I, G, 0, 1 and 2",
-                    letters);
-    if (!method_parse_seed(o.arguments[2], &t.random))
-        return fail(TOOL_USAGE, "%s is not a seed", o.arguments[2]);
-    code = method_parse(&t.method, o.arguments[0], o.arguments + 5, o.count - 5);
+    code = method_parse_tests(letters, "ASRMDIG012", "A, S, R, M, D, I, G, 0, 1 and 2",
+                              o.arguments[2], &t.random);
+    if (code == 0)
+        code = method_parse(&t.method, o.arguments[0], o.arguments + 5, o.count - 5);
     if (code != 0)
         return code;
     if (!parse_number(o.arguments[3], 1, UINT64_C(1) << 40, &bytes) ||

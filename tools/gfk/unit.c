@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk unit: tests a method against bitwise multiplication. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "method.h"
 #include "options.h"
 #include "report.h"
@@ -17,9 +14,6 @@ static const command_help help = {
 
 typedef struct unit {
     method method;
-    gfk_multiplier_t multiplier;
-    void *workspace;
-    size_t workspace_bytes;
     uint64_t random;
 } unit;
 
@@ -30,38 +24,23 @@ static uint32_t random_element(unit *u) {
     return element & (UINT32_MAX >> (32 - u->method.field.w));
 }
 
-static uint32_t get(const uint8_t *at, size_t bytes) {
-    uint32_t symbol = 0;
-    for (size_t i = 0; i < bytes; i++)
-        symbol |= (uint32_t)at[i] << 8 * i;
-    return symbol;
-}
-
-static int multiply(const unit *u, uint32_t c, const void *src, void *dst, size_t bytes,
-                    gfk_accumulate mode) {
-    const gfk_status status = gfk_region_multiply(u->multiplier, c, src, dst, bytes, mode,
-                                                  u->workspace, u->workspace_bytes, NULL);
-    return status == GFK_STATUS_SUCCESS ? 0
-                                        : fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
-}
-
 /* Compares products of the method with products of the field, and checks that a product divided by
  * one factor is the other factor. */
 static int test_single(unit *u) {
     enum { PAIRS = 4096 };
     const gfk_field *field = &u->method.field;
-    const size_t symbol_bytes = field->w / 8;
     for (int n = 0; n < PAIRS; n++) {
         const uint32_t a = random_element(u), b = random_element(u);
-        uint8_t symbol[4] = {(uint8_t)b, (uint8_t)(b >> 8), (uint8_t)(b >> 16), (uint8_t)(b >> 24)};
+        uint8_t symbol[4];
         uint32_t expected = 0, quotient = 0;
         gfk_field_multiply(field, a, b, &expected);
-        const int code = multiply(u, a, symbol, symbol, symbol_bytes, GFK_SET);
+        method_set(&u->method, symbol, 0, b);
+        const int code = method_multiply(&u->method, a, symbol, symbol, field->w / 8, GFK_SET);
         if (code != 0)
             return code;
-        if (get(symbol, symbol_bytes) != expected)
+        if (method_get(&u->method, symbol, 0) != expected)
             return fail(TOOL_DAMAGED, "%x * %x is %x, but the method says %x", a, b, expected,
-                        get(symbol, symbol_bytes));
+                        method_get(&u->method, symbol, 0));
         if (b != 0 && (gfk_field_divide(field, expected, b, &quotient) != GFK_STATUS_SUCCESS ||
                        quotient != a))
             return fail(TOOL_DAMAGED, "%x / %x is %x, but comes out as %x", expected, b, a,
@@ -84,14 +63,14 @@ static int test_region(unit *u) {
     const size_t bytes = (size_t)(number >> 8) % REGION_BYTES / symbol_bytes * symbol_bytes;
     const gfk_accumulate mode = (number >> 60 & 1) != 0 ? GFK_XOR : GFK_SET;
     const uint32_t c = random_element(u);
-    for (size_t i = 0; i < bytes; i += symbol_bytes) {
+    for (size_t i = 0; i < bytes / symbol_bytes; i++) {
         uint32_t product = 0;
-        gfk_field_multiply(&u->method.field, c, get(src + from + i, symbol_bytes), &product);
-        for (size_t j = 0; j < symbol_bytes; j++)
-            expected[to + i + j] = (uint8_t)((mode == GFK_XOR ? expected[to + i + j] : 0) ^
-                                             (uint8_t)(product >> 8 * j));
+        gfk_field_multiply(&u->method.field, c, method_get(&u->method, src + from, i), &product);
+        if (mode == GFK_XOR)
+            product ^= method_get(&u->method, expected + to, i);
+        method_set(&u->method, expected + to, i, product);
     }
-    const int code = multiply(u, c, src + from, dst + to, bytes, mode);
+    const int code = method_multiply(&u->method, c, src + from, dst + to, bytes, mode);
     if (code != 0)
         return code;
     for (size_t i = 0; i < ROOM; i++)
@@ -110,20 +89,14 @@ static int test_regions(unit *u) {
 }
 
 static int test_method(unit *u, const char *letters) {
-    gfk_multiplier_info info;
+    const gfk_multiplier_info *info = &u->method.info;
     const bool all = strchr(letters, 'A') != NULL, verbose = strchr(letters, 'V') != NULL;
-    int code = method_create(&u->method, &u->multiplier);
-    if (code != 0)
-        return code;
-    gfk_multiplier_get_info(u->multiplier, &info);
-    u->workspace_bytes = (size_t)info.workspace_bytes;
-    if (u->workspace_bytes != 0 && posix_memalign(&u->workspace, 64, u->workspace_bytes) != 0)
-        code = fail(TOOL_INTERNAL, "out of memory");
-    say("%s: %llu bytes of tables", info.kernel->id,
-        (unsigned long long)(info.table_bytes + info.workspace_bytes));
+    say("%s: %llu bytes of tables", info->kernel->id,
+        (unsigned long long)(info->table_bytes + info->workspace_bytes));
     if (verbose)
         say("Seed: %llu", (unsigned long long)u->random);
-    if (code == 0 && (all || strchr(letters, 'S') != NULL)) {
+    int code = 0;
+    if (all || strchr(letters, 'S') != NULL) {
         if (verbose)
             say("Testing single multiplications/divisions.");
         code = test_single(u);
@@ -133,24 +106,25 @@ static int test_method(unit *u, const char *letters) {
             say("Testing region multiplications");
         code = test_regions(u);
     }
-    gfk_multiplier_destroy(u->multiplier);
-    free(u->workspace);
     return code;
 }
 
 int command_unit(int argc, char **argv) {
     tool_options o;
+    unit u = {0};
     int code = options_parse(&o, COMMAND_SMALL, &help, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
-    unit u = {0};
     if (o.count < 3)
         return fail(TOOL_USAGE, "usage: gfk %s", help.usage);
-    const char *letters = o.arguments[1];
-    if (*letters == '\0' || letters[strspn(letters, "ASRV")] != '\0')
-        return fail(TOOL_USAGE, "%s: tests are the letters A, S, R and V", letters);
-    if (!method_parse_seed(o.arguments[2], &u.random))
-        return fail(TOOL_USAGE, "%s is not a seed", o.arguments[2]);
-    code = method_parse(&u.method, o.arguments[0], o.arguments + 3, o.count - 3);
-    return code == 0 ? test_method(&u, letters) : code;
+    code = method_parse_tests(o.arguments[1], "ASRV", "A, S, R and V", o.arguments[2], &u.random);
+    if (code == 0)
+        code = method_parse(&u.method, o.arguments[0], o.arguments + 3, o.count - 3);
+    if (code != 0)
+        return code;
+    code = method_open(&u.method);
+    if (code == 0)
+        code = test_method(&u, o.arguments[1]);
+    method_close(&u.method);
+    return code;
 }

@@ -2,7 +2,6 @@
 /* gfk verify: checks whether the shards are intact and whether the file can be restored. */
 #include <string.h>
 
-#include "commands.h"
 #include "options.h"
 #include "report.h"
 #include "restore.h"
@@ -13,8 +12,8 @@ static const command_help help = {
     "Reads all of the shards and checks headers, checksums, the code and the file's hash.\n"
     "Exit code 0: intact; 1: damaged, but gfk repair can mend it; 3: lost."};
 
-static int verify(const shard_set *set, const tool_options *o) {
-    const bool enough = shard_set_present(set) >= set->header.k || stripe_count(&set->header) == 0;
+static int verify(shard_set *set, const tool_options *o) {
+    const bool enough = restore_is_possible(set);
     restore_result result = {0};
     const restore_options options = {
         .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
@@ -50,19 +49,5 @@ static int verify(const shard_set *set, const tool_options *o) {
 }
 
 int command_verify(int argc, char **argv) {
-    tool_options o;
-    int code = options_parse(&o, COMMAND_VERIFY, &help, argc, argv);
-    if (code != OPTIONS_GO_ON)
-        return code;
-    if (o.count == 0)
-        return fail(TOOL_USAGE, "no shards; usage: gfk %s", help.usage);
-    json_begin("verify");
-    shard_set set;
-    code = shard_set_open(&set, o.arguments, o.count);
-    if (code == 0) {
-        code = verify(&set, &o);
-        shard_set_close(&set);
-    }
-    json_end(stdout, code);
-    return code;
+    return run_on_set(COMMAND_VERIFY, "verify", &help, verify, argc, argv);
 }

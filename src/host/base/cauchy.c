@@ -3,17 +3,7 @@
 
 #include <stdlib.h>
 
-/* The inverses of 1 to size - 1. A large matrix needs each many times. NULL: no memory. */
-static uint32_t *inverses_below(const gfk_field *field, size_t size) {
-    uint32_t *inverses = malloc(size * sizeof *inverses);
-    gfk_status status = inverses == NULL ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS;
-    for (size_t x = 1; x < size && status == GFK_STATUS_SUCCESS; x++)
-        status = gfk_field_inverse(field, (uint32_t)x, &inverses[x]);
-    if (status == GFK_STATUS_SUCCESS)
-        return inverses;
-    free(inverses);
-    return NULL;
-}
+#include "poly.h"
 
 gfk_status gfk_cauchy_matrix(const gfk_field *field, size_t k, size_t m, uint32_t *matrix) {
     const uint64_t elements = UINT64_C(1) << field->w;
@@ -22,16 +12,15 @@ gfk_status gfk_cauchy_matrix(const gfk_field *field, size_t k, size_t m, uint32_
     size_t size = 1; /* every (k + j) ^ i is below */
     while (size < k + m)
         size *= 2;
-    uint32_t *inverses = size / m < k ? inverses_below(field, size) : NULL;
-    gfk_status status = GFK_STATUS_SUCCESS;
-    for (size_t j = 0; j < m && status == GFK_STATUS_SUCCESS; j++)
-        for (size_t i = 0; i < k && status == GFK_STATUS_SUCCESS; i++) {
+    /* A large matrix needs each inverse many times. Without memory they are computed every time. */
+    uint32_t *inverses = size / m < k ? malloc(size * sizeof *inverses) : NULL;
+    for (size_t x = 1; inverses != NULL && x < size; x++)
+        inverses[x] = gfk_poly_inverse((uint32_t)x, field->polynomial);
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < k; i++) {
             const uint32_t x = (uint32_t)((k + j) ^ i);
-            if (inverses != NULL)
-                matrix[j * k + i] = inverses[x];
-            else
-                status = gfk_field_inverse(field, x, &matrix[j * k + i]);
+            matrix[j * k + i] = inverses ? inverses[x] : gfk_poly_inverse(x, field->polynomial);
         }
     free(inverses);
-    return status;
+    return GFK_STATUS_SUCCESS;
 }

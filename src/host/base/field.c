@@ -6,6 +6,7 @@
 
 #include "field.h"
 #include "poly.h"
+#include "status.h"
 
 bool gfk_field_seems_valid(const gfk_field *field) {
     return field != NULL && (field->w == 8 || field->w == 16 || field->w == 32) &&
@@ -49,10 +50,9 @@ static gfk_status check(const gfk_field *field, uint32_t a, uint32_t b, const ui
 }
 
 gfk_status gfk_field_multiply(const gfk_field *field, uint32_t a, uint32_t b, uint32_t *product) {
-    gfk_status status = check(field, a, b, product);
-    if (status == GFK_STATUS_SUCCESS)
-        *product = gfk_poly_multiply(a, b, field->w, field->polynomial);
-    return status;
+    RETURN_IF_ERROR(check(field, a, b, product));
+    *product = gfk_poly_multiply(a, b, field->w, field->polynomial);
+    return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_field_inverse(const gfk_field *field, uint32_t a, uint32_t *inverse) {
@@ -60,9 +60,7 @@ gfk_status gfk_field_inverse(const gfk_field *field, uint32_t a, uint32_t *inver
 }
 
 gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint32_t *quotient) {
-    gfk_status status = check(field, a, b, quotient);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(check(field, a, b, quotient));
     if (b == 0)
         return GFK_STATUS_DIVISION_BY_ZERO;
     const uint32_t inverse = gfk_poly_inverse(b, field->polynomial);
@@ -73,8 +71,7 @@ gfk_status gfk_field_divide(const gfk_field *field, uint32_t a, uint32_t b, uint
 }
 
 gfk_status gfk_field_pow(const gfk_field *field, uint32_t a, uint64_t exponent, uint32_t *power) {
-    gfk_status status = check(field, a, 0, power);
-    if (status == GFK_STATUS_SUCCESS)
-        *power = gfk_poly_pow(a, exponent, field->w, field->polynomial);
-    return status;
+    RETURN_IF_ERROR(check(field, a, 0, power));
+    *power = gfk_poly_pow(a, exponent, field->w, field->polynomial);
+    return GFK_STATUS_SUCCESS;
 }

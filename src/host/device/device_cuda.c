@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "device.h"
+#include "host/base/status.h"
 
 /* device_code.cu: an error if this library has no code for the current device. */
 cudaError_t gfk_device_find_code(void);
@@ -36,20 +37,18 @@ gfk_status gfk_device_status(int error) {
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     int count = 0;
-    if (status_of(cudaGetDeviceCount(&count)) != GFK_STATUS_SUCCESS || count == 0) {
-        *reason = "there is no CUDA driver or no CUDA device";
+    *reason = "there is no CUDA driver or no CUDA device";
+    if (status_of(cudaGetDeviceCount(&count)) != GFK_STATUS_SUCCESS || count == 0)
         return GFK_STATUS_NO_DEVICE;
-    }
-    if (requested < -1 || requested >= count) {
-        *reason = "there is no CUDA device of this number";
+    *reason = "there is no CUDA device of this number";
+    if (requested < -1 || requested >= count)
         return GFK_STATUS_NO_DEVICE;
-    }
+    *reason = "the CUDA device does not answer";
     *device = requested;
-    const gfk_status status =
-        requested == -1 ? status_of(cudaGetDevice(device)) : GFK_STATUS_SUCCESS;
-    if (status != GFK_STATUS_SUCCESS)
-        *reason = "the CUDA device does not answer";
-    return status;
+    if (requested == -1)
+        RETURN_IF_ERROR(status_of(cudaGetDevice(device)));
+    *reason = NULL;
+    return GFK_STATUS_SUCCESS;
 }
 
 static gfk_status attribute(int device, enum cudaDeviceAttr which, int *value) {
@@ -57,26 +56,20 @@ static gfk_status attribute(int device, enum cudaDeviceAttr which, int *value) {
 }
 
 gfk_status gfk_device_capability(int device, int *cc) {
-    int major = 0, minor = 0;
-    gfk_status status = attribute(device, cudaDevAttrComputeCapabilityMajor, &major);
-    if (status == GFK_STATUS_SUCCESS)
-        status = attribute(device, cudaDevAttrComputeCapabilityMinor, &minor);
+    int major, minor;
+    RETURN_IF_ERROR(attribute(device, cudaDevAttrComputeCapabilityMajor, &major));
+    RETURN_IF_ERROR(attribute(device, cudaDevAttrComputeCapabilityMinor, &minor));
     *cc = 10 * major + minor;
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
                             const char **reason) {
-    int capability = 0, shared = 0, previous = 0;
-    gfk_status status = gfk_device_capability(device, &capability);
-    if (status == GFK_STATUS_SUCCESS)
-        status = attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared);
-    if (status == GFK_STATUS_SUCCESS)
-        status = gfk_device_enter(device, &previous);
-    if (status != GFK_STATUS_SUCCESS) {
-        *reason = "the CUDA device does not answer";
-        return status;
-    }
+    int capability, shared, previous;
+    *reason = "the CUDA device does not answer";
+    RETURN_IF_ERROR(gfk_device_capability(device, &capability));
+    RETURN_IF_ERROR(attribute(device, cudaDevAttrMaxSharedMemoryPerBlockOptin, &shared));
+    RETURN_IF_ERROR(gfk_device_enter(device, &previous));
     const gfk_status code = status_of(gfk_device_find_code());
     (void)gfk_device_leave(previous, code);
     const unsigned cc = (unsigned)capability;
@@ -92,10 +85,9 @@ gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_byte
 
 gfk_status gfk_device_name(int device, char *name, size_t bytes) {
     struct cudaDeviceProp properties;
-    const gfk_status status = status_of(cudaGetDeviceProperties(&properties, device));
-    if (status == GFK_STATUS_SUCCESS)
-        (void)snprintf(name, bytes, "%s", properties.name);
-    return status;
+    RETURN_IF_ERROR(status_of(cudaGetDeviceProperties(&properties, device)));
+    (void)snprintf(name, bytes, "%s", properties.name);
+    return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_device_processors(int device, int *processors) {
@@ -103,18 +95,14 @@ gfk_status gfk_device_processors(int device, int *processors) {
 }
 
 gfk_status gfk_device_require_current(int device) {
-    int current = -1;
-    const gfk_status status = status_of(cudaGetDevice(&current));
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    int current;
+    RETURN_IF_ERROR(status_of(cudaGetDevice(&current)));
     return current == device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
 }
 
 gfk_status gfk_device_enter(int device, int *previous) {
-    gfk_status status = status_of(cudaGetDevice(previous));
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = status_of(cudaSetDevice(device));
+    RETURN_IF_ERROR(status_of(cudaGetDevice(previous)));
+    const gfk_status status = status_of(cudaSetDevice(device));
     /* The device may be current although its context cannot be made. */
     return status == GFK_STATUS_SUCCESS ? status : gfk_device_leave(*previous, status);
 }
@@ -143,10 +131,10 @@ void gfk_device_free(int device, void *memory) {
 }
 
 gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
-    const gfk_status status = status_of(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
+    RETURN_IF_ERROR(status_of(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice)));
     /* From pageable memory cudaMemcpy may return before the last bytes have arrived, which a stream
      * that does not wait for the default stream would notice. */
-    return status == GFK_STATUS_SUCCESS ? status_of(cudaStreamSynchronize(NULL)) : status;
+    return status_of(cudaStreamSynchronize(NULL));
 }
 
 /* The kind of one address, and the address by which devices know it. */
@@ -204,19 +192,15 @@ gfk_status gfk_device_unregister(void *memory) {
 gfk_status gfk_device_open(gfk_stream_t *stream, void **event) {
     gfk_stream_t made = NULL;
     cudaEvent_t mark = NULL;
-    gfk_status status = status_of(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(status_of(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking)));
     /* The thread that waits for an event leaves its core to those that copy and compute. */
-    status =
+    const gfk_status status =
         status_of(cudaEventCreateWithFlags(&mark, cudaEventDisableTiming | cudaEventBlockingSync));
-    if (status != GFK_STATUS_SUCCESS) {
-        forget(cudaStreamDestroy(made));
-        return status;
-    }
     *stream = made;
     *event = mark;
-    return GFK_STATUS_SUCCESS;
+    if (status != GFK_STATUS_SUCCESS)
+        forget(cudaStreamDestroy(made));
+    return status;
 }
 
 void gfk_device_close(gfk_stream_t stream, void *event) {
@@ -237,12 +221,9 @@ static gfk_status copy_rows(void *to, size_t to_pitch, const void *from, size_t 
     if (rows > 1 && bytes <= SMALL_ROW && to_pitch <= MOST_PITCH && from_pitch <= MOST_PITCH)
         return status_of(
             cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, kind, stream));
-    for (size_t i = 0; i < rows; i++) {
-        const gfk_status status = status_of(cudaMemcpyAsync(
-            (char *)to + i * to_pitch, (const char *)from + i * from_pitch, bytes, kind, stream));
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-    }
+    for (size_t i = 0; i < rows; i++)
+        RETURN_IF_ERROR(status_of(cudaMemcpyAsync(
+            (char *)to + i * to_pitch, (const char *)from + i * from_pitch, bytes, kind, stream)));
     return GFK_STATUS_SUCCESS;
 }
 

@@ -15,39 +15,31 @@
 
 struct gfk_rs_batch {
     int device; /* -1: the CPU */
+    /* Patterns are there while the batch is made; stripes and addresses stay only on the CPU. */
+    gfk_batch_plan plan;
+    size_t address_count, address_room;
     /* On a device. */
     void *memory; /* the image; NULL: there is nothing to do */
     gfk_batch_job job;
     gfk_status (*launch)(const gfk_batch_job *job, int processors, gfk_stream_t stream);
     int processors;
     /* On the CPU. */
-    gfk_batch_plan plan;     /* without patterns */
     gfk_product_t *products; /* one for each pattern */
     size_t product_count;
     gfk_pool *pool;
 };
 
-/* What is made of the stripes, while it grows. */
-typedef struct builder {
-    gfk_rs_t code;
-    gfk_batch_patterns patterns;
-    gfk_batch_stripe *stripes; /* room for all */
-    size_t stripe_count;
-    void **addresses;
-    size_t address_count, address_room;
-} builder;
-
 /* ---- one stripe ----------------------------------------------------------------------------- */
 
-static bool reserve_addresses(builder *b, size_t count) {
-    if (count <= b->address_room - b->address_count)
+static bool reserve_addresses(gfk_rs_batch_t batch, size_t count) {
+    if (count <= batch->address_room - batch->address_count)
         return true;
-    const size_t room = 2 * b->address_room + count;
-    void **grown = realloc(b->addresses, room * sizeof *grown);
+    const size_t room = 2 * batch->address_room + count;
+    void **grown = realloc(batch->plan.addresses, room * sizeof *grown);
     if (grown == NULL)
         return false;
-    b->addresses = grown;
-    b->address_room = room;
+    batch->plan.addresses = grown;
+    batch->address_room = room;
     return true;
 }
 
@@ -68,29 +60,31 @@ static gfk_status find_addresses(const gfk_rs_stripe *stripe, size_t k,
 }
 
 /* Adds a stripe to the plan, unless something is wrong with it or there is nothing to do. */
-static gfk_status add_stripe(builder *b, const gfk_rs_stripe *stripe) {
-    const gfk_rs_info *info = &b->code->info;
+static gfk_status add_stripe(gfk_rs_batch_t batch, gfk_batch_patterns *patterns, gfk_rs_t code,
+                             const gfk_rs_stripe *stripe) {
+    gfk_batch_plan *plan = &batch->plan;
     size_t index = 0;
     RETURN_IF_ERROR(
-        gfk_batch_patterns_find(&b->patterns, b->code, stripe->lost, stripe->lost_count, &index));
-    if (stripe->bytes % (info->field.w / 8) != 0)
+        gfk_batch_patterns_find(patterns, code, stripe->lost, stripe->lost_count, &index));
+    if (stripe->bytes % (plan->field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
-    const gfk_rs_rebuild *pattern = &b->patterns.list[index];
-    if (stripe->bytes == 0 || pattern->rows == 0)
+    const gfk_rs_rebuild *pattern = &patterns->list[index];
+    const size_t k = plan->k, rows = pattern->rows;
+    if (stripe->bytes == 0 || rows == 0)
         return GFK_STATUS_SUCCESS;
-    if (info->device >= 0 && stripe->bytes > GFK_BATCH_MOST_BYTES)
+    if (batch->device >= 0 && stripe->bytes > GFK_BATCH_MOST_BYTES)
         return GFK_STATUS_INVALID_SIZE;
-    if (!reserve_addresses(b, info->k + pattern->rows))
+    if (!reserve_addresses(batch, k + rows))
         return GFK_STATUS_OUT_OF_MEMORY;
-    void **address = b->addresses + b->address_count;
-    RETURN_IF_ERROR(find_addresses(stripe, info->k, pattern, address));
-    const gfk_regions in = {.pointers = address}, out = {.pointers = address + info->k};
-    if (gfk_outputs_overlap(&in, info->k, &out, pattern->rows, stripe->bytes) ||
-        gfk_rs_unread_overlap(info->k, &stripe->parity, stripe->bytes, pattern, &out,
-                              pattern->rows))
+    void **address = plan->addresses + batch->address_count;
+    RETURN_IF_ERROR(find_addresses(stripe, k, pattern, address));
+    const gfk_regions in = {.pointers = address}, out = {.pointers = address + k};
+    if (gfk_outputs_overlap(&in, k, &out, rows, stripe->bytes) ||
+        gfk_rs_unread_overlap(k, &stripe->parity, stripe->bytes, pattern, &out, rows))
         return GFK_STATUS_OVERLAP;
-    b->stripes[b->stripe_count++] = (gfk_batch_stripe){stripe->bytes, index, b->address_count};
-    b->address_count += info->k + pattern->rows;
+    plan->stripes[plan->stripe_count++] =
+        (gfk_batch_stripe){stripe->bytes, index, batch->address_count};
+    batch->address_count += k + rows;
     return GFK_STATUS_SUCCESS;
 }
 
@@ -105,18 +99,17 @@ static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int cc) {
 
 static gfk_status upload(gfk_rs_batch_t batch) {
     int cc = 0;
-    size_t bytes = 0;
     gfk_batch_image image;
     RETURN_IF_ERROR(gfk_device_capability(batch->device, &cc));
     RETURN_IF_ERROR(gfk_device_processors(batch->device, &batch->processors));
     const gfk_batch_kernel kernel = kernel_for(&batch->plan, cc);
-    RETURN_IF_ERROR(gfk_batch_image_measure(&batch->plan, &kernel, &bytes));
-    RETURN_IF_ERROR(gfk_device_alloc(&batch->memory, bytes));
-    RETURN_IF_ERROR(gfk_batch_image_build(&batch->plan, &kernel, batch->memory, &image));
-    const gfk_status status = gfk_device_upload(batch->memory, image.data, image.bytes);
-    free(image.data);
-    batch->job = image.job;
+    RETURN_IF_ERROR(gfk_batch_image_build(&batch->plan, &kernel, &image));
+    gfk_status status = gfk_device_alloc(&batch->memory, image.bytes);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_upload(batch->memory, image.data, image.bytes);
+    batch->job = gfk_batch_job_at(&image, batch->memory);
     batch->launch = kernel.launch;
+    free(image.data);
     return status;
 }
 
@@ -166,56 +159,51 @@ static void run_stripe(size_t i, void *context) {
 
 /* ---- the interface -------------------------------------------------------------------------- */
 
-static gfk_status make_batch(gfk_rs_batch_t *batch, gfk_rs_t code, builder *b) {
-    gfk_rs_batch_t made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    made->device = code->info.device;
-    made->plan = (gfk_batch_plan){.field = code->info.field,
-                                  .k = code->info.k,
-                                  .patterns = b->patterns.list,
-                                  .pattern_count = b->patterns.count,
-                                  .stripes = b->stripes,
-                                  .stripe_count = b->stripe_count,
-                                  .addresses = b->addresses};
-    gfk_status status = GFK_STATUS_SUCCESS;
-    if (b->stripe_count != 0)
-        status = made->device >= 0 ? make_on_device(made) : make_on_host(made, code);
-    /* The loop on the CPU needs these as long as the batch lives. */
-    made->plan.patterns = NULL;
-    if (made->device >= 0) {
-        made->plan.stripes = NULL;
-        made->plan.addresses = NULL;
-    } else {
-        b->stripes = NULL;
-        b->addresses = NULL;
+/* Makes the plan, and of it what runs. */
+static gfk_status make(gfk_rs_batch_t batch, gfk_batch_patterns *patterns, gfk_rs_t code,
+                       const gfk_rs_stripe *stripes, size_t count, gfk_status *statuses) {
+    batch->plan.stripes = calloc(count ? count : 1, sizeof *batch->plan.stripes);
+    gfk_status status = batch->plan.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count && (statuses != NULL || status == GFK_STATUS_SUCCESS); i++) {
+        const gfk_status one = status ? status : add_stripe(batch, patterns, code, &stripes[i]);
+        if (statuses != NULL)
+            statuses[i] = one;
+        if (statuses == NULL || one == GFK_STATUS_OUT_OF_MEMORY)
+            status = one;
     }
-    if (status == GFK_STATUS_SUCCESS)
-        *batch = made;
-    else
-        gfk_rs_batch_destroy(made);
-    return status;
+    if (status != GFK_STATUS_SUCCESS || batch->plan.stripe_count == 0)
+        return status;
+    batch->plan.patterns = patterns->list;
+    batch->plan.pattern_count = patterns->count;
+    return batch->device >= 0 ? make_on_device(batch) : make_on_host(batch, code);
+}
+
+static void free_stripes(gfk_batch_plan *plan) {
+    free(plan->stripes);
+    free(plan->addresses);
+    plan->stripes = NULL;
+    plan->addresses = NULL;
 }
 
 gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_rs_stripe *stripes,
                                size_t count, gfk_status *statuses) {
     if (batch == NULL || code == NULL || (stripes == NULL && count != 0))
         return GFK_STATUS_INVALID_ARGUMENT;
-    builder b = {.code = code};
-    b.stripes = calloc(count ? count : 1, sizeof *b.stripes);
-    gfk_status status = b.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count && (statuses != NULL || status == GFK_STATUS_SUCCESS); i++) {
-        const gfk_status one = status ? status : add_stripe(&b, &stripes[i]);
-        if (statuses != NULL)
-            statuses[i] = one;
-        if (statuses == NULL || one == GFK_STATUS_OUT_OF_MEMORY)
-            status = one;
-    }
+    gfk_rs_batch_t made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    made->device = code->info.device;
+    made->plan = (gfk_batch_plan){.field = code->info.field, .k = code->info.k};
+    gfk_batch_patterns patterns = {.count = 0};
+    const gfk_status status = make(made, &patterns, code, stripes, count, statuses);
+    made->plan.patterns = NULL;
+    gfk_batch_patterns_clear(&patterns);
+    if (made->device >= 0)
+        free_stripes(&made->plan);
     if (status == GFK_STATUS_SUCCESS)
-        status = make_batch(batch, code, &b);
-    gfk_batch_patterns_clear(&b.patterns);
-    free(b.stripes);
-    free(b.addresses);
+        *batch = made;
+    else
+        gfk_rs_batch_destroy(made);
     return status;
 }
 
@@ -244,7 +232,6 @@ void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {
         gfk_product_destroy(batch->products[i]);
     free(batch->products);
     gfk_pool_release(batch->pool);
-    free(batch->plan.stripes);
-    free(batch->plan.addresses);
+    free_stripes(&batch->plan);
     free(batch);
 }

@@ -89,20 +89,19 @@ gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, boo
 typedef struct gfk_batch_image {
     unsigned char *data; /* owned */
     size_t bytes;
-    gfk_batch_job job; /* for a copy of the image at the address that it was built for */
+    gfk_batch_job job; /* for the image where it is */
 } gfk_batch_image;
 
 /* Do the stripes suit kernels whose tasks are pieces, of this many vectors? These want whole and
  * aligned vectors, and spend as much on a piece that is not full. */
 #define GFK_BATCH_STAGE 256
 bool gfk_batch_fills_stages(const gfk_batch_plan *plan);
-/* The length of the image; INVALID_SIZE if there are 2^31 tasks or more. */
-gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
-                                   size_t *bytes);
-/* Builds the image for a copy at `address`, aligned to 256 bytes; NULL: for where it is itself.
- * OUT_OF_MEMORY. The plan has a stripe at least. */
+/* Builds the image of a plan with a stripe at least. INVALID_SIZE, if there are 2^31 tasks or more,
+ * or OUT_OF_MEMORY. */
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
-                                 void *address, gfk_batch_image *image);
+                                 gfk_batch_image *image);
+/* The job for a copy of the image at this address, which is aligned to 256 bytes. */
+gfk_batch_job gfk_batch_job_at(const gfk_batch_image *image, void *address);
 
 #ifdef __cplusplus
 }

@@ -103,15 +103,6 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_batch_image_measure(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
-                                   size_t *bytes) {
-    layout l;
-    const gfk_status status = measure(plan, kernel, &l);
-    if (status == GFK_STATUS_SUCCESS)
-        *bytes = l.bytes;
-    return status;
-}
-
 /* The record's addresses. A missing input stands for one that its neighbour loads in the same
  * instruction; missing outputs are not written. */
 static void put_addresses(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
@@ -147,11 +138,9 @@ static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kern
 }
 
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
-                                 void *address, gfk_batch_image *image) {
+                                 gfk_batch_image *image) {
     layout l;
-    gfk_status status = measure(plan, kernel, &l);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
+    RETURN_IF_ERROR(measure(plan, kernel, &l));
     unsigned char *data = malloc(l.bytes);
     uint64_t *operands = malloc(plan->pattern_count * sizeof *operands);
     if (data == NULL || operands == NULL) {
@@ -170,19 +159,28 @@ gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_ker
     }
     put_stripes(plan, kernel, &l, operands, data);
     free(operands);
-    const unsigned char *base = address ? address : data;
-    image->data = data;
-    image->bytes = l.bytes;
-    image->job = (gfk_batch_job){
-        .records = base,
-        .matrices = (const uint32_t *)(const void *)(base + l.matrices),
-        .index = l.index_words ? (const uint32_t *)(const void *)(base + l.index) : NULL,
-        .reciprocal = l.reciprocal,
-        .shift = l.shift,
-        .tasks = l.tasks,
-        .record_bytes = (uint32_t)l.record_bytes,
-        .cols = (uint32_t)plan->k,
-        .polynomial = (uint32_t)plan->field.polynomial,
-        .w = plan->field.w};
+    *image = (gfk_batch_image){
+        .data = data,
+        .bytes = l.bytes,
+        .job = {.records = data,
+                .matrices = matrices,
+                .index = l.index_words ? (const uint32_t *)(const void *)(data + l.index) : NULL,
+                .reciprocal = l.reciprocal,
+                .shift = l.shift,
+                .tasks = l.tasks,
+                .record_bytes = (uint32_t)l.record_bytes,
+                .cols = (uint32_t)plan->k,
+                .polynomial = (uint32_t)plan->field.polynomial,
+                .w = plan->field.w}};
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_batch_job gfk_batch_job_at(const gfk_batch_image *image, void *address) {
+    const uint32_t *words = address, *own = (const uint32_t *)(const void *)image->data;
+    gfk_batch_job job = image->job;
+    job.records = address;
+    job.matrices = words + (job.matrices - own);
+    if (job.index != NULL)
+        job.index = words + (job.index - own);
+    return job;
 }
