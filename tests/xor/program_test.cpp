@@ -7,7 +7,7 @@
 
 #include "matrices.h"
 extern "C" {
-#include "host/product/xor/lower.h"
+#include "host/product/xor/ir.h"
 #include "interpret.h"
 }
 

@@ -64,13 +64,12 @@ static int check_place(const char *path, void *context) {
     if (!S_ISREG(status.st_mode))
         return fail(TOOL_IO, "%s is not a regular file", path);
     const shard_source *there = shard_set_source(r->set, &status);
-    const unreadable_shard *closed = shard_set_unreadable_file(r->set, &status);
-    if (there == NULL && closed == NULL && r->set->searched)
+    if (there == NULL && r->set->searched)
         return RUN_AGAIN;
-    if ((there != NULL && !there->other) || r->options->force)
+    if ((there != NULL && !there->unreadable && !there->other) || r->options->force)
         return 0;
-    if (closed != NULL)
-        return fail_for_closed(path, closed->error);
+    if (there != NULL && there->unreadable)
+        return fail_for_closed(path, there->error);
     return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", path,
                 there == NULL ? "is not among the arguments" : "belongs to another set");
 }

@@ -21,7 +21,8 @@ static bool same_content(const shard_header *a, const shard_header *b, bool hash
 static int check(const shard_set *there, const shard_header *header, bool complete) {
     for (size_t i = 0; i < there->source_count; i++) {
         const shard_source *s = &there->sources[i];
-        if (s->temp || ((s->head || s->tail) && same_content(&s->header, header, complete)))
+        if (s->temp || s->unreadable ||
+            ((s->head || s->tail) && same_content(&s->header, header, complete)))
             continue;
         return fail(TOOL_EXISTS, "%s is there and is something else; --force replaces it", s->path);
     }
@@ -66,7 +67,8 @@ static int check_places(const shard_writer *writer, const shard_set *there, bool
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
             return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
-        if (!force && (error != 0 || shard_set_source(there, &status) == NULL))
+        const shard_source *s = error == 0 ? shard_set_source(there, &status) : NULL;
+        if (!force && (s == NULL || s->unreadable))
             return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
                         writer->paths[i]);
     }

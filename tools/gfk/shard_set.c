@@ -19,26 +19,30 @@ static bool named_like_a_shard(const char *path, size_t *base_length, uint32_t *
     return shard_name_parse(name, strlen(name), base_length, index);
 }
 
-static int add_unreadable(shard_set *set, const char *path, int error) {
-    size_t base_length = 0;
-    uint32_t index = 0;
-    struct stat status;
-    if (!named_like_a_shard(path, &base_length, &index))
-        return 0;
-    if (stat(path, &status) != 0)
-        memset(&status, 0, sizeof status);
-    const size_t count = set->unreadable_count + 1;
-    unreadable_shard *grown = realloc(set->unreadable, count * sizeof *grown);
-    char *copy = strdup(path);
-    if (grown != NULL)
-        set->unreadable = grown;
-    if (grown == NULL || copy == NULL) {
-        free(copy);
+static int append(shard_set *set, shard_source *source) {
+    shard_source *grown = realloc(set->sources, (set->source_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        shard_source_close(source);
         return fail(TOOL_INTERNAL, "out of memory");
     }
-    grown[count - 1] = (unreadable_shard){copy, index, error, status.st_dev, status.st_ino};
-    set->unreadable_count = count;
+    set->sources = grown;
+    set->sources[set->source_count++] = *source;
     return 0;
+}
+
+/* Adds a file that cannot be opened, if the file has the name of a shard. */
+static int add_unreadable(shard_set *set, const char *path, shard_source *source) {
+    size_t base_length = 0;
+    struct stat status;
+    if (!named_like_a_shard(path, &base_length, &source->header.index))
+        return 0;
+    if (stat(path, &status) == 0) {
+        source->device = status.st_dev;
+        source->inode = status.st_ino;
+    }
+    source->unreadable = true;
+    source->path = strdup(path);
+    return source->path == NULL ? fail(TOOL_INTERNAL, "out of memory") : append(set, source);
 }
 
 static int add(shard_set *set, const char *path, bool temp) {
@@ -46,7 +50,7 @@ static int add(shard_set *set, const char *path, bool temp) {
     if (!shard_source_open(&source, path)) {
         if (source.error == EMFILE || source.error == ENFILE) /* too many open files */
             return fail(TOOL_IO, "the limit on open files is too low for so many shards");
-        return temp || source.error == 0 ? 0 : add_unreadable(set, path, source.error);
+        return temp || source.error == 0 ? 0 : add_unreadable(set, path, &source);
     }
     source.temp = temp;
     /* A temporary file without a first header, or with the lock of a live run, is incomplete. */
@@ -54,14 +58,7 @@ static int add(shard_set *set, const char *path, bool temp) {
         shard_source_close(&source);
         return 0;
     }
-    shard_source *grown = realloc(set->sources, (set->source_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        shard_source_close(&source);
-        return fail(TOOL_INTERNAL, "out of memory");
-    }
-    set->sources = grown;
-    set->sources[set->source_count++] = source;
-    return 0;
+    return append(set, &source);
 }
 
 /* Adds an entry of a folder if the entry is named like a shard of the set. */
@@ -184,7 +181,9 @@ static int measure(const shard_set *set, const shard_header *header, strength *r
 static int choose(shard_set *set) {
     strength best = {0};
     const shard_source *chosen = NULL;
+    bool readable = false;
     for (size_t i = 0; i < set->source_count; i++) {
+        readable |= !set->sources[i].unreadable;
         if (!has_geometry(&set->sources[i]) ||
             (chosen != NULL && shard_header_same_set(&chosen->header, &set->sources[i].header)))
             continue;
@@ -197,12 +196,12 @@ static int choose(shard_set *set) {
             chosen = &set->sources[i];
         }
     }
-    if (chosen == NULL && set->source_count == 0 && set->unreadable_count != 0)
-        return fail(TOOL_UNRECOVERABLE, "no shard of %s can be read", set->base);
-    if (chosen == NULL && set->source_count == 0)
-        return fail(TOOL_UNRECOVERABLE, "there are no shards of %s", set->base);
     if (chosen == NULL)
-        return fail(TOOL_UNRECOVERABLE, "no file has an intact header of a shard of %s", set->base);
+        return fail(TOOL_UNRECOVERABLE,
+                    readable                 ? "no file has an intact header of a shard of %s"
+                    : set->source_count != 0 ? "no shard of %s can be read"
+                                             : "there are no shards of %s",
+                    set->base);
     set->header = chosen->header;
     set->header.index = 0;
     set->count = (size_t)set->header.k + set->header.m;
@@ -222,6 +221,8 @@ static int assign(shard_set *set) {
         return fail(TOOL_INTERNAL, "out of memory");
     for (size_t i = 0; i < set->source_count; i++) {
         shard_source *s = &set->sources[i];
+        if (s->unreadable)
+            continue;
         s->other = !belongs(set, s);
         if (s->other) {
             if (!s->temp)
@@ -259,7 +260,7 @@ static int find(shard_set *set, char *const *arguments, size_t count) {
     allow_open_files(MAX_SHARDS);
     int code = base ? search_for_base(set) : add_arguments(set, arguments, count);
     set->searched = base;
-    if (code == 0 && base && set->source_count == 0 && set->unreadable_count == 0 &&
+    if (code == 0 && base && set->source_count == 0 &&
         named_like_a_shard(arguments[0], &base_length, &index)) {
         free(set->base);
         set->base = base_of(arguments, count);
@@ -285,10 +286,7 @@ int shard_set_open(shard_set *set, char *const *arguments, size_t count) {
 void shard_set_close(shard_set *set) {
     for (size_t i = 0; i < set->source_count; i++)
         shard_source_close(&set->sources[i]);
-    for (size_t i = 0; i < set->unreadable_count; i++)
-        free(set->unreadable[i].path);
     free(set->sources);
-    free(set->unreadable);
     free(set->shards);
     free(set->base);
     *set = (shard_set){0};
@@ -319,17 +317,9 @@ const shard_source *shard_set_source(const shard_set *set, const struct stat *st
     return NULL;
 }
 
-const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index) {
-    for (size_t i = 0; i < set->unreadable_count && set->shards[index] == NULL; i++)
-        if (set->unreadable[i].index == index)
-            return &set->unreadable[i];
-    return NULL;
-}
-
-const unreadable_shard *shard_set_unreadable_file(const shard_set *set, const struct stat *status) {
-    for (size_t i = 0; i < set->unreadable_count; i++)
-        if (set->unreadable[i].device == status->st_dev &&
-            set->unreadable[i].inode == status->st_ino)
-            return &set->unreadable[i];
+const shard_source *shard_set_unreadable(const shard_set *set, size_t index) {
+    for (size_t i = 0; i < set->source_count && set->shards[index] == NULL; i++)
+        if (set->sources[i].unreadable && set->sources[i].header.index == index)
+            return &set->sources[i];
     return NULL;
 }

@@ -19,25 +19,18 @@ typedef struct shard_source {
     char *path;
     dev_t device;
     ino_t inode;
-    uint64_t bytes;      /* bytes of the file */
-    bool head, tail;     /* the first header is intact; the second header is intact */
-    bool identified;     /* a header identifies the shard; otherwise only the name does */
-    bool in_place;       /* the name of the file matches the index */
-    bool temp;           /* a temporary file that a killed run left */
-    bool other;          /* the file belongs to another set or to none */
-    atomic_int error;    /* error of a failed open or read; 0: none */
+    uint64_t bytes;   /* bytes of the file */
+    bool head, tail;  /* the first header is intact; the second header is intact */
+    bool identified;  /* a header identifies the shard; otherwise only the name does */
+    bool in_place;    /* the name of the file matches the index */
+    bool temp;        /* a temporary file that a killed run left */
+    bool other;       /* the file belongs to another set or to none */
+    bool unreadable;  /* the file has a shard's name and cannot be opened: only path, error, index
+                            and, where known, device and inode are set */
+    atomic_int error; /* error of a failed open or read; 0: none */
     shard_header header; /* complete if head or tail; otherwise only set_id and index, if known */
     struct shard_source *next; /* another source of the same shard */
 } shard_source;
-
-/* A file with a shard's name that cannot be opened. */
-typedef struct unreadable_shard {
-    char *path;
-    uint32_t index;
-    int error;    /* error for shard_error_text */
-    dev_t device; /* device and inode are 0 if unknown */
-    ino_t inode;
-} unreadable_shard;
 
 typedef struct shard_set {
     shard_header header;   /* header of the set; index is 0 */
@@ -46,9 +39,7 @@ typedef struct shard_set {
     shard_source **shards; /* best source of each shard; NULL: missing */
     shard_source *sources; /* all sources found, used or not */
     size_t source_count;
-    unreadable_shard *unreadable; /* files with a shard's name that cannot be opened */
-    size_t unreadable_count;
-    bool searched; /* the folder was searched: sources and unreadable are complete */
+    bool searched; /* the folder was searched: sources are complete */
 } shard_set;
 
 /* Finds the shards that the arguments name: either one base, whose folder is searched, or shards,
@@ -69,10 +60,8 @@ size_t shard_set_present(const shard_set *set); /* number of shards with a sourc
 
 /* The source that `status` describes; NULL if there is none. */
 const shard_source *shard_set_source(const shard_set *set, const struct stat *status);
-/* The unreadable file of a shard without a source, or the unreadable file that `status` describes;
- * NULL if there is none. */
-const unreadable_shard *shard_set_unreadable(const shard_set *set, size_t index);
-const unreadable_shard *shard_set_unreadable_file(const shard_set *set, const struct stat *status);
+/* The unreadable file of a shard without a readable source; NULL if there is none. */
+const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
 
 /* Opens a file as a source and identifies the shard. False if the file cannot be opened:
  * source->error is then the reason, after a warning, or 0 if the file does not exist. */

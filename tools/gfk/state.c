@@ -107,7 +107,7 @@ static void report_shard(const shard_set *set, const restore_result *result, siz
                          bool all) {
     const shard_source *s = set->shards[index];
     const bool bad = shard_is_bad(set, result, index);
-    const unreadable_shard *closed = shard_set_unreadable(set, index);
+    const shard_source *closed = shard_set_unreadable(set, index);
     const char *state = closed != NULL ? "unreadable"
                         : s == NULL    ? "missing"
                         : bad          ? "damaged"

@@ -19,9 +19,9 @@ static bool write_all(int fd, gfk_bytes part) {
     return true;
 }
 
-/* Opens a file that no other thread or process has; -1: not possible. */
+/* Creates a file that no other thread or process uses. Returns its descriptor, or -1. */
 static int make_temporary(int folder, const char *name, char temporary[NAME_MAX + 1]) {
-    enum { TRIES = 1000 }; /* a process of the same number may have left files behind */
+    enum { TRIES = 1000 }; /* an earlier process with this process id may have left files behind */
     static atomic_uint counter;
     int fd = -1;
     for (int i = 0; i < TRIES && fd < 0; i++) {
@@ -36,7 +36,7 @@ static int make_temporary(int folder, const char *name, char temporary[NAME_MAX 
     return fd;
 }
 
-/* Best effort: the file is whole either way, only maybe still the old one after a crash. */
+/* Makes the renaming durable, if possible. Without that a crash may bring the old file back. */
 static void sync_folder(int folder) {
     const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {

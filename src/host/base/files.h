@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing files whole or not at all. */
+/* Replaces files atomically. */
 #ifndef GFK_HOST_FILES_H
 #define GFK_HOST_FILES_H
 
@@ -12,10 +12,11 @@ typedef struct gfk_bytes {
     size_t size;
 } gfk_bytes;
 
-/* Puts a file of these parts, one after the other, in the place of `name` in a folder, which is an
- * open descriptor. A reader finds the old file or the new one: the new file is written under a
- * name of its own, which ends in ".tmp", and renamed. `durable`: the file survives a crash of the
- * machine. False, and the old file stays: it could not be written. */
+/* Replaces the file `name` in `folder`, an open descriptor, by a file with the content of all parts,
+ * one after the other. The new file is written under a temporary name that ends in ".tmp", and then
+ * renamed, so that a reader finds either the old file or the new one. With `durable` the new file
+ * survives a crash of the machine. Returns false if the new file cannot be written; the old file
+ * then stays. */
 bool gfk_file_replace(int folder, const char *name, mode_t mode, bool durable,
                       const gfk_bytes *parts, size_t count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FNV-1a with 64 bits: names and checksums of files, tables in memory. Not against attackers. */
+/* FNV-1a with 64 bits, for names and checksums of files and for hash tables. An attacker can make
+ * collisions. */
 #ifndef GFK_HOST_HASH_H
 #define GFK_HOST_HASH_H
 
@@ -8,7 +9,7 @@
 
 #define GFK_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
-/* The hash of what `hash` is of, followed by these bytes. */
+/* Extends a hash by more bytes. The first hash is GFK_HASH_BEGIN. */
 static inline uint64_t gfk_hash(uint64_t hash, const void *data, size_t bytes) {
     const unsigned char *p = (const unsigned char *)data;
     for (size_t i = 0; i < bytes; i++)

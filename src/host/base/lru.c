@@ -30,8 +30,10 @@ static void unlock_and_trim(gfk_lru *lru, size_t most) {
         }
     }
     pthread_mutex_unlock(&lru->mutex);
-    if (surplus != NULL)
+    for (gfk_lru_node *next; surplus != NULL; surplus = next) {
+        next = surplus->next;
         lru->destroy(surplus);
+    }
 }
 
 gfk_lru_node *gfk_lru_find(gfk_lru *lru, const void *key) {

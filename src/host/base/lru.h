@@ -19,8 +19,7 @@ typedef struct gfk_lru {
     gfk_lru_node *first;
     size_t most; /* the bound */
     bool (*matches)(const gfk_lru_node *node, const void *key);
-    /* Destroys the objects of a list that is linked by `next`; called without the mutex. */
-    void (*destroy)(gfk_lru_node *list);
+    void (*destroy)(gfk_lru_node *node); /* destroys an object; called without the mutex */
 } gfk_lru;
 
 #define GFK_LRU_INIT(most, matches, destroy)                                                       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device layer without CUDA. No device number gets past gfk_device_resolve, so the other
- * functions are only there to be linked; pinned memory alone asks further. */
+/* The device layer without CUDA. gfk_device_resolve rejects every device number, so only calls on
+ * pinned memory reach another function; the other functions exist for the linker. */
 #include "device.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -122,7 +122,7 @@ static const char *read_number(const char *at, const char *key, uint64_t *number
     return end;
 }
 
-/* Reads what has the form of a calibration. What has not leaves zeros. */
+/* Reads a text of this form. Numbers and names that the text lacks are zeros. */
 static void read_text(gfk_calibration *c, const char *at) {
     uint64_t number;
     at = find_values(at, "gfk-calibration 1\n");
@@ -145,8 +145,8 @@ static void read_text(gfk_calibration *c, const char *at) {
     }
 }
 
-/* A text is a calibration's if the calibration that it reads as is valid and is written as the same
- * text, checksum and all. */
+/* Accepts a text if the calibration read from the text is valid, and if writing that calibration gives
+ * the same text, including the checksum. */
 gfk_status gfk_calibration_parse(gfk_calibration *calibration, const char *text, size_t length) {
     char copy[MOST_BYTES + 1], again[MOST_BYTES];
     gfk_calibration c = {.threads = 0};

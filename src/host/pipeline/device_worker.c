@@ -5,18 +5,18 @@
 #include "pipeline.h"
 
 enum {
-    ALIGN = 256,                   /* of regions on the device, of mismatch flags and workspaces */
-    LEAST_LENGTH = 4096,           /* of a region's part; below it fewer chunks go at a time */
-    DIRECT_CHUNK = 64 << 20,       /* long enough to hide what ordering and starting copies costs */
-    STAGED_CHUNK = 16 << 20,       /* short enough that staged bytes are still in the CPU's cache */
-    CHUNKS_PER_SLOT = 4,           /* at least, so that the first and the last are a small part */
-    LEAST_SHARED_LENGTH = 64 << 10 /* but for that no part is made shorter than this */
+    ALIGN = 256,             /* of regions on the device, of mismatch flags and workspaces */
+    LEAST_LENGTH = 4096,     /* bytes of a region in a chunk; with less there are fewer stages */
+    DIRECT_CHUNK = 64 << 20, /* long enough to hide what ordering and starting copies costs */
+    STAGED_CHUNK = 16 << 20, /* short enough that staged bytes are still in the CPU's cache */
+    CHUNKS_PER_STAGE = 4,    /* at least, so that the first and the last are a small part */
+    LEAST_SHARED_LENGTH = 64 << 10 /* a chunk of a region is not made shorter for that */
 };
 
-/* How the byte range is cut into chunks, and the memory of each slot. */
+/* How the byte range is cut into chunks, and the memory of each stage. */
 typedef struct chunking {
     size_t length; /* bytes of each region in a chunk */
-    unsigned slots;
+    unsigned stages;
     size_t memory, pinned;
 } chunking;
 
@@ -42,11 +42,11 @@ static size_t length_within(size_t limit, size_t fixed, size_t regions) {
 }
 
 static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, size_t fixed,
-                          unsigned slots) {
+                          unsigned stages) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
-    const size_t length = length_within(info->device_memory / slots, fixed, regions);
-    const size_t pinned = info->pinned_memory / info->device_count / slots;
+    const size_t length = length_within(info->device_memory / stages, fixed, regions);
+    const size_t pinned = info->pinned_memory / info->device_count / stages;
     return gfk_least(length, length_within(pinned, ALIGN, staged)) / ALIGN * ALIGN;
 }
 
@@ -56,22 +56,22 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, size_
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
     const size_t fixed = ALIGN + round_up(workspace);
-    unsigned slots = info->streams;
-    size_t length = most_length(info, job, fixed, slots);
-    while (slots > 1 && length < LEAST_LENGTH)
-        length = most_length(info, job, fixed, --slots);
+    unsigned stages = info->streams;
+    size_t length = most_length(info, job, fixed, stages);
+    while (stages > 1 && length < LEAST_LENGTH)
+        length = most_length(info, job, fixed, --stages);
     if (length == 0)
         return false;
     const size_t usual = staged != 0 ? STAGED_CHUNK : DIRECT_CHUNK;
     length = gfk_least(length, round_down((info->chunk ? info->chunk : usual) / regions, ALIGN));
     if (info->chunk == 0) {
-        const size_t share = job->bytes / CHUNKS_PER_SLOT / slots / info->device_count;
+        const size_t share = job->bytes / CHUNKS_PER_STAGE / stages / info->device_count;
         length = gfk_least(length, round_down(share, LEAST_SHARED_LENGTH));
     }
     length = gfk_least(length, round_up(job->bytes));
     const size_t chunks = job->bytes / length + (job->bytes % length != 0);
     *c = (chunking){.length = length,
-                    .slots = (unsigned)gfk_least(slots, chunks),
+                    .stages = (unsigned)gfk_least(stages, chunks),
                     .memory = regions * length + fixed,
                     .pinned = staged * length + ALIGN};
     return true;
@@ -105,15 +105,15 @@ static gfk_status prepare(device_run *r) {
     if (!plan_chunks(&r->job->pipeline->info, r->job, (size_t)r->product->info.workspace_bytes,
                      &r->chunks))
         return GFK_STATUS_OUT_OF_MEMORY;
-    RETURN_IF_ERROR(grow_buffer(worker, &worker->memory, c->slots * c->memory));
-    RETURN_IF_ERROR(grow_buffer(worker, &worker->pinned, c->slots * c->pinned));
-    for (; worker->opened < c->slots; worker->opened++) {
-        gfk_slot *slot = &worker->slot[worker->opened];
-        RETURN_IF_ERROR(gfk_device_open(&slot->stream, &slot->event));
+    RETURN_IF_ERROR(grow_buffer(worker, &worker->memory, c->stages * c->memory));
+    RETURN_IF_ERROR(grow_buffer(worker, &worker->pinned, c->stages * c->pinned));
+    for (; worker->opened < c->stages; worker->opened++) {
+        gfk_stage *stage = &worker->stages[worker->opened];
+        RETURN_IF_ERROR(gfk_device_open(&stage->stream, &stage->event));
     }
-    for (unsigned i = 0; i < c->slots; i++) {
-        worker->slot[i].memory = worker->memory.data + i * c->memory;
-        worker->slot[i].pinned = worker->pinned.data + i * c->pinned;
+    for (unsigned i = 0; i < c->stages; i++) {
+        worker->stages[i].memory = worker->memory.data + i * c->memory;
+        worker->stages[i].pinned = worker->pinned.data + i * c->pinned;
     }
     worker->chunk = c->length * (r->job->in.count + r->job->out.count);
     return GFK_STATUS_SUCCESS;
@@ -128,12 +128,12 @@ typedef struct layout {
     unsigned char *staged_mismatch, *staged_in, *staged_out;
 } layout;
 
-static layout layout_of(const gfk_job *job, const gfk_slot *slot) {
-    layout l = {.pitch = round_up(slot->range.length), .in = slot->memory};
+static layout layout_of(const gfk_job *job, const gfk_stage *stage) {
+    layout l = {.pitch = round_up(stage->range.length), .in = stage->memory};
     l.out = l.in + job->in.count * l.pitch;
     l.mismatch = l.out + job->out.count * l.pitch;
     l.workspace = l.mismatch + ALIGN;
-    l.staged_mismatch = slot->pinned;
+    l.staged_mismatch = stage->pinned;
     l.staged_in = l.staged_mismatch + ALIGN;
     l.staged_out = l.staged_in + job->in.staged_count * l.pitch;
     return l;
@@ -149,93 +149,93 @@ static size_t row_count(const gfk_side *side, size_t first) {
 }
 
 /* Orders the copies of one side of a chunk. */
-static gfk_status order_copies(const gfk_side *side, const gfk_slot *slot, unsigned char *memory,
+static gfk_status order_copies(const gfk_side *side, const gfk_stage *stage, unsigned char *memory,
                                unsigned char *staging, size_t pitch, bool back) {
     for (size_t i = 0, rows; i < side->count; i += rows) {
         rows = row_count(side, i);
         const bool staged = side->place[i] != SIZE_MAX;
         unsigned char *host = staged ? staging + side->place[i] * pitch
-                                     : gfk_region_address(side->regions, i) + slot->range.at;
+                                     : gfk_region_address(side->regions, i) + stage->range.at;
         const size_t stride = staged ? pitch : rows > 1 ? side->regions->stride : pitch;
         unsigned char *device = memory + i * pitch;
-        const size_t length = slot->range.length;
+        const size_t length = stage->range.length;
         RETURN_IF_ERROR(
-            back ? gfk_device_fetch(host, stride, device, pitch, length, rows, slot->stream)
-                 : gfk_device_send(device, pitch, host, stride, length, rows, slot->stream));
+            back ? gfk_device_fetch(host, stride, device, pitch, length, rows, stage->stream)
+                 : gfk_device_send(device, pitch, host, stride, length, rows, stage->stream));
     }
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status order_product(const device_run *r, const gfk_slot *slot, const layout *l) {
+static gfk_status order_product(const device_run *r, const gfk_stage *stage, const layout *l) {
     const gfk_regions in = {NULL, l->in, l->pitch}, out = {NULL, l->out, l->pitch};
     const gfk_work work = r->job->work;
     const gfk_product_call call = {
         .product = r->product,
         .in = &in,
         .out = &out,
-        .bytes = slot->range.length,
+        .bytes = stage->range.length,
         .accumulate = work == GFK_WORK_XOR,
         .workspace = l->workspace,
-        .stream = slot->stream,
+        .stream = stage->stream,
         .mismatch_map = work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mismatch : NULL,
         .shift = GFK_WHOLE_REGION};
     return r->product->engine->run(&call);
 }
 
-static gfk_status start_chunk(device_run *r, gfk_slot *slot) {
+static gfk_status start_chunk(device_run *r, gfk_stage *stage) {
     gfk_job *job = r->job;
-    const layout l = layout_of(job, slot);
+    const layout l = layout_of(job, stage);
     const bool check = job->work == GFK_WORK_CHECK, read_out = job->work != GFK_WORK_SET;
-    gfk_stage_in(job, &job->in, slot->range, l.staged_in, l.pitch);
-    RETURN_IF_ERROR(order_copies(&job->in, slot, l.in, l.staged_in, l.pitch, false));
+    gfk_copy_staged(job, &job->in, stage->range, l.staged_in, l.pitch, false);
+    RETURN_IF_ERROR(order_copies(&job->in, stage, l.in, l.staged_in, l.pitch, false));
     if (read_out) {
-        gfk_stage_in(job, &job->out, slot->range, l.staged_out, l.pitch);
-        RETURN_IF_ERROR(order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, false));
+        gfk_copy_staged(job, &job->out, stage->range, l.staged_out, l.pitch, false);
+        RETURN_IF_ERROR(order_copies(&job->out, stage, l.out, l.staged_out, l.pitch, false));
     }
     if (check)
-        RETURN_IF_ERROR(gfk_device_zero(l.mismatch, sizeof(uint32_t), slot->stream));
-    RETURN_IF_ERROR(order_product(r, slot, &l));
-    slot->returning = !check && job->out.staged_count != job->out.count;
+        RETURN_IF_ERROR(gfk_device_zero(l.mismatch, sizeof(uint32_t), stage->stream));
+    RETURN_IF_ERROR(order_product(r, stage, &l));
+    stage->returning = !check && job->out.staged_count != job->out.count;
     if (check)
         RETURN_IF_ERROR(gfk_device_fetch(l.staged_mismatch, ALIGN, l.mismatch, ALIGN,
-                                         sizeof(uint32_t), 1, slot->stream));
+                                         sizeof(uint32_t), 1, stage->stream));
     else
-        RETURN_IF_ERROR(order_copies(&job->out, slot, l.out, l.staged_out, l.pitch, true));
-    RETURN_IF_ERROR(gfk_device_record(slot->event, slot->stream));
-    slot->ordered = true;
+        RETURN_IF_ERROR(order_copies(&job->out, stage, l.out, l.staged_out, l.pitch, true));
+    RETURN_IF_ERROR(gfk_device_record(stage->event, stage->stream));
+    stage->ordered = true;
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status finish_chunk(device_run *r, gfk_slot *slot) {
-    if (slot->range.length == 0)
+static gfk_status finish_chunk(device_run *r, gfk_stage *stage) {
+    if (stage->range.length == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(gfk_device_wait(slot->event));
+    RETURN_IF_ERROR(gfk_device_wait(stage->event));
     gfk_job *job = r->job;
-    const layout l = layout_of(job, slot);
+    const layout l = layout_of(job, stage);
     if (job->work != GFK_WORK_CHECK)
-        gfk_stage_out(job, &job->out, slot->range, l.staged_out, l.pitch);
+        gfk_copy_staged(job, &job->out, stage->range, l.staged_out, l.pitch, true);
     else if (*(const uint32_t *)(const void *)l.staged_mismatch != 0)
         __atomic_store_n(&job->differs, 1, __ATOMIC_RELAXED);
-    r->worker->done += slot->range.length;
-    slot->range.length = 0;
-    slot->ordered = slot->returning = false;
+    r->worker->done += stage->range.length;
+    stage->range.length = 0;
+    stage->ordered = stage->returning = false;
     return GFK_STATUS_SUCCESS;
 }
 
 /* ---- all chunks ----------------------------------------------------------------------------- */
 
 static gfk_status run_chunks(device_run *r) {
-    const unsigned slots = r->chunks.slots;
-    gfk_slot *all = r->worker->slot;
+    const unsigned stages = r->chunks.stages;
+    gfk_stage *all = r->worker->stages;
     unsigned next = 0;
-    for (;; next = (next + 1) % slots) {
+    for (;; next = (next + 1) % stages) {
         RETURN_IF_ERROR(finish_chunk(r, &all[next]));
         if (!gfk_job_take(r->job, r->chunks.length, &all[next].range))
             break;
         RETURN_IF_ERROR(start_chunk(r, &all[next]));
     }
-    for (unsigned i = 1; i < slots; i++)
-        RETURN_IF_ERROR(finish_chunk(r, &all[(next + i) % slots]));
+    for (unsigned i = 1; i < stages; i++)
+        RETURN_IF_ERROR(finish_chunk(r, &all[(next + i) % stages]));
     return GFK_STATUS_SUCCESS;
 }
 
@@ -246,16 +246,16 @@ static void abandon(device_run *r) {
     const gfk_job *job = r->job;
     bool answers = true;
     for (unsigned i = 0; i < worker->opened; i++) {
-        gfk_slot *slot = &worker->slot[i];
-        if (slot->ordered && finish_chunk(r, slot) == GFK_STATUS_SUCCESS)
+        gfk_stage *stage = &worker->stages[i];
+        if (stage->ordered && finish_chunk(r, stage) == GFK_STATUS_SUCCESS)
             continue;
-        answers &= gfk_device_drain(slot->stream) == GFK_STATUS_SUCCESS;
-        if (slot->range.length == 0)
+        answers &= gfk_device_drain(stage->stream) == GFK_STATUS_SUCCESS;
+        if (stage->range.length == 0)
             continue;
-        worker->redo[worker->redo_count++] = slot->range;
-        worker->lost_output |= slot->returning && (job->work == GFK_WORK_XOR || job->in_place);
-        slot->range.length = 0;
-        slot->ordered = slot->returning = false;
+        worker->redo[worker->redo_count++] = stage->range;
+        worker->lost_output |= stage->returning && (job->work == GFK_WORK_XOR || job->in_place);
+        stage->range.length = 0;
+        stage->ordered = stage->returning = false;
     }
     worker->dead |= !answers;
 }
@@ -282,7 +282,7 @@ void gfk_device_worker_close(gfk_device_worker *worker) {
         return; /* the device has not been used */
     const bool entered = gfk_device_enter(worker->device, &previous) == GFK_STATUS_SUCCESS;
     for (unsigned i = 0; i < worker->opened; i++)
-        gfk_device_close(worker->slot[i].stream, worker->slot[i].event);
+        gfk_device_close(worker->stages[i].stream, worker->stages[i].event);
     free_buffer(worker, &worker->memory);
     free_buffer(worker, &worker->pinned);
     if (entered)

@@ -35,8 +35,9 @@ typedef struct gfk_range {
     size_t at, length;
 } gfk_range;
 
-/* One chunk on its way: its stream, its memory on the device, and its pinned buffers. */
-typedef struct gfk_slot {
+/* A stage of the ring through which chunks go: its stream, its memory on the device, and its pinned
+ * buffers. */
+typedef struct gfk_stage {
     gfk_stream_t stream;
     void *event;
     unsigned char *memory; /* inputs, outputs, mismatch flag, workspace */
@@ -44,7 +45,7 @@ typedef struct gfk_slot {
     gfk_range range;       /* length 0: no chunk is on its way */
     bool ordered;          /* all work of the chunk is ordered, up to the event */
     bool returning;        /* results may have begun to arrive in the caller's memory */
-} gfk_slot;
+} gfk_stage;
 
 typedef struct gfk_buffer {
     unsigned char *data;
@@ -59,8 +60,8 @@ typedef struct gfk_device_worker {
     size_t number; /* in the pipeline */
     bool dead;     /* the device does not answer any more */
     unsigned opened;
-    gfk_slot slot[GFK_MOST_STREAMS];
-    gfk_buffer memory, pinned; /* of all slots */
+    gfk_stage stages[GFK_MOST_STREAMS];
+    gfk_buffer memory, pinned; /* of all stages */
     /* Of the call that is going on. */
     gfk_status status;
     size_t done, chunk; /* bytes of the byte range; of all regions together */
@@ -175,24 +176,18 @@ void gfk_device_worker_close(gfk_device_worker *worker);
 
 /* staging.c: which regions must be staged; lists has room for twice the number of regions.
  * INVALID_ARGUMENT: a region is in device memory. */
-gfk_status gfk_job_stage(gfk_job *job, size_t *lists);
-/* staging.c: copies the staged regions' part `range` to a slot's pinned buffers, and back. They are
- * `pitch` bytes apart there. */
-void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
-                  size_t pitch);
-void gfk_stage_out(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
-                   size_t pitch);
+gfk_status gfk_job_find_staged(gfk_job *job, size_t *lists);
+/* staging.c: copies the part `range` of the staged regions to the pinned buffers of a stage, where
+ * the regions are `pitch` bytes apart, or with `out` back. */
+void gfk_copy_staged(const gfk_job *job, const gfk_side *side, gfk_range range,
+                     unsigned char *pinned, size_t pitch, bool out);
 
 /* calibrate.c: writes the names of this machine and of the pipeline's devices and the number of
  * threads; and: are they those of the calibration? */
 void gfk_machine_describe(gfk_calibration *calibration, const gfk_pipeline_info *info);
 bool gfk_machine_fits(const gfk_calibration *calibration, const gfk_pipeline_info *info);
 
-/* advice.c: gfk_advise for any work; the row of a field in the tables of a calibration; and: are
- * all numbers of the calibration in their bounds? */
-void gfk_advise_work(const gfk_calibration *calibration, const gfk_field *field, size_t k, size_t m,
-                     size_t bytes, gfk_work work, gfk_where where, gfk_advice *advice);
-unsigned gfk_calibration_row(const gfk_field *field);
+/* plan.c: are all numbers of the calibration in their bounds? */
 bool gfk_calibration_is_valid(const gfk_calibration *calibration);
 /* Bounds of gfk_calibration.both. */
 #define GFK_LEAST_SHARE 1e-3

@@ -8,19 +8,13 @@
 
 enum { MOST_PRODUCTS = 8 };
 
-static void destroy(gfk_cached_product *cached) {
+static void destroy(gfk_lru_node *node) {
+    gfk_cached_product *cached = (gfk_cached_product *)node;
     gfk_product_destroy(cached->host);
     for (size_t i = 0; i < GFK_MOST_DEVICES; i++)
         gfk_product_destroy(cached->device[i]);
     free(cached->matrix);
     free(cached);
-}
-
-static void destroy_list(gfk_lru_node *list) {
-    for (gfk_lru_node *next; list != NULL; list = next) {
-        next = list->next;
-        destroy((gfk_cached_product *)list);
-    }
 }
 
 static bool is_of(const gfk_lru_node *node, const void *key) {
@@ -32,7 +26,7 @@ static bool is_of(const gfk_lru_node *node, const void *key) {
 }
 
 void gfk_product_cache_init(gfk_pipeline_t pipeline) {
-    pipeline->products = (gfk_lru)GFK_LRU_INIT(MOST_PRODUCTS, is_of, destroy_list);
+    pipeline->products = (gfk_lru)GFK_LRU_INIT(MOST_PRODUCTS, is_of, destroy);
 }
 
 /* ISA-L where it can, else the reference. */
@@ -71,7 +65,7 @@ gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
     if (status == GFK_STATUS_SUCCESS)
         *cached = (gfk_cached_product *)gfk_lru_add(&pipeline->products, &made->node, r);
     else
-        destroy(made);
+        destroy(&made->node);
     return status;
 }
 

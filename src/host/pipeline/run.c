@@ -134,7 +134,7 @@ static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
     gfk_status status = GFK_STATUS_SUCCESS;
     if (job->pipeline->info.device_count != 0) {
         lists = malloc(2 * (job->in.count + job->out.count) * sizeof *lists);
-        status = lists ? gfk_job_stage(job, lists) : GFK_STATUS_OUT_OF_MEMORY;
+        status = lists ? gfk_job_find_staged(job, lists) : GFK_STATUS_OUT_OF_MEMORY;
     }
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_cpu_prepare(job);

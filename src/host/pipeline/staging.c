@@ -1,9 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Staging: which regions devices cannot reach, and the copies between these regions and pinned
+/* Pinned memory is ordinary memory that is registered with CUDA. Without a device the memory is not
+ * registered, but it can be allocated and freed by the same calls.
+ *
+ * Staging: which regions devices cannot reach, and the copies between these regions and pinned
  * buffers, on all threads. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline.h"
+
+/* ---- pinned memory -------------------------------------------------------------------------- */
+
+enum { PAGE = 4096 };
+
+gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
+    if (memory == NULL || bytes == 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (bytes > SIZE_MAX - PAGE)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
+    void *made = aligned_alloc(PAGE, whole);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    int device;
+    const char *reason;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (gfk_device_resolve(-1, &device, &reason) == GFK_STATUS_SUCCESS)
+        status = gfk_device_register(made, whole);
+    if (status == GFK_STATUS_SUCCESS)
+        *memory = made;
+    else
+        free(made);
+    return status;
+}
+
+void gfk_pinned_free(void *memory) {
+    if (memory == NULL)
+        return;
+    /* Without a device the memory was not registered, and this is refused. If CUDA fails, devices
+     * may still access the pages by their address, so they must not be used for anything else. */
+    if (gfk_device_unregister(memory) != GFK_STATUS_CUDA)
+        free(memory);
+}
+
+gfk_status gfk_pinned_register(void *memory, size_t bytes) {
+    return memory == NULL || bytes == 0 ? GFK_STATUS_INVALID_ARGUMENT
+                                        : gfk_device_register(memory, bytes);
+}
+
+gfk_status gfk_pinned_unregister(void *memory) {
+    return memory == NULL ? GFK_STATUS_INVALID_ARGUMENT : gfk_device_unregister(memory);
+}
+
+/* ---- staging -------------------------------------------------------------------------------- */
 
 enum {
     PART = 256 << 10, /* bytes of a region that a thread takes at a time */
@@ -18,7 +67,7 @@ static bool in_one_pinned_range(const gfk_side *side, size_t bytes) {
 }
 
 /* Fills the lists of a side: place, then staged. */
-static gfk_status stage_side(gfk_side *side, size_t bytes, size_t *lists) {
+static gfk_status find_staged(gfk_side *side, size_t bytes, size_t *lists) {
     side->place = lists;
     side->staged = lists + side->count;
     side->staged_count = 0;
@@ -38,12 +87,10 @@ static gfk_status stage_side(gfk_side *side, size_t bytes, size_t *lists) {
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_job_stage(gfk_job *job, size_t *lists) {
-    RETURN_IF_ERROR(stage_side(&job->in, job->bytes, lists));
-    return stage_side(&job->out, job->bytes, lists + 2 * job->in.count);
+gfk_status gfk_job_find_staged(gfk_job *job, size_t *lists) {
+    RETURN_IF_ERROR(find_staged(&job->in, job->bytes, lists));
+    return find_staged(&job->out, job->bytes, lists + 2 * job->in.count);
 }
-
-/* ---- copies --------------------------------------------------------------------------------- */
 
 typedef struct copies {
     const gfk_side *side;
@@ -66,20 +113,14 @@ static void copy_part(size_t step, void *context) {
         memcpy(ours, theirs, length);
 }
 
-static void copy(const gfk_job *job, copies *c) {
-    c->parts = c->range.length / PART + (c->range.length % PART != 0);
+void gfk_copy_staged(const gfk_job *job, const gfk_side *side, gfk_range range,
+                     unsigned char *pinned, size_t pitch, bool out) {
+    copies c = {.side = side,
+                .range = range,
+                .pinned = pinned,
+                .pitch = pitch,
+                .parts = range.length / PART + (range.length % PART != 0),
+                .out = out};
     gfk_pool_run(job->pipeline->pool, gfk_least(job->pipeline->info.threads, COPIERS),
-                 c->side->staged_count * c->parts, copy_part, c);
-}
-
-void gfk_stage_in(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
-                  size_t pitch) {
-    copies c = {.side = side, .range = range, .pinned = pinned, .pitch = pitch, .out = false};
-    copy(job, &c);
-}
-
-void gfk_stage_out(const gfk_job *job, const gfk_side *side, gfk_range range, unsigned char *pinned,
-                   size_t pitch) {
-    copies c = {.side = side, .range = range, .pinned = pinned, .pitch = pitch, .out = true};
-    copy(job, &c);
+                 side->staged_count * c.parts, copy_part, &c);
 }

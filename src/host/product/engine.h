@@ -30,7 +30,7 @@ typedef struct gfk_product_call {
     unsigned shift; /* at least 12, at most 63 */
 } gfk_product_call;
 
-/* What gfk_product_run checks before it looks for overlaps; nothing else. */
+/* All checks of gfk_product_run except the check for overlaps. */
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
                                        const gfk_regions *out, size_t bytes, const void *workspace,
                                        size_t workspace_bytes, gfk_stream_t stream);
@@ -43,13 +43,13 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
                              size_t bytes, uint32_t *mismatch_map, unsigned shift, void *workspace,
                              size_t workspace_bytes, gfk_stream_t stream);
 
-/* In integers, as what a caller gives may be no array at all. */
+/* Computes in integers, because the regions of a caller may not lie in one array. */
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
     return regions->pointers ? (unsigned char *)regions->pointers[i]
                              : (unsigned char *)((uintptr_t)regions->base + i * regions->stride);
 }
 
-/* For engines on the CPU, whose threads may share an entry. */
+/* Marks a mismatch; for engines on the CPU, where several threads may mark the same entry. */
 static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
@@ -99,7 +99,7 @@ bool gfk_engine_on_host(const gfk_engine_info *info);
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason);
 
-/* The compiled kernels of the engines (kernels.c): every folder of kernels has its list, which the
+/* The compiled kernels of the engines (registry.c): every folder of kernels has its list, which the
  * kernels' own files read too. An engine's rows are *count rows from the first one on; NULL, and 0,
  * if it has none. */
 const gfk_engine_kernel_info *gfk_engine_kernels(const gfk_engine_info *info, size_t *count);

@@ -55,7 +55,7 @@ static void add(search *s, const gfk_engine *engine) {
         return;
     if (gfk_engine_on_host(&engine->info) && desc->device != -1 && desc->engine == NULL &&
         desc->family == GFK_ENGINE_AUTO)
-        return; /* whoever names a device does not want the CPU instead */
+        return; /* a caller that names a device does not want the CPU instead */
     for (size_t i = 0; i < s->count; i++)
         if (s->engines[i] == engine)
             return;
@@ -85,7 +85,7 @@ static gfk_status list_engines(search *s) {
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (prefers(&preferences[i], s))
             add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));
-    for (size_t i = 0; i < gfk_engine_count(); i++) /* so that there is one for every shape */
+    for (size_t i = 0; i < gfk_engine_count(); i++) /* some shapes have no preference */
         if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
             add(s, &gfk_engines[i]);
     return s->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_UNKNOWN_METHOD;

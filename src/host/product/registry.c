@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of engines as an array, and the questions one can ask it. */
+/* The list of engines and the lists of their compiled kernels as arrays, and queries. */
 #include <string.h>
 
 #include "engine.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
 
-/* A CUDA engine's functions are gfk_<id>_accepts and so on. A build without CUDA has the row but
- * not the functions, and device_none.c has the reason; without ISA-L its row likewise. */
+/* A CUDA engine's functions are gfk_<id>_accepts and so on. A build without CUDA has the rows of CUDA
+ * engines without functions, and a build without ISA-L the row of isal_w8. */
 #ifdef GFK_HAVE_CUDA
 #define CUDA_FUNCTION(f) f
 #define GFK_CUDA_ENGINE(id, ...)                                                                   \
@@ -108,4 +108,68 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
 const char *gfk_engine_family_name(gfk_engine_family family) {
     static const char *const names[] = {"auto", "host", "isal", "perop", "prmt", "bmma", "xor"};
     return (size_t)family < sizeof names / sizeof names[0] ? names[family] : "unknown";
+}
+
+/* ---- the compiled kernels of all engines ---------------------------------------------------- */
+
+static const gfk_engine_kernel_info kernels[] = {
+#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
+                          labels, cc_min, cc_max, ...)                                             \
+    {#engine "/" #kernel, min_inputs, max_inputs, min_outputs, max_outputs, labels, cc_min, cc_max},
+#include "kernels/product/bmma/shapes.def"
+#include "kernels/product/perop/shapes.def"
+#include "kernels/product/prmt/shapes.def"
+#undef GFK_ENGINE_KERNEL
+};
+
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+static bool is_kernel_of(const char *id, const gfk_engine_info *engine) {
+    const size_t length = strlen(engine->id);
+    return strncmp(id, engine->id, length) == 0 && id[length] == '/';
+}
+
+/* An engine's rows stand next to each other. */
+const gfk_engine_kernel_info *gfk_engine_kernels(const gfk_engine_info *engine, size_t *count) {
+    size_t first = 0;
+    while (first < KERNELS && !is_kernel_of(kernels[first].id, engine))
+        first++;
+    size_t end = first;
+    while (end < KERNELS && is_kernel_of(kernels[end].id, engine))
+        end++;
+    *count = end - first;
+    return *count != 0 ? &kernels[first] : NULL;
+}
+
+const gfk_engine_info *gfk_engine_named(const char *id, const gfk_engine_kernel_info **kernel) {
+    *kernel = NULL;
+    for (size_t i = 0; id != NULL && i < KERNELS; i++)
+        if (strcmp(id, kernels[i].id) == 0)
+            *kernel = &kernels[i];
+    if (*kernel == NULL)
+        return gfk_engine_find(id);
+    size_t i = 0;
+    while (!is_kernel_of(id, gfk_engine_at(i)))
+        i++;
+    return gfk_engine_at(i);
+}
+
+bool gfk_engine_kernel_takes(const gfk_engine_kernel_info *kernel, size_t inputs, size_t outputs) {
+    return inputs >= kernel->min_inputs && outputs >= kernel->min_outputs &&
+           (kernel->max_inputs == 0 || inputs <= kernel->max_inputs) &&
+           (kernel->max_outputs == 0 || outputs <= kernel->max_outputs);
+}
+
+size_t gfk_engine_kernel_count(const gfk_engine_info *engine) {
+    size_t count = 0;
+    if (gfk_engine_of(engine) != NULL)
+        (void)gfk_engine_kernels(engine, &count);
+    return count;
+}
+
+const gfk_engine_kernel_info *gfk_engine_kernel_at(const gfk_engine_info *engine, size_t index) {
+    size_t count = 0;
+    const gfk_engine_kernel_info *first =
+        gfk_engine_of(engine) != NULL ? gfk_engine_kernels(engine, &count) : NULL;
+    return index < count ? first + index : NULL;
 }

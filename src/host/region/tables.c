@@ -19,15 +19,19 @@ static gfk_status create(gfk_multiplier_t multiplier, fill_fn *fill) {
         return GFK_STATUS_SUCCESS;
     }
     const size_t bytes = multiplier->info.table_bytes;
-    void *staging = malloc(bytes);
+    void *staging = calloc(1, bytes);
     if (staging == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    memset(staging, 0, bytes);
     fill(&multiplier->info, staging);
-    gfk_status status = gfk_device_upload(multiplier->tables, staging, bytes);
+    const gfk_status status = gfk_device_upload(multiplier->tables, staging, bytes);
     free(staging);
     return status;
 }
+
+#define CREATE(id, fill)                                                                           \
+    gfk_status id(gfk_multiplier_t multiplier) {                                                   \
+        return create(multiplier, fill);                                                           \
+    }
 
 /* TABLE w=8: the product of a and b at 256 * a + b. */
 static void fill_products(const gfk_multiplier_info *info, void *tables) {
@@ -37,10 +41,7 @@ static void fill_products(const gfk_multiplier_info *info, void *tables) {
             products[256 * a + b] =
                 (unsigned char)gfk_poly_multiply(a, b, 8, info->field.polynomial);
 }
-
-gfk_status gfk_create_products(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_products);
-}
+CREATE(gfk_create_products, fill_products)
 
 /* LOG: 2^w logarithms to the base of the field's generator, then 2^w antilogarithms. log[0] does
  * not exist; its entry is 2^w - 1, which no logarithm equals. antilog[2^w - 1] is 1. */
@@ -68,10 +69,7 @@ static void fill_log(const gfk_multiplier_info *info, void *tables) {
     gfk_symbol_set(t.log, 0, w, (uint32_t)order);
     gfk_symbol_set(t.antilog, order, w, 1);
 }
-
-gfk_status gfk_create_log(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_log);
-}
+CREATE(gfk_create_log, fill_log)
 
 /* LOG w=16, with the antilogarithms of 0, 2, 4, ... modulo 65535 behind the plain tables. They are
  * 98,304, so that 32,768 in a row can begin at any of the 65,535 different ones. */
@@ -82,10 +80,7 @@ static void fill_log_even(const gfk_multiplier_info *info, void *tables) {
     for (uint32_t i = 0; i < 98304; i++)
         even[i] = antilog[2 * i % 65535];
 }
-
-gfk_status gfk_create_log_even(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_log_even);
-}
+CREATE(gfk_create_log_even, fill_log_even)
 
 /* LOG w=8, doubled: 256 logarithms, then 512 antilogarithms, so that the sum of two logarithms
  * needs no reduction modulo 255. */
@@ -95,10 +90,7 @@ static void fill_log_double(const gfk_multiplier_info *info, void *tables) {
     memcpy(antilog + 255, antilog, 255);
     antilog[510] = antilog[511] = 0; /* no sum of two logarithms is so large */
 }
-
-gfk_status gfk_create_log_double(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_log_double);
-}
+CREATE(gfk_create_log_double, fill_log_double)
 
 /* LOG w=8, extended: 256 logarithms of 16 bits with log[0] = 510, then 1024 antilogarithms, which
  * are 0 from 509 on. So a zero factor needs no branch: the largest sum is 510 + 510 = 1020. */
@@ -112,10 +104,7 @@ static void fill_log_zero(const gfk_multiplier_info *info, void *tables) {
     for (unsigned i = 0; i < 1024; i++)
         antilog[i] = i < 509 ? plain[256 + i % 255] : 0;
 }
-
-gfk_status gfk_create_log_zero(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_log_zero);
-}
+CREATE(gfk_create_log_zero, fill_log_zero)
 
 /* GROUP: the reduction of the gr bits above x^(w-1). Entry i is i * x^w and has 32 bits. */
 static void fill_reductions(const gfk_multiplier_info *info, void *tables) {
@@ -125,10 +114,7 @@ static void fill_reductions(const gfk_multiplier_info *info, void *tables) {
     for (uint32_t i = 0; i < UINT32_C(1) << info->arg2; i++)
         reductions[i] = gfk_poly_multiply(x_to_w, i, field->w, field->polynomial);
 }
-
-gfk_status gfk_create_reductions(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_reductions);
-}
+CREATE(gfk_create_reductions, fill_reductions)
 
 /* SPLIT 8 8: for each k from 0 to 2 * w/8 - 2 a table with a * b * x^(8k) at 256 * a + b. */
 static void fill_split_8_8(const gfk_multiplier_info *info, void *tables) {
@@ -144,10 +130,7 @@ static void fill_split_8_8(const gfk_multiplier_info *info, void *tables) {
         }
     }
 }
-
-gfk_status gfk_create_split_8_8(gfk_multiplier_t multiplier) {
-    return create(multiplier, fill_split_8_8);
-}
+CREATE(gfk_create_split_8_8, fill_split_8_8)
 
 /* ---- the tables of one constant, from its basis, in the workspace ---------------------------- */
 

@@ -39,19 +39,16 @@ static void destroy_entry(entry *e) {
     free(e);
 }
 
-/* Destroys entries when the device has finished with them. */
-static void destroy_entries(gfk_lru_node *list) {
-    const int device = ((entry *)list)->device;
+/* Destroys an entry when the device has finished with it. */
+static void finish_entry(gfk_lru_node *node) {
+    const int device = ((entry *)node)->device;
     if (device >= 0)
         gfk_device_synchronize(device);
-    for (gfk_lru_node *next; list != NULL; list = next) {
-        next = list->next;
-        destroy_entry((entry *)list);
-    }
+    destroy_entry((entry *)node);
 }
 
 void gfk_rs_cache_init(gfk_rs_t code) {
-    code->cache = (gfk_lru)GFK_LRU_INIT(MOST, has_key, destroy_entries);
+    code->cache = (gfk_lru)GFK_LRU_INIT(MOST, has_key, finish_entry);
 }
 
 void gfk_rs_cache_clear(gfk_rs_t code) {

@@ -174,12 +174,6 @@ gfk_status gfk_rs_encode(gfk_rs_t code, const gfk_regions *data, const gfk_regio
  * takes so many addresses, or equally spaced regions, in a launch. */
 enum { ONE_LAUNCH = 1024, ONE_LAUNCH_SPACED = 2048 };
 
-gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
-                        size_t bytes, uint32_t *mismatch_map, unsigned shift, gfk_stream_t stream) {
-    return gfk_product_check(code->encoder, data, parity, bytes, mismatch_map, shift, NULL, 0,
-                             stream);
-}
-
 gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
                          size_t bytes, uint32_t *differs, gfk_stream_t stream) {
     if (code == NULL || differs == NULL || (uintptr_t)differs % sizeof *differs != 0)
@@ -195,5 +189,5 @@ gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         *differs = 0;
     else
         RETURN_IF_ERROR(gfk_device_zero(differs, sizeof *differs, stream));
-    return gfk_rs_check(code, data, parity, bytes, differs, 63, stream);
+    return gfk_product_check(code->encoder, data, parity, bytes, differs, 63, NULL, 0, stream);
 }

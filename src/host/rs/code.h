@@ -90,11 +90,6 @@ bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes,
 gfk_status gfk_rs_locator_create(gfk_rs_t code);
 void gfk_rs_locator_destroy(gfk_rs_locator *locator); /* NULL is allowed */
 
-/* code.c: is parity what gfk_rs_encode would write? mismatch_map[o >> shift] becomes 1 where it
- * is not at byte offset o; other entries are not touched. Statuses as gfk_product_check. */
-gfk_status gfk_rs_check(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
-                        size_t bytes, uint32_t *mismatch_map, unsigned shift, gfk_stream_t stream);
-
 #ifdef __cplusplus
 }
 #endif

@@ -10,12 +10,9 @@ static void unload(const gfk_jit_kernel *kernel) {
     free(kernel->image.data);
 }
 
-static void destroy(gfk_lru_node *list) {
-    for (gfk_lru_node *next; list != NULL; list = next) {
-        next = list->next;
-        unload((gfk_jit_kernel *)list);
-        free(list);
-    }
+static void destroy(gfk_lru_node *node) {
+    unload((gfk_jit_kernel *)node);
+    free(node);
 }
 
 static bool has_key(const gfk_lru_node *node, const void *key) {
@@ -36,7 +33,6 @@ gfk_jit_kernel *gfk_jit_kernel_add(const gfk_jit_kernel *made) {
         return NULL;
     }
     *mine = *made;
-    mine->node.next = NULL;
     gfk_lru_node *kernel = gfk_lru_add(&kernels, &mine->node, &mine->key);
     if (kernel != &mine->node)
         destroy(&mine->node);

@@ -2,7 +2,7 @@
 /* From a matrix to a program, by the cheaper of two ways. */
 #include <stdlib.h>
 
-#include "lower.h"
+#include "ir.h"
 
 uint32_t gfk_jit_emit(gfk_jit_program *p, gfk_jit_op op) {
     if (p->count == p->capacity && !p->failed) {

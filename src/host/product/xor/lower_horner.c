@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "cse.h"
-#include "lower.h"
+#include "ir.h"
 
 typedef struct builder {
     gfk_jit_program *program;

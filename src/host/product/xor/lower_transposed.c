@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "cse.h"
-#include "lower.h"
+#include "ir.h"
 
 enum { MOST_POWERS = 128 }; /* with more powers, kernels of many outputs spill registers */
 

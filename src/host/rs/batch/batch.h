@@ -82,9 +82,9 @@ typedef struct gfk_batch_kernel {
     gfk_status (*launch)(const gfk_batch_job *job, int processors, gfk_stream_t stream);
 } gfk_batch_kernel;
 
-/* The kernel for k inputs and up to `rows` outputs on the present device, of compute capability cc
- * (10 * major + minor). pieces: the stripes suit kernels whose tasks are pieces. */
-gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool pieces);
+/* The kernel for k inputs and up to `rows` outputs on the current device, of compute capability cc
+ * (10 * major + minor). fills_stages: the stripes suit the ring kernels. */
+gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool fills_stages);
 
 typedef struct gfk_batch_image {
     unsigned char *data; /* owned */
@@ -92,9 +92,10 @@ typedef struct gfk_batch_image {
     gfk_batch_job job; /* for the image where it is */
 } gfk_batch_image;
 
-/* Do the stripes suit kernels whose tasks are pieces, of this many vectors? These want whole and
- * aligned vectors, and spend as much on a piece that is not full. */
+/* Vectors of a stage of the ring kernels. */
 #define GFK_BATCH_STAGE 256
+/* Do the stripes suit the ring kernels? A ring kernel takes only aligned vectors without cut ones,
+ * and a stage that is partly filled takes as long as a full stage. */
 bool gfk_batch_fills_stages(const gfk_batch_plan *plan);
 /* Builds the image of a plan with a stripe at least. INVALID_SIZE, if there are 2^31 tasks or more,
  * or OUT_OF_MEMORY. */

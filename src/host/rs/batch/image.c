@@ -43,7 +43,7 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
     return record;
 }
 
-/* Five sixths full: about there the kernels without pieces are as fast (docs/rs/batch.md). */
+/* If stages are five sixths full, the other kernels are as fast (docs/rs/batch.md). */
 bool gfk_batch_fills_stages(const gfk_batch_plan *plan) {
     uint64_t vectors = 0, room = 0;
     for (size_t i = 0; i < plan->stripe_count; i++) {

@@ -86,7 +86,7 @@ static size_t round_up(size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-/* Marks; on the host the state of a position behind them. */
+/* The workspace has the mismatch map and, on the host, the state of one position behind the map. */
 static size_t mark_bytes(size_t bytes) {
     return round_up(chunks_of(bytes) * sizeof(uint32_t));
 }
@@ -171,8 +171,8 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         clear_on_host(&call);
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    gfk_status status =
-        gfk_rs_check(code, data, parity, bytes, call.mismatch_map, GFK_LOCATE_CHUNK_SHIFT, stream);
+    gfk_status status = gfk_product_check(code->encoder, data, parity, bytes, call.mismatch_map,
+                                          GFK_LOCATE_CHUNK_SHIFT, NULL, 0, stream);
     if (status == GFK_STATUS_NOT_SUPPORTED && on_device) /* the code is too wide for the engine */
         status = gfk_locate_device_mark(&call);
     RETURN_IF_ERROR(status);
