@@ -243,7 +243,7 @@ TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
                                   reinterpret_cast<uintptr_t>(out)};
     gfk_jit_shape shape{};
     shape.tail = 32;
-    shape.units = 2;
+    shape.tiles = 2;
     shape.blocks = 1;
     PtxKernel::Launch launch{1, 32, {bytes_of(addresses, 2), bytes_of(&shape, 1)}, {}};
     launch.regions = {{in, in + 32, false}, {out, out + 32, true}};
@@ -266,7 +266,7 @@ TEST(XorCut, LongestRegionFitsIntoTheNumbers) {
             const gfk_jit_shape s =
                 gfk_jit_make_shape(&target, 8, regions, 2, GFK_JIT_LONGEST, false);
             const uint64_t unit = phase ? 4 : 4 * words;
-            EXPECT_EQ(uint64_t{s.units} * unit + s.edges, GFK_JIT_LONGEST);
+            EXPECT_EQ(uint64_t{s.tiles} * unit + s.edges, GFK_JIT_LONGEST);
             EXPECT_EQ(s.unaligned, phase);
             EXPECT_LT(uint64_t{s.blocks} * target.threads, UINT64_C(1) << 32);
             EXPECT_LT(s.blocks, UINT32_C(1) << 31);

@@ -83,9 +83,17 @@ void batch_seal(const batch *b, size_t stripe, size_t index, const uint8_t set_i
     block_header_write(&header, batch_header(b, stripe, index));
 }
 
-/* ---- the circle of batches ------------------------------------------------------------------ */
+void batch_buffers(const batch *b, size_t index, size_t first, size_t count,
+                   struct iovec *buffers) {
+    for (size_t s = first; s < first + count; s++) {
+        *buffers++ = (struct iovec){batch_header(b, s, index), BLOCK_HEADER_BYTES};
+        *buffers++ = (struct iovec){batch_block(b, s, index), b->stripes[s].bytes};
+    }
+}
 
-typedef struct circle {
+/* ---- the ring of batches -------------------------------------------------------------------- */
+
+typedef struct ring {
     batch batches[MOST_BATCHES];
     size_t count;
     batch_step *const *steps;
@@ -95,15 +103,15 @@ typedef struct circle {
     uint64_t done[BATCH_STEPS]; /* batches that each step has finished */
     uint64_t last;              /* number of batches in the input; UINT64_MAX: not known yet */
     int code;                   /* exit code; a nonzero code stops all steps */
-} circle;
+} ring;
 
 typedef struct worker {
-    circle *circle;
+    ring *ring;
     size_t step;
 } worker;
 
 /* Makes the batches. The memory limit and the file size set their number and their size. */
-static int create_all(circle *x, const coder *c, const shard_header *header, uint64_t file_bytes,
+static int create_all(ring *r, const coder *c, const shard_header *header, uint64_t file_bytes,
                       uint64_t memory) {
     const uint64_t n = (uint64_t)header->k + header->m, block_bytes = header->block_bytes;
     const uint64_t stripe_bytes = header->k * block_bytes;
@@ -117,8 +125,8 @@ static int create_all(circle *x, const coder *c, const shard_header *header, uin
     capacity = smaller(smaller(capacity, stripes), MOST_STRIPES);
     count = smaller(count, (stripes - 1) / capacity + 1);
     bool made = true;
-    for (; made && x->count < count; x->count++)
-        made = create(&x->batches[x->count], c, header->k, (size_t)n, (size_t)block_bytes,
+    for (; made && r->count < count; r->count++)
+        made = create(&r->batches[r->count], c, header->k, (size_t)n, (size_t)block_bytes,
                       (size_t)capacity);
     return made ? 0 : fail(TOOL_INTERNAL, "out of memory");
 }
@@ -126,47 +134,47 @@ static int create_all(circle *x, const coder *c, const shard_header *header, uin
 /* Waits until the previous step has finished batch number `n`; the first step waits until the last
  * step has finished the batch whose memory batch `n` uses again. False if batch `n` does not exist
  * or a step failed. */
-static bool wait_for(circle *x, size_t step, uint64_t n) {
-    pthread_mutex_lock(&x->mutex);
-    while (x->code == 0 && n < x->last &&
-           (step == 0 ? n - x->done[BATCH_STEPS - 1] >= x->count : n >= x->done[step - 1]))
-        pthread_cond_wait(&x->changed, &x->mutex);
-    const bool go = x->code == 0 && n < x->last;
-    pthread_mutex_unlock(&x->mutex);
+static bool wait_for(ring *r, size_t step, uint64_t n) {
+    pthread_mutex_lock(&r->mutex);
+    while (r->code == 0 && n < r->last &&
+           (step == 0 ? n - r->done[BATCH_STEPS - 1] >= r->count : n >= r->done[step - 1]))
+        pthread_cond_wait(&r->changed, &r->mutex);
+    const bool go = r->code == 0 && n < r->last;
+    pthread_mutex_unlock(&r->mutex);
     return go;
 }
 
 static void *serve(void *argument) {
     const worker *w = argument;
-    circle *x = w->circle;
-    for (uint64_t n = 0; wait_for(x, w->step, n); n++) {
-        const int code = x->steps[w->step](&x->batches[n % x->count], x->context);
-        pthread_mutex_lock(&x->mutex);
+    ring *r = w->ring;
+    for (uint64_t n = 0; wait_for(r, w->step, n); n++) {
+        const int code = r->steps[w->step](&r->batches[n % r->count], r->context);
+        pthread_mutex_lock(&r->mutex);
         if (code == BATCH_END)
-            x->last = n;
+            r->last = n;
         else if (code == 0)
-            x->done[w->step]++;
-        else if (x->code == 0)
-            x->code = code;
-        pthread_cond_broadcast(&x->changed);
-        pthread_mutex_unlock(&x->mutex);
+            r->done[w->step]++;
+        else if (r->code == 0)
+            r->code = code;
+        pthread_cond_broadcast(&r->changed);
+        pthread_mutex_unlock(&r->mutex);
     }
     return NULL;
 }
 
 /* Starts a thread for each step, and waits for all of them. */
-static void run_steps(circle *x) {
+static void run_steps(ring *r) {
     worker workers[BATCH_STEPS];
     pthread_t threads[BATCH_STEPS];
     size_t started = 0;
     for (; started < BATCH_STEPS; started++) {
-        workers[started] = (worker){x, started};
+        workers[started] = (worker){r, started};
         const int error = pthread_create(&threads[started], NULL, serve, &workers[started]);
         if (error != 0) {
-            pthread_mutex_lock(&x->mutex);
-            x->code = fail(TOOL_INTERNAL, "cannot start a thread: %s", strerror(error));
-            pthread_cond_broadcast(&x->changed);
-            pthread_mutex_unlock(&x->mutex);
+            pthread_mutex_lock(&r->mutex);
+            r->code = fail(TOOL_INTERNAL, "cannot start a thread: %s", strerror(error));
+            pthread_cond_broadcast(&r->changed);
+            pthread_mutex_unlock(&r->mutex);
             break;
         }
     }
@@ -176,20 +184,20 @@ static void run_steps(circle *x) {
 
 int batch_run(const coder *c, const shard_header *header, uint64_t file_bytes, uint64_t memory,
               const char *what, batch_step *const steps[BATCH_STEPS], void *context) {
-    circle x = {.steps = steps,
-                .context = context,
-                .mutex = PTHREAD_MUTEX_INITIALIZER,
-                .changed = PTHREAD_COND_INITIALIZER,
-                .last = UINT64_MAX};
-    x.code = create_all(&x, c, header, file_bytes, memory);
-    if (x.code == 0) {
+    ring r = {.steps = steps,
+              .context = context,
+              .mutex = PTHREAD_MUTEX_INITIALIZER,
+              .changed = PTHREAD_COND_INITIALIZER,
+              .last = UINT64_MAX};
+    r.code = create_all(&r, c, header, file_bytes, memory);
+    if (r.code == 0) {
         progress_begin(what, file_bytes == UINT64_MAX ? 0 : file_bytes);
-        run_steps(&x);
+        run_steps(&r);
         progress_end();
     }
-    for (size_t i = 0; i < x.count; i++)
-        destroy(&x.batches[i], c);
-    pthread_cond_destroy(&x.changed);
-    pthread_mutex_destroy(&x.mutex);
-    return x.code;
+    for (size_t i = 0; i < r.count; i++)
+        destroy(&r.batches[i], c);
+    pthread_cond_destroy(&r.changed);
+    pthread_mutex_destroy(&r.mutex);
+    return r.code;
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "coder.h"
 #include "format.h"
@@ -40,7 +41,7 @@ enum { BATCH_END = -1, BATCH_STEPS = 3 };
 typedef int batch_step(batch *b, void *context);
 
 /* Reads, codes and writes at the same time: passes batches of stripes of `header` through the steps
- * in a circle, and draws the progress line `what`. Each step has a thread of its own and takes the
+ * in a ring, and draws the progress line `what`. Each step has a thread of its own and takes the
  * batches in the same order. file_bytes is UINT64_MAX if the size is unknown. Returns 0, or the exit
  * code that stopped the steps, after all threads have ended. */
 int batch_run(const coder *c, const shard_header *header, uint64_t file_bytes, uint64_t memory,
@@ -55,6 +56,9 @@ void batch_pad(batch *b);
 
 /* Writes the header of a block with the checksum of the block's present content. */
 void batch_seal(const batch *b, size_t stripe, size_t index, const uint8_t set_id[SET_ID_BYTES]);
+
+/* Fills `buffers` with the header and the block of shard `index` for each of `count` stripes. */
+void batch_buffers(const batch *b, size_t index, size_t first, size_t count, struct iovec *buffers);
 
 static inline void *batch_block(const batch *b, size_t stripe, size_t index) {
     return b->blocks[stripe * b->n + index];

@@ -12,9 +12,8 @@
 #include "batch.h"
 #include "files.h"
 #include "options.h"
-#include "replace.h"
 #include "report.h"
-#include "shard_names.h"
+#include "shard_set.h"
 #include "shard_writer.h"
 
 static const command_help help = {

@@ -74,22 +74,22 @@ bool write_all(int fd, const void *memory, size_t bytes) {
     return true;
 }
 
-enum { MOST_PIECES = 512 }; /* below IOV_MAX */
+enum { MOST_BUFFERS = 512 }; /* below IOV_MAX */
 
 typedef ssize_t transfer(int, const struct iovec *, int, off_t);
 
 /* Returns the bytes transferred, fewer at the end of the file, or -1 with errno. */
-static ssize_t transfer_pieces(transfer *function, int fd, struct iovec *pieces, size_t count,
-                               uint64_t offset) {
+static ssize_t transfer_buffers(transfer *function, int fd, struct iovec *buffers, size_t count,
+                                uint64_t offset) {
     size_t done = 0;
     while (count != 0) {
-        if (pieces->iov_len == 0) {
-            pieces++;
+        if (buffers->iov_len == 0) {
+            buffers++;
             count--;
             continue;
         }
-        const int most = (int)(count < MOST_PIECES ? count : MOST_PIECES);
-        const ssize_t n = function(fd, pieces, most, (off_t)(offset + done));
+        const int most = (int)(count < MOST_BUFFERS ? count : MOST_BUFFERS);
+        const ssize_t n = function(fd, buffers, most, (off_t)(offset + done));
         if (n == 0)
             break;
         if (n < 0 && errno != EINTR)
@@ -97,12 +97,12 @@ static ssize_t transfer_pieces(transfer *function, int fd, struct iovec *pieces,
         size_t left = n > 0 ? (size_t)n : 0;
         done += left;
         while (left != 0) {
-            const size_t part = left < pieces->iov_len ? left : pieces->iov_len;
-            pieces->iov_base = (uint8_t *)pieces->iov_base + part;
-            pieces->iov_len -= part;
+            const size_t part = left < buffers->iov_len ? left : buffers->iov_len;
+            buffers->iov_base = (uint8_t *)buffers->iov_base + part;
+            buffers->iov_len -= part;
             left -= part;
-            if (pieces->iov_len == 0) {
-                pieces++;
+            if (buffers->iov_len == 0) {
+                buffers++;
                 count--;
             }
         }
@@ -110,16 +110,16 @@ static ssize_t transfer_pieces(transfer *function, int fd, struct iovec *pieces,
     return (ssize_t)done;
 }
 
-ssize_t read_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset) {
-    return transfer_pieces(preadv, fd, pieces, count, offset);
+ssize_t read_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset) {
+    return transfer_buffers(preadv, fd, buffers, count, offset);
 }
 
-bool write_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset) {
+bool write_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset) {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += pieces[i].iov_len;
+        bytes += buffers[i].iov_len;
     errno = ENOSPC; /* the error if pwritev returns 0 */
-    return transfer_pieces(pwritev, fd, pieces, count, offset) == (ssize_t)bytes;
+    return transfer_buffers(pwritev, fd, buffers, count, offset) == (ssize_t)bytes;
 }
 
 /* ---- temporary files ------------------------------------------------------------------------ */

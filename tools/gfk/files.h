@@ -25,11 +25,11 @@ int path_look(const char *path, struct stat *status);
 
 /* Reads until the memory is full or the file ends. Returns the bytes read, or -1 with errno. */
 ssize_t read_all(int fd, void *memory, size_t bytes);
-/* Reads like read_all, but at an offset and into several pieces. The call modifies `pieces`. */
-ssize_t read_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset);
+/* Reads like read_all, but at an offset and into several buffers. The call modifies `buffers`. */
+ssize_t read_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset);
 /* Writes all bytes. Returns false with errno on an error. */
 bool write_all(int fd, const void *memory, size_t bytes);
-bool write_pieces(int fd, struct iovec *pieces, size_t count, uint64_t offset);
+bool write_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset);
 
 /* ---- temporary files ------------------------------------------------------------------------ */
 

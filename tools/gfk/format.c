@@ -35,21 +35,27 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
 
 /* ---- shard headers -------------------------------------------------------------------------- */
 
-enum { /* offsets in the header */
+/* The numbers of the header: offset, type, name. All shards of a set have the same, but for index. */
+#define NUMBERS_OF_SET(X)                                                                          \
+    X(32, uint32_t, w)                                                                             \
+    X(36, uint32_t, matrix)                                                                        \
+    X(40, uint64_t, polynomial)                                                                    \
+    X(48, uint32_t, k)                                                                             \
+    X(52, uint32_t, m)                                                                             \
+    X(60, uint32_t, mode)                                                                          \
+    X(64, uint64_t, block_bytes)                                                                   \
+    X(72, uint64_t, file_bytes)                                                                    \
+    X(80, uint64_t, hash_low)                                                                      \
+    X(88, uint64_t, hash_high)
+#define NUMBERS(X) NUMBERS_OF_SET(X) X(56, uint32_t, index)
+#define PUT(at, type, name) put(bytes + (at), header->name, sizeof(type));
+#define GET(at, type, name) .name = (type)get(bytes + (at), sizeof(type)),
+#define COMPARE(at, type, name) same = same && a->name == b->name;
+
+enum { /* what else the header holds */
        AT_VERSION = 8,
        AT_HEADER_BYTES = 12,
        AT_SET_ID = 16,
-       AT_W = 32,
-       AT_MATRIX = 36,
-       AT_POLYNOMIAL = 40,
-       AT_K = 48,
-       AT_M = 52,
-       AT_INDEX = 56,
-       AT_MODE = 60,
-       AT_BLOCK_BYTES = 64,
-       AT_FILE_BYTES = 72,
-       AT_HASH_LOW = 80,
-       AT_HASH_HIGH = 88,
        AT_NAME_BYTES = 96,
        AT_NAME = 100,
        AT_RESERVED = AT_NAME + MAX_NAME_BYTES,
@@ -63,17 +69,7 @@ void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES])
     put(bytes + AT_VERSION, FORMAT_VERSION, 4);
     put(bytes + AT_HEADER_BYTES, HEADER_BYTES, 4);
     memcpy(bytes + AT_SET_ID, header->set_id, SET_ID_BYTES);
-    put(bytes + AT_W, header->w, 4);
-    put(bytes + AT_MATRIX, header->matrix, 4);
-    put(bytes + AT_POLYNOMIAL, header->polynomial, 8);
-    put(bytes + AT_K, header->k, 4);
-    put(bytes + AT_M, header->m, 4);
-    put(bytes + AT_INDEX, header->index, 4);
-    put(bytes + AT_MODE, header->mode, 4);
-    put(bytes + AT_BLOCK_BYTES, header->block_bytes, 8);
-    put(bytes + AT_FILE_BYTES, header->file_bytes, 8);
-    put(bytes + AT_HASH_LOW, header->hash_low, 8);
-    put(bytes + AT_HASH_HIGH, header->hash_high, 8);
+    NUMBERS(PUT)
     put(bytes + AT_NAME_BYTES, name_bytes, 4);
     memcpy(bytes + AT_NAME, header->name, name_bytes);
     put(bytes + AT_CHECKSUM, XXH3_64bits(bytes, AT_CHECKSUM), 8);
@@ -106,19 +102,7 @@ format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADE
     if (get32(bytes + AT_VERSION) != FORMAT_VERSION ||
         get32(bytes + AT_HEADER_BYTES) != HEADER_BYTES)
         return FORMAT_UNKNOWN;
-    shard_header h = {
-        .w = get32(bytes + AT_W),
-        .matrix = get32(bytes + AT_MATRIX),
-        .polynomial = get(bytes + AT_POLYNOMIAL, 8),
-        .k = get32(bytes + AT_K),
-        .m = get32(bytes + AT_M),
-        .index = get32(bytes + AT_INDEX),
-        .mode = get32(bytes + AT_MODE),
-        .block_bytes = get(bytes + AT_BLOCK_BYTES, 8),
-        .file_bytes = get(bytes + AT_FILE_BYTES, 8),
-        .hash_low = get(bytes + AT_HASH_LOW, 8),
-        .hash_high = get(bytes + AT_HASH_HIGH, 8),
-    };
+    shard_header h = {NUMBERS(GET)};
     memcpy(h.set_id, bytes + AT_SET_ID, SET_ID_BYTES);
     const size_t name_bytes = get32(bytes + AT_NAME_BYTES);
     if (!values_are_valid(&h) || !name_is_valid(bytes + AT_NAME, name_bytes) ||
@@ -131,48 +115,38 @@ format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADE
 }
 
 bool shard_header_same_set(const shard_header *a, const shard_header *b) {
-    return memcmp(a->set_id, b->set_id, SET_ID_BYTES) == 0 && a->w == b->w &&
-           a->matrix == b->matrix && a->polynomial == b->polynomial && a->k == b->k &&
-           a->m == b->m && a->mode == b->mode && a->block_bytes == b->block_bytes &&
-           a->file_bytes == b->file_bytes && a->hash_low == b->hash_low &&
-           a->hash_high == b->hash_high && strcmp(a->name, b->name) == 0;
+    bool same = memcmp(a->set_id, b->set_id, SET_ID_BYTES) == 0 && strcmp(a->name, b->name) == 0;
+    NUMBERS_OF_SET(COMPARE)
+    return same;
 }
 
 /* ---- block headers -------------------------------------------------------------------------- */
 
-enum {
-    AT_BLOCK_INDEX = 4,
-    AT_BLOCK_SET_ID = 8,
-    AT_STRIPE = 24,
-    AT_BLOCK_LENGTH = 32,
-    AT_BLOCK_RESERVED = 36,
-    AT_BLOCK_CHECKSUM = 48,
-    AT_BLOCK_HEADER_CHECKSUM = 56
-};
+#define BLOCK_NUMBERS(X)                                                                           \
+    X(4, uint32_t, index)                                                                          \
+    X(24, uint64_t, stripe)                                                                        \
+    X(32, uint32_t, bytes)                                                                         \
+    X(48, uint64_t, checksum)
+
+enum { AT_BLOCK_SET_ID = 8, AT_BLOCK_RESERVED = 36, AT_BLOCK_CHECKSUM = 48, AT_OWN_CHECKSUM = 56 };
 
 void block_header_write(const block_header *header, uint8_t bytes[BLOCK_HEADER_BYTES]) {
     memset(bytes, 0, BLOCK_HEADER_BYTES);
     memcpy(bytes, block_magic, sizeof block_magic);
-    put(bytes + AT_BLOCK_INDEX, header->index, 4);
     memcpy(bytes + AT_BLOCK_SET_ID, header->set_id, SET_ID_BYTES);
-    put(bytes + AT_STRIPE, header->stripe, 8);
-    put(bytes + AT_BLOCK_LENGTH, header->bytes, 4);
-    put(bytes + AT_BLOCK_CHECKSUM, header->checksum, 8);
-    put(bytes + AT_BLOCK_HEADER_CHECKSUM, XXH3_64bits(bytes, AT_BLOCK_HEADER_CHECKSUM), 8);
+    BLOCK_NUMBERS(PUT)
+    put(bytes + AT_OWN_CHECKSUM, XXH3_64bits(bytes, AT_OWN_CHECKSUM), 8);
 }
 
 format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK_HEADER_BYTES]) {
     if (memcmp(bytes, block_magic, sizeof block_magic) != 0)
         return FORMAT_FOREIGN;
-    if (get(bytes + AT_BLOCK_HEADER_CHECKSUM, 8) != XXH3_64bits(bytes, AT_BLOCK_HEADER_CHECKSUM))
+    if (get(bytes + AT_OWN_CHECKSUM, 8) != XXH3_64bits(bytes, AT_OWN_CHECKSUM))
         return FORMAT_DAMAGED;
     if (!all_zero(bytes + AT_BLOCK_RESERVED, AT_BLOCK_CHECKSUM - AT_BLOCK_RESERVED))
         return FORMAT_UNKNOWN;
+    *header = (block_header){BLOCK_NUMBERS(GET)};
     memcpy(header->set_id, bytes + AT_BLOCK_SET_ID, SET_ID_BYTES);
-    header->index = get32(bytes + AT_BLOCK_INDEX);
-    header->bytes = get32(bytes + AT_BLOCK_LENGTH);
-    header->stripe = get(bytes + AT_STRIPE, 8);
-    header->checksum = get(bytes + AT_BLOCK_CHECKSUM, 8);
     return FORMAT_OK;
 }
 

@@ -46,7 +46,7 @@ bool parse_size(const char *text, uint64_t *value) {
     return true;
 }
 
-/* ---- values: each function stores what it parses in a member of tool_options ------------------ */
+/* ---- values: each function stores what it parses in a member of tool_options ---------------- */
 
 typedef bool parse_fn(const char *text, void *member);
 

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "files.h"
 #include "options.h"
-#include "replace.h"
 #include "report.h"
 #include "restore.h"
 #include "shard_writer.h"

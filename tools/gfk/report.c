@@ -42,28 +42,19 @@ static void append_text(text *t, const char *bytes) {
 
 /* The length of the UTF-8 sequence at s: 1 to 4 bytes, or 0 if the bytes are not UTF-8. */
 static size_t utf8_length(const unsigned char *s) {
-    static const struct {
-        unsigned char mask, lead, low, high; /* low, high: bounds of the second byte */
-        size_t length;
-    } forms[] = {{0xff, 0xe0, 0xa0, 0xbf, 3}, {0xff, 0xed, 0x80, 0x9f, 3},
-                 {0xff, 0xf0, 0x90, 0xbf, 4}, {0xff, 0xf4, 0x80, 0x8f, 4},
-                 {0xe0, 0xc0, 0x80, 0xbf, 2}, {0xf0, 0xe0, 0x80, 0xbf, 3},
-                 {0xfc, 0xf0, 0x80, 0xbf, 4}};
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter forms are not valid */
     if (s[0] < 0x80)
         return 1;
-    if (s[0] == 0xc0 || s[0] == 0xc1)
-        return 0;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if ((s[0] & forms[i].mask) != forms[i].lead)
-            continue;
-        if (s[1] < forms[i].low || s[1] > forms[i].high)
+    const size_t length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    uint32_t code = s[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
             return 0;
-        for (size_t at = 2; at < forms[i].length; at++)
-            if ((s[at] & 0xc0) != 0x80)
-                return 0;
-        return forms[i].length;
+        code = code << 6 | (s[i] & 0x3f);
     }
-    return 0;
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    const bool valid = s[0] >= 0xc0 && s[0] < 0xf8 && code >= least[length] && code <= 0x10ffff;
+    return valid && !surrogate ? length : 0;
 }
 
 /* Appends a JSON string. File names are bytes; a byte that is not UTF-8 becomes U+FFFD. */
@@ -255,23 +246,25 @@ void json_string(const char *key, const char *value) {
         append_quoted(&object, value);
 }
 
+static void member(const char *key, const char *value) {
+    if (begin_member(key))
+        append_text(&object, value);
+}
+
 void json_number(const char *key, uint64_t value) {
     char digits[32];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
-    if (begin_member(key))
-        append_text(&object, digits);
+    member(key, digits);
 }
 
 void json_seconds(const char *key, double value) {
     char digits[64];
     snprintf(digits, sizeof digits, "%.6f", value);
-    if (begin_member(key))
-        append_text(&object, digits);
+    member(key, digits);
 }
 
 void json_bool(const char *key, bool value) {
-    if (begin_member(key))
-        append_text(&object, value ? "true" : "false");
+    member(key, value ? "true" : "false");
 }
 
 void json_open_array(const char *key) {

@@ -32,7 +32,7 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- the progress line: the share done, the speed and the remaining time ------------------- */
+/* ---- the progress line: the share done, the speed and the remaining time -------------------- */
 
 /* Begins a line for `total` bytes; 0: the total is unknown. The line is shown only if standard
  * error is a terminal and neither --quiet nor --json was given. */

@@ -10,7 +10,6 @@
 
 #include "files.h"
 #include "report.h"
-#include "shard_names.h"
 
 /* ---- the search for shards ------------------------------------------------------------------ */
 

@@ -69,4 +69,18 @@ bool shard_source_open(shard_source *source, const char *path);
 void shard_source_close(shard_source *source);
 const char *shard_error_text(int error);
 
+/* ---- names of shards: BASE.gfk.000, BASE.gfk.001, ... --------------------------------------- */
+
+/* The path of a shard of `base`, which the caller frees; NULL if out of memory. Only indices above
+ * 999 have more than three digits. */
+char *shard_path(const char *base, uint32_t index);
+
+/* True if the name is a shard's. *base_length then receives the length of BASE, and *index the
+ * index. */
+bool shard_name_parse(const char *name, size_t length, size_t *base_length, uint32_t *index);
+
+/* True if the name is that of a shard of `base`, which is a name and not a path. *index then
+ * receives the index. */
+bool shard_name_of(const char *name, size_t length, const char *base, uint32_t *index);
+
 #endif

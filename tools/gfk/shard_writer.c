@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "report.h"
+#include "shard_set.h"
 
 int shard_writer_open(shard_writer *writer, size_t count) {
     *writer = (shard_writer){.indices = calloc(count, sizeof *writer->indices),
@@ -34,15 +37,10 @@ static int failed(const char *path) {
 
 int shard_writer_write(shard_writer *writer, const batch *b) {
     const size_t stripes = batch_stripes(b);
-    struct iovec pieces[2 * MOST_STRIPES];
+    struct iovec buffers[2 * MOST_STRIPES];
     for (size_t i = 0; i < writer->count; i++) {
-        for (size_t s = 0; s < stripes; s++) {
-            pieces[2 * s] =
-                (struct iovec){batch_header(b, s, writer->indices[i]), BLOCK_HEADER_BYTES};
-            pieces[2 * s + 1] =
-                (struct iovec){batch_block(b, s, writer->indices[i]), b->stripes[s].bytes};
-        }
-        if (!write_pieces(writer->temps[i].fd, pieces, 2 * stripes, writer->offset))
+        batch_buffers(b, writer->indices[i], 0, stripes, buffers);
+        if (!write_buffers(writer->temps[i].fd, buffers, 2 * stripes, writer->offset))
             return failed(writer->paths[i]);
     }
     for (size_t s = 0; s < stripes; s++)
@@ -51,8 +49,8 @@ int shard_writer_write(shard_writer *writer, const batch *b) {
 }
 
 static bool write_header(int fd, const uint8_t bytes[HEADER_BYTES], uint64_t offset) {
-    struct iovec piece = {(void *)bytes, HEADER_BYTES};
-    return write_pieces(fd, &piece, 1, offset);
+    struct iovec buffer = {(void *)bytes, HEADER_BYTES};
+    return write_buffers(fd, &buffer, 1, offset);
 }
 
 int shard_writer_finish(shard_writer *writer, const shard_header *header) {
@@ -81,4 +79,106 @@ void shard_writer_close(shard_writer *writer) {
     free(writer->temps);
     free(writer->paths);
     *writer = (shard_writer){0};
+}
+
+/* ---- the place of the shards ---------------------------------------------------------------- */
+
+static bool same_content(const shard_header *a, const shard_header *b, bool hash_too) {
+    return a->w == b->w && a->matrix == b->matrix && a->polynomial == b->polynomial &&
+           a->k == b->k && a->m == b->m && a->block_bytes == b->block_bytes &&
+           a->file_bytes == b->file_bytes &&
+           (!hash_too || (a->hash_low == b->hash_low && a->hash_high == b->hash_high));
+}
+
+static int check(const shard_set *there, const shard_header *header, bool complete) {
+    for (size_t i = 0; i < there->source_count; i++) {
+        const shard_source *s = &there->sources[i];
+        if (s->temp || s->unreadable ||
+            ((s->head || s->tail) && same_content(&s->header, header, complete)))
+            continue;
+        return fail(TOOL_EXISTS, "%s is there and is something else; --force replaces it", s->path);
+    }
+    return 0;
+}
+
+/* Finds the existing shards of `base`, which the caller closes. */
+static int find_there(shard_set *there, const char *base) {
+    *there = (shard_set){.base = strdup(base)};
+    return there->base == NULL ? fail(TOOL_INTERNAL, "out of memory") : shard_set_search(there);
+}
+
+int check_replaceable(const char *base, const shard_header *header, bool complete) {
+    shard_set there;
+    int code = find_there(&there, base);
+    if (code == 0)
+        code = check(&there, header, complete);
+    shard_set_close(&there);
+    return code;
+}
+
+/* Removes shards of the replaced set from index `count` on; without --force there are none. */
+static void remove_rest(const shard_set *there, size_t count) {
+    for (size_t i = 0; i < there->source_count; i++) {
+        const shard_source *s = &there->sources[i];
+        uint32_t index = 0;
+        size_t base_length = 0;
+        const char *name = path_name(s->path);
+        if (!s->temp && s->identified &&
+            shard_name_parse(name, strlen(name), &base_length, &index) && index >= count)
+            unlink(s->path);
+    }
+}
+
+/* Finds every foreseeable obstacle before the first rename. Without --force, a file that could not
+ * be read is not replaced. */
+static int check_places(const shard_writer *writer, const shard_set *there, bool force) {
+    struct stat status;
+    for (size_t i = 0; i < writer->count; i++) {
+        const int error = path_look(writer->paths[i], &status);
+        if (error == ENOENT)
+            continue;
+        if (error == 0 && !S_ISREG(status.st_mode))
+            return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
+        const shard_source *s = error == 0 ? shard_set_source(there, &status) : NULL;
+        if (!force && (s == NULL || s->unreadable))
+            return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
+                        writer->paths[i]);
+    }
+    return 0;
+}
+
+static int replace(shard_writer *writer, const char *base, int lock, const shard_header *header,
+                   bool force) {
+    shard_set there;
+    int code = find_there(&there, base);
+    if (code == 0)
+        code = check_places(writer, &there, force);
+    if (code == 0 && !force)
+        code = check(&there, header, true);
+    if (code == 0)
+        code = temp_commit(writer->temps, writer->count, writer->paths, lock);
+    if (code == 0)
+        remove_rest(&there, writer->count);
+    shard_set_close(&there);
+    return code;
+}
+
+int replace_set(shard_writer *writer, const char *base, const shard_header *header, bool force) {
+    const int lock = folder_lock(base, true);
+    if (lock < 0)
+        return TOOL_IO;
+    const int code = replace(writer, base, lock, header, force);
+    close(lock);
+    if (code == 0)
+        clean_shards(base);
+    return code;
+}
+
+static bool is_of_base(const char *name, size_t length, void *base) {
+    uint32_t index = 0;
+    return shard_name_of(name, length, base, &index);
+}
+
+void clean_shards(const char *base) {
+    temp_clean(base, is_of_base, (void *)path_name(base));
 }

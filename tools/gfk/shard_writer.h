@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes new shards from batches under temporary names. All shards are complete on the disk before
- * a shard gets its final name. */
+/* Writes new shards from batches under temporary names, and puts them in the place of existing files
+ * with the same names. All shards are complete on the disk before a shard gets its final name. */
 #ifndef GFK_TOOL_SHARD_WRITER_H
 #define GFK_TOOL_SHARD_WRITER_H
 
@@ -26,5 +26,19 @@ int shard_writer_write(shard_writer *writer, const batch *b);
 /* Writes the second and then the first header of each shard, and syncs the shards to the disk. */
 int shard_writer_finish(shard_writer *writer, const shard_header *header);
 void shard_writer_close(shard_writer *writer); /* removes files without a final name */
+
+/* Checks that the existing shards of `base` have the same code, block size and file size as
+ * `header`, as after a killed run, so that new shards may replace the existing shards. The hash of
+ * the file is compared only if `complete`. Returns 0, or an exit code after a message. */
+int check_replaceable(const char *base, const shard_header *header, bool complete);
+
+/* Renames finished shards to their final names unless a check refuses, then removes the remaining
+ * shards of the replaced set and the temporary files of killed runs. All new shards are complete
+ * on the disk before the first rename. If a kill interrupts the renames, shard_set_open finds new
+ * shards under final and under temporary names. */
+int replace_set(shard_writer *writer, const char *base, const shard_header *header, bool force);
+
+/* Removes the temporary files that killed runs left for shards of `base`. */
+void clean_shards(const char *base);
 
 #endif

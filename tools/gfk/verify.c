@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk verify: checks whether the shards are intact and whether the file can be restored. */
+/* gfk verify checks whether the shards are intact and whether the file can be restored. gfk info
+ * describes shards from the headers alone. */
 #include <string.h>
 
 #include "options.h"
@@ -7,7 +8,7 @@
 #include "restore.h"
 #include "state.h"
 
-static const command_help help = {
+static const command_help verify_help = {
     "verify [OPTION...] BASE | SHARD...",
     "Reads all of the shards and checks headers, checksums, the code and the file's hash.\n"
     "Exit code 0: intact; 1: damaged, but gfk repair can mend it; 3: lost."};
@@ -49,5 +50,31 @@ static int verify(shard_set *set, const tool_options *o) {
 }
 
 int command_verify(int argc, char **argv) {
-    return run_on_set(COMMAND_VERIFY, "verify", &help, verify, argc, argv);
+    return run_on_set(COMMAND_VERIFY, "verify", &verify_help, verify, argc, argv);
+}
+
+static const command_help info_help = {
+    "info [OPTION...] BASE | SHARD...",
+    "Says what the shards are of and which of them are there. Only headers are read."};
+
+static int describe(shard_set *set, const tool_options *options) {
+    (void)options;
+    const shard_header *h = &set->header;
+    const size_t present = shard_set_present(set);
+    say("file       %s, %llu bytes, mode %04o, XXH3-128 %016llx%016llx",
+        h->name[0] == '\0' ? "(no name)" : h->name, (unsigned long long)h->file_bytes,
+        (unsigned)h->mode, (unsigned long long)h->hash_high, (unsigned long long)h->hash_low);
+    say("code       k = %u, m = %u, w = %u, polynomial 0x%llx, matrix %s", h->k, h->m, h->w,
+        (unsigned long long)h->polynomial, gfk_rs_matrix_name((gfk_rs_matrix)h->matrix));
+    say("layout     %llu stripes, blocks of %llu bytes, shards of %llu bytes",
+        (unsigned long long)stripe_count(h), (unsigned long long)h->block_bytes,
+        (unsigned long long)shard_bytes(h));
+    say("shards     %zu of %zu can be read, %u are needed", present, set->count, h->k);
+    report_set(set);
+    report_shards(set, NULL, true);
+    return 0;
+}
+
+int command_info(int argc, char **argv) {
+    return run_on_set(COMMAND_INFO, "info", &info_help, describe, argc, argv);
 }

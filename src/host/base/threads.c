@@ -44,8 +44,8 @@ struct gfk_pool {
     pthread_mutex_t mutex; /* guards everything below */
     pthread_cond_t left;
     loop *loops; /* those that more threads may join */
-    worker
-        *idle; /* LIFO: the most recently idle core is least likely to be in a deep sleep state */
+    /* LIFO: the most recently idle core is least likely to be in a deep sleep state. */
+    worker *idle;
     bool stop;
     size_t threads;
     pid_t process; /* the process of the threads: a child after fork has none of them */

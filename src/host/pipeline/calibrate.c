@@ -167,12 +167,8 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
                          gfk_stream_t stream) {
     const gfk_regions in = {NULL, memory, KERNEL_BYTES};
     const gfk_regions out = {NULL, memory + (size_t)SIDE * KERNEL_BYTES, KERNEL_BYTES};
-    const gfk_product_call call = {.product = product,
-                                   .in = &in,
-                                   .out = &out,
-                                   .bytes = KERNEL_BYTES,
-                                   .workspace = memory + (size_t)2 * SIDE * KERNEL_BYTES,
-                                   .stream = stream};
+    const gfk_product_call call = {
+        .product = product, .in = &in, .out = &out, .bytes = KERNEL_BYTES, .stream = stream};
     /* The first run loads the kernel. It counts where a run takes so long that loading does not
      * matter. */
     for (unsigned runs = 1;; runs = KERNEL_RUNS) {
@@ -198,8 +194,7 @@ static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_f
     (void)gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
     t->status = gfk_product_create(&product, field, SIDE, SIDE, matrix, &desc);
     if (t->status == GFK_STATUS_SUCCESS)
-        t->status = gfk_device_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES +
-                                                  (size_t)product->info.workspace_bytes);
+        t->status = gfk_device_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES);
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_device_send(memory, KERNEL_BYTES, t->memory, KERNEL_BYTES, KERNEL_BYTES,
                                     SIDE, stream);

@@ -5,48 +5,43 @@
 #include "host/rs/code.h"
 #include "pipeline.h"
 
-static bool known(gfk_accumulate mode) {
-    return mode == GFK_SET || mode == GFK_XOR;
-}
-
-static gfk_work work_of(gfk_accumulate mode) {
-    return mode == GFK_SET ? GFK_WORK_SET : GFK_WORK_XOR;
+/* Sets the work of a request that sets or accumulates, and runs the request. */
+static gfk_status run_in_mode(gfk_pipeline_t pipeline, gfk_request *request, gfk_accumulate mode,
+                              gfk_pipeline_report *report) {
+    if (mode != GFK_SET && mode != GFK_XOR)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    request->work = mode == GFK_SET ? GFK_WORK_SET : GFK_WORK_XOR;
+    return gfk_pipeline_run(pipeline, request, report);
 }
 
 gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *field, size_t rows,
                             size_t cols, const uint32_t *matrix, const gfk_regions *in,
                             const gfk_regions *out, size_t bytes, gfk_accumulate mode,
                             gfk_pipeline_report *report) {
-    if (!known(mode))
-        return GFK_STATUS_INVALID_ARGUMENT;
-    const gfk_request request = {.field = field,
-                                 .rows = rows,
-                                 .cols = cols,
-                                 .matrix = matrix,
-                                 .in = in,
-                                 .out = out,
-                                 .bytes = bytes,
-                                 .work = work_of(mode)};
-    return gfk_pipeline_run(pipeline, &request, report);
+    gfk_request request = {.field = field,
+                           .rows = rows,
+                           .cols = cols,
+                           .matrix = matrix,
+                           .in = in,
+                           .out = out,
+                           .bytes = bytes};
+    return run_in_mode(pipeline, &request, mode, report);
 }
 
 gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_field *field, uint32_t c,
                                     const void *src, void *dst, size_t bytes, gfk_accumulate mode,
                                     gfk_pipeline_report *report) {
-    if (!known(mode))
-        return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_regions in = {NULL, (void *)(uintptr_t)src, bytes}; /* inputs are only read */
     const gfk_regions out = {NULL, dst, bytes};
-    const gfk_request request = {.field = field,
-                                 .rows = 1,
-                                 .cols = 1,
-                                 .matrix = &c,
-                                 .in = &in,
-                                 .out = &out,
-                                 .bytes = bytes,
-                                 .work = work_of(mode),
-                                 .in_place = true};
-    return gfk_pipeline_run(pipeline, &request, report);
+    gfk_request request = {.field = field,
+                           .rows = 1,
+                           .cols = 1,
+                           .matrix = &c,
+                           .in = &in,
+                           .out = &out,
+                           .bytes = bytes,
+                           .in_place = true};
+    return run_in_mode(pipeline, &request, mode, report);
 }
 
 /* ---- with a code ---------------------------------------------------------------------------- */
@@ -84,23 +79,17 @@ gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
 
 /* Runs the product of a rebuild. `addresses` has room for the sources and the outputs. */
 static gfk_status run_rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_rs_rebuild *r,
-                              const gfk_regions *data, const gfk_regions *parity, size_t bytes,
-                              void **addresses, gfk_pipeline_report *report) {
-    const size_t k = code->info.k;
-    void **outputs = addresses + k;
-    RETURN_IF_ERROR(gfk_rs_addresses(k, data, parity, bytes, r->sources, k, addresses));
-    RETURN_IF_ERROR(gfk_rs_addresses(k, data, parity, bytes, r->outputs, r->rows, outputs));
+                              const gfk_rs_regions *all, void **addresses,
+                              gfk_pipeline_report *report) {
+    void **outputs = addresses + all->k;
+    RETURN_IF_ERROR(gfk_rs_addresses(all, r->sources, all->k, addresses));
+    RETURN_IF_ERROR(gfk_rs_addresses(all, r->outputs, r->rows, outputs));
     const gfk_regions in = {addresses, NULL, 0}, out = {outputs, NULL, 0};
-    if (gfk_rs_unread_overlap(k, parity, bytes, r, &out, r->rows))
+    if (gfk_rs_unread_overlap(all, r, &out, r->rows))
         return GFK_STATUS_OVERLAP;
-    const gfk_request request = {.field = &code->info.field,
-                                 .rows = r->rows,
-                                 .cols = k,
-                                 .matrix = r->matrix,
-                                 .in = &in,
-                                 .out = &out,
-                                 .bytes = bytes,
-                                 .work = GFK_WORK_SET};
+    gfk_request request = request_of(code, &in, &out, all->bytes, GFK_WORK_SET);
+    request.rows = r->rows;
+    request.matrix = r->matrix;
     return gfk_pipeline_run(pipeline, &request, report);
 }
 
@@ -119,7 +108,9 @@ gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size
     if (bytes == 0 || r.rows == 0)
         status = gfk_pipeline_idle(report);
     else if (addresses != NULL)
-        status = run_rebuild(pipeline, code, &r, data, parity, bytes, addresses, report);
+        status =
+            run_rebuild(pipeline, code, &r, &(gfk_rs_regions){code->info.k, data, parity, bytes},
+                        addresses, report);
     free(addresses);
     gfk_rs_rebuild_free(&r);
     return status;

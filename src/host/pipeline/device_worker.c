@@ -5,7 +5,7 @@
 #include "pipeline.h"
 
 enum {
-    ALIGN = 256,             /* of regions on the device, of mismatch flags and workspaces */
+    ALIGN = 256,             /* of regions on the device, and of mismatch flags */
     LEAST_LENGTH = 4096,     /* bytes of a region in a chunk; with less there are fewer stages */
     DIRECT_CHUNK = 64 << 20, /* long enough to hide what ordering and starting copies costs */
     STAGED_CHUNK = 16 << 20, /* short enough that staged bytes are still in the CPU's cache */
@@ -37,29 +37,27 @@ static size_t round_down(size_t n, size_t least) {
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-static size_t length_within(size_t limit, size_t fixed, size_t regions) {
-    return limit < fixed ? 0 : regions == 0 ? SIZE_MAX : (limit - fixed) / regions;
+/* Bytes of each region that fit into the limit beside a mismatch flag. */
+static size_t length_within(size_t limit, size_t regions) {
+    return limit < ALIGN ? 0 : regions == 0 ? SIZE_MAX : (limit - ALIGN) / regions;
 }
 
-static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, size_t fixed,
-                          unsigned stages) {
+static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, unsigned stages) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
-    const size_t length = length_within(info->device_memory / stages, fixed, regions);
+    const size_t length = length_within(info->device_memory / stages, regions);
     const size_t pinned = info->pinned_memory / info->device_count / stages;
-    return gfk_least(length, length_within(pinned, ALIGN, staged)) / ALIGN * ALIGN;
+    return gfk_least(length, length_within(pinned, staged)) / ALIGN * ALIGN;
 }
 
 /* False: the limits on memory do not allow a single chunk. */
-static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, size_t workspace,
-                        chunking *c) {
+static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunking *c) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
-    const size_t fixed = ALIGN + round_up(workspace);
     unsigned stages = info->streams;
-    size_t length = most_length(info, job, fixed, stages);
+    size_t length = most_length(info, job, stages);
     while (stages > 1 && length < LEAST_LENGTH)
-        length = most_length(info, job, fixed, --stages);
+        length = most_length(info, job, --stages);
     if (length == 0)
         return false;
     const size_t usual = staged != 0 ? STAGED_CHUNK : DIRECT_CHUNK;
@@ -72,7 +70,7 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, size_
     const size_t chunks = job->bytes / length + (job->bytes % length != 0);
     *c = (chunking){.length = length,
                     .stages = (unsigned)gfk_least(stages, chunks),
-                    .memory = regions * length + fixed,
+                    .memory = regions * length + ALIGN,
                     .pinned = staged * length + ALIGN};
     return true;
 }
@@ -102,8 +100,7 @@ static gfk_status prepare(device_run *r) {
     gfk_device_worker *worker = r->worker;
     const chunking *c = &r->chunks;
     RETURN_IF_ERROR(gfk_cached_product_on(r->job->cached, worker, &r->product));
-    if (!plan_chunks(&r->job->pipeline->info, r->job, (size_t)r->product->info.workspace_bytes,
-                     &r->chunks))
+    if (!plan_chunks(&r->job->pipeline->info, r->job, &r->chunks))
         return GFK_STATUS_OUT_OF_MEMORY;
     RETURN_IF_ERROR(grow_buffer(worker, &worker->memory, c->stages * c->memory));
     RETURN_IF_ERROR(grow_buffer(worker, &worker->pinned, c->stages * c->pinned));
@@ -124,7 +121,7 @@ static gfk_status prepare(device_run *r) {
 /* Where the parts of a chunk are, on the device and in the pinned buffers. */
 typedef struct layout {
     size_t pitch;
-    unsigned char *in, *out, *mismatch, *workspace;
+    unsigned char *in, *out, *mismatch;
     unsigned char *staged_mismatch, *staged_in, *staged_out;
 } layout;
 
@@ -132,7 +129,6 @@ static layout layout_of(const gfk_job *job, const gfk_stage *stage) {
     layout l = {.pitch = round_up(stage->range.length), .in = stage->memory};
     l.out = l.in + job->in.count * l.pitch;
     l.mismatch = l.out + job->out.count * l.pitch;
-    l.workspace = l.mismatch + ALIGN;
     l.staged_mismatch = stage->pinned;
     l.staged_in = l.staged_mismatch + ALIGN;
     l.staged_out = l.staged_in + job->in.staged_count * l.pitch;
@@ -175,7 +171,6 @@ static gfk_status order_product(const device_run *r, const gfk_stage *stage, con
         .out = &out,
         .bytes = stage->range.length,
         .accumulate = work == GFK_WORK_XOR,
-        .workspace = l->workspace,
         .stream = stage->stream,
         .mismatch_map = work == GFK_WORK_CHECK ? (uint32_t *)(void *)l->mismatch : NULL,
         .shift = GFK_WHOLE_REGION};

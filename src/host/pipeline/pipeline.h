@@ -40,7 +40,7 @@ typedef struct gfk_range {
 typedef struct gfk_stage {
     gfk_stream_t stream;
     void *event;
-    unsigned char *memory; /* inputs, outputs, mismatch flag, workspace */
+    unsigned char *memory; /* inputs, outputs, mismatch flag */
     unsigned char *pinned; /* mismatch flag, staged inputs, staged outputs */
     gfk_range range;       /* length 0: no chunk is on its way */
     bool ordered;          /* all work of the chunk is ordered, up to the event */

@@ -22,6 +22,7 @@ static bool is_of(const gfk_lru_node *node, const void *key) {
     const gfk_request *r = key;
     return cached->rows == r->rows && cached->cols == r->cols && cached->field.w == r->field->w &&
            cached->field.polynomial == r->field->polynomial &&
+           cached->field.generator == r->field->generator &&
            memcmp(cached->matrix, r->matrix, r->rows * r->cols * sizeof *r->matrix) == 0;
 }
 

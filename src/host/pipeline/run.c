@@ -2,8 +2,6 @@
 /* Every call: its checks, its plan, its execution, and what devices failed to compute again. */
 #include <stdlib.h>
 
-#include "host/base/field.h"
-#include "host/product/overlap.h"
 #include "pipeline.h"
 
 /* ---- who works ------------------------------------------------------------------------------ */
@@ -105,7 +103,7 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
 static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
     if (pipeline == NULL || r->field == NULL || r->matrix == NULL || r->in == NULL ||
         r->out == NULL || r->rows == 0 || r->cols == 0 ||
-        (r->work == GFK_WORK_CHECK && r->differs == NULL) || !gfk_field_is_valid(r->field))
+        (r->work == GFK_WORK_CHECK && r->differs == NULL))
         return GFK_STATUS_INVALID_ARGUMENT;
     return r->rows > SIZE_MAX / sizeof(uint32_t) / r->cols ? GFK_STATUS_INVALID_SIZE
                                                            : GFK_STATUS_SUCCESS;
@@ -155,8 +153,7 @@ static gfk_status run_with_product(gfk_pipeline_t pipeline, const gfk_request *r
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};
-    RETURN_IF_ERROR(
-        gfk_product_check_arguments(cached->host, r->in, r->out, r->bytes, NULL, 0, NULL));
+    RETURN_IF_ERROR(gfk_product_check_arguments(cached->host, r->in, r->out, r->bytes, NULL));
     if (r->bytes != 0)
         RETURN_IF_ERROR(run_job(&job, report));
     if (r->differs != NULL)

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* One run, checked: bytes is a multiple of w/8 and not zero, no output overlaps an input or another
- * output, the workspace is large enough. */
+ * output. */
 typedef struct gfk_product_call {
     gfk_product_t product;
     const gfk_regions *in, *out;
@@ -21,7 +21,6 @@ typedef struct gfk_product_call {
     bool accumulate; /* GFK_XOR */
     /* Of engines on the CPU: run on the calling thread, as one part of at most 2^30 bytes. */
     bool on_caller;
-    void *workspace;
     gfk_stream_t stream;
     /* NULL: a run. Else a check: out is not written, and mismatch_map[o >> shift] becomes 1 where
      * out differs at byte offset o. The entry before or after may become 1 too; others are not
@@ -32,16 +31,15 @@ typedef struct gfk_product_call {
 
 /* All checks of gfk_product_run except the check for overlaps. */
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
-                                       const gfk_regions *out, size_t bytes, const void *workspace,
-                                       size_t workspace_bytes, gfk_stream_t stream);
+                                       const gfk_regions *out, size_t bytes, gfk_stream_t stream);
 /* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out and
  * writes the mismatch map as above; the caller clears the map first. in and out may overlap each
  * other, but not the map. For engines on a device the map is in memory that the device can write.
  * Otherwise as gfk_product_run; NOT_SUPPORTED, with the map untouched, where an engine on a device
  * would need several launches for an output. */
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                             size_t bytes, uint32_t *mismatch_map, unsigned shift, void *workspace,
-                             size_t workspace_bytes, gfk_stream_t stream);
+                             size_t bytes, uint32_t *mismatch_map, unsigned shift,
+                             gfk_stream_t stream);
 
 /* Computes in integers, because the regions of a caller may not lie in one array. */
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {
@@ -53,6 +51,15 @@ static inline unsigned char *gfk_region_address(const gfk_regions *regions, size
 static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
+
+/* overlap.c: does one of `count` regions of `bytes` bytes share a byte with [start, start + length)? */
+bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
+                       size_t length);
+/* overlap.c: does an output share a byte with an input or with another output? No region may wrap around the
+ * address space. For up to a thousand outputs the time grows as (ins + outs) * log outs. Nothing is
+ * allocated. */
+bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
+                         size_t bytes);
 
 /* Can the engine take info->field, info->rows and info->cols on info->device? NULL in a row: all
  * fields and shapes of its width. Sets info->table_bytes, the device or host memory that create

@@ -2,7 +2,6 @@
 /* Overlap by sorting. All regions have the same length, so two regions overlap if their addresses
  * differ by less than that length, and in a sorted list only neighbours need to be compared.
  * Outputs are sorted in groups that fit on the stack; inputs are looked up in the sorted groups. */
-#include "overlap.h"
 #include "engine.h"
 
 enum { GROUP = 1024 };

@@ -3,19 +3,12 @@
 #include "engine.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
-#include "overlap.h"
 
-/* Checks what does not depend on the regions: workspace, stream, device. */
-static gfk_status check_context(gfk_product_t product, const void *workspace,
-                                size_t workspace_bytes, gfk_stream_t stream) {
-    const gfk_product_info *info = &product->info;
-    if (info->workspace_bytes > (workspace ? workspace_bytes : 0))
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if (info->workspace_bytes != 0 && (uintptr_t)workspace % 256 != 0)
-        return GFK_STATUS_INVALID_ARGUMENT;
+/* Checks what does not depend on the regions: stream and device. */
+static gfk_status check_context(gfk_product_t product, gfk_stream_t stream) {
     if (!product->on_device)
         return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    return gfk_device_require_current(info->device);
+    return gfk_device_require_current(product->info.device);
 }
 
 /* Checks that every region has an address and ends before the last byte of the address space. */
@@ -37,21 +30,11 @@ static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t
     return GFK_STATUS_SUCCESS;
 }
 
-static bool overlap(const gfk_product_call *call) {
-    const gfk_product_info *info = &call->product->info;
-    const size_t workspace = (size_t)info->workspace_bytes, bytes = call->bytes;
-    return (workspace != 0 &&
-            (gfk_regions_touch(call->in, info->cols, bytes, call->workspace, workspace) ||
-             gfk_regions_touch(call->out, info->rows, bytes, call->workspace, workspace))) ||
-           gfk_outputs_overlap(call->in, info->cols, call->out, info->rows, bytes);
-}
-
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
-                                       const gfk_regions *out, size_t bytes, const void *workspace,
-                                       size_t workspace_bytes, gfk_stream_t stream) {
+                                       const gfk_regions *out, size_t bytes, gfk_stream_t stream) {
     if (product == NULL || in == NULL || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(check_context(product, workspace, workspace_bytes, stream));
+    RETURN_IF_ERROR(check_context(product, stream));
     if (bytes % (product->info.field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     if (bytes == 0)
@@ -63,36 +46,36 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
 gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
                            size_t bytes, gfk_accumulate mode, void *workspace,
                            size_t workspace_bytes, gfk_stream_t stream) {
+    (void)workspace; /* no engine needs one: gfk_product_info.workspace_bytes is 0 */
+    (void)workspace_bytes;
     if (mode != GFK_SET && mode != GFK_XOR)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(
-        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream));
+    RETURN_IF_ERROR(gfk_product_check_arguments(product, in, out, bytes, stream));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
+    if (gfk_outputs_overlap(in, product->info.cols, out, product->info.rows, bytes))
+        return GFK_STATUS_OVERLAP;
     const gfk_product_call call = {.product = product,
                                    .in = in,
                                    .out = out,
                                    .bytes = bytes,
                                    .accumulate = mode == GFK_XOR,
-                                   .workspace = workspace,
                                    .stream = stream};
-    return overlap(&call) ? GFK_STATUS_OVERLAP : product->engine->run(&call);
+    return product->engine->run(&call);
 }
 
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
-                             size_t bytes, uint32_t *mismatch_map, unsigned shift, void *workspace,
-                             size_t workspace_bytes, gfk_stream_t stream) {
+                             size_t bytes, uint32_t *mismatch_map, unsigned shift,
+                             gfk_stream_t stream) {
     if (mismatch_map == NULL || shift < 12 || shift > 63)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(
-        gfk_product_check_arguments(product, in, out, bytes, workspace, workspace_bytes, stream));
+    RETURN_IF_ERROR(gfk_product_check_arguments(product, in, out, bytes, stream));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     const gfk_product_call call = {.product = product,
                                    .in = in,
                                    .out = out,
                                    .bytes = bytes,
-                                   .workspace = workspace,
                                    .stream = stream,
                                    .mismatch_map = mismatch_map,
                                    .shift = shift};

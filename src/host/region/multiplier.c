@@ -49,21 +49,21 @@ static bool matches(const gfk_kernel_info *info, unsigned w, const gfk_multiplie
            arguments_match(info, desc);
 }
 
-static void describe(const gfk_kernel_info *row, const gfk_field *field,
-                     const gfk_multiplier_desc *desc, gfk_multiplier_info *info) {
-    *info = (gfk_multiplier_info){0};
-    info->kernel = row;
-    info->field = *field;
-    info->arg1 = row->arg1;
-    info->arg2 = row->arg2;
-    info->table_bytes = row->table_bytes;
-    info->workspace_bytes = row->workspace_bytes;
+static gfk_multiplier_info info_of(const gfk_kernel_info *row, const gfk_field *field,
+                                   const gfk_multiplier_desc *desc) {
+    gfk_multiplier_info info = {.kernel = row,
+                                .field = *field,
+                                .arg1 = row->arg1,
+                                .arg2 = row->arg2,
+                                .table_bytes = row->table_bytes,
+                                .workspace_bytes = row->workspace_bytes};
     if (row->arg_min != 0) { /* GROUP: 2^gs multiples in the workspace, 2^gr reductions */
-        info->arg1 = desc->arg1 ? desc->arg1 : row->arg1;
-        info->arg2 = desc->arg2 ? desc->arg2 : row->arg2;
-        info->workspace_bytes = (row->workspace_bytes >> row->arg1) << info->arg1;
-        info->table_bytes = (row->table_bytes >> row->arg2) << info->arg2;
+        info.arg1 = desc->arg1 ? desc->arg1 : row->arg1;
+        info.arg2 = desc->arg2 ? desc->arg2 : row->arg2;
+        info.workspace_bytes = (row->workspace_bytes >> row->arg1) << info.arg1;
+        info.table_bytes = (row->table_bytes >> row->arg2) << info.arg2;
     }
+    return info;
 }
 
 /* The search among the matching rows. It keeps the first row that can run and whose tables are
@@ -76,13 +76,9 @@ typedef struct search {
     bool fits;
 } search;
 
-static uint64_t limit_of(const gfk_multiplier_desc *desc) {
-    return desc->table_limit ? desc->table_limit : GFK_DEFAULT_TABLE_LIMIT;
-}
-
 static bool fits(const gfk_multiplier_info *info, const gfk_multiplier_desc *desc) {
-    return info->table_bytes <= limit_of(desc) &&
-           info->workspace_bytes <= limit_of(desc) - info->table_bytes;
+    const uint64_t limit = desc->table_limit ? desc->table_limit : GFK_DEFAULT_TABLE_LIMIT;
+    return info->table_bytes <= limit && info->workspace_bytes <= limit - info->table_bytes;
 }
 
 static void consider(search *s, const gfk_kernel_info *row) {
@@ -92,8 +88,7 @@ static void consider(search *s, const gfk_kernel_info *row) {
     if (on_host && s->desc->device != -1 && s->desc->kernel == NULL &&
         s->desc->implementation != GFK_IMPLEMENTATION_HOST)
         return; /* a caller that names a device does not want the CPU instead */
-    gfk_multiplier_info info;
-    describe(row, s->field, s->desc, &info);
+    gfk_multiplier_info info = info_of(row, s->field, s->desc);
     const char *reason;
     const gfk_status status =
         gfk_kernel_check(gfk_kernel_of(row), s->desc->device, &info.device, &reason);

@@ -132,7 +132,7 @@ static void fill_split_8_8(const gfk_multiplier_info *info, void *tables) {
 }
 CREATE(gfk_create_split_8_8, fill_split_8_8)
 
-/* ---- the tables of one constant, from its basis, in the workspace ---------------------------- */
+/* ---- the tables of one constant, from its basis, in the workspace --------------------------- */
 
 gfk_expansion gfk_expansion_of(gfk_multiplier_t multiplier) {
     const gfk_multiplier_info *info = &multiplier->info;

@@ -6,7 +6,6 @@
 #include "code.h"
 #include "host/base/field.h"
 #include "host/device/device.h"
-#include "host/product/overlap.h"
 
 static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
 
@@ -79,8 +78,6 @@ static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
     RETURN_IF_ERROR(gfk_product_create(&code->encoder, &info->field, info->m, info->k, code->matrix,
                                        &desc->product));
     RETURN_IF_ERROR(gfk_product_get_info(code->encoder, &info->product));
-    if (info->product.workspace_bytes != 0) /* the calls of a code take no workspace */
-        return GFK_STATUS_NOT_SUPPORTED;
     info->device = info->product.device;
     RETURN_IF_ERROR(keep_desc(code, &desc->product));
     RETURN_IF_ERROR(gfk_rs_delta_create(code));
@@ -178,8 +175,7 @@ gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regio
                          size_t bytes, uint32_t *differs, gfk_stream_t stream) {
     if (code == NULL || differs == NULL || (uintptr_t)differs % sizeof *differs != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(
-        gfk_product_check_arguments(code->encoder, data, parity, bytes, NULL, 0, stream));
+    RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, data, parity, bytes, stream));
     if (bytes != 0 && (gfk_regions_touch(data, code->info.k, bytes, differs, sizeof *differs) ||
                        gfk_regions_touch(parity, code->info.m, bytes, differs, sizeof *differs)))
         return GFK_STATUS_OVERLAP;
@@ -189,5 +185,5 @@ gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         *differs = 0;
     else
         RETURN_IF_ERROR(gfk_device_zero(differs, sizeof *differs, stream));
-    return gfk_product_check(code->encoder, data, parity, bytes, differs, 63, NULL, 0, stream);
+    return gfk_product_check(code->encoder, data, parity, bytes, differs, 63, stream);
 }

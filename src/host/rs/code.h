@@ -72,15 +72,22 @@ void gfk_rs_rebuild_free(gfk_rs_rebuild *rebuild); /* all zeros is allowed */
 /* Sorts a list of regions. */
 void gfk_rs_sort(size_t *regions, size_t count);
 
+/* All regions of one call. */
+typedef struct gfk_rs_regions {
+    size_t k;
+    const gfk_regions *data, *parity;
+    size_t bytes;
+} gfk_rs_regions;
+
 /* decoder.c: the addresses of `count` regions; an entry of a list of pointers is not checked.
  * INVALID_ARGUMENT: no base, or a stride below bytes. INVALID_SIZE: an address is beyond the
  * address space. */
-gfk_status gfk_rs_addresses(size_t k, const gfk_regions *data, const gfk_regions *parity,
-                            size_t bytes, const size_t *regions, size_t count, void **addresses);
+gfk_status gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, size_t count,
+                            void **addresses);
 /* decoder.c: does one of the regions `out`, which are written, share a byte with one of the unread
  * parity regions, which may be missing? */
-bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes,
-                           const gfk_rs_rebuild *rebuild, const gfk_regions *out, size_t outs);
+bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebuild,
+                           const gfk_regions *out, size_t outs);
 
 /* ---- what is damaged: locate.c -------------------------------------------------------------- */
 

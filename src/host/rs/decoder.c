@@ -7,7 +7,6 @@
 
 #include "code.h"
 #include "host/device/device.h"
-#include "host/product/overlap.h"
 
 enum { GROUP = 1024 };
 
@@ -112,26 +111,27 @@ static gfk_status address_of(const gfk_regions *regions, size_t i, size_t bytes,
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_rs_addresses(size_t k, const gfk_regions *data, const gfk_regions *parity,
-                            size_t bytes, const size_t *regions, size_t count, void **addresses) {
+gfk_status gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, size_t count,
+                            void **addresses) {
     for (size_t n = 0; n < count; n++) {
         const size_t i = regions[n];
-        RETURN_IF_ERROR(i < k ? address_of(data, i, bytes, &addresses[n])
-                              : address_of(parity, i - k, bytes, &addresses[n]));
+        RETURN_IF_ERROR(i < all->k
+                            ? address_of(all->data, i, all->bytes, &addresses[n])
+                            : address_of(all->parity, i - all->k, all->bytes, &addresses[n]));
     }
     return GFK_STATUS_SUCCESS;
 }
 
-bool gfk_rs_unread_overlap(size_t k, const gfk_regions *parity, size_t bytes,
-                           const gfk_rs_rebuild *rebuild, const gfk_regions *out, size_t outs) {
-    void *pointers[GROUP], *address = NULL;
+bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebuild,
+                           const gfk_regions *out, size_t outs) {
+    void *pointers[GROUP];
     const gfk_regions others = {pointers, NULL, 0};
     for (size_t i = 0, count = 0; i < rebuild->unread_count; i++) {
-        if (address_of(parity, rebuild->unread[i] - k, bytes, &address) == GFK_STATUS_SUCCESS &&
-            address != NULL)
-            pointers[count++] = address;
+        if (gfk_rs_addresses(all, &rebuild->unread[i], 1, &pointers[count]) == GFK_STATUS_SUCCESS &&
+            pointers[count] != NULL)
+            count++;
         if (count != 0 && (count == GROUP || i + 1 == rebuild->unread_count)) {
-            if (gfk_outputs_overlap(&others, count, out, outs, bytes))
+            if (gfk_outputs_overlap(&others, count, out, outs, all->bytes))
                 return true;
             count = 0;
         }
@@ -146,39 +146,29 @@ static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
     return gfk_device_require_current(d->device);
 }
 
-/* The regions of a run. */
-typedef struct where {
-    const gfk_regions *data, *parity;
-    size_t k, bytes;
-} where;
-
-static gfk_status gather(const where *w, const size_t *regions, size_t count, void **pointers) {
-    return gfk_rs_addresses(w->k, w->data, w->parity, w->bytes, regions, count, pointers);
-}
-
 /* Checks or runs one pair of groups. */
-static gfk_status run_pair(gfk_rs_decoder_t d, const where *w, size_t r, size_t c, bool check,
-                           gfk_stream_t stream) {
+static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t r, size_t c,
+                           bool check, gfk_stream_t stream) {
     void *in_pointers[GROUP], *out_pointers[GROUP];
     const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointers, NULL, 0};
     const size_t *outputs = d->rebuild.outputs;
     const size_t ins = group_size(d->k, c), outs = group_size(d->rebuild.rows, r);
-    RETURN_IF_ERROR(gather(w, d->rebuild.sources + c * GROUP, ins, in_pointers));
-    RETURN_IF_ERROR(gather(w, outputs + r * GROUP, outs, out_pointers));
-    if (c == 0 && gfk_rs_unread_overlap(w->k, w->parity, w->bytes, &d->rebuild, &out, outs))
+    RETURN_IF_ERROR(gfk_rs_addresses(all, d->rebuild.sources + c * GROUP, ins, in_pointers));
+    RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + r * GROUP, outs, out_pointers));
+    if (c == 0 && gfk_rs_unread_overlap(all, &d->rebuild, &out, outs))
         return GFK_STATUS_OVERLAP;
     gfk_product_t product = d->products[r * d->col_groups + c];
     if (!check)
-        return gfk_product_run(product, &in, &out, w->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
+        return gfk_product_run(product, &in, &out, all->bytes, c == 0 ? GFK_SET : GFK_XOR, NULL, 0,
                                stream);
-    RETURN_IF_ERROR(gfk_product_check_arguments(product, &in, &out, w->bytes, NULL, 0, stream));
-    if (gfk_outputs_overlap(&in, ins, &out, outs, w->bytes))
+    RETURN_IF_ERROR(gfk_product_check_arguments(product, &in, &out, all->bytes, stream));
+    if (gfk_outputs_overlap(&in, ins, &out, outs, all->bytes))
         return GFK_STATUS_OVERLAP;
     /* Compare the outputs with those of the groups before. */
     for (size_t other = 0; other < r && c == 0; other++) {
         const size_t others = group_size(d->rebuild.rows, other);
-        RETURN_IF_ERROR(gather(w, outputs + other * GROUP, others, in_pointers));
-        if (gfk_outputs_overlap(&in, others, &out, outs, w->bytes))
+        RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + other * GROUP, others, in_pointers));
+        if (gfk_outputs_overlap(&in, others, &out, outs, all->bytes))
             return GFK_STATUS_OVERLAP;
     }
     return GFK_STATUS_SUCCESS;
@@ -193,11 +183,11 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
         return GFK_STATUS_INVALID_SIZE;
     if (d->products == NULL || bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const where w = {data, parity, d->k, bytes};
+    const gfk_rs_regions all = {d->k, data, parity, bytes};
     const bool several = d->row_groups * d->col_groups > 1;
     for (int pass = several ? 0 : 1; pass < 2; pass++)
         for (size_t r = 0; r < d->row_groups; r++)
             for (size_t c = 0; c < d->col_groups; c++)
-                RETURN_IF_ERROR(run_pair(d, &w, r, c, pass == 0, stream));
+                RETURN_IF_ERROR(run_pair(d, &all, r, c, pass == 0, stream));
     return GFK_STATUS_SUCCESS;
 }

@@ -18,18 +18,27 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* Prefers a compiled kernel, although the preferences of these shapes do not: the compiler sees
- * that the two columns are equal, and adds the inputs first. */
-static gfk_status create_product(gfk_product_t *product, const gfk_field *field, size_t rows,
-                                 size_t cols, const uint32_t *matrix,
+/* Makes the product of `cols` inputs with `cols` times the column. Prefers a compiled kernel, although
+ * the preferences of these shapes do not: the compiler sees that the columns are equal, and adds the
+ * inputs first. */
+static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t index, size_t cols,
                                  const gfk_product_desc *desc) {
+    const size_t k = code->info.k, m = code->info.m;
+    uint32_t *matrix = malloc(m * cols * sizeof *matrix);
+    if (matrix == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    for (size_t i = 0; i < m * cols; i++)
+        matrix[i] = code->matrix[i / cols * k + index];
+    gfk_status status = GFK_STATUS_NOT_SUPPORTED;
     gfk_product_desc compiled = *desc;
     compiled.family = GFK_ENGINE_XOR;
     if (desc->compile && desc->device >= 0 && desc->engine == NULL &&
-        desc->family == GFK_ENGINE_AUTO &&
-        gfk_product_create(product, field, rows, cols, matrix, &compiled) == GFK_STATUS_SUCCESS)
-        return GFK_STATUS_SUCCESS;
-    return gfk_product_create(product, field, rows, cols, matrix, desc);
+        desc->family == GFK_ENGINE_AUTO)
+        status = gfk_product_create(product, &code->info.field, m, cols, matrix, &compiled);
+    if (status != GFK_STATUS_SUCCESS)
+        status = gfk_product_create(product, &code->info.field, m, cols, matrix, desc);
+    free(matrix);
+    return status;
 }
 
 gfk_status gfk_rs_updater_create(gfk_rs_updater_t *updater, gfk_rs_t code, size_t index,
@@ -38,19 +47,12 @@ gfk_status gfk_rs_updater_create(gfk_rs_updater_t *updater, gfk_rs_t code, size_
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_product_desc chosen;
     RETURN_IF_ERROR(gfk_rs_product_desc(code, desc, &chosen));
-    const size_t k = code->info.k, m = code->info.m;
     gfk_rs_updater_t made = calloc(1, sizeof *made);
-    uint32_t *twice = malloc(2 * m * sizeof *twice), *once = malloc(m * sizeof *once);
-    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
-    if (made != NULL && twice != NULL && once != NULL) {
-        for (size_t j = 0; j < m; j++)
-            once[j] = twice[2 * j] = twice[2 * j + 1] = code->matrix[j * k + index];
-        status = create_product(&made->both, &code->info.field, m, 2, twice, &chosen);
-        if (status == GFK_STATUS_SUCCESS)
-            status = create_product(&made->one, &code->info.field, m, 1, once, &chosen);
-    }
-    free(twice);
-    free(once);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    gfk_status status = create_product(&made->both, code, index, 2, &chosen);
+    if (status == GFK_STATUS_SUCCESS)
+        status = create_product(&made->one, code, index, 1, &chosen);
     if (status == GFK_STATUS_SUCCESS)
         *updater = made;
     else

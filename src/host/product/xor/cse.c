@@ -48,17 +48,11 @@ static uint64_t *column(const search *q, size_t t) {
     return q->s->column + t * q->s->words;
 }
 
-static unsigned common2(const search *q, const uint64_t *a, const uint64_t *b) {
+/* The sums that have the terms of all three columns; c NULL: of the first two. */
+static unsigned common(const search *q, const uint64_t *a, const uint64_t *b, const uint64_t *c) {
     unsigned n = 0;
     for (size_t i = 0; i < q->s->words; i++)
-        n += (unsigned)__builtin_popcountll(a[i] & b[i]);
-    return n;
-}
-
-static unsigned common3(const search *q, const uint64_t *a, const uint64_t *b, const uint64_t *c) {
-    unsigned n = 0;
-    for (size_t i = 0; i < q->s->words; i++)
-        n += (unsigned)__builtin_popcountll(a[i] & b[i] & c[i]);
+        n += (unsigned)__builtin_popcountll(a[i] & b[i] & (c ? c[i] : UINT64_MAX));
     return n;
 }
 
@@ -80,7 +74,7 @@ static unsigned best_third(const search *q, size_t a, size_t b, size_t *third) {
     for (size_t c = b + 1; c < q->s->terms; c++) {
         if (q->pair[at(q, a, c)] <= best || q->pair[at(q, b, c)] <= best)
             continue;
-        const unsigned n = common3(q, column(q, a), column(q, b), column(q, c));
+        const unsigned n = common(q, column(q, a), column(q, b), column(q, c));
         if (n > best) {
             best = n;
             *third = c;
@@ -92,7 +86,7 @@ static unsigned best_third(const search *q, size_t a, size_t b, size_t *third) {
 static void refresh_pairs(search *q, size_t t) {
     for (size_t u = 0; u < q->s->terms; u++)
         if (u != t)
-            q->pair[at(q, t, u)] = (uint16_t)common2(q, column(q, t), column(q, u));
+            q->pair[at(q, t, u)] = (uint16_t)common(q, column(q, t), column(q, u), NULL);
 }
 
 /* Replaces the operands by a new term in all sums of the bit set `where`. */
@@ -122,7 +116,7 @@ static void replace(search *q, const uint64_t *where, const size_t *operand, uns
         for (size_t b = a + 1; b < d; b++) {
             uint16_t *bound = &q->triple[at(q, a, b)];
             if (q->pair[at(q, b, d)] > *bound && q->pair[at(q, a, d)] > *bound) {
-                const unsigned n = common3(q, column(q, a), column(q, b), column(q, d));
+                const unsigned n = common(q, column(q, a), column(q, b), column(q, d));
                 *bound = (uint16_t)(n > *bound ? n : *bound);
             }
         }
@@ -157,7 +151,7 @@ static bool take_pair(search *q, unsigned threshold, uint64_t *where) {
     for (size_t a = 0; a < terms; a++) {
         for (size_t b = a + 1; b < terms; b++) {
             if (q->pair[at(q, a, b)] < threshold ||
-                common3(q, column(q, a), column(q, b), q->odd) < threshold)
+                common(q, column(q, a), column(q, b), q->odd) < threshold)
                 continue;
             for (size_t w = 0; w < q->s->words; w++)
                 where[w] = column(q, a)[w] & column(q, b)[w] & q->odd[w];
@@ -178,7 +172,7 @@ static unsigned begin(search *q) {
     unsigned best = 0;
     for (size_t a = 0; a < s->inputs; a++) {
         for (size_t b = a + 1; b < s->inputs; b++) {
-            const unsigned n = common2(q, column(q, a), column(q, b));
+            const unsigned n = common(q, column(q, a), column(q, b), NULL);
             q->pair[at(q, a, b)] = q->triple[at(q, a, b)] = (uint16_t)n;
             best = n > best ? n : best;
         }

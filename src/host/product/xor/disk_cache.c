@@ -5,6 +5,7 @@
  * The checksum detects damage. The folder's permissions protect against foreign code: kernels are
  * loaded only from a folder that only its owner can write to, who must be the caller or root. */
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,38 +18,34 @@
 #include "disk_cache.h"
 #include "host/base/hash.h"
 
-enum { HEADER = 32, NAME = 64 };
+enum { NAME = 64 };
 static const char magic[8] = {'g', 'f', 'k', 'x', 'o', 'r', ' ', '1'};
 static const size_t largest_file = (size_t)64 << 20;
 static const time_t stale = 3600; /* seconds after which a temporary file was left behind */
 
-static void put64(uint8_t *p, uint64_t x) {
-    for (int i = 0; i < 8; i++)
-        p[i] = (uint8_t)(x >> (8 * i));
-}
-
-static uint64_t get64(const uint8_t *p) {
-    uint64_t x = 0;
-    for (int i = 7; i >= 0; i--)
-        x = x << 8 | p[i];
-    return x;
-}
+typedef struct header {
+    char magic[8];
+    uint64_t key_size, payload_size, checksum; /* little-endian */
+} header;
 
 static uint64_t checksum(gfk_bytes key, gfk_bytes payload) {
     return gfk_hash(gfk_hash(GFK_HASH_BEGIN, key.data, key.size), payload.data, payload.size);
 }
 
 bool gfk_jit_disk_cache_parse(gfk_bytes file, gfk_bytes key, gfk_bytes *payload) {
-    uint8_t *p = file.data;
-    if (file.size < HEADER || memcmp(p, magic, sizeof magic) != 0)
+    header h;
+    if (file.size < sizeof h)
         return false;
-    const size_t rest = file.size - HEADER;
-    const uint64_t key_size = get64(p + 8), payload_size = get64(p + 16);
-    if (key_size != key.size || key_size > rest || payload_size != rest - key_size ||
-        payload_size == 0 || memcmp(p + HEADER, key.data, key.size) != 0)
+    memcpy(&h, file.data, sizeof h);
+    const size_t rest = file.size - sizeof h;
+    const uint64_t key_size = le64toh(h.key_size), payload_size = le64toh(h.payload_size);
+    uint8_t *own_key = (uint8_t *)file.data + sizeof h;
+    if (memcmp(h.magic, magic, sizeof magic) != 0 || key_size != key.size || key_size > rest ||
+        payload_size != rest - key_size || payload_size == 0 ||
+        memcmp(own_key, key.data, key.size) != 0)
         return false;
-    const gfk_bytes found = {p + HEADER + key.size, (size_t)payload_size};
-    if (get64(p + 24) != checksum(key, found))
+    const gfk_bytes found = {own_key + key.size, (size_t)payload_size};
+    if (le64toh(h.checksum) != checksum(key, found))
         return false;
     *payload = found;
     return true;
@@ -208,19 +205,18 @@ static void make_room(int folder, uint64_t limit, uint64_t size) {
 
 void gfk_jit_disk_cache_write(const gfk_jit_disk_cache *cache, gfk_bytes key, gfk_bytes payload) {
     char name[NAME];
-    const uint64_t size = HEADER + (uint64_t)key.size + payload.size;
+    const uint64_t size = sizeof(header) + (uint64_t)key.size + payload.size;
     if (payload.size == 0 || size > largest_file || size > cache->limit)
         return;
     const int folder = open_folder(cache, true, key, name);
     if (folder < 0)
         return;
     make_room(folder, cache->limit, size);
-    uint8_t header[HEADER];
-    memcpy(header, magic, sizeof magic);
-    put64(header + 8, key.size);
-    put64(header + 16, payload.size);
-    put64(header + 24, checksum(key, payload));
-    const gfk_bytes parts[] = {{header, HEADER}, key, payload};
+    header h = {.key_size = htole64(key.size),
+                .payload_size = htole64(payload.size),
+                .checksum = htole64(checksum(key, payload))};
+    memcpy(h.magic, magic, sizeof magic);
+    const gfk_bytes parts[] = {{&h, sizeof h}, key, payload};
     (void)gfk_file_replace(folder, name, 0600, false, parts, 3);
     (void)close(folder);
 }

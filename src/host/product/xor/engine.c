@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "compiler.h"
+#include "host/base/status.h"
 #include "host/device/device.h"
 #include "host/product/engine.h"
 #include "kernel_cache.h"
@@ -14,7 +15,7 @@ typedef struct state {
     gfk_jit_target target;
 } state;
 
-static gfk_status accepts(const gfk_product_info *info, const char **reason) {
+static gfk_status xor_accepts(gfk_product_info *info, const char **reason) {
     if (gfk_jit_accepts(info->field.w, info->rows, info->cols))
         return GFK_STATUS_SUCCESS;
     *reason = "the matrix is too large to be compiled";
@@ -113,7 +114,7 @@ static gfk_status get_kernel(gfk_product_t product, const gfk_jit_disk_cache *ca
     return s->kernel != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
 }
 
-static gfk_status create(gfk_product_t product, const gfk_product_desc *desc) {
+static gfk_status xor_create(gfk_product_t product, const gfk_product_desc *desc) {
     const gfk_product_info *info = &product->info;
     if (!desc->compile)
         return GFK_STATUS_NOT_SUPPORTED;
@@ -126,7 +127,7 @@ static gfk_status create(gfk_product_t product, const gfk_product_desc *desc) {
     return get_kernel(product, &cache, s, &product->info.from_cache);
 }
 
-static void destroy(gfk_product_t product) {
+static void xor_destroy(gfk_product_t product) {
     state *s = product->state;
     if (s != NULL)
         gfk_jit_kernel_release(s->kernel);
@@ -136,14 +137,12 @@ static void destroy(gfk_product_t product) {
 
 /* ---- run ------------------------------------------------------------------------------------ */
 
-/* One launch for every 4 GiB, so that 32 bits count the units of a launch. */
-static gfk_status launch(const gfk_product_call *call) {
+/* One launch for every 4 GiB, so that 32 bits count the tiles of a launch. */
+static gfk_status xor_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     const state *s = call->product->state;
     const size_t count = info->rows + info->cols;
-    gfk_status status = GFK_STATUS_SUCCESS;
-    for (uint64_t done = 0; done < call->bytes && status == GFK_STATUS_SUCCESS;
-         done += GFK_JIT_LONGEST) {
+    for (uint64_t done = 0; done < call->bytes; done += GFK_JIT_LONGEST) {
         uint64_t regions[GFK_JIT_MOST_ROWS + GFK_JIT_MOST_COLS];
         for (size_t i = 0; i < info->cols; i++)
             regions[i] = (uint64_t)(uintptr_t)gfk_region_address(call->in, i) + done;
@@ -159,32 +158,21 @@ static gfk_status launch(const gfk_product_call *call) {
             shape.origin += done;
             shape.shift = call->shift;
         }
-        status = gfk_device_launch(s->kernel->function, shape.blocks + (shape.edges != 0),
-                                   s->target.threads, (void *[]){regions, &shape}, call->stream);
+        RETURN_IF_ERROR(gfk_device_launch(s->kernel->function, shape.blocks + (shape.edges != 0),
+                                          s->target.threads, (void *[]){regions, &shape},
+                                          call->stream));
     }
-    return status;
+    return GFK_STATUS_SUCCESS;
 }
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 
 /* The list names functions for each row; the widths share them. */
 #define ROW(id)                                                                                    \
-    gfk_engine_accepts_fn gfk_##id##_accepts;                                                      \
-    gfk_engine_create_fn gfk_##id##_create;                                                        \
-    gfk_engine_destroy_fn gfk_##id##_destroy;                                                      \
-    gfk_engine_run_fn gfk_##id##_run;                                                              \
-    gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **reason) {                   \
-        return accepts(info, reason);                                                              \
-    }                                                                                              \
-    gfk_status gfk_##id##_create(gfk_product_t product, const gfk_product_desc *desc) {            \
-        return create(product, desc);                                                              \
-    }                                                                                              \
-    void gfk_##id##_destroy(gfk_product_t product) {                                               \
-        destroy(product);                                                                          \
-    }                                                                                              \
-    gfk_status gfk_##id##_run(const gfk_product_call *call) {                                      \
-        return launch(call);                                                                       \
-    }
+    gfk_engine_accepts_fn gfk_##id##_accepts __attribute__((alias("xor_accepts")));                \
+    gfk_engine_create_fn gfk_##id##_create __attribute__((alias("xor_create")));                   \
+    gfk_engine_destroy_fn gfk_##id##_destroy __attribute__((alias("xor_destroy")));                \
+    gfk_engine_run_fn gfk_##id##_run __attribute__((alias("xor_run")));
 ROW(xor_w8)
 ROW(xor_w16)
 ROW(xor_w32)

@@ -255,7 +255,7 @@ static void word_loads(const writer *w) {
     OUT("bra SINGLE;\n");
 }
 
-/* Loads symbol %thread of the edges; %off is negative in front of the units. */
+/* Loads symbol %thread of the edges; %off is negative in front of the tiles. */
 static void symbol_loads(const writer *w) {
     const unsigned symbol = w->program->w / 8;
     OUT("EDGE:\nld.param.u32 %%x, [shape+20];\nsetp.ge.u32 %%cut, %%thread, %%x;\n@%%cut ret;\n");

@@ -76,18 +76,18 @@ gfk_jit_shape gfk_jit_make_shape(const gfk_jit_target *target, unsigned w, uint6
         aligned = regions[i] % wide == phase;
     /* The first and the last word of an unaligned region belong to the edges: the aligned words
      * that contain them reach beyond the region. */
-    const uint64_t unit = aligned ? wide : 4;
+    const uint64_t tile = aligned ? wide : 4;
     const uint64_t margin = aligned ? 0 : 4;
     uint64_t head = aligned ? (wide - phase) % wide : margin;
     head = head < bytes ? head : bytes;
     const uint64_t behind = bytes - head;
-    const uint64_t units = behind > margin ? (behind - margin) / unit : 0;
+    const uint64_t tiles = behind > margin ? (behind - margin) / tile : 0;
     const gfk_jit_shape shape = {
-        .tail = units * unit,
-        .units = (uint32_t)units,
-        .blocks = (uint32_t)((units + target->threads - 1) / target->threads),
+        .tail = tiles * tile,
+        .tiles = (uint32_t)tiles,
+        .blocks = (uint32_t)((tiles + target->threads - 1) / target->threads),
         .head = (uint32_t)(head / symbol),
-        .edges = (uint32_t)((bytes - units * unit) / symbol),
+        .edges = (uint32_t)((bytes - tiles * tile) / symbol),
         .mode = accumulate ? GFK_JIT_ADD : GFK_JIT_STORE,
         .unaligned = !aligned,
         .origin = head,

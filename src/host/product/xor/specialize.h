@@ -28,7 +28,7 @@ gfk_bytes gfk_jit_key(const gfk_field *field, size_t rows, size_t cols, const ui
 gfk_status gfk_jit_write_ptx(FILE *out, const gfk_field *field, size_t rows, size_t cols,
                              const uint32_t *matrix, const gfk_jit_target *target);
 
-/* Divides `bytes` bytes at these addresses into units and edges, and moves the addresses to unit 0.
+/* Divides `bytes` bytes at these addresses into tiles and edges, and moves the addresses to tile 0.
  * `bytes` is a multiple of the symbol and at most GFK_JIT_LONGEST. */
 #define GFK_JIT_LONGEST (UINT64_C(1) << 32)
 gfk_jit_shape gfk_jit_make_shape(const gfk_jit_target *target, unsigned w, uint64_t *regions,

@@ -6,11 +6,10 @@
 #include <gfk/rs.h>
 
 #include "batch.h"
+#include "host/base/hash.h"
 #include "host/base/threads.h"
 #include "host/device/device.h"
-#include "host/product/overlap.h"
 #include "host/rs/code.h"
-#include "patterns.h"
 
 struct gfk_rs_batch {
     int device; /* -1: the CPU */
@@ -28,6 +27,84 @@ struct gfk_rs_batch {
     gfk_pool *pool;
 };
 
+/* ---- the different losses, each inverted once ----------------------------------------------- */
+
+/* Starts as zeros. */
+typedef struct pattern_table {
+    gfk_rs_rebuild *list;
+    size_t count, room;
+    size_t *slots;     /* a hash table of indices + 1; 0 is free */
+    size_t slot_count; /* a power of two, more than twice count */
+    size_t *lost;      /* the list asked for, ascending: room for m */
+} pattern_table;
+
+/* The slot of a loss in the table, or the free slot where it belongs. */
+static size_t *slot_of(const pattern_table *p, const size_t *lost, size_t count) {
+    const uint64_t hash = gfk_hash(GFK_HASH_BEGIN, lost, count * sizeof *lost);
+    size_t i = (size_t)(hash ^ hash >> 32) & (p->slot_count - 1);
+    for (; p->slots[i] != 0; i = (i + 1) & (p->slot_count - 1)) {
+        const gfk_rs_rebuild *pattern = &p->list[p->slots[i] - 1];
+        if (pattern->rows == count && memcmp(pattern->outputs, lost, count * sizeof *lost) == 0)
+            break;
+    }
+    return &p->slots[i];
+}
+
+/* Makes room for one more pattern. */
+static gfk_status reserve(pattern_table *p, size_t m) {
+    if (p->lost == NULL && (p->lost = malloc(m * sizeof *p->lost)) == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    if (p->count < p->room)
+        return GFK_STATUS_SUCCESS;
+    const size_t room = p->room ? 2 * p->room : 16;
+    gfk_rs_rebuild *list = realloc(p->list, room * sizeof *list);
+    if (list == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    p->list = list;
+    size_t *slots = calloc(4 * room, sizeof *slots);
+    if (slots == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    free(p->slots);
+    p->slots = slots;
+    p->slot_count = 4 * room;
+    p->room = room;
+    for (size_t i = 0; i < p->count; i++)
+        *slot_of(p, list[i].outputs, list[i].rows) = i + 1;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* The index of the pattern for this loss; lost NULL: of encoding, which rebuilds all parity.
+ * Statuses as gfk_rs_rebuild_create. */
+static gfk_status find_pattern(pattern_table *p, gfk_rs_t code, const size_t *lost,
+                               size_t lost_count, size_t *index) {
+    const size_t m = code->info.m;
+    gfk_rs_rebuild none;
+    if (lost == NULL && lost_count != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (lost_count > m) /* an error */
+        return gfk_rs_rebuild_create(&none, code, lost, lost_count, NULL, 0);
+    RETURN_IF_ERROR(reserve(p, m));
+    const size_t rows = lost ? lost_count : m;
+    for (size_t i = 0; i < rows; i++)
+        p->lost[i] = lost ? lost[i] : code->info.k + i;
+    gfk_rs_sort(p->lost, rows);
+    size_t *slot = slot_of(p, p->lost, rows);
+    if (*slot == 0) {
+        RETURN_IF_ERROR(gfk_rs_rebuild_create(&p->list[p->count], code, p->lost, rows, NULL, 0));
+        *slot = ++p->count;
+    }
+    *index = *slot - 1;
+    return GFK_STATUS_SUCCESS;
+}
+
+static void clear_patterns(pattern_table *p) {
+    for (size_t i = 0; i < p->count; i++)
+        gfk_rs_rebuild_free(&p->list[i]);
+    free(p->list);
+    free(p->slots);
+    free(p->lost);
+}
+
 /* ---- one stripe ----------------------------------------------------------------------------- */
 
 static bool reserve_addresses(gfk_rs_batch_t batch, size_t count) {
@@ -43,28 +120,26 @@ static bool reserve_addresses(gfk_rs_batch_t batch, size_t count) {
 }
 
 /* The sources of a stripe, then its outputs: none missing, none beyond the address space. */
-static gfk_status find_addresses(const gfk_rs_stripe *stripe, size_t k,
-                                 const gfk_rs_rebuild *pattern, void **address) {
-    RETURN_IF_ERROR(gfk_rs_addresses(k, &stripe->data, &stripe->parity, stripe->bytes,
-                                     pattern->sources, k, address));
-    RETURN_IF_ERROR(gfk_rs_addresses(k, &stripe->data, &stripe->parity, stripe->bytes,
-                                     pattern->outputs, pattern->rows, address + k));
+static gfk_status find_addresses(const gfk_rs_regions *all, const gfk_rs_rebuild *pattern,
+                                 void **address) {
+    const size_t k = all->k;
+    RETURN_IF_ERROR(gfk_rs_addresses(all, pattern->sources, k, address));
+    RETURN_IF_ERROR(gfk_rs_addresses(all, pattern->outputs, pattern->rows, address + k));
     for (size_t i = 0; i < k + pattern->rows; i++) {
         if (address[i] == NULL)
             return GFK_STATUS_INVALID_ARGUMENT;
-        if ((uintptr_t)address[i] > UINTPTR_MAX - stripe->bytes)
+        if ((uintptr_t)address[i] > UINTPTR_MAX - all->bytes)
             return GFK_STATUS_INVALID_SIZE;
     }
     return GFK_STATUS_SUCCESS;
 }
 
 /* Adds a stripe to the plan, unless something is wrong with it or there is nothing to do. */
-static gfk_status add_stripe(gfk_rs_batch_t batch, gfk_batch_patterns *patterns, gfk_rs_t code,
+static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, gfk_rs_t code,
                              const gfk_rs_stripe *stripe) {
     gfk_batch_plan *plan = &batch->plan;
     size_t index = 0;
-    RETURN_IF_ERROR(
-        gfk_batch_patterns_find(patterns, code, stripe->lost, stripe->lost_count, &index));
+    RETURN_IF_ERROR(find_pattern(patterns, code, stripe->lost, stripe->lost_count, &index));
     if (stripe->bytes % (plan->field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     const gfk_rs_rebuild *pattern = &patterns->list[index];
@@ -76,10 +151,11 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, gfk_batch_patterns *patterns,
     if (!reserve_addresses(batch, k + rows))
         return GFK_STATUS_OUT_OF_MEMORY;
     void **address = plan->addresses + batch->address_count;
-    RETURN_IF_ERROR(find_addresses(stripe, k, pattern, address));
+    const gfk_rs_regions all = {k, &stripe->data, &stripe->parity, stripe->bytes};
+    RETURN_IF_ERROR(find_addresses(&all, pattern, address));
     const gfk_regions in = {.pointers = address}, out = {.pointers = address + k};
     if (gfk_outputs_overlap(&in, k, &out, rows, stripe->bytes) ||
-        gfk_rs_unread_overlap(k, &stripe->parity, stripe->bytes, pattern, &out, rows))
+        gfk_rs_unread_overlap(&all, pattern, &out, rows))
         return GFK_STATUS_OVERLAP;
     plan->stripes[plan->stripe_count++] =
         (gfk_batch_stripe){stripe->bytes, index, batch->address_count};
@@ -155,7 +231,7 @@ static void run_stripe(size_t i, void *context) {
 /* ---- the interface -------------------------------------------------------------------------- */
 
 /* Makes the plan, and of it what runs. */
-static gfk_status make(gfk_rs_batch_t batch, gfk_batch_patterns *patterns, gfk_rs_t code,
+static gfk_status make(gfk_rs_batch_t batch, pattern_table *patterns, gfk_rs_t code,
                        const gfk_rs_stripe *stripes, size_t count, gfk_status *statuses) {
     batch->plan.stripes = calloc(count ? count : 1, sizeof *batch->plan.stripes);
     gfk_status status = batch->plan.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
@@ -189,10 +265,10 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
         return GFK_STATUS_OUT_OF_MEMORY;
     made->device = code->info.device;
     made->plan = (gfk_batch_plan){.field = code->info.field, .k = code->info.k};
-    gfk_batch_patterns patterns = {.count = 0};
+    pattern_table patterns = {.count = 0};
     const gfk_status status = make(made, &patterns, code, stripes, count, statuses);
     made->plan.patterns = NULL;
-    gfk_batch_patterns_clear(&patterns);
+    clear_patterns(&patterns);
     if (made->device >= 0)
         free_stripes(&made->plan);
     if (status == GFK_STATUS_SUCCESS)

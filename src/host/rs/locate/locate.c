@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "host/base/symbol.h"
-#include "host/product/overlap.h"
 #include "host/rs/code.h"
 #include "locate.h"
 
@@ -143,7 +142,7 @@ static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t 
         (uintptr_t)call->counts % sizeof(uint64_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, call->data, call->parity,
-                                                call->bytes, NULL, 0, call->stream));
+                                                call->bytes, call->stream));
     if (code->info.device >= 0 && call->bytes != 0 &&
         code->info.k + code->info.m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
         (call->data->pointers != NULL || call->parity->pointers != NULL))
@@ -172,7 +171,7 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     gfk_status status = gfk_product_check(code->encoder, data, parity, bytes, call.mismatch_map,
-                                          GFK_LOCATE_CHUNK_SHIFT, NULL, 0, stream);
+                                          GFK_LOCATE_CHUNK_SHIFT, stream);
     if (status == GFK_STATUS_NOT_SUPPORTED && on_device) /* the code is too wide for the engine */
         status = gfk_locate_device_mark(&call);
     RETURN_IF_ERROR(status);

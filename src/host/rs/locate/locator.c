@@ -7,30 +7,32 @@
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* The number of words of a code's tables: matrix, points, multipliers of parity, inverses of all
- * multipliers; for a device also the tables of the arithmetic. */
-static size_t table_words(const gfk_rs_info *info, size_t entries) {
-    const size_t n = info->k + info->m;
-    return info->m * info->k + n + info->m + n + (entries + 1) / 2;
+/* Where the tables of a code are, in words, and their length: matrix, points, multipliers of parity,
+ * inverses of all multipliers; for a device also the tables of the arithmetic. */
+typedef struct layout {
+    size_t points, v_parity, v_inverses, log, words;
+} layout;
+
+static layout layout_of(const gfk_rs_info *info, size_t log_entries) {
+    layout l = {.points = info->m * info->k};
+    l.v_parity = l.points + info->k + info->m;
+    l.v_inverses = l.v_parity + info->m;
+    l.log = l.v_inverses + info->k + info->m;
+    l.words = l.log + (log_entries + 1) / 2;
+    return l;
 }
 
-/* The view of the tables that begin at `words`. */
-static gfk_locate_code view(gfk_rs_t code, bool points, const uint32_t *words, size_t entries) {
-    const size_t k = code->info.k, m = code->info.m;
+static gfk_locate_code view(gfk_rs_t code, bool points, const layout *l, const uint32_t *words) {
     gfk_locate_code out = {.field = code->arithmetic,
-                           .k = (uint32_t)k,
-                           .m = (uint32_t)m,
-                           .t = (uint32_t)(m / 2),
-                           .matrix = words};
-    words += m * k;
-    out.points = points ? words : NULL;
-    words += k + m;
-    out.v_parity = words;
-    words += m;
-    out.v_inverses = words;
-    words += k + m;
-    if (entries != 0) {
-        out.field.log = (const uint16_t *)words;
+                           .k = (uint32_t)code->info.k,
+                           .m = (uint32_t)code->info.m,
+                           .t = (uint32_t)(code->info.m / 2),
+                           .matrix = words,
+                           .points = points ? words + l->points : NULL,
+                           .v_parity = words + l->v_parity,
+                           .v_inverses = words + l->v_inverses};
+    if (l->words != l->log) {
+        out.field.log = (const uint16_t *)(words + l->log);
         out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
     }
     return out;
@@ -38,23 +40,24 @@ static gfk_locate_code view(gfk_rs_t code, bool points, const uint32_t *words, s
 
 /* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
  * is possible. */
-static bool fill(gfk_rs_t code, uint32_t *words, size_t entries, bool *points) {
+static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *words,
+                 bool *points) {
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
-    uint32_t *at = words + m * k, *v_parity = at + n, *v_inverses = v_parity + m;
+    uint32_t *v_inverses = words + l->v_inverses;
     memcpy(words, code->matrix, m * k * sizeof *words);
-    *points = gfk_grs_find(f, info, code->matrix, at, v_inverses);
+    *points = gfk_grs_find(f, info, code->matrix, words + l->points, v_inverses);
     if (!*points &&
         (info->mds != GFK_RS_MDS_YES || !gfk_rs_few_subsets(n, m / 2, GFK_LOCATE_MOST_SUBSETS)))
         return false;
     if (*points) {
-        memcpy(v_parity, v_inverses + k, m * sizeof *words);
+        memcpy(words + l->v_parity, v_inverses + k, m * sizeof *words);
         for (size_t i = 0; i < n; i++)
             v_inverses[i] = gfk_inverse(f, v_inverses[i]);
     }
-    if (entries != 0)
-        memcpy(v_inverses + n, f->log, entries * sizeof *f->log);
+    if (log_entries != 0)
+        memcpy(words + l->log, f->log, log_entries * sizeof *f->log);
     return true;
 }
 
@@ -74,15 +77,16 @@ static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
 static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
     const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;
-    const size_t bytes = table_words(&code->info, entries) * sizeof(uint32_t);
+    const layout l = layout_of(&code->info, entries);
+    const size_t bytes = l.words * sizeof(uint32_t);
     bool points = false;
     locator->tables = calloc(1, bytes);
     if (locator->tables == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    *offered = fill(code, locator->tables, entries, &points);
+    *offered = fill(code, &l, entries, locator->tables, &points);
     if (*offered && on_device)
         RETURN_IF_ERROR(upload(locator, code->info.device, bytes));
-    locator->code = view(code, points, locator->tables, entries);
+    locator->code = view(code, points, &l, locator->tables);
     return GFK_STATUS_SUCCESS;
 }
 
