@@ -52,12 +52,13 @@ static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
-/* overlap.c: does one of `count` regions of `bytes` bytes share a byte with [start, start + length)? */
+/* overlap.c: does one of `count` regions of `bytes` bytes share a byte with [start, start + length)?
+ */
 bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
                        size_t length);
-/* overlap.c: does an output share a byte with an input or with another output? No region may wrap around the
- * address space. For up to a thousand outputs the time grows as (ins + outs) * log outs. Nothing is
- * allocated. */
+/* overlap.c: does an output share a byte with an input or with another output? No region may wrap
+ * around the address space. For up to a thousand outputs the time grows as (ins + outs) * log outs.
+ * Nothing is allocated. */
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes);
 
