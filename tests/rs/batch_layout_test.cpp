@@ -116,7 +116,8 @@ void load_cell(const Batch &b, const gfk_batch_stripe &stripe, size_t input, con
 
 const gfk_batch_stripe &stripe_of(const Batch &b, const gfk_batch_image &image,
                                   const Place &place) {
-    const size_t i = static_cast<size_t>(place.in_image - image.job.records) / image.job.record_bytes;
+    const size_t i =
+        static_cast<size_t>(place.in_image - image.job.records) / image.job.record_bytes;
     EXPECT_LT(i, b.stripes.size());
     return b.stripes[i];
 }
