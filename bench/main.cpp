@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gfk_bench: context, rows, run, tables, exit code.
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <map>
 
 #include <unistd.h>
 
@@ -11,10 +11,8 @@
 
 #include "build_info.h"
 #include "cases/cases.h"
-#include "core/host.h"
-#include "core/summary.h"
 #ifdef HAVE_CUDA
-#include "core/buffers.h"
+#include "core/device.h"
 #endif
 
 namespace {
@@ -57,7 +55,7 @@ Fields describe(const Options &options) {
     Fields context;
 #ifdef HAVE_CUDA
     if (options.device)
-        describe_gpu(&context);
+        context = describe_gpu();
 #endif
     context.add("preset", options.preset, "commit", BUILD_COMMIT, "date_utc", now_utc(), "command",
                 options.command, "gfk_version", std::to_string(gfk_version()), "build_type",
@@ -65,24 +63,18 @@ Fields describe(const Options &options) {
                 "cuda_compiler", BUILD_CUDA, "host_name", host_name(), "cpu", cpu_model(),
                 "cpu_cores", std::to_string(cpu_cores()), "gf_complete", BUILD_GFCOMPLETE,
                 "google_benchmark", BUILD_BENCHMARK, "seed", std::to_string(options.seed));
-    describe_baselines(&context);
-    context.set_text("unfit", unfit_build());
-    context.set_text("against", options.against);
+    context.add(baseline_facts());
+    context.add("unfit", given(unfit_build()), "against", given(options.against));
     return context;
 }
 
 // Rows of the list that cannot run here, by reason.
 void print_absent() {
-    std::vector<std::pair<std::string, int>> reasons;
+    std::map<std::string, int> reasons;
     for (size_t i = 0; i < gfk_kernel_count(); i++) {
         const char *reason = nullptr;
-        if (gfk_kernel_available(gfk_kernel_at(i), -1, &reason) == GFK_STATUS_SUCCESS)
-            continue;
-        auto it = std::find_if(reasons.begin(), reasons.end(),
-                               [&](const auto &entry) { return entry.first == reason; });
-        if (it == reasons.end())
-            it = reasons.insert(reasons.end(), {reason ? reason : "unknown", 0});
-        it->second++;
+        if (gfk_kernel_available(gfk_kernel_at(i), -1, &reason) != GFK_STATUS_SUCCESS)
+            reasons[reason ? reason : "unknown"]++;
     }
     for (const auto &[reason, count] : reasons)
         std::fprintf(stderr, "gfk_bench: %d rows are absent: %s\n", count, reason.c_str());
@@ -128,29 +120,26 @@ Rows rows_of(const Options &options) {
     return rows;
 }
 
-// Google Benchmark takes the rest of the command line.
-bool initialize(int argc, char **argv) {
-    benchmark::Initialize(&argc, argv);
-    return !benchmark::ReportUnrecognizedArguments(argc, argv);
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
+    const auto refuse = [](const std::string &why) {
+        std::fprintf(stderr, "gfk_bench: %s\n", why.c_str());
+        return 2;
+    };
     Options options;
     int exit_code = 0;
     if (!parse_options(&argc, argv, &options, &exit_code))
         return exit_code;
-    if (!initialize(argc, argv))
+    benchmark::Initialize(&argc, argv); // takes the rest of the command line
+    if (benchmark::ReportUnrecognizedArguments(argc, argv))
         return 2;
-    if (options.cores != 0 && !limit_cpu_cores(options.cores)) {
-        std::fprintf(stderr, "gfk_bench: there are no %u cores\n", options.cores);
-        return 2;
-    }
-    const std::string refused = options.against.empty() ? "" : open_other_library(options.against);
-    if (!refused.empty()) {
-        std::fprintf(stderr, "gfk_bench: %s\n", refused.c_str());
-        return 2;
+    if (options.cores != 0 && !limit_cpu_cores(options.cores))
+        return refuse("there are no " + std::to_string(options.cores) + " cores");
+    if (!options.against.empty()) {
+        const std::string refused = open_other_library(options.against);
+        if (!refused.empty())
+            return refuse(refused);
     }
     const std::string missing = options.device ? device_missing() : "";
     if (!missing.empty()) {
@@ -168,8 +157,8 @@ int main(int argc, char **argv) {
     Fields context = describe(options);
 #ifdef HAVE_CUDA
     if (options.device && options.against.empty())
-        context.set_text("void", void_reason(starts_with(options.preset, "product") ||
-                                             starts_with(options.preset, "rs")));
+        context.set("void", given(void_reason(starts_with(options.preset, "product") ||
+                                              starts_with(options.preset, "rs"))));
 #endif
     for (const auto &[name, value] : context.all())
         std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());

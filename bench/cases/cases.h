@@ -1,35 +1,98 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rows a preset has. Each function appends rows; those on a device exist only with CUDA.
+// Which rows a preset has, and what several kinds of rows share: region multiplies, products.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "core/reporter.h"
+#include "core/output.h"
 #include "core/work.h"
 
-// Region multiplies.
+// Each appends rows; those on a device exist only with CUDA.
 void add_region_rows(const Options &options, Rows *rows);
 void add_giant_rows(const Options &options, Rows *rows);
+void add_region_call_rows(const Options &options, Rows *rows); // what a call costs its thread
 void add_region_cpu_rows(const Options &options, Rows *rows);
 void add_gf_complete_rows(const Options &options, Rows *rows);
-std::vector<Verdict> verdicts();
-
-// Products.
 void add_product_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
-
-// Codes.
 void add_rs_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
-
-// Calls on host memory.
 void add_host_rows(const Options &options, Rows *rows);
 
-// What a call costs the calling thread.
-void add_region_call_rows(const Options &options, Rows *rows);
-void add_product_call_rows(const Options &options, Rows *rows);
+std::vector<Verdict> verdicts();
+Fields baseline_facts(); // versions and instruction sets of the libraries that rows stand beside
 
-// Versions and instruction sets of the libraries that rows stand beside.
-void describe_baselines(Fields *context);
+// ---- region multiplies -----------------------------------------------------------------------
+struct RegionCase {
+    const gfk_kernel_info *kernel;
+    size_t bytes;
+    gfk_accumulate mode = GFK_SET;
+    bool cold = true;
+    enum Constants { Rotating, Fixed, Each } constants = Rotating;
+    uint32_t c = 0; // Fixed: the constant. Each: how many, every one timed on its own; 255 means
+                    // all of w = 8, any other number that many random ones
+    unsigned src_offset = 0, dst_offset = 0; // bytes from a multiple of 512
+
+    std::string name() const; // <id>/<size>/<set|xor>/<cold|hot>[/c=...][/at=src,dst]
+    std::string ceiling_name() const;
+    std::vector<uint32_t> constant_list(uint64_t seed) const;
+};
+std::vector<RegionCase> region_cases(const Options &options); // on a device, without giants
+Row region_row(const RegionCase &c);                          // name, facts, bytes
+Fields kernel_facts(const gfk_kernel_info *kernel);
+// Bytes of a multiplier, and its time of set-up: that of the workspaces, or of the tables.
+Fields multiplier_facts(const Multiplier &m, const gfk_kernel_info *kernel,
+                        const std::function<double()> &prepare_us);
+
+using KernelTest = bool (*)(const gfk_kernel_info *);
+std::vector<const gfk_kernel_info *> kernels(KernelTest test);
+bool on_device(const gfk_kernel_info *kernel);
+bool runs_here(const gfk_kernel_info *kernel);
+bool is_giant(const gfk_kernel_info *kernel);
+
+// The random constants of a width: 2 and above, the same in every run with this seed.
+std::vector<uint32_t> random_constants(unsigned w, size_t count, uint64_t seed);
+
+const std::vector<size_t> &default_sizes();
+inline constexpr size_t kS2Bytes = 50000000; // the published test case
+inline constexpr uint32_t kS2Constant = 128;
+
+// ---- products --------------------------------------------------------------------------------
+enum class Way {
+    Engine,      // the engine of this id
+    Auto,        // what AUTO takes without compiling
+    AutoCompile, // what AUTO takes when it may compile
+    Plain        // k x m region multiplies of AUTO's multiplier
+};
+
+struct ProductCase {
+    Shape shape = {};
+    size_t data = 0; // bytes of all inputs together, before rounding
+    Way way = Way::Engine;
+    std::string engine = {}; // of Way::Engine
+    bool cauchy = false;     // the matrix: the default parity matrix, else dense random elements
+    gfk_accumulate mode = GFK_SET;
+    int replays = 9;
+    bool few = false; // the roofline is the best of two variants only
+
+    size_t region_bytes() const { return data / shape.k / 512 * 512; }
+    std::string id() const;
+    std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold[/cauchy]
+    std::string ceiling_name() const;
+};
+std::vector<ProductCase> product_cases(const Options &options); // on a device
+
+// rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run
+// with this seed.
+std::vector<uint32_t> matrix_of(const Shape &shape, bool cauchy, uint64_t seed);
+
+Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
+// What a product resolves to: engine, kernel, bytes of tables and workspace.
+Fields product_facts(const gfk_product_info &info);
+double product_moved(const Shape &shape, gfk_accumulate mode); // bytes of traffic per byte of data
+// The engines on the device that can run here and take this shape; no ablations, and of the perop
+// engines only SPLIT.
+std::vector<std::string> contenders(const Shape &shape);
+std::vector<Shape> rs_sweep_shapes();
+
+double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
+// Of the preset product-small: set-up before the first byte.
+void add_product_create_rows(const Options &options, Rows *rows);

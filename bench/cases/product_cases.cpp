@@ -2,7 +2,7 @@
 // The presets of products as data: product, product-perop, product-small, product-map.
 #include <random>
 
-#include "product.h"
+#include "cases.h"
 
 namespace {
 
@@ -15,10 +15,6 @@ const std::vector<Shape> kShapes = {
     {16, 30, 3}, {32, 10, 4}, {32, 16, 4}, {32, 30, 3}};
 const std::vector<Shape> kAccumulated = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}};
 const std::vector<Shape> kSmall = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}, {16, 10, 4}, {32, 10, 4}};
-const std::vector<Shape> kSpecialised = {{8, 4, 2},   {8, 6, 3},   {8, 10, 4},  {8, 12, 4},
-                                         {8, 16, 4},  {8, 17, 3},  {8, 30, 3},  {8, 50, 10},
-                                         {8, 32, 16}, {8, 64, 32}, {16, 10, 4}, {32, 10, 4}};
-const std::vector<Shape> kOnCpu = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}};
 struct Grid {
     unsigned w;
     std::vector<size_t> k, m;
@@ -42,16 +38,22 @@ bool takes(const std::string &id, const Shape &shape) {
     return gfk_product_query(&field, shape.m, shape.k, &desc, &info) == GFK_STATUS_SUCCESS;
 }
 
+bool is_perop(const gfk_engine_info *engine) {
+    return engine->family == GFK_ENGINE_PEROP;
+}
+
+bool is_contender(const gfk_engine_info *engine) {
+    return !(engine->labels & GFK_ENGINE_ABLATION) &&
+           (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
+}
+
 // The engines that can run here and take this shape, on the device.
-template <class Wanted>
-std::vector<std::string> engines(const Shape &shape, Wanted wanted) {
+std::vector<std::string> engines(const Shape &shape, bool (*test)(const gfk_engine_info *)) {
     std::vector<std::string> ids;
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const gfk_engine_info *engine = gfk_engine_at(i);
-        if (engine->w != shape.w || engine->family == GFK_ENGINE_HOST ||
-            engine->family == GFK_ENGINE_ISAL || !wanted(engine))
-            continue;
-        if (takes(engine->id, shape))
+        const bool host = engine->family == GFK_ENGINE_HOST || engine->family == GFK_ENGINE_ISAL;
+        if (engine->w == shape.w && !host && test(engine) && takes(engine->id, shape))
             ids.push_back(engine->id);
     }
     return ids;
@@ -66,97 +68,82 @@ std::vector<std::string> contenders_and_named(const Shape &shape, const Options 
     return ids;
 }
 
-bool is_perop(const gfk_engine_info *engine) {
-    return engine->family == GFK_ENGINE_PEROP;
-}
+using Cases = std::vector<ProductCase>;
 
-void add_engines(std::vector<ProductCase> *cases, ProductCase c,
-                 const std::vector<std::string> &ids) {
-    c.way = Way::Engine;
+void add_engines(Cases *cases, ProductCase c, const std::vector<std::string> &ids) {
     for (const std::string &id : ids) {
         c.engine = id;
         cases->push_back(c);
     }
 }
 
-void add_auto(std::vector<ProductCase> *cases, ProductCase c) {
-    for (Way way : {Way::Auto, Way::AutoCompile}) {
+void add_ways(Cases *cases, ProductCase c, std::initializer_list<Way> ways) {
+    for (Way way : ways) {
         c.way = way;
         cases->push_back(c);
     }
 }
 
-ProductCase case_of(const Shape &shape, size_t data) {
-    ProductCase c;
-    c.shape = shape;
-    c.data = data;
-    return c;
-}
-
-void figures(std::vector<ProductCase> *cases, const Options &options) {
+void add_figures(Cases *cases, const Options &options) {
     const size_t data = options.size_or(3 * kGiB);
     for (const Shape &shape : kShapes) {
-        ProductCase c = case_of(shape, data);
-        for (MatrixKind matrix : {MatrixKind::Random, MatrixKind::Cauchy}) {
-            c.matrix = matrix;
+        ProductCase c = {shape, data};
+        for (bool cauchy : {false, true}) {
+            c.cauchy = cauchy;
             add_engines(cases, c, contenders_and_named(shape, options));
         }
-        c.matrix = MatrixKind::Random;
-        add_auto(cases, c);
-        c.way = Way::Plain;
+        add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile});
         if (shape.k * shape.m <= kMostPlainCalls)
-            cases->push_back(c);
+            add_ways(cases, {shape, data}, {Way::Plain});
     }
     for (const Shape &shape : kAccumulated) {
-        ProductCase c = case_of(shape, data);
+        ProductCase c = {shape, data};
         c.mode = GFK_XOR;
         add_engines(cases, c, contenders(shape));
     }
 }
 
 // AUTO for the heat map, and every engine for the table that AUTO goes by. region: 0 for `data`.
-void map(std::vector<ProductCase> *cases, const std::vector<Grid> &grids, size_t region,
-         size_t data, int replays) {
+void add_map(Cases *cases, const std::vector<Grid> &grids, size_t region, size_t data,
+             int replays) {
     for (const Grid &grid : grids)
         for (size_t k : grid.k)
             for (size_t m : grid.m) {
-                ProductCase c = case_of({grid.w, k, m}, region ? region * k : data);
+                ProductCase c = {{grid.w, k, m}, region ? region * k : data};
                 c.replays = replays;
                 c.few = true;
                 add_engines(cases, c, contenders(c.shape));
-                add_auto(cases, c);
+                add_ways(cases, c, {Way::Auto, Way::AutoCompile});
             }
 }
 
 } // namespace
 
 std::vector<std::string> contenders(const Shape &shape) {
-    return engines(shape, [](const gfk_engine_info *engine) {
-        return !(engine->labels & GFK_ENGINE_ABLATION) &&
-               (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
-    });
+    return engines(shape, is_contender);
 }
 
 std::vector<ProductCase> product_cases(const Options &options) {
-    std::vector<ProductCase> cases;
+    Cases cases;
+    const auto short_regions = options.sizes.empty() ? kShortRegions : options.sizes;
     if (options.is("product"))
-        figures(&cases, options);
+        add_figures(&cases, options);
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
-                add_engines(&cases, case_of(shape, options.size_or(3 * kGiB)),
-                            engines(shape, is_perop));
+                add_engines(&cases, {shape, options.size_or(3 * kGiB)}, engines(shape, is_perop));
     if (options.is("product-small"))
         for (const Shape &shape : kSmall)
-            for (size_t region : options.sizes.empty() ? kShortRegions : options.sizes) {
-                const ProductCase c = case_of(shape, region * shape.k);
+            for (size_t region : short_regions) {
+                const ProductCase c = {shape, region * shape.k};
                 add_engines(&cases, c, contenders_and_named(shape, options));
-                add_auto(&cases, c);
+                add_ways(&cases, c, {Way::Auto, Way::AutoCompile});
             }
     if (options.is("product-map")) {
-        map(&cases, kMaps, 0, options.size_or(kGiB), 3);
-        for (size_t region : options.sizes.empty() ? kShortRegions : std::vector<size_t>{})
-            map(&cases, kShortMaps, region, 0, 9);
+        add_map(&cases, kMaps, 0, options.size_or(kGiB), 3);
+        for (size_t region : short_regions)
+            if (options.sizes.empty())
+                add_map(&cases, kShortMaps, region, 0, 9);
     }
     return cases;
 }
@@ -170,9 +157,7 @@ std::string ProductCase::id() const {
 }
 
 std::string ProductCase::name() const {
-    return id() + "/" + shape_text(shape) + "/" + size_text(data) +
-           (mode == GFK_SET ? "/set" : "/xor") + "/cold" +
-           (matrix == MatrixKind::Cauchy ? "/cauchy" : "");
+    return id() + ceiling_name().substr(ceiling_name().find('/')) + (cauchy ? "/cauchy" : "");
 }
 
 std::string ProductCase::ceiling_name() const {
@@ -180,52 +165,38 @@ std::string ProductCase::ceiling_name() const {
            (mode == GFK_SET ? "/set" : "/xor") + "/cold";
 }
 
-std::vector<uint32_t> matrix_of(const Shape &shape, MatrixKind kind, uint64_t seed) {
-    std::vector<uint32_t> matrix(shape.k * shape.m);
-    if (kind == MatrixKind::Random) {
-        std::mt19937_64 random(seed ^ shape.w << 24 ^ shape.k << 12 ^ shape.m);
-        for (uint32_t &element : matrix)
-            do
-                element = (uint32_t)(random() >> 32) >> (32 - shape.w);
-            while (element < 2);
-        return matrix;
-    }
-    const gfk_field field = field_of(shape.w);
-    for (size_t j = 0; j < shape.m; j++)
-        for (size_t i = 0; i < shape.k; i++)
-            gfk_check(
-                gfk_field_inverse(&field, (uint32_t)((shape.k + j) ^ i), &matrix[j * shape.k + i]),
-                "the Cauchy matrix");
+std::vector<uint32_t> matrix_of(const Shape &shape, bool cauchy, uint64_t seed) {
+    const auto [w, k, m] = shape;
+    const gfk_field field = field_of(w);
+    std::vector<uint32_t> matrix(k * m);
+    std::mt19937_64 random(seed ^ w << 24 ^ k << 12 ^ m);
+    for (size_t i = 0; i < k * m; i++)
+        if (cauchy)
+            GFK_CHECK(gfk_field_inverse(&field, (uint32_t)((k + i / k) ^ i % k), &matrix[i]));
+        else
+            while (matrix[i] < 2)
+                matrix[i] = (uint32_t)(random() >> 32) >> (32 - w);
     return matrix;
 }
 
 Fields engine_facts(const std::string &id) {
     const gfk_engine_info *engine = gfk_engine_find(id.substr(0, id.find('/')).c_str());
     Fields f = Fields("engine", engine->id, "family", gfk_engine_family_name(engine->family));
-    if (is_perop(engine))
-        f.set("method", gfk_method_name(engine->method));
-    f.set_true("ablation", engine->labels & GFK_ENGINE_ABLATION);
+    f.add("method", when(is_perop(engine), gfk_method_name(engine->method)), "ablation",
+          when(engine->labels & GFK_ENGINE_ABLATION, true));
     return f;
 }
 
 Fields product_facts(const gfk_product_info &info) {
     Fields f = engine_facts(info.engine->id);
-    f.set_text("kernel", info.kernel == nullptr ? "" : info.kernel->id);
-    f.add("table_bytes", (double)info.table_bytes, "workspace_bytes", (double)info.workspace_bytes);
+    f.add("kernel", given(info.kernel ? info.kernel->id : ""), "table_bytes", info.table_bytes,
+          "workspace_bytes", info.workspace_bytes);
     return f;
 }
 
 double product_moved(const Shape &shape, gfk_accumulate mode) {
     const double k = (double)shape.k, m = (double)shape.m;
     return (k + (mode == GFK_SET ? m : 2 * m)) / k;
-}
-
-const std::vector<Shape> &specialised_shapes() {
-    return kSpecialised;
-}
-
-const std::vector<Shape> &cpu_shapes() {
-    return kOnCpu;
 }
 
 std::vector<Shape> rs_sweep_shapes() {

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands before the first byte: creating a product and its first run, compiling a matrix, and
-// finding a compiled one in the cache folder.
-#include <cstdio>
+// What stands before the first byte of a product: creating it and its first run, compiling a matrix,
+// and finding a compiled one in the cache folder.
 #include <cstdlib>
 #include <filesystem>
 
+#include "cases.h"
 #include "core/device.h"
-#include "core/host.h"
-#include "product.h"
 
 namespace {
 
 constexpr int kTimes = 5; // each with a matrix of its own
-constexpr size_t kRegion = kMiB;
-constexpr int kOthers = 80; // kernels; the engine keeps fewer in memory
+constexpr size_t kRegion = kMiB, kStride = kRegion + 8192;
+constexpr uint32_t kOthers = 80; // kernels; the engine keeps fewer in memory
+
+const std::vector<Shape> kSpecialised = {{8, 4, 2},   {8, 6, 3},   {8, 10, 4},  {8, 12, 4},
+                                         {8, 16, 4},  {8, 17, 3},  {8, 30, 3},  {8, 50, 10},
+                                         {8, 32, 16}, {8, 64, 32}, {16, 10, 4}, {32, 10, 4}};
+const std::vector<Shape> kFirstCalls = {{8, 4, 2},     {8, 10, 4},  {8, 30, 3},
+                                        {8, 128, 128}, {16, 10, 4}, {32, 10, 4}};
 
 // A folder for each library, removed with the process.
 const std::string &cache_folder(const Library &library) {
@@ -33,156 +37,125 @@ const std::string &cache_folder(const Library &library) {
     return folders[library.number].path;
 }
 
-struct Created {
-    gfk_status status = GFK_STATUS_SUCCESS;
-    double us = 0;
-    bool from_cache = false;
-    gfk_product_t product = nullptr;
+// What a row times. Specialise: creates that compile. CacheHit: creates that find what those left in
+// the folder. FirstCall: a create and a run on 1 MiB regions, until the outputs are there; the
+// engine's own code is loaded by the first of the calls, which does not count.
+enum What { Specialise, CacheHit, FirstCall };
+const char *const kNames[] = {"specialise", "cache_hit", "first_call"};
+const char *const kSetups[] = {"compile", "cache", "create"};
+
+struct CreateCase {
+    What what;
+    std::string engine;
+    Shape shape;
+    bool cauchy;
+    uint64_t seed;
 };
 
-Created create(const Library &library, const Shape &shape, const std::string &engine,
-               const std::vector<uint32_t> &matrix) {
-    const gfk_field field = field_of(shape.w);
-    const std::string &folder = cache_folder(library);
-    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    gfk_product_info info = {};
-    Created c;
-    desc.engine = engine.c_str();
-    desc.compile = true;
-    desc.cache_folder = folder.empty() ? nullptr : folder.c_str();
-    const Stopwatch watch;
-    c.status =
-        library.gfk_product_create(&c.product, &field, shape.m, shape.k, matrix.data(), &desc);
-    c.us = watch.us();
-    if (c.status == GFK_STATUS_SUCCESS)
-        gfk_check(library.gfk_product_get_info(c.product, &info), "gfk_product_get_info");
-    c.from_cache = info.from_cache;
-    return c;
-}
-
-// Compiles others until what was compiled before is no longer in memory: once before default
-// matrices, which other rows may have compiled, and once before looking into the folder.
-void forget_compiled(const Library &library, bool for_folder) {
-    static bool done[2][2];
-    bool &mine = done[library.number][for_folder];
-    const uint32_t first = 2 + (for_folder ? kOthers : 0);
-    for (uint32_t c = first; !mine && c < first + kOthers; c++) {
-        const Created other = create(library, {8, 1, 1}, "xor_w8", {c});
-        gfk_check(other.status, "xor_w8");
-        library.gfk_product_destroy(other.product);
-    }
-    mine = true;
-}
-
-enum class What { Specialise, CacheHit, FirstCall };
-
-// Specialise: creates that compile. CacheHit: creates that find what those left in the folder.
-// FirstCall: a create and a run on 1 MiB regions, until the outputs are there; the engine's own
-// code is loaded by the first of the calls, which does not count.
-class CreateWork : public Work {
-  public:
-    CreateWork(const Library &library, What what, const std::string &engine, const Shape &shape,
-               MatrixKind kind, uint64_t seed)
-        : library_(library), what_(what), engine_(engine), shape_(shape), kind_(kind), seed_(seed) {
-    }
+struct CreateWork : Work {
+    CreateWork(const Library &library, const CreateCase &c) : library_(library), case_(c) {}
     gfk_status start() override {
-        if (what_ == What::CacheHit || kind_ == MatrixKind::Cauchy)
-            forget_compiled(library_, what_ == What::CacheHit);
-        if (what_ == What::FirstCall) {
-            gpu_slot(Slot::Inputs, kStride * shape_.k);
-            gpu_slot(Slot::Outputs, kStride * shape_.m);
+        if (case_.what == CacheHit || case_.cauchy)
+            forget_compiled(case_.what == CacheHit);
+        if (case_.what == FirstCall) {
+            gpu_slot(Slot::Inputs, kStride * case_.shape.k);
+            gpu_slot(Slot::Outputs, kStride * case_.shape.m);
         }
         return GFK_STATUS_SUCCESS;
     }
-    std::string check(bool) override { return ""; }
     void warm_up() override {
-        if (what_ == What::FirstCall)
+        if (case_.what == FirstCall)
             pass(-1);
         creates_.clear();
     }
     double pass(long number) override {
-        const auto matrix = matrix_of(shape_, kind_, seed_ + 1 + (uint64_t)number);
+        const auto matrix = matrix_of(case_.shape, case_.cauchy, case_.seed + 1 + (uint64_t)number);
         const Stopwatch watch;
-        const Created c = create(library_, shape_, engine_, matrix);
-        gfk_check(c.status, engine_.c_str());
-        if (what_ == What::FirstCall) {
-            const gfk_regions in = {nullptr, gpu_slot(Slot::Inputs, 0), kStride};
-            const gfk_regions out = {nullptr, gpu_slot(Slot::Outputs, 0), kStride};
-            gfk_check(library_.gfk_product_run(c.product, &in, &out, kRegion, GFK_SET, nullptr, 0,
-                                               gpu().stream),
-                      engine_.c_str());
-            gpu_synchronize();
-        }
-        const double us = what_ == What::FirstCall ? watch.us() : c.us;
-        creates_.push_back(c.us);
-        found_ += c.from_cache;
-        library_.gfk_product_destroy(c.product);
-        return us;
+        const auto product = create(case_.engine, case_.shape, matrix);
+        creates_.push_back(product.create_us);
+        if (case_.what != FirstCall)
+            return product.create_us;
+        const gfk_regions in = {nullptr, gpu_slot(Slot::Inputs, 0), kStride};
+        const gfk_regions out = {nullptr, gpu_slot(Slot::Outputs, 0), kStride};
+        gfk_check(library_.gfk_product_run(product, &in, &out, kRegion, GFK_SET, nullptr, 0,
+                                           gpu().stream),
+                  case_.engine.c_str());
+        gpu_synchronize();
+        return watch.us();
     }
-    void describe(Fields *fields) const override {
-        static const char *const setups[] = {"compile", "cache", "create"};
-        fields->set("setup", setups[(int)what_]);
-        fields->set("setup_us", times_of(creates_).median);
-        if (what_ == What::FirstCall)
+    void describe() override {
+        facts.add("setup", kSetups[case_.what], "setup_us", times_of(creates_).median);
+        if (case_.what == FirstCall)
             return;
-        fields->set("from_cache", found_);
-        const int expected = what_ == What::CacheHit ? (int)creates_.size() : 0;
-        if (kind_ == MatrixKind::Random && found_ != expected)
-            fields->set("note", expected ? "NOT IN THE CACHE" : "FOUND IN A CACHE");
+        const int expected = case_.what == CacheHit ? (int)creates_.size() : 0;
+        facts.add("from_cache", found_, "note",
+                  when(!case_.cauchy && found_ != expected,
+                       expected ? "NOT IN THE CACHE" : "FOUND IN A CACHE"));
     }
 
   private:
-    static constexpr size_t kStride = kRegion + 8192;
+    Object<gfk_product_t> create(const std::string &engine, const Shape &shape,
+                                 const std::vector<uint32_t> &matrix) {
+        const gfk_field field = field_of(shape.w);
+        const std::string &folder = cache_folder(library_);
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        gfk_product_info info;
+        Object<gfk_product_t> product;
+        desc.engine = engine.c_str();
+        desc.compile = true;
+        desc.cache_folder = folder.empty() ? nullptr : folder.c_str();
+        gfk_check(product.make(library_.gfk_product_create, library_.gfk_product_destroy, &field,
+                               shape.m, shape.k, matrix.data(), &desc),
+                  engine.c_str());
+        GFK_CHECK(library_.gfk_product_get_info(product, &info));
+        found_ += info.from_cache;
+        return product;
+    }
+    // Compiles others until what was compiled before is no longer in memory: once before default
+    // matrices, which other rows may have compiled, and once before looking into the folder.
+    void forget_compiled(bool for_folder) {
+        static bool done[2][2];
+        bool &mine = done[library_.number][for_folder];
+        const uint32_t first = 2 + (for_folder ? kOthers : 0);
+        for (uint32_t c = first; !mine && c < first + kOthers; c++)
+            create("xor_w8", {8, 1, 1}, {c});
+        mine = true;
+        found_ = 0;
+    }
+
     const Library &library_;
-    What what_;
-    std::string engine_;
-    Shape shape_;
-    MatrixKind kind_;
-    uint64_t seed_;
+    CreateCase case_;
     int found_ = 0;
     std::vector<double> creates_;
 };
 
-Row create_row(What what, const std::string &engine, const Shape &shape, MatrixKind kind,
-               uint64_t seed) {
-    static const char *const names[] = {"specialise", "cache_hit", "first_call"};
-    const bool cauchy = kind == MatrixKind::Cauchy;
+void add_row(const CreateCase &c, Rows *rows) {
     Row row;
-    row.name = std::string(names[(int)what]) + "/" + engine + "/" + shape_text(shape) +
-               (cauchy ? "/cauchy" : "");
-    row.facts =
-        Fields("kind", "create", "operation", names[(int)what], "where", "gpu", "id", engine, "w",
-               shape.w, "k", shape.k, "m", shape.m, "matrix", cauchy ? "cauchy" : "random");
-    row.facts.add(engine_facts(engine));
-    if (what == What::FirstCall) {
-        row.data_bytes = (double)(kRegion * shape.k);
-        row.moved = product_moved(shape, GFK_SET);
+    row.name = std::string(kNames[c.what]) + "/" + c.engine + "/" + shape_text(c.shape) +
+               (c.cauchy ? "/cauchy" : "");
+    row.facts = shape_facts("create", kNames[c.what], "gpu", c.engine, c.shape);
+    row.facts.set("matrix", c.cauchy ? "cauchy" : "random");
+    row.facts.add(engine_facts(c.engine));
+    if (c.what == FirstCall) {
+        row.data_bytes = (double)(kRegion * c.shape.k);
+        row.moved = product_moved(c.shape, GFK_SET);
     }
     // There is one default matrix, and only its first create can compile.
-    row.passes = cauchy ? 1 : kTimes;
-    row.make = [=](const Library &library) {
-        return std::make_unique<CreateWork>(library, what, engine, shape, kind, seed);
-    };
-    return row;
-}
-
-bool compiles(const std::string &engine) {
-    return gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES;
+    row.passes = c.cauchy ? 1 : kTimes;
+    row.make = makes<CreateWork>(c);
+    rows->push_back(row);
 }
 
 } // namespace
 
 void add_product_create_rows(const Options &options, Rows *rows) {
-    for (What what : {What::Specialise, What::CacheHit})
-        for (const Shape &shape : specialised_shapes())
-            for (const std::string &engine : contenders(shape))
-                for (MatrixKind kind : {MatrixKind::Random, MatrixKind::Cauchy})
-                    if (compiles(engine) && !(kind == MatrixKind::Cauchy && what == What::CacheHit))
-                        rows->push_back(create_row(what, engine, shape, kind, options.seed));
-    for (const Shape &shape : {Shape{8, 4, 2}, Shape{8, 10, 4}, Shape{8, 30, 3}, Shape{8, 128, 128},
-                               Shape{16, 10, 4}, Shape{32, 10, 4}})
-        for (const std::string &engine : contenders(shape))
-            if (!compiles(engine))
-                rows->push_back(
-                    create_row(What::FirstCall, engine, shape, MatrixKind::Random, options.seed));
+    for (What what : {Specialise, CacheHit, FirstCall})
+        for (const Shape &shape : what == FirstCall ? kFirstCalls : kSpecialised)
+            for (const std::string &engine : contenders(shape)) {
+                const bool compiles = gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES;
+                if (compiles == (what != FirstCall))
+                    add_row({what, engine, shape, false, options.seed}, rows);
+                if (compiles && what == Specialise)
+                    add_row({what, engine, shape, true, options.seed}, rows);
+            }
 }

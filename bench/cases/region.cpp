@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Region multiplies on the device: graphs of launches over rotating buffers and constants.
-#include "region.h"
-
 #include <algorithm>
 #include <map>
+#include <numeric>
 
-#include "core/buffers.h"
-#include "core/kernels.h"
+#include "call.h"
+#include "cases.h"
 
 namespace {
 
-constexpr int kReplays = 9;
 constexpr size_t kRound = 64; // launches without a pause go through so many constants
 
-class RegionWork : public MatrixWork {
-  public:
+struct RegionWork : MatrixWork {
     RegionWork(const Library &library, const RegionCase &c, uint64_t seed)
         : MatrixWork(c.kernel->w, layout_of(c), c.mode), library_(library), case_(c),
           multiplier_(multiplier_of(library, c.kernel)), constants_(c.constant_list(seed)),
@@ -33,12 +30,9 @@ class RegionWork : public MatrixWork {
         if (multiplier_.status != GFK_STATUS_SUCCESS)
             return multiplier_.status;
         gpu_workspace(library_, workspace_stride_ * constants_.size());
-        for (size_t k = 0; k < constants_.size(); k++) {
-            const gfk_status status = prepare(k, gpu().stream);
-            if (status != GFK_STATUS_SUCCESS)
-                return status;
-        }
         gfk_status status = GFK_STATUS_SUCCESS;
+        for (size_t k = 0; k < constants_.size() && status == GFK_STATUS_SUCCESS; k++)
+            status = prepare(k, gpu().stream);
         for (size_t k : {size_t{0}, constants_.size() - 1}) // c = 1, which copies, may be the first
             if (status == GFK_STATUS_SUCCESS)
                 status = multiply(0, k, gpu().stream);
@@ -52,30 +46,17 @@ class RegionWork : public MatrixWork {
         us_.push_back(MatrixWork::pass(number));
         return us_.back();
     }
-    void describe(Fields *fields) const override {
-        MatrixWork::describe(fields);
-        describe_multiplier(multiplier_, fields);
-        fields->set("constant_count", constants_.size());
-        if (multiplier_.workspace_bytes != 0) {
-            fields->set("setup", "prepare");
-            fields->set("setup_us", prepare_us());
-        } else if (case_.kernel->table_bytes != 0) {
-            fields->set("setup", "create");
-            fields->set("setup_us", multiplier_.create_us);
-        }
+    void describe() override {
+        facts.add(multiplier_facts(multiplier_, case_.kernel, [this] { return prepare_us(); }));
+        facts.set("constant_count", constants_.size());
         if (case_.constants != RegionCase::Each)
             return;
         const Times t = times_of(us_);
-        double sum = 0;
-        for (double us : us_)
-            sum += us;
         const double bytes = (double)case_.bytes / 1e3;
-        fields->set("best_constant_GBps", bytes / t.min);
-        fields->set("mean_constant_GBps", bytes * (double)t.count / sum);
-        fields->set("worst_constant_GBps", bytes / t.max);
+        const double sum = std::accumulate(us_.begin(), us_.end(), 0.0);
+        facts.add("best_constant_GBps", bytes / t.min, "mean_constant_GBps",
+                  bytes * (double)t.count / sum, "worst_constant_GBps", bytes / t.max);
     }
-
-  protected:
     const uint32_t *matrix(long j) const override { return &constants_[constant_of(j)]; }
     long checked() const override {
         const long constants = other_library() ? 1 : (long)constants_.size();
@@ -103,8 +84,8 @@ class RegionWork : public MatrixWork {
     }
     gfk_status multiply(long j, size_t k, cudaStream_t stream) const {
         return library_.gfk_region_multiply_prepared(
-            multiplier_.handle, constants_[k], buffers_.in(j) + in_offset_,
-            buffers_.out(j) + out_offset_, case_.bytes, mode_, workspace(k), workspace_stride_,
+            multiplier_.handle, constants_[k], layout_.in(j) + in_offset_,
+            layout_.out(j) + out_offset_, case_.bytes, mode_, workspace(k), workspace_stride_,
             stream);
     }
     double prepare_us() const {
@@ -112,14 +93,13 @@ class RegionWork : public MatrixWork {
         double &us = known[case_.kernel];
         if (us != 0)
             return us;
-        const bool giant = case_.kernel->labels & GFK_LABEL_GIANT;
-        const long n = giant ? 1 : 256;
+        const long n = is_giant(case_.kernel) ? 1 : 256;
         const Graph graph(n, [&](long j, cudaStream_t stream) {
             gfk_check(prepare((size_t)j % constants_.size(), stream), case_.kernel->id);
         });
         std::vector<double> all;
         graph.replay_us();
-        for (int i = 0; i < (giant ? 1 : 5); i++)
+        for (int i = 0; i < (n == 1 ? 1 : 5); i++)
             all.push_back(graph.replay_us() / (double)n);
         return us = times_of(all).median;
     }
@@ -133,28 +113,11 @@ class RegionWork : public MatrixWork {
     std::vector<double> us_;
 };
 
-class EmptyWork : public DeviceWork {
-  public:
-    gfk_status start() override {
-        launch(0, gpu().stream); // loads the kernel, which a capture should not do
-        gpu_synchronize();
-        return GFK_STATUS_SUCCESS;
-    }
-    std::string check(bool) override { return ""; }
+struct EmptyWork : DeviceWork {
     void launch(long, cudaStream_t stream) const override { launch_empty(stream); }
     long sets() const override { return 2000; }
     void make_cold() const override {}
 };
-
-Row empty_row() {
-    Row row;
-    row.name = "empty_launch";
-    row.facts = Fields("kind", "ceiling", "operation", "empty_launch", "where", "gpu", "id",
-                       "empty_launch", "note", "one launch of an empty kernel inside a graph");
-    row.compared = false;
-    row.make = [](const Library &) { return std::make_unique<EmptyWork>(); };
-    return row;
-}
 
 // What AUTO takes is the fastest row of its width.
 bool is_best(const gfk_kernel_info *kernel) {
@@ -167,19 +130,30 @@ bool is_best(const gfk_kernel_info *kernel) {
 }
 
 Row device_row(const RegionCase &c, uint64_t seed) {
-    const Layout layout{1, 1, c.bytes, false, c.cold};
     Row row = region_row(c);
-    row.passes = c.constants == RegionCase::Each ? (int)c.c : kReplays;
-    row.needs = c.ceiling_name();
+    row.passes = c.constants == RegionCase::Each ? (int)c.c : 9;
     row.missing = [=] { return too_little_memory(RegionWork::layout_of(c).memory_needed()); };
-    row.ceiling = [=]() -> Ceiling & {
-        return ceiling_of(c.mode == GFK_SET ? PlainKind::Copy : PlainKind::Accumulate, layout,
-                          c.mode);
-    };
-    row.make = [=](const Library &library) {
-        return std::make_unique<RegionWork>(library, c, seed);
-    };
+    row.make = makes<RegionWork>(c, seed);
     return row;
+}
+
+// ---- giants, and the gathers that bound them -------------------------------------------------
+void add_gather_row(const PlainKernel &kernel, Rows *rows) {
+    static const Plain plain = {PlainKind::Gather, {1, 1, kGiB, false}};
+    const bool hashed = kernel.name.find("hashed") != std::string::npos;
+    Row row;
+    row.name = kernel.name;
+    row.facts = Fields("kind", "ceiling", "operation", "gather", "where", "gpu", "id", kernel.name,
+                       "w", 32, "mode", "set", "cold", true, "region_bytes", kGiB, "table_bytes",
+                       kGatherTable, "hashed", when(hashed, true));
+    row.data_bytes = (double)kGiB;
+    row.moved = 2;
+    row.passes = 5;
+    row.compared = false;
+    row.missing = [] { return too_little_memory(kGatherTable + plain.layout.memory_needed()); };
+    row.make = [=](const Library &) { return make_plain_work(kernel, plain); };
+    row.finish = [](Result *r) { r->fields.set("ggathers_per_s", r->gbps() / 4); };
+    rows->push_back(row);
 }
 
 void finish_giant(Result *result) {
@@ -188,99 +162,107 @@ void finish_giant(Result *result) {
         if (r.fields.text("operation") == "gather" && !r.fields.is("hashed"))
             plain = std::max(plain, r.fields.number("ggathers_per_s"));
     const double rate = result->gbps() / 4;
-    result->fields.set("gsymbols_per_s", rate);
-    if (plain > 0) {
-        result->fields.set("ceiling_ggathers_per_s", plain);
-        result->fields.set("percent_of_gathers", 100 * rate / plain);
-    }
+    result->fields.add("gsymbols_per_s", rate, "ceiling_ggathers_per_s", when(plain > 0, plain),
+                       "percent_of_gathers", when(plain > 0, 100 * rate / plain));
 }
 
-// ---- gathers ---------------------------------------------------------------------------------
-constexpr size_t kTableBytes = 16 * kGiB;
-const Layout kGatherLayout = {1, 1, kGiB, false};
+// ---- what an asynchronous call costs the calling thread ---------------------------------------
+constexpr size_t kCallBytes = 4096;
 
-class GatherWork : public DeviceWork {
-  public:
-    explicit GatherWork(const PlainKernel &kernel) : kernel_(kernel), buffers_(kGatherLayout) {}
+// Rows with a workspace launch two kernels in one call; the prepared call launches one.
+struct RegionCall : CallWork {
+    RegionCall(const Library &library, const gfk_kernel_info *kernel, uint64_t seed)
+        : library_(library), kernel_(kernel), m_(multiplier_of(library, kernel)),
+          c_(random_constants(kernel->w, 1, seed)[0]) {
+        const Layout layout = {1, 1, kCallBytes, false, false};
+        layout.allocate();
+        in_ = layout.in(0);
+        out_ = layout.out(0);
+    }
     gfk_status start() override {
-        gpu_workspace(linked_library(), kTableBytes);
-        launch(0, gpu().stream);
-        gpu_synchronize();
-        return GFK_STATUS_SUCCESS;
+        workspace_ = gpu_workspace(library_, m_.workspace_bytes);
+        return m_.status;
     }
-    std::string check(bool) override { return ""; }
-    void launch(long j, cudaStream_t stream) const override {
-        kernel_.run({buffers_.in(j), buffers_.out(j), buffers_.stride(), buffers_.bytes(), 1, 1,
-                     false, gpu_workspace(linked_library(), 0)},
-                    stream);
+    void describe() override {
+        CallWork::describe();
+        const double us = times_of(prepared_).median;
+        facts.add("prepared_us", us, "prepared_above_bare_us", us - bare_us());
     }
-    long sets() const override { return buffers_.sets(); }
-    void make_cold() const override { buffers_.make_cold(); }
+    void call() override { multiply(library_.gfk_region_multiply); }
+    void after_pass() override {
+        prepared_.push_back(batch_us([this] { multiply(library_.gfk_region_multiply_prepared); }));
+    }
 
   private:
-    PlainKernel kernel_;
-    Buffers buffers_;
+    template <class F>
+    void multiply(F function) {
+        gfk_check(function(m_.handle, c_, in_, out_, kCallBytes, GFK_SET, workspace_,
+                           m_.workspace_bytes, gpu().stream),
+                  kernel_->id);
+    }
+    const Library &library_;
+    const gfk_kernel_info *kernel_;
+    const Multiplier &m_;
+    uint32_t c_;
+    char *in_, *out_;
+    void *workspace_ = nullptr;
+    std::vector<double> prepared_;
 };
-
-Row gather_row(const PlainKernel &kernel) {
-    Row row;
-    row.name = kernel.name;
-    row.facts =
-        Fields("kind", "ceiling", "operation", "gather", "where", "gpu", "id", kernel.name, "w", 32,
-               "mode", "set", "cold", true, "region_bytes", kGiB, "table_bytes", kTableBytes);
-    row.facts.set_true("hashed", kernel.name.find("hashed") != std::string::npos);
-    row.data_bytes = (double)kGiB;
-    row.moved = 2;
-    row.passes = 5;
-    row.compared = false;
-    row.missing = [] { return too_little_memory(kTableBytes + kGatherLayout.memory_needed()); };
-    row.make = [=](const Library &) { return std::make_unique<GatherWork>(kernel); };
-    row.finish = [](Result *r) { r->fields.set("ggathers_per_s", r->gbps() / 4); };
-    return row;
-}
 
 } // namespace
 
 void add_region_rows(const Options &options, Rows *rows) {
-    rows->push_back(empty_row());
-    std::vector<std::string> seen;
+    Row empty;
+    empty.name = "empty_launch";
+    empty.facts = Fields("kind", "ceiling", "operation", "empty_launch", "where", "gpu", "id",
+                         "empty_launch", "note", "one launch of an empty kernel inside a graph");
+    empty.compared = false;
+    empty.make = [](const Library &) { return std::make_unique<EmptyWork>(); };
+    rows->push_back(empty);
     for (const RegionCase &c : region_cases(options)) {
+        const bool limit = options.is("limits") && c.mode == GFK_SET;
         Row row = device_row(c, options.seed);
-        if (std::find(seen.begin(), seen.end(), row.needs) == seen.end()) {
-            seen.push_back(row.needs);
-            rows->push_back(ceiling_row(row.needs,
-                                        c.mode == GFK_SET ? PlainKind::Copy : PlainKind::Accumulate,
-                                        {1, 1, c.bytes, false, c.cold}, c.mode));
-            rows->back().sustained = options.is("limits") && c.mode == GFK_SET;
-        }
-        row.sustained = options.is("limits") && c.mode == GFK_SET && c.c == 64 &&
-                        c.constants == RegionCase::Each && is_best(c.kernel);
+        row.sustained = limit && c.c == 64 && c.constants == RegionCase::Each && is_best(c.kernel);
+        const PlainKind kind = c.mode == GFK_SET ? PlainKind::Copy : PlainKind::Accumulate;
+        if (Row *ceiling = add_ceiling(c.ceiling_name(),
+                                       {kind, {1, 1, c.bytes, false, c.cold}, c.mode}, &row, rows))
+            ceiling->sustained = limit;
         rows->push_back(row);
     }
 }
 
 void add_giant_rows(const Options &options, Rows *rows) {
     for (const PlainKernel &kernel : plain_kernels(PlainKind::Gather))
-        rows->push_back(gather_row(kernel));
-    for (const gfk_kernel_info *k : kernels([](const gfk_kernel_info *k) {
-             return on_device(k) && runs_here(k) && (k->labels & GFK_LABEL_GIANT);
-         })) {
+        add_gather_row(kernel, rows);
+    for (const gfk_kernel_info *k : kernels(is_giant)) {
+        if (!on_device(k) || !runs_here(k))
+            continue;
         Row row =
             device_row({k, kGiB, GFK_SET, true, RegionCase::Fixed, 0x80000057u}, options.seed);
         row.passes = 5;
-        row.needs.clear();
-        row.ceiling = nullptr; // gathers bound these
-        row.compared = false;  // two such tables do not fit
+        row.compared = false; // two such tables do not fit
         row.missing = [k] {
             gpu_release(); // the last table makes room for this one
-            for (const gfk_kernel_info *other :
-                 kernels([](const gfk_kernel_info *) { return true; }))
-                if (other->labels & GFK_LABEL_GIANT)
-                    forget_multiplier(linked_library(), other);
+            for (const gfk_kernel_info *other : kernels(is_giant))
+                forget_multiplier(linked_library(), other);
             return too_little_memory((size_t)(k->table_bytes + k->workspace_bytes) +
                                      Layout{1, 1, kGiB, false}.memory_needed());
         };
         row.finish = finish_giant;
+        rows->push_back(row);
+    }
+}
+
+void add_region_call_rows(const Options &options, Rows *rows) {
+    for (const gfk_kernel_info *k : kernels(on_device)) {
+        if (!runs_here(k) || is_giant(k))
+            continue;
+        Row row;
+        row.name = std::string("host_time/") + k->id;
+        row.facts = kernel_facts(k);
+        row.facts.set("kind", "call");
+        row.passes = CallWork::kPasses;
+        row.make = makes<RegionCall>(k, options.seed);
         rows->push_back(row);
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of region multiplies as data: default, full, s2, limits, small, offsets.
+// The presets of region multiplies as data: default, full, s2, limits, small, offsets; and verdicts:
+// published claims, and the ablation rows that decide them.
 #include <algorithm>
+#include <cstdlib>
 #include <random>
-#include <utility>
+#include <sstream>
 
-#include "region.h"
+#include "cases.h"
 
 namespace {
 
@@ -31,11 +33,19 @@ bool optimized(const gfk_kernel_info *k) {
     return plain(k) && k->implementation == GFK_IMPLEMENTATION_OPT;
 }
 
-std::vector<RegionCase> sweep(const Options &options) {
-    std::vector<RegionCase> cases;
-    const auto all = kernels([](const gfk_kernel_info *k) {
-        return on_device(k) && runs_here(k) && !(k->labels & GFK_LABEL_GIANT);
-    });
+bool swept(const gfk_kernel_info *k) {
+    return on_device(k) && runs_here(k) && !is_giant(k);
+}
+
+uint32_t all_ones(unsigned w) {
+    return 0xffffffffu >> (32 - w);
+}
+
+using Cases = std::vector<RegionCase>;
+
+Cases sweep(const Options &options) {
+    Cases cases;
+    const auto all = kernels(swept);
     for (size_t bytes : sizes_or(options, options.full ? kFullSizes : kSizes))
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
             for (bool cold : {true, false})
@@ -51,8 +61,8 @@ std::vector<RegionCase> sweep(const Options &options) {
     return cases;
 }
 
-std::vector<RegionCase> limits(const Options &options) {
-    std::vector<RegionCase> cases;
+Cases limits(const Options &options) {
+    Cases cases;
     const size_t bytes = options.size_or(2 * kGiB);
     for (const gfk_kernel_info *k : kernels(optimized))
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
@@ -67,16 +77,110 @@ std::vector<RegionCase> limits(const Options &options) {
     return cases;
 }
 
+struct Claim {
+    const char *title, *claim;
+    std::vector<unsigned> widths;
+    const char *steps; // ids with %u for the width; random constants in turn, or one constant
+};
+
+const Claim kClaims[] = {
+    {"LOG, the ladder",
+     "GPU-RSCode: modulo, folding, doubled and zero-padded antilogarithms are each "
+     "faster than the one before. GF GPU: a doubled antilogarithm is slower.",
+     {8},
+     "log_w%u_naive_mod log_w%u_naive_fold log_w%u_naive_double log_w%u_naive_zero"},
+    {"LOG, where the tables live",
+     "GPU-RSCode: shared memory filled in parallel beats global memory, constant memory "
+     "and a serial fill.",
+     {8},
+     "log_w%u_naive_zero log_w%u_opt_const log_w%u_opt_serial log_w%u_opt_parallel"},
+    {"LOG, a doubled antilogarithm in shared memory",
+     "GF GPU: shared memory gives a substantial gain; doubling the antilogarithms in it "
+     "to be rid of the modulo costs more than it saves.",
+     {8},
+     "log_w%u_naive log_w%u_opt_shared log_w%u_opt_doubled log_w%u_opt"},
+    {"BYTWO_p, branch or mask",
+     "GF GPU: a mask by multiplication is slower than the branch for w = 8 and 16; a "
+     "mask by the sign bit is the same or slightly faster.",
+     {8, 16, 32},
+     "bytwo_p_w%u_naive bytwo_p_w%u_naive_mulmask bytwo_p_w%u_naive_signmask bytwo_p_w%u_opt"},
+    {"SHIFT, a list of set bits (one bit set, random, all bits set)",
+     "GF GPU: somewhat faster for one set bit, nothing for random constants, slower "
+     "when every bit is set.",
+     {8, 16, 32},
+     "shift_w%u_naive=128 shift_w%u_opt_setbits=128 shift_w%u_naive shift_w%u_opt_setbits "
+     "shift_w%u_naive=ones shift_w%u_opt_setbits=ones"},
+    {"GROUP, tables in global or shared memory",
+     "GF GPU: shared memory gives a moderate gain.",
+     {8, 16, 32},
+     "group_w%u_naive group_w%u_opt_shared group_w%u_opt"},
+    {"SPLIT, tables in global or shared memory",
+     "GF GPU: shared memory is slower for w = 8 and nearly doubles w = 32.",
+     {8, 16, 32},
+     "split_w%u_naive split_w%u_opt_shared split_w%u_opt"},
+    {"TABLE, in global or shared memory",
+     "GF GPU: shared memory gives a great gain.",
+     {8},
+     "table_w%u_naive table_w%u_opt_shared table_w%u_opt"},
+};
+
+// Calls use(case) for one width's rows in the order of the claim, and lists those that this build's
+// list of kernels does not have.
+template <class Use>
+void for_steps(const Claim &claim, unsigned w, std::vector<std::string> *absent, Use use) {
+    std::istringstream steps(claim.steps);
+    for (std::string step; steps >> step;) {
+        const size_t end = step.find('='), width = step.find("%u");
+        const std::string constant = end < step.size() ? step.substr(end + 1) : "";
+        const std::string id = step.substr(0, end).replace(width, 2, std::to_string(w));
+        RegionCase c = {gfk_kernel_find(id.c_str()), kGiB};
+        if (!constant.empty()) {
+            c.constants = RegionCase::Fixed;
+            c.c = constant == "ones" ? all_ones(w) : (uint32_t)std::atoi(constant.c_str());
+        }
+        if (c.kernel != nullptr)
+            use(c);
+        else if (std::find(absent->begin(), absent->end(), id) == absent->end())
+            absent->push_back(id);
+    }
+}
+
+Cases verdict_cases() {
+    Cases all;
+    std::vector<std::string> absent, names;
+    for (const Claim &claim : kClaims)
+        for (unsigned w : claim.widths)
+            for_steps(claim, w, &absent, [&](const RegionCase &c) {
+                if (!runs_here(c.kernel) ||
+                    std::find(names.begin(), names.end(), c.name()) != names.end())
+                    return;
+                names.push_back(c.name());
+                all.push_back(c);
+            });
+    return all;
+}
+
 } // namespace
+
+std::vector<Verdict> verdicts() {
+    std::vector<Verdict> all;
+    for (const Claim &claim : kClaims)
+        for (unsigned w : claim.widths) {
+            all.push_back({claim.title + (", w = " + std::to_string(w)), claim.claim, {}, {}});
+            for_steps(claim, w, &all.back().absent,
+                      [&](const RegionCase &c) { all.back().steps.push_back(c.name()); });
+        }
+    return all;
+}
 
 const std::vector<size_t> &default_sizes() {
     return kSizes;
 }
 
-std::vector<const gfk_kernel_info *> kernels(std::function<bool(const gfk_kernel_info *)> pick) {
+std::vector<const gfk_kernel_info *> kernels(KernelTest test) {
     std::vector<const gfk_kernel_info *> picked;
     for (size_t i = 0; i < gfk_kernel_count(); i++)
-        if (pick(gfk_kernel_at(i)))
+        if (test(gfk_kernel_at(i)))
             picked.push_back(gfk_kernel_at(i));
     return picked;
 }
@@ -89,8 +193,8 @@ bool runs_here(const gfk_kernel_info *k) {
     return gfk_kernel_available(k, -1, nullptr) == GFK_STATUS_SUCCESS;
 }
 
-uint32_t all_ones(unsigned w) {
-    return 0xffffffffu >> (32 - w);
+bool is_giant(const gfk_kernel_info *k) {
+    return k->labels & GFK_LABEL_GIANT;
 }
 
 std::vector<uint32_t> random_constants(unsigned w, size_t count, uint64_t seed) {
@@ -105,7 +209,7 @@ std::vector<uint32_t> random_constants(unsigned w, size_t count, uint64_t seed) 
 }
 
 std::vector<RegionCase> region_cases(const Options &options) {
-    std::vector<RegionCase> cases;
+    Cases cases;
     if (options.is("default"))
         cases = sweep(options);
     if (options.is("limits"))
@@ -126,7 +230,7 @@ std::vector<RegionCase> region_cases(const Options &options) {
             for (auto [src, dst] : kOffsets)
                 cases.push_back(
                     {k, options.size_or(kGiB), GFK_SET, true, RegionCase::Rotating, 0, src, dst});
-    std::vector<RegionCase> mine;
+    Cases mine;
     for (size_t i = options.shard - 1; i < cases.size(); i += options.shards)
         mine.push_back(cases[i]);
     return mine;
@@ -161,36 +265,35 @@ std::vector<uint32_t> RegionCase::constant_list(uint64_t seed) const {
     return all;
 }
 
-Fields kernel_facts(const gfk_kernel_info *kernel) {
-    Fields f = Fields("kind", "region", "operation", "multiply", "where",
-                      on_device(kernel) ? "gpu" : "cpu", "id", kernel->id, "kernel", kernel->id,
-                      "w", kernel->w, "method", gfk_method_name(kernel->method), "implementation",
-                      gfk_implementation_name(kernel->implementation));
-    f.set_text("variant", kernel->variant);
-    f.set_true("ablation", kernel->labels & GFK_LABEL_ABLATION);
-    f.set_true("giant", kernel->labels & GFK_LABEL_GIANT);
-    f.set("shared_bytes", kernel->shared_bytes);
-    return f;
+Fields kernel_facts(const gfk_kernel_info *k) {
+    return Fields("kind", "region", "operation", "multiply", "where", on_device(k) ? "gpu" : "cpu",
+                  "id", k->id, "kernel", k->id, "w", k->w, "method", gfk_method_name(k->method),
+                  "implementation", gfk_implementation_name(k->implementation), "variant",
+                  given(k->variant), "ablation", when(k->labels & GFK_LABEL_ABLATION, true),
+                  "giant", when(is_giant(k), true), "shared_bytes", k->shared_bytes);
 }
 
 Row region_row(const RegionCase &c) {
     static const char *const names[] = {"rotating", "fixed", "each"};
+    const bool all = c.constants == RegionCase::Each && c.c == 255;
     Row row;
     row.name = c.name();
     row.facts = kernel_facts(c.kernel);
-    row.facts.add(Fields("mode", c.mode == GFK_XOR ? "xor" : "set", "cold", c.cold, "constants",
-                         c.constants == RegionCase::Each && c.c == 255 ? "all" : names[c.constants],
-                         "region_bytes", c.bytes, "nominal_bytes", c.bytes));
-    if (c.constants == RegionCase::Fixed)
-        row.facts.set("constant", c.c);
-    row.facts.set("src_offset", c.src_offset);
-    row.facts.set("dst_offset", c.dst_offset);
+    row.facts.add("mode", c.mode == GFK_XOR ? "xor" : "set", "cold", c.cold, "constants",
+                  all ? "all" : names[c.constants], "region_bytes", c.bytes, "nominal_bytes",
+                  c.bytes, "constant", when(c.constants == RegionCase::Fixed, c.c), "src_offset",
+                  c.src_offset, "dst_offset", c.dst_offset);
     row.data_bytes = (double)c.bytes;
     row.moved = c.mode == GFK_XOR ? 3 : 2;
     return row;
 }
 
-void describe_multiplier(const Multiplier &m, Fields *fields) {
-    fields->set("table_bytes", m.table_bytes);
-    fields->set("workspace_bytes", m.workspace_bytes);
+Fields multiplier_facts(const Multiplier &m, const gfk_kernel_info *kernel,
+                        const std::function<double()> &prepare_us) {
+    Fields f = Fields("table_bytes", m.table_bytes, "workspace_bytes", m.workspace_bytes);
+    if (m.workspace_bytes != 0)
+        f.add("setup", "prepare", "setup_us", prepare_us());
+    else if (kernel->table_bytes != 0)
+        f.add("setup", "create", "setup_us", m.handle.create_us);
+    return f;
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The device as the bench uses it: checked calls, memory, timed replays of graphs of launches.
+// The device as the bench uses it: checked calls, memory, timed replays of graphs of launches,
+// rotating buffers, and the check of every byte of the outputs.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
 
 #include <cuda_runtime_api.h>
 
+#include "kernels.h"
 #include "work.h"
 
 #define GPU_CHECK(call) gpu_check((call), #call, __FILE__, __LINE__)
@@ -28,19 +24,47 @@ struct Gpu {
 std::string gpu_missing(); // why there is none, or ""
 const Gpu &gpu();
 void gpu_synchronize();
-void describe_gpu(Fields *context);
+Fields describe_gpu();
 
+// ---- memory ----------------------------------------------------------------------------------
 // A place for `bytes` in device memory that lives until the next call for the same slot.
 enum class Slot { Inputs, Outputs, Expected, ReferenceWorkspace, Flush, Kept, Workspaces };
 void *gpu_slot(Slot slot, size_t bytes);
 void *gpu_workspace(const Library &library, size_t bytes); // a slot for each library
 size_t gpu_memory_budget();                                // what all slots together may come to
 void gpu_release(); // gives all slots back; giants need the room
-// "" or the sentence that so much does not fit.
-std::string too_little_memory(size_t bytes);
+template <class T>
+T *device_object() { // one for the whole run
+    static T *object = nullptr;
+    if (object == nullptr)
+        GPU_CHECK(cudaMalloc((void **)&object, sizeof *object));
+    return object;
+}
+void flush_cache(); // reads so much of something else that the cache holds nothing for later
+std::string too_little_memory(size_t bytes); // "" or the sentence that so much does not fit
 
-size_t cold_footprint(); // what launches must go through so that the cache holds nothing for later
-void flush_cache();      // reads that much of something else
+// How the regions of a row lie: k inputs and m outputs, in as many sets as the cache cannot hold,
+// which launches go through in turn. Regions of products and codes are `stride` apart, a little more
+// than their length: regions that begin at the same place of large powers of two would meet in the
+// same parts of the memory. All sets live in the same slots, so only one layout counts at a time.
+struct Layout {
+    size_t k, m, bytes; // of a region
+    bool gaps = true, cold = true;
+
+    size_t stride() const;
+    size_t set_bytes() const { return stride() * (k + m); }
+    size_t output_bytes() const { return stride() * m; } // of a set, gaps included
+    long sets() const;
+    size_t memory_needed() const { return set_bytes() * (size_t)sets() + output_bytes(); }
+
+    void allocate() const;                // fills the inputs with random bytes
+    char *in(long j, size_t i = 0) const; // input i for launch j
+    char *out(long j, size_t i = 0) const;
+    char *expected(size_t i = 0) const; // room for the outputs of one more set
+    void poison_outputs() const;        // random bytes, in the gaps too
+    void poison_expected(long j) const; // the same ones as out(j) had
+    void make_cold() const;             // before a replay: what rotation alone does not evict
+};
 
 // Collects differences: expected against actual, on the device.
 class Checker {
@@ -50,10 +74,10 @@ class Checker {
     std::string verdict() const; // "" or a sentence; synchronizes
 
   private:
-    struct Mismatches *result_; // device memory, the same for all
     size_t bytes_ = 1;
 };
 
+// ---- passes ----------------------------------------------------------------------------------
 // n launches as one CUDA graph.
 class Graph {
   public:
@@ -76,14 +100,14 @@ class Graph {
 class DeviceWork : public Work {
   public:
     virtual void launch(long j, cudaStream_t stream) const = 0;
-    virtual long sets() const { return 1; }           // of buffers; launch j uses set j % sets()
-    virtual void make_cold() const { flush_cache(); } // before a replay
+    virtual long sets() const = 0;      // of buffers; launch j uses set j % sets()
+    virtual void make_cold() const = 0; // before a replay
 
+    gfk_status start() override; // one launch: what is loaded lazily is loaded now
     void warm_up() override;
     double pass(long number) override;
     void follow(const Work &other) override;
     Sustained sustain() override;
-    void describe(Fields *fields) const override;
 
   protected:
     // Pass `number` of n launches begins; -1: the replays of sustain(). True: its launches are not
@@ -102,3 +126,74 @@ class DeviceWork : public Work {
 
 // Warms up and makes `passes` passes. What ceilings are made of.
 Times time_work(DeviceWork *work, int passes);
+
+// Work whose launch j multiplies the inputs by a matrix. Outputs are compared with k x m region
+// multiplies of the width's SPLIT reference row. Elements that are 0 are left out.
+class MatrixWork : public DeviceWork {
+  public:
+    MatrixWork(unsigned w, const Layout &layout, gfk_accumulate mode)
+        : w_(w), mode_(mode), layout_(layout) {
+        layout.allocate();
+    }
+    long sets() const override { return layout_.sets(); }
+    void make_cold() const override { layout_.make_cold(); }
+    std::string check(bool after) override;
+
+  protected:
+    virtual const uint32_t *matrix(long) const { return matrix_.data(); } // of launch j, m x k
+    // Works with equal tags and equal shapes have equal matrices; "": the matrix differs by launch.
+    virtual std::string tag() const { return ""; }
+    virtual long checked() const { return sets(); } // launches before the timed ones
+    gfk_regions inputs(long j) const { return {nullptr, layout_.in(j), layout_.stride()}; }
+    gfk_regions outputs(long j) const { return {nullptr, layout_.out(j), layout_.stride()}; }
+
+    unsigned w_;
+    gfk_accumulate mode_;
+    size_t in_offset_ = 0, out_offset_ = 0; // bytes from where a region begins
+    size_t length_ = 0;                     // 0: the whole region
+    Layout layout_;
+    std::vector<uint32_t> matrix_;
+
+  private:
+    void expect(long j) const;
+};
+
+// ---- clocks, power and energy, from NVML where it can be loaded --------------------------------
+Fields nvml_facts(); // of the context
+
+// Samples while launches run. What NVML does not tell is 0.
+class PowerMeter {
+  public:
+    void sample(double seconds);
+    double sm_mhz() const; // mean
+    double watts() const;  // of the board: by the energy counter, else the mean of the power
+
+  private:
+    double mhz_ = 0, milliwatts_ = 0;
+    int samples_ = 0;
+    std::vector<std::pair<double, double>> energy_; // seconds and millijoules, where these changed
+};
+
+// ---- ceilings --------------------------------------------------------------------------------
+const char *mode_name(gfk_accumulate mode); // "set", "xor"
+
+constexpr size_t kGatherTable = 16 * kGiB; // bytes of the table that PlainKind::Gather reads
+
+// The plain kernels of a row's traffic, and the regions that they go through.
+struct Plain {
+    PlainKind kind;
+    Layout layout;
+    gfk_accumulate mode = GFK_SET;
+};
+// The best of all plain kernels of this kind, measured when first asked for. Not while other
+// regions are in use.
+Ceiling &ceiling_of(const Plain &plain);
+// Gives the row this ceiling, whose own row stands before the rows that need it. Returns the
+// ceiling's row if it had not been there yet, or null.
+Row *add_ceiling(const std::string &name, const Plain &plain, Row *row, Rows *rows);
+// Work of one plain kernel alone.
+std::unique_ptr<DeviceWork> make_plain_work(const PlainKernel &kernel, const Plain &plain);
+
+// An H200 whose plain kernels are slower than known is not in a state to be measured: the run is
+// void. Returns "" or the sentence that says so.
+std::string void_reason(bool of_products);

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <random>
-#include <tuple>
 
 #include "library.h"
 
@@ -22,12 +20,6 @@ void fill(unsigned char *p, size_t bytes, uint64_t seed) {
     uint64_t *words = (uint64_t *)p;
     for (size_t i = 0; i < bytes / 8; i++)
         words[i] = random();
-}
-
-unsigned char *allocate(size_t bytes) {
-    void *p = std::aligned_alloc(kAlignment, bytes);
-    gfk_check(p ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY, "host buffers");
-    return (unsigned char *)p;
 }
 
 double read_number(const char *file) { // 0 where there is none
@@ -76,38 +68,36 @@ std::string cpu_model() {
 HostBuffers host_buffers(size_t bytes) {
     static unsigned char *src = nullptr, *dst = nullptr;
     static size_t have = 0;
-    if (bytes > have) {
-        std::free(src);
-        std::free(dst);
-        have = (bytes + kChunk - 1) / kChunk * kChunk;
-        src = allocate(have);
-        dst = allocate(have);
-        // All cores, so that the first touch spreads the pages and does not take minutes.
-        const unsigned n = cpu_cores();
-        const Team::Job job = [&](unsigned t) {
-            for (size_t chunk = t; chunk < have / kChunk; chunk += n) {
-                fill(src + chunk * kChunk, kChunk, 1 + chunk);
-                fill(dst + chunk * kChunk, kChunk, ~chunk);
-            }
-        };
-        Team(n).run(&job);
+    if (bytes <= have)
+        return {src, dst};
+    have = (bytes + kChunk - 1) / kChunk * kChunk;
+    for (unsigned char **memory : {&src, &dst}) {
+        std::free(*memory);
+        *memory = (unsigned char *)std::aligned_alloc(kAlignment, have);
+        gfk_check(*memory ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY, "host buffers");
     }
+    // All cores, so that the first touch spreads the pages and does not take minutes.
+    const unsigned n = cpu_cores();
+    Team(n).run([&](unsigned t) {
+        for (size_t chunk = t; chunk < have / kChunk; chunk += n) {
+            fill(src + chunk * kChunk, kChunk, 1 + chunk);
+            fill(dst + chunk * kChunk, kChunk, ~chunk);
+        }
+    });
     return {src, dst};
 }
 
-const unsigned char *host_expected(unsigned w, uint32_t c, size_t bytes) {
-    static std::map<std::tuple<unsigned, uint32_t, size_t>, std::vector<unsigned char>> known;
-    std::vector<unsigned char> &expected = known[{w, c, bytes}];
-    if (expected.empty()) {
-        const Multiplier &m = multiplier_of(linked_library(), reference_of(w, false));
-        std::vector<unsigned char> workspace(m.workspace_bytes + 16);
-        unsigned char *aligned = workspace.data() + 15 - ((uintptr_t)workspace.data() + 15) % 16;
-        expected.resize(bytes);
-        gfk_check(gfk_region_multiply(m.handle, c, host_buffers(bytes).src, expected.data(), bytes,
-                                      GFK_SET, aligned, m.workspace_bytes, nullptr),
-                  "the host reference");
-    }
-    return expected.data();
+Regions regions_at(unsigned char *first, size_t count, size_t bytes) {
+    Regions regions;
+    for (size_t i = 0; i < count; i++)
+        regions.push_back(first + i * bytes);
+    return regions;
+}
+
+Regions shifted(Regions regions, size_t by) {
+    for (unsigned char *&region : regions)
+        region += by;
+    return regions;
 }
 
 // ---- threads ---------------------------------------------------------------------------------
@@ -117,21 +107,35 @@ Team::Team(unsigned n) {
 }
 
 Team::~Team() {
-    run(nullptr);
+    start(nullptr);
     for (std::thread &thread : threads_)
         thread.join();
 }
 
-double Team::run(const Job *job) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const Stopwatch watch;
+void Team::start(const Job *job) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     job_ = job;
     left_ = threads_.size();
     round_++;
     wake_.notify_all();
-    if (job != nullptr)
-        done_.wait(lock, [this] { return left_ == 0; });
+}
+
+double Team::run(const Job &job) {
+    const Stopwatch watch;
+    start(&job);
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_.wait(lock, [this] { return left_ == 0; });
     return watch.seconds();
+}
+
+double Team::run(size_t bytes, size_t unit, const SliceJob &job) {
+    const size_t each = (bytes + threads_.size() - 1) / threads_.size();
+    const size_t slice = (each + unit - 1) / unit * unit;
+    return run([&](unsigned t) {
+        const size_t from = std::min(bytes, t * slice), to = std::min(bytes, from + slice);
+        if (from < to)
+            job(t, from, to);
+    });
 }
 
 void Team::work(unsigned t) {
@@ -147,9 +151,4 @@ void Team::work(unsigned t) {
         if (--left_ == 0)
             done_.notify_one();
     }
-}
-
-std::pair<size_t, size_t> slice_of(size_t bytes, unsigned t, unsigned threads, size_t unit) {
-    const size_t each = (bytes + threads - 1) / threads, slice = (each + unit - 1) / unit * unit;
-    return {std::min(bytes, t * slice), std::min(bytes, (t + 1) * slice)};
 }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -36,18 +35,23 @@ struct HostBuffers {
 // At least `bytes` of each, aligned to 4096; the same memory in every call, grown when needed.
 HostBuffers host_buffers(size_t bytes);
 
-// c * src by the host reference of the width; made once and kept.
-const unsigned char *host_expected(unsigned w, uint32_t c, size_t bytes);
+using Regions = std::vector<unsigned char *>;
+Regions regions_at(unsigned char *first, size_t count, size_t bytes); // one behind the other
+Regions shifted(Regions regions, size_t by);
 
 // Threads that wait for work, so that starting them is in no figure. All run the same job.
 class Team {
   public:
     using Job = std::function<void(unsigned thread)>;
+    using SliceJob = std::function<void(unsigned thread, size_t from, size_t to)>;
     explicit Team(unsigned n);
     ~Team();
-    double run(const Job *job); // seconds from the first start to the last end
+    double run(const Job &job); // seconds from the first start to the last end
+    // Each thread gets its part of `bytes` bytes, in whole units; nothing, where there is no more.
+    double run(size_t bytes, size_t unit, const SliceJob &job);
 
   private:
+    void start(const Job *job);
     void work(unsigned t);
     std::mutex mutex_;
     std::condition_variable wake_, done_;
@@ -56,5 +60,3 @@ class Team {
     unsigned round_ = 0;
     std::vector<std::thread> threads_;
 };
-// Thread t's part of `bytes` bytes, whole units of `unit` bytes: {from, to}.
-std::pair<size_t, size_t> slice_of(size_t bytes, unsigned t, unsigned threads, size_t unit);

@@ -8,12 +8,11 @@
 
 #include <dlfcn.h>
 
-#include "host.h"
-
 namespace {
 
 Library g_other;
-std::map<std::pair<unsigned, const gfk_kernel_info *>, Multiplier> g_made;
+// Never destroyed: at the end of the process the device may be gone.
+auto &g_made = *new std::map<std::pair<unsigned, const gfk_kernel_info *>, Multiplier>;
 
 Multiplier create(const Library &library, const gfk_kernel_info *kernel) {
     Multiplier m;
@@ -24,15 +23,12 @@ Multiplier create(const Library &library, const gfk_kernel_info *kernel) {
     desc.table_limit = UINT64_C(1) << 40; // giants are in the plan only when they were asked for
     const bool giant = kernel->labels & GFK_LABEL_GIANT;
     for (int run = giant ? 1 : 0; run < 2; run++) {
-        library.gfk_multiplier_destroy(m.handle);
-        m.handle = nullptr;
-        const Stopwatch watch;
-        m.status = library.gfk_multiplier_create(&m.handle, &field, &desc);
+        m.status = m.handle.make(library.gfk_multiplier_create, library.gfk_multiplier_destroy,
+                                 &field, &desc);
         if (m.status != GFK_STATUS_SUCCESS)
             return m;
-        m.create_us = watch.us();
     }
-    gfk_check(library.gfk_multiplier_get_info(m.handle, &info), "gfk_multiplier_get_info");
+    GFK_CHECK(library.gfk_multiplier_get_info(m.handle, &info));
     m.table_bytes = (size_t)info.table_bytes;
     m.workspace_bytes = (size_t)info.workspace_bytes;
     return m;
@@ -83,7 +79,7 @@ void gfk_check(gfk_status status, const char *what) {
 
 gfk_field field_of(unsigned w) {
     gfk_field field;
-    gfk_check(gfk_field_init(&field, w, 0), "gfk_field_init");
+    GFK_CHECK(gfk_field_init(&field, w, 0));
     return field;
 }
 
@@ -95,11 +91,7 @@ const Multiplier &multiplier_of(const Library &library, const gfk_kernel_info *k
 }
 
 void forget_multiplier(const Library &library, const gfk_kernel_info *kernel) {
-    const auto found = g_made.find({library.number, kernel});
-    if (found == g_made.end())
-        return;
-    library.gfk_multiplier_destroy(found->second.handle);
-    g_made.erase(found);
+    g_made.erase({library.number, kernel});
 }
 
 const gfk_kernel_info *reference_of(unsigned w, bool on_device) {

@@ -3,10 +3,14 @@
 // and with --against another build of it in the same process.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <type_traits>
 
 #include <gfk/gfk.h>
 #include <gfk/host.h>
+
+#include "host.h"
 
 #define GFK_BENCH_CALLS(X)                                                                         \
     X(gfk_multiplier_create)                                                                       \
@@ -57,13 +61,33 @@ std::string open_other_library(const std::string &path);
 
 // Ends the program with a sentence if the status is not success.
 void gfk_check(gfk_status status, const char *what);
+#define GFK_CHECK(call) gfk_check((call), #call)
+
 gfk_field field_of(unsigned w); // of the default polynomial
+
+// An object of a library, destroyed with its last owner, and how long its create took.
+template <class Handle>
+struct Object {
+    std::shared_ptr<std::remove_pointer_t<Handle>> owner;
+    double create_us = 0;
+
+    operator Handle() const { return owner.get(); }
+    template <class Create, class... Arguments>
+    gfk_status make(Create create, void (*destroy)(Handle), Arguments... arguments) {
+        Handle made = nullptr;
+        owner.reset();
+        const Stopwatch watch;
+        const gfk_status status = create(&made, arguments...);
+        create_us = watch.us();
+        owner.reset(made, destroy);
+        return status;
+    }
+};
 
 // One multiplier per library and row of the list, made when first needed, kept until the end.
 struct Multiplier {
-    gfk_multiplier_t handle = nullptr;
+    Object<gfk_multiplier_t> handle; // the second of two creates: the first also starts up CUDA
     gfk_status status = GFK_STATUS_SUCCESS;
-    double create_us = 0; // the second of two creates: the first also starts up CUDA
     size_t table_bytes = 0, workspace_bytes = 0;
 };
 const Multiplier &multiplier_of(const Library &library, const gfk_kernel_info *kernel);

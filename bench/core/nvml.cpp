@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NVML by dlopen: there is no link dependency, and without it the clocks come from CUDA.
-#include "nvml.h"
-
 #include <dlfcn.h>
 
 #include "device.h"
@@ -10,39 +8,25 @@ namespace {
 
 // The part of nvml.h that is used here; it is a stable ABI.
 using Handle = struct nvmlDevice_st *;
-enum { kSm = 1, kMemory = 2 };
+constexpr int kSm = 1, kMemory = 2, kCore = 0;
 
 struct Nvml {
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     Handle device = nullptr;
-    int (*clock)(Handle, int, unsigned *) = nullptr;
-    int (*max_clock)(Handle, int, unsigned *) = nullptr;
-    int (*power)(Handle, unsigned *) = nullptr;
-    int (*energy)(Handle, unsigned long long *) = nullptr;
-    int (*temperature)(Handle, int, unsigned *) = nullptr;
-    int (*driver)(char *, unsigned) = nullptr;
 
     Nvml() {
-        void *lib = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (lib == nullptr)
-            return;
-        int (*init)() = nullptr;
-        int (*by_bus)(const char *, Handle *) = nullptr;
         char bus[32] = "";
-        find(lib, "nvmlInit_v2", &init);
-        find(lib, "nvmlDeviceGetHandleByPciBusId_v2", &by_bus);
-        find(lib, "nvmlDeviceGetClockInfo", &clock);
-        find(lib, "nvmlDeviceGetMaxClockInfo", &max_clock);
-        find(lib, "nvmlDeviceGetPowerUsage", &power);
-        find(lib, "nvmlDeviceGetTotalEnergyConsumption", &energy);
-        find(lib, "nvmlDeviceGetTemperature", &temperature);
-        find(lib, "nvmlSystemGetDriverVersion", &driver);
+        if (library == nullptr)
+            return;
         GPU_CHECK(cudaDeviceGetPCIBusId(bus, sizeof bus, gpu().device));
-        if (!init || !by_bus || init() != 0 || by_bus(bus, &device) != 0)
+        if (!call("nvmlInit_v2") || !call("nvmlDeviceGetHandleByPciBusId_v2", bus, &device))
             device = nullptr;
     }
-    template <class F>
-    static void find(void *lib, const char *name, F *f) {
-        *f = reinterpret_cast<F>(dlsym(lib, name));
+    // False: there is no such function, or it failed.
+    template <class... Arguments>
+    bool call(const char *name, Arguments... arguments) const {
+        void *function = dlsym(library, name);
+        return function && reinterpret_cast<int (*)(Arguments...)>(function)(arguments...) == 0;
     }
 };
 
@@ -51,45 +35,42 @@ const Nvml &nvml() {
     return instance;
 }
 
-std::string read(int (*f)(Handle, int, unsigned *), int what, const char *unit) {
+// With a unit, or "unknown".
+template <class... What>
+std::string read(const char *unit, const char *name, What... what) {
     unsigned value = 0;
-    if (nvml().device == nullptr || f == nullptr || f(nvml().device, what, &value) != 0)
-        return "unknown";
-    return std::to_string(value) + unit;
+    return nvml().call(name, nvml().device, what..., &value) ? std::to_string(value) + unit
+                                                             : "unknown";
 }
 
 } // namespace
 
-void nvml_describe(Fields *context) {
-    const Nvml &n = nvml();
-    if (n.device == nullptr) {
-        context->set("gpu_clock_max", std::to_string((int)gpu().nominal_mhz) + " MHz (no NVML)");
-        return;
-    }
+Fields nvml_facts() {
+    if (nvml().device == nullptr)
+        return {"gpu_clock_max", std::to_string((int)gpu().nominal_mhz) + " MHz (no NVML)"};
     char version[96] = "unknown";
     unsigned milliwatts = 0;
-    if (n.driver)
-        n.driver(version, sizeof version);
-    context->set("gpu_driver", version);
-    context->set("gpu_clock_max", read(n.max_clock, kSm, " MHz"));
-    context->set("gpu_clock_at_start", read(n.clock, kSm, " MHz"));
-    context->set("gpu_memory_clock", read(n.clock, kMemory, " MHz"));
-    context->set("gpu_temperature_at_start", read(n.temperature, 0, " C"));
-    if (n.power && n.power(n.device, &milliwatts) == 0)
-        context->set("gpu_power_at_start", std::to_string(milliwatts / 1000) + " W");
+    nvml().call("nvmlSystemGetDriverVersion", (char *)version, (unsigned)sizeof version);
+    const bool power = nvml().call("nvmlDeviceGetPowerUsage", nvml().device, &milliwatts);
+    return Fields("gpu_driver", version, "gpu_clock_max",
+                  read(" MHz", "nvmlDeviceGetMaxClockInfo", kSm), "gpu_clock_at_start",
+                  read(" MHz", "nvmlDeviceGetClockInfo", kSm), "gpu_memory_clock",
+                  read(" MHz", "nvmlDeviceGetClockInfo", kMemory), "gpu_temperature_at_start",
+                  read(" C", "nvmlDeviceGetTemperature", kCore), "gpu_power_at_start",
+                  when(power, std::to_string(milliwatts / 1000) + " W"));
 }
 
 void PowerMeter::sample(double seconds) {
     const Nvml &n = nvml();
     unsigned mhz = 0, milliwatts = 0;
     unsigned long long millijoules = 0;
-    if (n.device == nullptr || !n.clock || !n.power || n.clock(n.device, kSm, &mhz) != 0 ||
-        n.power(n.device, &milliwatts) != 0)
+    if (n.device == nullptr || !n.call("nvmlDeviceGetClockInfo", n.device, kSm, &mhz) ||
+        !n.call("nvmlDeviceGetPowerUsage", n.device, &milliwatts))
         return;
     samples_++;
     mhz_ += mhz;
     milliwatts_ += milliwatts;
-    if (n.energy && n.energy(n.device, &millijoules) == 0 &&
+    if (n.call("nvmlDeviceGetTotalEnergyConsumption", n.device, &millijoules) &&
         (energy_.empty() || energy_.back().second != (double)millijoules))
         energy_.push_back({seconds, (double)millijoules});
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <variant>
 
 namespace {
 
@@ -27,42 +28,11 @@ const struct {
     {"host", "calls on host memory, 8 GiB of data: encode, decode, region multiply"},
     {"host-streams", "encode of host memory with 1 to 16 streams"}};
 
-const char kHelp[] =
-    "\n"
-    "  --full             default with more sizes (4 KiB to 2 GiB), xor, hot; use with --shard\n"
-    "  --shard I/N        part I (from 1) of N parts of the region rows\n"
-    "  --giant            short for --preset giant\n"
-    "  --only gpu|cpu     only rows of that side\n"
-    "  --method A,B,...   only rows of these methods, e.g. SPLIT\n"
-    "  --width 8,16,32    only rows of these widths\n"
-    "  --engine A,B,...   only rows of these engines or families, e.g. bmma_w8 or xor; the id of "
-    "a\n"
-    "                     compiled kernel, e.g. prmt_w8/4x4, adds rows of that kernel\n"
-    "  --list             print the names of the rows and measure nothing\n"
-    "  --sizes A,B,...    other region sizes, in bytes (multiples of 512); of products: the first\n"
-    "                     is the bytes of data\n"
-    "  --cpu-cores N      run on N cores only (all that this process may use)\n"
-    "  --no-sustained     leave out what takes two seconds a row without a pause\n"
-    "  --seed N           of the random constants (10)\n"
-    "  --out FILE         JSON of everything, for bench/report.py and bench/compare.py; CSV where\n"
-    "                     the name ends in .csv\n"
-    "  --against LIBGFK   measure each row in turns with another build of libgfk.so\n"
-    "  --benchmark_...    Google Benchmark's own flags, e.g. --benchmark_filter=split_w8\n";
+using Text = std::string;
+using List = std::vector<Text>;
 
-void print_help() {
-    std::puts("gfk_bench: every row of the kernel list, measured\n\n  --preset NAME");
-    for (const auto &preset : kPresets)
-        std::printf("    %-16s %s\n", preset.name, preset.what);
-    std::fputs(kHelp, stdout);
-}
-
-bool is_preset(const std::string &text) {
-    return std::any_of(std::begin(kPresets), std::end(kPresets),
-                       [&](const auto &preset) { return text == preset.name; });
-}
-
-std::vector<std::string> split(const std::string &text) {
-    std::vector<std::string> words;
+List split(const Text &text) {
+    List words;
     for (size_t at = 0; at <= text.size();) {
         const size_t end = std::min(text.find(',', at), text.size());
         words.push_back(text.substr(at, end - at));
@@ -71,79 +41,123 @@ std::vector<std::string> split(const std::string &text) {
     return words;
 }
 
-bool parse_sizes(const char *text, std::vector<size_t> *sizes) {
-    for (const std::string &word : split(text)) {
+bool take_preset(Options *o, const Text &value) {
+    o->preset = value;
+    return std::any_of(std::begin(kPresets), std::end(kPresets),
+                       [&](const auto &preset) { return value == preset.name; });
+}
+
+bool take_side(Options *o, const Text &value) {
+    o->device = value == "gpu";
+    o->host = value == "cpu";
+    return o->device || o->host;
+}
+
+bool take_shard(Options *o, const Text &value) {
+    return std::sscanf(value.c_str(), "%u/%u", &o->shard, &o->shards) == 2 && o->shard >= 1 &&
+           o->shard <= o->shards;
+}
+
+bool take_sizes(Options *o, const Text &value) {
+    for (const Text &word : split(value)) {
         char *end = nullptr;
-        const unsigned long long n = std::strtoull(word.c_str(), &end, 10);
-        if (word.empty() || *end != 0 || n == 0 || n % 512 != 0)
+        o->sizes.push_back((size_t)std::strtoull(word.c_str(), &end, 10));
+        if (word.empty() || *end != 0 || o->sizes.back() == 0 || o->sizes.back() % 512 != 0)
             return false;
-        sizes->push_back((size_t)n);
     }
     return true;
 }
 
-// The value of a flag given as "--flag value" or "--flag=value"; null if argv[*i] is another flag.
-const char *value_of(const char *flag, int argc, char **argv, int *i) {
-    const size_t n = std::strlen(flag);
-    if (std::strncmp(argv[*i], flag, n) != 0)
-        return nullptr;
-    if (argv[*i][n] == '=')
-        return argv[*i] + n + 1;
-    if (argv[*i][n] != 0)
-        return nullptr;
-    return *i + 1 < argc ? argv[++*i] : "";
+bool take_cores(Options *o, const Text &value) {
+    return (o->cores = (unsigned)std::strtoul(value.c_str(), nullptr, 10)) != 0;
 }
 
-enum Taken { NotOurs, Good, Wrong };
+bool take_seed(Options *o, const Text &value) {
+    o->seed = std::strtoull(value.c_str(), nullptr, 0);
+    return true;
+}
 
-Taken take(int argc, char **argv, int *i, Options *o) {
-    const auto flag = [&](const char *name) { return std::strcmp(argv[*i], name) == 0; };
-    const char *v;
-    bool good = true;
-    if (flag("--full"))
-        o->full = true;
-    else if (flag("--giant"))
-        o->preset = "giant";
-    else if (flag("--list"))
-        o->list = true;
-    else if (flag("--no-sustained"))
-        o->sustained = false;
-    else if ((v = value_of("--preset", argc, argv, i)))
-        good = is_preset(o->preset = v);
-    else if ((v = value_of("--only", argc, argv, i))) {
-        o->device = std::strcmp(v, "gpu") == 0;
-        o->host = std::strcmp(v, "cpu") == 0;
-        good = o->device || o->host;
-    } else if ((v = value_of("--shard", argc, argv, i)))
-        good = std::sscanf(v, "%u/%u", &o->shard, &o->shards) == 2 && o->shard >= 1 &&
-               o->shard <= o->shards;
-    else if ((v = value_of("--sizes", argc, argv, i)))
-        good = parse_sizes(v, &o->sizes);
-    else if ((v = value_of("--seed", argc, argv, i)))
-        o->seed = std::strtoull(v, nullptr, 0);
-    else if ((v = value_of("--out", argc, argv, i)))
-        o->out = v;
-    else if ((v = value_of("--against", argc, argv, i)))
-        o->against = v;
-    else if ((v = value_of("--method", argc, argv, i)))
-        o->methods = split(v);
-    else if ((v = value_of("--width", argc, argv, i)))
-        o->widths = split(v);
-    else if ((v = value_of("--engine", argc, argv, i)))
-        o->engines = split(v);
-    else if ((v = value_of("--cpu-cores", argc, argv, i)))
-        good = (o->cores = (unsigned)std::strtoul(v, nullptr, 10)) != 0;
-    else
-        return NotOurs;
-    return good ? Good : Wrong;
+// An option sets a member, or has a function, which returns false for a bad value.
+struct Option {
+    const char *name, *argument, *help; // argument: "" for a switch
+    std::variant<bool Options::*, Text Options::*, List Options::*,
+                 bool (*)(Options *, const Text &)>
+        member;
+
+    bool take(Options *o, const Text &value) const {
+        if (const auto *flag = std::get_if<0>(&member))
+            o->**flag = true;
+        else if (const auto *text = std::get_if<1>(&member))
+            o->**text = value;
+        else if (const auto *list = std::get_if<2>(&member))
+            o->**list = split(value);
+        else
+            return std::get<3>(member)(o, value);
+        return true;
+    }
+};
+const Option kOptions[] = {
+    {"--preset", "NAME", "", take_preset}, // its help is the list of presets
+    {"--full", "", "default with more sizes (4 KiB to 2 GiB), xor, hot; use with --shard",
+     &Options::full},
+    {"--shard", "I/N", "part I (from 1) of N parts of the region rows", take_shard},
+    {"--giant", "", "short for --preset giant",
+     [](Options *o, const Text &) { return take_preset(o, "giant"); }},
+    {"--only", "gpu|cpu", "only rows of that side", take_side},
+    {"--method", "A,B,...", "only rows of these methods, e.g. SPLIT", &Options::methods},
+    {"--width", "8,16,32", "only rows of these widths", &Options::widths},
+    {"--engine", "A,B,...",
+     "only rows of these engines or families, e.g. bmma_w8 or xor; the id of a\n"
+     "compiled kernel, e.g. prmt_w8/4x4, adds rows of that kernel",
+     &Options::engines},
+    {"--list", "", "print the names of the rows and measure nothing", &Options::list},
+    {"--sizes", "A,B,...",
+     "other region sizes, in bytes (multiples of 512); of products: the first\n"
+     "is the bytes of data",
+     take_sizes},
+    {"--cpu-cores", "N", "run on N cores only (all that this process may use)", take_cores},
+    {"--no-sustained", "", "leave out what takes two seconds a row without a pause",
+     &Options::no_sustained},
+    {"--seed", "N", "of the random constants (10)", take_seed},
+    {"--out", "FILE",
+     "JSON of everything, for bench/report.py and bench/compare.py; CSV where\n"
+     "the name ends in .csv",
+     &Options::out},
+    {"--against", "LIBGFK", "measure each row in turns with another build of libgfk.so",
+     &Options::against},
+};
+
+void print_help() {
+    std::puts("gfk_bench: every row of the kernel list, measured\n\n  --preset NAME");
+    for (const auto &preset : kPresets)
+        std::printf("    %-16s %s\n", preset.name, preset.what);
+    std::puts("");
+    for (const Option &option : kOptions) {
+        Text line = option.help, left = Text(option.name) + " " + option.argument;
+        for (size_t at = 0; (at = line.find('\n', at)) != Text::npos; at++)
+            line.insert(at + 1, 21, ' ');
+        if (!line.empty())
+            std::printf("  %-18s %s\n", left.c_str(), line.c_str());
+    }
+    std::puts(
+        "  --benchmark_...    Google Benchmark's own flags, e.g. --benchmark_filter=split_w8");
+}
+
+// The option that `word` names as "--name", or with a value as "--name=value"; or null.
+const Option *option_of(const Text &word) {
+    for (const Option &option : kOptions)
+        if (word == option.name ||
+            (*option.argument != 0 && word.rfind(Text(option.name) + "=", 0) == 0))
+            return &option;
+    return nullptr;
 }
 
 // The command line without the folder of --out: where a file was written says nothing, and files
 // are moved.
-std::string describe_command(int argc, char **argv) {
-    std::string command = "gfk_bench";
+Text describe_command(int argc, char **argv) {
+    Text command = "gfk_bench";
     for (int i = 1; i < argc; i++) {
-        std::string word = argv[i];
+        Text word = argv[i];
         const size_t folder = word.rfind('/') + 1;
         if (std::strcmp(argv[i - 1], "--out") == 0)
             word.erase(0, folder);
@@ -160,20 +174,28 @@ bool parse_options(int *argc, char **argv, Options *options, int *exit_code) {
     int kept = 1;
     options->command = describe_command(*argc, argv);
     for (int i = 1; i < *argc; i++) {
-        const char *flag = argv[i];
-        if (std::strcmp(flag, "--help") == 0) {
+        const Text word = argv[i];
+        if (word == "--help") {
             print_help();
             *exit_code = 0;
             return false;
         }
-        const Taken taken = take(*argc, argv, &i, options);
-        if (taken == Wrong) {
-            std::fprintf(stderr, "gfk_bench: %s: not understood; see --help\n", flag);
+        const Option *option = option_of(word);
+        if (option == nullptr) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        const size_t equals = word.find('=');
+        Text value;
+        if (equals != Text::npos)
+            value = word.substr(equals + 1);
+        else if (*option->argument != 0 && i + 1 < *argc)
+            value = argv[++i];
+        if (!option->take(options, value)) {
+            std::fprintf(stderr, "gfk_bench: %s: not understood; see --help\n", word.c_str());
             *exit_code = 2;
             return false;
         }
-        if (taken == NotOurs)
-            argv[kept++] = argv[i];
     }
     argv[kept] = nullptr;
     *argc = kept;

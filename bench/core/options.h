@@ -9,7 +9,7 @@
 
 struct Options {
     std::string preset = "default";
-    bool full = false, list = false, sustained = true;
+    bool full = false, list = false, no_sustained = false;
     bool device = true, host = true; // which rows
     unsigned shard = 1, shards = 1;  // --shard i/n, i from 1 to n
     unsigned cores = 0;              // --cpu-cores; 0: all that the process may use

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every plain kernel of a kind, checked and timed; the best is kept.
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <map>
 
-#include "buffers.h"
+#include "device.h"
 
 namespace {
 
@@ -27,67 +27,65 @@ std::vector<uint32_t> ones_of(size_t k, size_t m) {
     return matrix;
 }
 
-class PlainWork : public MatrixWork {
-  public:
-    PlainWork(PlainKind kind, const PlainKernel &kernel, const Layout &layout, gfk_accumulate mode)
-        : MatrixWork(8, layout, mode), kind_(kind), kernel_(kernel),
-          matrix_(ones_of(layout.k, layout.m)) {}
+struct PlainWork : MatrixWork {
+    PlainWork(const PlainKernel &kernel, const Plain &plain)
+        : MatrixWork(8, plain.layout, plain.mode), kernel_(kernel), kind_(plain.kind) {
+        matrix_ = ones_of(plain.layout.k, plain.layout.m);
+    }
     gfk_status start() override {
-        launch(0, gpu().stream);
-        gpu_synchronize();
-        return GFK_STATUS_SUCCESS;
+        if (kind_ == PlainKind::Gather)
+            gpu_workspace(linked_library(), kGatherTable);
+        return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
-        const Layout &layout = buffers_.layout();
-        kernel_.run({buffers_.in(j), buffers_.out(j), buffers_.stride(), buffers_.bytes(),
-                     (unsigned)layout.k, (unsigned)layout.m, mode_ == GFK_XOR},
+        const auto [k, m, bytes, gaps, cold] = layout_;
+        kernel_.run({layout_.in(j), layout_.out(j), layout_.stride(), bytes, (unsigned)k,
+                     (unsigned)m, mode_ == GFK_XOR,
+                     kind_ == PlainKind::Gather ? gpu_workspace(linked_library(), 0) : nullptr},
                     stream);
     }
     std::string check(bool after) override {
-        return kind_ == PlainKind::ReadOnly ? "" : MatrixWork::check(after);
+        const bool checked = kind_ != PlainKind::ReadOnly && kind_ != PlainKind::Gather;
+        return checked ? MatrixWork::check(after) : "";
     }
-
-  protected:
-    const uint32_t *matrix(long) const override { return matrix_.data(); }
     std::string tag() const override { return "plain"; }
     long checked() const override {
         return kind_ == PlainKind::Copy || kind_ == PlainKind::Accumulate ? 1 : sets();
     }
 
-  private:
-    PlainKind kind_;
     PlainKernel kernel_;
-    std::vector<uint32_t> matrix_;
+    PlainKind kind_;
 };
 
-double moved_bytes(PlainKind kind, const Layout &layout, gfk_accumulate mode) {
-    const size_t writes = kind == PlainKind::ReadOnly ? 0 : layout.m;
-    return (double)layout.bytes * (double)(layout.k + writes * (mode == GFK_SET ? 1 : 2));
+double moved_bytes(const Plain &plain) {
+    const size_t writes = plain.kind == PlainKind::ReadOnly ? 0 : plain.layout.m;
+    return (double)plain.layout.bytes *
+           (double)(plain.layout.k + writes * (plain.mode == GFK_SET ? 1 : 2));
 }
 
-Ceiling measure(PlainKind kind, const Layout &layout, gfk_accumulate mode) {
+Ceiling measure(const Plain &plain) {
     Ceiling ceiling;
-    ceiling.what = kNames[(int)kind];
-    const double traffic = moved_bytes(kind, layout, mode) / 1e3;
-    for (const PlainKernel &kernel : plain_kernels(kind)) {
-        PlainWork work(kind, kernel, layout, mode);
+    ceiling.what = kNames[(int)plain.kind];
+    const double traffic = moved_bytes(plain) / 1e3;
+    for (const PlainKernel &kernel : plain_kernels(plain.kind)) {
+        PlainWork work(kernel, plain);
         work.start();
         const std::string wrong = work.check(false);
         if (!wrong.empty()) {
             ceiling.error += (ceiling.error.empty() ? "" : "; ") + kernel.name + ": " + wrong;
             continue;
         }
-        const Times times = time_work(&work, kind == PlainKind::XorOnlyFew ? 3 : 5);
+        const Times times = time_work(&work, plain.kind == PlainKind::XorOnlyFew ? 3 : 5);
         const double gbps = traffic / times.median;
-        ceiling.variants.push_back({kernel.name, gbps});
+        ceiling.variants.set(kernel.name, gbps);
         if (gbps <= ceiling.gbps)
             continue;
         ceiling.gbps = gbps;
         ceiling.best = kernel.name;
         ceiling.times = times;
-        work.describe(&ceiling.fields);
+        ceiling.fields = work.facts;
         ceiling.measure_sustained = [=] {
-            PlainWork best(kind, kernel, layout, mode);
+            PlainWork best(kernel, plain);
             best.start();
             best.warm_up();
             return best.sustain();
@@ -96,65 +94,73 @@ Ceiling measure(PlainKind kind, const Layout &layout, gfk_accumulate mode) {
     return ceiling;
 }
 
-} // namespace
-
-Ceiling &ceiling_of(PlainKind kind, const Layout &layout, gfk_accumulate mode) {
-    static std::map<std::string, Ceiling> known;
-    const std::string key = std::to_string((int)kind) + "/" + std::to_string(layout.k) + "+" +
-                            std::to_string(layout.m) + "/" + std::to_string(layout.bytes) +
-                            (layout.cold ? "/cold" : "/hot") + (mode == GFK_SET ? "/set" : "/xor");
-    const auto found = known.find(key);
-    return found != known.end() ? found->second
-                                : known.emplace(key, measure(kind, layout, mode)).first->second;
+// The sentence that a plain kernel is slower than on a healthy H200, or "".
+std::string slower(const std::string &what, double gbps, double healthy) {
+    return gbps >= healthy ? ""
+                           : what + " reaches " + std::to_string(std::lround(gbps)) +
+                                 " GB/s of traffic, below the " +
+                                 std::to_string(std::lround(healthy)) + " of a healthy H200";
 }
 
-Row ceiling_row(const std::string &name, PlainKind kind, const Layout &layout,
-                gfk_accumulate mode) {
-    const bool region = kind == PlainKind::Copy || kind == PlainKind::Accumulate;
-    const char *what = kNames[(int)kind];
-    Row row;
-    row.name = name;
-    row.facts = Fields(
-        "kind", "ceiling", "operation", kind == PlainKind::XorOnlyFew ? "xor_only" : what, "where",
-        "gpu", "id", region ? std::string("ceiling_") + what : what, "k", layout.k, "m", layout.m,
-        "mode", mode == GFK_SET ? "set" : "xor", "cold", layout.cold, "region_bytes", layout.bytes);
-    row.data_bytes = (double)layout.k * (double)layout.bytes;
-    row.moved = moved_bytes(kind, layout, mode) / row.data_bytes;
-    row.passes = 1;
-    row.compared = false;
-    row.missing = [=] { return too_little_memory(layout.memory_needed()); };
-    row.ceiling = [=]() -> Ceiling & { return ceiling_of(kind, layout, mode); };
-    return row;
+} // namespace
+
+const char *mode_name(gfk_accumulate mode) {
+    return mode == GFK_SET ? "set" : "xor";
+}
+
+std::unique_ptr<DeviceWork> make_plain_work(const PlainKernel &kernel, const Plain &plain) {
+    return std::make_unique<PlainWork>(kernel, plain);
+}
+
+Ceiling &ceiling_of(const Plain &plain) {
+    static std::map<std::string, Ceiling> known;
+    const auto &[k, m, bytes, gaps, cold] = plain.layout;
+    const std::string key = std::to_string((int)plain.kind) + "/" + shape_text({8, k, m}) + "/" +
+                            std::to_string(bytes) + (cold ? "/cold/" : "/hot/") +
+                            mode_name(plain.mode);
+    const auto found = known.find(key);
+    return found != known.end() ? found->second : known.emplace(key, measure(plain)).first->second;
+}
+
+Row *add_ceiling(const std::string &name, const Plain &plain, Row *row, Rows *rows) {
+    const auto &[k, m, bytes, gaps, cold] = plain.layout;
+    const bool region = plain.kind == PlainKind::Copy || plain.kind == PlainKind::Accumulate;
+    const std::string what =
+        plain.kind == PlainKind::XorOnlyFew ? "xor_only" : kNames[(int)plain.kind];
+    row->needs = name;
+    row->ceiling = [=]() -> Ceiling & { return ceiling_of(plain); };
+    if (std::any_of(rows->begin(), rows->end(), [&](const Row &r) { return r.name == name; }))
+        return nullptr;
+    Row ceiling;
+    ceiling.name = name;
+    ceiling.facts = Fields("kind", "ceiling", "operation", what, "where", "gpu", "id",
+                           region ? "ceiling_" + what : kNames[(int)plain.kind], "k", k, "m", m,
+                           "mode", mode_name(plain.mode), "cold", cold, "region_bytes", bytes);
+    ceiling.data_bytes = (double)k * (double)bytes;
+    ceiling.moved = moved_bytes(plain) / ceiling.data_bytes;
+    ceiling.passes = 1;
+    ceiling.compared = false;
+    ceiling.missing = [=] { return too_little_memory(plain.layout.memory_needed()); };
+    ceiling.ceiling = row->ceiling;
+    rows->push_back(ceiling);
+    return &rows->back();
 }
 
 std::string void_reason(bool of_products) {
     if (gpu().name.find("H200") == std::string::npos)
         return "";
-    char text[160];
     double copy = 0;
     for (size_t bytes : {kGiB, 2 * kGiB}) { // the larger one only if the smaller does not show it
         const Layout layout{1, 1, bytes, false};
         if (copy < kH200Copy && layout.memory_needed() <= gpu_memory_budget())
-            copy = std::max(copy, ceiling_of(PlainKind::Copy, layout, GFK_SET).gbps);
+            copy = std::max(copy, ceiling_of({PlainKind::Copy, layout}).gbps);
     }
-    if (copy > 0 && copy < kH200Copy) {
-        std::snprintf(text, sizeof text,
-                      "copy of 1 and 2 GiB reaches %.0f GB/s, below the %.0f of a healthy H200",
-                      copy, kH200Copy);
-        return text;
-    }
+    std::string reason = copy > 0 ? slower("copy of 1 and 2 GiB", copy, kH200Copy) : "";
     for (const auto &[k, m, traffic] : kH200XorOnly) {
         const Layout layout{k, m, 3 * kGiB / k / 512 * 512};
-        if (!of_products || layout.memory_needed() > gpu_memory_budget())
-            continue;
-        const double gbps = ceiling_of(PlainKind::XorOnly, layout, GFK_SET).gbps;
-        if (gbps >= traffic)
-            continue;
-        std::snprintf(text, sizeof text,
-                      "the XOR-only kernel of %zu+%zu reaches %.0f GB/s of traffic, below the %.0f "
-                      "of a healthy H200",
-                      k, m, gbps, traffic);
-        return text;
+        if (reason.empty() && of_products && layout.memory_needed() <= gpu_memory_budget())
+            reason = slower("the XOR-only kernel of " + shape_text({8, k, m}),
+                            ceiling_of({PlainKind::XorOnly, layout}).gbps, traffic);
     }
-    return "";
+    return reason;
 }

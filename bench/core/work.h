@@ -30,13 +30,14 @@ class Work {
   public:
     virtual ~Work() = default;
     virtual gfk_status start() = 0;                 // makes the objects, and runs once
-    virtual std::string check(bool after) = 0;      // "" or what is wrong; `after`: the passes
+    virtual std::string check(bool) { return ""; }  // what is wrong; true: behind the passes
     virtual void warm_up() { pass(0); }             // a pass that does not count
     virtual double pass(long number) = 0;           // microseconds of one launch or call
     virtual void follow(const Work &) {}            // takes as many launches a pass as that one
     virtual Sustained sustain() { return {}; }      // two seconds without a pause
-    virtual void describe(Fields *) const {}        // what is known behind the passes
+    virtual void describe() {}                      // behind the passes: completes `facts`
     virtual double data_bytes() const { return 0; } // 0: the row's
+    Fields facts;                                   // that the row does not know beforehand
 };
 
 // The best of several plain kernels of a row's traffic, measured in the same run.
@@ -44,15 +45,23 @@ struct Ceiling {
     std::string what, best; // "copy"; "b16_256"
     double gbps = 0;        // traffic of the best
     Times times;
-    Fields fields;                                        // of the best: launches, clock
-    std::vector<std::pair<std::string, double>> variants; // GB/s of each
+    Fields fields;   // of the best: launches, clock
+    Fields variants; // GB/s of each
     std::string error;
     std::function<Sustained()> measure_sustained;
     double sustained_gbps = 0;
     Sustained sustained;
 };
 
-struct Result;
+struct Result {
+    std::string name;
+    Fields fields;
+    enum { Measured, Skipped, Failed } state = Measured;
+    double data_bytes = 0;
+    Times times;
+    Fields variants; // of a ceiling
+    double gbps() const { return times.median > 0 ? data_bytes / times.median / 1e3 : 0; }
+};
 
 struct Row {
     std::string name;
@@ -70,15 +79,14 @@ struct Row {
 };
 using Rows = std::vector<Row>;
 
-struct Result {
-    std::string name;
-    Fields fields;
-    enum { Measured, Skipped, Failed } state = Measured;
-    double data_bytes = 0, moved = 0;
-    Times times;
-    std::vector<std::pair<std::string, double>> variants; // of a ceiling
-    double gbps() const { return times.median > 0 ? data_bytes / times.median / 1e3 : 0; }
-};
+// For Row::make: a W of the library and these arguments.
+template <class W, class... Arguments>
+auto makes(Arguments... arguments) {
+    return [=](const Library &library) -> std::unique_ptr<Work> {
+        return std::make_unique<W>(library, arguments...);
+    };
+}
+
 const std::vector<Result> &results();               // in the order of measurement
 const Result *find_result(const std::string &name); // measured rows only; null if there is none
 
@@ -90,6 +98,9 @@ struct Shape {
     size_t k, m;
 };
 std::string shape_text(const Shape &shape); // "10+4"
+// The facts that rows of shapes begin with.
+Fields shape_facts(const char *kind, const std::string &operation, const char *where,
+                   const std::string &id, const Shape &shape);
 
 constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 

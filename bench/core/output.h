@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table on the terminal, one line as soon as a row is measured, and the file of --out.
+// What gfk_bench writes: a line on the terminal as soon as a row is measured, the file of --out, and
+// the tables at the end.
 #pragma once
 
 #include <cstdio>
@@ -34,3 +35,7 @@ struct Verdict {
     std::vector<std::string> absent; // ids that this build's list does not have
 };
 void write_verdicts(const std::vector<Verdict> &verdicts); // before the Reporter ends
+
+void print_summary(const Options &options); // best rates by row and column
+void print_verdicts(const std::vector<Verdict> &verdicts);
+void print_ratios(); // --against: medians, and rows below 0.98

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Other libraries on the CPU, as rows beside ours: ISA-L, Jerasure and every method of GF-Complete,
  * each if the library was found when this was built. Their headers are not C++. */
-#ifndef BASELINE_CODERS_H
-#define BASELINE_CODERS_H
+#ifndef CODERS_H
+#define CODERS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,11 +17,9 @@ enum coder_threads {
     OBJECT_PER_THREAD /* objects are written to while they multiply */
 };
 
-typedef struct coder {
-    const char *library; /* for rows: "isa-l" */
-    const char *variant; /* of GF-Complete, for ids: "split_8_4_simd"; else NULL */
-    const char *method;  /* this project's name of the method, or GF-Complete's own; else NULL */
-    unsigned w;
+struct coder;
+typedef struct coder_library {
+    const char *name; /* for rows: "isa-l" */
     enum coder_threads threads;
     const char *(*version)(void); /* NULL: the library does not know its own */
     const char *(*simd)(void);    /* the instruction sets that the library uses here */
@@ -30,12 +28,17 @@ typedef struct coder {
     void (*destroy)(void *made);
     /* bytes: a multiple of 64, below 2 GiB */
     void (*encode)(void *made, unsigned char **in, unsigned char **out, size_t bytes);
-    int arguments[4]; /* GF-Complete's multiplication, region options, arg1, arg2 */
+} coder_library;
+
+typedef struct coder {
+    const coder_library *library;
+    unsigned w;
+    const char *variant; /* of GF-Complete, for ids: "split_8_4_simd"; else NULL */
+    const char *method;  /* this project's name of the method, or GF-Complete's own; else NULL */
+    int arguments[4];    /* GF-Complete's multiplication, region options, arg1, arg2 */
 } coder;
 
-extern const coder isal_coder, jerasure_coder;
-size_t gf_complete_count(void);
-const coder *gf_complete_at(size_t index);
+extern const coder coders[]; /* behind the last one is one without a library */
 
 #ifdef __cplusplus
 }

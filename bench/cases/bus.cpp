@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// host_bus.h, with nothing of the library's pipeline.
-#include "host_bus.h"
-
+// What bounds calls on host memory: the bus and plain copies, with nothing of the library's pipeline.
 #include <algorithm>
 
-#include "core/buffers.h"
-#include "core/host.h"
-#include "product.h"
+#include "core/device.h"
+#include "cpu.h"
 
 namespace {
 
@@ -86,14 +83,4 @@ double plain_copy_seconds(const Mix &mix) {
             GPU_CHECK(cudaMemcpy(region + at, memory, std::min(kChunk, mix.bytes - at),
                                  cudaMemcpyDeviceToHost));
     return watch.seconds();
-}
-
-double kernel_rate(const Shape &shape) {
-    ProductCase c;
-    c.shape = shape;
-    c.way = Way::Auto;
-    c.data = kGiB;
-    const auto work = make_product_work(linked_library(), c, 1);
-    gfk_check(work->start(), "the kernel alone");
-    return 1e6 * (double)(shape.k * c.region_bytes()) / time_work(work.get(), 5).median;
 }

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows on the CPU: this library's region multiplies, engines and codes; and ISA-L, Jerasure and
+// GF-Complete, whose region multiply is the product of a 1 x 1 matrix.
+#include "cpu.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+namespace {
+
+constexpr size_t kCold = 128 * kMiB;     // from here on caches do not matter
+constexpr size_t kReferenceData = kMiB;  // the reference would take minutes for more
+constexpr size_t kPerThread = 64 * kMiB; // of GF-Complete: beyond what caches hold
+constexpr size_t kProbe = 256 * kKiB, kChecked = 64 * kKiB;
+constexpr size_t kConstants = 8;
+constexpr double kLongestRegionPass = 0.2; // seconds; sizes stop growing there
+constexpr double kLongestPass = 0.05;      // slow methods of GF-Complete get fewer bytes
+
+// ---- region multiplies of this library, one thread ---------------------------------------------
+// c * src by the host reference of the width; made once and kept.
+const unsigned char *reference_product(unsigned w, uint32_t c, size_t bytes) {
+    static std::map<std::tuple<unsigned, uint32_t, size_t>, std::vector<unsigned char>> known;
+    std::vector<unsigned char> &expected = known[{w, c, bytes}];
+    if (expected.empty()) {
+        const Multiplier &m = multiplier_of(linked_library(), reference_of(w, false));
+        std::vector<unsigned char> workspace(m.workspace_bytes + 16);
+        unsigned char *aligned = workspace.data() + 15 - ((uintptr_t)workspace.data() + 15) % 16;
+        expected.resize(bytes);
+        gfk_check(gfk_region_multiply(m.handle, c, host_buffers(bytes).src, expected.data(), bytes,
+                                      GFK_SET, aligned, m.workspace_bytes, nullptr),
+                  "the host reference");
+    }
+    return expected.data();
+}
+
+// A host row with a prepared workspace per constant.
+struct CpuRegion : Work {
+    CpuRegion(const Library &library, const RegionCase &c, uint64_t seed)
+        : library_(library), case_(c), multiplier_(multiplier_of(library, c.kernel)),
+          constants_(random_constants(c.kernel->w, kConstants, seed)),
+          stride_((multiplier_.workspace_bytes + 15) / 16 * 16), buffers_(host_buffers(c.bytes)),
+          memory_(stride_ * kConstants + 16) {}
+    gfk_status start() override {
+        gfk_status status = multiplier_.status;
+        const Stopwatch watch;
+        for (size_t k = 0; k < kConstants && status == GFK_STATUS_SUCCESS; k++)
+            status = library_.gfk_region_prepare(multiplier_.handle, constants_[k], workspace(k),
+                                                 stride_, nullptr);
+        const double us = watch.us() / kConstants;
+        facts = multiplier_facts(multiplier_, case_.kernel, [us] { return us; });
+        facts.add("threads", 1, "constant_count", kConstants);
+        return status;
+    }
+    std::string check(bool after) override {
+        if (after)
+            return "";
+        std::memset(buffers_.dst, 0xa5, case_.bytes);
+        pass(0);
+        const auto *expected = reference_product(case_.kernel->w, constants_[0], case_.bytes);
+        return std::memcmp(buffers_.dst, expected, case_.bytes) == 0
+                   ? ""
+                   : "differs from the host reference";
+    }
+    double pass(long number) override {
+        const size_t k = (size_t)number % kConstants;
+        const Stopwatch watch;
+        gfk_check(library_.gfk_region_multiply_prepared(multiplier_.handle, constants_[k],
+                                                        buffers_.src, buffers_.dst, case_.bytes,
+                                                        GFK_SET, workspace(k), stride_, nullptr),
+                  case_.kernel->id);
+        return watch.us();
+    }
+    unsigned char *workspace(size_t k) {
+        unsigned char *p = memory_.data();
+        return p + (16 - (uintptr_t)p % 16) % 16 + k * stride_;
+    }
+
+    const Library &library_;
+    RegionCase case_;
+    const Multiplier &multiplier_;
+    std::vector<uint32_t> constants_;
+    size_t stride_;
+    HostBuffers buffers_;
+    std::vector<unsigned char> memory_;
+};
+
+// ---- products ----------------------------------------------------------------------------------
+struct CpuCase {
+    const gfk_engine_info *engine; // or
+    const coder *other;
+    Shape shape;
+    size_t region;
+    unsigned threads;
+    std::vector<uint32_t> matrix;
+    bool shorten = false; // slow methods
+
+    // Parts of threads and shortened passes are multiples of it.
+    size_t unit() const { return shape.k == 1 ? 4096 : 512; }
+};
+
+struct CpuProduct : Work {
+    CpuProduct(const Library &library, const CpuCase &c)
+        : library_(library), case_(c), used_(c.region) {
+        const auto [w, k, m] = c.shape;
+        const HostBuffers buffers = host_buffers(std::max(c.region * std::max(k, m), kProbe));
+        in_ = regions_at(buffers.src, k, c.region);
+        out_ = regions_at(buffers.dst, m, c.region);
+    }
+    ~CpuProduct() override {
+        for (void *object : objects_)
+            case_.other->library->destroy(object);
+    }
+    gfk_status start() override {
+        const auto [w, k, m] = case_.shape;
+        if (case_.engine != nullptr) {
+            product_ = product_of(library_, case_.engine->id, case_.shape, case_.matrix);
+            facts.add("setup", "create", "setup_us", product_.create_us);
+            return GFK_STATUS_SUCCESS;
+        }
+        const unsigned count =
+            case_.other->library->threads == OBJECT_PER_THREAD ? case_.threads : 1;
+        const Stopwatch watch;
+        for (unsigned t = 0; t < count; t++) {
+            objects_.push_back(
+                case_.other->library->create(case_.other, (int)k, (int)m, case_.matrix.data()));
+            if (objects_.back() == nullptr) {
+                objects_.pop_back();
+                return GFK_STATUS_OUT_OF_MEMORY;
+            }
+        }
+        facts.add("setup", "create", "setup_us", watch.us() / count);
+        team_ = std::make_unique<Team>(case_.threads);
+        return GFK_STATUS_SUCCESS;
+    }
+    std::string check(bool after) override {
+        if (after)
+            return "";
+        if (case_.shorten)
+            shorten();
+        for (unsigned char *out : out_)
+            std::memset(out, 0xa5, used_);
+        pass(0);
+        Ends ends(used_);
+        ends.compute(case_.shape, case_.matrix, in_);
+        return ends.match(out_) ? "" : "differs from the host engine";
+    }
+    double pass(long) override {
+        if (case_.engine != nullptr) {
+            const gfk_regions in = list_of(in_), out = list_of(out_);
+            const Stopwatch watch;
+            GFK_CHECK(
+                library_.gfk_product_run(product_, &in, &out, used_, GFK_SET, nullptr, 0, nullptr));
+            return watch.us();
+        }
+        return 1e6 * team_->run(used_, case_.unit(), [this](unsigned t, size_t from, size_t to) {
+            Regions in = shifted(in_, from), out = shifted(out_, from);
+            case_.other->library->encode(objects_[t % objects_.size()], in.data(), out.data(),
+                                         to - from);
+        });
+    }
+    double data_bytes() const override { return (double)(used_ * case_.shape.k); }
+
+  private:
+    void shorten() {
+        const Stopwatch watch;
+        case_.other->library->encode(objects_[0], in_.data(), out_.data(), kProbe);
+        const auto fitting = (size_t)(kLongestPass / watch.seconds() * kProbe);
+        const size_t each = std::max(fitting / case_.unit() * case_.unit(), case_.unit());
+        used_ = std::min(case_.region, each * case_.threads);
+        facts.set("note", when(used_ != case_.region, "slow: " + size_text(used_) + " a pass"));
+    }
+
+    const Library &library_;
+    CpuCase case_;
+    size_t used_; // bytes of each region
+    Regions in_, out_;
+    Object<gfk_product_t> product_;
+    std::vector<void *> objects_;
+    std::unique_ptr<Team> team_;
+};
+
+Row cpu_row(const CpuCase &c, const std::string &id, const std::string &rest, size_t nominal) {
+    Row row;
+    row.name = id + "/" + rest;
+    row.facts = Fields("kind", c.engine ? "product" : "baseline", "operation",
+                       c.engine ? "product" : "encode", "where", "cpu", "id", id, "w", c.shape.w,
+                       "mode", "set", "threads", c.threads, "nominal_bytes", nominal);
+    if (c.engine != nullptr) {
+        row.facts.set("way", "engine");
+        row.facts.add(engine_facts(c.engine->id));
+    } else {
+        row.facts.set("implementation", c.other->library->name);
+    }
+    row.data_bytes = (double)(c.region * c.shape.k);
+    row.moved = product_moved(c.shape, GFK_SET);
+    row.compared = c.engine != nullptr;
+    row.make = makes<CpuProduct>(c);
+    return row;
+}
+
+// sweep: buffers of 1 MiB, all cores. A decoder is an encoder with another matrix, so these rows
+// stand for both.
+void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, const Shape &shape,
+                 size_t data, unsigned threads, uint64_t seed, bool sweep = false) {
+    const CpuCase c = {
+        engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
+    const bool cold = c.region * shape.k >= kCold;
+    Row row =
+        cpu_row(c, engine ? engine->id : other->library->name,
+                shape_text(shape) + "/" + size_text(data) + "/set/" + (cold ? "cold" : "hot") +
+                    "/threads=" + std::to_string(threads) + (sweep ? "/sweep" : ""),
+                data);
+    row.facts.add("k", shape.k, "m", shape.m, "cold", cold, "matrix", "random", "region_bytes",
+                  c.region, "sweep", when(sweep, true));
+    row.passes = 5;
+    rows->push_back(row);
+}
+
+// data: over all threads; 0: kPerThread each, or less for slow methods. constant: 0 for a random
+// one.
+void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, uint32_t constant,
+                uint64_t seed) {
+    CpuCase c = {nullptr, other, {other->w, 1, 1}, data ? data : kPerThread * threads, threads, {}};
+    c.matrix = {constant ? constant : random_constants(other->w, 1, seed)[0]};
+    c.shorten = data == 0;
+    Row row = cpu_row(c, "gf_complete_w" + std::to_string(other->w) + "_" + other->variant,
+                      size_text(c.region) + "/threads=" + std::to_string(threads) +
+                          (constant ? "/c=" + std::to_string(constant) : ""),
+                      c.region);
+    row.facts.add("operation", "multiply", "method", other->method, "variant", other->variant,
+                  "cold", true, "constants", constant ? "fixed" : "rotating", "constant_count", 1,
+                  "constant", when(constant != 0, constant));
+    row.passes = 7;
+    row.missing = [=] {
+        void *object = other->library->create(other, 1, 1, c.matrix.data());
+        if (object != nullptr)
+            other->library->destroy(object);
+        return std::string(object ? "" : "GF-Complete does not offer it");
+    };
+    rows->push_back(row);
+}
+
+// ---- what making a code and a decode matrix takes on one core ------------------------------------
+struct CodeCreate : Work {
+    CodeCreate(const Library &library, const Shape &shape, bool decoder)
+        : library_(library), shape_(shape), decoder_(decoder) {
+        for (size_t i = 0; i < shape.m; i++)
+            lost_.push_back(i * shape.k / shape.m);
+    }
+    gfk_status start() override {
+        code_ = create();
+        return GFK_STATUS_SUCCESS;
+    }
+    double pass(long) override {
+        const Stopwatch watch;
+        if (!decoder_) {
+            const auto made = create();
+            return watch.us();
+        }
+        Object<gfk_rs_decoder_t> made;
+        GFK_CHECK(made.make(library_.gfk_rs_decoder_create, library_.gfk_rs_decoder_destroy, code_,
+                            lost_.data(), lost_.size(), nullptr, 0, nullptr));
+        return watch.us();
+    }
+    Object<gfk_rs_t> create() const {
+        const gfk_field field = field_of(shape_.w);
+        gfk_rs_desc desc = GFK_RS_DESC_INIT;
+        Object<gfk_rs_t> code;
+        desc.product.family = GFK_ENGINE_HOST; // makes no tables: what is left is the code itself
+        GFK_CHECK(code.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, shape_.k,
+                            shape_.m, &desc));
+        return code;
+    }
+
+    const Library &library_;
+    Shape shape_;
+    bool decoder_;
+    std::vector<size_t> lost_;
+    Object<gfk_rs_t> code_;
+};
+
+template <class Use>
+void for_coders(bool gf_complete, Use use) {
+    for (const coder *c = coders; c->library != nullptr; c++)
+        if ((c->variant != nullptr) == gf_complete)
+            use(c);
+}
+
+} // namespace
+
+// ---- shared with calls on host memory ------------------------------------------------------------
+const coder *coder_of(const std::string &library) {
+    const coder *c = coders;
+    while (c->library != nullptr && library != c->library->name)
+        c++;
+    return c->library ? c : nullptr;
+}
+
+gfk_regions list_of(const Regions &regions) {
+    return {(void *const *)regions.data(), nullptr, 0};
+}
+
+Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
+                                 const Shape &shape, const std::vector<uint32_t> &matrix) {
+    const gfk_field field = field_of(shape.w);
+    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    Object<gfk_product_t> product;
+    desc.engine = engine.c_str();
+    gfk_check(product.make(library.gfk_product_create, library.gfk_product_destroy, &field, shape.m,
+                           shape.k, matrix.data(), &desc),
+              engine.c_str());
+    return product;
+}
+
+Ends::Ends(size_t bytes) : bytes_(bytes), length_(std::min(bytes, kChecked)) {}
+
+void Ends::take(const Regions &regions) {
+    for (size_t from : {size_t{0}, bytes_ - length_})
+        for (const unsigned char *region : regions)
+            expected_.emplace_back(region + from, region + from + length_);
+}
+
+void Ends::compute(const Shape &shape, const std::vector<uint32_t> &matrix, const Regions &in) {
+    const auto product =
+        product_of(linked_library(), "host_w" + std::to_string(shape.w), shape, matrix);
+    for (size_t from : {size_t{0}, bytes_ - length_}) {
+        const Regions part = shifted(in, from);
+        Regions out;
+        for (size_t j = 0; j < shape.m; j++) {
+            expected_.emplace_back(length_);
+            out.push_back(expected_.back().data());
+        }
+        const gfk_regions inputs = list_of(part), outputs = list_of(out);
+        GFK_CHECK(
+            gfk_product_run(product, &inputs, &outputs, length_, GFK_SET, nullptr, 0, nullptr));
+    }
+}
+
+bool Ends::match(const Regions &out) const {
+    const size_t n = out.size();
+    for (size_t i = 0; i < expected_.size(); i++)
+        if (std::memcmp(out[i % n] + (i < n ? 0 : bytes_ - length_), expected_[i].data(),
+                        length_) != 0)
+            return false;
+    return true;
+}
+
+// ---- rows ----------------------------------------------------------------------------------------
+void add_region_cpu_rows(const Options &options, Rows *rows) {
+    std::map<std::string, double> us_per_byte;
+    if (options.shard != 1)
+        return;
+    for (size_t bytes : options.sizes.empty() ? default_sizes() : options.sizes)
+        for (const gfk_kernel_info *k :
+             kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {
+            double &rate = us_per_byte[k->id];
+            if (rate == 0 && !options.list) {
+                const RegionCase probe = {k, 64 * kKiB, GFK_SET, false};
+                CpuRegion work(linked_library(), probe, options.seed);
+                gfk_check(work.start(), k->id);
+                work.pass(0);
+                rate = work.pass(0) / (double)probe.bytes;
+            }
+            if (rate * (double)bytes > 1e6 * kLongestRegionPass)
+                continue;
+            const RegionCase c = {k, bytes, GFK_SET, false};
+            Row row = region_row(c);
+            row.passes = 0;
+            row.make = makes<CpuRegion>(c, options.seed);
+            rows->push_back(row);
+        }
+}
+
+void add_product_cpu_rows(const Options &options, Rows *rows) {
+    const unsigned cores = cpu_cores();
+    if (options.is("rs-sweep"))
+        for (const Shape &shape : rs_sweep_shapes())
+            for_coders(false, [&](const coder *c) {
+                add_product(rows, nullptr, c, shape, shape.k * kMiB,
+                            c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
+            });
+    if (!options.is("product"))
+        return;
+    const size_t data = options.size_or(kGiB);
+    for (const Shape &shape : {Shape{8, 4, 2}, Shape{8, 10, 4}, Shape{8, 30, 3}}) {
+        for (size_t i = 0; i < gfk_engine_count(); i++) {
+            const gfk_engine_info *engine = gfk_engine_at(i);
+            const bool reference = engine->family == GFK_ENGINE_HOST;
+            if (engine->w == shape.w && (reference || engine->family == GFK_ENGINE_ISAL) &&
+                gfk_engine_available(engine, -1, nullptr) == GFK_STATUS_SUCCESS)
+                add_product(rows, engine, nullptr, shape,
+                            reference ? std::min(data, kReferenceData) : data,
+                            reference ? 1 : cores, options.seed);
+        }
+        for_coders(false, [&](const coder *c) {
+            add_product(rows, nullptr, c, shape, data, 1, options.seed);
+            if (c->library->threads != ONE_THREAD && cores > 1)
+                add_product(rows, nullptr, c, shape, data, cores, options.seed);
+        });
+    }
+}
+
+void add_gf_complete_rows(const Options &options, Rows *rows) {
+    const bool s2 = options.is("s2");
+    if ((!options.is("default") && !s2) || options.shard != 1 || !options.sizes.empty())
+        return;
+    std::vector<unsigned> thread_counts = {1};
+    if (cpu_cores() > 1)
+        thread_counts.push_back(cpu_cores());
+    for_coders(true, [&](const coder *c) {
+        for (unsigned threads : thread_counts) {
+            if (s2)
+                add_region(rows, c, threads, kS2Bytes, kS2Constant, options.seed);
+            add_region(rows, c, threads, s2 ? kS2Bytes : 0, 0, options.seed);
+        }
+    });
+}
+
+void add_rs_create_rows(const Options &options, Rows *rows) {
+    if (!options.is("rs"))
+        return;
+    for (const Shape &shape : {Shape{8, 10, 4}, Shape{8, 128, 128}, Shape{16, 10, 4},
+                               Shape{16, 128, 128}, Shape{32, 10, 4}})
+        for (const bool decoder : {false, true}) {
+            const std::string what = decoder ? "rs_decoder_create" : "rs_create";
+            Row row;
+            row.name = what + "_w" + std::to_string(shape.w) + "/" + shape_text(shape);
+            row.facts = shape_facts("create", what, "cpu", what, shape);
+            row.facts.set("threads", 1);
+            row.passes = 21;
+            row.make = makes<CodeCreate>(shape, decoder);
+            rows->push_back(row);
+        }
+}
+
+Fields baseline_facts() {
+    Fields f = Fields("isa_l", "not found", "jerasure", "not found");
+    if (const coder *c = coder_of("gf-complete"))
+        f.set("gf_complete_simd", c->library->simd());
+    for_coders(false, [&](const coder *c) {
+        const std::string key = c == coder_of("isa-l") ? "isa_l" : c->library->name;
+        f.set(key, c->library->version());
+        f.set(key + "_simd", c->library->simd());
+    });
+    return f;
+}
