@@ -127,10 +127,7 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "gfk_bench: %s\n", why.c_str());
         return 2;
     };
-    Options options;
-    int exit_code = 0;
-    if (!parse_options(&argc, argv, &options, &exit_code))
-        return exit_code;
+    Options options = parse_options(&argc, argv);
     benchmark::Initialize(&argc, argv); // takes the rest of the command line
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
         return 2;
@@ -163,13 +160,9 @@ int main(int argc, char **argv) {
     for (const auto &[name, value] : context.all())
         std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
-    if (options.is("verdicts"))
-        write_verdicts(verdicts());
-    const size_t count = run_rows(options, context, rows_of(options));
-    print_summary(options);
-    if (options.is("verdicts"))
-        print_verdicts(verdicts());
-    print_ratios();
+    const auto claims = options.is("verdicts") ? verdicts() : std::vector<Verdict>();
+    const size_t count = run_rows(options, context, claims, rows_of(options));
+    print_summary(options, claims);
     loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();
@@ -178,7 +171,7 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "gfk_bench: nothing to measure\n");
     bool failed = count == 0;
     for (const Result &r : results())
-        if (r.state == Result::Failed) {
+        if (r.fields.text("state") == "failed") {
             failed = true;
             std::fprintf(stderr, "gfk_bench: %s: %s\n", r.name.c_str(),
                          r.fields.text("reason").c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What bounds calls on host memory: the bus and plain copies, with nothing of the library's pipeline.
+// What bounds calls on host memory: the bus and plain copies, with nothing of the library's
+// pipeline.
 #include <algorithm>
 
 #include "core/device.h"

@@ -18,7 +18,7 @@ constexpr size_t kConstants = 8;
 constexpr double kLongestRegionPass = 0.2; // seconds; sizes stop growing there
 constexpr double kLongestPass = 0.05;      // slow methods of GF-Complete get fewer bytes
 
-// ---- region multiplies of this library, one thread ---------------------------------------------
+// ---- region multiplies of this library, one thread -------------------------------------------
 // c * src by the host reference of the width; made once and kept.
 const unsigned char *reference_product(unsigned w, uint32_t c, size_t bytes) {
     static std::map<std::tuple<unsigned, uint32_t, size_t>, std::vector<unsigned char>> known;
@@ -86,7 +86,7 @@ struct CpuRegion : Work {
     std::vector<unsigned char> memory_;
 };
 
-// ---- products ----------------------------------------------------------------------------------
+// ---- products --------------------------------------------------------------------------------
 struct CpuCase {
     const gfk_engine_info *engine; // or
     const coder *other;
@@ -242,7 +242,7 @@ void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, u
     rows->push_back(row);
 }
 
-// ---- what making a code and a decode matrix takes on one core ------------------------------------
+// ---- what making a code and a decode matrix takes on one core --------------------------------
 struct CodeCreate : Work {
     CodeCreate(const Library &library, const Shape &shape, bool decoder)
         : library_(library), shape_(shape), decoder_(decoder) {
@@ -290,7 +290,7 @@ void for_coders(bool gf_complete, Use use) {
 
 } // namespace
 
-// ---- shared with calls on host memory ------------------------------------------------------------
+// ---- shared with calls on host memory --------------------------------------------------------
 const coder *coder_of(const std::string &library) {
     const coder *c = coders;
     while (c->library != nullptr && library != c->library->name)
@@ -347,7 +347,7 @@ bool Ends::match(const Regions &out) const {
     return true;
 }
 
-// ---- rows ----------------------------------------------------------------------------------------
+// ---- rows ------------------------------------------------------------------------------------
 void add_region_cpu_rows(const Options &options, Rows *rows) {
     std::map<std::string, double> us_per_byte;
     if (options.shard != 1)

@@ -24,7 +24,7 @@ class Ends {
     std::vector<std::vector<unsigned char>> expected_; // the first of each region, then the last
 };
 
-// ---- what bounds calls on host memory; only with CUDA --------------------------------------------
+// ---- what bounds calls on host memory; only with CUDA ----------------------------------------
 // Regions of one call.
 struct Mix {
     Regions in, out;

@@ -27,10 +27,7 @@ struct ProductWork : MatrixWork {
     void launch(long j, cudaStream_t stream) const override {
         if (case_.way == Way::Plain)
             return multiply_all(j, stream);
-        const gfk_regions in = inputs(j), out = outputs(j);
-        gfk_check(library_.gfk_product_run(product_, &in, &out, layout_.bytes, mode_, workspace_,
-                                           workspace_bytes_, stream),
-                  facts.text("engine").c_str());
+        run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_, stream);
     }
     std::string tag() const override { return case_.cauchy ? "cauchy" : "random"; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands before the first byte of a product: creating it and its first run, compiling a matrix,
-// and finding a compiled one in the cache folder.
+// What stands before the first byte of a product: creating it and its first run, compiling a
+// matrix, and finding a compiled one in the cache folder.
 #include <cstdlib>
 #include <filesystem>
 
@@ -37,8 +37,8 @@ const std::string &cache_folder(const Library &library) {
     return folders[library.number].path;
 }
 
-// What a row times. Specialise: creates that compile. CacheHit: creates that find what those left in
-// the folder. FirstCall: a create and a run on 1 MiB regions, until the outputs are there; the
+// What a row times. Specialise: creates that compile. CacheHit: creates that find what those left
+// in the folder. FirstCall: a create and a run on 1 MiB regions, until the outputs are there; the
 // engine's own code is loaded by the first of the calls, which does not count.
 enum What { Specialise, CacheHit, FirstCall };
 const char *const kNames[] = {"specialise", "cache_hit", "first_call"};

@@ -166,7 +166,7 @@ void finish_giant(Result *result) {
                        "percent_of_gathers", when(plain > 0, 100 * rate / plain));
 }
 
-// ---- what an asynchronous call costs the calling thread ---------------------------------------
+// ---- what an asynchronous call costs the calling thread --------------------------------------
 constexpr size_t kCallBytes = 4096;
 
 // Rows with a workspace launch two kernels in one call; the prepared call launches one.

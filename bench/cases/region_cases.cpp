@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of region multiplies as data: default, full, s2, limits, small, offsets; and verdicts:
-// published claims, and the ablation rows that decide them.
+// The presets of region multiplies as data: default, full, s2, limits, small, offsets; and
+// verdicts: published claims, and the ablation rows that decide them.
 #include <algorithm>
 #include <cstdlib>
 #include <random>

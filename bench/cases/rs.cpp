@@ -94,10 +94,10 @@ std::vector<RsCase> sweep() {
 }
 
 // Regions that a launch reads and writes, and of these, what GB/s are of.
-struct Traffic {
+struct Amounts {
     size_t reads, writes, data;
 };
-Traffic traffic_of(const RsCase &c) {
+Amounts amounts_of(const RsCase &c) {
     const auto [w, k, m] = c.shape;
     switch (c.operation) {
     case RsCase::Verify:
@@ -111,7 +111,7 @@ Traffic traffic_of(const RsCase &c) {
 }
 
 Plain plain_of(const RsCase &c) {
-    const auto [reads, writes, data] = traffic_of(c);
+    const auto [reads, writes, data] = amounts_of(c);
     if (writes == 0)
         return {PlainKind::ReadOnly, {reads, 1, c.region}};
     if (c.operation == RsCase::Update) // reads the outputs too
@@ -180,8 +180,7 @@ struct CodeWork : MatrixWork {
 struct Encode : CodeWork {
     using CodeWork::CodeWork;
     void launch(long j, cudaStream_t stream) const override {
-        const gfk_regions in = inputs(j), out = outputs(j);
-        GFK_CHECK(library_.gfk_rs_encode(code_, &in, &out, layout_.bytes, stream));
+        run(library_.gfk_rs_encode, code_, j, stream);
     }
     std::string tag() const override { return "rs"; }
 };
@@ -203,8 +202,7 @@ struct Decode : CodeWork {
         return made(status, decoder_.create_us);
     }
     void launch(long j, cudaStream_t stream) const override {
-        const gfk_regions in = inputs(j), out = outputs(j);
-        GFK_CHECK(library_.gfk_rs_decoder_run(decoder_, &in, &out, layout_.bytes, stream));
+        run(library_.gfk_rs_decoder_run, decoder_, j, stream);
     }
     // Set 0: what is lost is kept, poisoned, rebuilt and compared.
     std::string check(bool) override {
@@ -237,9 +235,7 @@ struct Verify : CodeWork {
         return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
-        const gfk_regions in = inputs(j), out = outputs(j);
-        GFK_CHECK(
-            library_.gfk_rs_verify(code_, &in, &out, layout_.bytes, (uint32_t *)result_, stream));
+        run(library_.gfk_rs_verify, code_, j, (uint32_t *)result_, stream);
     }
     // Right parity must pass, and one wrong byte must be found.
     std::string check(bool) override {
@@ -281,10 +277,8 @@ struct Locate : Verify {
         return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
-        const gfk_regions in = inputs(j), out = outputs(j);
-        GFK_CHECK(library_.gfk_rs_locate(code_, &in, &out, layout_.bytes, GFK_RS_REPORT,
-                                         (gfk_rs_verdict *)result_, (uint64_t *)(result_ + 256),
-                                         result_ + counts_end(), workspace_bytes_, stream));
+        run(library_.gfk_rs_locate, code_, j, GFK_RS_REPORT, (gfk_rs_verdict *)result_,
+            (uint64_t *)(result_ + 256), result_ + counts_end(), workspace_bytes_, stream);
     }
     bool found() const override {
         gfk_rs_verdict verdict;
@@ -402,7 +396,7 @@ std::unique_ptr<Work> make_work(const Library &library, const RsCase &c) {
 }
 
 Row rs_row(const RsCase &c) {
-    const auto [reads, writes, data] = traffic_of(c);
+    const auto [reads, writes, data] = amounts_of(c);
     const size_t bytes = c.region * c.stripes, regions = c.shape.k + c.shape.m;
     Row row;
     row.name = c.name();

@@ -32,7 +32,7 @@ void *block(int index, size_t bytes) {
 }
 
 size_t cold_footprint() { // what launches must go through so that the cache holds nothing for later
-    return std::max(8 * gpu().l2_bytes, 512 * kMiB);
+    return std::max(8 * (size_t)gpu().properties.l2CacheSize, 512 * kMiB);
 }
 
 // Which outputs the slot Expected holds; "" for none that is known.
@@ -64,16 +64,11 @@ std::string gpu_missing() {
 const Gpu &gpu() {
     static const Gpu instance = [] {
         Gpu g;
-        cudaDeviceProp properties;
-        int l2 = 0, khz = 0;
+        int khz = 0;
         GPU_CHECK(cudaSetDevice(g.device));
-        GPU_CHECK(cudaGetDeviceProperties(&properties, g.device));
-        GPU_CHECK(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, g.device));
+        GPU_CHECK(cudaGetDeviceProperties(&g.properties, g.device));
         GPU_CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, g.device));
         GPU_CHECK(cudaStreamCreateWithFlags(&g.stream, cudaStreamNonBlocking));
-        g.name = properties.name;
-        g.memory_bytes = properties.totalGlobalMem;
-        g.l2_bytes = (size_t)l2;
         g.nominal_mhz = khz / 1e3;
         return g;
     }();
@@ -89,15 +84,14 @@ Fields describe_gpu() {
         return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
     };
     int driver = 0, runtime = 0;
-    cudaDeviceProp properties;
+    const cudaDeviceProp &properties = gpu().properties;
     GPU_CHECK(cudaDriverGetVersion(&driver));
     GPU_CHECK(cudaRuntimeGetVersion(&runtime));
-    GPU_CHECK(cudaGetDeviceProperties(&properties, gpu().device));
-    Fields f = Fields("gpu", gpu().name, "gpu_compute_capability",
+    Fields f = Fields("gpu", properties.name, "gpu_compute_capability",
                       std::to_string(properties.major) + "." + std::to_string(properties.minor),
                       "gpu_multiprocessors", std::to_string(properties.multiProcessorCount),
-                      "gpu_memory_bytes", std::to_string(gpu().memory_bytes), "gpu_l2_bytes",
-                      std::to_string(gpu().l2_bytes), "cuda_of_driver", version(driver),
+                      "gpu_memory_bytes", std::to_string(properties.totalGlobalMem), "gpu_l2_bytes",
+                      std::to_string(properties.l2CacheSize), "cuda_of_driver", version(driver),
                       "cuda_runtime", version(runtime));
     f.add(nvml_facts());
     return f;
@@ -164,11 +158,11 @@ void Layout::allocate() const {
 }
 
 char *Layout::in(long j, size_t i) const {
-    return (char *)gpu_slot(Slot::Inputs, 0) + stride() * (k * (size_t)(j % sets()) + i);
+    return (char *)gpu_slot(Slot::Inputs, 0) + stride() * (k * set_of(j) + i);
 }
 
 char *Layout::out(long j, size_t i) const {
-    return (char *)gpu_slot(Slot::Outputs, 0) + stride() * (m * (size_t)(j % sets()) + i);
+    return (char *)gpu_slot(Slot::Outputs, 0) + stride() * (m * set_of(j) + i);
 }
 
 char *Layout::expected(size_t i) const {
@@ -180,7 +174,7 @@ void Layout::poison_outputs() const {
 }
 
 void Layout::poison_expected(long j) const {
-    const uint64_t first_word = output_bytes() / 8 * (size_t)(j % sets());
+    const uint64_t first_word = output_bytes() / 8 * set_of(j);
     fill_random(expected(), output_bytes(), kPoisonSeed, first_word, gpu().stream);
 }
 

@@ -16,8 +16,7 @@ void gpu_check(cudaError_t error, const char *call, const char *file, int line);
 // What is the same for the whole run. gpu() may be called only when gpu_missing() is "".
 struct Gpu {
     int device = 0;
-    std::string name;
-    size_t l2_bytes = 0, memory_bytes = 0;
+    cudaDeviceProp properties;
     double nominal_mhz = 0;
     cudaStream_t stream = nullptr;
 };
@@ -44,9 +43,10 @@ void flush_cache(); // reads so much of something else that the cache holds noth
 std::string too_little_memory(size_t bytes); // "" or the sentence that so much does not fit
 
 // How the regions of a row lie: k inputs and m outputs, in as many sets as the cache cannot hold,
-// which launches go through in turn. Regions of products and codes are `stride` apart, a little more
-// than their length: regions that begin at the same place of large powers of two would meet in the
-// same parts of the memory. All sets live in the same slots, so only one layout counts at a time.
+// which launches go through in turn. Regions of products and codes are `stride` apart, a little
+// more than their length: regions that begin at the same place of large powers of two would meet in
+// the same parts of the memory. All sets live in the same slots, so only one layout counts at a
+// time.
 struct Layout {
     size_t k, m, bytes; // of a region
     bool gaps = true, cold = true;
@@ -56,6 +56,9 @@ struct Layout {
     size_t output_bytes() const { return stride() * m; } // of a set, gaps included
     long sets() const;
     size_t memory_needed() const { return set_bytes() * (size_t)sets() + output_bytes(); }
+
+    // Of launch j. Calls that are timed are launches 0, and wait for no division.
+    size_t set_of(long j) const { return j == 0 ? 0 : (size_t)(j % sets()); }
 
     void allocate() const;                // fills the inputs with random bytes
     char *in(long j, size_t i = 0) const; // input i for launch j
@@ -147,6 +150,13 @@ class MatrixWork : public DeviceWork {
     gfk_regions inputs(long j) const { return {nullptr, layout_.in(j), layout_.stride()}; }
     gfk_regions outputs(long j) const { return {nullptr, layout_.out(j), layout_.stride()}; }
 
+    // Calls function(object, &inputs, &outputs, bytes, rest...) for launch j.
+    template <class Function, class Handle, class... Rest>
+    void run(Function function, const Object<Handle> &object, long j, Rest... rest) const {
+        const gfk_regions in = inputs(j), out = outputs(j);
+        gfk_check(function(object, &in, &out, layout_.bytes, rest...), "a launch");
+    }
+
     unsigned w_;
     gfk_accumulate mode_;
     size_t in_offset_ = 0, out_offset_ = 0; // bytes from where a region begins
@@ -158,7 +168,7 @@ class MatrixWork : public DeviceWork {
     void expect(long j) const;
 };
 
-// ---- clocks, power and energy, from NVML where it can be loaded --------------------------------
+// ---- clocks, power and energy, from NVML where it can be loaded ------------------------------
 Fields nvml_facts(); // of the context
 
 // Samples while launches run. What NVML does not tell is 0.

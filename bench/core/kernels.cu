@@ -64,8 +64,8 @@ unsigned blocks_of(size_t items, size_t tile = kThreads) {
 }
 
 // ---- plain kernels ---------------------------------------------------------------------------
-// In every shape worth trying: copy, read-read-write, XOR-only, read-only; and gathers. The best of a
-// kind is the roofline that rows are measured against.
+// In every shape worth trying: copy, read-read-write, XOR-only, read-only; and gathers. The best of
+// a kind is the roofline that rows are measured against.
 struct Wide { // 32 bytes, in two loads a block width apart
     uint4 low, high;
 };
@@ -178,9 +178,9 @@ void run_memcpy(const Traffic &t, cudaStream_t stream) {
 // ---- XOR-only --------------------------------------------------------------------------------
 // out[j] = the sum of in[i] over all i that are j modulo min(k, m): every input is read once, every
 // output written once, and no input can be left out. k and m are arguments: memory does not notice
-// what that costs. How many loads a thread has under way is compiled in, in several sizes, so that a
-// small code, which needs few, does not pay with registers and so with threads for what a large one
-// needs: OUTPUTS sums at a time, of ROUNDS inputs each at a time.
+// what that costs. How many loads a thread has under way is compiled in, in several sizes, so that
+// a small code, which needs few, does not pay with registers and so with threads for what a large
+// one needs: OUTPUTS sums at a time, of ROUNDS inputs each at a time.
 template <class T, bool STREAM, bool XOR, unsigned THREADS, unsigned OUTPUTS, unsigned ROUNDS>
 __global__ void __launch_bounds__(THREADS)
     xor_only_kernel(const char *in, char *out, size_t stride, size_t n, unsigned k, unsigned m) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA kernels of the bench: random data, comparison, cache flush, clock; and plain kernels that move
-// as much as a row does and compute nothing.
+// CUDA kernels of the bench: random data, comparison, cache flush, clock; and plain kernels that
+// move as much as a row does and compute nothing.
 #pragma once
 
 #include <cstddef>

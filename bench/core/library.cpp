@@ -37,13 +37,7 @@ Multiplier create(const Library &library, const gfk_kernel_info *kernel) {
 } // namespace
 
 const Library &linked_library() {
-    static const Library library = [] {
-        Library made;
-#define X(name) made.name = ::name;
-        GFK_BENCH_CALLS(X)
-#undef X
-        return made;
-    }();
+    static const Library library;
     return library;
 }
 

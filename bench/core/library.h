@@ -48,7 +48,7 @@
     X(gfk_rs_decode_host)
 
 struct Library {
-#define X(name) decltype(&::name) name = nullptr;
+#define X(name) decltype(&::name) name = ::name;
     GFK_BENCH_CALLS(X)
 #undef X
     unsigned number = 0; // 0: linked, 1: --against

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <regex>
 #include <variant>
 
 namespace {
@@ -133,11 +133,10 @@ void print_help() {
         std::printf("    %-16s %s\n", preset.name, preset.what);
     std::puts("");
     for (const Option &option : kOptions) {
-        Text line = option.help, left = Text(option.name) + " " + option.argument;
-        for (size_t at = 0; (at = line.find('\n', at)) != Text::npos; at++)
-            line.insert(at + 1, 21, ' ');
-        if (!line.empty())
-            std::printf("  %-18s %s\n", left.c_str(), line.c_str());
+        const Text left = Text(option.name) + " " + option.argument, indent(21, ' ');
+        const Text help = std::regex_replace(option.help, std::regex("\n"), "\n" + indent);
+        if (!help.empty())
+            std::printf("  %-18s %s\n", left.c_str(), help.c_str());
     }
     std::puts(
         "  --benchmark_...    Google Benchmark's own flags, e.g. --benchmark_filter=split_w8");
@@ -152,33 +151,18 @@ const Option *option_of(const Text &word) {
     return nullptr;
 }
 
-// The command line without the folder of --out: where a file was written says nothing, and files
-// are moved.
-Text describe_command(int argc, char **argv) {
-    Text command = "gfk_bench";
-    for (int i = 1; i < argc; i++) {
-        Text word = argv[i];
-        const size_t folder = word.rfind('/') + 1;
-        if (std::strcmp(argv[i - 1], "--out") == 0)
-            word.erase(0, folder);
-        else if (word.compare(0, 6, "--out=") == 0 && folder != 0)
-            word.erase(6, folder - 6);
-        command += " " + word;
-    }
-    return command;
-}
-
 } // namespace
 
-bool parse_options(int *argc, char **argv, Options *options, int *exit_code) {
+Options parse_options(int *argc, char **argv) {
+    Options options;
+    options.command = "gfk_bench";
     int kept = 1;
-    options->command = describe_command(*argc, argv);
     for (int i = 1; i < *argc; i++) {
         const Text word = argv[i];
+        options.command += " " + word;
         if (word == "--help") {
             print_help();
-            *exit_code = 0;
-            return false;
+            std::exit(0);
         }
         const Option *option = option_of(word);
         if (option == nullptr) {
@@ -186,18 +170,21 @@ bool parse_options(int *argc, char **argv, Options *options, int *exit_code) {
             continue;
         }
         const size_t equals = word.find('=');
-        Text value;
-        if (equals != Text::npos)
-            value = word.substr(equals + 1);
-        else if (*option->argument != 0 && i + 1 < *argc)
+        Text value = equals == Text::npos ? "" : word.substr(equals + 1);
+        if (equals == Text::npos && *option->argument != 0 && i + 1 < *argc) {
             value = argv[++i];
-        if (!option->take(options, value)) {
-            std::fprintf(stderr, "gfk_bench: %s: not understood; see --help\n", word.c_str());
-            *exit_code = 2;
-            return false;
+            options.command += " " + value;
         }
+        if (!option->take(&options, value)) {
+            std::fprintf(stderr, "gfk_bench: %s: not understood; see --help\n", word.c_str());
+            std::exit(2);
+        }
+        // The folder of --out is left out: where a file was written says nothing, and files are
+        // moved.
+        if (word.rfind("--out", 0) == 0)
+            options.command.erase(options.command.size() - value.size(), value.rfind('/') + 1);
     }
     argv[kept] = nullptr;
     *argc = kept;
-    return true;
+    return options;
 }

@@ -23,6 +23,5 @@ struct Options {
     size_t size_or(size_t usual) const { return sizes.empty() ? usual : sizes[0]; }
 };
 
-// Takes our flags out of argv. False: *exit_code says how to end (help was asked for, or a flag is
-// wrong).
-bool parse_options(int *argc, char **argv, Options *options, int *exit_code);
+// Takes our flags out of argv. Ends the program where help was asked for, or a flag is wrong.
+Options parse_options(int *argc, char **argv);

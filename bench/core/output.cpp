@@ -18,7 +18,6 @@ using Texts = std::vector<Text>;
 
 size_t g_rows, g_done;
 Stopwatch g_watch;
-std::vector<Verdict> g_verdicts;
 
 bool on_terminal() {
     static const bool terminal = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
@@ -65,8 +64,8 @@ void print(const Result &r) {
         std::printf(" %*s", width, text.c_str());
     };
     std::printf("%-52s", r.name.c_str());
-    if (r.state != Result::Measured) {
-        std::printf(" %s: %s\n", r.state == Result::Failed ? "FAILED" : "skipped",
+    if (!r.measured()) {
+        std::printf(" %s: %s\n", f.text("state") == "failed" ? "FAILED" : "skipped",
                     f.text("reason").c_str());
         return;
     }
@@ -123,7 +122,7 @@ Text json(const Verdict &v) {
 
 // What Google Benchmark's own tools look for, then the row's fields.
 Text json(const benchmark::BenchmarkReporter::Run &run, const Result &result) {
-    const bool failed = result.state != Result::Measured;
+    const bool failed = !result.measured();
     Fields f = Fields("name", run.benchmark_name(), "run_name", run.benchmark_name(), "run_type",
                       "iteration", "iterations", (double)run.iterations, "real_time",
                       run.GetAdjustedRealTime(), "cpu_time", run.GetAdjustedCPUTime(), "time_unit",
@@ -210,6 +209,67 @@ struct Table {
     }
 };
 
+void print_tables(const Options &options) {
+    Texts titles;
+    std::map<Text, Table> tables;
+    for (const Result &r : results()) {
+        const auto [title, line, column] = place_of(r.fields);
+        if (!r.measured() || title.empty() || r.gbps() == 0)
+            continue;
+        Table &table = tables[title];
+        remember(&titles, title);
+        remember(&table.lines, line);
+        remember(&table.columns, column);
+        double &best = table.cells[{line, column}];
+        best = std::max(best, r.gbps());
+    }
+    for (const Text &title : titles)
+        tables[title].print(title);
+    if (!titles.empty() && !options.device && options.host)
+        std::printf("\nRows on a GPU were not measured.\n");
+}
+
+void print(const Verdict &v) {
+    std::printf("\n%s\n  claim: %s\n", v.title.c_str(), v.claim.c_str());
+    const Result *first = nullptr, *previous = nullptr;
+    for (const Text &name : v.steps) {
+        const Result *r = find_result(name);
+        std::printf("  %-44s %s", name.c_str(),
+                    r ? format("%8.1f GB/s", r->gbps()).c_str() : "n/a");
+        if (r != nullptr && previous != nullptr) {
+            const Fields &now = r->fields, &then = previous->fields;
+            const bool same = now.number("time_us_min") <= then.number("time_us_max") &&
+                              then.number("time_us_min") <= now.number("time_us_max");
+            std::printf("  %+6.1f %% on the line before%s, %.2f x the first",
+                        100 * (r->gbps() / previous->gbps() - 1), same ? " (within noise)" : "",
+                        r->gbps() / first->gbps());
+        }
+        std::printf("\n");
+        previous = r ? r : previous;
+        first = first ? first : r;
+    }
+    for (const Text &id : v.absent)
+        std::printf("  %-44s is not in this build's list\n", id.c_str());
+}
+
+void print_ratios() {
+    std::vector<std::pair<double, Text>> ratios;
+    for (const Result &r : results())
+        if (r.measured() && r.fields.has("ratio"))
+            ratios.push_back({r.fields.number("ratio"), r.name});
+    if (ratios.empty())
+        return;
+    std::sort(ratios.begin(), ratios.end());
+    const size_t n = ratios.size();
+    std::printf("\ntime of the other library / time of this one: median of %zu rows %.4f, "
+                "lowest %.3f, highest %.3f\n",
+                n, (ratios[(n - 1) / 2].first + ratios[n / 2].first) / 2, ratios[0].first,
+                ratios[n - 1].first);
+    for (const auto &[ratio, name] : ratios)
+        if (ratio < 0.98)
+            std::printf("BELOW 0.98: %.3f  %s\n", ratio, name.c_str());
+}
+
 } // namespace
 
 void progress(const Text &name) {
@@ -235,12 +295,10 @@ Texts filtered_names(const Rows &rows) {
     return names;
 }
 
-void write_verdicts(const std::vector<Verdict> &verdicts) {
-    g_verdicts = verdicts;
-}
-
-Reporter::Reporter(const Options &options, const Fields &context, const Rows &rows)
-    : csv_(options.out.size() > 4 && options.out.substr(options.out.size() - 4) == ".csv") {
+Reporter::Reporter(const Options &options, const Fields &context,
+                   const std::vector<Verdict> &verdicts, const Rows &rows)
+    : csv_(options.out.size() > 4 && options.out.substr(options.out.size() - 4) == ".csv"),
+      verdicts_(verdicts) {
     g_rows = filtered_names(rows).size();
     g_watch = Stopwatch();
     if (options.out.empty())
@@ -258,7 +316,7 @@ Reporter::Reporter(const Options &options, const Fields &context, const Rows &ro
 Reporter::~Reporter() {
     if (file_ == nullptr)
         return;
-    const Text verdicts = join(g_verdicts, ",", [](const Verdict &v) { return json(v); });
+    const Text verdicts = join(verdicts_, ",", [](const Verdict &v) { return json(v); });
     if (csv_)
         write_csv(file_);
     else
@@ -294,64 +352,9 @@ void Reporter::Finalize() {
     std::printf("\n%zu rows in %d:%02d\n", g_done, s / 60, s % 60);
 }
 
-void print_summary(const Options &options) {
-    Texts titles;
-    std::map<Text, Table> tables;
-    for (const Result &r : results()) {
-        const auto [title, line, column] = place_of(r.fields);
-        if (r.state != Result::Measured || title.empty() || r.gbps() == 0)
-            continue;
-        Table &table = tables[title];
-        remember(&titles, title);
-        remember(&table.lines, line);
-        remember(&table.columns, column);
-        double &best = table.cells[{line, column}];
-        best = std::max(best, r.gbps());
-    }
-    for (const Text &title : titles)
-        tables[title].print(title);
-    if (!titles.empty() && !options.device && options.host)
-        std::printf("\nRows on a GPU were not measured.\n");
-}
-
-void print_verdicts(const std::vector<Verdict> &verdicts) {
-    for (const Verdict &v : verdicts) {
-        std::printf("\n%s\n  claim: %s\n", v.title.c_str(), v.claim.c_str());
-        const Result *first = nullptr, *previous = nullptr;
-        for (const Text &name : v.steps) {
-            const Result *r = find_result(name);
-            std::printf("  %-44s %s", name.c_str(),
-                        r ? format("%8.1f GB/s", r->gbps()).c_str() : "n/a");
-            if (r != nullptr && previous != nullptr) {
-                const bool same =
-                    r->times.min <= previous->times.max && previous->times.min <= r->times.max;
-                std::printf("  %+6.1f %% on the line before%s, %.2f x the first",
-                            100 * (r->gbps() / previous->gbps() - 1), same ? " (within noise)" : "",
-                            r->gbps() / first->gbps());
-            }
-            std::printf("\n");
-            previous = r ? r : previous;
-            first = first ? first : r;
-        }
-        for (const Text &id : v.absent)
-            std::printf("  %-44s is not in this build's list\n", id.c_str());
-    }
-}
-
-void print_ratios() {
-    std::vector<std::pair<double, Text>> ratios;
-    for (const Result &r : results())
-        if (r.state == Result::Measured && r.fields.has("ratio"))
-            ratios.push_back({r.fields.number("ratio"), r.name});
-    if (ratios.empty())
-        return;
-    std::sort(ratios.begin(), ratios.end());
-    const size_t n = ratios.size();
-    std::printf("\ntime of the other library / time of this one: median of %zu rows %.4f, "
-                "lowest %.3f, highest %.3f\n",
-                n, (ratios[(n - 1) / 2].first + ratios[n / 2].first) / 2, ratios[0].first,
-                ratios[n - 1].first);
-    for (const auto &[ratio, name] : ratios)
-        if (ratio < 0.98)
-            std::printf("BELOW 0.98: %.3f  %s\n", ratio, name.c_str());
+void print_summary(const Options &options, const std::vector<Verdict> &verdicts) {
+    print_tables(options);
+    for (const Verdict &v : verdicts)
+        print(v);
+    print_ratios();
 }

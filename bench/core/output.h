@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gfk_bench writes: a line on the terminal as soon as a row is measured, the file of --out, and
-// the tables at the end.
+// What gfk_bench writes: a line on the terminal as soon as a row is measured, the file of --out,
+// and the tables at the end.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,8 @@
 
 class Reporter : public benchmark::BenchmarkReporter {
   public:
-    Reporter(const Options &options, const Fields &context, const Rows &rows);
+    Reporter(const Options &options, const Fields &context, const std::vector<Verdict> &verdicts,
+             const Rows &rows);
     ~Reporter() override;
     bool ReportContext(const Context &context) override;
     void ReportRuns(const std::vector<Run> &runs) override;
@@ -19,6 +20,7 @@ class Reporter : public benchmark::BenchmarkReporter {
 
   private:
     bool csv_, first_ = true;
+    std::vector<Verdict> verdicts_;
     std::FILE *file_ = nullptr;
 };
 
@@ -28,14 +30,6 @@ void progress(const std::string &name);
 // Names of the rows that Google Benchmark's filter leaves.
 std::vector<std::string> filtered_names(const Rows &rows);
 
-// A claim about rows, in the result file's "verdicts".
-struct Verdict {
-    std::string title, claim;
-    std::vector<std::string> steps;  // rows in the order of the claim
-    std::vector<std::string> absent; // ids that this build's list does not have
-};
-void write_verdicts(const std::vector<Verdict> &verdicts); // before the Reporter ends
-
-void print_summary(const Options &options); // best rates by row and column
-void print_verdicts(const std::vector<Verdict> &verdicts);
-void print_ratios(); // --against: medians, and rows below 0.98
+// The tables at the end: best rates by row and column; verdicts; with --against medians, and rows
+// below 0.98.
+void print_summary(const Options &options, const std::vector<Verdict> &verdicts);

@@ -2,6 +2,7 @@
 // Every plain kernel of a kind, checked and timed; the best is kept.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 
 #include "device.h"
@@ -147,7 +148,7 @@ Row *add_ceiling(const std::string &name, const Plain &plain, Row *row, Rows *ro
 }
 
 std::string void_reason(bool of_products) {
-    if (gpu().name.find("H200") == std::string::npos)
+    if (std::strstr(gpu().properties.name, "H200") == nullptr)
         return "";
     double copy = 0;
     for (size_t bytes : {kGiB, 2 * kGiB}) { // the larger one only if the smaller does not show it

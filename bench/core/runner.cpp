@@ -18,10 +18,8 @@ void keep(const Result &result) {
         g_results.push_back(result);
 }
 
-void end(benchmark::State &state, Result *result, decltype(Result::state) how,
-         const std::string &reason) {
-    result->state = how;
-    result->fields.add("state", how == Result::Skipped ? "skipped" : "failed", "reason", reason);
+void end(benchmark::State &state, Result *result, const char *how, const std::string &reason) {
+    result->fields.add("state", how, "reason", reason);
     state.SkipWithError(reason.c_str());
     keep(*result);
 }
@@ -45,32 +43,30 @@ void measure_sustained(Ceiling *ceiling) {
     ceiling->sustained_gbps = ceiling->gbps * ceiling->times.median / ceiling->sustained.launch_us;
 }
 
-void add_times(const Row &row, const Ceiling *ceiling, Result *result) {
-    const Times &t = result->times;
-    Fields &f = result->fields;
-    f.add("state", "measured", "time_us_median", t.median, "time_us_min", t.min, "time_us_max",
-          t.max, "spread_percent", t.median > 0 ? 100 * (t.max - t.min) / t.median : 0.0, "replays",
-          t.count);
-    if (result->data_bytes == 0)
+void add_times(const Row &row, const Ceiling *ceiling, const Times &t, double data_bytes,
+               Fields *f) {
+    f->add("state", "measured", "time_us_median", t.median, "time_us_min", t.min, "time_us_max",
+           t.max, "spread_percent", t.median > 0 ? 100 * (t.max - t.min) / t.median : 0.0,
+           "replays", t.count);
+    if (data_bytes == 0)
         return;
-    const double traffic = result->gbps() * row.moved;
-    f.add("data_bytes", result->data_bytes, "moved_per_byte", row.moved, "data_GBps",
-          result->gbps(), "traffic_GBps", traffic);
+    const double gbps = t.median > 0 ? data_bytes / t.median / 1e3 : 0, traffic = gbps * row.moved;
+    f->add("data_bytes", data_bytes, "moved_per_byte", row.moved, "data_GBps", gbps, "traffic_GBps",
+           traffic);
     if (ceiling == nullptr || ceiling->gbps == 0)
         return;
-    f.add("roofline", ceiling->what, "roofline_variant", ceiling->best, "roofline_GBps",
-          ceiling->gbps, "percent_of_roofline", 100 * traffic / ceiling->gbps, "above_101_percent",
-          when(traffic > 1.01 * ceiling->gbps, true));
+    f->add("roofline", ceiling->what, "roofline_variant", ceiling->best, "roofline_GBps",
+           ceiling->gbps, "percent_of_roofline", 100 * traffic / ceiling->gbps, "above_101_percent",
+           when(traffic > 1.01 * ceiling->gbps, true));
 }
 
 void report_ceiling(benchmark::State &state, const Row &row, Result *result) {
     const Ceiling &ceiling = row.ceiling();
     if (!ceiling.error.empty() || ceiling.gbps == 0)
-        return end(state, result, Result::Failed, ceiling.error);
+        return end(state, result, "failed", ceiling.error);
     for (auto _ : state)
         state.SetIterationTime(ceiling.times.median * 1e-6);
-    result->times = ceiling.times;
-    add_times(row, &ceiling, result);
+    add_times(row, &ceiling, ceiling.times, row.data_bytes, &result->fields);
     result->fields.add(ceiling.fields);
     if (row.sustained)
         add_sustained(ceiling.sustained, row, nullptr, &result->fields);
@@ -80,103 +76,85 @@ void report_ceiling(benchmark::State &state, const Row &row, Result *result) {
     keep(*result);
 }
 
-// Measures the work of the linked library, or in turns that and the work of the other one. Returns
-// how the row ends, with a reason unless it was measured.
-class Measurement {
-  public:
-    explicit Measurement(const Row &row) : row_(row) {
-        works_.push_back(row.make(linked_library()));
-        if (other_library() != nullptr)
-            works_.push_back(row.make(*other_library()));
-    }
-    std::pair<decltype(Result::state), std::string> run(benchmark::State &state) {
-        const gfk_status status = works_[0]->start();
-        if (status != GFK_STATUS_SUCCESS)
-            return {status == GFK_STATUS_OUT_OF_MEMORY || status == GFK_STATUS_TABLE_LIMIT
-                        ? Result::Skipped
-                        : Result::Failed,
-                    gfk_status_description(status)};
-        const gfk_status other = works_.size() > 1 ? works_[1]->start() : GFK_STATUS_SUCCESS;
-        if (other != GFK_STATUS_SUCCESS)
-            return {Result::Skipped,
-                    std::string("the other library: ") + gfk_status_description(other)};
-        std::string wrong = check(false);
-        if (wrong.empty()) {
-            for (size_t i = 0; i < works_.size(); i++) {
-                if (i > 0)
-                    works_[i]->follow(*works_[0]);
-                works_[i]->warm_up();
-            }
-            for (auto _ : state)
-                pass(state);
-            wrong = check(true);
-        }
-        return {wrong.empty() ? Result::Measured : Result::Failed, wrong};
-    }
-    void describe(Result *result, Ceiling *ceiling, bool sustained) {
-        Fields &f = result->fields;
-        result->times = times_of(us_[0]);
-        if (works_[0]->data_bytes() > 0)
-            result->data_bytes = works_[0]->data_bytes();
-        add_times(row_, ceiling, result);
-        if (works_.size() > 1) {
-            const double other = times_of(us_[1]).median;
-            f.add("other_time_us_median", other, "ratio", other / result->times.median);
-        }
-        works_[0]->describe();
-        f.add(works_[0]->facts);
-        if (sustained)
-            add_sustained(works_[0]->sustain(), row_, ceiling, &f);
-    }
+using Works = std::vector<std::unique_ptr<Work>>;
 
-  private:
-    std::string check(bool after) {
-        static const char *const whose[] = {"", " (the other library)"};
-        for (size_t i = 0; i < works_.size(); i++) {
-            const std::string wrong = works_[i]->check(after);
-            if (!wrong.empty())
-                return wrong + whose[i] + (after ? " (behind the timed passes)" : "");
-        }
-        return "";
+std::string check(const Works &works, bool after) {
+    static const char *const whose[] = {"", " (the other library)"};
+    for (size_t i = 0; i < works.size(); i++) {
+        const std::string wrong = works[i]->check(after);
+        if (!wrong.empty())
+            return wrong + whose[i] + (after ? " (behind the timed passes)" : "");
     }
-    void pass(benchmark::State &state) {
-        const size_t number = us_[0].size(), n = works_.size();
+    return "";
+}
+
+// The work of the linked library, or in turns that and the work of the other one.
+void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bool sustained,
+                   Result *result) {
+    Works works;
+    works.push_back(row.make(linked_library()));
+    if (other_library() != nullptr)
+        works.push_back(row.make(*other_library()));
+    for (const auto &work : works) {
+        const gfk_status status = work->start();
+        const bool mine = work == works[0];
+        const bool skipped =
+            !mine || status == GFK_STATUS_OUT_OF_MEMORY || status == GFK_STATUS_TABLE_LIMIT;
+        if (status != GFK_STATUS_SUCCESS)
+            return end(state, result, skipped ? "skipped" : "failed",
+                       (mine ? "" : "the other library: ") +
+                           std::string(gfk_status_description(status)));
+    }
+    std::string wrong = check(works, false);
+    if (!wrong.empty())
+        return end(state, result, "failed", wrong);
+    for (const auto &work : works) {
+        if (work != works[0])
+            work->follow(*works[0]);
+        work->warm_up();
+    }
+    std::vector<double> us[2];
+    for (auto _ : state) {
+        const size_t number = us[0].size(), n = works.size();
         for (size_t i = 0; i < n; i++) { // the first of a turn is the second of the next
             const size_t which = (i + number) % n;
-            us_[which].push_back(works_[which]->pass((long)number));
+            us[which].push_back(works[which]->pass((long)number));
         }
-        state.SetIterationTime(us_[0].back() * 1e-6);
+        state.SetIterationTime(us[0].back() * 1e-6);
     }
-
-    const Row &row_;
-    std::vector<std::unique_ptr<Work>> works_;
-    std::vector<double> us_[2];
-};
+    wrong = check(works, true);
+    if (!wrong.empty())
+        return end(state, result, "failed", wrong);
+    const Times times = times_of(us[0]);
+    const double data_bytes = works[0]->data_bytes(), other = times_of(us[1]).median;
+    Fields &f = result->fields;
+    add_times(row, ceiling, times, data_bytes > 0 ? data_bytes : row.data_bytes, &f);
+    if (works.size() > 1)
+        f.add("other_time_us_median", other, "ratio", other / times.median);
+    works[0]->describe();
+    f.add(works[0]->facts);
+    if (sustained)
+        add_sustained(works[0]->sustain(), row, ceiling, &f);
+    if (row.finish)
+        row.finish(result);
+    keep(*result);
+}
 
 void measure_row(benchmark::State &state, const Row &row, const Options &options) {
     progress(row.name);
-    Result result;
-    result.name = row.name;
-    result.fields = row.facts;
-    result.data_bytes = row.data_bytes;
+    Result result = {row.name, row.facts, {}};
     const std::string missing = row.missing ? row.missing() : "";
     if (!missing.empty())
-        return end(state, &result, Result::Skipped, missing);
+        return end(state, &result, "skipped", missing);
     const bool alone = other_library() == nullptr;
     const bool sustained = row.sustained && !options.no_sustained && alone;
     Ceiling *ceiling = row.ceiling && alone ? &row.ceiling() : nullptr;
     if (ceiling != nullptr && sustained)
         measure_sustained(ceiling);
-    if (!row.make)
-        return report_ceiling(state, row, &result);
-    Measurement measurement(row);
-    const auto [how, reason] = measurement.run(state);
-    if (how != Result::Measured)
-        return end(state, &result, how, reason);
-    measurement.describe(&result, ceiling, sustained);
-    if (row.finish)
-        row.finish(&result);
-    keep(result);
+    if (row.make)
+        measure_works(state, row, ceiling, sustained, &result);
+    else
+        report_ceiling(state, row, &result);
 }
 
 bool contains(const std::vector<std::string> &wanted, const std::string &value) {
@@ -215,7 +193,7 @@ const std::vector<Result> &results() {
 
 const Result *find_result(const std::string &name) {
     for (const Result &r : g_results)
-        if (r.name == name && r.state == Result::Measured)
+        if (r.name == name && r.measured())
             return &r;
     return nullptr;
 }
@@ -252,7 +230,8 @@ void select_rows(const Options &options, Rows *rows) {
     rows->erase(std::remove_if(rows->begin(), rows->end(), unwanted), rows->end());
 }
 
-size_t run_rows(const Options &options, const Fields &context, Rows rows) {
+size_t run_rows(const Options &options, const Fields &context, const std::vector<Verdict> &verdicts,
+                Rows rows) {
     for (const Row &row : rows) {
         auto *b = benchmark::RegisterBenchmark(
             row.name.c_str(),
@@ -263,6 +242,6 @@ size_t run_rows(const Options &options, const Fields &context, Rows rows) {
         else
             b->UseManualTime()->Iterations(row.passes);
     }
-    Reporter reporter(options, context, rows);
+    Reporter reporter(options, context, verdicts, rows);
     return benchmark::RunSpecifiedBenchmarks(&reporter);
 }

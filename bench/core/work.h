@@ -56,11 +56,9 @@ struct Ceiling {
 struct Result {
     std::string name;
     Fields fields;
-    enum { Measured, Skipped, Failed } state = Measured;
-    double data_bytes = 0;
-    Times times;
     Fields variants; // of a ceiling
-    double gbps() const { return times.median > 0 ? data_bytes / times.median / 1e3 : 0; }
+    bool measured() const { return fields.text("state") == "measured"; }
+    double gbps() const { return fields.number("data_GBps"); }
 };
 
 struct Row {
@@ -106,5 +104,12 @@ constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 
 // Removes what the options leave out, and ceilings that no row needs any more.
 void select_rows(const Options &options, Rows *rows);
+// A claim about rows, in the result file's "verdicts".
+struct Verdict {
+    std::string title, claim;
+    std::vector<std::string> steps;  // rows in the order of the claim
+    std::vector<std::string> absent; // ids that this build's list does not have
+};
 // Measures all rows that Google Benchmark's filter leaves; returns how many.
-size_t run_rows(const Options &options, const Fields &context, Rows rows);
+size_t run_rows(const Options &options, const Fields &context, const std::vector<Verdict> &verdicts,
+                Rows rows);
