@@ -182,11 +182,10 @@ struct CpuProduct : Work {
 };
 
 Row cpu_row(const CpuCase &c, const std::string &id, const std::string &rest, size_t nominal) {
-    Row row;
-    row.name = id + "/" + rest;
-    row.facts = Fields("kind", c.engine ? "product" : "baseline", "operation",
-                       c.engine ? "product" : "encode", "where", "cpu", "id", id, "w", c.shape.w,
-                       "mode", "set", "threads", c.threads, "nominal_bytes", nominal);
+    Row row(id + "/" + rest,
+            Fields("kind", c.engine ? "product" : "baseline", "operation",
+                   c.engine ? "product" : "encode", "where", "cpu", "id", id, "w", c.shape.w,
+                   "mode", "set", "threads", c.threads, "nominal_bytes", nominal));
     if (c.engine != nullptr) {
         row.facts.set("way", "engine");
         row.facts.add(engine_facts(c.engine->id));
@@ -425,9 +424,8 @@ void add_rs_create_rows(const Options &options, Rows *rows) {
                                Shape{16, 128, 128}, Shape{32, 10, 4}})
         for (const bool decoder : {false, true}) {
             const std::string what = decoder ? "rs_decoder_create" : "rs_create";
-            Row row;
-            row.name = what + "_w" + std::to_string(shape.w) + "/" + shape_text(shape);
-            row.facts = shape_facts("create", what, "cpu", what, shape);
+            Row row(what + "_w" + std::to_string(shape.w) + "/" + shape_text(shape),
+                    shape_facts("create", what, "cpu", what, shape));
             row.facts.set("threads", 1);
             row.passes = 21;
             row.make = makes<CodeCreate>(shape, decoder);

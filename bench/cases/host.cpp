@@ -269,10 +269,8 @@ struct HostWork : Work {
 
 Row host_row(const HostCase &c) {
     const bool device = c.path != GFK_PATH_CPU, decode = c.operation == Decode;
-    Row row;
-    row.name = c.name();
-    row.facts =
-        shape_facts("host", kOperations[c.operation], device ? "gpu" : "cpu", c.id(), c.shape);
+    Row row(c.name(),
+            shape_facts("host", kOperations[c.operation], device ? "gpu" : "cpu", c.id(), c.shape));
     row.facts.add("memory", c.memory(), "path", gfk_path_name(c.path), "threads", cpu_cores(),
                   "cold", true, "region_bytes", c.region_bytes(), "nominal_bytes", c.data, "gpus",
                   when(device, c.devices), "streams", when(c.streams != 0, c.streams), "lost",

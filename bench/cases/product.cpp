@@ -95,9 +95,7 @@ bool is_sustained(const Options &options, const ProductCase &c) {
 
 Row product_row(const ProductCase &c, uint64_t seed) {
     static const char *const ways[] = {"engine", "auto", "auto_compile", "plain"};
-    Row row;
-    row.name = c.name();
-    row.facts = shape_facts("product", "product", "gpu", c.id(), c.shape);
+    Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
     row.facts.add("way", ways[(int)c.way], "compile", c.way == Way::AutoCompile, "mode",
                   mode_name(c.mode), "cold", true, "matrix", c.cauchy ? "cauchy" : "random",
                   "region_bytes", c.region_bytes(), "nominal_bytes", c.data);
@@ -123,9 +121,8 @@ void add_call_rows(const Options &options, Rows *rows) {
     for (unsigned w : {8u, 16u, 32u})
         for (const std::string &engine : contenders({w, 10, 4})) {
             const ProductCase c = {{w, 10, 4}, 4096 * 10, Way::Engine, engine};
-            Row row;
-            row.name = "product_host_time/" + engine + "/" + shape_text(c.shape);
-            row.facts = shape_facts("call", "product", "gpu", engine, c.shape);
+            Row row("product_host_time/" + engine + "/" + shape_text(c.shape),
+                    shape_facts("call", "product", "gpu", engine, c.shape));
             row.facts.add(engine_facts(engine));
             row.passes = CallWork::kPasses;
             row.make = makes<ProductCall>(c, options.seed);

@@ -130,10 +130,9 @@ struct CreateWork : Work {
 };
 
 void add_row(const CreateCase &c, Rows *rows) {
-    Row row;
-    row.name = std::string(kNames[c.what]) + "/" + c.engine + "/" + shape_text(c.shape) +
-               (c.cauchy ? "/cauchy" : "");
-    row.facts = shape_facts("create", kNames[c.what], "gpu", c.engine, c.shape);
+    Row row(std::string(kNames[c.what]) + "/" + c.engine + "/" + shape_text(c.shape) +
+                (c.cauchy ? "/cauchy" : ""),
+            shape_facts("create", kNames[c.what], "gpu", c.engine, c.shape));
     row.facts.set("matrix", c.cauchy ? "cauchy" : "random");
     row.facts.add(engine_facts(c.engine));
     if (c.what == FirstCall) {

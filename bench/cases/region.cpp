@@ -141,11 +141,9 @@ Row device_row(const RegionCase &c, uint64_t seed) {
 void add_gather_row(const PlainKernel &kernel, Rows *rows) {
     static const Plain plain = {PlainKind::Gather, {1, 1, kGiB, false}};
     const bool hashed = kernel.name.find("hashed") != std::string::npos;
-    Row row;
-    row.name = kernel.name;
-    row.facts = Fields("kind", "ceiling", "operation", "gather", "where", "gpu", "id", kernel.name,
-                       "w", 32, "mode", "set", "cold", true, "region_bytes", kGiB, "table_bytes",
-                       kGatherTable, "hashed", when(hashed, true));
+    Row row(kernel.name, Fields("kind", "ceiling", "operation", "gather", "where", "gpu", "id",
+                                kernel.name, "w", 32, "mode", "set", "cold", true, "region_bytes",
+                                kGiB, "table_bytes", kGatherTable, "hashed", when(hashed, true)));
     row.data_bytes = (double)kGiB;
     row.moved = 2;
     row.passes = 5;
@@ -212,10 +210,9 @@ struct RegionCall : CallWork {
 } // namespace
 
 void add_region_rows(const Options &options, Rows *rows) {
-    Row empty;
-    empty.name = "empty_launch";
-    empty.facts = Fields("kind", "ceiling", "operation", "empty_launch", "where", "gpu", "id",
-                         "empty_launch", "note", "one launch of an empty kernel inside a graph");
+    Row empty("empty_launch",
+              Fields("kind", "ceiling", "operation", "empty_launch", "where", "gpu", "id",
+                     "empty_launch", "note", "one launch of an empty kernel inside a graph"));
     empty.compared = false;
     empty.make = [](const Library &) { return std::make_unique<EmptyWork>(); };
     rows->push_back(empty);
@@ -257,9 +254,7 @@ void add_region_call_rows(const Options &options, Rows *rows) {
     for (const gfk_kernel_info *k : kernels(on_device)) {
         if (!runs_here(k) || is_giant(k))
             continue;
-        Row row;
-        row.name = std::string("host_time/") + k->id;
-        row.facts = kernel_facts(k);
+        Row row(std::string("host_time/") + k->id, kernel_facts(k));
         row.facts.set("kind", "call");
         row.passes = CallWork::kPasses;
         row.make = makes<RegionCall>(k, options.seed);

@@ -276,9 +276,7 @@ Fields kernel_facts(const gfk_kernel_info *k) {
 Row region_row(const RegionCase &c) {
     static const char *const names[] = {"rotating", "fixed", "each"};
     const bool all = c.constants == RegionCase::Each && c.c == 255;
-    Row row;
-    row.name = c.name();
-    row.facts = kernel_facts(c.kernel);
+    Row row(c.name(), kernel_facts(c.kernel));
     row.facts.add("mode", c.mode == GFK_XOR ? "xor" : "set", "cold", c.cold, "constants",
                   all ? "all" : names[c.constants], "region_bytes", c.bytes, "nominal_bytes",
                   c.bytes, "constant", when(c.constants == RegionCase::Fixed, c.c), "src_offset",

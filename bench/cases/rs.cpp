@@ -398,9 +398,7 @@ std::unique_ptr<Work> make_work(const Library &library, const RsCase &c) {
 Row rs_row(const RsCase &c) {
     const auto [reads, writes, data] = amounts_of(c);
     const size_t bytes = c.region * c.stripes, regions = c.shape.k + c.shape.m;
-    Row row;
-    row.name = c.name();
-    row.facts = shape_facts("rs", kOperations[c.operation], "gpu", c.id(), c.shape);
+    Row row(c.name(), shape_facts("rs", kOperations[c.operation], "gpu", c.id(), c.shape));
     row.facts.add("compile", c.compile, "mode", c.operation == RsCase::Update ? "xor" : "set",
                   "cold", true, "region_bytes", c.region, "stripes", c.stripes, "lost",
                   when(c.lost != 0, c.lost), "lost_kind", when(c.lost != 0, kLost[c.which]),

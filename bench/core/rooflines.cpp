@@ -132,11 +132,9 @@ Row *add_ceiling(const std::string &name, const Plain &plain, Row *row, Rows *ro
     row->ceiling = [=]() -> Ceiling & { return ceiling_of(plain); };
     if (std::any_of(rows->begin(), rows->end(), [&](const Row &r) { return r.name == name; }))
         return nullptr;
-    Row ceiling;
-    ceiling.name = name;
-    ceiling.facts = Fields("kind", "ceiling", "operation", what, "where", "gpu", "id",
-                           region ? "ceiling_" + what : kNames[(int)plain.kind], "k", k, "m", m,
-                           "mode", mode_name(plain.mode), "cold", cold, "region_bytes", bytes);
+    Row ceiling(name, Fields("kind", "ceiling", "operation", what, "where", "gpu", "id",
+                             region ? "ceiling_" + what : kNames[(int)plain.kind], "k", k, "m", m,
+                             "mode", mode_name(plain.mode), "cold", cold, "region_bytes", bytes));
     ceiling.data_bytes = (double)k * (double)bytes;
     ceiling.moved = moved_bytes(plain) / ceiling.data_bytes;
     ceiling.passes = 1;

@@ -62,6 +62,7 @@ struct Result {
 };
 
 struct Row {
+    Row(std::string row_name, Fields known) : name(std::move(row_name)), facts(std::move(known)) {}
     std::string name;
     Fields facts;           // all that is known before the row is measured
     double data_bytes = 0;  // that GB/s are of; 0: the row has no rate
