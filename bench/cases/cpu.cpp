@@ -434,9 +434,10 @@ void add_rs_create_rows(const Options &options, Rows *rows) {
 }
 
 Fields baseline_facts() {
-    Fields f = Fields("isa_l", "not found", "jerasure", "not found");
-    if (const coder *c = coder_of("gf-complete"))
-        f.set("gf_complete_simd", c->library->simd());
+    const coder *gf = coder_of("gf-complete");
+    Fields f;
+    f.add("gf_complete_simd", given(gf ? gf->library->simd() : ""), "isa_l", "not found",
+          "jerasure", "not found");
     for_coders(false, [&](const coder *c) {
         const std::string key = c == coder_of("isa-l") ? "isa_l" : c->library->name;
         f.set(key, c->library->version());
