@@ -8,6 +8,7 @@ import pathlib
 import pandas as pd
 
 from . import legacy
+from .text import size
 
 METHODS = ["SHIFT", "GROUP", "BYTWO_p", "BYTWO_b", "TABLE", "LOG", "SPLIT"]
 WIDTHS = [8, 16, 32]
@@ -55,16 +56,22 @@ def typed(rows):
     return frame
 
 
-def fits(frame, where):
-    """Which lines have in each of these columns this value, or one of these."""
-    found = pd.Series(True, frame.index)
-    for key, value in where.items():
-        found &= frame[key].isin(value) if isinstance(value, (list, tuple)) else frame[key] == value
-    return found
-
-
-def select(frame, **where):
-    return frame[fits(frame, where)]
+def with_texts(frame):
+    """With the columns that only tables and plots need."""
+    shapes = [f"({k}, {m})" if k * m > 1 else "" for k, m in zip(frame.k, frame.m)]
+    memory = frame.table_bytes + frame.workspace_bytes
+    percent = frame.percent_of_roofline.where(memory < GIB)
+    return frame.join(pd.DataFrame({
+        "spread_percent": 100 * (frame.time_us_max - frame.time_us_min) / frame.time_us_median,
+        "shape": shapes, "code": [f"w = {w} {shape}" for w, shape in zip(frame.w, shapes)],
+        "size": frame.nominal_bytes.map(size), "region": frame.region_bytes.map(size),
+        "tables": memory.map(size).where(memory >= GIB, ""), "percent": percent, "times": 100 / percent,
+        "on": [f"{count} thread{'s' if count > 1 else ''}" for count in frame.threads],
+        "short": frame.id.str.replace(r"_w\d+", "", regex=True),
+        "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
+        "matrices": frame["compile"].map({True: "compiled", False: "run-time"}),
+        "heat": frame.cold.map({True: "cold", False: "hot"}),
+        "few": frame.roofline == "xor_only_few"}, index=frame.index))  # few: rows of product-map
 
 
 def best(frame, keys):
@@ -74,20 +81,23 @@ def best(frame, keys):
 
 
 class Results:
-    """Measurements of one machine: `every` one, in the order of the files' dates, void files first."""
+    """Measurements of one machine. every: all of them, in the order of the files' dates, void files first.
+    rows: one for each row; the last one counts, unless it has no figure, or was disturbed and an earlier
+    one was not."""
 
     def __init__(self, paths):
         files = [self.read(path) for path in paths]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
         self.verdicts = [verdict for data in files for verdict in data.get("verdicts", [])]
-        self.every = typed([row for data in files for row in data["benchmarks"]
-                            if row.get("run_type", "iteration") == "iteration"])
-        every = self.every
-        every["spread_percent"] = 100 * (every.time_us_max - every.time_us_min) / every.time_us_median
+        self.every = every = with_texts(typed([row for data in files for row in data["benchmarks"]
+                                               if row.get("run_type", "iteration") == "iteration"]))
         measured = every.state == "measured"
         disturbed = (every["where"] == "gpu") & (every.spread_percent > DISTURBED)
-        self.rank = (measured.astype(int) + (measured & ~disturbed)).tolist()
+        keys = ["row", "few"]
+        chosen = every.assign(rank=measured.astype(int) + (measured & ~disturbed)).sort_values(
+            "rank", kind="stable").drop_duplicates(keys, keep="last").set_index(keys)
+        self.rows = chosen.loc[pd.MultiIndex.from_frame(every[keys].drop_duplicates())].reset_index()
 
     @staticmethod
     def read(path):
@@ -100,16 +110,8 @@ class Results:
             row["file"] = path.name
         return data
 
-    def rows(self, /, **where):
-        """Lines that fit, one for each row. Of several measurements the last one counts, unless it
-        has no figure, or was disturbed and an earlier one was not."""
-        chosen = {}  # in the order of the first measurement
-        for i, name in self.every.row[fits(self.every, where)].items():
-            if self.rank[i] >= self.rank[chosen.get(name, i)]:
-                chosen[name] = i
-        return self.every.loc[list(chosen.values())].reset_index(drop=True)
-
-    def beside(self, lines, keys, **where):
+    def beside(self, lines, keys, query):
         """For each line the one of the same file that agrees in the keys and fits; NaN if none does."""
-        other = select(self.every, state="measured", **where).drop_duplicates(["file", *keys], keep="last")
+        other = self.every.query(f"state == 'measured' and {query}")
+        other = other.drop_duplicates(["file", *keys], keep="last")
         return lines[["file", *keys]].merge(other, how="left", on=["file", *keys]).set_axis(lines.index)

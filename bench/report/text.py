@@ -1,96 +1,70 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures and tables as Markdown. "-" is what was not measured, "n/a" what cannot exist."""
+"""From a frame to Markdown: templates of cells, and one function that renders every table. "-" is what was
+not measured, "n/a" what cannot exist.
 
-import collections
-import functools
+A template has fields, {column} or {column:format}; the format is one of FORMATS, or Python's for a number. A
+part in [brackets] is left out if one of its fields is absent ("" or NaN); elsewhere such a cell is "-"."""
+
+import dataclasses
+import re
 
 import pandas as pd
 
-from .frame import METHODS
-
-
-def number(value, digits=1):
-    return "-" if pd.isna(value) else f"{value:,.{digits}f}"
+FIELD = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 
 
 def rate(value):
-    return number(value, 0 if value >= 100 else 1 if value >= 10 else 2) if value else "-"
-
-
-def percent(value, of, digits=1):
-    return f"{100 * value / of:.{digits}f} %" if of and not pd.isna(value / of) else "-"
-
-
-def times(value, of):
-    return f"{value / of:.2f} x" if of and not pd.isna(value / of) else "-"
+    return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
 def size(count):
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if count and count % (1 << shift) == 0 and count >> shift < 10000:
-            return f"{count >> shift} {unit}"
-    return f"{count / 1e6:,.1f} MB"
+            return f"{int(count) >> shift} {unit}"
+    return f"{count / 1e6:,.1f} MB" if count else ""
 
 
-def shape(line):
-    return f"({line.k}, {line.m})"
+FORMATS = {"rate": rate, "size": size, "upper": str.upper, None: str}
 
 
-def code(line):
-    return f"w = {line.w} {shape(line)}"
+class Absent(Exception):
+    pass
 
 
-def threads(line):
-    return f"{line.threads} thread{'s' if line.threads > 1 else ''}"
+def fill(template, line):
+    """The template with the fields of one line."""
+    def field(match):
+        value, form = line[match[1]], match[2]
+        if value == "" or value != value:
+            raise Absent
+        return FORMATS[form](value) if form in FORMATS else format(value, form.replace(".", ",.", 1))
+
+    def optional(match):
+        try:
+            return FIELD.sub(field, match[1])
+        except Absent:
+            return ""
+
+    try:
+        return FIELD.sub(field, OPTIONAL.sub(optional, template))
+    except Absent:
+        return "-"
 
 
-def cell(line, digits=0):
-    """The rate, and the percentage of the ceiling if there is one."""
-    if line.state != "measured":
-        return {"skipped": "n/a"}.get(line.state, line.state)
-    if line.table_bytes + line.workspace_bytes >= 1 << 30:
-        return f"{rate(line.data_GBps)}, {size(line.table_bytes + line.workspace_bytes)} table"
-    of = "" if pd.isna(line.percent_of_roofline) else f" ({line.percent_of_roofline:.{digits}f} %)"
-    return rate(line.data_GBps) + of
+def texts(frame, template):
+    """The template with the fields of each line."""
+    lines = frame[list({name for name, _ in FIELD.findall(template)})].to_dict("records")
+    return pd.Series([fill(template, line) for line in lines], index=frame.index, dtype=object)
 
 
-def rate_of(line):
-    return rate(line.data_GBps) if line.state == "measured" else cell(line)
-
-
-def quoted(line):
-    return f"`{line.id}`"
-
-
-def field(name, digits=1, unit=1):
-    """Writes this field of a line, as a number of these units."""
-    return lambda line: number(getattr(line, name) / unit, digits)
-
-
-# Two seconds without a pause, so at the power limit: columns of a table.
-SUSTAINED = {"sustained GB/s": lambda line: rate(line.sustained_data_GBps),
-             "sustained, % of ceiling": field("sustained_percent_of_roofline"),
-             "W": field("sustained_watts", 0), "GB per joule": field("data_GB_per_joule", 2)}
-
-
-@functools.lru_cache
-def line_type(columns):
-    return collections.namedtuple("Line", columns)
-
-
-def lines_of(frame):
-    """As DataFrame.itertuples, but faster for many columns."""
-    return [line_type(tuple(frame.columns))._make(values) for values in frame.to_numpy(dtype=object)]
-
-
-def each(frame, text):
-    """What the function writes of each line, or a column as it is."""
-    values = frame[text] if isinstance(text, str) else map(text, lines_of(frame))
-    return pd.Series(list(values), index=frame.index, dtype=object)
+def cells(frame, template):
+    """The same, where there is a figure."""
+    return texts(frame, template).where(frame.state == "measured", frame.state.replace("skipped", "n/a"))
 
 
 def is_figures(column):
-    return column[~column.isin(["-", "n/a"])].str.match(r"[-+]?[\d.,]+([ ,x]|$)").mean() > 0.6
+    return column[~column.isin(["-", "n/a"])].str.match(r"[-+]?[\d.,]+([ ,x;]|$)").mean() > 0.6
 
 
 def markdown(frame):
@@ -105,36 +79,44 @@ def markdown(frame):
                      for line in lines)
 
 
-def table(frame, columns):
-    """A line for each line of the frame; columns: heading -> column, or function of a line."""
-    lines = lines_of(frame)
-    return markdown(pd.DataFrame({heading: frame[text].tolist() if isinstance(text, str) else
-                                  [text(line) for line in lines] for heading, text in columns.items()}))
+@dataclasses.dataclass
+class Table:
+    """columns: heading -> template for a table with a line for each line of the frame; one template for a
+    pivot table, with the lines of index, heading -> template, and the template cell."""
+    heading: str
+    text: str  # fields are the greatest values of their columns
+    rows: object  # a query of all rows, or a function of the results
+    columns: object
+    index: dict = None
+    cell: str = ""
+    by: str = ""  # of a pivot table: the order of the columns
+    every: list = None  # of a pivot table: all lines, measured or not
+    sort: tuple = ()  # the order of the lines
+    parts: str = ""  # a table for each value of this template
 
+    def frame(self, results):
+        frame = self.rows(results) if callable(self.rows) else results.rows.query(self.rows)
+        return frame.sort_values(list(self.sort), kind="stable") if self.sort else frame
 
-def grid(frame, heading, index, columns, text, order=None):
-    """A pivot table of texts. index, columns: functions of a line, which give the headings."""
-    if frame.empty:
-        return pd.DataFrame()
-    found = pd.DataFrame({heading: each(frame, index), "column": each(frame, columns),
-                          "text": each(frame, text)})
-    found = found.pivot_table(index=heading, columns="column", values="text", aggfunc="first", sort=False)
-    found = found[[column for column in order if column in found]] if order else found
-    found.columns.name = None
-    return found.reset_index()
+    def pivot(self, frame):
+        columns = texts(frame, self.columns)
+        order = frame[self.by].sort_values(kind="stable").index if self.by else frame.index
+        found = pd.DataFrame({**{name: texts(frame, text) for name, text in self.index.items()},
+                              "column": columns, "cell": cells(frame, self.cell)})
+        found = found.pivot_table(index=list(self.index), columns="column", values="cell", aggfunc="first",
+                                  sort=False)[list(dict.fromkeys(columns[order]))]
+        found = found.reindex(self.every) if self.every else found
+        return found.rename_axis(None, axis=1).rename_axis(list(self.index)).reset_index()
 
-
-def by_method(found):
-    """A line for each method, measured or not."""
-    return found.set_index(found.columns[0]).reindex(METHODS).reset_index()
-
-
-def paragraphs(*parts):
-    """With an introduction only where something follows it."""
-    return "\n\n".join(parts) if all(parts[1:]) else ""
-
-
-def parts_of(groups, heading, render):
-    """A table for each group of lines; heading: function of the group's key."""
-    found = [(heading(key), render(lines)) for key, lines in groups]
-    return "\n\n".join(f"### {title}\n\n{text}" for title, text in found if text)
+    def render(self, results):
+        """"" where nothing was measured."""
+        frame = self.frame(results).reset_index(drop=True)
+        if frame.empty:
+            return ""
+        parts = []
+        for title, part in frame.groupby(texts(frame, self.parts), sort=False):
+            body = markdown(self.pivot(part) if self.index else pd.DataFrame(
+                {name: texts(part, template) for name, template in self.columns.items()}))
+            parts += [f"### {title}" if title else "", body] if body else []
+        most = {name: frame[name].max() for name, _ in FIELD.findall(self.text)}
+        return "\n\n".join(filter(None, [fill(self.text, most), *parts])) if parts else ""
