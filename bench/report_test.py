@@ -16,7 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PANDAS, MATPLOTLIB = (importlib.util.find_spec(name) for name in ("pandas", "matplotlib"))
 if PANDAS:
-    from report import frame, front, legacy, pages, preference, text
+    from report import boxes, frame, front, legacy, pages, preference, text
 
 SAMPLE = json.loads((HERE / "report/sample.json").read_text(encoding="utf-8"))
 NOT_SHOWN = {"bmma_w8/4+2/256KiB/set/cold"}  # of the map of short regions, which only AUTO goes by
@@ -147,7 +147,7 @@ class ReportTest(Case):
         for _ in range(200):
             columns, rows = rng.randint(1, 6), rng.randint(1, 6)
             cells = {(c, r): rng.choice("abb") for c in range(columns) for r in range(rows) if rng.random() < 0.9}
-            covered = [((c, r), name) for c0, c1, r0, r1, name in preference.rectangles(cells, columns, rows)
+            covered = [((c, r), name) for c0, c1, r0, r1, name in boxes.rectangles(cells, columns, rows)
                        for c in range(c0, c1 + 1) for r in range(r0, r1 + 1)]
             self.assertEqual(sorted(covered), sorted(cells.items()))
         self.assertEqual(preference.ranges([2, 4, 10]), [(1, 3), (4, 7), (8, 0)])

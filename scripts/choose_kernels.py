@@ -20,6 +20,9 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from report.boxes import rectangles  # noqa: E402  (found by the line above)
+
 FOLDER = ROOT / "src/kernels/product/bmma"
 RESULTS = ROOT / "results/h200/bmma-kernels.csv"
 VECTORS = 16 * 132  # bytes of a vector for each multiprocessor of an H200
@@ -76,29 +79,12 @@ def pieces(within, cuts):
     return list(zip([first, *(end + 1 for end in ends[:-1])], ends))
 
 
-def adjacent(some, fits):
-    """The first of these pieces, and those behind it that fit and leave no gap."""
-    found = some[:1]
-    for piece in some[1:]:
-        if piece[0] != found[-1][1] + 1 or not fits(piece):
-            break
-        found.append(piece)
-    return found
-
-
-def merged(chosen):
-    """(inputs, outputs, what) of a few boxes, from what is chosen for each piece of inputs and outputs."""
-    left, found = dict(chosen), []
-    columns, rows = (sorted({key[axis] for key in chosen}) for axis in (0, 1))
-    while left:
-        (inputs, outputs), what = next(iter(left.items()))
-        high = adjacent(rows[rows.index(outputs):], lambda o: left.get((inputs, o)) == what)
-        wide = adjacent(columns[columns.index(inputs):],
-                        lambda i: all(left.get((i, o)) == what for o in high))
-        found.append(((inputs[0], wide[-1][1]), (outputs[0], high[-1][1]), what))
-        for key in [(i, o) for i in wide for o in high]:
-            del left[key]
-    return found
+def boxes(columns, rows, chosen):
+    """(inputs, outputs, kernel) of few boxes, from what is chosen for pieces of inputs and outputs."""
+    cells = {(j, i): chosen.get((inputs, outputs)) for i, inputs in enumerate(columns)
+             for j, outputs in enumerate(rows)}
+    for o0, o1, i0, i1, kernel in rectangles(cells, len(rows), len(columns)):
+        yield (columns[i0][0], columns[i1][1]), (rows[o0][0], rows[o1][1]), kernel
 
 
 def from_prior(kernels, engine, mainloop, inputs, outputs, lengths):
@@ -111,9 +97,9 @@ def from_prior(kernels, engine, mainloop, inputs, outputs, lengths):
         return min(roomy, key=lambda s: (s.inputs * min(s.outputs, PANEL), s.inputs)) if roomy else \
             max(fits, key=lambda s: s.inputs)
 
-    chosen = {(i, o): smallest(i[1], o[1]) for i in pieces(inputs, [s.inputs for s in some])
-              for o in pieces(outputs, [s.outputs for s in some])}
-    return [Line(engine, k.name, i, o, lengths) for i, o, k in merged(chosen)]
+    columns, rows = pieces(inputs, [s.inputs for s in some]), pieces(outputs, [s.outputs for s in some])
+    chosen = {(i, o): smallest(i[1], o[1]).name for i in columns for o in rows}
+    return [Line(engine, kernel, i, o, lengths) for i, o, kernel in boxes(columns, rows, chosen)]
 
 
 def taken(kernels, lines, cell):
@@ -175,7 +161,7 @@ def overrules(kernels, lines, cells, engine):
                 run = [s for s in good if all(t in good for t in sizes if min(s, size) <= t <= max(s, size))]
                 found[best, lengths_of(sizes, run[0], run[-1])][i, o] = best
     return [Line(engine, kernel, i, o, lengths) for (kernel, lengths), chosen in found.items()
-            for i, o, _ in merged(chosen)]
+            for i, o, _ in boxes(columns, rows, chosen)]
 
 
 def contains(line, other):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order in which AUTO tries rows and engines, generated from the results: two preference.def."""
 
+from .boxes import rectangles
 from .frame import GIB, WIDTHS
 
 HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
@@ -44,27 +45,6 @@ def ranges(steps):
     """A range around each measured number, up to the midpoints between them; 0 is no bound."""
     ends = [(low + high) // 2 for low, high in zip(steps, steps[1:])] + [0]
     return list(zip([1] + [end + 1 for end in ends[:-1]], ends))
-
-
-def rectangles(cells, columns, rows):
-    """Rectangles [column, column, row, row, id], ends included, that cover the cells of a grid which have
-    an id: runs over the columns, joined over rows where they are the same."""
-    found, above = [], {}
-    for row in range(rows):
-        runs, start = {}, 0
-        while start < columns:
-            end = start
-            while end + 1 < columns and cells.get((end + 1, row)) == cells.get((start, row)):
-                end += 1
-            if cells.get((start, row)):
-                key = start, end, cells[start, row]
-                if key not in above:
-                    found.append([start, end, row, row, cells[start, row]])
-                runs[key] = above.get(key, found[-1])
-                runs[key][3] = row
-            start = end + 1
-        above = runs
-    return found
 
 
 def preferred(w, rows, most_bytes):
