@@ -17,19 +17,18 @@ SAME_RIG = ("gpu", "gpu_driver", "cuda_compiler", "cpu", "compiler", "compiler_f
 SUFFIX = re.compile(r"/(?:iterations|min_time|real_time|manual_time)\b.*")  # Google Benchmark's
 
 
+def fail(message):
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
 def load(path):
     """The context, and the rows by name."""
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
-    for word in ("void", "unfit"):
-        if word in data["context"]:
-            fail(f"{path} is {word}: {data['context'][word]}")
+    for word in {"void", "unfit"} & set(data["context"]):
+        fail(f"{path} is {word}: {data['context'][word]}")
     return data["context"], {SUFFIX.sub("", row["name"]): row for row in data["benchmarks"]}
-
-
-def fail(message):
-    print(message, file=sys.stderr)
-    sys.exit(2)
 
 
 def times(row):
@@ -43,11 +42,11 @@ def moved(old, new, threshold):
     return change if (first > slowest or last < fastest) and abs(change) > threshold else 0
 
 
-def line(name, change, old, new):
-    before, now = times(old), times(new)
-    engine = "" if old.get("engine") == new.get("engine") else f", {old.get('engine')} -> {new.get('engine')}"
-    return (f"{'faster' if change > 0 else 'slower'}  {change:+6.1f} %  {name}: {before[0]:.2f} us "
-            f"({before[1]:.2f} to {before[2]:.2f}) -> {now[0]:.2f} us ({now[1]:.2f} to {now[2]:.2f}){engine}")
+def line(name, change, *rows):
+    spans = ["{:.2f} us ({:.2f} to {:.2f})".format(*times(row)) for row in rows]
+    engines = [str(row.get("engine")) for row in rows]
+    return (f"{'faster' if change > 0 else 'slower'}  {change:+6.1f} %  {name}: {' -> '.join(spans)}"
+            + (f", {' -> '.join(engines)}" if engines[0] != engines[1] else ""))
 
 
 def main():
@@ -64,21 +63,19 @@ def main():
             print(f"note: {key} differs: {old_rig.get(key)} / {new_rig.get(key)}")
 
     common = [name for name in new if name in old and times(old[name])[0]]
-    broken = [name for name in common if not times(new[name])[0]]
-    changes = {name: moved(old[name], new[name], arguments.threshold)
-               for name in common if name not in broken}
     if not common:
         fail("the files have no row in common")
+    broken = [name for name in common if not times(new[name])[0]]
+    changes = {name: moved(old[name], new[name], arguments.threshold) for name in common if name not in broken}
     for name, change in sorted(changes.items(), key=lambda item: item[1]):
         if change:
             print(line(name, change, old[name], new[name]))
     for name in broken:
         print(f"broken  {name}: {new[name].get('error_message', '')}")
-    slower = sum(change < 0 for change in changes.values())
-    faster = sum(change > 0 for change in changes.values())
     if changes:
         ratios = [times(old[name])[0] / times(new[name])[0] for name in changes]
         print(f"rates, new / old: median {statistics.median(ratios):.3f}, lowest {min(ratios):.3f}")
+    slower, faster = (sum(sign * change > 0 for change in changes.values()) for sign in (-1, 1))
     print(f"{slower} slower, {faster} faster, {len(changes) - slower - faster} within noise, "
           f"{len(broken)} broken, {len(old.keys() - new.keys())} only in the old file, "
           f"{len(new.keys() - old.keys())} only in the new one")

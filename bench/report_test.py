@@ -69,8 +69,9 @@ class ReportTest(Case):
         self.assertEqual(list(frame.Results([good, void]).rows.data_GBps), [200])
 
     def test_an_interrupted_run_keeps_its_rows(self):
-        whole = json.dumps({"context": {}, "benchmarks": [row("a", variants={"b4": 1}), row("b")]})
-        for cut in range(whole.index("}}") + 3, len(whole) - 2, 7):
+        rows = [row("a", variants={"b4": 1}), row("b")]
+        whole = json.dumps({"context": {}, "benchmarks": rows}, indent=2)  # as gfk_bench does
+        for cut in range(whole.index("\n    },") + 6, whole.rindex("\n    }"), 7):
             data = frame.parse(whole[:cut])
             self.assertIn("interrupted", data["context"])
             self.assertEqual([one["row"] for one in data["benchmarks"]], ["a"])

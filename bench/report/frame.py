@@ -34,15 +34,10 @@ def parse(text):
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        end = len(text)
-        while True:
-            end = text.rindex("}", 0, end)
-            try:
-                data = json.loads(text[:end + 1] + "]}")
-            except json.JSONDecodeError:
-                continue
-            data["context"]["interrupted"] = "the run was stopped before its end"
-            return data
+        row_end = "\n    }"
+        data = json.loads(text[:text.rindex(row_end) + len(row_end)] + "]}")
+        data["context"]["interrupted"] = "the run was stopped before its end"
+        return data
 
 
 def typed(rows):

@@ -1,167 +1,184 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of every page. A new table is a new entry here; rows.py has the rows that take more than a query."""
+"""The tables of every page: heading, text, rows, columns, lines, cells. A new table is a new entry here;
+rows.py has the rows that take more than a query."""
 
 from . import rows
-from .frame import METHODS
+from .frame import GIB, METHODS
 from .text import Table
 
 CELL = "{data_GBps:rate}[ ({percent:.0f} %)]"
 PRECISE = "{data_GBps:rate}[ ({percent:.1f} %)]"
+TABLES = "[, {tables} table]"
 SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
              "sustained, % of ceiling": "{sustained_percent_of_roofline:.1f}",
              "W": "{sustained_watts:.0f}", "GB per joule": "{data_GB_per_joule:.2f}"}
 
-# ---- the front page, which is also the block of the project's README -------------------------------
-FRONT = [
+FRONT = [  # the front page, which is also the block of the project's README
     Table("Methods and widths",
-          "GB/s of source of a constant times a region (of 1 GiB on a GPU); in parentheses percent of a plain copy in "
-          "the same run. A table of gigabytes has its size beside the rate: lookups in it are the bound. "
-          "GF-Complete: its fastest variant on {threads} threads; n/a: it does not offer the method.",
-          rows.overview, "w={w} {series}", {"method": "{method}"}, "{data_GBps:rate}[ ({percent:.0f} %)][, {tables} table]",
-          by="place", every=METHODS),
+          """GB/s of source of a constant times a region (of 1 GiB on a GPU); in parentheses percent of a
+          plain copy in the same run. A table of gigabytes has its size beside the rate: lookups in it are the
+          bound. GF-Complete: its fastest variant on {threads} threads; n/a: it does not offer the method.""",
+          rows.overview, "w={w} {series}", {"method": "{method}"}, CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
-          "GB/s of data, up to {data_bytes:size} (update: of the changed region); in parentheses percent of a "
-          "plain kernel in the same run that only moves as many regions: encode and decode XOR them, verify reads "
-          "k + m, update reads 2 + m and writes m. From host memory: percent of the bus. CPU: {threads} threads.",
+          """GB/s of data, up to {data_bytes:size} (update: of the changed region); in parentheses percent of
+          a plain kernel in the same run that only moves as many regions: encode and decode XOR them, verify
+          reads k + m, update reads 2 + m and writes m. From host memory: percent of the bus. CPU: {threads}
+          threads.""",
           rows.operations, "{who}", {"w = 8": "{what}"}, CELL, by="place"),
     Table("Bursts and sustained rates",
-          "The rates above are those of bursts: a replay of some milliseconds at the nominal clock, a pause after "
-          "each. Without pauses the card's power limit lowers the clock of kernels that compute much. Sustained: "
-          "two seconds without a pause, as a job of seconds sees it; GB per joule are of source or data, and of "
-          "the energy of the whole board.",
-          rows.sustained_best, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
+          """The rates above are those of bursts: a replay of some milliseconds at the nominal clock, a pause
+          after each. Without pauses the card's power limit lowers the clock of kernels that compute much.
+          Sustained: two seconds without a pause, as a job of seconds sees it; GB per joule are of source or
+          data, and of the energy of the whole board.""",
+          lambda results: rows.sustained(results).query("k == 0 or k == 10 and m == 4"),
+          {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
-PAGES = {
-    "methods": ("Region multiply: methods and widths", [
-        Table("Every method and width",
-              "GB/s of source, percent of a plain copy, and microseconds of set-up where there is one.",
-              rows.methods, "{series}", {"method": "{method}"},
-              CELL + "[, {tables} table][; {setup_us:.1f} us]", by="place", every=METHODS, parts="w = {w}"),
-        Table("Region sizes", "GB/s of source, and percent of a plain copy of the same size.",
-              "kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 and not giant "
-              "and state == 'measured'", "{size}", {"kernel": "`{id}`"}, CELL, by="nominal_bytes",
-              parts="{mode}, {heat}, on the {where:upper}"),
-        Table("Small regions",
-              "Microseconds of one region multiply, and that as a multiple of the best copy of the same size.",
-              f"kind == 'region' and {rows.PLAIN} and implementation == 'opt' and not ablation and mode == 'set' and "
-              "cold and nominal_bytes <= 16777216 and state == 'measured'", "{size}", {"kernel": "`{id}`"},
-              "{time_us_median:.2f}[ ({times:.2f})]", by="nominal_bytes"),
-        Table("Limits",
-              "Each constant timed alone: GB/s of source, percent of a plain copy, for xor of a plain read-read-write "
-              "kernel; the same from the worst to the best constant.",
-              rows.limits, "{which}", {"kernel": "`{id}`"},
-              PRECISE + "[; {worst:.1f} to {best:.1f}, mean {mean:.1f}]", parts="{mode}, {size}"),
-        Table("Odd addresses",
-              "GB/s of source and percent of a copy, with src and dst so many bytes behind a multiple of 512.",
-              rows.offsets, "{src_offset}, {dst_offset}", {"kernel": "`{id}`"}, CELL),
-        Table("Giant tables",
-              "TABLE and LOG at w = 32 look every symbol up in tables of gigabytes. Their ceiling is a plain kernel "
-              "that only gathers from 16 GiB, at random addresses or at hashed ones (1 to 8 gathers in flight).",
-              rows.giants,
-              {"row": "`{id}`", "table": "{tables}", "10^9 symbols or gathers/s": "{billions:.2f}",
-               "% of the best plain gather": "{percent_of_gathers:.1f}", "GB/s of source": "{data_GBps:rate}",
-               "us": "{time_us_median:.0f}", "set-up us": "{setup_us:.0f}"}),
-        Table("Published claims", "Each row beside the row before it in its ladder.", rows.verdicts,
-              {"row": "`{row}`", "GB/s of source": "{data_GBps:rate}",
-               "against the line before": "{step:+.1f} %[ ({noise})]"}, parts="{title}\n\nClaim: {claim}"),
-        Table("GF-Complete's variants", "GB/s of source.",
-              f"implementation == 'gf-complete' and {rows.PLAIN}", "{on}", {"variant": "`{id}`"}, CELL)]),
-    "products": ("Products: a matrix times regions", [
-        Table("3 GiB of data",
-              "GB/s of data and percent of the XOR-only kernel, which reads k regions and writes m and only XORs. "
-              "The engine xor compiles the matrix in: a random one, or the default Cauchy matrix. The others take "
-              "it as an argument. AUTO names the engine that it took. xor: outputs ^= products.",
-              lambda results: rows.long_products(results).dropna(subset="place"), "{label}", {"(k, m)": "{shape}"},
-              PRECISE + "[ {taken}]", by="place", parts="w = {w}, {mode}"),
-        Table("Sustained rate and energy",
-              "Two seconds of runs without a pause: what draws more than the card's power limit runs at a lower "
-              "clock. GB per joule are of source or data, and of the energy of the whole board.",
-              rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
-        Table("Fastest engine over k and m",
-              "The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only kernel "
-              "(best of two variants only). In parentheses AUTO where it took another engine: it went by the "
-              "preference of its build, made from an earlier run.",
-              rows.maps, "m = {m}", {"inputs, outputs": "k = {k}"}, "{percent:.0f} {short}[ ({auto})]", by="m",
-              parts="w = {w}, {mode}, {engines}"),
-        Table("Methods in one skeleton", "Engines perop, set, with 16, 4 or 1 bytes per thread: GB/s and percent of "
-              "the XOR-only kernel.", rows.skeleton, "{shape}, {bytes} B", {"method": "{method}"}, PRECISE,
-              every=METHODS, parts="w = {w}"),
-        Table("Small regions", "Microseconds, and that as a multiple of the XOR-only kernel's.",
-              lambda results: rows.products(results).dropna(subset="place").query(
-                  "region_bytes <= 1048576 and mode == 'set' and matrix == 'random' and state == 'measured'"),
-              "{label}", {"code, region": "{code}, {region}"}, "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
-              by="place", sort=("k", "m", "region_bytes", "w")),
-        Table("Beside other libraries", "GB/s of data at w = 8, as many threads as said.", rows.libraries, "{label}",
-              {"(k, m)": "{shape}"}, "{data_GBps:rate}", sort=("k", "m")),
-        Table("First call and specialisation",
-              "Microseconds of gfk_product_create: of a new matrix, which is compiled or not; of one whose kernel is in "
-              "the cache folder; of the default matrix, which may be built in. Last, of a new matrix, create and the "
-              "first run.", rows.created, "{what}", {"engine": "`{id}` {shape}"}, "{us:.1f}[ ({built_in})]")]),
-    "codes": ("Reed-Solomon codes", [
-        Table("Encode and decode",
-              "Encode computes m parity regions from k data regions: GB/s of data, percent of a plain kernel that only "
-              "XORs k regions into m, and the engine. Decode rebuilds m lost regions in one pass: percent of encode by "
-              "the same code in the same run; asked: 97 %. Compiled: the library may compile the matrices in. "
-              "Run-time: they are arguments.",
-              rows.encode_and_decode, "{what}", {"code, matrix": "{code}, {matrices}"},
-              "{data_GBps:rate}[ ({ratio:.1f} %)][ {named}]"),
-        Table("Every other operation",
-              "GB/s of data; of an update, of the changed region. The ceiling of one lost XORs k regions into one, of "
-              "verify and locate reads k + m, of update reads 2 + m and writes m; asked: 95 %. Locate is asked to cost "
-              "no more than verify, its *other*. Batches are many small stripes in one launch; their *other* is "
-              "encode of one stripe of long regions; asked at 4 KiB: encode 75 %, decode 60 % of it, at 16 KiB 90 and "
-              "75 %. Codes of many regions are not bound by memory.",
-              rows.other_operations,
-              {"operation": "{what}", "code, matrix": "{code}, {matrices}", "engine": "{engine}",
-               "GB/s (% of ceiling)": PRECISE, "% of other": "{percent_of_other:.1f}",
-               "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"}),
-        Table("Set-up on one core",
-              "Microseconds of gfk_rs_create and, with m data regions lost, of gfk_rs_decoder_create, with the engine "
-              "that makes no tables: what is left is the matrix and its inversion. Asked: 1,000 and 20 for (10, 4), "
-              "50,000 and 20,000 for (128, 128).",
-              "operation in ('rs_create', 'rs_decoder_create') and state == 'measured'", "gfk_{operation}, us",
-              {"code": "{code}"}, "{time_us_median:.2f} (slowest {time_us_max:.2f})"),
-        Table("Over k and m",
-              "GB/s of data with regions of 1 MiB, w = 8; in parentheses percent of the XOR-only kernel of the same "
-              "regions. Decode rebuilds min(k, m) lost regions, data and parity in turn. The GPU takes the matrix as "
-              "an argument and finds its regions in memory, not in the cache. The CPU has its regions in its caches, "
-              "as far as they fit, and decodes at the rate of encode.",
-              rows.sweep, "k = {k}", {"code": "m = {m}, {series}"}, CELL, by="k")]),
-    "host-memory": ("Host memory", [
-        Table("Paths",
-              "GB/s of data, beside what bounds the call, measured before each pass. Transfer only: the same bytes over "
-              "the bus and back, both directions at once, and nothing computed; asked: 95 %, of a multiply 93 %. "
-              "Plain pageable copy: cudaMemcpy of each region, one after the other; asked: 3 x. ISA-L is called with as "
-              "many threads; asked: 95 %. AUTO goes by a calibration in the same run, and is asked for 95 % of the "
-              "better of the GPU path and ISA-L on all cores. Two GPUs: asked for 1.9 x one GPU, or as much of the bus "
-              "as one. Kernel only: a product of the same shape in device memory. CPU seconds are those of all threads "
-              "in one pass.",
-              rows.host,
-              {"call": "{call}", "path": "{how}", "memory": "{memory}", "GB/s of data": "{data_GBps:rate}",
-               "100 % is": "{bound}", "GB/s of that": "{bound_GBps:rate}", "reached": "{reached}",
-               "of the better of GPU and ISA-L": "{of_better:.1f} %", "of one GPU": "{of_one:.2f} x",
-               "kernel only": "{kernel_GBps:rate}", "CPU seconds": "{cpu_seconds:.2f}",
-               "spread %": "{spread_percent:.1f}"}),
-        Table("Streams",
-              "Encode by one GPU with so many chunks under way at a time: GB/s of data; in parentheses percent of "
-              "transfer only, or multiples of the plain copy, which were measured beside it; CPU seconds.",
-              rows.streams, "{columns}", {"GB/s of data": "{call}, {memory}"},
-              "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]", by="streams")]),
-    "record": ("Record of tests and runs", [
-        Table("Ceilings",
-              "Plain kernels that only move bytes: the best of many variants, in the same run as what is measured "
-              "against it.",
-              "kind == 'ceiling' and operation != 'gather' and not id.str.startswith('xor_only_few') and "
-              "state == 'measured'",
-              {"kernel": "{operation}[ {shape}]", "data": "{data_bytes:size}", "mode": "{mode}",
-               "data GB/s": "{data_GBps:rate}", "traffic GB/s": "{traffic_GBps:rate}",
-               "best variant": "{roofline_variant}", "us": "{time_us_median:.2f}", "spread %": "{spread_percent:.1f}"},
-              sort=("operation", "k", "m", "mode", "data_bytes")),
-        Table("Host time of a call",
-              "Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, beside a bare "
-              "launch of an empty kernel. Kernels with a workspace launch two; prepared, one. Above a bare launch: "
-              "at most {above_bare_us:.2f}.",
-              "kind == 'call' and state == 'measured'",
-              {"kernel or engine": "`{id}`", "(k, m)": "{shape}", "call": "{time_us_median:.2f}",
-               "bare launch": "{bare_launch_us:.2f}", "above it": "{above_bare_us:.2f}",
-               "prepared call": "{prepared_us:.2f}", "prepared, above it": "{prepared_above_bare_us:.2f}"})])}
+METHODS_PAGE = [
+    Table("Every method and width",
+          "GB/s of source, percent of a plain copy, and microseconds of set-up where there is one.",
+          rows.methods, "{series}", {"method": "{method}"}, CELL + TABLES + "[; {setup_us:.1f} us]",
+          by="place", every=METHODS, parts="w = {w}"),
+    Table("Region sizes", "GB/s of source, and percent of a plain copy of the same size.",
+          "kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 and not giant and "
+          "state == 'measured'", "{size}", {"kernel": "`{id}`"}, CELL, by="nominal_bytes",
+          parts="{mode}, {heat}, on the {where:upper}"),
+    Table("Small regions",
+          "Microseconds of one region multiply, and that as a multiple of the best copy of the same size.",
+          f"kind == 'region' and {rows.PLAIN} and implementation == 'opt' and not ablation and mode == 'set' "
+          "and cold and nominal_bytes <= 16777216 and state == 'measured'", "{size}", {"kernel": "`{id}`"},
+          "{time_us_median:.2f}[ ({times:.2f})]", by="nominal_bytes"),
+    Table("Limits",
+          """Each constant timed alone: GB/s of source, percent of a plain copy, for xor of a plain
+          read-read-write kernel; the same from the worst to the best constant.""",
+          rows.limits, "{which}", {"kernel": "`{id}`"},
+          PRECISE + "[; {worst:.1f} to {best:.1f}, mean {mean:.1f}]", parts="{mode}, {size}"),
+    Table("Odd addresses",
+          "GB/s of source and percent of a copy, with src and dst so many bytes behind a multiple of 512.",
+          rows.offsets, "{src_offset}, {dst_offset}", {"kernel": "`{id}`"}, CELL),
+    Table("Giant tables",
+          """TABLE and LOG at w = 32 look every symbol up in tables of gigabytes. Their ceiling is a plain
+          kernel that only gathers from 16 GiB, at random addresses or at hashed ones (1 to 8 gathers in
+          flight).""",
+          "state == 'measured' and (operation == 'gather' or kind == 'region' and giant)",
+          {"row": "`{id}`", "table": "{tables}", "10^9 symbols/s": "{gsymbols_per_s:.2f}",
+           "10^9 gathers/s": "{ggathers_per_s:.2f}", "% of the best plain gather": "{percent_of_gathers:.1f}",
+           "GB/s of source": "{data_GBps:rate}", "us": "{time_us_median:.0f}",
+           "set-up us": "{setup_us:.0f}"}),
+    Table("Published claims", "Each row beside the row before it in its ladder.", rows.verdicts,
+          {"row": "`{row}`", "GB/s of source": "{data_GBps:rate}",
+           "against the line before": "{step:+.1f} %[ ({noise})]"}, parts="{title}\n\nClaim: {claim}"),
+    Table("GF-Complete's variants", "GB/s of source.", f"implementation == 'gf-complete' and {rows.PLAIN}",
+          "{on}", {"variant": "`{id}`"}, CELL)]
+
+PRODUCTS_PAGE = [
+    Table("3 GiB of data",
+          """GB/s of data and percent of the XOR-only kernel, which reads k regions and writes m and only
+          XORs. The engine xor compiles the matrix in: a random one, or the default Cauchy matrix. The others
+          take it as an argument. AUTO names the engine that it took. xor in a heading: outputs ^=
+          products.""",
+          lambda results: rows.long_products(results).dropna(subset="place"), "{label}",
+          {"(k, m)": "{shape}"}, PRECISE + "[ {taken}]", by="place", parts="w = {w}, {mode}"),
+    Table("Sustained rate and energy",
+          """Two seconds of runs without a pause: what draws more than the card's power limit runs at a lower
+          clock. GB per joule are of source or data, and of the energy of the whole board.""",
+          rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
+    Table("Fastest engine over k and m",
+          """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
+          kernel (best of two variants only). In parentheses AUTO where it took another engine: it went by the
+          preference of its build, made from an earlier run.""",
+          rows.maps, "m = {m}", {"inputs, outputs": "k = {k}"}, "{percent:.0f} {short}[ ({auto})]", by="m",
+          parts="w = {w}, {mode}, {engines}"),
+    Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
+          "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "
+          f"and nominal_bytes >= {GIB} and (k == 10 and m == 4 or k == 30 and m == 3)", "{shape}",
+          {"engine": "`{id}`"}, PRECISE, sort=("w", "id")),
+    Table("Small regions", "Microseconds, and that as a multiple of the XOR-only kernel's.",
+          lambda results: rows.products(results).dropna(subset="place").query(
+              "region_bytes <= 1048576 and mode == 'set' and matrix == 'random' and state == 'measured'"),
+          "{label}", {"code, region": "{code}, {region}"}, "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
+          by="place", sort=("k", "m", "region_bytes", "w")),
+    Table("On the CPU, beside other libraries", "GB/s of data at w = 8.", rows.libraries, "{label}",
+          {"(k, m)": "{shape}"}, "{data_GBps:rate}"),
+    Table("First call and specialisation",
+          """Microseconds of gfk_product_create: of a new matrix, compiled; of one whose kernel is in the
+          cache folder; of the default matrix, which may be built in. Last, create of a new matrix without
+          compiling, and its first run.""",
+          rows.created, "{what}", {"engine": "`{id}` {shape}"},
+          "{time_us_median:.0f}[, of it create {create:.0f}]")]
+
+CODES_PAGE = [
+    Table("Encode and decode",
+          """Encode computes m parity regions from k data regions: GB/s of data, percent of a plain kernel
+          that only XORs k regions into m, and the engine. Decode rebuilds m lost regions in one pass: percent
+          of encode by the same code in the same run; asked: 97 %. Compiled: the library may compile the
+          matrices in. Run-time: they are arguments.""",
+          rows.encode_and_decode, "{what}", {"code, matrix": "{code}, {matrices}"},
+          "{data_GBps:rate}[ ({ratio:.1f} %)][ {named}]"),
+    Table("Every other operation",
+          """GB/s of data; of an update, of the changed region. The ceiling of one lost XORs k regions into
+          one, of verify and locate reads k + m, of update reads 2 + m and writes m; asked: 95 %. Locate is
+          asked to cost no more than verify, its *other*. Batches are many small stripes in one launch; their
+          *other* is encode of one stripe of long regions; asked for 75 % (encode) and 60 % (decode) of their
+          ceiling at 4 KiB, 90 and 75 % at 16 KiB. Codes of many regions are not bound by memory.""",
+          rows.other_operations,
+          {"operation": "{what}", "code, matrix": "{code}, {matrices}", "engine": "{engine}",
+           "GB/s (% of ceiling)": PRECISE, "% of other": "{percent_of_other:.1f}",
+           "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"}),
+    Table("Set-up on one core",
+          """Microseconds of gfk_rs_create and, with m data regions lost, of gfk_rs_decoder_create, with the
+          engine that makes no tables: what is left is the matrix and its inversion. Asked: 1,000 and 20 for
+          (10, 4), 50,000 and 20,000 for (128, 128).""",
+          "operation in ('rs_create', 'rs_decoder_create') and state == 'measured'", "gfk_{operation}, us",
+          {"code": "{code}"}, "{time_us_median:.2f} (slowest {time_us_max:.2f})"),
+    Table("Over k and m",
+          """GB/s of data with regions of 1 MiB, w = 8; in parentheses percent of the XOR-only kernel of the
+          same regions. Decode rebuilds min(k, m) lost regions, data and parity in turn. The GPU takes the
+          matrix as an argument and finds its regions in memory, not in the cache. The CPU has its regions in
+          its caches, as far as they fit, and decodes at the rate of encode.""",
+          rows.sweep, "k = {k}", {"code": "m = {m}, {series}"}, CELL, by="k")]
+
+HOST_PAGE = [
+    Table("Paths",
+          """GB/s of data, beside what bounds the call, measured before each pass. Transfer only: the same
+          bytes over the bus and back, both directions at once, and nothing computed; asked: 95 %, of a
+          multiply 93 %. Plain pageable copy: cudaMemcpy of each region, one after the other; asked: 3 x.
+          ISA-L is called with as many threads; asked: 95 %. AUTO goes by a calibration in the same run, and
+          is asked for 95 % of the better of the GPU path and ISA-L on all cores. Two GPUs: asked for 1.9 x
+          one GPU, or as much of the bus as one. Kernel only: a product of the same shape in device memory.
+          CPU seconds are those of all threads in one pass.""",
+          rows.host,
+          {"call": "{call}", "path": "{path:upper}[ took {path_taken:upper}][, {many:.0f} GPUs][, {cores}]",
+           "memory": "{memory}", "GB/s of data": "{data_GBps:rate}", "100 % is": "{bound}",
+           "GB/s of that": "{bound_GBps:rate}", "reached": "{reached}",
+           "of the better of GPU and ISA-L": "{of_better:.1f} %", "of one GPU": "{of_one:.2f} x",
+           "kernel only": "{kernel_GBps:rate}", "CPU seconds": "{cpu_seconds:.2f}",
+           "spread %": "{spread_percent:.1f}"}),
+    Table("Streams",
+          """Encode by one GPU with so many chunks under way at a time: GB/s of data; in parentheses percent
+          of transfer only, or multiples of the plain copy, which were measured beside it; CPU seconds.""",
+          rows.streams, "streams: {streams}", {"GB/s of data": "{call}, {memory}"},
+          "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]", by="streams")]
+
+RECORD_PAGE = [
+    Table("Ceilings",
+          """Plain kernels that only move bytes: the best of many variants, in the same run as what is
+          measured against it.""",
+          "kind == 'ceiling' and operation != 'gather' and id != 'xor_only_few' and state == 'measured'",
+          {"kernel": "{operation}[ {shape}]", "data": "{data_bytes:size}", "mode": "{mode}",
+           "data GB/s": "{data_GBps:rate}", "traffic GB/s": "{traffic_GBps:rate}",
+           "best variant": "{roofline_variant}", "us": "{time_us_median:.2f}",
+           "spread %": "{spread_percent:.1f}"},
+          sort=("operation", "k", "m", "mode", "data_bytes")),
+    Table("Host time of a call",
+          """Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, beside a
+          bare launch of an empty kernel. Kernels with a workspace launch two; prepared, one. Above a bare
+          launch: at most {above_bare_us:.2f}.""",
+          "kind == 'call' and state == 'measured'",
+          {"kernel or engine": "`{id}`", "(k, m)": "{shape}", "call": "{time_us_median:.2f}",
+           "bare launch": "{bare_launch_us:.2f}", "above it": "{above_bare_us:.2f}",
+           "prepared call": "{prepared_us:.2f}", "prepared, above it": "{prepared_above_bare_us:.2f}"})]
+
+PAGES = {"methods": ("Region multiply: methods and widths", METHODS_PAGE),
+         "products": ("Products: a matrix times regions", PRODUCTS_PAGE),
+         "codes": ("Reed-Solomon codes", CODES_PAGE), "host-memory": ("Host memory", HOST_PAGE),
+         "record": ("Record of tests and runs", RECORD_PAGE)}

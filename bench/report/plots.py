@@ -113,7 +113,8 @@ class Plot:
 
 def legend(figure):
     """One for all panels, below them: inside, it would hide what is drawn."""
-    found = {label: handle for axis in figure.axes for handle, label in zip(*axis.get_legend_handles_labels())}
+    found = {label: handle for axis in figure.axes
+             for handle, label in zip(*axis.get_legend_handles_labels())}
     if found:
         figure.legend(found.values(), found, loc="lower center", ncol=min(len(found), 5))
         below = (0.1 + 0.2 * -(-len(found) // 5)) / figure.get_figheight()
@@ -151,30 +152,32 @@ SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes"
          "draw": lines, "columns": 3, "panel_size": (3.7, 3.6)}
 PLOTS = [  # of several with the same place the first that has anything to show
     Plot(("README", "Methods and widths"), "against_gf_complete",
-         "A constant times a region, beside GF-Complete (logarithmic)", rows.overview, bars, "method", "series",
-         "data_GBps", ("", "GB/s of source"), log=True),
+         "A constant times a region, beside GF-Complete (logarithmic)",
+         rows.overview, bars, "method", "series", "data_GBps", ("", "GB/s of source"), log=True),
     Plot(("methods", "Every method and width"), "percent_of_copy",
-         "A constant times a region of 1 GiB, set, cold", rows.overview, bars, "method", "series", "percent",
-         ("", "% of a plain copy"), full="copy"),
+         "A constant times a region of 1 GiB, set, cold",
+         rows.overview, bars, "method", "series", "percent", ("", "% of a plain copy"), full="copy"),
     Plot(("methods", "Region sizes"), "region_sizes", rows=lambda results: region_rows(results, "opt"),
          y="percent", labels=("one region (logarithmic)", "% of a copy of this size, cold"), **SIZES),
     Plot(("methods", "Region sizes"), "region_sizes", rows=lambda results: region_rows(results, "host"),
          y="data_GBps", labels=("one region (logarithmic)", "GB/s of source, 1 thread"), log=True, **SIZES),
     Plot(("products", "3 GiB of data"), "product_engines",
-         "Products of 3 GiB of data, set, random matrix, over (k inputs, m outputs)", engines, bars, "shape",
-         "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
+         "Products of 3 GiB of data, set, random matrix, over (k inputs, m outputs)",
+         engines, bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
     Plot(("products", "Sustained rate and energy"), "burst_and_sustained",
-         "Products (10, 4), in bursts and at the power limit", burst_and_sustained, bars, "short", "rate", "GBps",
-         ("", "GB/s of data")),
+         "Products (10, 4), in bursts and at the power limit",
+         burst_and_sustained, bars, "short", "rate", "GBps", ("", "GB/s of data")),
     Plot(("products", "Fastest engine over k and m"), "product_map",
-         "Fastest engine for k inputs and m outputs, 1 GiB of data: percent of XOR-only", rows.maps, heat, "m",
-         "short", "percent", ("m outputs", "k inputs"), "w = {w}, {mode}, {engines}", columns=2,
-         panel_size=(5, 3.6)),
-    Plot(("codes", "Over k and m"), "code_sweep", "Encode and decode with regions of 1 MiB, w = 8, matrix as an "
-         "argument (both axes logarithmic)", rows.sweep, lines, "k", "series", "data_GBps",
-         ("k data regions", "GB/s of data"), "m = {m}", 4, (2.8, 2.6), log=True),
-    Plot(("host-memory", "Streams"), "host_streams", "Encode from host memory by one GPU, w = 8", streams, lines,
-         "streams", "what", "GBps", ("streams (logarithmic)", "GB/s of data"), "{call}", 2, (4.4, 2.8))]
+         "Fastest engine for k inputs and m outputs, 1 GiB of data: percent of XOR-only",
+         rows.maps, heat, "m", "short", "percent", ("m outputs", "k inputs"), "w = {w}, {mode}, {engines}",
+         columns=2, panel_size=(5, 3.6)),
+    Plot(("codes", "Over k and m"), "code_sweep",
+         "Encode and decode with regions of 1 MiB, w = 8, matrix as an argument (both axes logarithmic)",
+         rows.sweep, lines, "k", "series", "data_GBps", ("k data regions", "GB/s of data"), "m = {m}",
+         columns=4, panel_size=(2.8, 2.6), log=True),
+    Plot(("host-memory", "Streams"), "host_streams", "Encode from host memory by one GPU, w = 8",
+         streams, lines, "streams", "what", "GBps", ("streams (logarithmic)", "GB/s of data"), "{call}",
+         columns=2, panel_size=(4.4, 2.8))]
 
 
 def draw(results, folder):

@@ -27,10 +27,10 @@ def fastest(rows):
 
 def regions(results):
     """CUDA rows by their rate at 1 GiB, then host rows by theirs at the largest size they ran."""
-    rows = results.rows.query("kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 and "
-                              "mode == 'set' and not ablation and not giant and state == 'measured'")
-    host = rows.query("where == 'cpu' and nominal_bytes <= 16777216").sort_values("nominal_bytes", kind="stable")
-    host = host.drop_duplicates("id", keep="last")
+    rows = results.rows.query("kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 "
+                              "and mode == 'set' and not ablation and not giant and state == 'measured'")
+    host = rows.query("where == 'cpu' and nominal_bytes <= 16777216")
+    host = host.sort_values("nominal_bytes", kind="stable").drop_duplicates("id", keep="last")
     device = rows.query(f"where == 'gpu' and cold and nominal_bytes == {GIB}")
     lines = []
     for w in WIDTHS:
@@ -67,8 +67,8 @@ def preferred(w, rows, most_bytes):
 def products(results):
     """None without the rows of product-map. For each width the lines of short regions, then those of any
     length; engines on the CPU come last."""
-    rows = results.rows.query("kind == 'product' and way == 'engine' and mode == 'set' and matrix == 'random' and "
-                              "not ablation and state == 'measured'")
+    rows = results.rows.query("kind == 'product' and way == 'engine' and mode == 'set' and not ablation and "
+                              "matrix == 'random' and state == 'measured'")
     points, text = rows.query("where == 'gpu' and few"), []
     cpu = rows.query("where == 'cpu'").sort_values("data_GBps").drop_duplicates("id", keep="last")
     for w in WIDTHS:
@@ -76,6 +76,7 @@ def products(results):
         for region, most in SHORT_REGIONS:
             text += preferred(w, mine[mine.nominal_bytes == region * mine.k], most)
         text += preferred(w, mine[mine.nominal_bytes == GIB], 0)
-        text += [f"GFK_PREFER_ENGINE({w}, 1, 0, 1, 0, 0, 0, 0, {engine})" for engine in fastest(cpu[cpu.w == w])]
+        text += [f"GFK_PREFER_ENGINE({w}, 1, 0, 1, 0, 0, 0, 0, {engine})"
+                 for engine in fastest(cpu[cpu.w == w])]
     long_map = (points.nominal_bytes == GIB).any()
     return PRODUCT_HEADER + "\n".join(text) + "\n// clang-format on\n" if long_map else None

@@ -119,4 +119,5 @@ class Table:
                 {name: texts(part, template) for name, template in self.columns.items()}))
             parts += [f"### {title}" if title else "", body] if body else []
         most = {name: frame[name].max() for name, _ in FIELD.findall(self.text)}
-        return "\n\n".join(filter(None, [fill(self.text, most), *parts])) if parts else ""
+        text = fill(" ".join(self.text.split()), most)
+        return "\n\n".join(filter(None, [text, *parts])) if parts else ""
