@@ -22,7 +22,7 @@ K, M, PIECE = 10, 4, 8 << 20
 
 
 def forget(paths):
-    for path in paths:
+    for path in filter(Path.exists, paths):
         with open(path, "rb+") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -34,7 +34,7 @@ def write_random(path, size):
             file.write(os.urandom(min(PIECE, size - file.tell())))
 
 
-def copy(sources, read_bytes, folder, written_files, write_bytes):
+def copy(sources, read_bytes, written_files, write_bytes, folder):
     """Seconds to read the first bytes of the sources, and to write as many files of equal length."""
     pieces = queue.Queue(4)
 
@@ -81,39 +81,24 @@ def main():
     options = parser.parse_args()
     size, file = int(options.gib * 2**30), options.folder / "tool_rates.bin"
     shards = [Path(f"{file}.gfk.{i:03}") for i in range(K + M)]
-
-    def run(*arguments):
-        start = time.monotonic()
-        subprocess.run([options.gfk, *arguments, "--quiet"], check=True)
-        return time.monotonic() - start
-
-    def report(backend, what, seconds, plain):
-        print(f"{what:7} {backend:5} {size / seconds / 1e9:7.2f} GB/s of file, a copy of as many "
-              f"bytes {size / plain / 1e9:7.2f}, {100 * plain / seconds:5.1f} %", flush=True)
-
-    write_random(file, size)
     parity = size * M // K
+    steps = [("encode", ["-k", str(K), "-m", str(M)], [file], size, K + M, size + parity),
+             ("verify", [], shards, size + parity, 0, 0), ("decode", [], shards[M:], size, 1, size),
+             ("repair", [], shards[M:], size, M, parity)]
+    write_random(file, size)
     for backend in options.backend or ["host"]:
-        which = ["--backend", backend]
-        forget([file])
-        plain = copy([file], size, options.folder, K + M, size + parity)
-        forget([file])
-        report(backend, "encode", run("encode", "-k", str(K), "-m", str(M), *which, file), plain)
-        forget(shards)
-        plain = copy(shards, size + parity, options.folder, 0, 0)
-        forget(shards)
-        report(backend, "verify", run("verify", *which, file), plain)
-        for shard in shards[:M]:
-            shard.unlink()
-        file.unlink()
-        forget(shards[M:])
-        plain = copy(shards[M:], size, options.folder, 1, size)
-        forget(shards[M:])
-        report(backend, "decode", run("decode", *which, file), plain)
-        forget([*shards[M:], file])
-        plain = copy(shards[M:], size, options.folder, M, parity)
-        forget(shards[M:])
-        report(backend, "repair", run("repair", *which, file), plain)
+        for what, arguments, *copied in steps:
+            if what == "decode":
+                for path in [file, *shards[:M]]:
+                    path.unlink()
+            forget([file, *shards])
+            plain = copy(*copied, options.folder)
+            forget([file, *shards])
+            start = time.monotonic()
+            subprocess.run([options.gfk, what, *arguments, "--backend", backend, file, "--quiet"], check=True)
+            seconds = time.monotonic() - start
+            print(f"{what:7} {backend:5} {size / seconds / 1e9:7.2f} GB/s of file, a copy of as many "
+                  f"bytes {size / plain / 1e9:7.2f}, {100 * plain / seconds:5.1f} %", flush=True)
         for shard in shards:
             shard.unlink()
     file.unlink()
