@@ -19,6 +19,7 @@ if PANDAS:
     from report import boxes, frame, front, legacy, pages, preference, text
 
 SAMPLE = json.loads((HERE / "report/sample.json").read_text(encoding="utf-8"))
+ON_CPU = [one for one in SAMPLE["benchmarks"] if one["where"] == "cpu"]
 NOT_SHOWN = {"bmma_w8/4+2/256KiB/set/cold"}  # of the map of short regions, which only AUTO goes by
 BOTH = "| encode (10, 4), 8 GiB | BOTH | pinned | 132 | GPU and CPU added | 192 | 68.7 % |"
 
@@ -42,7 +43,7 @@ class Case(unittest.TestCase):
 
     def write(self, name, rows, **context):
         path = self.folder / name
-        path.write_text(json.dumps({"context": {"gpu": "Test GPU", **context}, "benchmarks": rows}),
+        path.write_text(json.dumps({**SAMPLE, "context": {**SAMPLE["context"], **context}, "benchmarks": rows}),
                         encoding="utf-8")
         return path
 
@@ -62,11 +63,11 @@ class ReportTest(Case):
     def test_which_measurement_of_a_row_counts(self):
         quiet, later, disturbed, failed = (row("a", 200), row("a", 210), row("a", 150, 0.2),
                                            row("a", 1, state="failed"))
-        for files, expected in (((quiet, later), 210), ((quiet, later, disturbed), 210),
-                                ((disturbed, quiet), 200), ((disturbed,), 150), ((quiet, failed), 200)):
+        for expected, *files in ((210, quiet, later), (210, quiet, later, disturbed), (200, disturbed, quiet),
+                                 (150, disturbed), (200, quiet, failed)):
             self.assertEqual(list(self.results(*([one] for one in files)).rows.data_GBps), [expected])
-        good, void = self.write("a.json", [quiet]), self.write("b.json", [later], void="too slow")
-        self.assertEqual(list(frame.Results([good, void]).rows.data_GBps), [200])
+        files = self.write("a.json", [quiet]), self.write("b.json", [later], void="too slow")
+        self.assertEqual(list(frame.Results(files).rows.data_GBps), [200])
 
     def test_an_interrupted_run_keeps_its_rows(self):
         rows = [row("a", variants={"b4": 1}), row("b")]
@@ -79,9 +80,8 @@ class ReportTest(Case):
     def test_every_figure_is_on_a_page(self):
         """Whichever rate or time of a row doubles, a table changes; so none is forgotten."""
         tables = [*pages.FRONT, *(table for _, found in pages.PAGES.values() for table in found)]
-        rows, verdicts = SAMPLE["benchmarks"], SAMPLE["verdicts"]
+        rows = SAMPLE["benchmarks"]
         results = self.results(rows)
-        results.verdicts = verdicts
         whole = {table.heading: table.render(results) for table in tables}
         changed = None  # the table where the row before was found: rows beside each other are alike
         for i, one in enumerate(rows):
@@ -90,15 +90,13 @@ class ReportTest(Case):
             doubled = {key: 2 * value for key, value in one.items() if not key.startswith("roofline")
                        and re.search(r"_GBps$|_us|_per_s$|^percent|cpu_seconds", key)}
             results = self.results([*rows[:i], {**one, **doubled}, *rows[i + 1:]])
-            results.verdicts = verdicts
             tables.sort(key=lambda table: table.heading != changed)
             changed = next((table.heading for table in tables
                             if table.render(results) != whole[table.heading]), None)
             self.assertTrue(changed, one["row"])
 
     def test_figures(self):
-        (self.folder / "sample.json").write_text(json.dumps(SAMPLE), encoding="utf-8")
-        found = front.pages("Test GPU", frame.Results([self.folder / "sample.json"]), self.folder, {})
+        found = self.pages(SAMPLE["benchmarks"])
         for page, line in (
                 ("README", "| TABLE | - | - | - | 1,935 (91 %) | 153, 16 GiB table | n/a |"),
                 ("README", "| encode (10, 4) | 3,151 (100 %) | 2,822 (90 %) | 63.3 | 56.9 |"),
@@ -107,7 +105,8 @@ class ReportTest(Case):
                 ("methods", "| `log_w8_opt_const/1GiB/set/cold` | 66.5 | -83.3 % |"),
                 ("products", "| (10, 4) | 3,151 (100.0 %) xor_w8 | 3,153 (100.0 %) |"),
                 ("codes", "| w = 8 (10, 4), run-time | 2,840 (90.2 %) bmma_w8 | 2,840 (100.0 %) |"),
-                ("host-memory", BOTH), ("host-memory", "| encode (10, 4), 8 GiB | GPU, 2 GPUs | pinned | 90.7 |"),
+                ("host-memory", BOTH),
+                ("host-memory", "| encode (10, 4), 8 GiB | GPU, 2 GPUs | pinned | 90.7 |"),
                 ("record", "`gfk_bench --filter a\\|b`")):
             self.assertIn(line, found[f"{page}.md"])
 
@@ -119,7 +118,7 @@ class ReportTest(Case):
         self.assertNotIn("192", self.pages([one for one in calls if one["path"] == "both"])["host-memory.md"])
 
     def test_without_a_gpu(self):
-        found = self.pages([one for one in SAMPLE["benchmarks"] if one["where"] == "cpu"])
+        found = self.pages(ON_CPU)
         self.assertIn("| w=8 reference, 1 thread | w=8 GF-Complete |", found["README.md"])
         self.assertIn("n/a", found["README.md"])
         self.assertIn("| encode (10, 4) | 63.3 | 56.9 |", found["README.md"])
@@ -147,7 +146,8 @@ class ReportTest(Case):
         rng = random.Random(10)
         for _ in range(200):
             columns, rows = rng.randint(1, 6), rng.randint(1, 6)
-            cells = {(c, r): rng.choice("abb") for c in range(columns) for r in range(rows) if rng.random() < 0.9}
+            cells = {(c, r): rng.choice("abb") for c in range(columns) for r in range(rows)
+                     if rng.random() < 0.9}
             covered = [((c, r), name) for c0, c1, r0, r1, name in boxes.rectangles(cells, columns, rows)
                        for c in range(c0, c1 + 1) for r in range(r0, r1 + 1)]
             self.assertEqual(sorted(covered), sorted(cells.items()))
@@ -181,13 +181,12 @@ class ReportTest(Case):
         for page in found.values():
             for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page):
                 self.assertTrue(target.startswith("../..") or (self.folder / target).exists(), target)
-        self.assertEqual(len(list(self.folder.glob("*.svg"))), 8 if MATPLOTLIB else 0)
+        self.assertEqual(len(list(self.folder.glob("*.svg"))), 7 if MATPLOTLIB else 0)
 
     @unittest.skipUnless(MATPLOTLIB, "matplotlib is not installed")
     def test_axes_are_labelled(self):
         from report import plots
-        for rows, least in ((SAMPLE["benchmarks"], 8), ([one for one in SAMPLE["benchmarks"]
-                                                         if one["where"] == "cpu"], 1)):
+        for rows, least in ((SAMPLE["benchmarks"], 7), (ON_CPU, 1)):
             figures = [found for plot in plots.PLOTS if (found := plot.figure(self.results(rows)))]
             self.assertGreaterEqual(len(figures), least)
             for figure in figures:

@@ -18,13 +18,13 @@ FRONT = [  # the front page, which is also the block of the project's README
           """GB/s of source of a constant times a region (of 1 GiB on a GPU); in parentheses percent of a
           plain copy in the same run. A table of gigabytes has its size beside the rate: lookups in it are the
           bound. GF-Complete: its fastest variant on {threads} threads; n/a: it does not offer the method.""",
-          rows.overview, "w={w} {series}", {"method": "{method}"}, CELL + TABLES, by="place", every=METHODS),
+          rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
           """GB/s of data, up to {data_bytes:size} (update: of the changed region); in parentheses percent of
           a plain kernel in the same run that only moves as many regions: encode and decode XOR them, verify
           reads k + m, update reads 2 + m and writes m. From host memory: percent of the bus. CPU: {threads}
           threads.""",
-          rows.operations, "{who}", {"w = 8": "{what}"}, CELL, by="place"),
+          rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
     Table("Bursts and sustained rates",
           """The rates above are those of bursts: a replay of some milliseconds at the nominal clock, a pause
           after each. Without pauses the card's power limit lowers the clock of kernels that compute much.
@@ -36,25 +36,25 @@ FRONT = [  # the front page, which is also the block of the project's README
 METHODS_PAGE = [
     Table("Every method and width",
           "GB/s of source, percent of a plain copy, and microseconds of set-up where there is one.",
-          rows.methods, "{series}", {"method": "{method}"}, CELL + TABLES + "[; {setup_us:.1f} us]",
+          rows.methods, "{series}", ("method", "{method}"), CELL + TABLES + "[; {setup_us:.1f} us]",
           by="place", every=METHODS, parts="w = {w}"),
     Table("Region sizes", "GB/s of source, and percent of a plain copy of the same size.",
           "kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 and not giant and "
-          "state == 'measured'", "{size}", {"kernel": "`{id}`"}, CELL, by="nominal_bytes",
+          "state == 'measured'", "{size}", ("kernel", "`{id}`"), CELL, by="nominal_bytes",
           parts="{mode}, {heat}, on the {where:upper}"),
     Table("Small regions",
           "Microseconds of one region multiply, and that as a multiple of the best copy of the same size.",
           f"kind == 'region' and {rows.PLAIN} and implementation == 'opt' and not ablation and mode == 'set' "
-          "and cold and nominal_bytes <= 16777216 and state == 'measured'", "{size}", {"kernel": "`{id}`"},
+          "and cold and nominal_bytes <= 16777216 and state == 'measured'", "{size}", ("kernel", "`{id}`"),
           "{time_us_median:.2f}[ ({times:.2f})]", by="nominal_bytes"),
     Table("Limits",
           """Each constant timed alone: GB/s of source, percent of a plain copy, for xor of a plain
           read-read-write kernel; the same from the worst to the best constant.""",
-          rows.limits, "{which}", {"kernel": "`{id}`"},
+          rows.limits, "{which}", ("kernel", "`{id}`"),
           PRECISE + "[; {worst:.1f} to {best:.1f}, mean {mean:.1f}]", parts="{mode}, {size}"),
     Table("Odd addresses",
           "GB/s of source and percent of a copy, with src and dst so many bytes behind a multiple of 512.",
-          rows.offsets, "{src_offset}, {dst_offset}", {"kernel": "`{id}`"}, CELL),
+          rows.offsets, "{src_offset}, {dst_offset}", ("kernel", "`{id}`"), CELL),
     Table("Giant tables",
           """TABLE and LOG at w = 32 look every symbol up in tables of gigabytes. Their ceiling is a plain
           kernel that only gathers from 16 GiB, at random addresses or at hashed ones (1 to 8 gathers in
@@ -68,84 +68,73 @@ METHODS_PAGE = [
           {"row": "`{row}`", "GB/s of source": "{data_GBps:rate}",
            "against the line before": "{step:+.1f} %[ ({noise})]"}, parts="{title}\n\nClaim: {claim}"),
     Table("GF-Complete's variants", "GB/s of source.", f"implementation == 'gf-complete' and {rows.PLAIN}",
-          "{on}", {"variant": "`{id}`"}, CELL)]
+          "{on}", ("variant", "`{id}`"), CELL)]
 
 PRODUCTS_PAGE = [
     Table("3 GiB of data",
-          """GB/s of data and percent of the XOR-only kernel, which reads k regions and writes m and only
-          XORs. The engine xor compiles the matrix in: a random one, or the default Cauchy matrix. The others
-          take it as an argument. AUTO names the engine that it took. xor in a heading: outputs ^=
-          products.""",
+          """GB/s of data and percent of the XOR-only kernel, which reads k regions and writes m. The engine
+          xor compiles the matrix in: a random one, or the default Cauchy matrix. AUTO names the engine that
+          it took. xor in a heading: outputs ^= products.""",
           lambda results: rows.long_products(results).dropna(subset="place"), "{label}",
-          {"(k, m)": "{shape}"}, PRECISE + "[ {taken}]", by="place", parts="w = {w}, {mode}"),
+          ("(k, m)", "{shape}"), PRECISE + "[ {taken}]", by="place", parts="w = {w}, {mode}"),
     Table("Sustained rate and energy",
-          """Two seconds of runs without a pause: what draws more than the card's power limit runs at a lower
-          clock. GB per joule are of source or data, and of the energy of the whole board.""",
+          "As on the front page, for every row that was measured so.",
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
-          kernel (best of two variants only). In parentheses AUTO where it took another engine: it went by the
-          preference of its build, made from an earlier run.""",
-          rows.maps, "m = {m}", {"inputs, outputs": "k = {k}"}, "{percent:.0f} {short}[ ({auto})]", by="m",
+          kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
+          an earlier run.""",
+          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f} {short}[ ({auto})]", by="m",
           parts="w = {w}, {mode}, {engines}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "
           f"and nominal_bytes >= {GIB} and (k == 10 and m == 4 or k == 30 and m == 3)", "{shape}",
-          {"engine": "`{id}`"}, PRECISE, sort=("w", "id")),
+          ("engine", "`{id}`"), PRECISE, sort=("w", "id")),
     Table("Small regions", "Microseconds, and that as a multiple of the XOR-only kernel's.",
           lambda results: rows.products(results).dropna(subset="place").query(
               "region_bytes <= 1048576 and mode == 'set' and matrix == 'random' and state == 'measured'"),
-          "{label}", {"code, region": "{code}, {region}"}, "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
+          "{label}", ("code, region", "{code}, {region}"), "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
           by="place", sort=("k", "m", "region_bytes", "w")),
     Table("On the CPU, beside other libraries", "GB/s of data at w = 8.", rows.libraries, "{label}",
-          {"(k, m)": "{shape}"}, "{data_GBps:rate}"),
+          ("(k, m)", "{shape}"), "{data_GBps:rate}"),
     Table("First call and specialisation",
-          """Microseconds of gfk_product_create: of a new matrix, compiled; of one whose kernel is in the
-          cache folder; of the default matrix, which may be built in. Last, create of a new matrix without
-          compiling, and its first run.""",
-          rows.created, "{what}", {"engine": "`{id}` {shape}"},
+          """Microseconds of gfk_product_create with compiling: of a new matrix, of one whose kernel is in the
+          cache folder, of the default matrix, which may be built in. Last, without compiling, create and the
+          first run.""",
+          rows.created, "{what}", ("engine", "`{id}` {shape}"),
           "{time_us_median:.0f}[, of it create {create:.0f}]")]
 
 CODES_PAGE = [
     Table("Encode and decode",
-          """Encode computes m parity regions from k data regions: GB/s of data, percent of a plain kernel
-          that only XORs k regions into m, and the engine. Decode rebuilds m lost regions in one pass: percent
-          of encode by the same code in the same run; asked: 97 %. Compiled: the library may compile the
-          matrices in. Run-time: they are arguments.""",
-          rows.encode_and_decode, "{what}", {"code, matrix": "{code}, {matrices}"},
+          """Encode: GB/s of data, percent of a plain kernel that only XORs k regions into m, and the engine.
+          Decode of m lost regions: percent of encode by the same code in the same run. Compiled: the library
+          may compile the matrices in. Run-time: they are arguments.""",
+          rows.encode_and_decode, "{what}", ("code, matrix", "{code}, {matrices}"),
           "{data_GBps:rate}[ ({ratio:.1f} %)][ {named}]"),
     Table("Every other operation",
-          """GB/s of data; of an update, of the changed region. The ceiling of one lost XORs k regions into
-          one, of verify and locate reads k + m, of update reads 2 + m and writes m; asked: 95 %. Locate is
-          asked to cost no more than verify, its *other*. Batches are many small stripes in one launch; their
-          *other* is encode of one stripe of long regions; asked for 75 % (encode) and 60 % (decode) of their
-          ceiling at 4 KiB, 90 and 75 % at 16 KiB. Codes of many regions are not bound by memory.""",
+          """GB/s of data; of an update, of the changed region. docs/benchmarking.md says what the ceilings
+          and the others are, and what is asked. Codes of many regions are not bound by memory.""",
           rows.other_operations,
           {"operation": "{what}", "code, matrix": "{code}, {matrices}", "engine": "{engine}",
            "GB/s (% of ceiling)": PRECISE, "% of other": "{percent_of_other:.1f}",
            "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"}),
     Table("Set-up on one core",
           """Microseconds of gfk_rs_create and, with m data regions lost, of gfk_rs_decoder_create, with the
-          engine that makes no tables: what is left is the matrix and its inversion. Asked: 1,000 and 20 for
-          (10, 4), 50,000 and 20,000 for (128, 128).""",
+          engine that makes no tables: what is left is the matrix and its inversion.""",
           "operation in ('rs_create', 'rs_decoder_create') and state == 'measured'", "gfk_{operation}, us",
-          {"code": "{code}"}, "{time_us_median:.2f} (slowest {time_us_max:.2f})"),
+          ("code", "{code}"), "{time_us_median:.2f} (slowest {time_us_max:.2f})"),
     Table("Over k and m",
           """GB/s of data with regions of 1 MiB, w = 8; in parentheses percent of the XOR-only kernel of the
-          same regions. Decode rebuilds min(k, m) lost regions, data and parity in turn. The GPU takes the
-          matrix as an argument and finds its regions in memory, not in the cache. The CPU has its regions in
-          its caches, as far as they fit, and decodes at the rate of encode.""",
-          rows.sweep, "k = {k}", {"code": "m = {m}, {series}"}, CELL, by="k")]
+          same regions. Decode rebuilds min(k, m) lost regions, data and parity in turn. The GPU has the
+          matrix as an argument and its regions in memory; the CPU has its regions in its caches, as far as
+          they fit.""",
+          rows.sweep, "k = {k}", ("code", "m = {m}, {series}"), CELL, by="k")]
 
 HOST_PAGE = [
     Table("Paths",
-          """GB/s of data, beside what bounds the call, measured before each pass. Transfer only: the same
-          bytes over the bus and back, both directions at once, and nothing computed; asked: 95 %, of a
-          multiply 93 %. Plain pageable copy: cudaMemcpy of each region, one after the other; asked: 3 x.
-          ISA-L is called with as many threads; asked: 95 %. AUTO goes by a calibration in the same run, and
-          is asked for 95 % of the better of the GPU path and ISA-L on all cores. Two GPUs: asked for 1.9 x
-          one GPU, or as much of the bus as one. Kernel only: a product of the same shape in device memory.
-          CPU seconds are those of all threads in one pass.""",
+          """GB/s of data beside what bounds the call; docs/benchmarking.md says what is asked of it. The
+          bound has a pass before each of the call's. Kernel only: a product of the same shape in device
+          memory. CPU seconds are those of all threads in one pass.""",
           rows.host,
           {"call": "{call}", "path": "{path:upper}[ took {path_taken:upper}][, {many:.0f} GPUs][, {cores}]",
            "memory": "{memory}", "GB/s of data": "{data_GBps:rate}", "100 % is": "{bound}",
@@ -156,13 +145,12 @@ HOST_PAGE = [
     Table("Streams",
           """Encode by one GPU with so many chunks under way at a time: GB/s of data; in parentheses percent
           of transfer only, or multiples of the plain copy, which were measured beside it; CPU seconds.""",
-          rows.streams, "streams: {streams}", {"GB/s of data": "{call}, {memory}"},
+          rows.streams, "streams: {streams}", ("GB/s of data", "{call}, {memory}"),
           "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]", by="streams")]
 
 RECORD_PAGE = [
     Table("Ceilings",
-          """Plain kernels that only move bytes: the best of many variants, in the same run as what is
-          measured against it.""",
+          "Plain kernels that only move bytes: the best of many variants.",
           "kind == 'ceiling' and operation != 'gather' and id != 'xor_only_few' and state == 'measured'",
           {"kernel": "{operation}[ {shape}]", "data": "{data_bytes:size}", "mode": "{mode}",
            "data GB/s": "{data_GBps:rate}", "traffic GB/s": "{traffic_GBps:rate}",
@@ -171,8 +159,8 @@ RECORD_PAGE = [
           sort=("operation", "k", "m", "mode", "data_bytes")),
     Table("Host time of a call",
           """Microseconds that the calling thread spends in gfk_region_multiply or gfk_product_run, beside a
-          bare launch of an empty kernel. Kernels with a workspace launch two; prepared, one. Above a bare
-          launch: at most {above_bare_us:.2f}.""",
+          bare launch of an empty kernel; above it at most {above_bare_us:.2f}. Kernels with a workspace
+          launch two; prepared, one.""",
           "kind == 'call' and state == 'measured'",
           {"kernel or engine": "`{id}`", "(k, m)": "{shape}", "call": "{time_us_median:.2f}",
            "bare launch": "{bare_launch_us:.2f}", "above it": "{above_bare_us:.2f}",

@@ -15,11 +15,11 @@ from . import rows  # noqa: E402
 from .frame import METHODS  # noqa: E402
 from .text import size, texts  # noqa: E402
 
-plt.rcParams.update({"svg.hashsalt": "gfk", "figure.dpi": 72, "font.size": 9, "axes.titlesize": 9,
-                     "figure.titlesize": 11, "axes.spines.top": False, "axes.spines.right": False,
-                     "hatch.linewidth": 0.6, "axes.grid": True, "axes.axisbelow": True,
-                     "grid.color": "0.88", "grid.linewidth": 0.5, "legend.frameon": False,
-                     "legend.fontsize": 8, "lines.markersize": 4, "lines.linewidth": 1.2})
+plt.rcParams.update({
+    "svg.hashsalt": "gfk", "figure.dpi": 72, "font.size": 9, "axes.titlesize": 9, "figure.titlesize": 11,
+    "axes.spines.top": False, "axes.spines.right": False, "hatch.linewidth": 0.6, "axes.grid": True,
+    "axes.axisbelow": True, "grid.color": "0.88", "grid.linewidth": 0.5, "legend.frameon": False,
+    "legend.fontsize": 8, "lines.markersize": 4, "lines.linewidth": 1.2})
 BARS = (("#0072B2", ""), ("#E69F00", "//"), ("#B6DCF2", ".."), ("#D55E00", "xx"), ("#CC79A7", "\\\\"))
 LINES = (("#0072B2", "o", "-"), ("#E69F00", "s", "-"), ("#009E73", "^", "-"), ("#D55E00", "v", "--"),
          ("#CC79A7", "D", "-"), ("#56B4E9", "P", "--"), ("#000000", "x", "-"))
@@ -97,9 +97,9 @@ class Plot:
             return None
         columns = min(self.columns, len(found))
         count = -(-len(found) // columns)
-        figure, axes = plt.subplots(
-            count, columns, squeeze=False, layout="constrained", sharey=self.draw is lines,
-            figsize=(columns * self.panel_size[0], count * self.panel_size[1] + 0.8))
+        figure, axes = plt.subplots(count, columns, squeeze=False, layout="constrained",
+                                    sharey=self.draw is lines, figsize=(
+                                        columns * self.panel_size[0], count * self.panel_size[1] + 0.8))
         figure.suptitle(self.title)
         for axis, (title, part) in zip(axes.flat, found):
             self.draw(axis, part, self, list(dict.fromkeys(frame.series)))
@@ -122,30 +122,29 @@ def legend(figure):
     return figure
 
 
-def region_rows(results, implementation):
-    found = results.rows.query(f"kind == 'region' and {rows.PLAIN} and not ablation and variant == '' and "
-                               f"mode == 'set' and implementation == '{implementation}'")
-    found = found.assign(rank=found.method.map(METHODS.index)).sort_values(["w", "rank"], kind="stable")
-    return found[found.cold] if implementation == "opt" else found
+def region_rows(results, which):
+    found = results.rows.query(f"kind == 'region' and {rows.PLAIN} and not ablation and mode == 'set' and {which}")
+    return found.assign(rank=found.method.map(METHODS.index)).sort_values(["w", "rank"], kind="stable")
 
 
 def engines(results):
-    found = rows.long_products(results).query("mode == 'set' and matrix == 'random' and way == 'engine'")
-    found = found[found.short.isin(rows.ENGINES)]
-    return found.assign(area=found.k * found.m, rank=found.short.map(rows.ENGINES.index)).sort_values(
-        ["w", "area", "rank"], kind="stable")
+    found = rows.long_products(results).query(f"mode == 'set' and matrix == 'random' and label in {rows.ENGINES}")
+    return found.assign(area=found.k * found.m).sort_values(["w", "area", "place"], kind="stable")
+
+
+def two(found, first, second):
+    """Two columns as two series: name, figures."""
+    return pd.concat([found.assign(what=what, GBps=figures) for what, figures in (first, second)])
 
 
 def burst_and_sustained(results):
     found = rows.sustained(results).query("k == 10 and m == 4")
-    return pd.concat([found.assign(rate="burst", GBps=found.data_GBps),
-                      found.assign(rate="sustained for two seconds", GBps=found.sustained_data_GBps)])
+    return two(found, ("burst", found.data_GBps), ("sustained for two seconds", found.sustained_data_GBps))
 
 
 def streams(results):
     found = rows.streams(results)
-    return pd.concat([found.assign(what=found.memory, GBps=found.data_GBps),
-                      found.assign(what=found.bound, GBps=found.bound_GBps)])
+    return two(found, (found.memory, found.data_GBps), (found.bound, found.bound_GBps))
 
 
 SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes", "series": "method",
@@ -154,19 +153,18 @@ PLOTS = [  # of several with the same place the first that has anything to show
     Plot(("README", "Methods and widths"), "against_gf_complete",
          "A constant times a region, beside GF-Complete (logarithmic)",
          rows.overview, bars, "method", "series", "data_GBps", ("", "GB/s of source"), log=True),
-    Plot(("methods", "Every method and width"), "percent_of_copy",
-         "A constant times a region of 1 GiB, set, cold",
-         rows.overview, bars, "method", "series", "percent", ("", "% of a plain copy"), full="copy"),
-    Plot(("methods", "Region sizes"), "region_sizes", rows=lambda results: region_rows(results, "opt"),
-         y="percent", labels=("one region (logarithmic)", "% of a copy of this size, cold"), **SIZES),
-    Plot(("methods", "Region sizes"), "region_sizes", rows=lambda results: region_rows(results, "host"),
-         y="data_GBps", labels=("one region (logarithmic)", "GB/s of source, 1 thread"), log=True, **SIZES),
+    Plot(("methods", "Region sizes"), "region_sizes", y="percent",
+         rows=lambda results: region_rows(results, "cold and implementation == 'opt' and variant == ''"),
+         labels=("one region (logarithmic)", "% of a copy of this size, cold"), **SIZES),
+    Plot(("methods", "Region sizes"), "region_sizes", y="data_GBps", log=True,
+         rows=lambda results: region_rows(results, "implementation == 'host'"),
+         labels=("one region (logarithmic)", "GB/s of source, 1 thread"), **SIZES),
     Plot(("products", "3 GiB of data"), "product_engines",
          "Products of 3 GiB of data, set, random matrix, over (k inputs, m outputs)",
          engines, bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
     Plot(("products", "Sustained rate and energy"), "burst_and_sustained",
          "Products (10, 4), in bursts and at the power limit",
-         burst_and_sustained, bars, "short", "rate", "GBps", ("", "GB/s of data")),
+         burst_and_sustained, bars, "short", "what", "GBps", ("", "GB/s of data")),
     Plot(("products", "Fastest engine over k and m"), "product_map",
          "Fastest engine for k inputs and m outputs, 1 GiB of data: percent of XOR-only",
          rows.maps, heat, "m", "short", "percent", ("m outputs", "k inputs"), "w = {w}, {mode}, {engines}",

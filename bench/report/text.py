@@ -81,13 +81,13 @@ def markdown(frame):
 
 @dataclasses.dataclass
 class Table:
-    """columns: heading -> template for a table with a line for each line of the frame; one template for a
-    pivot table, with the lines of index, heading -> template, and the template cell."""
+    """columns: heading -> template for a table with a line for each line of the frame. One template for a
+    pivot table, whose lines are of the index, (heading, template), and whose cells of the template cell."""
     heading: str
     text: str  # fields are the greatest values of their columns
     rows: object  # a query of all rows, or a function of the results
     columns: object
-    index: dict = None
+    index: tuple = None
     cell: str = ""
     by: str = ""  # of a pivot table: the order of the columns
     every: list = None  # of a pivot table: all lines, measured or not
@@ -99,14 +99,14 @@ class Table:
         return frame.sort_values(list(self.sort), kind="stable") if self.sort else frame
 
     def pivot(self, frame):
-        columns = texts(frame, self.columns)
+        heading, line = self.index
+        found = pd.DataFrame({heading: texts(frame, line), "column": texts(frame, self.columns),
+                              "cell": cells(frame, self.cell)})
         order = frame[self.by].sort_values(kind="stable").index if self.by else frame.index
-        found = pd.DataFrame({**{name: texts(frame, text) for name, text in self.index.items()},
-                              "column": columns, "cell": cells(frame, self.cell)})
-        found = found.pivot_table(index=list(self.index), columns="column", values="cell", aggfunc="first",
-                                  sort=False)[list(dict.fromkeys(columns[order]))]
+        found = found.pivot_table(index=heading, columns="column", values="cell", aggfunc="first",
+                                  sort=False)[list(dict.fromkeys(found.column[order]))]
         found = found.reindex(self.every) if self.every else found
-        return found.rename_axis(None, axis=1).rename_axis(list(self.index)).reset_index()
+        return found.rename_axis(None, axis=1).reset_index()
 
     def render(self, results):
         """"" where nothing was measured."""
