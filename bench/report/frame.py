@@ -15,18 +15,17 @@ WIDTHS = [8, 16, 32]
 GIB = 1 << 30
 DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which something else was running
 
+# The columns that tables and plots use, by what an absent field becomes: "", 0, False, NaN.
 TEXT = """row kind operation state reason where id method implementation variant family engine way mode
-    constants matrix lost_kind memory path path_taken roofline roofline_variant setup bound
-    note""".split()
+    constants matrix lost_kind memory path path_taken roofline roofline_variant bound""".split()
 COUNTS = """w k m constant src_offset dst_offset nominal_bytes region_bytes data_bytes stripes lost streams
-    gpus threads table_bytes workspace_bytes shared_bytes""".split()
+    gpus threads table_bytes workspace_bytes""".split()
 FLAGS = "compile ablation giant cold sweep above_101_percent slow_clock".split()
-FIGURES = """time_us_median time_us_min time_us_max data_GBps traffic_GBps moved_per_byte roofline_GBps
-    percent_of_roofline best_constant_GBps mean_constant_GBps worst_constant_GBps setup_us
-    sustained_data_GBps sustained_percent_of_roofline sustained_sm_MHz sustained_watts
-    data_GB_per_joule percent_of_other bound_GBps percent_of_bound kernel_GBps cpu_seconds
-    bare_launch_us above_bare_us prepared_us prepared_above_bare_us from_cache gsymbols_per_s
-    ggathers_per_s percent_of_gathers""".split()
+FIGURES = """time_us_median time_us_min time_us_max data_GBps traffic_GBps percent_of_roofline setup_us
+    best_constant_GBps mean_constant_GBps worst_constant_GBps sustained_data_GBps sustained_watts
+    sustained_percent_of_roofline data_GB_per_joule percent_of_other bound_GBps percent_of_bound kernel_GBps
+    cpu_seconds bare_launch_us above_bare_us prepared_us prepared_above_bare_us gsymbols_per_s ggathers_per_s
+    percent_of_gathers""".split()
 
 
 def parse(text):
@@ -41,14 +40,12 @@ def parse(text):
 
 
 def typed(rows):
-    """A frame with all columns; what is absent is "", 0, False or NaN."""
     frame = pd.DataFrame(rows).reindex(columns=["file", *TEXT, *COUNTS, *FLAGS, *FIGURES])
     frame[TEXT] = frame[TEXT].astype(object).where(frame[TEXT].notna(), "")
     for columns, kind in ((COUNTS, "int64"), (FLAGS, bool)):
-        for column in columns:
-            frame[column] = pd.to_numeric(frame[column]).fillna(0).astype(kind)
-    frame[FIGURES] = frame[FIGURES].astype(float)
-    return frame
+        frame[columns] = frame[columns].astype(float).fillna(0)
+        frame = frame.astype(dict.fromkeys(columns, kind))
+    return frame.astype(dict.fromkeys(FIGURES, float))
 
 
 def with_texts(frame):

@@ -9,6 +9,7 @@ from .text import Table
 CELL = "{data_GBps:rate}[ ({percent:.0f} %)]"
 PRECISE = "{data_GBps:rate}[ ({percent:.1f} %)]"
 TABLES = "[, {tables} table]"
+LONG = "stripes <= 1 and k + m <= 128"
 SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
              "sustained, % of ceiling": "{sustained_percent_of_roofline:.1f}",
              "W": "{sustained_watts:.0f}", "GB per joule": "{data_GB_per_joule:.2f}"}
@@ -49,9 +50,10 @@ METHODS_PAGE = [
           "{time_us_median:.2f}[ ({times:.2f})]", by="nominal_bytes"),
     Table("Limits",
           """Each constant timed alone: GB/s of source, percent of a plain copy, for xor of a plain
-          read-read-write kernel; the same from the worst to the best constant.""",
+          read-read-write kernel; GB/s with the worst and the best constant, and the mean.""",
           rows.limits, "{which}", ("kernel", "`{id}`"),
-          PRECISE + "[; {worst:.1f} to {best:.1f}, mean {mean:.1f}]", parts="{mode}, {size}"),
+          PRECISE + "[; {worst_constant_GBps:rate} to {best_constant_GBps:rate}, mean "
+          "{mean_constant_GBps:rate}]", parts="{mode}, {size}"),
     Table("Odd addresses",
           "GB/s of source and percent of a copy, with src and dst so many bytes behind a multiple of 512.",
           rows.offsets, "{src_offset}, {dst_offset}", ("kernel", "`{id}`"), CELL),
@@ -109,15 +111,18 @@ CODES_PAGE = [
           """Encode: GB/s of data, percent of a plain kernel that only XORs k regions into m, and the engine.
           Decode of m lost regions: percent of encode by the same code in the same run. Compiled: the library
           may compile the matrices in. Run-time: they are arguments.""",
-          rows.encode_and_decode, "{what}", ("code, matrix", "{code}, {matrices}"),
-          "{data_GBps:rate}[ ({ratio:.1f} %)][ {named}]"),
+          lambda results: rows.codes(results).query(f"{LONG} and (operation == 'encode' or lost > 1)"),
+          "{operation}[, {lost_kind} lost]", ("code, matrix", "{code}, {matrices}"),
+          "{data_GBps:rate}[ ({ratio:.1f} %)] {engine}", sort=("w", "k", "m", "matrices")),
     Table("Every other operation",
           """GB/s of data; of an update, of the changed region. docs/benchmarking.md says what the ceilings
           and the others are, and what is asked. Codes of many regions are not bound by memory.""",
-          rows.other_operations,
-          {"operation": "{what}", "code, matrix": "{code}, {matrices}", "engine": "{engine}",
+          lambda results: rows.codes(results).query(f"not ({LONG} and (operation == 'encode' or lost > 1))"),
+          {"operation": "{operation}[, {lost} {lost_kind} lost]", "stripes, regions": "{stripes} x {region}",
+           "code, matrix": "{code}, {matrices}", "engine": "{engine}",
            "GB/s (% of ceiling)": PRECISE, "% of other": "{percent_of_other:.1f}",
-           "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"}),
+           "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"},
+          sort=("stripes", "operation", "w", "k", "m", "matrices")),
     Table("Set-up on one core",
           """Microseconds of gfk_rs_create and, with m data regions lost, of gfk_rs_decoder_create, with the
           engine that makes no tables: what is left is the matrix and its inversion.""",
@@ -134,9 +139,10 @@ HOST_PAGE = [
     Table("Paths",
           """GB/s of data beside what bounds the call; docs/benchmarking.md says what is asked of it. The
           bound has a pass before each of the call's. Kernel only: a product of the same shape in device
-          memory. CPU seconds are those of all threads in one pass.""",
+          memory. CPU seconds
+          are those of all threads, up to {threads}, in one pass.""",
           rows.host,
-          {"call": "{call}", "path": "{path:upper}[ took {path_taken:upper}][, {many:.0f} GPUs][, {cores}]",
+          {"call": "{call}", "path": "{path:upper}", "took": "{path_taken:upper}", "GPUs": "{many:.0f}",
            "memory": "{memory}", "GB/s of data": "{data_GBps:rate}", "100 % is": "{bound}",
            "GB/s of that": "{bound_GBps:rate}", "reached": "{reached}",
            "of the better of GPU and ISA-L": "{of_better:.1f} %", "of one GPU": "{of_one:.2f} x",

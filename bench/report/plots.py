@@ -20,54 +20,49 @@ plt.rcParams.update({
     "axes.spines.top": False, "axes.spines.right": False, "hatch.linewidth": 0.6, "axes.grid": True,
     "axes.axisbelow": True, "grid.color": "0.88", "grid.linewidth": 0.5, "legend.frameon": False,
     "legend.fontsize": 8, "lines.markersize": 4, "lines.linewidth": 1.2})
-BARS = (("#0072B2", ""), ("#E69F00", "//"), ("#B6DCF2", ".."), ("#D55E00", "xx"), ("#CC79A7", "\\\\"))
-LINES = (("#0072B2", "o", "-"), ("#E69F00", "s", "-"), ("#009E73", "^", "-"), ("#D55E00", "v", "--"),
-         ("#CC79A7", "D", "-"), ("#56B4E9", "P", "--"), ("#000000", "x", "-"))
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000"]
+HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
+STYLES = ["o-", "s-", "^-", "v--", "D-", "P--", "x-"]
 
 
 def bars(axis, frame, plot, names):
-    """A group for each x, a bar for each series; bars of a group stand close together."""
-    order = METHODS if plot.x == "method" else list(dict.fromkeys(frame[plot.x]))
+    """A group for each x, a bar for each series."""
+    order = METHODS if plot.x == "method" else frame[plot.x].unique()
     found = frame.pivot_table(index=plot.x, columns="series", values="y").reindex(index=order, columns=names)
-    width, there = 0.8 / len(names), found.notna()
-    for i, (name, (colour, hatch)) in enumerate(zip(found, BARS)):
-        place = there.iloc[:, :i].sum(axis=1) - (there.sum(axis=1) - 1) / 2
-        axis.bar([j + shift * width for j, shift in enumerate(place)], found[name], width, color=colour,
-                 hatch=hatch, edgecolor="black", linewidth=0.4, label=name)
-    axis.set_xticks(range(len(found)), found.index, fontsize=9 if len(found) < 12 else 7)
-    axis.set_xlim(-0.6, len(found) - 0.4)
+    found.plot.bar(ax=axis, width=0.8, rot=0, legend=False, color=COLOURS, edgecolor="black", linewidth=0.4,
+                   logy=plot.log)
+    for container, hatch in zip(axis.containers, HATCHES):
+        plt.setp(container, hatch=hatch)
     axis.grid(visible=False, axis="x")
+    axis.tick_params(axis="x", labelsize=9 if len(found) < 12 else 7)
     if plot.full:
         axis.axhline(100, color="black", linewidth=0.8, label=plot.full)
 
 
 def lines(axis, frame, plot, names):
     """x is a logarithmic axis that names the powers of two, of four where there are many."""
-    for (colour, marker, dashes), name in zip(LINES, names):
-        points = frame[frame.series == name].sort_values(plot.x)
-        axis.plot(points[plot.x], points.y, color=colour, marker=marker, linestyle=dashes, label=name)
+    found = frame.pivot_table(index=plot.x, columns="series", values="y").reindex(columns=names)
+    found.plot(ax=axis, legend=False, color=COLOURS, style=STYLES[:len(names)], logy=plot.log)
     axis.set_xscale("log", base=2)
-    first, last = (int(count).bit_length() - 1 for count in (frame[plot.x].min(), frame[plot.x].max()))
+    first, last = (int(count).bit_length() - 1 for count in (found.index.min(), found.index.max()))
     at = [1 << i for i in range(first, last + 1, 1 if last - first < 9 else 4)]
-    axis.set_xticks(at, [size(count) if plot.x == "nominal_bytes" else count for count in at])
-    axis.tick_params(axis="x", rotation=45 if plot.x == "nominal_bytes" else 0)
+    sizes = plot.x == "nominal_bytes"
+    axis.set_xticks(at, [size(count) if sizes else count for count in at], rotation=45 if sizes else 0)
     axis.minorticks_off()
     if not plot.log:
         axis.set_ylim(0, None)
 
 
-def heat(axis, frame, plot, names):
+def heat(axis, frame, plot, _):
     """Brightness is the percentage, which each cell says too, with the fastest engine below it."""
     values = frame.pivot_table(index="k", columns="m", values="y")
     axis.imshow(values, vmin=0, vmax=100, aspect="auto", origin="lower", cmap="cividis")
     axis.set_xticks(range(len(values.columns)), values.columns)
     axis.set_yticks(range(len(values.index)), values.index)
-    axis.tick_params(length=0)
     axis.grid(visible=False)
     for line in frame.itertuples():
-        axis.text(values.columns.get_loc(line.m), values.index.get_loc(line.k), f"{line.y:.0f}\n"
-                  + line.short.replace("perop_", ""), ha="center", va="center", fontsize=6.5, linespacing=1.1,
-                  color="white" if line.y < 55 else "black")
+        axis.text(values.columns.get_loc(line.m), values.index.get_loc(line.k), f"{line.y:.0f}\n{line.series}",
+                  ha="center", va="center", fontsize=6.5, color="white" if line.y < 55 else "black")
 
 
 @dataclasses.dataclass
@@ -104,22 +99,13 @@ class Plot:
         for axis, (title, part) in zip(axes.flat, found):
             self.draw(axis, part, self, list(dict.fromkeys(frame.series)))
             axis.set(title=title, xlabel=self.labels[0], ylabel=self.labels[1])
-            if self.log:
-                axis.set_yscale("log")
         for axis in axes.flat[len(found):]:
             axis.remove()
-        return legend(figure)
-
-
-def legend(figure):
-    """One for all panels, below them: inside, it would hide what is drawn."""
-    found = {label: handle for axis in figure.axes
-             for handle, label in zip(*axis.get_legend_handles_labels())}
-    if found:
-        figure.legend(found.values(), found, loc="lower center", ncol=min(len(found), 5))
-        below = (0.1 + 0.2 * -(-len(found) // 5)) / figure.get_figheight()
-        figure.get_layout_engine().set(rect=(0, below, 1, 1 - below))
-    return figure
+        shown = {label: handle for axis in axes.flat
+                 for handle, label in zip(*axis.get_legend_handles_labels())}
+        if shown:  # one for all panels, below them: inside, it would hide what is drawn
+            figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
+        return figure
 
 
 def region_rows(results, which):
@@ -167,7 +153,7 @@ PLOTS = [  # of several with the same place the first that has anything to show
          burst_and_sustained, bars, "short", "what", "GBps", ("", "GB/s of data")),
     Plot(("products", "Fastest engine over k and m"), "product_map",
          "Fastest engine for k inputs and m outputs, 1 GiB of data: percent of XOR-only",
-         rows.maps, heat, "m", "short", "percent", ("m outputs", "k inputs"), "w = {w}, {mode}, {engines}",
+         rows.maps, heat, "m", "label", "percent", ("m outputs", "k inputs"), "w = {w}, {mode}, {engines}",
          columns=2, panel_size=(5, 3.6)),
     Plot(("codes", "Over k and m"), "code_sweep",
          "Encode and decode with regions of 1 MiB, w = 8, matrix as an argument (both axes logarithmic)",

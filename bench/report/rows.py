@@ -48,9 +48,7 @@ def limits(results):
     rows = rows.query("constants != 'rotating'").copy()
     rows["which"] = rows.constants.map({"each": "64 random constants", "all": "all 255"}).fillna(
         rows.constant.map("c = {}".format).mask(rows.constant == 2 ** rows.w - 1, "all ones"))
-    of_copy = 100 * rows.traffic_GBps / rows.data_GBps / rows.roofline_GBps
-    return rows.assign(best=of_copy * rows.best_constant_GBps, mean=of_copy * rows.mean_constant_GBps,
-                       worst=of_copy * rows.worst_constant_GBps)
+    return rows
 
 
 def offsets(results):
@@ -105,7 +103,8 @@ def maps(results):
                             suffixes=("", "_auto"))
         auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
         other = found.engine_auto.notna() & (found.engine_auto != found.engine)
-        parts.append(found.assign(engines=which, auto=auto.where(other, "")))
+        parts.append(found.assign(engines=which, auto=auto.where(other, ""),
+                                  label=found.short.str.replace("perop_", "")))
     return pd.concat(parts, ignore_index=True).sort_values(["w", "mode", "engines", "k", "m"])
 
 
@@ -134,23 +133,7 @@ def codes(results):
     """All but rs-sweep. ratio: what is asked of a row is a percentage of another row, or of its ceiling."""
     rows = results.rows.query("kind == 'rs' and state == 'measured' and "
                               f"(region_bytes != {SWEEP} or stripes > 1)")
-    some = rows.lost.astype(object).mask((rows.lost == rows.m) & (rows.m > 1), "m").where(rows.lost > 0, "")
-    names = texts(rows.assign(some=some, many=rows.stripes.where(rows.stripes > 1)),
-                  "{operation}[, {some} {lost_kind} lost][, {many:.0f} stripes of {region} regions]")
-    rows = rows.assign(what=names.str.replace("_", " "), wide=rows.k + rows.m > 128,
-                       named=rows.engine.where(rows.operation == "encode", ""),
-                       ratio=rows.percent_of_other.fillna(rows.percent))
-    return rows.sort_values(["wide", "stripes", "w", "k", "m", "compile"], kind="stable",
-                            ascending=[True, True, True, True, True, False])
-
-
-def encode_and_decode(results):
-    return codes(results).query("not wide and stripes <= 1 and (operation == 'encode' or lost > 1)")
-
-
-def other_operations(results):
-    rows = codes(results).drop(encode_and_decode(results).index)
-    return rows.sort_values(["wide", "stripes", "operation"], kind="stable")
+    return rows.assign(ratio=rows.percent_of_other.fillna(rows.percent))
 
 
 def sweep(results):
@@ -188,9 +171,8 @@ def host(results):
         bound=rows.bound.mask(both, "GPU and CPU added").mask(auto, "the best path"),
         of_better=(100 * rows.data_GBps / better).where(auto),
         of_one=(rows.data_GBps / gpu.data_GBps).where(several), many=rows.gpus.where(several),
-        path_taken=rows.path_taken.where(auto, ""), cores=rows.on.where(rows.path == "cpu", ""),
+        first=rows.groupby("call", sort=False).ngroup(),
         order=rows.path.map({"gpu": 0, "both": 1, "cpu": 2, "auto": 3}) + 10 * rows.gpus))
-    rows["first"] = rows.groupby("call", sort=False).ngroup()
     return rows.sort_values(["first", "order", "memory"], ascending=[True, True, False], kind="stable")
 
 

@@ -22,7 +22,7 @@ def size(count):
     for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if count and count % (1 << shift) == 0 and count >> shift < 10000:
             return f"{int(count) >> shift} {unit}"
-    return f"{count / 1e6:,.1f} MB" if count else ""
+    return f"{count / 1e6:,.1f} MB"
 
 
 FORMATS = {"rate": rate, "size": size, "upper": str.upper, None: str}
@@ -36,7 +36,7 @@ def fill(template, line):
     """The template with the fields of one line."""
     def field(match):
         value, form = line[match[1]], match[2]
-        if value == "" or value != value:
+        if value == "" or value != value or form == "size" and value == 0:
             raise Absent
         return FORMATS[form](value) if form in FORMATS else format(value, form.replace(".", ",.", 1))
 
