@@ -181,12 +181,12 @@ class ReportTest(Case):
         for page in found.values():
             for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page):
                 self.assertTrue(target.startswith("../..") or (self.folder / target).exists(), target)
-        self.assertEqual(len(list(self.folder.glob("*.svg"))), 7 if MATPLOTLIB else 0)
+        self.assertEqual(len(list(self.folder.glob("*.svg"))), 5 if MATPLOTLIB else 0)
 
     @unittest.skipUnless(MATPLOTLIB, "matplotlib is not installed")
     def test_axes_are_labelled(self):
         from report import plots
-        for rows, least in ((SAMPLE["benchmarks"], 7), (ON_CPU, 1)):
+        for rows, least in ((SAMPLE["benchmarks"], 5), (ON_CPU, 1)):
             figures = [found for plot in plots.PLOTS if (found := plot.figure(self.results(rows)))]
             self.assertGreaterEqual(len(figures), least)
             for figure in figures:

@@ -53,25 +53,13 @@ def lines(axis, frame, plot, names):
         axis.set_ylim(0, None)
 
 
-def heat(axis, frame, plot, _):
-    """Brightness is the percentage, which each cell says too, with the fastest engine below it."""
-    values = frame.pivot_table(index="k", columns="m", values="y")
-    axis.imshow(values, vmin=0, vmax=100, aspect="auto", origin="lower", cmap="cividis")
-    axis.set_xticks(range(len(values.columns)), values.columns)
-    axis.set_yticks(range(len(values.index)), values.index)
-    axis.grid(visible=False)
-    for line in frame.itertuples():
-        axis.text(values.columns.get_loc(line.m), values.index.get_loc(line.k), f"{line.y:.0f}\n{line.series}",
-                  ha="center", va="center", fontsize=6.5, color="white" if line.y < 55 else "black")
-
-
 @dataclasses.dataclass
 class Plot:
     place: tuple  # page and heading
     name: str  # of the file
     title: str
     rows: object  # a function of the results
-    draw: object  # bars, lines or heat
+    draw: object  # bars or lines
     x: str
     series: str
     y: str
@@ -92,9 +80,9 @@ class Plot:
             return None
         columns = min(self.columns, len(found))
         count = -(-len(found) // columns)
+        width, height = self.panel_size
         figure, axes = plt.subplots(count, columns, squeeze=False, layout="constrained",
-                                    sharey=self.draw is lines, figsize=(
-                                        columns * self.panel_size[0], count * self.panel_size[1] + 0.8))
+                                    sharey=self.draw is lines, figsize=(columns * width, count * height + 0.8))
         figure.suptitle(self.title)
         for axis, (title, part) in zip(axes.flat, found):
             self.draw(axis, part, self, list(dict.fromkeys(frame.series)))
@@ -103,9 +91,8 @@ class Plot:
             axis.remove()
         shown = {label: handle for axis in axes.flat
                  for handle, label in zip(*axis.get_legend_handles_labels())}
-        if shown:  # one for all panels, below them: inside, it would hide what is drawn
-            figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
-        return figure
+        figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
+        return figure  # one legend for all panels, below them: inside, it would hide what is drawn
 
 
 def region_rows(results, which):
@@ -118,19 +105,11 @@ def engines(results):
     return found.assign(area=found.k * found.m).sort_values(["w", "area", "place"], kind="stable")
 
 
-def two(found, first, second):
-    """Two columns as two series: name, figures."""
-    return pd.concat([found.assign(what=what, GBps=figures) for what, figures in (first, second)])
-
-
-def burst_and_sustained(results):
-    found = rows.sustained(results).query("k == 10 and m == 4")
-    return two(found, ("burst", found.data_GBps), ("sustained for two seconds", found.sustained_data_GBps))
-
-
 def streams(results):
+    """Two lines for each kind of memory: the call, and what bounds it."""
     found = rows.streams(results)
-    return two(found, (found.memory, found.data_GBps), (found.bound, found.bound_GBps))
+    return pd.concat([found.assign(what=found.memory, GBps=found.data_GBps),
+                      found.assign(what=found.bound, GBps=found.bound_GBps)])
 
 
 SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes", "series": "method",
@@ -148,13 +127,6 @@ PLOTS = [  # of several with the same place the first that has anything to show
     Plot(("products", "3 GiB of data"), "product_engines",
          "Products of 3 GiB of data, set, random matrix, over (k inputs, m outputs)",
          engines, bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
-    Plot(("products", "Sustained rate and energy"), "burst_and_sustained",
-         "Products (10, 4), in bursts and at the power limit",
-         burst_and_sustained, bars, "short", "what", "GBps", ("", "GB/s of data")),
-    Plot(("products", "Fastest engine over k and m"), "product_map",
-         "Fastest engine for k inputs and m outputs, 1 GiB of data: percent of XOR-only",
-         rows.maps, heat, "m", "label", "percent", ("m outputs", "k inputs"), "w = {w}, {mode}, {engines}",
-         columns=2, panel_size=(5, 3.6)),
     Plot(("codes", "Over k and m"), "code_sweep",
          "Encode and decode with regions of 1 MiB, w = 8, matrix as an argument (both axes logarithmic)",
          rows.sweep, lines, "k", "series", "data_GBps", ("k data regions", "GB/s of data"), "m = {m}",

@@ -103,8 +103,7 @@ def maps(results):
                             suffixes=("", "_auto"))
         auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
         other = found.engine_auto.notna() & (found.engine_auto != found.engine)
-        parts.append(found.assign(engines=which, auto=auto.where(other, ""),
-                                  label=found.short.str.replace("perop_", "")))
+        parts.append(found.assign(engines=which, auto=auto.where(other, "")))
     return pd.concat(parts, ignore_index=True).sort_values(["w", "mode", "engines", "k", "m"])
 
 
