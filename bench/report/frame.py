@@ -102,6 +102,10 @@ class Results:
             row["file"] = path.name
         return data
 
+    def of(self, rows):
+        """rows: a query, or a function of the results."""
+        return rows(self) if callable(rows) else self.rows.query(rows)
+
     def beside(self, lines, keys, query):
         """For each line the one of the same file that agrees in the keys and fits; NaN if none does."""
         other = self.every.query(f"state == 'measured' and {query}")

@@ -58,7 +58,7 @@ class Plot:
     place: tuple  # page and heading
     name: str  # of the file
     title: str
-    rows: object  # a function of the results
+    rows: object  # a query, or a function of the results
     draw: object  # bars or lines
     x: str
     series: str
@@ -72,7 +72,7 @@ class Plot:
 
     def figure(self, results):
         """None where nothing was measured."""
-        frame = self.rows(results)
+        frame = results.of(self.rows)
         frame = frame.assign(y=frame[self.y], series=frame[self.series])
         frame = frame[(frame.state == "measured") & frame.y.notna()]
         found = list(frame.groupby(texts(frame, self.panel), sort=False))
@@ -91,18 +91,9 @@ class Plot:
             axis.remove()
         shown = {label: handle for axis in axes.flat
                  for handle, label in zip(*axis.get_legend_handles_labels())}
+        # One legend for all panels, below them: inside, it would hide what is drawn.
         figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
-        return figure  # one legend for all panels, below them: inside, it would hide what is drawn
-
-
-def region_rows(results, which):
-    found = results.rows.query(f"kind == 'region' and {rows.PLAIN} and not ablation and mode == 'set' and {which}")
-    return found.assign(rank=found.method.map(METHODS.index)).sort_values(["w", "rank"], kind="stable")
-
-
-def engines(results):
-    found = rows.long_products(results).query(f"mode == 'set' and matrix == 'random' and label in {rows.ENGINES}")
-    return found.assign(area=found.k * found.m).sort_values(["w", "area", "place"], kind="stable")
+        return figure
 
 
 def streams(results):
@@ -112,6 +103,7 @@ def streams(results):
                       found.assign(what=found.bound, GBps=found.bound_GBps)])
 
 
+REGIONS = f"kind == 'region' and {rows.PLAIN} and not ablation and mode == 'set'"
 SIZES = {"title": "A constant times a region, by its size", "x": "nominal_bytes", "series": "method",
          "draw": lines, "columns": 3, "panel_size": (3.7, 3.6)}
 PLOTS = [  # of several with the same place the first that has anything to show
@@ -119,14 +111,16 @@ PLOTS = [  # of several with the same place the first that has anything to show
          "A constant times a region, beside GF-Complete (logarithmic)",
          rows.overview, bars, "method", "series", "data_GBps", ("", "GB/s of source"), log=True),
     Plot(("methods", "Region sizes"), "region_sizes", y="percent",
-         rows=lambda results: region_rows(results, "cold and implementation == 'opt' and variant == ''"),
+         rows=f"{REGIONS} and cold and implementation == 'opt' and variant == ''",
          labels=("one region (logarithmic)", "% of a copy of this size, cold"), **SIZES),
     Plot(("methods", "Region sizes"), "region_sizes", y="data_GBps", log=True,
-         rows=lambda results: region_rows(results, "implementation == 'host'"),
+         rows=f"{REGIONS} and implementation == 'host'",
          labels=("one region (logarithmic)", "GB/s of source, 1 thread"), **SIZES),
     Plot(("products", "3 GiB of data"), "product_engines",
          "Products of 3 GiB of data, set, random matrix, over (k inputs, m outputs)",
-         engines, bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
+         lambda results: rows.long_products(results).query(
+             f"mode == 'set' and matrix == 'random' and label in {rows.ENGINES}"),
+         bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
     Plot(("codes", "Over k and m"), "code_sweep",
          "Encode and decode with regions of 1 MiB, w = 8, matrix as an argument (both axes logarithmic)",
          rows.sweep, lines, "k", "series", "data_GBps", ("k data regions", "GB/s of data"), "m = {m}",

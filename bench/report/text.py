@@ -94,10 +94,6 @@ class Table:
     sort: tuple = ()  # the order of the lines
     parts: str = ""  # a table for each value of this template
 
-    def frame(self, results):
-        frame = self.rows(results) if callable(self.rows) else results.rows.query(self.rows)
-        return frame.sort_values(list(self.sort), kind="stable") if self.sort else frame
-
     def pivot(self, frame):
         heading, line = self.index
         found = pd.DataFrame({heading: texts(frame, line), "column": texts(frame, self.columns),
@@ -110,10 +106,10 @@ class Table:
 
     def render(self, results):
         """"" where nothing was measured."""
-        frame = self.frame(results).reset_index(drop=True)
+        frame, parts = results.of(self.rows).reset_index(drop=True), []
         if frame.empty:
             return ""
-        parts = []
+        frame = frame.sort_values(list(self.sort), kind="stable") if self.sort else frame
         for title, part in frame.groupby(texts(frame, self.parts), sort=False):
             body = markdown(self.pivot(part) if self.index else pd.DataFrame(
                 {name: texts(part, template) for name, template in self.columns.items()}))
