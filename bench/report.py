@@ -40,10 +40,9 @@ def main():
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the tables between the markers in FILE")
     arguments = parser.parse_args()
-    folders = {pathlib.Path(file).resolve().parent for file in arguments.files}
-    if len(folders) != 1:
+    if len({pathlib.Path(file).resolve().parent for file in arguments.files}) != 1:
         parser.error("the files must be in one folder: one report is one machine")
-    folder, with_plots = folders.pop(), not arguments.check and not arguments.no_plots
+    with_plots = not arguments.check and not arguments.no_plots
     try:
         from report import frame, front, preference
         if with_plots:
@@ -57,15 +56,15 @@ def main():
     machines = {context.get("gpu") or context.get("cpu", "unknown machine") for context in results.contexts}
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
-    pages = front.pages(machines.pop(), results, folder, plots.draw(results, folder) if with_plots else {})
+    pages = front.pages(machines.pop(), results, plots.draw(results) if with_plots else {})
     block = front.readme_block(results)
     if arguments.check:
         print(f"read {len(results.every)} rows, rendered {sum(map(len, pages.values()))} characters")
         return 0
     for name, text in pages.items():
-        write(folder / name, text)
-    if folder.parent.name == "results":
-        write_index(folder.parent)
+        write(results.folder / name, text)
+    if results.folder.parent.name == "results":
+        write_index(results.folder.parent)
     source = pathlib.Path(__file__).resolve().parent.parent / "src/host"
     if arguments.preference:
         write(source / "region/preference.def", preference.regions(results))

@@ -58,7 +58,7 @@ class ReportTest(Case):
         return frame.Results([self.write(f"{i}.json", rows) for i, rows in enumerate(files)])
 
     def pages(self, *files):
-        return front.pages("Test GPU", self.results(*files), self.folder, {})
+        return front.pages("Test GPU", self.results(*files), {})
 
     def test_which_measurement_of_a_row_counts(self):
         quiet, later, disturbed, failed = (row("a", 200), row("a", 210), row("a", 150, 0.2),

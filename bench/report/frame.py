@@ -78,6 +78,7 @@ class Results:
     one was not."""
 
     def __init__(self, paths):
+        self.folder = pathlib.Path(paths[0]).resolve().parent
         files = [self.read(path) for path in paths]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]

@@ -155,6 +155,13 @@ HOST_PAGE = [
           "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]", by="streams")]
 
 RECORD_PAGE = [
+    Table("Tests", "From tests.txt in this folder.", rows.tests,
+          {"stage": "{stage}", "verdict": "{verdict}", "cases": "{all}", "commit": "{commit:.12}",
+           "date": "{date}", "seconds": "{seconds}"}),
+    Table("Runs", "", rows.runs,
+          {"file": "{file}[ ({interrupted})]", "commit": "{commit:.12}", "date": "{date_utc}",
+           "command": "`{command}`"}),
+    Table("Machine", "", rows.machine, {"what": "{what}", "value": "{value}"}),
     Table("Ceilings",
           "Plain kernels that only move bytes: the best of many variants.",
           "kind == 'ceiling' and operation != 'gather' and id != 'xor_only_few' and state == 'measured'",
@@ -170,7 +177,9 @@ RECORD_PAGE = [
           "kind == 'call' and state == 'measured'",
           {"kernel or engine": "`{id}`", "(k, m)": "{shape}", "call": "{time_us_median:.2f}",
            "bare launch": "{bare_launch_us:.2f}", "above it": "{above_bare_us:.2f}",
-           "prepared call": "{prepared_us:.2f}", "prepared, above it": "{prepared_above_bare_us:.2f}"})]
+           "prepared call": "{prepared_us:.2f}", "prepared, above it": "{prepared_above_bare_us:.2f}"}),
+    Table("Rows without a figure, or with a doubtful one", "", rows.doubtful,
+          {"what": "{what}", "rows": "{names}"})]
 
 PAGES = {"methods": ("Region multiply: methods and widths", METHODS_PAGE),
          "products": ("Products: a matrix times regions", PRODUCTS_PAGE),

@@ -130,7 +130,7 @@ PLOTS = [  # of several with the same place the first that has anything to show
          columns=2, panel_size=(4.4, 2.8))]
 
 
-def draw(results, folder):
+def draw(results):
     """Names of the files, by page and heading."""
     names = {}
     for plot in PLOTS:
@@ -142,7 +142,7 @@ def draw(results, folder):
         figure.set_layout_engine("none")
         for axis in figure.axes:
             axis.set_position([round(value, 4) for value in axis.get_position().bounds])
-        figure.savefig(folder / names[plot.place], metadata={"Date": None})
+        figure.savefig(results.folder / names[plot.place], metadata={"Date": None})
         plt.close(figure)
-        print(f"wrote {os.path.relpath(folder / names[plot.place])}")
+        print(f"wrote {os.path.relpath(results.folder / names[plot.place])}")
     return names

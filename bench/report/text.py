@@ -38,7 +38,9 @@ def fill(template, line):
         value, form = line[match[1]], match[2]
         if value == "" or value != value or form == "size" and value == 0:
             raise Absent
-        return FORMATS[form](value) if form in FORMATS else format(value, form.replace(".", ",.", 1))
+        if form in FORMATS:
+            return FORMATS[form](value)
+        return format(value, form if isinstance(value, str) else form.replace(".", ",.", 1))
 
     def optional(match):
         try:
