@@ -14,7 +14,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 # ccache where there is one with something in it: an empty one costs time, and rules out the precompiled
 # header of the tests. Nothing needs it.
 if have ccache && [ -d "$(ccache --get-config cache_dir)/0" ]; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+    export CMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER=ccache
 fi
 
 # The first nvcc of 12.8 or newer; nvcc_version stays that of an older one if there is no other.

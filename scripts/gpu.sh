@@ -24,7 +24,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant bench limits small product map rs cpu host)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
@@ -124,8 +124,8 @@ unpack() {
     ! cmp -s "$GFK_PREBUILT/BUILT" "$build/BUILT" || return 0
     cp -a "$GFK_PREBUILT/." "$build" || return 1
     there() { sed -n "s/^$1:[A-Z]*=//p" "$GFK_PREBUILT/CMakeCache.txt"; }
-    for variable in CMAKE_COMMAND=cmake _Python3_EXECUTABLE=python3 CMAKE_C_COMPILER=cc CMAKE_CXX_COMPILER=c++ \
-        CMAKE_NM=nm; do
+    for variable in CMAKE_COMMAND=cmake _Python3_EXECUTABLE=python3 CMAKE_C_COMPILER=cc \
+        CMAKE_CXX_COMPILER=c++ CMAKE_NM=nm; do
         program=$(there "${variable%=*}")
         [ -z "$program" ] || edit+=(-e "s|\([=\"]\)$program\"|\1$(command -v "${variable#*=}")\"|g")
     done
@@ -181,7 +181,8 @@ run_ctest() { # NAME, then what ctest is to select
     describe_gpus >"$build/gpus.json"
     GFK_REQUIRE_GPU=1 GFK_TEST_GPUS=$gpus ctest --test-dir "$build" "$@" --no-tests=error \
         -j "$(nproc)" --resource-spec-file "$PWD/$build/gpus.json" \
-        --stop-time "$(date -d "+$(left) seconds" +%T)" --output-on-failure --test-output-size-passed 4000000 --test-output-size-failed 4000000 \
+        --stop-time "$(date -d "+$(left) seconds" +%T)" --output-on-failure \
+        --test-output-size-passed 4000000 --test-output-size-failed 4000000 \
         --output-junit "$PWD/$logs/$name.xml" || rc=1
     python3 scripts/record.py counts "$build" "$logs/$name.xml" >&3 || rc=1
     return "$rc"
@@ -235,7 +236,9 @@ stage_sanitize() {
 }
 
 # The CPU's rows and the bus: one after the other, with nothing else on the machine.
-stage_cpu() { alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu; }
+stage_cpu() {
+    alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu
+}
 stage_host() { alone "" host host-streams; }
 
 measure() { # PRESET FILE OPTION...
@@ -288,8 +291,9 @@ quick_part() { # INDEX TOTAL FILTER
 
 # Not a part of the record: it says whether it is worth going on.
 stage_quick() {
-    local changed kind what rc=0 i parts=$((4 * ${#shared[@]}))
-    changed=${GFK_CHANGED:-$({ git diff --name-only "${GFK_BASE:-HEAD}"; git ls-files -o --exclude-standard; } | sort -u)}
+    local changed=${GFK_CHANGED:-} kind what rc=0 i parts=$((4 * ${#shared[@]}))
+    [ -n "$changed" ] ||
+        changed=$({ git diff --name-only "${GFK_BASE:-HEAD}"; git ls-files -o --exclude-standard; } | sort -u)
     echo "changed: $changed"
     deadline=$((SECONDS + 60))
     # shellcheck disable=SC2086 # no path of the tree has a blank

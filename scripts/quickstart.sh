@@ -19,7 +19,8 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 goal=${1:-}
-isal="libisal-dev,isa-l.h,isal" xxhash="libxxhash-dev,xxhash.h,xxhash" gtest="libgtest-dev,gtest/gtest.h,gtest"
+isal="libisal-dev,isa-l.h,isal" xxhash="libxxhash-dev,xxhash.h,xxhash"
+gtest="libgtest-dev,gtest/gtest.h,gtest"
 peers="libgf-complete-dev,gf_complete.h,gf_complete;libjerasure-dev,jerasure.h,Jerasure;$isal"
 benchmark="libbenchmark-dev,benchmark/benchmark.h,benchmark"
 case $goal in

@@ -15,6 +15,7 @@ them the cases of a GoogleTest program are counted, not its ctest entry, and the
 says it checked are added up.
 """
 
+import inspect
 import json
 import os
 import re
@@ -60,7 +61,7 @@ def ctest_entries(build):
         yield test["name"], found[0] if found else ["none"], test.get("command", [])
 
 
-def counts(build, files):
+def counts(build, *files):
     labels = {name: found for name, found, _ in ctest_entries(build)}
     sums = {}
     for name, numbers in (c for f in files for c in cases(f)):
@@ -81,7 +82,7 @@ def commands(build):  # for compute-sanitizer
     return 0
 
 
-def total(files):
+def total(*files):
     rows = [numbers for f in files for _, numbers in cases(f)]
     failed = sum(row[1] > 0 for row in rows)
     passed = sum(row[0] > 0 and row[1] == 0 for row in rows)
@@ -142,7 +143,7 @@ def complaints(path):
             yield f"[{stage}] is of {commit[:12]}, a commit that this clone does not have"
 
 
-def check(files):
+def check(*files):
     """A record of one GPU is enough: nobody has them all."""
     good = False
     for path in files:
@@ -155,20 +156,15 @@ def check(files):
     return 0 if good else 1
 
 
-def main(argv):
-    if len(argv) >= 3 and argv[0] == "counts":
-        return counts(argv[1], argv[2:])
-    if len(argv) >= 2 and argv[0] == "total":
-        return total(argv[1:])
-    if len(argv) == 2 and argv[0] == "commands":
-        return commands(argv[1])
-    if len(argv) == 3 and argv[0] == "put":
-        return put(argv[1], argv[2])
-    if argv and argv[0] == "check":
-        return check(argv[1:])
-    print(__doc__, file=sys.stderr)
-    return 2
+def main(name="", *arguments):
+    command = {"counts": counts, "total": total, "commands": commands, "put": put, "check": check}.get(name)
+    try:
+        inspect.signature(command).bind(*arguments)
+    except TypeError:
+        print(__doc__, file=sys.stderr)
+        return 2
+    return command(*arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))
