@@ -66,7 +66,8 @@ def main():
     if not common:
         fail("the files have no row in common")
     broken = [name for name in common if not times(new[name])[0]]
-    changes = {name: moved(old[name], new[name], arguments.threshold) for name in common if name not in broken}
+    changes = {name: moved(old[name], new[name], arguments.threshold)
+               for name in common if name not in broken}
     for name, change in sorted(changes.items(), key=lambda item: item[1]):
         if change:
             print(line(name, change, old[name], new[name]))

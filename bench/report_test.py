@@ -43,8 +43,8 @@ class Case(unittest.TestCase):
 
     def write(self, name, rows, **context):
         path = self.folder / name
-        path.write_text(json.dumps({**SAMPLE, "context": {**SAMPLE["context"], **context}, "benchmarks": rows}),
-                        encoding="utf-8")
+        data = {**SAMPLE, "context": {**SAMPLE["context"], **context}, "benchmarks": rows}
+        path.write_text(json.dumps(data), encoding="utf-8")
         return path
 
     def run_tool(self, *arguments):

@@ -14,6 +14,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -47,29 +48,17 @@ def copy(sources, read_bytes, written_files, write_bytes, folder):
                     pieces.put(piece)
         pieces.put(None)
 
-    start = time.monotonic()
-    reader = threading.Thread(target=read)
-    reader.start()
-    names = [folder / f"copy.{i}" for i in range(written_files)]
-    files = [open(name, "wb", buffering=0) for name in names]
-    left, spare = write_bytes, b""
-    while (piece := pieces.get()) is not None or left > 0:
-        spare = piece or spare
-        each = len(spare) * write_bytes // read_bytes // max(len(files), 1)
+    with tempfile.TemporaryDirectory(dir=folder) as copies:
+        start = time.monotonic()
+        threading.Thread(target=read).start()
+        files = [open(f"{copies}/{i}", "wb", buffering=0) for i in range(written_files)]
+        while (piece := pieces.get()) is not None:
+            for file in files:
+                file.write(memoryview(piece)[:len(piece) * write_bytes // read_bytes // written_files])
         for file in files:
-            step = min(each, left, len(spare))
-            file.write(memoryview(spare)[:step])
-            left -= step
-        if piece is None:
-            break
-    for file in files:
-        os.fsync(file.fileno())
-        file.close()
-    reader.join()
-    seconds = time.monotonic() - start
-    for name in names:
-        name.unlink()
-    return seconds
+            os.fsync(file.fileno())
+            file.close()
+        return time.monotonic() - start
 
 
 def main():

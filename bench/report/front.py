@@ -38,7 +38,8 @@ def pages(title, results, plots):
         bodies = {name: body for name, body in bodies.items() if body}
         if not bodies:
             continue
-        contents.append(f"- [{heading}]({name}.md): " + ", ".join(link(each, f"{name}.md") for each in bodies))
+        links = ", ".join(link(each, f"{name}.md") for each in bodies)
+        contents.append(f"- [{heading}]({name}.md): {links}")
         parts = [f"# {heading}" if front else f"# {heading}, {title}",
                  SOURCE if front else f"{SOURCE} [Contents](README.md)", *warnings]
         for each, body in bodies.items():

@@ -178,8 +178,13 @@ RECORD_PAGE = [
           {"kernel or engine": "`{id}`", "(k, m)": "{shape}", "call": "{time_us_median:.2f}",
            "bare launch": "{bare_launch_us:.2f}", "above it": "{above_bare_us:.2f}",
            "prepared call": "{prepared_us:.2f}", "prepared, above it": "{prepared_above_bare_us:.2f}"}),
-    Table("Rows without a figure, or with a doubtful one", "", rows.doubtful,
-          {"what": "{what}", "rows": "{names}"})]
+    Table("Rows without a figure, or with a doubtful one",
+          "Above 101 % of the ceiling, at a slow clock, failed, or skipped.",
+          "state != 'measured' or slow_clock or above_101_percent and not (memory == 'pageable' and "
+          "path == 'gpu')",
+          {"row": "`{row}`", "state": "{state}", "reason": "{reason}",
+           "% of ceiling": "{percent_of_roofline:.1f}", "% of bound": "{percent_of_bound:.1f}"},
+          sort=("state", "reason"))]
 
 PAGES = {"methods": ("Region multiply: methods and widths", METHODS_PAGE),
          "products": ("Products: a matrix times regions", PRODUCTS_PAGE),

@@ -80,9 +80,9 @@ class Plot:
             return None
         columns = min(self.columns, len(found))
         count = -(-len(found) // columns)
-        width, height = self.panel_size
-        figure, axes = plt.subplots(count, columns, squeeze=False, layout="constrained",
-                                    sharey=self.draw is lines, figsize=(columns * width, count * height + 0.8))
+        inches = columns * self.panel_size[0], count * self.panel_size[1] + 0.8
+        figure, axes = plt.subplots(count, columns, squeeze=False, layout="constrained", figsize=inches,
+                                    sharey=self.draw is lines)
         figure.suptitle(self.title)
         for axis, (title, part) in zip(axes.flat, found):
             self.draw(axis, part, self, list(dict.fromkeys(frame.series)))

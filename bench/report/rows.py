@@ -211,9 +211,9 @@ def operations(results):
 
 # ---- the record ------------------------------------------------------------------------------------
 MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime cuda_compiler compiler
-    compiler_flags build_type gpu_clock_max gpu_clock_at_start gpu_memory_clock gpu_temperature_at_start
-    gpu_power_at_start gpu_l2_bytes gpu_memory_bytes cpu cpu_cores cpu_threads gf_complete gf_complete_simd
-    isa_l isa_l_simd jerasure jerasure_simd google_benchmark seed""".split()
+    compiler_flags build_type gpu_clock_max gpu_memory_clock gpu_l2_bytes gpu_memory_bytes cpu cpu_cores
+    cpu_threads gf_complete gf_complete_simd isa_l isa_l_simd jerasure jerasure_simd google_benchmark
+    seed""".split()
 
 
 def tests(results):
@@ -221,7 +221,8 @@ def tests(results):
     found, path = [], results.folder / "tests.txt"
     for part in path.read_text(encoding="utf-8").split("\n[")[1:] if path.exists() else []:
         stage, *lines = part.splitlines()
-        found.append({"stage": stage.rstrip("]"), **dict(line.split(": ", 1) for line in lines if ": " in line)})
+        values = dict(line.split(": ", 1) for line in lines if ": " in line)
+        found.append({"stage": stage.rstrip("]"), **values})
     return pd.DataFrame(found, columns=["stage", "verdict", "all", "commit", "date", "seconds"])
 
 
@@ -235,14 +236,3 @@ def machine(results):
               for key in MACHINE}
     return pd.DataFrame([{"what": key.replace("_", " "), "value": " / ".join(found)}
                          for key, found in values.items()])
-
-
-def doubtful(results):
-    """Names of rows by what is wrong with them."""
-    rows = results.rows
-    beyond = texts(rows.assign(percent=rows.percent_of_roofline.fillna(rows.percent_of_bound)), " {percent:.1f} %")
-    above = rows.above_101_percent & ~((rows.memory == "pageable") & (rows.path == "gpu"))
-    failed = (rows.state + ": " + rows.reason.str.removeprefix("skipped: ")).where(rows.state != "measured")
-    what = failed.mask(above, "above 101 % of its ceiling").mask(rows.slow_clock, "slow clock")
-    names = "`" + rows.row + "`" + beyond.where(above, "")
-    return names.groupby(what).agg(", ".join).rename_axis("what").rename("names").reset_index()
