@@ -58,7 +58,8 @@ def with_texts(frame):
         "shape": shapes, "code": [f"w = {w} {shape}" for w, shape in zip(frame.w, shapes)],
         "size": frame.nominal_bytes.map(size), "region": frame.region_bytes.map(size),
         "tables": memory.map(size).where(memory >= GIB, ""), "percent": percent, "times": 100 / percent,
-        "on": [f"{count} thread{'s' if count > 1 else ''}" for count in frame.threads],
+        "on": ["GPU" if place == "gpu" else f"{count} thread{'s' if count > 1 else ''}"
+               for place, count in zip(frame["where"], frame.threads)],
         "short": frame.id.str.replace(r"_w\d+", "", regex=True),
         "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
         "matrices": frame["compile"].map({True: "compiled", False: "run-time"}),

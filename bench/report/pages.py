@@ -39,15 +39,10 @@ METHODS_PAGE = [
           "GB/s of source, percent of a plain copy, and microseconds of set-up where there is one.",
           rows.methods, "{series}", ("method", "{method}"), CELL + TABLES + "[; {setup_us:.1f} us]",
           by="place", every=METHODS, parts="w = {w}"),
-    Table("Region sizes", "GB/s of source, and percent of a plain copy of the same size.",
+    Table("Region sizes", "GB/s of source, and percent of the best plain copy of the same size.",
           "kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 and not giant and "
           "state == 'measured'", "{size}", ("kernel", "`{id}`"), CELL, by="nominal_bytes",
           parts="{mode}, {heat}, on the {where:upper}"),
-    Table("Small regions",
-          "Microseconds of one region multiply, and that as a multiple of the best copy of the same size.",
-          f"kind == 'region' and {rows.PLAIN} and implementation == 'opt' and not ablation and mode == 'set' "
-          "and cold and nominal_bytes <= 16777216 and state == 'measured'", "{size}", ("kernel", "`{id}`"),
-          "{time_us_median:.2f}[ ({times:.2f})]", by="nominal_bytes"),
     Table("Limits",
           """Each constant timed alone: GB/s of source, percent of a plain copy, for xor of a plain
           read-read-write kernel; GB/s with the worst and the best constant, and the mean.""",
@@ -69,6 +64,10 @@ METHODS_PAGE = [
     Table("Published claims", "Each row beside the row before it in its ladder.", rows.verdicts,
           {"row": "`{row}`", "GB/s of source": "{data_GBps:rate}",
            "against the line before": "{step:+.1f} %[ ({noise})]"}, parts="{title}\n\nClaim: {claim}"),
+    Table("The published test case",
+          "GB/s of source of 50,000,000 bytes: c = 128 (fixed), and random constants in turn (rotating).",
+          f"nominal_bytes == {rows.PUBLISHED} and kind != 'ceiling' and not ablation and state == 'measured'",
+          "{constants}, {on}", ("row", "`{id}`"), "{data_GBps:rate}"),
     Table("GF-Complete's variants", "GB/s of source.", f"implementation == 'gf-complete' and {rows.PLAIN}",
           "{on}", ("variant", "`{id}`"), CELL)]
 
