@@ -81,8 +81,8 @@ class ReportTest(Case):
         """Whichever rate or time of a row doubles, a table changes; so none is forgotten."""
         rows = SAMPLE["benchmarks"]
         results, missing = self.results(rows), []
-        tables = [(table, table.render(results)) for found in (pages.FRONT, *(found for _, found in
-                                                               pages.PAGES.values())) for table in found]
+        tables = [table for _, found in pages.PAGES.values() for table in found] + pages.FRONT
+        tables = [(table, table.render(results)) for table in tables]
         for i, one in enumerate(rows):
             if one["state"] != "measured" or one["row"] in NOT_SHOWN:
                 continue
