@@ -60,15 +60,13 @@ def offsets(results):
 
 def verdicts(results):
     """The steps of each published claim, each beside the one before."""
-    rows = results.rows.query("kind == 'region' and state == 'measured'").set_index("row", drop=False)
-    found = [rows.head(0)]
-    for verdict in results.verdicts:
-        steps = rows.loc[[name for name in verdict["steps"] if name in rows.index]]
-        before = steps.shift()
-        noise = (steps.time_us_min <= before.time_us_max) & (before.time_us_min <= steps.time_us_max)
-        found.append(steps.assign(step=100 * (steps.data_GBps / before.data_GBps - 1), noise=noise.map(
-            {True: "noise", False: ""}), title=verdict["title"], claim=verdict["claim"]))
-    return pd.concat(found)
+    steps = pd.DataFrame([{**verdict, "row": name} for verdict in results.verdicts
+                          for name in verdict["steps"]], columns=["title", "claim", "row"])
+    steps = steps.merge(results.rows.query("kind == 'region' and state == 'measured'"), on="row")
+    before = steps.groupby("title", sort=False)[["data_GBps", "time_us_min", "time_us_max"]].shift()
+    noise = (steps.time_us_min <= before.time_us_max) & (before.time_us_min <= steps.time_us_max)
+    return steps.assign(step=100 * (steps.data_GBps / before.data_GBps - 1),
+                        noise=noise.map({True: "noise", False: ""}))
 
 
 # ---- products --------------------------------------------------------------------------------------
