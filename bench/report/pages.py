@@ -97,12 +97,12 @@ PRODUCTS_PAGE = [
           "{label}", ("code, region", "{code}, {region}"), "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
           by="place", sort=("k", "m", "region_bytes", "w")),
     Table("On the CPU, beside other libraries", "GB/s of data at w = 8.", rows.libraries, "{label}",
-          ("(k, m)", "{shape}"), "{data_GBps:rate}"),
+          ("(k, m)", "{shape}"), "{data_GBps:rate}", sort=("k", "m", "threads")),
     Table("First call and specialisation",
-          """Microseconds of gfk_product_create with compiling: of a new matrix, of one whose kernel is in the
-          cache folder, of the default matrix, which may be built in. Last, without compiling, create and the
-          first run.""",
-          rows.created, "{what}", ("engine", "`{id}` {shape}"),
+          """Microseconds of gfk_product_create with compiling: specialise, of a new matrix; cauchy, of the default
+          matrix, which may be built in; cache_hit, of one whose kernel is in the cache folder. first_call: without
+          compiling, create and the first run.""",
+          rows.created, "{operation}, {matrix}", ("engine", "`{id}` {shape}"),
           "{time_us_median:.0f}[, of it create {create:.0f}]")]
 
 CODES_PAGE = [
@@ -140,18 +140,20 @@ HOST_PAGE = [
           bound has a pass before each of the call's. Kernel only: a product of the same shape in device
           memory. CPU seconds
           are those of all threads, up to {threads}, in one pass.""",
-          rows.host,
-          {"call": "{call}", "path": "{path:upper}", "took": "{path_taken:upper}", "GPUs": "{many:.0f}",
+          lambda results: rows.calls(results).query("streams == 0"),
+          {"call": "{call}", "path": "{path:upper}", "took": "{path_taken:upper}", "GPUs": "{gpus}",
            "memory": "{memory}", "GB/s of data": "{data_GBps:rate}", "100 % is": "{bound}",
            "GB/s of that": "{bound_GBps:rate}", "reached": "{reached}",
            "of the better of GPU and ISA-L": "{of_better:.1f} %", "of one GPU": "{of_one:.2f} x",
            "kernel only": "{kernel_GBps:rate}", "CPU seconds": "{cpu_seconds:.2f}",
-           "spread %": "{spread_percent:.1f}"}),
+           "spread %": "{spread_percent:.1f}"},
+          sort=("operation", "k", "nominal_bytes", "gpus", "path", "memory")),
     Table("Streams",
           """Encode by one GPU with so many chunks under way at a time: GB/s of data; in parentheses percent
           of transfer only, or multiples of the plain copy, which were measured beside it; CPU seconds.""",
-          rows.streams, "streams: {streams}", ("GB/s of data", "{call}, {memory}"),
-          "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]", by="streams")]
+          lambda results: rows.calls(results).query("streams > 0"), "streams: {streams}",
+          ("GB/s of data", "{call}, {memory}"), "{data_GBps:rate}[ ({reached})][; {cpu_seconds:.2f} s]",
+          by="streams", sort=("k", "memory"))]
 
 RECORD_PAGE = [
     Table("Tests", "From tests.txt in this folder.", rows.tests,

@@ -98,7 +98,7 @@ class Plot:
 
 def streams(results):
     """Two lines for each kind of memory: the call, and what bounds it."""
-    found = rows.streams(results)
+    found = rows.calls(results).query("streams > 0").sort_values(["k", "memory"])
     return pd.concat([found.assign(what=found.memory, GBps=found.data_GBps),
                       found.assign(what=found.bound, GBps=found.bound_GBps)])
 

@@ -112,17 +112,13 @@ def libraries(results):
     rows = rows.sort_values("data_bytes", kind="stable")
     rows = rows.drop_duplicates(["id", "k", "m", "threads"], keep="last")
     label = rows.implementation.map(LIBRARIES).fillna("engine " + rows.family) + ", " + rows.on
-    return rows.assign(label=label, fewer=-rows.threads).sort_values(["fewer", "k", "m"], kind="stable")
+    return rows.assign(label=label)
 
 
 def created(results):
-    """What a product's first use costs."""
-    rows = results.rows.query("operation in ('specialise', 'cache_hit', 'first_call') and "
-                              "state == 'measured'")
-    what = rows.operation.map({"specialise": "compile", "cache_hit": "from the folder",
-                               "first_call": "create, run 1 MiB and wait"}).mask(
-                                   rows.matrix == "cauchy", "default matrix")
-    return rows.assign(what=what, create=rows.setup_us.where(rows.operation == "first_call"))
+    """What a product's first use costs; create: its part that is gfk_product_create, where that is not all."""
+    rows = results.rows.query("operation in ('specialise', 'cache_hit', 'first_call')")
+    return rows.assign(create=rows.setup_us.where(rows.operation == "first_call"))
 
 
 # ---- codes -----------------------------------------------------------------------------------------
@@ -141,41 +137,24 @@ def sweep(results):
 
 
 # ---- host memory -----------------------------------------------------------------------------------
-def compared(rows):
-    """With percent of the bound. A plain copy is no ceiling but what is to be beaten."""
-    ratio = rows.data_GBps / rows.bound_GBps
-    rows = rows.assign(percent=100 * ratio, ratio=ratio)
-    beaten = (rows.path == "gpu") & (rows.memory == "pageable")
-    return rows.assign(reached=texts(rows, "{percent:.1f} %").mask(beaten, texts(rows, "{ratio:.2f} x")))
-
-
 def calls(results):
-    rows = results.rows.query("kind == 'host' and state == 'measured'").reset_index(drop=True)
-    return compared(rows.assign(call=texts(rows, "{operation}[ {shape}], {size}")))
-
-
-def host(results):
-    """By call, in the order of measurement, then by GPUs and path, pinned memory first. A ratio is of two
-    figures of one run; where one of them is not there, there is no ratio."""
-    rows = calls(results).query("streams == 0")
+    """A ratio is of two figures of one run; where one of them is not there, there is no ratio. A plain copy is
+    no ceiling but what is to be beaten."""
+    rows = results.rows.query("kind == 'host' and state == 'measured'")
     keys, one = ["operation", "k", "m", "nominal_bytes"], "kind == 'host' and streams == 0 and gpus <= 1"
     gpu = results.beside(rows, [*keys, "memory"], f"{one} and path == 'gpu'")
     cpu = results.beside(rows, keys, f"{one} and path == 'cpu'")  # does not ask whether memory is pinned
     better = gpu.data_GBps.combine(cpu.bound_GBps, max).where(cpu.bound_GBps.notna())
-    both, auto, several = rows.path == "both", rows.path == "auto", rows.gpus > 1
-    rows = compared(rows.assign(
-        bound_GBps=rows.bound_GBps.where(~both, gpu.data_GBps + cpu.data_GBps),
+    both, auto = rows.path == "both", rows.path == "auto"
+    bound = rows.bound_GBps.where(~both, gpu.data_GBps + cpu.data_GBps)
+    rows = rows.assign(
+        call=texts(rows, "{operation}[ {shape}], {size}"), bound_GBps=bound,
         bound=rows.bound.mask(both, "GPU and CPU added").mask(auto, "the best path"),
+        ratio=rows.data_GBps / bound, percent=100 * rows.data_GBps / bound,
         of_better=(100 * rows.data_GBps / better).where(auto),
-        of_one=(rows.data_GBps / gpu.data_GBps).where(several), many=rows.gpus.where(several),
-        first=rows.groupby("call", sort=False).ngroup(),
-        order=rows.path.map({"gpu": 0, "both": 1, "cpu": 2, "auto": 3}) + 10 * rows.gpus))
-    return rows.sort_values(["first", "order", "memory"], ascending=[True, True, False], kind="stable")
-
-
-def streams(results):
-    return calls(results).query("streams > 0").sort_values(
-        ["k", "m", "memory", "streams"], ascending=[True, True, False, True], kind="stable")
+        of_one=(rows.data_GBps / gpu.data_GBps).where(rows.gpus > 1))
+    beaten = (rows.path == "gpu") & (rows.memory == "pageable")
+    return rows.assign(reached=texts(rows, "{percent:.1f} %").mask(beaten, texts(rows, "{ratio:.2f} x")))
 
 
 # ---- what a user asks first ------------------------------------------------------------------------
@@ -197,10 +176,10 @@ def operations(results):
     """Rows by what a user asks for and by who computes; the first of several counts."""
     auto = long_products(results).query("mode == 'set' and matrix == 'random'")
     auto = auto[auto.taken != ""]
-    call = host(results).query("path == 'gpu' and memory == 'pinned' and gpus <= 1").sort_values("data_bytes")
+    call = calls(results).query("path == 'gpu' and memory == 'pinned' and gpus <= 1 and streams == 0")
     rows = pd.concat([auto, libraries(results).query("implementation != 'jerasure'"), codes(results),
-                      call.tail(1).assign(data_bytes=0, threads=0)])
-    rows = rows.query("w == 8 and state == 'measured'")
+                      call.assign(data_bytes=0, threads=0)])
+    rows = rows.query("w == 8 and state == 'measured'").sort_values("threads", ascending=False, kind="stable")
     who = rows["compile"].map({True: WHO[0], False: WHO[1]}).mask(rows["where"] == "cpu", WHO[3]).mask(
         rows.implementation == "isa-l", WHO[2])
     rows = rows.assign(who=who, place=who.map(WHO.index))
@@ -209,9 +188,9 @@ def operations(results):
 
 # ---- the record ------------------------------------------------------------------------------------
 MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime cuda_compiler compiler
-    compiler_flags build_type gpu_clock_max gpu_memory_clock gpu_l2_bytes gpu_memory_bytes cpu cpu_cores
-    cpu_threads gf_complete gf_complete_simd isa_l isa_l_simd jerasure jerasure_simd google_benchmark
-    seed""".split()
+    compiler_flags build_type gpu_clock_max gpu_clock_at_start gpu_memory_clock gpu_temperature_at_start
+    gpu_power_at_start gpu_l2_bytes gpu_memory_bytes cpu cpu_cores cpu_threads gf_complete gf_complete_simd
+    isa_l isa_l_simd jerasure jerasure_simd google_benchmark seed""".split()
 
 
 def tests(results):
