@@ -99,9 +99,9 @@ PRODUCTS_PAGE = [
     Table("On the CPU, beside other libraries", "GB/s of data at w = 8.", rows.libraries, "{label}",
           ("(k, m)", "{shape}"), "{data_GBps:rate}", sort=("k", "m", "threads")),
     Table("First call and specialisation",
-          """Microseconds of gfk_product_create with compiling: specialise, of a new matrix; cauchy, of the default
-          matrix, which may be built in; cache_hit, of one whose kernel is in the cache folder. first_call: without
-          compiling, create and the first run.""",
+          """Microseconds of gfk_product_create with compiling: specialise, of a new matrix; cauchy, of the
+          default matrix, which may be built in; cache_hit, of one whose kernel is in the cache folder.
+          first_call: without compiling, create and the first run.""",
           rows.created, "{operation}, {matrix}", ("engine", "`{id}` {shape}"),
           "{time_us_median:.0f}[, of it create {create:.0f}]")]
 

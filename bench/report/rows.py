@@ -116,7 +116,7 @@ def libraries(results):
 
 
 def created(results):
-    """What a product's first use costs; create: its part that is gfk_product_create, where that is not all."""
+    """What a product's first use costs. create: the part of gfk_product_create, where that is not all."""
     rows = results.rows.query("operation in ('specialise', 'cache_hit', 'first_call')")
     return rows.assign(create=rows.setup_us.where(rows.operation == "first_call"))
 
@@ -138,8 +138,8 @@ def sweep(results):
 
 # ---- host memory -----------------------------------------------------------------------------------
 def calls(results):
-    """A ratio is of two figures of one run; where one of them is not there, there is no ratio. A plain copy is
-    no ceiling but what is to be beaten."""
+    """A ratio is of two figures of one run; where one of them is not there, there is no ratio. A plain copy
+    is no ceiling but what is to be beaten."""
     rows = results.rows.query("kind == 'host' and state == 'measured'")
     keys, one = ["operation", "k", "m", "nominal_bytes"], "kind == 'host' and streams == 0 and gpus <= 1"
     gpu = results.beside(rows, [*keys, "memory"], f"{one} and path == 'gpu'")

@@ -32,26 +32,21 @@ class Absent(Exception):
     pass
 
 
-def fill(template, line):
+def written(value, form):
+    if value == "" or value != value or form == "size" and value == 0:
+        raise Absent
+    if form in FORMATS:
+        return FORMATS[form](value)
+    return format(value, form if isinstance(value, str) else form.replace(".", ",.", 1))
+
+
+def fill(template, line, absent="-"):
     """The template with the fields of one line."""
-    def field(match):
-        value, form = line[match[1]], match[2]
-        if value == "" or value != value or form == "size" and value == 0:
-            raise Absent
-        if form in FORMATS:
-            return FORMATS[form](value)
-        return format(value, form if isinstance(value, str) else form.replace(".", ",.", 1))
-
-    def optional(match):
-        try:
-            return FIELD.sub(field, match[1])
-        except Absent:
-            return ""
-
+    template = OPTIONAL.sub(lambda part: fill(part[1], line, ""), template)
     try:
-        return FIELD.sub(field, OPTIONAL.sub(optional, template))
+        return FIELD.sub(lambda match: written(line[match[1]], match[2]), template)
     except Absent:
-        return "-"
+        return absent
 
 
 def texts(frame, template):
