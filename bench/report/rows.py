@@ -194,9 +194,11 @@ MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime c
 
 
 def tests(results):
-    """What scripts/record.py keeps: a line for each stage of scripts/gpu.sh."""
-    found, path = [], results.folder / "tests.txt"
-    for part in path.read_text(encoding="utf-8").split("\n[")[1:] if path.exists() else []:
+    """What scripts/record.py keeps: a line for each stage of scripts/gpu.sh, and why there was no GPU."""
+    path = results.folder / "tests.txt"
+    head, *parts = path.read_text(encoding="utf-8").split("\n[") if path.exists() else [""]
+    found = [{"stage": "all", "verdict": line} for line in head.splitlines() if "not available" in line]
+    for part in parts:
         stage, *lines = part.splitlines()
         values = dict(line.split(": ", 1) for line in lines if ": " in line)
         found.append({"stage": stage.rstrip("]"), **values})
