@@ -25,4 +25,11 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_
     return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
 }
 
+/* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device. */
+template <class... P>
+gfk_status allow_shared(void (*kernel)(P...), size_t bytes) {
+    return status_of(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+}
+
 } // namespace gfk

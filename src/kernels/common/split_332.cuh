@@ -34,6 +34,19 @@ struct AllIndices332 {
     }
 };
 
+/* f(a, b) for pairs of N words; a single word is paired with 0. */
+template <int N, class F>
+__device__ inline void for_pairs(uint32_t (&x)[N], const F &f) {
+    if constexpr (N == 1) {
+        uint32_t unused = 0;
+        f(x[0], unused);
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i += 2)
+            f(x[i], x[i + 1]);
+    }
+}
+
 /* Puts interleaved words back in order; S is 1 when only byte 0 of one word is needed. */
 template <int N, int S>
 __device__ inline void sort_interleaved(const uint32_t (&sum)[S], uint32_t (&y)[N]) {

@@ -20,6 +20,23 @@ __host__ __device__ constexpr uint32_t replicate(uint32_t x) {
     return W == 8 ? x * 0x01010101u : W == 16 ? x * 0x00010001u : x;
 }
 
+/* Every symbol of N words becomes f(symbol). */
+template <int W, int N, class F>
+__device__ inline void map_symbols(uint32_t (&x)[N], const F &f) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        if constexpr (W == 8) {
+            const uint32_t low = prmt(f(x[i] & 255), f(x[i] >> 8 & 255), 0x0040);
+            const uint32_t high = prmt(f(x[i] >> 16 & 255), f(x[i] >> 24), 0x0040);
+            x[i] = prmt(low, high, 0x5410);
+        } else if constexpr (W == 16) {
+            x[i] = prmt(f(x[i] & 0xffff), f(x[i] >> 16), 0x5410);
+        } else {
+            x[i] = f(x[i]);
+        }
+    }
+}
+
 /* All ones in the symbols whose top bit is set. */
 template <int W>
 __device__ inline uint32_t top_bit_mask(uint32_t x) {

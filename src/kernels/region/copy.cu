@@ -4,13 +4,12 @@
 
 namespace {
 
-struct Copy {
+struct Copy : gfk::OneTileOp {
     static constexpr int w = 8, threads = 256, vectors = 2, blocks = 1;
-    static constexpr bool persistent = false;
-    struct Params {};
-    using Shared = gfk::OpNoShared;
+    struct Params {
+        explicit Params(const gfk_call *) {}
+    };
 
-    __device__ static void fill(const Params &, Shared &) {}
     __device__ Copy(const Params &, Shared &) {}
     template <int N>
     __device__ void apply(uint32_t (&)[N]) {}
@@ -21,5 +20,5 @@ struct Copy {
 extern "C" gfk_status gfk_region_copy_on_device(const gfk_call *call) {
     if (call->src == call->dst && !call->accumulate)
         return GFK_STATUS_SUCCESS;
-    return gfk::launch_region<Copy>(call, Copy::Params{});
+    return gfk::launch_region<Copy>(call);
 }

@@ -26,7 +26,7 @@ extern "C" gfk_status gfk_prepare_device(const gfk_call *call) {
     const uint64_t count = (uint64_t)e.parts << e.bits;
     const unsigned threads = 256;
     const uint64_t blocks = (count + threads - 1) / threads;
-    const gfk::Basis basis = gfk::basis_of(call);
+    const gfk::Basis basis(call);
     void *workspace = call->workspace;
     switch (e.entry_bytes) {
     case 1:

@@ -36,20 +36,17 @@ class PrivateLookup {
     uint32_t lane; /* in byte 0; byte 1 is zero */
 };
 
-/* Copies entry(table, i), table = 0 or 1, into every lane's tables. All threads of a block of at
- * least 512 call it. */
+/* Copies entry(table, i), table = 0 or 1, into every lane's tables, the first table's plus
+ * `lane_offset`. All 512 threads of a block call it. */
 template <class Entry>
-__device__ inline void fill_private(PrivateTables &tables, Entry entry) {
+__device__ inline void fill_private(PrivateTables &tables, Entry entry, uint32_t lane_offset = 0) {
     /* Thread t holds entry t % 256 of table t / 256; a warp shares its 32 entries by shuffles and
      * writes 32 lanes of each. */
-    const unsigned t = threadIdx.x;
-    if (t >= 512)
-        return;
-    const unsigned table = t / 256, first = t % 256 / 32 * 32;
-    const uint32_t mine = entry(table, t % 256);
+    const unsigned t = threadIdx.x, table = t / 256, first = t % 256 / 32 * 32;
+    const uint32_t mine = entry(table, t % 256), offset = table == 0 ? lane_offset : 0;
 #pragma unroll
     for (int k = 0; k < 32; k++)
-        tables.row[first + k][table][t % 32] = __shfl_sync(0xffffffff, mine, k);
+        tables.row[first + k][table][t % 32] = __shfl_sync(0xffffffff, mine, k) + offset;
 }
 
 } // namespace gfk

@@ -6,26 +6,27 @@
  *   static constexpr int w, threads (per block), vectors (per thread and tile)
  *   static constexpr int blocks       per multiprocessor, which the registers must allow
  *   static constexpr bool persistent  a block fills its tables once and then takes many tiles; else
- *                                     it takes one
+ *                                     it takes one (OneTileOp)
  *   static constexpr size_t fill_from persistent ops: shorter regions go to another op
- *   struct Params                     by value, in the constant bank
- *   struct Shared                     what it keeps in shared memory (OpNoShared if nothing)
- *   __device__ static void fill(const Params &, Shared &)     by all threads, before the first use
+ *   struct Params                     by value, in the constant bank; made from a const gfk_call *
+ *   struct Shared                     what it keeps in shared memory (NoShared if nothing)
+ *   __device__ static void fill(const Params &, Shared &)     by all threads, before the first use;
+ *                                     not if there is nothing in shared memory
  *   __device__ Op(const Params &, Shared &)
  *   template <int N> __device__ void apply(uint32_t (&x)[N])  N words become their products. For
  *                                     N = 1 latency counts; an overload may serve it
  */
 #pragma once
 
-#include <type_traits>
-
-#include "host/region/kernel.h"
-#include "kernels/common/launch.cuh"
-#include "kernels/common/vector_io.cuh"
+#include "row.cuh"
 
 namespace gfk {
 
-struct OpNoShared {};
+/* The usual op. */
+struct OneTileOp {
+    static constexpr bool persistent = false;
+    using Shared = NoShared;
+};
 
 /* A region, divided. The body is `vectors` vectors of dst, aligned in memory; the edges are the
  * bytes [0, body) and [tail, bytes). A vector of dst is computed from a window of 16 source bytes,
@@ -159,73 +160,7 @@ struct ThreadVectors {
     }
 };
 
-/* Loads and stores of one tile. Only a tile that is not full is compared with the body's end. */
-template <class Op, bool Aligned, bool Full>
-__device__ inline void load_windows(const Division &d, uint64_t tile, uint32_t *x) {
-    const ThreadVectors<Op, Aligned> mine(d, tile);
-    const uint8_t *p = d.first_load + 16 * mine.first;
-    if (Aligned) {
-#pragma unroll
-        for (int v = 0; v < Op::vectors; v++)
-            if (Full || mine.first + v * mine.step < d.vectors)
-                unpack(load_vector(p + 16 * v * mine.step), x + 4 * v);
-    } else {
-        /* One window more than vectors where symbols are cut; no window without a body. */
-        const uint64_t windows = d.vectors ? d.vectors + (d.dst_shift != 0) : 0;
-        uint4 lo[Op::vectors], hi[Op::vectors];
-#pragma unroll
-        for (int v = 0; v < Op::vectors; v++) {
-            lo[v] = hi[v] = make_uint4(0, 0, 0, 0);
-            if (Full || mine.first + v * mine.step < windows) {
-                const uint8_t *window = p + 16 * v * mine.step;
-                lo[v] = load_vector(window); /* neighbours share a load: leave it in L1 */
-                if (d.src_shift)
-                    hi[v] = load_vector(window + 16);
-            }
-        }
-        shift_windows(lo, hi, d.src_shift, x);
-    }
-}
-
-template <class Op, bool Aligned, bool Full>
-__device__ inline void load_old(const Division &d, uint64_t tile, uint32_t *old) {
-    const ThreadVectors<Op, Aligned> mine(d, tile);
-    const uint8_t *p = d.first_vector + 16 * mine.first;
-#pragma unroll
-    for (int v = 0; v < Op::vectors; v++)
-        if (mine.template writes<Full>(d, v))
-            unpack(load_vector(p + 16 * v * mine.step), old + 4 * v);
-}
-
-template <class Op, bool Xor, bool Aligned, bool Full>
-__device__ inline void store(const Division &d, uint64_t tile, const uint32_t *x,
-                             const uint32_t *old) {
-    const ThreadVectors<Op, Aligned> mine(d, tile);
-    uint8_t *p = d.first_vector + 16 * mine.first;
-#pragma unroll
-    for (int v = 0; v < Op::vectors; v++) {
-        uint32_t y[4] = {x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]};
-        if (!Aligned && Op::w > 8) {
-            /* Word 0 of the next window, which is the next lane's; after the last lane's comes the
-             * first lane's next window. */
-            const bool last = v + 1 == Op::vectors;
-            const uint32_t lent = threadIdx.x % 32 || last ? y[0] : x[last ? 0 : 4 * (v + 1)];
-            const uint32_t next = __shfl_sync(0xffffffff, lent, threadIdx.x + 1);
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                y[i] = funnel(y[i], i < 3 ? y[i + 1] : next, 8 * d.dst_shift);
-        }
-        if (Xor) {
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                y[i] ^= old[4 * v + i];
-        }
-        if (mine.template writes<Full>(d, v))
-            store_vector<true>(p + 16 * v * mine.step, y);
-    }
-}
-
-/* What a thread holds of one tile. */
+/* What a thread holds of one tile. Only a tile that is not full is compared with the body's end. */
 template <class Op, bool Xor, bool Aligned>
 struct Tile {
     static constexpr int words = 4 * Op::vectors;
@@ -233,25 +168,87 @@ struct Tile {
 
     __device__ void load(const Division &d, uint64_t tile) {
         if (tile < d.full_tiles) {
-            load_windows<Op, Aligned, true>(d, tile, x);
-            if (Xor)
-                load_old<Op, Aligned, true>(d, tile, old);
+            load<true>(d, tile);
         } else {
 #pragma unroll
             for (int i = 0; i < words; i++)
                 x[i] = 0;
-            load_windows<Op, Aligned, false>(d, tile, x);
-            if (Xor)
-                load_old<Op, Aligned, false>(d, tile, old);
+            load<false>(d, tile);
         }
     }
-
     __device__ void finish(Op &op, const Division &d, uint64_t tile) {
         op.template apply<words>(x);
         if (tile < d.full_tiles)
-            store<Op, Xor, Aligned, true>(d, tile, x, old);
+            store<true>(d, tile);
         else
-            store<Op, Xor, Aligned, false>(d, tile, x, old);
+            store<false>(d, tile);
+    }
+
+  private:
+    template <bool Full>
+    __device__ void load(const Division &d, uint64_t tile) {
+        const ThreadVectors<Op, Aligned> mine(d, tile);
+        const uint8_t *p = d.first_load + 16 * mine.first;
+        if (Aligned) {
+#pragma unroll
+            for (int v = 0; v < Op::vectors; v++)
+                if (Full || mine.first + v * mine.step < d.vectors)
+                    unpack(load_vector(p + 16 * v * mine.step), x + 4 * v);
+        } else {
+            /* One window more than vectors where symbols are cut; no window without a body. */
+            const uint64_t windows = d.vectors ? d.vectors + (d.dst_shift != 0) : 0;
+            uint4 lo[Op::vectors], hi[Op::vectors];
+#pragma unroll
+            for (int v = 0; v < Op::vectors; v++) {
+                lo[v] = hi[v] = make_uint4(0, 0, 0, 0);
+                if (Full || mine.first + v * mine.step < windows) {
+                    const uint8_t *window = p + 16 * v * mine.step;
+                    lo[v] = load_vector(window); /* neighbours share a load: leave it in L1 */
+                    if (d.src_shift)
+                        hi[v] = load_vector(window + 16);
+                }
+            }
+            shift_windows(lo, hi, d.src_shift, x);
+        }
+        if (Xor)
+            load_old<Full>(d, tile);
+    }
+
+    template <bool Full>
+    __device__ void load_old(const Division &d, uint64_t tile) {
+        const ThreadVectors<Op, Aligned> mine(d, tile);
+        const uint8_t *p = d.first_vector + 16 * mine.first;
+#pragma unroll
+        for (int v = 0; v < Op::vectors; v++)
+            if (mine.template writes<Full>(d, v))
+                unpack(load_vector(p + 16 * v * mine.step), old + 4 * v);
+    }
+
+    template <bool Full>
+    __device__ void store(const Division &d, uint64_t tile) const {
+        const ThreadVectors<Op, Aligned> mine(d, tile);
+        uint8_t *p = d.first_vector + 16 * mine.first;
+#pragma unroll
+        for (int v = 0; v < Op::vectors; v++) {
+            uint32_t y[4] = {x[4 * v], x[4 * v + 1], x[4 * v + 2], x[4 * v + 3]};
+            if (!Aligned && Op::w > 8) {
+                /* Word 0 of the next window, which is the next lane's; after the last lane's comes
+                 * the first lane's next window. */
+                const bool last = v + 1 == Op::vectors;
+                const uint32_t lent = threadIdx.x % 32 || last ? y[0] : x[last ? 0 : 4 * (v + 1)];
+                const uint32_t next = __shfl_sync(0xffffffff, lent, threadIdx.x + 1);
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    y[i] = funnel(y[i], i < 3 ? y[i + 1] : next, 8 * d.dst_shift);
+            }
+            if (Xor) {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    y[i] ^= old[4 * v + i];
+            }
+            if (mine.template writes<Full>(d, v))
+                store_vector<true>(p + 16 * v * mine.step, y);
+        }
     }
 };
 
@@ -261,7 +258,7 @@ __device__ inline void walk_once(const typename Op::Params &params, const Divisi
                                  typename Op::Shared &shared) {
     Tile<Op, Xor, Aligned> tile;
     tile.load(d, blockIdx.x);
-    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are in flight */
+    if constexpr (shared_bytes<Op> != 0) { /* while the loads are in flight */
         Op::fill(params, shared);
         __syncthreads();
     }
@@ -327,7 +324,7 @@ __global__ void __launch_bounds__(Threads)
                 old |= (uint32_t)dst[at + b] << (8 * b);
         }
     }
-    if (!std::is_empty<typename Op::Shared>::value) { /* while the loads are in flight */
+    if constexpr (shared_bytes<Op> != 0) { /* while the loads are in flight */
         Op::fill(params, shared);
         __syncthreads();
     }
@@ -344,32 +341,27 @@ __global__ void __launch_bounds__(Threads)
 }
 
 template <class Op>
-constexpr size_t shared_bytes() {
-    return std::is_empty<typename Op::Shared>::value ? 0 : sizeof(typename Op::Shared);
-}
-
-template <class Op>
 constexpr size_t tile_bytes() {
     return 16 * Op::vectors * Op::threads;
 }
 
+/* region_opt by [accumulate][aligned]. */
+template <class Op>
+constexpr decltype(&region_opt<Op, false, false>) region_kernels[2][2] = {
+    {region_opt<Op, false, false>, region_opt<Op, false, true>},
+    {region_opt<Op, true, false>, region_opt<Op, true, true>}};
+
 /* Once per multiplier, for ops with more than 48 KiB of shared memory. */
 template <class Op>
 gfk_status allow_shared() {
-    auto allow = [](auto kernel) {
-        return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              (int)shared_bytes<Op>()));
-    };
-    gfk_status status = allow(region_opt<Op, false, false>);
-    if (status == GFK_STATUS_SUCCESS)
-        status = allow(region_opt<Op, false, true>);
-    if (status == GFK_STATUS_SUCCESS)
-        status = allow(region_opt<Op, true, false>);
-    return status == GFK_STATUS_SUCCESS ? allow(region_opt<Op, true, true>) : status;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    for (int i = 0; i < 4 && status == GFK_STATUS_SUCCESS; i++)
+        status = allow_shared(region_kernels<Op>[i / 2][i % 2], shared_bytes<Op>);
+    return status;
 }
 
 template <class Op>
-gfk_status launch_region(const gfk_call *call, const typename Op::Params &params) {
+gfk_status launch_region(const gfk_call *call) {
     const Division d = divide_region(call, Op::w / 8, Op::threads, Op::vectors);
     /* Beside the full tiles: at most one partial tile, and edges, which are long only where there
      * is no body. */
@@ -378,12 +370,8 @@ gfk_status launch_region(const gfk_call *call, const typename Op::Params &params
     const uint64_t resident = (uint64_t)call->multiplier->processors * Op::blocks;
     if (Op::persistent && blocks > resident)
         blocks = resident;
-    void (*kernel)(typename Op::Params, Division);
-    if (d.aligned())
-        kernel = call->accumulate ? region_opt<Op, true, true> : region_opt<Op, false, true>;
-    else
-        kernel = call->accumulate ? region_opt<Op, true, false> : region_opt<Op, false, false>;
-    return launch(kernel, blocks, Op::threads, shared_bytes<Op>(), call->stream, params, d);
+    return launch(region_kernels<Op>[call->accumulate][d.aligned()], blocks, Op::threads,
+                  shared_bytes<Op>, call -> stream, typename Op::Params(call), d);
 }
 
 /* The largest region that goes word by word. Up to this length latency decides, and threads with
@@ -393,14 +381,13 @@ constexpr size_t words_up_to = 256 * 1024;
 constexpr int word_threads = 256, gather_threads = 128;
 
 template <class Op, int Threads>
-gfk_status launch_words(const gfk_call *call, const typename Op::Params &params) {
-    static_assert(Threads >= Op::threads || std::is_empty<typename Op::Shared>::value,
-                  "fill counts on Op::threads");
-    void (*kernel)(typename Op::Params, const uint8_t *, uint8_t *, uint64_t) =
+gfk_status launch_words(const gfk_call *call) {
+    static_assert(Threads >= Op::threads || shared_bytes<Op> == 0, "fill counts on Op::threads");
+    const auto kernel =
         call->accumulate ? region_words<Op, true, Threads> : region_words<Op, false, Threads>;
     const uint64_t words = (call->bytes + 3) / 4;
-    return launch(kernel, (words + Threads - 1) / Threads, Threads, shared_bytes<Op>(),
-                  call->stream, params, call->src, call->dst, call->bytes);
+    return launch(kernel, (words + Threads - 1) / Threads, Threads, shared_bytes<Op>, call->stream,
+                  typename Op::Params(call), call->src, call->dst, call->bytes);
 }
 
 /* The op with one vector per thread, for regions that would not fill the device otherwise. */
@@ -422,22 +409,13 @@ bool is_short(const gfk_call *call) {
 
 /* Launches a row. Few is the op for short regions, by default the same op. */
 template <class Op, class Few = Op, int WordThreads = word_threads>
-gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params,
-                      const typename Few::Params &few_params) {
-    const gfk_kernel_info *info = call->multiplier->info.kernel;
-    if (info->tile_bytes != tile_bytes<Op>() || info->shared_bytes != shared_bytes<Op>())
-        return GFK_STATUS_INTERNAL; /* kernels.def and this Op disagree */
+gfk_status launch_opt(const gfk_call *call) {
+    if (!row_is<Op>(call, tile_bytes<Op>()))
+        return GFK_STATUS_INTERNAL;
     const bool at_words = ((uintptr_t)call->src | (uintptr_t)call->dst) % 4 == 0;
     if (call->bytes <= words_up_to && at_words)
-        return launch_words<Few, WordThreads>(call, few_params);
-    if (is_short<Op>(call))
-        return launch_region<Narrow<Few>>(call, few_params);
-    return launch_region<Op>(call, params);
-}
-
-template <class Op, class Few = Op>
-gfk_status launch_opt(const gfk_call *call, const typename Op::Params &params) {
-    return launch_opt<Op, Few>(call, params, params);
+        return launch_words<Few, WordThreads>(call);
+    return is_short<Op>(call) ? launch_region<Narrow<Few>>(call) : launch_region<Op>(call);
 }
 
 } // namespace gfk

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GROUP gs gr, naive: the multiples of c come from the workspace, the reductions from the field's
- * tables, both in global memory. */
+/* GROUP, one symbol per thread: the naive rows, and a published step. The multiples of c come from
+ * the workspace, the reductions from the field's tables. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {
 
-template <int W>
-struct Group {
-    static constexpr int w = W;
+struct GroupTables : gfk::SymbolOp {
     const uint32_t *multiples, *reductions;
+
+    explicit GroupTables(const gfk_call *call)
+        : multiples((const uint32_t *)call->workspace),
+          reductions((const uint32_t *)call->multiplier->tables) {}
+};
+
+/* GROUP gs gr, both tables in global memory. */
+template <int W>
+struct Group : GroupTables {
+    static constexpr int w = W;
     int gs, gr;
+
+    explicit Group(const gfk_call *call)
+        : GroupTables(call), gs((int)call->multiplier->info.arg1),
+          gr((int)call->multiplier->info.arg2) {}
 
     __device__ uint32_t operator()(uint32_t x) const {
         const int top = (W - 1) / gs * gs;
@@ -24,22 +36,44 @@ struct Group {
     }
 };
 
+/* GROUP 4 4, the optimized form of the GF GPU report. Sixteen threads of each block of 512 copy the
+ * two tables of 16 entries to shared memory. */
 template <int W>
-gfk_status run(const gfk_call *call) {
-    const gfk_multiplier_t m = call->multiplier;
-    return gfk::launch_naive(call, Group<W>{(const uint32_t *)call->workspace,
-                                            (const uint32_t *)m->tables, (int)m->info.arg1,
-                                            (int)m->info.arg2});
-}
+struct GroupShared : GroupTables {
+    using GroupTables::GroupTables;
+    static constexpr int w = W, threads = 512;
+    using Product = std::conditional_t<W == 32, uint64_t, uint32_t>;
+    struct Shared {
+        uint32_t multiples[16], reductions[16];
+    };
+
+    __device__ void fill(Shared &t) const {
+        const unsigned i = threadIdx.x;
+        if (i < 16) {
+            t.multiples[i] = multiples[i];
+            t.reductions[i] = reductions[i];
+        }
+    }
+    __device__ uint32_t operator()(const Shared &t, uint32_t x) const {
+        Product product = 0;
+#pragma unroll
+        for (int i = W - 4; i >= 0; i -= 4)
+            product = product << 4 ^ t.multiples[x >> i & 15];
+#pragma unroll
+        for (int i = W - 8; i >= 0; i -= 4) {
+            const Product high = product >> (W + i);
+            product ^= high << (W + i) ^ (Product)t.reductions[high] << i;
+        }
+        return (uint32_t)product;
+    }
+};
 
 } // namespace
 
-extern "C" gfk_status gfk_group_w8_naive(const gfk_call *call) {
-    return run<8>(call);
-}
-extern "C" gfk_status gfk_group_w16_naive(const gfk_call *call) {
-    return run<16>(call);
-}
-extern "C" gfk_status gfk_group_w32_naive(const gfk_call *call) {
-    return run<32>(call);
-}
+GFK_REGION_ROW(group_w8_naive, launch_naive<Group<8>>)
+GFK_REGION_ROW(group_w16_naive, launch_naive<Group<16>>)
+GFK_REGION_ROW(group_w32_naive, launch_naive<Group<32>>)
+
+GFK_REGION_ROW(group_w8_opt_shared, launch_naive<GroupShared<8>>)
+GFK_REGION_ROW(group_w16_opt_shared, launch_naive<GroupShared<16>>)
+GFK_REGION_ROW(group_w32_opt_shared, launch_naive<GroupShared<32>>)

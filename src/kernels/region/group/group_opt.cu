@@ -5,44 +5,40 @@
  * memory; w=32 with groups of 8 and both tables private to each lane, which pays off in long
  * regions. */
 #include "kernels/common/basis.cuh"
+#include "kernels/common/split_332.cuh"
 #include "kernels/region/private_tables.cuh"
 #include "kernels/region/walk_tiles.cuh"
 
 namespace {
 
-/* v * x^w mod the polynomial, from a basis of the reductions of x^w, x^(w+1) and so on. */
-gfk::Basis reductions_of(const gfk_call *call) {
-    const gfk_field *field = &call->multiplier->info.field;
-    gfk::Basis basis = {};
-    uint64_t power = field->polynomial ^ UINT64_C(1) << field->w;
-    for (int i = 0; i < 8; i++) {
-        basis.v[i] = (uint32_t)power;
-        power <<= 1;
-        if (power >> field->w)
-            power ^= field->polynomial;
-    }
-    return basis;
-}
-
-/* c * 2^i and x^w * 2^i. */
+/* c * 2^i, and x^w * 2^i mod the polynomial. */
 struct Bases {
     gfk::Basis multiples, reductions;
+
+    explicit Bases(const gfk_call *call) : multiples(call), reductions() {
+        const gfk_field *field = &call->multiplier->info.field;
+        uint64_t power = field->polynomial ^ UINT64_C(1) << field->w;
+        for (int i = 0; i < 8; i++) {
+            reductions.v[i] = (uint32_t)power;
+            power <<= 1;
+            if (power >> field->w)
+                power ^= field->polynomial;
+        }
+    }
 };
 
-Bases bases_of(const gfk_call *call) {
-    return {gfk::basis_of(call), reductions_of(call)};
-}
-
-struct Group8 {
+struct Group8 : gfk::OneTileOp {
     static constexpr int w = 8, threads = 64, vectors = 3, blocks = 24;
-    static constexpr bool persistent = false;
     struct Params {
         uint32_t multiple[2], reduction[2]; /* eight bytes each */
-    };
-    using Shared = gfk::OpNoShared;
-    const Params &t;
 
-    __device__ static void fill(const Params &, Shared &) {}
+        explicit Params(const gfk_call *call) {
+            const Bases bases(call);
+            gfk::pack_table(multiple, bases.multiples.v, 0);
+            gfk::pack_table(reduction, bases.reductions.v, 0);
+        }
+    };
+    const Params &t;
     __device__ Group8(const Params &params, Shared &) : t(params) {}
 
     __device__ uint32_t multiples(uint32_t indices) const {
@@ -74,20 +70,12 @@ struct Group8 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-        if constexpr (N == 1) {
-            uint32_t unused = 0;
-            pair(x[0], unused);
-        } else {
-#pragma unroll
-            for (int i = 0; i < N; i += 2)
-                pair(x[i], x[i + 1]);
-        }
+        gfk::for_pairs(x, [&](uint32_t &a, uint32_t &b) { pair(a, b); });
     }
 };
 
-struct Group16 {
+struct Group16 : gfk::OneTileOp {
     static constexpr int w = 16, threads = 128, vectors = 4, blocks = 8;
-    static constexpr bool persistent = false;
     using Params = Bases;
     struct Shared {
         uint16_t multiple[64], reduction[64];
@@ -103,7 +91,7 @@ struct Group16 {
     }
     __device__ Group16(const Params &, Shared &shared) : t(shared) {}
 
-    /* The product of the symbol in the lower half of x; above bit 15 the result is not cleared. */
+    /* Above bit 15 the result is not cleared. */
     __device__ uint32_t product(uint32_t x) const {
         uint32_t p = t.multiple[x >> 12 & 15];
         p = p << 6 ^ t.reduction[p >> 10] ^ t.multiple[x >> 6 & 63];
@@ -112,9 +100,7 @@ struct Group16 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            x[i] = gfk::prmt(product(x[i]), product(x[i] >> 16), 0x5410);
+        gfk::map_symbols<16>(x, [&](uint32_t symbol) { return product(symbol); });
     }
 };
 
@@ -146,9 +132,8 @@ struct Group32 {
 };
 
 /* w=32 for short regions: one copy of the tables per block. */
-struct Group32Few {
+struct Group32Few : gfk::OneTileOp {
     static constexpr int w = 32, threads = 128, blocks = 8;
-    static constexpr bool persistent = false;
     using Params = Bases;
     struct Shared {
         uint32_t multiple[256], reduction[256];
@@ -176,30 +161,11 @@ struct Group32Few {
     }
 };
 
-/* Entries 0 to 7 of a basis of bytes, packed. */
-void pack(uint32_t (&table)[2], const gfk::Basis &basis) {
-    table[0] = table[1] = 0;
-    for (int v = 0; v < 8; v++)
-        for (int b = 0; b < 3; b++)
-            if (v >> b & 1)
-                table[v / 4] ^= basis.v[b] << (8 * (v % 4));
-}
-
 } // namespace
 
-extern "C" gfk_status gfk_group_w8_opt(const gfk_call *call) {
-    const Bases bases = bases_of(call);
-    Group8::Params t;
-    pack(t.multiple, bases.multiples);
-    pack(t.reduction, bases.reductions);
-    return gfk::launch_opt<Group8>(call, t);
-}
-extern "C" gfk_status gfk_group_w16_opt(const gfk_call *call) {
-    return gfk::launch_opt<Group16>(call, bases_of(call));
-}
 extern "C" gfk_status gfk_create_group_w32_opt(gfk_multiplier_t) {
     return gfk::allow_shared<Group32>();
 }
-extern "C" gfk_status gfk_group_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<Group32, Group32Few>(call, bases_of(call));
-}
+GFK_REGION_ROW(group_w8_opt, launch_opt<Group8>)
+GFK_REGION_ROW(group_w16_opt, launch_opt<Group16>)
+GFK_REGION_ROW(group_w32_opt, launch_opt<Group32, Group32Few>)

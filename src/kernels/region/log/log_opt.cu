@@ -8,7 +8,6 @@
  * multiplier stores all even powers in order, twice, so that each window is contiguous. A variant
  * reads both tables through the caches, as w=32 and short regions do. */
 #include "kernels/region/private_tables.cuh"
-#include "kernels/region/walk_symbols.cuh"
 #include "kernels/region/walk_tiles.cuh"
 
 namespace {
@@ -21,10 +20,9 @@ struct Tables {
     const Entry *log, *antilog;
     uint32_t c;
 
-    static Tables of(const gfk_call *call) {
-        const Entry *log = (const Entry *)call->multiplier->tables;
-        return {log, log + (UINT64_C(1) << W), call->c};
-    }
+    explicit Tables(const gfk_call *call)
+        : log((const Entry *)call->multiplier->tables), antilog(log + (UINT64_C(1) << W)),
+          c(call->c) {}
     /* The antilogarithm of i + log c, for i below order. */
     __device__ uint32_t rotated(uint32_t log_c, uint32_t i) const {
         const uint64_t sum = (uint64_t)i + log_c;
@@ -42,20 +40,14 @@ struct Log8 {
 
     __device__ static void fill(const Params &params, Shared &tables) {
         const uint32_t log_c = params.log[params.c];
-        const uint32_t lane = threadIdx.x % 32 * 4;
-        const unsigned v = threadIdx.x % 256, first = v / 32 * 32;
-        /* fill_private cannot be used: the first table's entries differ from lane to lane. */
-        const uint32_t mine = threadIdx.x < 256 ? params.log[v] * 256u
-                              : v < 255         ? gfk::replicate<8>(params.rotated(log_c, v))
-                                                : 0;
-#pragma unroll
-        for (int k = 0; k < 32; k++) {
-            const uint32_t entry = __shfl_sync(0xffffffff, mine, k);
-            if (threadIdx.x < 256)
-                tables.row[first + k][0][threadIdx.x % 32] = entry + lane;
-            else
-                tables.row[first + k][1][threadIdx.x % 32] = entry;
-        }
+        gfk::fill_private(
+            tables,
+            [&](unsigned table, unsigned v) {
+                return table == 0 ? params.log[v] * 256u
+                       : v < 255  ? gfk::replicate<8>(params.rotated(log_c, v))
+                                  : 0;
+            },
+            threadIdx.x % 32 * 4);
     }
     __device__ Log8(const Params &, Shared &shared) : t(shared) {}
 
@@ -76,9 +68,8 @@ struct Log8 {
 };
 
 /* w=8 for short regions: the plain tables, copied into shared memory. */
-struct Log8Few {
+struct Log8Few : gfk::OneTileOp {
     static constexpr int w = 8, threads = 128, blocks = 8;
-    static constexpr bool persistent = false;
     using Params = Tables<8>;
     struct Shared {
         uint32_t log[64], antilog[64];
@@ -103,13 +94,7 @@ struct Log8Few {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            const uint32_t a = x[i];
-            const uint32_t low = gfk::prmt(product(a & 255), product(a >> 8 & 255), 0x0040);
-            const uint32_t high = gfk::prmt(product(a >> 16 & 255), product(a >> 24), 0x0040);
-            x[i] = gfk::prmt(low, high, 0x5410);
-        }
+        gfk::map_symbols<8>(x, [&](uint32_t symbol) { return product(symbol); });
     }
 };
 
@@ -121,6 +106,9 @@ struct Log16 {
         Tables<16> tables;
         uint32_t polynomial, generator;
 
+        explicit Params(const gfk_call *call)
+            : tables(call), polynomial(gfk::replicate<16>(gfk::lower_polynomial(call))),
+              generator(call->multiplier->info.field.generator) {}
         __device__ const uint16_t *even_powers() const { return tables.antilog + 65536; }
         /* Where the window begins: half of log c, modulo 65535. */
         __device__ uint32_t begin() const {
@@ -203,15 +191,12 @@ struct Log16 {
 
 /* Both tables in global memory. */
 template <int W>
-struct LogGlobal {
+struct LogGlobal : gfk::OneTileOp {
     static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
-    static constexpr bool persistent = false;
     using Params = Tables<W>;
-    using Shared = gfk::OpNoShared;
     const Params &t;
     const uint32_t log_c;
 
-    __device__ static void fill(const Params &, Shared &) {}
     __device__ LogGlobal(const Params &params, Shared &) : t(params), log_c(params.log[params.c]) {}
 
     __device__ uint32_t product(uint32_t x) const {
@@ -221,10 +206,7 @@ struct LogGlobal {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            x[i] = W == 16 ? gfk::prmt(product(x[i] & 0xffff), product(x[i] >> 16), 0x5410)
-                           : product(x[i]);
+        gfk::map_symbols<W>(x, [&](uint32_t symbol) { return product(symbol); });
     }
 };
 
@@ -234,24 +216,11 @@ extern "C" gfk_status gfk_create_log_w8_opt(gfk_multiplier_t multiplier) {
     const gfk_status status = gfk_create_log(multiplier);
     return status == GFK_STATUS_SUCCESS ? gfk::allow_shared<Log8>() : status;
 }
-extern "C" gfk_status gfk_log_w8_opt(const gfk_call *call) {
-    return gfk::launch_opt<Log8, Log8Few>(call, Tables<8>::of(call));
-}
 extern "C" gfk_status gfk_create_log_w16_opt(gfk_multiplier_t multiplier) {
     const gfk_status status = gfk_create_log_even(multiplier);
     return status == GFK_STATUS_SUCCESS ? gfk::allow_shared<Log16>() : status;
 }
-extern "C" gfk_status gfk_log_w16_opt(const gfk_call *call) {
-    const gfk_field *field = &call->multiplier->info.field;
-    const uint32_t polynomial = gfk::replicate<16>((uint16_t)field->polynomial);
-    const Tables<16> tables = Tables<16>::of(call);
-    return gfk::launch_opt<Log16, LogGlobal<16>, gfk::gather_threads>(
-        call, {tables, polynomial, field->generator}, tables);
-}
-extern "C" gfk_status gfk_log_w16_opt_l2(const gfk_call *call) {
-    const Tables<16> tables = Tables<16>::of(call);
-    return gfk::launch_opt<LogGlobal<16>, LogGlobal<16>, gfk::gather_threads>(call, tables, tables);
-}
-extern "C" gfk_status gfk_log_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<LogGlobal<32>>(call, Tables<32>::of(call));
-}
+GFK_REGION_ROW(log_w8_opt, launch_opt<Log8, Log8Few>)
+GFK_REGION_ROW(log_w16_opt, launch_opt<Log16, LogGlobal<16>, gfk::gather_threads>)
+GFK_REGION_ROW(log_w16_opt_l2, launch_opt<LogGlobal<16>, LogGlobal<16>, gfk::gather_threads>)
+GFK_REGION_ROW(log_w32_opt, launch_opt<LogGlobal<32>>)

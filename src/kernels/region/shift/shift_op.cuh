@@ -8,29 +8,30 @@
 namespace gfk {
 
 template <int W>
-struct ShiftSymbol {
+struct ShiftSymbol : SymbolOp {
     static constexpr int w = W;
-    using Product = typename std::conditional<W == 32, uint64_t, uint32_t>::type;
+    using Product = std::conditional_t<W == 32, uint64_t, uint32_t>;
     uint32_t c;
     uint64_t polynomial;
 
-    __device__ uint32_t operator()(uint32_t x) const {
-        Product product = 0;
-#pragma unroll
-        for (int i = 0; i < W; i++)
-            if (c >> i & 1)
-                product ^= (Product)x << i;
+    explicit ShiftSymbol(const gfk_call *call)
+        : c(call->c), polynomial(call->multiplier->info.field.polynomial) {}
+
+    __device__ uint32_t reduced(Product product) const {
 #pragma unroll
         for (int i = 2 * W - 2; i >= W; i--)
             if (product >> i & 1)
                 product ^= (Product)polynomial << (i - W);
         return (uint32_t)product;
     }
+    __device__ uint32_t operator()(uint32_t x) const {
+        Product product = 0;
+#pragma unroll
+        for (int i = 0; i < W; i++)
+            if (c >> i & 1)
+                product ^= (Product)x << i;
+        return reduced(product);
+    }
 };
-
-template <int W>
-gfk_status launch_shift_symbols(const gfk_call *call) {
-    return launch_naive(call, ShiftSymbol<W>{call->c, call->multiplier->info.field.polynomial});
-}
 
 } // namespace gfk

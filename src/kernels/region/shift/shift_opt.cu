@@ -11,47 +11,41 @@
 
 namespace {
 
+template <int W>
 struct ShiftParams {
     /* The set bits of c as powers of two, and how far right they move the upper half of a 64-bit
      * product; the last of an odd number is paired with 0, which adds nothing. */
-    uint32_t c[34], c_right[34];
-    int c_count; /* even */
-    gfk::ShiftBy mu[32], r[32];
-    int mu_count, r_count;
-};
+    uint32_t c[34] = {}, c_right[34] = {};
+    int c_count = 0; /* even */
+    gfk::ShiftBy mu[32] = {}, r[32] = {};
+    int mu_count = 0, r_count = 0;
 
-template <int W>
-ShiftParams shift_params(const gfk_call *call) {
-    const uint64_t polynomial = call->multiplier->info.field.polynomial;
-    const uint32_t all = 0xffffffffu >> (32 - W), mu = gfk::barrett(W, polynomial);
-    ShiftParams p = {};
-    for (int b = 0; b < W; b++) {
-        if (call->c >> b & 1) {
-            p.c_right[p.c_count] = W - b;
-            p.c[p.c_count++] = UINT32_C(1) << b;
+    explicit ShiftParams(const gfk_call *call) {
+        const uint64_t polynomial = call->multiplier->info.field.polynomial;
+        const uint32_t all = 0xffffffffu >> (32 - W), barrett = gfk::barrett(W, polynomial);
+        for (int b = 0; b < W; b++) {
+            if (call->c >> b & 1) {
+                c_right[c_count] = W - b;
+                c[c_count++] = UINT32_C(1) << b;
+            }
+            /* H has w - 1 bits, so the two lowest bits of mu shift all of it away. */
+            if (b >= 2 && barrett >> b & 1)
+                mu[mu_count++] = {(uint32_t)(W - b), gfk::replicate<W>(all >> (W - b))};
+            if (polynomial >> b & 1)
+                r[r_count++] = {UINT32_C(1) << b, gfk::replicate<W>(all << b & all)};
         }
-        /* H has w - 1 bits, so the two lowest bits of mu shift all of it away. */
-        if (b >= 2 && mu >> b & 1)
-            p.mu[p.mu_count++] = {(uint32_t)(W - b), gfk::replicate<W>(all >> (W - b))};
-        if (polynomial >> b & 1)
-            p.r[p.r_count++] = {UINT32_C(1) << b, gfk::replicate<W>(all << b & all)};
+        c_right[c_count] = 32;
+        c_count = (c_count + 1) / 2 * 2;
     }
-    p.c_right[p.c_count] = 32;
-    p.c_count = (p.c_count + 1) / 2 * 2;
-    return p;
-}
+};
 
 /* w=8 and 16. For the product a symbol has twice its width in a register, two lanes or one; the
  * reduction works on full words again, the upper halves of the products beside the lower ones. */
 template <int W>
-struct Shift {
+struct Shift : gfk::OneTileOp {
     static constexpr int w = W, threads = 64, vectors = 3, blocks = W == 8 ? 16 : 12;
-    static constexpr bool persistent = false;
-    using Params = ShiftParams;
-    using Shared = gfk::OpNoShared;
+    using Params = ShiftParams<W>;
     const Params &p;
-
-    __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift(const Params &params, Shared &) : p(params) {}
 
     template <int N>
@@ -79,14 +73,10 @@ struct Shift {
 
 /* w=32: products of 64 bits. One multiplication makes both halves, on the FMA pipe at half its
  * rate; of the second power of a pair the ALU pipe shifts the upper half. */
-struct Shift32 {
+struct Shift32 : gfk::OneTileOp {
     static constexpr int w = 32, threads = 128, vectors = 4, blocks = 4;
-    static constexpr bool persistent = false;
-    using Params = ShiftParams;
-    using Shared = gfk::OpNoShared;
+    using Params = ShiftParams<32>;
     const Params &p;
-
-    __device__ static void fill(const Params &, Shared &) {}
     __device__ Shift32(const Params &params, Shared &) : p(params) {}
 
     template <int N>
@@ -109,20 +99,16 @@ struct Shift32 {
     }
 };
 
-template <int W>
-gfk_status run(const gfk_call *call) {
-    return call->bytes <= gfk::words_up_to ? gfk::launch_shift_symbols<W>(call)
-                                           : gfk::launch_opt<Shift<W>>(call, shift_params<W>(call));
-}
-
 } // namespace
 
-extern "C" gfk_status gfk_shift_w8_opt(const gfk_call *call) {
-    return run<8>(call);
+namespace gfk {
+template <int W>
+gfk_status launch_shift(const gfk_call *call) {
+    return call->bytes <= words_up_to ? launch_symbols<ShiftSymbol<W>>(call)
+                                      : launch_opt<Shift<W>>(call);
 }
-extern "C" gfk_status gfk_shift_w16_opt(const gfk_call *call) {
-    return run<16>(call);
-}
-extern "C" gfk_status gfk_shift_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<Shift32>(call, shift_params<32>(call));
-}
+} // namespace gfk
+
+GFK_REGION_ROW(shift_w8_opt, launch_shift<8>)
+GFK_REGION_ROW(shift_w16_opt, launch_shift<16>)
+GFK_REGION_ROW(shift_w32_opt, launch_opt<Shift32>)

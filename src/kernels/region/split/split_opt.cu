@@ -8,17 +8,18 @@
 
 namespace {
 
-struct Split8 {
+struct Split8 : gfk::OneTileOp {
     static constexpr int w = 8, threads = 128, vectors = 2, blocks = 8;
-    static constexpr bool persistent = false;
-    /* Byte i of a pair is entry i: low and middle have 8 entries, high has 4. */
     struct Params {
-        uint32_t low[2], middle[2], high;
-    };
-    using Shared = gfk::OpNoShared;
-    const Params &t;
+        uint32_t low[2], middle[2], high[1]; /* an entry a byte */
 
-    __device__ static void fill(const Params &, Shared &) {}
+        explicit Params(const gfk_call *call) {
+            gfk::pack_table(low, call->basis, 0);
+            gfk::pack_table(middle, call->basis, 3);
+            gfk::pack_table(high, call->basis, 6);
+        }
+    };
+    const Params &t;
     __device__ Split8(const Params &params, Shared &) : t(params) {}
 
     /* Looked up together: the lower halves of the indices first, then the upper halves. */
@@ -27,37 +28,27 @@ struct Split8 {
         i.set(a, b);
         const uint32_t y0 = gfk::prmt(t.low[0], t.low[1], i.low) ^
                             gfk::prmt(t.middle[0], t.middle[1], i.middle) ^
-                            gfk::prmt(t.high, 0, i.high);
+                            gfk::prmt(t.high[0], 0, i.high);
         const uint32_t y1 = gfk::prmt(t.low[0], t.low[1], i.low >> 16) ^
                             gfk::prmt(t.middle[0], t.middle[1], i.middle >> 16) ^
-                            gfk::prmt(t.high, 0, i.high >> 16);
+                            gfk::prmt(t.high[0], 0, i.high >> 16);
         a = gfk::prmt(y0, y1, 0x6420);
         b = gfk::prmt(y0, y1, 0x7531);
     }
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-        if constexpr (N == 1) {
-            uint32_t unused = 0;
-            pair(x[0], unused);
-        } else {
-#pragma unroll
-            for (int i = 0; i < N; i += 2)
-                pair(x[i], x[i + 1]);
-        }
+        gfk::for_pairs(x, [&](uint32_t &a, uint32_t &b) { pair(a, b); });
     }
 };
 
 /* w=32 for short regions: each lane holds one entry of each table in registers, and a lookup is a
  * shuffle. No thread writes shared memory or waits for it. */
-struct Split32Few {
+struct Split32Few : gfk::OneTileOp {
     static constexpr int w = 32, threads = 128, blocks = 8;
-    static constexpr bool persistent = false;
     using Params = gfk::Basis;
-    using Shared = gfk::OpNoShared;
     uint32_t five[6], two;
 
-    __device__ static void fill(const Params &, Shared &) {}
     __device__ Split32Few(const Params &basis, Shared &) {
         const unsigned lane = threadIdx.x % 32;
 #pragma unroll
@@ -79,17 +70,8 @@ struct Split32Few {
     }
 };
 
-uint32_t entry(const gfk_call *call, int first, int v) {
-    uint32_t e = 0;
-    for (int b = 0; v >> b; b++)
-        if (v >> b & 1)
-            e ^= call->basis[first + b];
-    return e;
-}
-
-struct Split16 {
+struct Split16 : gfk::OneTileOp {
     static constexpr int w = 16, threads = 128, vectors = 3, blocks = 8;
-    static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
         uint16_t low[64], middle[32], high[32];
@@ -109,19 +91,14 @@ struct Split16 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            const uint32_t a = x[i];
-            const uint32_t even = t.low[a & 63] ^ t.middle[a >> 6 & 31] ^ t.high[a >> 11 & 31];
-            const uint32_t odd = t.low[a >> 16 & 63] ^ t.middle[a >> 22 & 31] ^ t.high[a >> 27];
-            x[i] = gfk::prmt(even, odd, 0x5410);
-        }
+        gfk::map_symbols<16>(x, [&](uint32_t a) {
+            return t.low[a & 63] ^ t.middle[a >> 6 & 31] ^ t.high[a >> 11 & 31];
+        });
     }
 };
 
-struct Split32 {
+struct Split32 : gfk::OneTileOp {
     static constexpr int w = 32, threads = 128, vectors = 3, blocks = 8;
-    static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
         uint32_t five[6][32], two[4];
@@ -152,19 +129,6 @@ struct Split32 {
 
 } // namespace
 
-extern "C" gfk_status gfk_split_w8_opt(const gfk_call *call) {
-    Split8::Params t = {};
-    for (int v = 0; v < 8; v++) {
-        t.low[v / 4] |= entry(call, 0, v) << (8 * (v % 4));
-        t.middle[v / 4] |= entry(call, 3, v) << (8 * (v % 4));
-    }
-    for (int v = 0; v < 4; v++)
-        t.high |= entry(call, 6, v) << (8 * v);
-    return gfk::launch_opt<Split8>(call, t);
-}
-extern "C" gfk_status gfk_split_w16_opt(const gfk_call *call) {
-    return gfk::launch_opt<Split16>(call, gfk::basis_of(call));
-}
-extern "C" gfk_status gfk_split_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<Split32, Split32Few>(call, gfk::basis_of(call));
-}
+GFK_REGION_ROW(split_w8_opt, launch_opt<Split8>)
+GFK_REGION_ROW(split_w16_opt, launch_opt<Split16>)
+GFK_REGION_ROW(split_w32_opt, launch_opt<Split32, Split32Few>)

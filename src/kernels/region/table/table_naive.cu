@@ -1,26 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TABLE, naive: one lookup in global memory, one symbol per thread. */
+/* TABLE, one symbol per thread: the naive rows, and a published step. */
 #include "kernels/region/walk_symbols.cuh"
 
 namespace {
 
+/* One lookup in global memory. */
 template <int W>
-struct Table {
+struct Table : gfk::SymbolOp {
     static constexpr int w = W;
     const gfk::Symbol<W> *row; /* all products with c */
+
+    explicit Table(const gfk_call *call)
+        : row(W == 8 ? (const gfk::Symbol<W> *)call->multiplier->tables + 256 * call->c
+                     : (const gfk::Symbol<W> *)call->workspace) {}
 
     __device__ uint32_t operator()(uint32_t x) const { return row[x]; }
 };
 
+/* The optimized form of the GF GPU report. Each block copies the row of c from the field's table to
+ * shared memory. */
+struct TableShared : Table<8> {
+    using Table::Table;
+    static constexpr int threads = 512;
+    struct Shared {
+        uint8_t row[256];
+    };
+
+    __device__ void fill(Shared &t) const {
+        if (threadIdx.x < 256)
+            t.row[threadIdx.x] = row[threadIdx.x];
+    }
+    __device__ uint32_t operator()(const Shared &t, uint32_t x) const { return t.row[x]; }
+};
+
 } // namespace
 
-extern "C" gfk_status gfk_table_w8_naive(const gfk_call *call) {
-    const uint8_t *products = (const uint8_t *)call->multiplier->tables;
-    return gfk::launch_naive(call, Table<8>{products + 256 * call->c});
-}
-extern "C" gfk_status gfk_table_w16_naive(const gfk_call *call) {
-    return gfk::launch_naive(call, Table<16>{(const uint16_t *)call->workspace});
-}
-extern "C" gfk_status gfk_table_w32_naive(const gfk_call *call) {
-    return gfk::launch_naive(call, Table<32>{(const uint32_t *)call->workspace});
-}
+GFK_REGION_ROW(table_w8_naive, launch_naive<Table<8>>)
+GFK_REGION_ROW(table_w16_naive, launch_naive<Table<16>>)
+GFK_REGION_ROW(table_w32_naive, launch_naive<Table<32>>)
+GFK_REGION_ROW(table_w8_opt_shared, launch_naive<TableShared>)

@@ -4,14 +4,12 @@
  * from the workspace through the caches. The block expands a row in shared memory from
  * c's basis. w=32: gathers from the row in the workspace, eight in flight per thread. */
 #include "kernels/common/basis.cuh"
-#include "kernels/region/walk_symbols.cuh"
 #include "kernels/region/walk_tiles.cuh"
 
 namespace {
 
-struct Table8 {
+struct Table8 : gfk::OneTileOp {
     static constexpr int w = 8, threads = 64, vectors = 3, blocks = 12;
-    static constexpr bool persistent = false;
     using Params = gfk::Basis;
     struct Shared {
         uint8_t row[256];
@@ -26,13 +24,7 @@ struct Table8 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            const uint32_t a = x[i];
-            const uint32_t low = gfk::prmt(t.row[a & 255], t.row[a >> 8 & 255], 0x0040);
-            const uint32_t high = gfk::prmt(t.row[a >> 16 & 255], t.row[a >> 24], 0x0040);
-            x[i] = gfk::prmt(low, high, 0x5410);
-        }
+        gfk::map_symbols<8>(x, [&](uint32_t symbol) { return t.row[symbol]; });
     }
 };
 
@@ -60,43 +52,30 @@ struct Table16 {
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            x[i] = gfk::prmt(row[x[i] & 0xffff], row[x[i] >> 16], 0x5410);
+        gfk::map_symbols<16>(x, [&](uint32_t symbol) { return row[symbol]; });
     }
 };
 
 /* Rows in global memory, written by prepare. */
 template <int W>
-struct TableGlobal {
+struct TableGlobal : gfk::OneTileOp {
     static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
-    static constexpr bool persistent = false;
     struct Params {
         const gfk::Symbol<W> *row;
+        explicit Params(const gfk_call *call) : row((const gfk::Symbol<W> *)call->workspace) {}
     };
-    using Shared = gfk::OpNoShared;
     const gfk::Symbol<W> *row;
 
-    __device__ static void fill(const Params &, Shared &) {}
     __device__ TableGlobal(const Params &params, Shared &) : row(params.row) {}
 
     template <int N>
     __device__ void apply(uint32_t (&x)[N]) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            if (W == 16)
-                x[i] = gfk::prmt(__ldg(row + (x[i] & 0xffff)), __ldg(row + (x[i] >> 16)), 0x5410);
-            else
-                x[i] = __ldg(row + x[i]);
-        }
+        gfk::map_symbols<W>(x, [&](uint32_t symbol) { return __ldg(row + symbol); });
     }
 };
 
 } // namespace
 
-extern "C" gfk_status gfk_table_w8_opt(const gfk_call *call) {
-    return gfk::launch_opt<Table8>(call, gfk::basis_of(call));
-}
 extern "C" gfk_status gfk_create_table_w16_opt(gfk_multiplier_t) {
     return gfk::allow_shared<Table16>();
 }
@@ -104,15 +83,7 @@ extern "C" gfk_status gfk_prepare_table_w16_opt(const gfk_call *call) {
     const bool unread = call->bytes >= Table16::fill_from;
     return unread ? GFK_STATUS_SUCCESS : gfk_prepare_device(call);
 }
-extern "C" gfk_status gfk_table_w16_opt(const gfk_call *call) {
-    const TableGlobal<16>::Params row = {(const uint16_t *)call->workspace};
-    return gfk::launch_opt<Table16, TableGlobal<16>, gfk::gather_threads>(call, gfk::basis_of(call),
-                                                                          row);
-}
-extern "C" gfk_status gfk_table_w16_opt_l2(const gfk_call *call) {
-    const TableGlobal<16>::Params row = {(const uint16_t *)call->workspace};
-    return gfk::launch_opt<TableGlobal<16>, TableGlobal<16>, gfk::gather_threads>(call, row, row);
-}
-extern "C" gfk_status gfk_table_w32_opt(const gfk_call *call) {
-    return gfk::launch_opt<TableGlobal<32>>(call, {(const uint32_t *)call->workspace});
-}
+GFK_REGION_ROW(table_w8_opt, launch_opt<Table8>)
+GFK_REGION_ROW(table_w16_opt, launch_opt<Table16, TableGlobal<16>, gfk::gather_threads>)
+GFK_REGION_ROW(table_w16_opt_l2, launch_opt<TableGlobal<16>, TableGlobal<16>, gfk::gather_threads>)
+GFK_REGION_ROW(table_w32_opt, launch_opt<TableGlobal<32>>)
