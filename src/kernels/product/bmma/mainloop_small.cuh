@@ -60,44 +60,31 @@ __global__ __launch_bounds__(K::threads,
     using T = typename K::T;
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned thread = blockIdx.x * K::threads + threadIdx.x, warp = thread / 32;
-    const unsigned first_panel = K::split == 1 ? 0 : warp % K::split * K::panels;
-    const unsigned unit = warp / K::split * (K::units * K::unit_bytes);
+    const unsigned panel = K::panels == 1 ? 0 : warp % K::panels;
+    const unsigned unit = warp / K::panels * K::unit_bytes;
     if (unit < job.end) {
         const unsigned at = unit + lane / T::lanes * K::lane_bytes;
-        uint32_t x[K::units][T::slots][T::lane_words];
+        uint32_t x[T::slots][T::lane_words];
 #pragma unroll
         for (int s = 0; s < T::slots; s++) {
             const uint8_t *in = job.base + 16 * (uint64_t)job.to_in[s * T::lanes + share];
             /* Beyond the last whole vector a lane loads that one again, and does not store. */
-#pragma unroll
-            for (int u = 0; u < K::units; u++)
-                load_vector<true, Load::early>(
-                    in + min(at + u * K::unit_bytes, job.end - K::lane_bytes), x[u][s]);
+            load_vector<true, Load::early>(in + min(at, job.end - K::lane_bytes), x[s]);
         }
-        uint32_t b[K::panels][T::pairs][T::pair_registers];
-#pragma unroll
-        for (int j = 0; j < K::panels; j++)
-            load_panel<T>(job.matrix + (first_panel + j) * (T::panel_registers * 32), lane, b[j]);
-#pragma unroll
-        for (int u = 0; u < K::units; u++) {
-            uint32_t a[1][T::symbols][T::steps];
-            arrange<T>(x[u], a[0]);
-#pragma unroll
-            for (int j = 0; j < K::panels; j++) {
-                uint32_t words[1][T::words];
-                multiply_panel<T, K::pack>(a, b[j], words);
-                exchange<T>(words[0], lane);
-                const unsigned output = (first_panel + j) * T::outputs + T::lane_output((int)lane);
-                const unsigned vector = at + u * K::unit_bytes;
-                if (output >= job.outputs || vector >= job.end)
-                    continue;
-                const unsigned to = vector + 4 * T::lane_word((int)lane);
-                uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
-                if (job.reads)
-                    job.epilogue.store<true, true>(out, words[0], 16 * job.first + to - job.phase);
-                else
-                    job.epilogue.store<true, false>(out, words[0], 0);
-            }
+        uint32_t b[T::pairs][T::pair_registers];
+        load_panel<T>(job.matrix + panel * (T::panel_registers * 32), lane, b);
+        uint32_t a[1][T::symbols][T::steps], words[1][T::words];
+        arrange<T>(x, a[0]);
+        multiply_panel<T, K::pack>(a, b, words);
+        exchange<T>(words[0], lane);
+        const unsigned output = panel * T::outputs + T::lane_output((int)lane);
+        if (output < job.outputs && at < job.end) {
+            const unsigned to = at + 4 * T::lane_word((int)lane);
+            uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
+            if (job.reads)
+                job.epilogue.store<true, true>(out, words[0], 16 * job.first + to - job.phase);
+            else
+                job.epilogue.store<true, false>(out, words[0], 0);
         }
     }
     if (job.cut)

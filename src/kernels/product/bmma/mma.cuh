@@ -68,7 +68,7 @@ gfk_status run_small(const Run &run) {
     for (size_t i = 0; i < (size_t)T::inputs; i++)
         job.to_in[i] = distance(gfk_region_address(call->in, stand_in(i, info.cols, T::lanes)));
     const uint64_t blocks =
-        blocks_of<K>(job, K::unit_bytes * K::units * (K::threads / 32) / K::split, UINT64_MAX);
+        blocks_of<K>(job, K::unit_bytes * (K::threads / 32) / K::panels, UINT64_MAX);
     return launch(small<K>, blocks, K::threads, 0, call->stream, job);
 }
 

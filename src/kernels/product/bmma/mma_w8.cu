@@ -3,6 +3,6 @@
 #include "mma.cuh"
 
 const gfk::bmma::Kernel gfk::bmma::mma_w8[] = {
-#define GFK_ENGINE_KERNEL(engine, kernel, ...) row_of<Fragment::mma_sync, 8, engine##_##kernel>(),
+#define GFK_ENGINE_KERNEL(engine, kernel, ...) row_of<Fragment::mma_sync, engine##_##kernel, 8>(),
 #include "shapes.def"
 };

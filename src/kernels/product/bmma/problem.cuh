@@ -71,11 +71,5 @@ uint64_t blocks_of(const Extent &job, uint64_t block_bytes, uint64_t resident) {
  */
 constexpr unsigned most_shared = 227 * 1024;
 
-template <class J, class... More>
-gfk_status allow_shared(void (*kernel)(const J, More...)) {
-    return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          (int)most_shared));
-}
-
 } // namespace bmma
 } // namespace gfk

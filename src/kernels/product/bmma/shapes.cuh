@@ -41,19 +41,18 @@ struct Registers {
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
 };
 
-/* The same for short regions. Split: warps that share a unit. Units: of a warp. */
-template <class Layout_, int Panels, int Split, int Units, int Threads, int Blocks, Pack P>
+/* The same for short regions. A warp computes one panel; Panels warps share a unit. */
+template <class Layout_, int Panels, int Threads, int Blocks, Pack P>
 struct Small {
     using T = Layout_;
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
-    static constexpr int panels = Panels, split = Split, units = Units;
-    static constexpr int threads = Threads, blocks = Blocks;
+    static constexpr int panels = Panels, threads = Threads, blocks = Blocks;
     static constexpr Pack pack = P;
     static constexpr unsigned lane_bytes = 4 * T::lane_words;
     static constexpr unsigned unit_bytes = T::vectors * lane_bytes;
-    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * Split * T::outputs;
+    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
 };
 
 /* Any number of outputs. The matrix operand of one panel after the other comes through L1, or from

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels on warpgroup MMAs. Compiled for 9.0a alone, or, where the library is not for 9.0,
+ * without any of them. */
+#include "kernel.cuh"
+
+#ifdef GFK_HAVE_WGMMA
+
+#include "mainloop_ring_w32.cuh"
+#include "mainloop_ring_w8.cuh"
+
+namespace gfk {
+namespace bmma {
+
+/* Launches of the same size, nearly. They read the inputs again. */
+template <class K>
+gfk_status run_ring_w8(const Run &run) {
+    using T = typename K::T;
+    const gfk_product_info &info = run.call->product->info;
+    ManyJob job;
+    make_extent(job, run.call, run.vectors);
+    job.pass_words = 0;
+    const size_t tiles = divide_up(info.rows, T::tile_outputs);
+    const size_t launches = divide_up(tiles, UnitStage<K>::most_tiles());
+    const size_t most_rows = divide_up(tiles, launches) * T::tile_outputs;
+    for (size_t first = 0; first < info.rows; first += most_rows) {
+        const size_t rows = info.rows - first < most_rows ? info.rows - first : most_rows;
+        fill_regions<T>(job, run, 0, info.cols, first, rows);
+        job.matrix = run.matrix + first / 4 * panel_words<T>();
+        const uint64_t blocks = blocks_of<K>(job, T::unit_bytes, run.call->product->processors);
+        const gfk_status status = launch(
+            wgmma_unit<K>, blocks, K::threads,
+            UnitStage<K>::bytes_of_tiles(divide_up(rows, T::tile_outputs)), run.call->stream, job);
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Shared memory holds the matrix operand and as many stages as fit. */
+template <class K>
+gfk_status run_ring_w32(const Run &run) {
+    using T = typename K::T;
+    const gfk_product_info &info = run.call->product->info;
+    FewJob job = {};
+    make_extent(job, run.call, run.vectors);
+    job.matrix = run.matrix;
+    fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
+    constexpr unsigned room = most_shared - K::table_bytes;
+    static_assert(room / (T::inputs * K::run_stride + barrier_pair) >= 2, "");
+    const uint32_t stage_bytes = job.cols * K::run_stride;
+    const uint32_t fit = room / (stage_bytes + barrier_pair);
+    /* More do not pay. An odd number costs up to a tenth; why is not understood. */
+    const uint32_t stages = fit < 6 ? fit / 2 * 2 : 6;
+    const size_t shared = K::table_bytes + stages * (stage_bytes + barrier_pair);
+    const Ring ring = {stages, stage_bytes, 0};
+    const uint64_t blocks = blocks_of<K>(job, K::run_bytes, run.call->product->processors);
+    return launch(wgmma_ring<K>, blocks, K::threads, shared, run.call->stream, job, ring);
+}
+
+template <class K>
+constexpr Kernel kernel_of() {
+    using T = typename K::T;
+    if constexpr (T::w == 8)
+        return {most_shared, matrix_words<T>, build_matrix<T>,
+                [] { return allow_shared(wgmma_unit<K>, most_shared); }, run_ring_w8<K>};
+    else
+        return {most_shared, matrix_words<T>, build_matrix<T>,
+                [] { return allow_shared(wgmma_ring<K>, most_shared); }, run_ring_w32<K>};
+}
+
+} // namespace bmma
+} // namespace gfk
+
+const gfk::bmma::Kernel gfk::bmma::wgmma_kernels[] = {
+#define GFK_ENGINE_KERNEL(engine, kernel, ...) row_of<Fragment::wgmma, engine##_##kernel>(),
+#include "shapes.def"
+};
+
+#else
+
+const gfk::bmma::Kernel gfk::bmma::wgmma_kernels[] = {
+#define GFK_ENGINE_KERNEL(...) {},
+#include "shapes.def"
+};
+
+#endif
