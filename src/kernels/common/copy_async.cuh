@@ -95,5 +95,36 @@ __device__ inline void copy(uint32_t to, const void *from, uint32_t bytes, uint3
                  : "memory");
 }
 
+/* The barriers of a ring of stages in shared memory: one warp fills stages, others read and release
+ * them. */
+struct RingBarriers {
+    static constexpr unsigned stage_bytes = 16;
+    uint32_t address; /* of stage_bytes for each stage */
+
+    __device__ uint32_t filled(uint32_t stage) const { return address + stage_bytes * stage; }
+    __device__ uint32_t released(uint32_t stage) const { return filled(stage) + 8; }
+    /* By one thread: `readers` warps read every stage. */
+    __device__ void init(uint32_t stages, unsigned readers) const {
+        for (uint32_t stage = 0; stage < stages; stage++) {
+            init_barrier(filled(stage), 1);
+            init_barrier(released(stage), readers);
+        }
+    }
+};
+
+/* The next stage of a ring. Its parity is that of the phase in which the stage is filled; the other
+ * one is that of the phase in which the stage is released. */
+struct RingPosition {
+    uint32_t stage = 0, parity = 0;
+
+    __device__ void next(uint32_t stages) {
+        stage++;
+        if (stage == stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
 } // namespace bulk
 } // namespace gfk

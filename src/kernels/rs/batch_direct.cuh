@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batch kernels whose lanes load their data from memory themselves: many small products, each with
- * its own addresses, length and matrix, in one launch. What a warp must know comes from the image
- * (batch.h).
+/* Batch kernels whose lanes load their data from memory themselves: many small products in one
+ * launch, each with its own addresses, length and matrix, which a warp finds in the image (batch.h).
  *
  * tasks: up to 32 inputs, four lanes to a vector. A warp does one task. The matrix operand comes
  * through L1, panel by panel of outputs.
- * runs: few inputs and outputs. A warp goes through a run of neighbouring tasks and loads the next
- * task's data while it computes; addresses and matrix operand stay in registers from one task of a
- * stripe to the next.
+ * runs: few inputs and outputs. A warp does a run of neighbouring tasks by the mainloop `registers`,
+ * of which a product is the other problem.
  *
- * Vectors that a region's ends cut short, and stripes that are not aligned, are taken by the same
- * warps: only loads and stores differ. */
+ * The same warps take the vectors that a region's ends cut short, and stripes that are not aligned:
+ * only loads and stores differ. */
 #pragma once
 
 #include "batch_layout.h"
 #include "batch_shapes.cuh"
 #include "kernels/common/launch.cuh"
-#include "kernels/product/bmma/fragment.cuh"
-#include "kernels/product/extent.cuh"
+#include "kernels/product/bmma/mainloop_direct.cuh"
 
 namespace gfk {
 namespace batch {
@@ -126,84 +123,86 @@ __global__ __launch_bounds__(K::threads,
     }
 }
 
-/* What a lane has to know of a task to load and to store. */
-template <class K>
-struct Step {
-    uint32_t vector, last; /* of the lane, and of the stripe */
-    bool simple;
-};
-template <class K>
-__device__ inline Step<K> step_of(const Place &place, unsigned lane) {
-    return {place.vector + lane / K::T::lanes, place.record.vectors - 1, place.simple(K::vectors)};
-}
+} // namespace batch
 
+/* A run of neighbouring tasks. Addresses and matrix operand stay in registers from one task of a
+ * stripe to the next. */
 template <class K>
-__global__ __launch_bounds__(K::threads,
-                             K::blocks) void runs(const __grid_constant__ gfk_batch_job job) {
+class bmma::Walk<K, gfk_batch_job> {
     using T = typename K::T;
-    const unsigned lane = threadIdx.x % 32;
-    const uint64_t warp = (blockIdx.x * (uint64_t)K::threads + threadIdx.x) / 32;
-    const uint64_t warps = gridDim.x * (uint64_t)K::threads / 32;
-    uint32_t task = (uint32_t)(warp * job.tasks / warps);
-    const uint32_t end = (uint32_t)((warp + 1) * job.tasks / warps);
-    if (task >= end)
-        return;
-
-    Place place = find(job, task, K::vectors);
+    const unsigned lane;
+    uint32_t task, end; /* task is the one whose data were loaded last */
+    batch::Place place;
     const uint8_t *in[T::slots];
-    uint32_t x[1][T::slots][4];
-    uint32_t b[K::panels][T::pairs][T::pair_registers];
     uint8_t *out[K::panels];
     unsigned rows = 0;
-    auto turn_in = [&] {
+    bool other_stripe = false; /* than the task's before */
+    /* The task that is computed: its number, the lane's vector, the stripe's last vector. */
+    uint32_t present, vector, last;
+    bool simple;
+
+    __device__ void load(uint32_t (&x)[1][T::slots][4]) {
+        batch::load<K>(place, place.simple(K::vectors), lane, in, x);
+        __syncwarp(); /* MMAs want the lanes together */
+    }
+    __device__ void find_inputs() {
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
-    };
+            in[s] = batch::load_address(place.in_image, s * T::lanes + lane % T::lanes);
+    }
     /* Loads the record again, rather than keep it. */
-    auto turn_out = [&] {
-        const gfk_batch_record record = load_record(place.in_image);
+    __device__ void find_outputs(const gfk_batch_job &job, Operand<K> &b) {
+        const gfk_batch_record record = batch::load_record(place.in_image);
         rows = record.rows;
         const uint32_t *panel = job.matrices + record.matrix;
 #pragma unroll
         for (int j = 0; j < K::panels; j++, panel += T::panel_registers * 32)
             if (j * T::outputs < rows) {
-                out[j] = load_address(place.in_image, T::inputs + j * T::outputs + lane % T::lanes);
-                bmma::load_panel<T>(panel, lane, b[j]);
+                out[j] = batch::load_address(place.in_image,
+                                             T::inputs + j * T::outputs + lane % T::lanes);
+                load_panel<T>(panel, lane, b[j]);
             }
-    };
-    turn_in();
-    load<K>(place, place.simple(K::vectors), lane, in, x);
-    turn_out();
-    for (;;) {
-        const Step<K> step = step_of<K>(place, lane);
-        const uint32_t present = task;
-        uint32_t a[1][T::symbols][T::steps];
-        __syncwarp();
-        bmma::arrange<T>(x[0], a[0]);
-        bool turned = false;
-        if (++task < end) {
-            turned = advance(job, task, K::vectors, place);
-            if (turned)
-                turn_in();
-            load<K>(place, place.simple(K::vectors), lane, in, x);
-            __syncwarp();
-        }
-#pragma unroll
-        for (int j = 0; j < K::panels; j++) {
-            if (j * T::outputs >= rows)
-                break;
-            uint32_t words[1][T::words];
-            bmma::multiply_panel<T, K::pack>(a, b[j], words);
-            if (step.vector <= step.last && j * T::outputs + lane % T::lanes < rows)
-                store<K>(job, present, step.simple, step.vector, lane, out[j], words[0]);
-        }
-        if (task >= end)
-            return;
-        if (turned)
-            turn_out();
     }
-}
 
-} // namespace batch
+  public:
+    __device__ Walk(const gfk_batch_job &job, unsigned lane) : lane(lane) {
+        const uint64_t warp = (blockIdx.x * (uint64_t)K::threads + threadIdx.x) / 32;
+        const uint64_t warps = gridDim.x * (uint64_t)K::threads / 32;
+        task = (uint32_t)(warp * job.tasks / warps);
+        end = (uint32_t)((warp + 1) * job.tasks / warps);
+    }
+    __device__ bool more(const gfk_batch_job &) const { return task < end; }
+    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[1][T::slots][4], Operand<K> &b) {
+        place = batch::find(job, task, K::vectors);
+        find_inputs();
+        load(x);
+        find_outputs(job, b);
+    }
+    __device__ void load_next(const gfk_batch_job &job, uint32_t (&x)[1][T::slots][4]) {
+        present = task;
+        vector = place.vector + lane / T::lanes;
+        last = place.record.vectors - 1;
+        simple = place.simple(K::vectors);
+        other_stripe = false;
+        if (++task >= end)
+            return;
+        other_stripe = batch::advance(job, task, K::vectors, place);
+        if (other_stripe)
+            find_inputs();
+        load(x);
+    }
+    __device__ bool has_panel(int panel) const { return panel * T::outputs < rows; }
+    __device__ void store(const gfk_batch_job &job, int panel,
+                          const uint32_t (&words)[T::words]) const {
+        if (vector <= last && panel * T::outputs + lane % T::lanes < rows)
+            batch::store<K>(job, present, simple, vector, lane, out[panel], words);
+    }
+    __device__ bool next(const gfk_batch_job &job, Operand<K> &b) {
+        if (other_stripe)
+            find_outputs(job, b);
+        return task < end;
+    }
+    __device__ void finish(const gfk_batch_job &) const {}
+};
+
 } // namespace gfk

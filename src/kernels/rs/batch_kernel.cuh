@@ -27,7 +27,8 @@ template <class K>
 gfk_status launch_runs(const gfk_batch_job *job, int processors, gfk_stream_t stream) {
     const uint64_t room = (uint64_t)processors * K::blocks;
     const uint64_t wanted = bmma::divide_up(job->tasks, K::threads / 32);
-    return launch(runs<K>, wanted < room ? wanted : room, K::threads, 0, stream, *job);
+    return launch(bmma::registers<K, gfk_batch_job>, wanted < room ? wanted : room, K::threads, 0,
+                  stream, *job);
 }
 
 template <class K>

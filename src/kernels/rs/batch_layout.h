@@ -73,11 +73,16 @@ struct Place {
     GFK_BOTH unsigned last(uint32_t i) const { return i + 1 == record.vectors ? record.tail : 16; }
 };
 
-GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
+/* Where the image has the record of a task's stripe. */
+GFK_BOTH const unsigned char *record_of(const gfk_batch_job &job, uint32_t task) {
     const uint64_t stripe =
         job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
+    return job.records + stripe * job.record_bytes;
+}
+
+GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors) {
     Place place;
-    place.in_image = job.records + stripe * job.record_bytes;
+    place.in_image = record_of(job, task);
     place.record = load_record(place.in_image);
     place.vector = (task - place.record.first_task) * task_vectors;
     return place;

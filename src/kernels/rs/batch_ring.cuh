@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of batches whose stripes are all aligned and whole vectors, for compute
- * capability 9.0.
+/* The batch kernel with a ring of stages, for compute capability 9.0 and for stripes of whole,
+ * aligned vectors.
  *
- * A task is a part of a stripe that all warps of a block share, so that there are few of
- * them. The block's last warp copies a task's data, with the stripe's record and matrix operand,
- * into shared memory: in bulk, one instruction for a region, several stages ahead. The others take
- * one unit of vectors after another, of whichever task, and find there all that they need but
- * the room for the outputs. So nothing that a warp computes waits for memory, a change of stripe
- * costs no more than a change of task, and without data under way the registers suffice for many
- * warps. */
+ * A task is so many vectors that all warps of a block share it; a block does every gridDim.x-th
+ * task. The block's last warp fills the stages: for each task it copies the data, the stripe's
+ * record and the stripe's matrix operand to shared memory, several tasks ahead, by one bulk copy
+ * for each region. The other warps compute. A warp takes one tile of a stage after another and
+ * reads everything that it needs from the stage. So no warp that computes waits for memory, another
+ * stripe costs no more than another task, and the registers hold no data that are under way, which
+ * leaves room for many warps. */
 #pragma once
 
 #include "batch_layout.h"
@@ -23,7 +23,7 @@ __device__ inline uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* A stage in shared memory. Lanes that share a vector read it in several regions at once, so
+/* A task in shared memory. The lanes that share a vector read several regions at once; the gaps make
  * regions begin in different banks. */
 template <class K>
 struct alignas(128) Stage {
@@ -32,32 +32,28 @@ struct alignas(128) Stage {
         uint4 vectors[K::vectors], gap[8 / T::lanes];
     } regions[K::inputs];
     uint32_t matrix[K::panels * T::panel_registers * 32];
-    alignas(16) gfk_batch_record record; /* with what is behind it in the image */
+    alignas(16) gfk_batch_record record; /* then the addresses, as in the image */
     uint64_t in[T::inputs], out[K::panels * T::outputs];
-    uint64_t gap[3]; /* a record is rounded up */
+    uint64_t gap[3]; /* the image rounds the length of a record up */
 };
 template <class K>
 struct SharedStages {
     Stage<K> stage[K::stages];
-    uint64_t full[K::stages], empty[K::stages];
+    uint64_t barriers[K::stages * bulk::RingBarriers::stage_bytes / 8];
 };
 
-/* The last warp: its lane i copies input i. */
+/* The last warp. Lane i copies input i, lane 30 the matrix operand, lane 31 the record. The next
+ * task's record is loaded before the warp waits for a free stage. */
 template <class K>
-__device__ inline void fill_stages(const gfk_batch_job &job, unsigned lane,
-                                   SharedStages<K> &shared) {
+__device__ inline void fill_stages(const gfk_batch_job &job, unsigned lane, SharedStages<K> &shared,
+                                   bulk::RingBarriers barriers) {
     using T = typename K::T;
-    const auto record_of = [&](uint32_t task) {
-        const uint64_t stripe =
-            job.index ? load_index(job.index + task) : (uint64_t)task * job.reciprocal >> job.shift;
-        return job.records + stripe * job.record_bytes;
-    };
-    const unsigned char *in_image = record_of(blockIdx.x);
-    gfk_batch_record record = load_record(in_image);
-    const uint8_t *address = load_address(in_image, lane < job.cols ? lane : 0);
-    uint32_t stage = 0, parity = 1;
+    const unsigned char *next_in_image = record_of(job, blockIdx.x);
+    gfk_batch_record record = load_record(next_in_image);
+    const uint8_t *address = load_address(next_in_image, lane < job.cols ? lane : 0);
+    bulk::RingPosition position;
     for (uint32_t task = blockIdx.x; task < job.tasks; task += gridDim.x) {
-        const unsigned char *const present = in_image;
+        const unsigned char *const in_image = next_in_image;
         const uint32_t vector = (task - record.first_task) * K::vectors;
         const uint32_t bytes = 16 * min(K::vectors, record.vectors - vector);
         const uint32_t operand =
@@ -65,44 +61,41 @@ __device__ inline void fill_stages(const gfk_batch_job &job, unsigned lane,
         const uint32_t *matrix = job.matrices + record.matrix;
         const uint8_t *from = address + 16 * (uint64_t)vector;
         if (task + gridDim.x < job.tasks) {
-            in_image = record_of(task + gridDim.x);
-            record = load_record(in_image);
-            address = load_address(in_image, lane < job.cols ? lane : 0);
+            next_in_image = record_of(job, task + gridDim.x);
+            record = load_record(next_in_image);
+            address = load_address(next_in_image, lane < job.cols ? lane : 0);
         }
-        Stage<K> &filled = shared.stage[stage];
-        const uint32_t full = shared_address(&shared.full[stage]);
-        bulk::wait(shared_address(&shared.empty[stage]), parity);
+        Stage<K> &stage = shared.stage[position.stage];
+        const uint32_t filled = barriers.filled(position.stage);
+        bulk::wait(barriers.released(position.stage), position.parity ^ 1);
         if (lane == 0)
-            bulk::arrive_with(full, job.cols * bytes + operand + job.record_bytes);
+            bulk::arrive_with(filled, job.cols * bytes + operand + job.record_bytes);
         __syncwarp();
         if (lane < job.cols)
-            bulk::copy(shared_address(filled.regions[lane].vectors), from, bytes, full);
+            bulk::copy(shared_address(stage.regions[lane].vectors), from, bytes, filled);
         else if (lane == 30)
-            bulk::copy(shared_address(filled.matrix), matrix, operand, full);
+            bulk::copy(shared_address(stage.matrix), matrix, operand, filled);
         else if (lane == 31)
-            bulk::copy(shared_address(&filled.record), present, job.record_bytes, full);
-        if (++stage == K::stages)
-            stage = 0, parity ^= 1;
+            bulk::copy(shared_address(&stage.record), in_image, job.record_bytes, filled);
+        position.next(K::stages);
     }
 }
 
 template <class K>
 __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gfk_batch_job job) {
-#if __CUDA_ARCH__ >= 900 /* runs_staged asks whether it is */
+#if __CUDA_ARCH__ >= 900 /* ring_available asks whether the kernel is empty */
     using T = typename K::T;
     extern __shared__ __align__(128) unsigned char bytes[];
     SharedStages<K> &shared = *(SharedStages<K> *)bytes;
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, share = lane % T::lanes;
+    const bulk::RingBarriers barriers = {shared_address(shared.barriers)};
     if (threadIdx.x == 0)
-        for (int i = 0; i < K::stages; i++) {
-            bulk::init_barrier(shared_address(&shared.full[i]), 1);
-            bulk::init_barrier(shared_address(&shared.empty[i]), K::units);
-        }
-    /* Bulk copies see shared memory by a way of their own. */
+        barriers.init(K::stages, K::units);
+    /* Bulk copies access shared memory through the asynchronous proxy. */
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
     __syncthreads();
     if (warp == K::warps)
-        return fill_stages<K>(job, lane, shared);
+        return fill_stages<K>(job, lane, shared, barriers);
 
     for (uint32_t unit = warp;; unit += K::warps) {
         const uint32_t count = unit / K::units, stage = count % K::stages;
@@ -110,7 +103,7 @@ __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gf
         if (task >= job.tasks)
             return;
         const Stage<K> &filled = shared.stage[stage];
-        bulk::wait(shared_address(&shared.full[stage]), count / K::stages % 2);
+        bulk::wait(barriers.filled(stage), count / K::stages % 2);
         const uint32_t local = unit % K::units * T::vectors + lane / T::lanes;
         const uint32_t vector = (task - filled.record.first_task) * K::vectors + local;
         const unsigned rows = filled.record.rows;
@@ -133,7 +126,7 @@ __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gf
         bmma::arrange<T>(x, a[0]);
         __syncwarp();
         if (lane == 0)
-            bulk::arrive(shared_address(&shared.empty[stage]));
+            bulk::arrive(barriers.released(stage));
 #pragma unroll
         for (int j = 0; j < K::panels; j++) {
             if (j * T::outputs >= rows)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What tells the compiled batch kernels apart. A row of batch_shapes.def is one of these policies
- * with its numbers; the row's token is the type of the kernel's only template argument, so that
- * it stands in the kernel's symbol. */
+ * with its numbers; the row's token is the type of the kernel's first template argument,
+ * so that the token is in the kernel's symbol. */
 #pragma once
 
 #include "host/rs/batch/batch.h"
-#include "kernels/product/bmma/fragment.h"
+#include "kernels/product/bmma/shapes.cuh"
 
 namespace gfk {
 namespace batch {
@@ -31,7 +31,8 @@ struct Tasks {
     static constexpr Pack pack = P;
 };
 
-/* A warp does a run of neighbouring tasks. Panels: of outputs, all there are. */
+/* A warp does a run of neighbouring tasks: the mainloop `registers` of the BMMA engine. Panels: of
+ * all outputs. */
 template <class Layout_, int Panels, int Threads, int Blocks, Pack P>
 struct Runs {
     using T = Layout_;
@@ -39,6 +40,7 @@ struct Runs {
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::runs;
     static constexpr int units = 1, panels = Panels, threads = Threads, blocks = Blocks;
+    static constexpr bmma::Schedule schedule = bmma::Schedule::persistent_prefetch;
     static constexpr unsigned vectors = T::vectors;
     static constexpr size_t inputs = T::inputs, outputs = Panels * T::outputs;
     static constexpr Pack pack = P;

@@ -2,7 +2,8 @@
 /* Mainloops whose lanes load their data from memory themselves.
  *
  * registers: all inputs in one pass, all outputs in a few panels, whose matrix operands stay in
- * registers. Aligned regions only.
+ * registers. The problem is a product of aligned regions, a product of short regions
+ * (mainloop_small.cuh), or a batch (src/kernels/rs/batch_direct.cuh).
  * streamed: any shape; a warp keeps a pass of inputs in registers and goes through all panels of
  * outputs, whose matrix operands come through L1, or from shared memory if all fit. Further passes
  * add to the outputs. */
@@ -16,64 +17,109 @@
 namespace gfk {
 namespace bmma {
 
+/* Where a warp's tiles are, and how a lane loads and stores its share of a tile. K is the kernel, J
+ * the parameters of the problem:
+ *
+ *   more                has the warp a tile?
+ *   begin               loads the first tile's data and the matrix operand
+ *   load_next           loads the next tile's data, if there is one, before this tile's are stored
+ *   has_panel, store    the present tile's outputs
+ *   next                goes on to the next tile, if there is one
+ *   finish              comes last
+ *
+ * A kernel of one tile needs neither load_next nor next. The parameters are an argument of each
+ * function: as a reference in the object, ptxas 13.0 adds up to 3 % to the loop. */
+template <class K, class J>
+class Walk;
+
+/* The matrix operand of all panels, in registers. */
 template <class K>
-__global__ __launch_bounds__(K::threads,
-                             K::blocks) void registers(const __grid_constant__ FewJob job) {
+using Operand = uint32_t[K::panels][K::T::pairs][K::T::pair_registers];
+
+/* A product. Neighbouring warps have neighbouring tiles; a warp's next tile is one grid further. */
+template <class K>
+class Walk<K, FewJob> {
     using T = typename K::T;
-    constexpr unsigned unit_bytes = 16 * T::vectors;
-    const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned mine = lane / T::lanes * 16;
-    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (job.partial_head + job.partial_tail)
-        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
-
-    const uint64_t end = 16 * (job.first + job.count);
-    const uint64_t stride = (uint64_t)gridDim.x * (K::threads / 32) * unit_bytes;
-    uint64_t at = 16 * job.first + thread / 32 * unit_bytes; /* of the warp's unit */
-    if (at >= end)
-        return;
-
+    static constexpr unsigned tile_bytes = 16 * T::vectors;
+    const unsigned lane, share, mine; /* of the tile: the lane's inputs, and its vector */
+    uint64_t at, end, stride;
     const uint8_t *in[T::slots];
-#pragma unroll
-    for (int s = 0; s < T::slots; s++)
-        in[s] = job.in[s * T::lanes + share];
+
     /* Beyond the last whole vector a lane loads that one again, and does not store. */
-    auto load = [&](uint64_t unit, uint32_t(&x)[T::slots][4]) {
-        const uint64_t vector = unit + mine < end ? unit + mine : end - 16;
+    __device__ void load(uint64_t tile, uint32_t (&x)[1][T::slots][4]) const {
+        const uint64_t vector = tile + mine < end ? tile + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            load_vector<true>(in[s] + vector, x[s]);
-    };
-    uint32_t x[T::slots][4];
-    load(at, x);
-    uint32_t b[K::panels][T::pairs][T::pair_registers];
-#pragma unroll
-    for (int j = 0; j < K::panels; j++)
-        load_panel<T>(job.matrix + j * (T::panel_registers * 32), lane, b[j]);
-
-    for (;;) {
-        uint32_t a[1][T::symbols][T::steps];
-        arrange<T>(x, a[0]);
-        if (K::schedule == Schedule::persistent_prefetch && at + stride < end)
-            load(at + stride, x);
-#pragma unroll
-        for (int j = 0; j < K::panels; j++) {
-            uint32_t words[1][T::words];
-            multiply_panel<T, K::pack>(a, b[j], words);
-            exchange<T>(words[0], lane);
-            const unsigned output = T::w == 32 ? j : j * T::outputs + share;
-            if (output < job.rows && at + mine < end) {
-                const uint64_t vector = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-                job.epilogue.store<true, true>(job.out[output] + vector, words[0],
-                                               vector - job.phase);
-            }
-        }
-        at += stride;
-        if (K::schedule == Schedule::one_tile || at >= end)
-            return;
-        if (K::schedule == Schedule::persistent)
-            load(at, x);
+            load_vector<true>(in[s] + vector, x[0][s]);
     }
+
+  public:
+    __device__ Walk(const FewJob &job, unsigned lane)
+        : lane(lane), share(lane % T::lanes), mine(lane / T::lanes * 16) {
+        const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+        if (job.partial_head + job.partial_tail)
+            multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
+        end = 16 * (job.first + job.count);
+        stride = (uint64_t)gridDim.x * (K::threads / 32) * tile_bytes;
+        at = 16 * job.first + thread / 32 * tile_bytes;
+    }
+    __device__ bool more(const FewJob &) const { return at < end; }
+    __device__ void begin(const FewJob &job, uint32_t (&x)[1][T::slots][4], Operand<K> &b) {
+#pragma unroll
+        for (int s = 0; s < T::slots; s++)
+            in[s] = job.in[s * T::lanes + share];
+        load(at, x);
+#pragma unroll
+        for (int j = 0; j < K::panels; j++)
+            load_panel<T>(job.matrix + j * (T::panel_registers * 32), lane, b[j]);
+    }
+    __device__ void load_next(const FewJob &, uint32_t (&x)[1][T::slots][4]) const {
+        if (at + stride < end)
+            load(at + stride, x);
+    }
+    __device__ bool has_panel(int) const { return true; }
+    __device__ void store(const FewJob &job, int panel, const uint32_t (&words)[T::words]) const {
+        const unsigned output = T::w == 32 ? panel : panel * T::outputs + share;
+        if (output < job.rows && at + mine < end) {
+            const uint64_t vector = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
+            job.epilogue.store<true, true>(job.out[output] + vector, words, vector - job.phase);
+        }
+    }
+    __device__ bool next(const FewJob &, Operand<K> &) {
+        at += stride;
+        return at < end;
+    }
+    __device__ void finish(const FewJob &) const {}
+};
+
+template <class K, class J>
+__global__ __launch_bounds__(K::threads, K::blocks) void registers(const __grid_constant__ J job) {
+    using T = typename K::T;
+    const unsigned lane = threadIdx.x % 32;
+    Walk<K, J> walk(job, lane);
+    if (walk.more(job)) {
+        uint32_t x[1][T::slots][T::lane_words];
+        Operand<K> b;
+        walk.begin(job, x, b);
+        for (;;) {
+            uint32_t a[1][T::symbols][T::steps];
+            arrange<T>(x[0], a[0]);
+            if constexpr (K::schedule == Schedule::persistent_prefetch)
+                walk.load_next(job, x);
+#pragma unroll
+            for (int j = 0; j < K::panels && walk.has_panel(j); j++) {
+                uint32_t words[1][T::words];
+                multiply_panel<T, K::pack>(a, b[j], words);
+                exchange<T>(words[0], lane);
+                walk.store(job, j, words[0]);
+            }
+            if constexpr (K::schedule == Schedule::one_tile)
+                break;
+            else if (!walk.next(job, b))
+                break;
+        }
+    }
+    walk.finish(job);
 }
 
 /* Unaligned regions, and checks by several passes, are rare: one launch takes more of them. */

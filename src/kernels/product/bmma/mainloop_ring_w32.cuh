@@ -14,24 +14,10 @@
 namespace gfk {
 namespace bmma {
 
-/* Shared memory: the matrix operand, a pair of barriers for each stage, stages. */
+/* Shared memory: the matrix operand, the ring's barriers, stages. */
 struct Ring {
     uint32_t stages, stage_bytes;
     uint32_t zero; /* 0; a parameter, so that the compiler does not know the value */
-};
-constexpr unsigned barrier_pair = 16; /* bytes: of filled stages, of empty ones */
-
-/* The next stage of a ring, and the parity of its barriers' phase. */
-struct RingPosition {
-    uint32_t stage, parity;
-
-    __device__ void next(const Ring &ring) {
-        stage++;
-        if (stage == ring.stages) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
 };
 
 /* The counts of two rows, whose words are x, and of one part of the columns. */
@@ -98,13 +84,10 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
     for (unsigned i = threadIdx.x; i < K::table_bytes / 16; i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
-    const uint32_t barriers = shared + K::table_bytes;
-    const uint32_t stages = barriers + barrier_pair * ring.stages;
+    const bulk::RingBarriers barriers = {shared + K::table_bytes};
+    const uint32_t stages = barriers.filled(ring.stages); /* behind the barriers */
     if (threadIdx.x == 0) {
-        for (unsigned stage = 0; stage < ring.stages; stage++) {
-            bulk::init_barrier(barriers + barrier_pair * stage, 1);
-            bulk::init_barrier(barriers + barrier_pair * stage + 8, K::warps);
-        }
+        barriers.init(ring.stages, K::warps);
         bulk::publish_barriers();
     }
     wgmma::publish();
@@ -115,15 +98,15 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * K::run_bytes;
     uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::run_bytes;
-    RingPosition position = {0, 0};
+    bulk::RingPosition position;
     if (warp == K::warps) {
         if (lane != 0)
             return;
-        for (; at < end; at += stride, position.next(ring)) {
-            const uint32_t filled = barriers + barrier_pair * position.stage;
+        for (; at < end; at += stride, position.next(ring.stages)) {
+            const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
             const uint32_t bytes = end - at < K::run_bytes ? (uint32_t)(end - at) : K::run_bytes;
-            bulk::wait(filled + 8, position.parity ^ 1);
+            bulk::wait(barriers.released(position.stage), position.parity ^ 1);
             bulk::arrive_with(filled, bytes * job.cols);
 #pragma unroll 1
             for (unsigned i = 0; i < job.cols; i++)
@@ -134,8 +117,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
 
     const uint64_t b = descriptor<T>(shared);
     const unsigned mine = warp * T::warp_bytes + lane / 4 * 16;
-    for (; at < end; at += stride, position.next(ring)) {
-        const uint32_t filled = barriers + barrier_pair * position.stage;
+    for (; at < end; at += stride, position.next(ring.stages)) {
         uint32_t runs[T::slots], y[4];
         /* A missing input stands for one of the first four: its columns are zero. */
 #pragma unroll
@@ -143,11 +125,11 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
             const unsigned i = 4 * s + share < job.cols ? 4 * s + share : share;
             runs[s] = stages + position.stage * ring.stage_bytes + i * K::run_stride + mine;
         }
-        bulk::wait(filled, position.parity);
+        bulk::wait(barriers.filled(position.stage), position.parity);
         multiply_stage<T>(runs, b, ring.zero, y, [&] {
             __syncwarp();
             if (lane == 0)
-                bulk::arrive(filled + 8);
+                bulk::arrive(barriers.released(position.stage));
         });
         const uint64_t vector = at + mine;
         if (share < job.rows && vector < end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The BMMA kernel for short regions, which take little longer than a load takes to come back from
- * memory. So:
+/* The mainloop `registers` for short regions, which take little longer than a load takes to come
+ * back from memory. So:
  *
  * - There are more warps, each with less to do: a lane takes eight bytes instead of sixteen,
  *   and warps side by side may share the outputs of a unit.
@@ -12,8 +12,7 @@
  * All inputs in one pass, aligned regions only. */
 #pragma once
 
-#include "fragment.cuh"
-#include "problem.cuh"
+#include "mainloop_direct.cuh"
 
 namespace gfk {
 namespace bmma {
@@ -55,41 +54,46 @@ struct SmallEnds : Extent {
 };
 
 template <class K>
-__global__ __launch_bounds__(K::threads,
-                             K::blocks) void small(const __grid_constant__ SmallJob job) {
+class Walk<K, SmallJob> {
     using T = typename K::T;
-    const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned thread = blockIdx.x * K::threads + threadIdx.x, warp = thread / 32;
-    const unsigned panel = K::panels == 1 ? 0 : warp % K::panels;
-    const unsigned unit = warp / K::panels * K::unit_bytes;
-    if (unit < job.end) {
-        const unsigned at = unit + lane / T::lanes * K::lane_bytes;
-        uint32_t x[T::slots][T::lane_words];
+    const unsigned lane, thread;
+    unsigned panel, tile, at; /* the lane's vector in the tile */
+
+  public:
+    __device__ Walk(const SmallJob &job, unsigned lane)
+        : lane(lane), thread(blockIdx.x * K::threads + threadIdx.x) {
+        panel = K::split == 1 ? 0 : thread / 32 % K::split;
+        tile = thread / 32 / K::split * K::unit_bytes;
+    }
+    __device__ bool more(const SmallJob &job) const { return tile < job.end; }
+    __device__ void begin(const SmallJob &job, uint32_t (&x)[1][T::slots][T::lane_words],
+                          Operand<K> &b) {
+        at = tile + lane / T::lanes * K::lane_bytes;
 #pragma unroll
         for (int s = 0; s < T::slots; s++) {
-            const uint8_t *in = job.base + 16 * (uint64_t)job.to_in[s * T::lanes + share];
+            const uint8_t *in = job.base + 16 * (uint64_t)job.to_in[s * T::lanes + lane % T::lanes];
             /* Beyond the last whole vector a lane loads that one again, and does not store. */
-            load_vector<true, Load::early>(in + min(at, job.end - K::lane_bytes), x[s]);
+            load_vector<true, Load::early>(in + min(at, job.end - K::lane_bytes), x[0][s]);
         }
-        uint32_t b[T::pairs][T::pair_registers];
-        load_panel<T>(job.matrix + panel * (T::panel_registers * 32), lane, b);
-        uint32_t a[1][T::symbols][T::steps], words[1][T::words];
-        arrange<T>(x, a[0]);
-        multiply_panel<T, K::pack>(a, b, words);
-        exchange<T>(words[0], lane);
-        const unsigned output = panel * T::outputs + T::lane_output((int)lane);
-        if (output < job.outputs && at < job.end) {
-            const unsigned to = at + 4 * T::lane_word((int)lane);
-            uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
-            if (job.reads)
-                job.epilogue.store<true, true>(out, words[0], 16 * job.first + to - job.phase);
-            else
-                job.epilogue.store<true, false>(out, words[0], 0);
-        }
+        load_panel<T>(job.matrix + panel * (T::panel_registers * 32), lane, b[0]);
     }
-    if (job.cut)
-        multiply_partial<T::w>(SmallEnds(job), thread, gridDim.x * K::threads);
-}
+    __device__ bool has_panel(int) const { return true; }
+    __device__ void store(const SmallJob &job, int, const uint32_t (&words)[T::words]) const {
+        const unsigned output = panel * T::outputs + T::lane_output((int)lane);
+        if (output >= job.outputs || at >= job.end)
+            return;
+        const unsigned to = at + 4 * T::lane_word((int)lane);
+        uint8_t *out = job.base + 16 * (uint64_t)job.to_out[output] + to;
+        if (job.reads)
+            job.epilogue.store<true, true>(out, words, 16 * job.first + to - job.phase);
+        else
+            job.epilogue.store<true, false>(out, words, 0);
+    }
+    __device__ void finish(const SmallJob &job) const {
+        if (job.cut)
+            multiply_partial<T::w>(SmallEnds(job), thread, gridDim.x * K::threads);
+    }
+};
 
 } // namespace bmma
 } // namespace gfk

@@ -30,7 +30,7 @@ gfk_status run_registers(const Run &run) {
     fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
     const uint64_t blocks =
         blocks_of<K>(job, 16 * T::vectors * (K::threads / 32), resident_blocks<K>(run));
-    return launch(registers<K>, blocks, K::threads, 0, run.call->stream, job);
+    return launch(registers<K, FewJob>, blocks, K::threads, 0, run.call->stream, job);
 }
 
 /* NOT_SUPPORTED if distances do not fit 32 bits. */
@@ -68,8 +68,8 @@ gfk_status run_small(const Run &run) {
     for (size_t i = 0; i < (size_t)T::inputs; i++)
         job.to_in[i] = distance(gfk_region_address(call->in, stand_in(i, info.cols, T::lanes)));
     const uint64_t blocks =
-        blocks_of<K>(job, K::unit_bytes * (K::threads / 32) / K::panels, UINT64_MAX);
-    return launch(small<K>, blocks, K::threads, 0, call->stream, job);
+        blocks_of<K>(job, K::unit_bytes * (K::threads / 32) / K::split, UINT64_MAX);
+    return launch(registers<K, SmallJob>, blocks, K::threads, 0, call->stream, job);
 }
 
 /* Several launches, if a job or shared memory has no room for all regions. A check by several

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What tells the compiled kernels of a mainloop apart. A row of shapes.def is one of these policies
- * with its numbers; the row's token is the type of the kernel's only template argument, so that
- * it stands in the kernel's symbol. */
+ * with its numbers; the row's token is the type of the kernel's first template argument, so
+ * that the token is in the kernel's symbol. */
 #pragma once
 
 #include "fragment_wgmma_w32.h"
@@ -41,18 +41,19 @@ struct Registers {
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
 };
 
-/* The same for short regions. A warp computes one panel; Panels warps share a unit. */
-template <class Layout_, int Panels, int Threads, int Blocks, Pack P>
+/* The same for short regions. A warp computes one panel; Split warps share a unit. */
+template <class Layout_, int Split, int Threads, int Blocks, Pack P>
 struct Small {
     using T = Layout_;
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
-    static constexpr int panels = Panels, threads = Threads, blocks = Blocks;
+    static constexpr int panels = 1, split = Split, threads = Threads, blocks = Blocks;
+    static constexpr Schedule schedule = Schedule::one_tile;
     static constexpr Pack pack = P;
     static constexpr unsigned lane_bytes = 4 * T::lane_words;
     static constexpr unsigned unit_bytes = T::vectors * lane_bytes;
-    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
+    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Split * T::outputs;
 };
 
 /* Any number of outputs. The matrix operand of one panel after the other comes through L1, or from

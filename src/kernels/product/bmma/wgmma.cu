@@ -46,12 +46,12 @@ gfk_status run_ring_w32(const Run &run) {
     job.matrix = run.matrix;
     fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
     constexpr unsigned room = most_shared - K::table_bytes;
-    static_assert(room / (T::inputs * K::run_stride + barrier_pair) >= 2, "");
+    static_assert(room / (T::inputs * K::run_stride + bulk::RingBarriers::stage_bytes) >= 2, "");
     const uint32_t stage_bytes = job.cols * K::run_stride;
-    const uint32_t fit = room / (stage_bytes + barrier_pair);
+    const uint32_t fit = room / (stage_bytes + bulk::RingBarriers::stage_bytes);
     /* More do not pay. An odd number costs up to a tenth; why is not understood. */
     const uint32_t stages = fit < 6 ? fit / 2 * 2 : 6;
-    const size_t shared = K::table_bytes + stages * (stage_bytes + barrier_pair);
+    const size_t shared = K::table_bytes + stages * (stage_bytes + bulk::RingBarriers::stage_bytes);
     const Ring ring = {stages, stage_bytes, 0};
     const uint64_t blocks = blocks_of<K>(job, K::run_bytes, run.call->product->processors);
     return launch(wgmma_ring<K>, blocks, K::threads, shared, run.call->stream, job, ring);
