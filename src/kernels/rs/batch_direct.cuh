@@ -2,10 +2,12 @@
 /* Batch kernels whose lanes load their data from memory themselves: many small products in one
  * launch, each with its own addresses, length and matrix, which a warp finds in the image (batch.h).
  *
+ * The kernel is `registers` of the BMMA engine; a batch is its other problem besides a product.
+ *
  * tasks: up to 32 inputs, four lanes to a vector. A warp does one task. The matrix operand comes
  * through L1, panel by panel of outputs.
- * runs: few inputs and outputs. A warp does a run of neighbouring tasks by the mainloop `registers`,
- * of which a product is the other problem.
+ * runs: few inputs and outputs. A warp does a run of neighbouring tasks and loads the next task's
+ * data while it computes.
  *
  * The same warps take the vectors that a region's ends cut short, and stripes that are not aligned:
  * only loads and stores differ. */
@@ -70,69 +72,70 @@ __device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simpl
     }
 }
 
+/* One task, panel after panel of outputs. */
 template <class K>
-__global__ __launch_bounds__(K::threads,
-                             K::blocks) void tasks(const __grid_constant__ gfk_batch_job job) {
+class TaskWalk : public bmma::WalkDefaults {
     using T = typename K::T;
-    const unsigned lane = threadIdx.x % 32;
-    const uint32_t task = blockIdx.x * (K::threads / 32) + threadIdx.x / 32;
-    if (task >= job.tasks)
-        return;
-    const Place place = find(job, task, K::vectors);
-    const uint8_t *in[T::slots];
-#pragma unroll
-    for (int s = 0; s < T::slots; s++)
-        in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
-    const bool simple = place.simple(K::vectors);
-    uint32_t x[K::units][T::slots][4];
-    load<K>(place, simple, lane, in, x);
-    __syncwarp(); /* MMAs want the lanes together */
-    const uint32_t vector = place.vector + lane / T::lanes;
-    bool mine[K::units];
-#pragma unroll
-    for (int u = 0; u < K::units; u++)
-        mine[u] = vector + u * T::vectors < place.record.vectors;
+    const unsigned lane;
+    const uint32_t task;
+    Place place;
+    uint32_t vector; /* of the lane, in its first unit */
+    bool simple;
+    unsigned output, left; /* the lane's output, and outputs from its panel on */
+    const uint32_t *panel;
+    uint8_t *out;
 
-    const uint32_t *panel = job.matrices + place.record.matrix;
-    unsigned output = T::w == 32 ? 0 : lane % T::lanes;
-    uint32_t b[T::pairs][T::pair_registers];
-    bmma::load_panel<T>(panel, lane, b);
-    uint8_t *out = load_address(place.in_image, T::inputs + output);
-    uint32_t a[K::units][T::symbols][T::steps];
+    __device__ void load_operand(bmma::Operand<K> &b) {
+        bmma::load_panel<T>(panel, lane, b[0]);
+        out = load_address(place.in_image, T::inputs + output);
+    }
+
+  public:
+    __device__ TaskWalk(const gfk_batch_job &, unsigned lane)
+        : lane(lane), task(blockIdx.x * (K::threads / 32) + threadIdx.x / 32) {}
+    __device__ bool more(const gfk_batch_job &job) const { return task < job.tasks; }
+    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::units][T::slots][4],
+                          bmma::Operand<K> &b) {
+        place = find(job, task, K::vectors);
+        const uint8_t *in[T::slots];
 #pragma unroll
-    for (int u = 0; u < K::units; u++)
-        bmma::arrange<T>(x[u], a[u]);
-#pragma unroll 1
-    for (unsigned left = place.record.rows;;) {
-        uint32_t words[K::units][T::words];
-        bmma::multiply_panel<T, K::pack>(a, b, words);
-#pragma unroll
-        for (int u = 0; u < K::units; u++) {
-            bmma::exchange<T>(words[u], lane);
-            if (mine[u] && (T::w == 32 || lane % T::lanes < left))
-                store<K>(job, task, simple, vector + u * T::vectors, lane, out, words[u]);
-        }
+        for (int s = 0; s < T::slots; s++)
+            in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
+        simple = place.simple(K::vectors);
+        load<K>(place, simple, lane, in, x);
+        __syncwarp(); /* MMAs want the lanes together */
+        vector = place.vector + lane / T::lanes;
+        panel = job.matrices + place.record.matrix;
+        output = T::w == 32 ? 0 : lane % T::lanes;
+        left = place.record.rows;
+        load_operand(b);
+    }
+    __device__ void store(const gfk_batch_job &job, int, int u,
+                          const uint32_t (&words)[T::words]) const {
+        if (vector + u * T::vectors < place.record.vectors &&
+            (T::w == 32 || lane % T::lanes < left))
+            batch::store<K>(job, task, simple, vector + u * T::vectors, lane, out, words);
+    }
+    __device__ bool next_panels(const gfk_batch_job &, bmma::Operand<K> &b) {
         if (left <= T::outputs)
-            return;
+            return false;
         __syncwarp();
         left -= T::outputs;
         output += T::outputs;
         panel += T::panel_registers * 32;
-        bmma::load_panel<T>(panel, lane, b);
-        out = load_address(place.in_image, T::inputs + output);
+        load_operand(b);
+        return true;
     }
-}
-
-} // namespace batch
+};
 
 /* A run of neighbouring tasks. Addresses and matrix operand stay in registers from one task of a
  * stripe to the next. */
 template <class K>
-class bmma::Walk<K, gfk_batch_job> {
+class RunWalk : public bmma::WalkDefaults {
     using T = typename K::T;
     const unsigned lane;
     uint32_t task, end; /* task is the one whose data were loaded last */
-    batch::Place place;
+    Place place;
     const uint8_t *in[T::slots];
     uint8_t *out[K::panels];
     unsigned rows = 0;
@@ -141,44 +144,44 @@ class bmma::Walk<K, gfk_batch_job> {
     uint32_t present, vector, last;
     bool simple;
 
-    __device__ void load(uint32_t (&x)[1][T::slots][4]) {
+    __device__ void load(uint32_t (&x)[K::units][T::slots][4]) {
         batch::load<K>(place, place.simple(K::vectors), lane, in, x);
         __syncwarp(); /* MMAs want the lanes together */
     }
     __device__ void find_inputs() {
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            in[s] = batch::load_address(place.in_image, s * T::lanes + lane % T::lanes);
+            in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
     }
     /* Loads the record again, rather than keep it. */
-    __device__ void find_outputs(const gfk_batch_job &job, Operand<K> &b) {
-        const gfk_batch_record record = batch::load_record(place.in_image);
+    __device__ void find_outputs(const gfk_batch_job &job, bmma::Operand<K> &b) {
+        const gfk_batch_record record = load_record(place.in_image);
         rows = record.rows;
         const uint32_t *panel = job.matrices + record.matrix;
 #pragma unroll
         for (int j = 0; j < K::panels; j++, panel += T::panel_registers * 32)
             if (j * T::outputs < rows) {
-                out[j] = batch::load_address(place.in_image,
-                                             T::inputs + j * T::outputs + lane % T::lanes);
-                load_panel<T>(panel, lane, b[j]);
+                out[j] = load_address(place.in_image, T::inputs + j * T::outputs + lane % T::lanes);
+                bmma::load_panel<T>(panel, lane, b[j]);
             }
     }
 
   public:
-    __device__ Walk(const gfk_batch_job &job, unsigned lane) : lane(lane) {
+    __device__ RunWalk(const gfk_batch_job &job, unsigned lane) : lane(lane) {
         const uint64_t warp = (blockIdx.x * (uint64_t)K::threads + threadIdx.x) / 32;
         const uint64_t warps = gridDim.x * (uint64_t)K::threads / 32;
         task = (uint32_t)(warp * job.tasks / warps);
         end = (uint32_t)((warp + 1) * job.tasks / warps);
     }
     __device__ bool more(const gfk_batch_job &) const { return task < end; }
-    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[1][T::slots][4], Operand<K> &b) {
-        place = batch::find(job, task, K::vectors);
+    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::units][T::slots][4],
+                          bmma::Operand<K> &b) {
+        place = find(job, task, K::vectors);
         find_inputs();
         load(x);
         find_outputs(job, b);
     }
-    __device__ void load_next(const gfk_batch_job &job, uint32_t (&x)[1][T::slots][4]) {
+    __device__ void load_next(const gfk_batch_job &job, uint32_t (&x)[K::units][T::slots][4]) {
         present = task;
         vector = place.vector + lane / T::lanes;
         last = place.record.vectors - 1;
@@ -186,23 +189,34 @@ class bmma::Walk<K, gfk_batch_job> {
         other_stripe = false;
         if (++task >= end)
             return;
-        other_stripe = batch::advance(job, task, K::vectors, place);
+        other_stripe = advance(job, task, K::vectors, place);
         if (other_stripe)
             find_inputs();
         load(x);
     }
     __device__ bool has_panel(int panel) const { return panel * T::outputs < rows; }
-    __device__ void store(const gfk_batch_job &job, int panel,
+    __device__ void store(const gfk_batch_job &job, int panel, int,
                           const uint32_t (&words)[T::words]) const {
         if (vector <= last && panel * T::outputs + lane % T::lanes < rows)
             batch::store<K>(job, present, simple, vector, lane, out[panel], words);
     }
-    __device__ bool next(const gfk_batch_job &job, Operand<K> &b) {
+    __device__ bool next(const gfk_batch_job &job, bmma::Operand<K> &b) {
         if (other_stripe)
             find_outputs(job, b);
         return task < end;
     }
-    __device__ void finish(const gfk_batch_job &) const {}
+};
+
+/* A warp of a batch does one task, or a run of them. */
+template <class K>
+using BatchWalk =
+    std::conditional_t<K::schedule == bmma::Schedule::one_tile, TaskWalk<K>, RunWalk<K>>;
+
+} // namespace batch
+
+template <class K>
+class bmma::Walk<K, gfk_batch_job> : public batch::BatchWalk<K> {
+    using batch::BatchWalk<K>::BatchWalk;
 };
 
 } // namespace gfk

@@ -18,8 +18,8 @@ extern const Row batch_w8[], batch_w16[], batch_w32[], batch_any[];
 
 template <class K>
 gfk_status launch_tasks(const gfk_batch_job *job, int, gfk_stream_t stream) {
-    return launch(tasks<K>, bmma::divide_up(job->tasks, K::threads / 32), K::threads, 0, stream,
-                  *job);
+    return launch(bmma::registers<K, gfk_batch_job>, bmma::divide_up(job->tasks, K::threads / 32),
+                  K::threads, 0, stream, *job);
 }
 
 /* As many blocks as there is room for, or fewer. */

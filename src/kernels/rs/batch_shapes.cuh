@@ -25,14 +25,14 @@ struct Tasks {
     static_assert(T::lanes == 4 && !T::three, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::tasks;
-    static constexpr int units = Units, blocks = Blocks, threads = task_threads;
+    static constexpr int units = Units, panels = 1, blocks = Blocks, threads = task_threads;
+    static constexpr bmma::Schedule schedule = bmma::Schedule::one_tile;
     static constexpr unsigned vectors = Units * T::vectors;
     static constexpr size_t inputs = T::inputs, outputs = 0;
     static constexpr Pack pack = P;
 };
 
-/* A warp does a run of neighbouring tasks: the mainloop `registers` of the BMMA engine. Panels: of
- * all outputs. */
+/* A warp does a run of neighbouring tasks. Panels: of all outputs. */
 template <class Layout_, int Panels, int Threads, int Blocks, Pack P>
 struct Runs {
     using T = Layout_;

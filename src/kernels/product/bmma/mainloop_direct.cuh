@@ -18,12 +18,13 @@ namespace gfk {
 namespace bmma {
 
 /* Where a warp's tiles are, and how a lane loads and stores its share of a tile. K is the kernel, J
- * the parameters of the problem:
+ * the parameters of the problem. In the order of the calls:
  *
  *   more                has the warp a tile?
  *   begin               loads the first tile's data and the matrix operand
  *   load_next           loads the next tile's data, if there is one, before this tile's are stored
  *   has_panel, store    the present tile's outputs
+ *   next_panels         the matrix operand of further outputs, if there are any
  *   next                goes on to the next tile, if there is one
  *   finish              comes last
  *
@@ -32,13 +33,24 @@ namespace bmma {
 template <class K, class J>
 class Walk;
 
+/* What most problems do. */
+struct WalkDefaults {
+    __device__ bool has_panel(int) const { return true; }
+    template <class J, class B>
+    __device__ bool next_panels(const J &, const B &) const {
+        return false;
+    }
+    template <class J>
+    __device__ void finish(const J &) const {}
+};
+
 /* The matrix operand of all panels, in registers. */
 template <class K>
 using Operand = uint32_t[K::panels][K::T::pairs][K::T::pair_registers];
 
 /* A product. Neighbouring warps have neighbouring tiles; a warp's next tile is one grid further. */
 template <class K>
-class Walk<K, FewJob> {
+class Walk<K, FewJob> : public WalkDefaults {
     using T = typename K::T;
     static constexpr unsigned tile_bytes = 16 * T::vectors;
     const unsigned lane, share, mine; /* of the tile: the lane's inputs, and its vector */
@@ -46,7 +58,7 @@ class Walk<K, FewJob> {
     const uint8_t *in[T::slots];
 
     /* Beyond the last whole vector a lane loads that one again, and does not store. */
-    __device__ void load(uint64_t tile, uint32_t (&x)[1][T::slots][4]) const {
+    __device__ void load(uint64_t tile, uint32_t (&x)[K::units][T::slots][4]) const {
         const uint64_t vector = tile + mine < end ? tile + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
@@ -64,7 +76,7 @@ class Walk<K, FewJob> {
         at = 16 * job.first + thread / 32 * tile_bytes;
     }
     __device__ bool more(const FewJob &) const { return at < end; }
-    __device__ void begin(const FewJob &job, uint32_t (&x)[1][T::slots][4], Operand<K> &b) {
+    __device__ void begin(const FewJob &job, uint32_t (&x)[K::units][T::slots][4], Operand<K> &b) {
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
             in[s] = job.in[s * T::lanes + share];
@@ -73,12 +85,12 @@ class Walk<K, FewJob> {
         for (int j = 0; j < K::panels; j++)
             load_panel<T>(job.matrix + j * (T::panel_registers * 32), lane, b[j]);
     }
-    __device__ void load_next(const FewJob &, uint32_t (&x)[1][T::slots][4]) const {
+    __device__ void load_next(const FewJob &, uint32_t (&x)[K::units][T::slots][4]) const {
         if (at + stride < end)
             load(at + stride, x);
     }
-    __device__ bool has_panel(int) const { return true; }
-    __device__ void store(const FewJob &job, int panel, const uint32_t (&words)[T::words]) const {
+    __device__ void store(const FewJob &job, int panel, int,
+                          const uint32_t (&words)[T::words]) const {
         const unsigned output = T::w == 32 ? panel : panel * T::outputs + share;
         if (output < job.rows && at + mine < end) {
             const uint64_t vector = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
@@ -89,7 +101,6 @@ class Walk<K, FewJob> {
         at += stride;
         return at < end;
     }
-    __device__ void finish(const FewJob &) const {}
 };
 
 template <class K, class J>
@@ -98,21 +109,28 @@ __global__ __launch_bounds__(K::threads, K::blocks) void registers(const __grid_
     const unsigned lane = threadIdx.x % 32;
     Walk<K, J> walk(job, lane);
     if (walk.more(job)) {
-        uint32_t x[1][T::slots][T::lane_words];
+        uint32_t x[K::units][T::slots][T::lane_words];
         Operand<K> b;
         walk.begin(job, x, b);
         for (;;) {
-            uint32_t a[1][T::symbols][T::steps];
-            arrange<T>(x[0], a[0]);
+            uint32_t a[K::units][T::symbols][T::steps];
+#pragma unroll
+            for (int u = 0; u < K::units; u++)
+                arrange<T>(x[u], a[u]);
             if constexpr (K::schedule == Schedule::persistent_prefetch)
                 walk.load_next(job, x);
+            do {
 #pragma unroll
-            for (int j = 0; j < K::panels && walk.has_panel(j); j++) {
-                uint32_t words[1][T::words];
-                multiply_panel<T, K::pack>(a, b[j], words);
-                exchange<T>(words[0], lane);
-                walk.store(job, j, words[0]);
-            }
+                for (int j = 0; j < K::panels && walk.has_panel(j); j++) {
+                    uint32_t words[K::units][T::words];
+                    multiply_panel<T, K::pack>(a, b[j], words);
+#pragma unroll
+                    for (int u = 0; u < K::units; u++) {
+                        exchange<T>(words[u], lane);
+                        walk.store(job, j, u, words[u]);
+                    }
+                }
+            } while (walk.next_panels(job, b));
             if constexpr (K::schedule == Schedule::one_tile)
                 break;
             else if (!walk.next(job, b))

@@ -54,7 +54,7 @@ struct SmallEnds : Extent {
 };
 
 template <class K>
-class Walk<K, SmallJob> {
+class Walk<K, SmallJob> : public WalkDefaults {
     using T = typename K::T;
     const unsigned lane, thread;
     unsigned panel, tile, at; /* the lane's vector in the tile */
@@ -77,8 +77,7 @@ class Walk<K, SmallJob> {
         }
         load_panel<T>(job.matrix + panel * (T::panel_registers * 32), lane, b[0]);
     }
-    __device__ bool has_panel(int) const { return true; }
-    __device__ void store(const SmallJob &job, int, const uint32_t (&words)[T::words]) const {
+    __device__ void store(const SmallJob &job, int, int, const uint32_t (&words)[T::words]) const {
         const unsigned output = panel * T::outputs + T::lane_output((int)lane);
         if (output >= job.outputs || at >= job.end)
             return;

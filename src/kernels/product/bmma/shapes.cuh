@@ -35,7 +35,7 @@ struct Registers {
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
-    static constexpr int panels = Panels, threads = Threads, blocks = Blocks;
+    static constexpr int units = 1, panels = Panels, threads = Threads, blocks = Blocks;
     static constexpr Schedule schedule = Schedule_;
     static constexpr Pack pack = P;
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
@@ -48,7 +48,7 @@ struct Small {
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
-    static constexpr int panels = 1, split = Split, threads = Threads, blocks = Blocks;
+    static constexpr int units = 1, panels = 1, split = Split, threads = Threads, blocks = Blocks;
     static constexpr Schedule schedule = Schedule::one_tile;
     static constexpr Pack pack = P;
     static constexpr unsigned lane_bytes = 4 * T::lane_words;
