@@ -13,7 +13,7 @@ namespace batch {
 using bmma::Layout;
 using bmma::Pack;
 
-enum class Mainloop { tasks, runs, ring, multiples };
+enum class Mainloop { direct, ring, multiples };
 
 constexpr unsigned task_threads = 128;
 
@@ -24,7 +24,7 @@ struct Tasks {
     using T = Layout_;
     static_assert(T::lanes == 4 && !T::three, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
-    static constexpr Mainloop mainloop = Mainloop::tasks;
+    static constexpr Mainloop mainloop = Mainloop::direct;
     static constexpr int units = Units, panels = 1, blocks = Blocks, threads = task_threads;
     static constexpr bmma::Schedule schedule = bmma::Schedule::one_tile;
     static constexpr unsigned vectors = Units * T::vectors;
@@ -38,7 +38,7 @@ struct Runs {
     using T = Layout_;
     static_assert(T::w != 32 && !T::three, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
-    static constexpr Mainloop mainloop = Mainloop::runs;
+    static constexpr Mainloop mainloop = Mainloop::direct;
     static constexpr int units = 1, panels = Panels, threads = Threads, blocks = Blocks;
     static constexpr bmma::Schedule schedule = bmma::Schedule::persistent_prefetch;
     static constexpr unsigned vectors = T::vectors;
