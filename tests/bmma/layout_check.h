@@ -10,7 +10,7 @@ using Regions = std::vector<std::vector<uint32_t>>; // words
 
 // Runs one unit of random regions, or of all ones, by run_unit(table, in, out), and compares every
 // symbol with the field's own product. Words: of a region in a unit. Outputs hold something before.
-template <class T, size_t Words = T::unit_bytes / 4, class Run>
+template <class T, size_t Words = T::tile_bytes / 4, class Run>
 void check_unit(size_t rows, size_t cols, uint64_t polynomial, bool ones, Run run_unit) {
     Random random(rows * 1000 + cols);
     gfk_field field;

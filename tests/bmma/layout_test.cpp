@@ -46,8 +46,8 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                                     const int symbol = first_symbol<T>(word, chain);
                                     fa[lane].push_back(a[lane][symbol][r]);
                                     fa[lane].push_back(a[lane][symbol + 1][r]);
-                                    fb[lane].push_back(
-                                        b[T::index(pair, tile_of<T>(chain) * T::steps + r, lane)]);
+                                    fb[lane].push_back(b[T::index(
+                                        pair, fragment_of<T>(chain) * T::steps + r, lane)]);
                                 }
                             mma(c[chain], fa, fb);
                             s += n;

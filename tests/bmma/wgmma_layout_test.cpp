@@ -30,10 +30,10 @@ uint32_t word_of(const std::vector<uint32_t> &first, const std::vector<uint32_t>
 template <class T>
 void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     constexpr size_t start = 1024;
-    const size_t tiles = divide_up(out.size(), T::tile_outputs);
+    const size_t tiles = divide_up(out.size(), T::instruction_outputs);
     std::vector<uint32_t> shared(start / 4, 0x5a5a5a5a);
     shared.insert(shared.end(), table.begin(), table.end());
-    shared.resize((start + tiles * T::tile_bytes) / 4, 0xa5a5a5a5);
+    shared.resize((start + tiles * T::instruction_bytes) / 4, 0xa5a5a5a5);
 
     static uint32_t a[4][32][T::symbols][T::steps];
     for (int warp = 0; warp < 4; warp++)
@@ -62,16 +62,16 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                         fragments[warp][lane] = {p[2 * s], q[2 * s], p[2 * s + 1], q[2 * s + 1]};
                     }
                 wgmma(d[chain % 2], fragments, shared,
-                      descriptor<T>(start) + tile * (T::tile_bytes / 16) +
+                      descriptor<T>(start) + tile * (T::instruction_bytes / 16) +
                           s * (T::step_bytes / 16));
             }
             if (chain % 2 == 0)
                 continue;
             for (int warp = 0; warp < 4; warp++)
                 for (int lane = 0; lane < 32; lane++)
-                    for (int panel = 0; panel < T::tile_panels; panel++) {
+                    for (int panel = 0; panel < T::instruction_panels; panel++) {
                         const size_t output =
-                            tile * T::tile_outputs + panel * T::outputs + lane % T::lanes;
+                            tile * T::instruction_outputs + panel * T::outputs + lane % T::lanes;
                         if (output < out.size())
                             out[output]
                                [(warp * T::vectors + lane / T::lanes) * T::lane_words + chain / 2] =
@@ -92,9 +92,9 @@ void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
 template <int Steps, int Words, int Panels>
 void check_all() {
     using T = WgmmaLayoutW8<Steps, Words, Panels>;
-    check<T>(T::tile_outputs, T::inputs, 0);
+    check<T>(T::instruction_outputs, T::inputs, 0);
     check<T>(3, T::inputs, 0, true);
-    check<T>(T::tile_outputs + 5, T::inputs - 3, 0x11b);
+    check<T>(T::instruction_outputs + 5, T::inputs - 3, 0x11b);
     check<T>(1, T::inputs - 28, 0);
 }
 

@@ -35,7 +35,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                         in[i < in.size() ? i : lane % 4][cell_of<T>(warp, lane) + word];
             }
     for (int row = 0; row < 4; row += 2)
-        for (int part = 0; part < T::parts; part++) {
+        for (int part = 0; part < T::instructions; part++) {
             Accumulators d;
             for (auto &warp : d)
                 for (auto &lane : warp)
@@ -49,7 +49,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                         fragments[warp][lane] = {p[row], p[row + 1], q[row], q[row + 1]};
                     }
                 wgmma(d, fragments, shared,
-                      descriptor<T>(start) + part * (T::part_bytes / 16) +
+                      descriptor<T>(start) + part * (T::instruction_bytes / 16) +
                           s / 2 * (T::step_bytes / 16));
             }
             for (int warp = 0; warp < 4; warp++)
@@ -83,11 +83,11 @@ void check_full_counts() {
     for (int n = 0; n < 32; n++)
         for (int row = 0; row < 2; row++) {
             uint32_t c[T::accumulators], words[2] = {};
-            const int at = n % T::part_counts;
+            const int at = n % T::instruction_counts;
             for (uint32_t &count : c)
                 count = all - all % 2;
             c[at / 2 * 4 + at % 2 + 2 * row]--;
-            parities<T>(c, n / T::part_counts, words[0], words[1]);
+            parities<T>(c, n / T::instruction_counts, words[0], words[1]);
             ASSERT_EQ(words[row], 1u << T::bit(n)) << "count " << n;
             ASSERT_EQ(words[1 - row], 0u) << "count " << n;
             count_checked();

@@ -161,7 +161,7 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
                             for (int lane = 0; lane < 32; lane++)
                                 for (int r = s; r < std::min(s + 2, T::steps); r++) {
                                     const int at = gfk::bmma::first_symbol<T>(word, chain);
-                                    const int tile = gfk::bmma::tile_of<T>(chain);
+                                    const int tile = gfk::bmma::fragment_of<T>(chain);
                                     fa[lane].push_back(a[u][lane][at][r]);
                                     fa[lane].push_back(a[u][lane][at + 1][r]);
                                     fb[lane].push_back(

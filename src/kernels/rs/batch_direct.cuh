@@ -25,22 +25,22 @@ namespace batch {
 template <class K>
 __device__ inline void load(const Place &place, bool simple, unsigned lane,
                             const uint8_t *const (&in)[K::T::slots],
-                            uint32_t (&x)[K::units][K::T::slots][4]) {
+                            uint32_t (&x)[K::tiles][K::T::slots][4]) {
     using T = typename K::T;
-    uint32_t vector[K::units];
+    uint32_t vector[K::tiles];
 #pragma unroll
-    for (int u = 0; u < K::units; u++)
+    for (int u = 0; u < K::tiles; u++)
         vector[u] = min(place.vector + u * T::vectors + lane / T::lanes, place.record.vectors - 1);
     if (simple) {
 #pragma unroll
-        for (int u = 0; u < K::units; u++)
+        for (int u = 0; u < K::tiles; u++)
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
                 load_vector<true, Load::once>(in[s] + 16 * (uint64_t)vector[u], x[u][s]);
         return;
     }
 #pragma unroll
-    for (int u = 0; u < K::units; u++) {
+    for (int u = 0; u < K::tiles; u++) {
         if (place.whole(vector[u])) {
 #pragma unroll
             for (int s = 0; s < T::slots; s++)
@@ -79,7 +79,7 @@ class TaskWalk : public bmma::WalkDefaults {
     const unsigned lane;
     const uint32_t task;
     Place place;
-    uint32_t vector; /* of the lane, in its first unit */
+    uint32_t vector; /* of the lane, in its first tile */
     bool simple;
     unsigned output, left; /* the lane's output, and outputs from its panel on */
     const uint32_t *panel;
@@ -94,7 +94,7 @@ class TaskWalk : public bmma::WalkDefaults {
     __device__ TaskWalk(const gfk_batch_job &, unsigned lane)
         : lane(lane), task(blockIdx.x * (K::threads / 32) + threadIdx.x / 32) {}
     __device__ bool more(const gfk_batch_job &job) const { return task < job.tasks; }
-    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::units][T::slots][4],
+    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::tiles][T::slots][4],
                           bmma::Operand<K> &b) {
         place = find(job, task, K::vectors);
         const uint8_t *in[T::slots];
@@ -144,7 +144,7 @@ class RunWalk : public bmma::WalkDefaults {
     uint32_t present, vector, last;
     bool simple;
 
-    __device__ void load(uint32_t (&x)[K::units][T::slots][4]) {
+    __device__ void load(uint32_t (&x)[K::tiles][T::slots][4]) {
         batch::load<K>(place, place.simple(K::vectors), lane, in, x);
         __syncwarp(); /* MMAs want the lanes together */
     }
@@ -174,14 +174,14 @@ class RunWalk : public bmma::WalkDefaults {
         end = (uint32_t)((warp + 1) * job.tasks / warps);
     }
     __device__ bool more(const gfk_batch_job &) const { return task < end; }
-    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::units][T::slots][4],
+    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::tiles][T::slots][4],
                           bmma::Operand<K> &b) {
         place = find(job, task, K::vectors);
         find_inputs();
         load(x);
         find_outputs(job, b);
     }
-    __device__ void load_next(const gfk_batch_job &job, uint32_t (&x)[K::units][T::slots][4]) {
+    __device__ void load_next(const gfk_batch_job &job, uint32_t (&x)[K::tiles][T::slots][4]) {
         present = task;
         vector = place.vector + lane / T::lanes;
         last = place.record.vectors - 1;

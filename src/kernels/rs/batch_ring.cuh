@@ -90,21 +90,21 @@ __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gf
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, share = lane % T::lanes;
     const bulk::RingBarriers barriers = {shared_address(shared.barriers)};
     if (threadIdx.x == 0)
-        barriers.init(K::stages, K::units);
+        barriers.init(K::stages, K::tiles);
     /* Bulk copies access shared memory through the asynchronous proxy. */
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
     __syncthreads();
     if (warp == K::warps)
         return fill_stages<K>(job, lane, shared, barriers);
 
-    for (uint32_t unit = warp;; unit += K::warps) {
-        const uint32_t count = unit / K::units, stage = count % K::stages;
+    for (uint32_t tile = warp;; tile += K::warps) {
+        const uint32_t count = tile / K::tiles, stage = count % K::stages;
         const uint32_t task = blockIdx.x + count * gridDim.x;
         if (task >= job.tasks)
             return;
         const Stage<K> &filled = shared.stage[stage];
         bulk::wait(barriers.filled(stage), count / K::stages % 2);
-        const uint32_t local = unit % K::units * T::vectors + lane / T::lanes;
+        const uint32_t local = tile % K::tiles * T::vectors + lane / T::lanes;
         const uint32_t vector = (task - filled.record.first_task) * K::vectors + local;
         const unsigned rows = filled.record.rows;
         const bool mine = vector < filled.record.vectors;

@@ -17,17 +17,17 @@ enum class Mainloop { direct, ring, multiples };
 
 constexpr unsigned task_threads = 128;
 
-/* A warp does one task. Units: of eight vectors, of a task. Blocks: per multiprocessor, which the
+/* A warp does one task. Tiles: of a task. Blocks: per multiprocessor, which the
  * registers must allow. */
-template <class Layout_, int Units, int Blocks, Pack P>
+template <class Layout_, int Tiles, int Blocks, Pack P>
 struct Tasks {
     using T = Layout_;
     static_assert(T::lanes == 4 && !T::three, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::direct;
-    static constexpr int units = Units, panels = 1, blocks = Blocks, threads = task_threads;
+    static constexpr int tiles = Tiles, panels = 1, blocks = Blocks, threads = task_threads;
     static constexpr bmma::Schedule schedule = bmma::Schedule::one_tile;
-    static constexpr unsigned vectors = Units * T::vectors;
+    static constexpr unsigned vectors = Tiles * T::vectors;
     static constexpr size_t inputs = T::inputs, outputs = 0;
     static constexpr Pack pack = P;
 };
@@ -39,7 +39,7 @@ struct Runs {
     static_assert(T::w != 32 && !T::three, "");
     static_assert(T::counts_fit_bytes || P == Pack::permute, "");
     static constexpr Mainloop mainloop = Mainloop::direct;
-    static constexpr int units = 1, panels = Panels, threads = Threads, blocks = Blocks;
+    static constexpr int tiles = 1, panels = Panels, threads = Threads, blocks = Blocks;
     static constexpr bmma::Schedule schedule = bmma::Schedule::persistent_prefetch;
     static constexpr unsigned vectors = T::vectors;
     static constexpr size_t inputs = T::inputs, outputs = Panels * T::outputs;
@@ -58,7 +58,7 @@ struct Ring {
     static constexpr int panels = Panels, warps = Warps, stages = Stages;
     static constexpr int threads = 32 * (Warps + 1);
     static constexpr unsigned vectors = GFK_BATCH_STAGE,
-                              units = vectors / T::vectors; /* of a task */
+                              tiles = vectors / T::vectors; /* of a task */
     static constexpr size_t inputs = Inputs, outputs = Panels * T::outputs;
     static constexpr Pack pack = P;
 };

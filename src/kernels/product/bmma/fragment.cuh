@@ -24,7 +24,7 @@ __device__ inline void mma(uint32_t (&d)[4], uint32_t a0, uint32_t a1, uint32_t 
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-/* The counts of one bit pair for N output words of U units. b[tile * steps + step]. The MMAs of
+/* The counts of one bit pair for N output words of U tiles. b[fragment * steps + step]. The MMAs of
  * different chains alternate: one that adds to the one just before would wait for it. */
 template <class T, int U, int N>
 __device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
@@ -40,7 +40,7 @@ __device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
                 for (int chain = 0; chain < 2; chain++) {
                     const int at = first_symbol<T>(word + n, chain);
                     const uint32_t(&p)[T::steps] = a[u][at], (&q)[T::steps] = a[u][at + 1];
-                    const uint32_t *m = &b[tile_of<T>(chain) * T::steps];
+                    const uint32_t *m = &b[fragment_of<T>(chain) * T::steps];
                     if (s == 0)
 #pragma unroll
                         for (int i = 0; i < 4; i++)
@@ -84,7 +84,7 @@ __device__ inline void load_pair(const uint32_t *panel, int pair, unsigned lane,
     }
 }
 
-/* What a lane has of one panel for U units; the panel's matrix operand is in registers. */
+/* What a lane has of one panel for U tiles; the panel's matrix operand is in registers. */
 template <class T, Pack P, int U>
 __device__ inline void multiply_panel(const uint32_t (&a)[U][T::symbols][T::steps],
                                       const uint32_t (&b)[T::pairs][T::pair_registers],

@@ -3,7 +3,7 @@
  *
  * A row of the data operand is one symbol position, its K bits are the input symbols there. A
  * column of the matrix operand is one bit of one output; the parity of the count is that bit. A
- * warp takes a unit of 32 / lanes vectors; vector and inputs are dealt out so that every lane
+ * warp takes a tile of 32 / lanes vectors; vector and inputs are dealt out so that every lane
  * loads, and stores, 16 contiguous bytes:
  *
  * - lane 4g + q supplies 32 K bits to the rows g and g + 8 and receives columns 2q and 2q + 1 of
@@ -59,18 +59,19 @@ struct Layout {
     static_assert(Lanes == 4 || (W != 32 && (Lanes == 1 || Lanes == 2)), "");
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots; /* of a pass */
-    static constexpr int vectors = 32 / Lanes;   /* of a unit */
+    static constexpr int vectors = 32 / Lanes;   /* of a tile */
     static constexpr int lane_words = Words;
     static constexpr int symbols = 32 * Words / W; /* of a vector */
     static constexpr int in_register = 32 / W;     /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register;
     static constexpr bool three = Three;
     static constexpr int outputs = W == 32 ? (two ? 2 : 1) : Three ? 3 : Lanes; /* of a panel */
-    static constexpr int pairs = Three ? 3 : 4;          /* rounds, a bit pair each */
-    static constexpr int words = W == 32 ? 1 : Words;    /* of a lane and panel */
-    static constexpr int tiles = W == 16 || two ? 2 : 1; /* sets of 8 columns with a bit pair */
-    static constexpr int mmas = (steps + 1) / 2;         /* of a chain */
-    static constexpr int pair_registers = tiles * steps; /* of the matrix operand, per bit pair */
+    static constexpr int pairs = Three ? 3 : 4;              /* rounds, a bit pair each */
+    static constexpr int words = W == 32 ? 1 : Words;        /* of a lane and panel */
+    static constexpr int fragments = W == 16 || two ? 2 : 1; /* of 8 columns for a bit pair */
+    static constexpr int mmas = (steps + 1) / 2;             /* of a chain */
+    static constexpr int pair_registers =
+        fragments * steps; /* of the matrix operand, per bit pair */
     static constexpr int panel_registers = pairs * pair_registers;
     /* A count may reach the number of K bits. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
@@ -86,13 +87,13 @@ struct Layout {
                r % load_registers;
     }
 
-    /* What column `column` of the tile means: an output of the panel, and a bit of it. */
-    GFK_BOTH static constexpr int column_output(int pair, int tile, int column) {
-        return W == 32 ? tile : Three && column >= 6 ? pair : column / 2 % Lanes;
+    /* What column `column` of the fragment means: an output of the panel, and a bit of it. */
+    GFK_BOTH static constexpr int column_output(int pair, int fragment, int column) {
+        return W == 32 ? fragment : Three && column >= 6 ? pair : column / 2 % Lanes;
     }
-    GFK_BOTH static constexpr int column_bit(int pair, int tile, int column) {
+    GFK_BOTH static constexpr int column_bit(int pair, int fragment, int column) {
         return column % 2 + (Three && column >= 6 ? 6 : 2 * pair) +
-               (W == 32 ? 8 * (column / 2) : 8 * tile);
+               (W == 32 ? 8 * (column / 2) : 8 * fragment);
     }
     /* What a lane's words are in the end: an output of the panel, and a word of the vector. */
     GFK_BOTH static constexpr int lane_output(int lane) {
@@ -152,14 +153,14 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
 }
 
 /* Every output word of a lane and every bit pair take two chains of MMAs. Chain c works on the
- * symbols first_symbol and the next (rows g and g + 8) with column tile tile_of. */
+ * symbols first_symbol and the next (rows g and g + 8) with column fragment fragment_of. */
 template <class T>
 GFK_BOTH constexpr int first_symbol(int word, int chain) {
     return T::w == 8 ? 4 * word + 2 * chain : T::w == 16 || T::two ? 2 * word : 2 * chain;
 }
 template <class T>
-GFK_BOTH constexpr int tile_of(int chain) {
-    return T::tiles == 2 ? chain : 0;
+GFK_BOTH constexpr int fragment_of(int chain) {
+    return T::fragments == 2 ? chain : 0;
 }
 
 /* How counts become the bits of a word: which pipe does it. */

@@ -9,7 +9,7 @@
  * - The matrix operand is in shared memory, as core matrices: 8 columns of 16 bytes, one after the
  *   other. Word 4 * column + q of one is what lane 4 * column + q would hold for mma.sync: the
  *   table is the same, but for registers that are not put together for vector loads.
- * - One instruction takes several panels, a tile; the last tile may be in part without outputs.
+ * - One instruction takes several panels; some panels of the last one may be without outputs.
  * - Lanes of a warp that share a vector have 4, 8 or 16 bytes of every input, as many inputs leave
  *   room for in registers. */
 #ifndef GFK_KERNELS_BMMA_FRAGMENT_WGMMA_W8_H
@@ -20,18 +20,20 @@
 namespace gfk {
 namespace bmma {
 
-/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of a tile. */
+/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of an instruction. */
 template <int Steps, int Words, int Panels = 2>
 struct WgmmaLayoutW8 : Layout<8, 4, 8 * Steps> {
     using Base = Layout<8, 4, 8 * Steps>;
     static constexpr int lane_words = Words;
     static constexpr int symbols = 4 * Words;
-    static constexpr int mmas = Steps;         /* of a chain */
-    static constexpr int chains = symbols / 2; /* to a tile: rows g and g + 8 are two symbols */
-    static constexpr int tile_panels = Panels, tile_outputs = 4 * Panels, columns = 32 * Panels;
+    static constexpr int mmas = Steps; /* of a chain */
+    static constexpr int chains =
+        symbols / 2; /* of instructions: rows g and g + 8 are two symbols */
+    static constexpr int instruction_panels = Panels, instruction_outputs = 4 * Panels,
+                         columns = 32 * Panels;
     static constexpr int accumulators = columns / 2; /* of a lane */
     static constexpr unsigned lane_bytes = 4 * Words;
-    static constexpr unsigned unit_bytes = 32 * lane_bytes; /* that a warpgroup takes of a region */
+    static constexpr unsigned tile_bytes = 32 * lane_bytes; /* that a warpgroup takes of a region */
 
     static constexpr int load_registers = 1;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
@@ -42,7 +44,7 @@ struct WgmmaLayoutW8 : Layout<8, 4, 8 * Steps> {
     static constexpr unsigned k_stride = 128;
     static constexpr unsigned column_stride = k_stride * Base::steps;
     static constexpr unsigned step_bytes = 2 * k_stride;
-    static constexpr unsigned tile_bytes = columns / 8 * column_stride;
+    static constexpr unsigned instruction_bytes = columns / 8 * column_stride;
 };
 
 /* The matrix descriptor of operands in shared memory without swizzling; addresses and distances
@@ -54,7 +56,7 @@ GFK_BOTH constexpr uint64_t descriptor(uint32_t address) {
 }
 
 /* The counts of the eight bits of a panel's output, of row g in the lower and of row g + 8 in the
- * upper halves. c: the accumulators of a tile. */
+ * upper halves. c: the accumulators of an instruction. */
 template <int N>
 GFK_BOTH void join_rows(const uint32_t (&c)[N], int panel, uint32_t (&halves)[8]) {
     GFK_UNROLL

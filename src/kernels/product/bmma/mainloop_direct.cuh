@@ -58,7 +58,7 @@ class Walk<K, FewJob> : public WalkDefaults {
     const uint8_t *in[T::slots];
 
     /* Beyond the last whole vector a lane loads that one again, and does not store. */
-    __device__ void load(uint64_t tile, uint32_t (&x)[K::units][T::slots][4]) const {
+    __device__ void load(uint64_t tile, uint32_t (&x)[K::tiles][T::slots][4]) const {
         const uint64_t vector = tile + mine < end ? tile + mine : end - 16;
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
@@ -76,7 +76,7 @@ class Walk<K, FewJob> : public WalkDefaults {
         at = 16 * job.first + thread / 32 * tile_bytes;
     }
     __device__ bool more(const FewJob &) const { return at < end; }
-    __device__ void begin(const FewJob &job, uint32_t (&x)[K::units][T::slots][4], Operand<K> &b) {
+    __device__ void begin(const FewJob &job, uint32_t (&x)[K::tiles][T::slots][4], Operand<K> &b) {
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
             in[s] = job.in[s * T::lanes + share];
@@ -85,7 +85,7 @@ class Walk<K, FewJob> : public WalkDefaults {
         for (int j = 0; j < K::panels; j++)
             load_panel<T>(job.matrix + j * (T::panel_registers * 32), lane, b[j]);
     }
-    __device__ void load_next(const FewJob &, uint32_t (&x)[K::units][T::slots][4]) const {
+    __device__ void load_next(const FewJob &, uint32_t (&x)[K::tiles][T::slots][4]) const {
         if (at + stride < end)
             load(at + stride, x);
     }
@@ -109,23 +109,23 @@ __global__ __launch_bounds__(K::threads, K::blocks) void registers(const __grid_
     const unsigned lane = threadIdx.x % 32;
     Walk<K, J> walk(job, lane);
     if (walk.more(job)) {
-        uint32_t x[K::units][T::slots][T::lane_words];
+        uint32_t x[K::tiles][T::slots][T::lane_words];
         Operand<K> b;
         walk.begin(job, x, b);
         for (;;) {
-            uint32_t a[K::units][T::symbols][T::steps];
+            uint32_t a[K::tiles][T::symbols][T::steps];
 #pragma unroll
-            for (int u = 0; u < K::units; u++)
+            for (int u = 0; u < K::tiles; u++)
                 arrange<T>(x[u], a[u]);
             if constexpr (K::schedule == Schedule::persistent_prefetch)
                 walk.load_next(job, x);
             do {
 #pragma unroll
                 for (int j = 0; j < K::panels && walk.has_panel(j); j++) {
-                    uint32_t words[K::units][T::words];
+                    uint32_t words[K::tiles][T::words];
                     multiply_panel<T, K::pack>(a, b[j], words);
 #pragma unroll
-                    for (int u = 0; u < K::units; u++) {
+                    for (int u = 0; u < K::tiles; u++) {
                         exchange<T>(words[u], lane);
                         walk.store(job, j, u, words[u]);
                     }
@@ -144,13 +144,13 @@ __global__ __launch_bounds__(K::threads, K::blocks) void registers(const __grid_
 template <class K>
 using StreamedJob = std::conditional_t<K::aligned, ManyJob, UnalignedJob>;
 
-/* The data operand of a warp's units and one pass. */
+/* The data operand of a warp's tiles and one pass. */
 template <class K, class J>
 __device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned pass, unsigned lane,
-                              uint32_t (&a)[K::units][K::T::symbols][K::T::steps]) {
+                              uint32_t (&a)[K::tiles][K::T::symbols][K::T::steps]) {
     using T = typename K::T;
 #pragma unroll
-    for (int u = 0; u < K::units; u++) {
+    for (int u = 0; u < K::tiles; u++) {
         uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
         vector = vector < end ? vector : end - 16;
         uint32_t x[T::slots][4];
@@ -165,10 +165,10 @@ __device__ inline void gather(const J &job, uint64_t at, uint64_t end, unsigned 
 /* Adds one pass of inputs to the words of one panel. b[0] holds the panel's first bit pair, and in
  * the end the first one of `following`: operands are loaded one pair ahead. */
 template <class K>
-__device__ inline void add_panel(const uint32_t (&a)[K::units][K::T::symbols][K::T::steps],
+__device__ inline void add_panel(const uint32_t (&a)[K::tiles][K::T::symbols][K::T::steps],
                                  const uint32_t *panel, const uint32_t *following, unsigned lane,
                                  uint32_t (&b)[2][K::T::pair_registers],
-                                 uint32_t (&words)[K::units][K::T::words]) {
+                                 uint32_t (&words)[K::tiles][K::T::words]) {
     using T = typename K::T;
 #pragma unroll
     for (int pair = 0; pair < T::pairs; pair++) {
@@ -176,10 +176,10 @@ __device__ inline void add_panel(const uint32_t (&a)[K::units][K::T::symbols][K:
                                     b[(pair + 1) % 2]);
 #pragma unroll
         for (int word = 0; word < T::words; word += K::abreast) {
-            uint32_t c[K::units][K::abreast][2][4];
+            uint32_t c[K::tiles][K::abreast][2][4];
             count<T>(a, b[pair % 2], word, c);
 #pragma unroll
-            for (int u = 0; u < K::units; u++)
+            for (int u = 0; u < K::tiles; u++)
 #pragma unroll
                 for (int n = 0; n < K::abreast; n++)
                     words[u][word + n] = merge<T, Pack::permute>(words[u][word + n], c[u][n], pair);
@@ -191,11 +191,11 @@ __device__ inline void add_panel(const uint32_t (&a)[K::units][K::T::symbols][K:
 template <class K, class J>
 __device__ inline void finish_panel(const J &job, uint64_t at, uint64_t end, unsigned panel,
                                     unsigned lane, const Epilogue &epilogue,
-                                    uint32_t (&words)[K::units][K::T::words]) {
+                                    uint32_t (&words)[K::tiles][K::T::words]) {
     using T = typename K::T;
     const unsigned output = T::w == 32 ? panel : panel * T::outputs + lane % T::lanes;
 #pragma unroll
-    for (int u = 0; u < K::units; u++) {
+    for (int u = 0; u < K::tiles; u++) {
         exchange<T>(words[u], lane);
         uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
         if (output < job.rows && vector < end) {
@@ -212,11 +212,11 @@ template <class K, class J>
 __device__ inline void check_passes(const J &job, uint64_t at, uint64_t end, unsigned lane) {
     using T = typename K::T;
     for (unsigned j = 0; j < job.panels; j++) {
-        uint32_t words[K::units][T::words] = {};
+        uint32_t words[K::tiles][T::words] = {};
         for (unsigned pass = 0; pass < job.passes; pass++) {
             const uint32_t *panel =
                 job.matrix + pass * job.pass_words + j * (T::panel_registers * 32);
-            uint32_t a[K::units][T::symbols][T::steps], b[2][T::pair_registers];
+            uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
             gather<K>(job, at, end, pass, lane, a);
             load_pair<T>(panel, 0, lane, b[0]);
             add_panel<K>(a, panel, panel, lane, b, words);
@@ -229,7 +229,7 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void streamed(const __grid_constant__ StreamedJob<K> job) {
     using T = typename K::T;
-    constexpr unsigned step_bytes = 16 * T::vectors * K::units;
+    constexpr unsigned step_bytes = 16 * T::vectors * K::tiles;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (job.partial_head + job.partial_tail)
@@ -251,7 +251,7 @@ __global__ __launch_bounds__(K::threads,
             check_passes<K>(job, at, end, lane);
         else
             for (unsigned pass = 0; pass < (K::table ? 1 : job.passes); pass++) {
-                uint32_t a[K::units][T::symbols][T::steps];
+                uint32_t a[K::tiles][T::symbols][T::steps];
                 gather<K>(job, at, end, pass, lane, a);
                 Epilogue epilogue = job.epilogue;
                 epilogue.accumulate |= pass != 0;
@@ -262,7 +262,7 @@ __global__ __launch_bounds__(K::threads,
                 for (unsigned j = 0; j < job.panels; j++) {
                     const uint32_t *following =
                         j + 1 < job.panels ? panel + T::panel_registers * 32 : panel;
-                    uint32_t words[K::units][T::words] = {};
+                    uint32_t words[K::tiles][T::words] = {};
                     add_panel<K>(a, panel, following, lane, b, words);
                     finish_panel<K>(job, at, end, j, lane, epilogue, words);
                     panel = following;

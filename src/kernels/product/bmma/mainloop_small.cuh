@@ -3,7 +3,7 @@
  * back from memory. So:
  *
  * - There are more warps, each with less to do: a lane takes eight bytes instead of sixteen,
- *   and warps side by side may share the outputs of a unit.
+ *   and warps side by side may share the outputs of a tile.
  * - Everything that a warp loads is under way before it waits for the first of it.
  * - What every thread needs of the parameters is in their first 112 bytes, two lines of the
  *   constant cache, which a launch finds empty: each further line would be waited for. Regions are
@@ -63,7 +63,7 @@ class Walk<K, SmallJob> : public WalkDefaults {
     __device__ Walk(const SmallJob &job, unsigned lane)
         : lane(lane), thread(blockIdx.x * K::threads + threadIdx.x) {
         panel = K::split == 1 ? 0 : thread / 32 % K::split;
-        tile = thread / 32 / K::split * K::unit_bytes;
+        tile = thread / 32 / K::split * K::tile_bytes;
     }
     __device__ bool more(const SmallJob &job) const { return tile < job.end; }
     __device__ void begin(const SmallJob &job, uint32_t (&x)[1][T::slots][T::lane_words],

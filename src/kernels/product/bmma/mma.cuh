@@ -68,7 +68,7 @@ gfk_status run_small(const Run &run) {
     for (size_t i = 0; i < (size_t)T::inputs; i++)
         job.to_in[i] = distance(gfk_region_address(call->in, stand_in(i, info.cols, T::lanes)));
     const uint64_t blocks =
-        blocks_of<K>(job, K::unit_bytes * (K::threads / 32) / K::split, UINT64_MAX);
+        blocks_of<K>(job, K::tile_bytes * (K::threads / 32) / K::split, UINT64_MAX);
     return launch(registers<K, SmallJob>, blocks, K::threads, 0, call->stream, job);
 }
 
@@ -96,7 +96,7 @@ gfk_status run_streamed(const Run &run) {
                 run.matrix + in / T::inputs * job.pass_words + out / T::outputs * panel_words<T>();
             job.epilogue.accumulate = run.call->accumulate || in != 0;
             const uint64_t blocks = blocks_of<K>(
-                job, 16 * T::vectors * K::units * (K::threads / 32), resident_blocks<K>(run));
+                job, 16 * T::vectors * K::tiles * (K::threads / 32), resident_blocks<K>(run));
             const gfk_status status =
                 launch(streamed<K>, blocks, K::threads,
                        K::table ? 4 * job.panels * panel_words<T>() : 0, run.call->stream, job);

@@ -53,10 +53,10 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
                     if (!T::column_sees(column, q))
                         continue;
                     for (int pair = 0; pair < T::pairs; pair++)
-                        for (int tile = 0; tile < T::tiles; tile++)
-                            if ((size_t)T::column_output(pair, tile, column) == j % T::outputs)
-                                panel[T::index(pair, tile * T::steps + step, 4 * column + q)] |=
-                                    masks[T::column_bit(pair, tile, column)] << shift % 32;
+                        for (int fragment = 0; fragment < T::fragments; fragment++)
+                            if ((size_t)T::column_output(pair, fragment, column) == j % T::outputs)
+                                panel[T::index(pair, fragment * T::steps + step, 4 * column + q)] |=
+                                    masks[T::column_bit(pair, fragment, column)] << shift % 32;
                 }
         }
     }

@@ -35,31 +35,31 @@ struct Registers {
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
-    static constexpr int units = 1, panels = Panels, threads = Threads, blocks = Blocks;
+    static constexpr int tiles = 1, panels = Panels, threads = Threads, blocks = Blocks;
     static constexpr Schedule schedule = Schedule_;
     static constexpr Pack pack = P;
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Panels * T::outputs;
 };
 
-/* The same for short regions. A warp computes one panel; Split warps share a unit. */
+/* The same for short regions. A warp computes one panel; Split warps share a tile. */
 template <class Layout_, int Split, int Threads, int Blocks, Pack P>
 struct Small {
     using T = Layout_;
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
-    static constexpr int units = 1, panels = 1, split = Split, threads = Threads, blocks = Blocks;
+    static constexpr int tiles = 1, panels = 1, split = Split, threads = Threads, blocks = Blocks;
     static constexpr Schedule schedule = Schedule::one_tile;
     static constexpr Pack pack = P;
     static constexpr unsigned lane_bytes = 4 * T::lane_words;
-    static constexpr unsigned unit_bytes = T::vectors * lane_bytes;
+    static constexpr unsigned tile_bytes = T::vectors * lane_bytes;
     static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Split * T::outputs;
 };
 
 /* Any number of outputs. The matrix operand of one panel after the other comes through L1, or from
  * shared memory, which holds Table panels: then all inputs are in one pass, and a launch computes
- * so many panels. Units: that a warp takes at a time, for each matrix operand that it loads. */
-template <class Layout_, int Units, int Threads, int Blocks, Schedule Schedule_, bool Aligned,
+ * so many panels. Tiles: that a warp takes at a time, for each matrix operand that it loads. */
+template <class Layout_, int Tiles, int Threads, int Blocks, Schedule Schedule_, bool Aligned,
           int Table = 0>
 struct Streamed {
     using T = Layout_;
@@ -68,7 +68,7 @@ struct Streamed {
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::streamed;
-    static constexpr int units = Units, threads = Threads, blocks = Blocks, table = Table;
+    static constexpr int tiles = Tiles, threads = Threads, blocks = Blocks, table = Table;
     static constexpr Schedule schedule = Schedule_;
     static constexpr bool aligned = Aligned;
     /* Output words at a time: enough chains that their MMAs need not wait for each other. */
@@ -95,8 +95,8 @@ struct WgmmaW32 {
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
-    /* A run: what a stage has of an input. They begin in different banks. */
-    static constexpr unsigned run_bytes = warps * T::warp_bytes, run_stride = run_bytes + 64;
+    /* What a stage has of an input. The inputs begin in different banks. */
+    static constexpr unsigned tile_bytes = warps * T::warp_bytes, tile_stride = tile_bytes + 64;
     static constexpr unsigned table_bytes = 4 * T::panel_registers * 32;
     static constexpr size_t inputs = T::inputs, outputs = T::outputs;
 };

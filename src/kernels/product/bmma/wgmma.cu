@@ -19,17 +19,18 @@ gfk_status run_ring_w8(const Run &run) {
     ManyJob job;
     make_extent(job, run.call, run.vectors);
     job.pass_words = 0;
-    const size_t tiles = divide_up(info.rows, T::tile_outputs);
-    const size_t launches = divide_up(tiles, UnitStage<K>::most_tiles());
-    const size_t most_rows = divide_up(tiles, launches) * T::tile_outputs;
+    const size_t instructions = divide_up(info.rows, T::instruction_outputs);
+    const size_t launches = divide_up(instructions, TileStage<K>::most_instructions());
+    const size_t most_rows = divide_up(instructions, launches) * T::instruction_outputs;
     for (size_t first = 0; first < info.rows; first += most_rows) {
         const size_t rows = info.rows - first < most_rows ? info.rows - first : most_rows;
         fill_regions<T>(job, run, 0, info.cols, first, rows);
         job.matrix = run.matrix + first / 4 * panel_words<T>();
-        const uint64_t blocks = blocks_of<K>(job, T::unit_bytes, run.call->product->processors);
-        const gfk_status status = launch(
-            wgmma_unit<K>, blocks, K::threads,
-            UnitStage<K>::bytes_of_tiles(divide_up(rows, T::tile_outputs)), run.call->stream, job);
+        const uint64_t blocks = blocks_of<K>(job, T::tile_bytes, run.call->product->processors);
+        const gfk_status status =
+            launch(wgmma_w8<K>, blocks, K::threads,
+                   TileStage<K>::shared_bytes(divide_up(rows, T::instruction_outputs)),
+                   run.call->stream, job);
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
@@ -46,15 +47,15 @@ gfk_status run_ring_w32(const Run &run) {
     job.matrix = run.matrix;
     fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
     constexpr unsigned room = most_shared - K::table_bytes;
-    static_assert(room / (T::inputs * K::run_stride + bulk::RingBarriers::stage_bytes) >= 2, "");
-    const uint32_t stage_bytes = job.cols * K::run_stride;
+    static_assert(room / (T::inputs * K::tile_stride + bulk::RingBarriers::stage_bytes) >= 2, "");
+    const uint32_t stage_bytes = job.cols * K::tile_stride;
     const uint32_t fit = room / (stage_bytes + bulk::RingBarriers::stage_bytes);
     /* More do not pay. An odd number costs up to a tenth; why is not understood. */
     const uint32_t stages = fit < 6 ? fit / 2 * 2 : 6;
     const size_t shared = K::table_bytes + stages * (stage_bytes + bulk::RingBarriers::stage_bytes);
     const Ring ring = {stages, stage_bytes, 0};
-    const uint64_t blocks = blocks_of<K>(job, K::run_bytes, run.call->product->processors);
-    return launch(wgmma_ring<K>, blocks, K::threads, shared, run.call->stream, job, ring);
+    const uint64_t blocks = blocks_of<K>(job, K::tile_bytes, run.call->product->processors);
+    return launch(wgmma_w32<K>, blocks, K::threads, shared, run.call->stream, job, ring);
 }
 
 template <class K>
@@ -62,10 +63,10 @@ constexpr Kernel kernel_of() {
     using T = typename K::T;
     if constexpr (T::w == 8)
         return {most_shared, matrix_words<T>, build_matrix<T>,
-                [] { return allow_shared(wgmma_unit<K>, most_shared); }, run_ring_w8<K>};
+                [] { return allow_shared(wgmma_w8<K>, most_shared); }, run_ring_w8<K>};
     else
         return {most_shared, matrix_words<T>, build_matrix<T>,
-                [] { return allow_shared(wgmma_ring<K>, most_shared); }, run_ring_w32<K>};
+                [] { return allow_shared(wgmma_w32<K>, most_shared); }, run_ring_w32<K>};
 }
 
 } // namespace bmma
