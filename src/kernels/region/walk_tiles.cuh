@@ -252,10 +252,15 @@ struct Tile {
     }
 };
 
-/* Blocks below full_tiles take a full tile each; the other blocks share the rest. */
+/* Not persistent: blocks below full_tiles take a full tile each; the other blocks share the rest.
+ * Persistent: each block takes every gridDim.x-th tile; the next tile loads while the block computes
+ * this one. */
 template <class Op, bool Xor, bool Aligned>
-__device__ inline void walk_once(const typename Op::Params &params, const Division &d,
-                                 typename Op::Shared &shared) {
+__global__ void __launch_bounds__(Op::threads, Op::blocks)
+    region_opt(const __grid_constant__ typename Op::Params params,
+               const __grid_constant__ Division d) {
+    extern __shared__ uint4 shared_memory[];
+    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
     Tile<Op, Xor, Aligned> tile;
     tile.load(d, blockIdx.x);
     if constexpr (shared_bytes<Op> != 0) { /* while the loads are in flight */
@@ -263,42 +268,21 @@ __device__ inline void walk_once(const typename Op::Params &params, const Divisi
         __syncthreads();
     }
     Op op(params, shared);
-    tile.finish(op, d, blockIdx.x);
-    if (blockIdx.x >= d.full_tiles)
-        edges<Op, Xor>(op, d, blockIdx.x - (unsigned)d.full_tiles,
-                       gridDim.x - (unsigned)d.full_tiles);
-}
-
-/* Each block takes every gridDim.x-th tile; the next tile loads while the block computes
- * this one. */
-template <class Op, bool Xor, bool Aligned>
-__device__ inline void walk_persistent(const typename Op::Params &params, const Division &d,
-                                       typename Op::Shared &shared) {
-    Tile<Op, Xor, Aligned> tile;
-    tile.load(d, blockIdx.x);
-    Op::fill(params, shared);
-    __syncthreads();
-    Op op(params, shared);
-    for (uint64_t i = blockIdx.x; i <= d.full_tiles; i += gridDim.x) {
-        Tile<Op, Xor, Aligned> next;
-        if (i + gridDim.x <= d.full_tiles)
-            next.load(d, i + gridDim.x);
-        tile.finish(op, d, i);
-        tile = next;
+    if constexpr (Op::persistent) {
+        for (uint64_t i = blockIdx.x; i <= d.full_tiles; i += gridDim.x) {
+            Tile<Op, Xor, Aligned> next;
+            if (i + gridDim.x <= d.full_tiles)
+                next.load(d, i + gridDim.x);
+            tile.finish(op, d, i);
+            tile = next;
+        }
+        edges<Op, Xor>(op, d, blockIdx.x, gridDim.x);
+    } else {
+        tile.finish(op, d, blockIdx.x);
+        if (blockIdx.x >= d.full_tiles)
+            edges<Op, Xor>(op, d, blockIdx.x - (unsigned)d.full_tiles,
+                           gridDim.x - (unsigned)d.full_tiles);
     }
-    edges<Op, Xor>(op, d, blockIdx.x, gridDim.x);
-}
-
-template <class Op, bool Xor, bool Aligned>
-__global__ void __launch_bounds__(Op::threads, Op::blocks)
-    region_opt(const __grid_constant__ typename Op::Params params,
-               const __grid_constant__ Division d) {
-    extern __shared__ uint4 shared_memory[];
-    typename Op::Shared &shared = *reinterpret_cast<typename Op::Shared *>(shared_memory);
-    if constexpr (Op::persistent)
-        walk_persistent<Op, Xor, Aligned>(params, d, shared);
-    else
-        walk_once<Op, Xor, Aligned>(params, d, shared);
 }
 
 /* Small regions: a thread takes one word, and the last thread the symbols that are left over. src

@@ -62,10 +62,7 @@ __device__ inline void store(const gfk_batch_job &job, uint32_t task, bool simpl
     __builtin_assume(__isGlobal(out));
     uint8_t *p = out + 16 * (uint64_t)vector;
     if (simple) {
-        if constexpr (K::T::w == 32)
-            *(uint32_t *)(p + part) = words[0];
-        else
-            *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
+        store_vector<true>(p + part, words);
     } else {
         const Place place = find(job, task, K::vectors);
         store_partial(p, place.first(vector), place.last(vector), part, words);

@@ -14,6 +14,7 @@
 #include "batch_layout.h"
 #include "batch_shapes.cuh"
 #include "kernels/common/copy_async.cuh"
+#include "kernels/common/vector_io.cuh"
 #include "kernels/product/bmma/fragment.cuh"
 
 namespace gfk {
@@ -112,8 +113,7 @@ __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gf
 #pragma unroll
         for (int s = 0; s < T::slots; s++) {
             const unsigned i = s * T::lanes + share; /* what is not there is multiplied by 0 */
-            const uint4 v = filled.regions[i < K::inputs ? i : s * T::lanes].vectors[local];
-            x[s][0] = v.x, x[s][1] = v.y, x[s][2] = v.z, x[s][3] = v.w;
+            unpack(filled.regions[i < K::inputs ? i : s * T::lanes].vectors[local], x[s]);
         }
         uint32_t b[K::panels][T::pairs][T::pair_registers];
         uint8_t *out[K::panels];
@@ -134,7 +134,7 @@ __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gf
             uint32_t words[1][T::words];
             bmma::multiply_panel<T, K::pack>(a, b[j], words);
             if (mine && j * T::outputs + share < rows)
-                *(uint4 *)out[j] = make_uint4(words[0][0], words[0][1], words[0][2], words[0][3]);
+                store_vector<true>(out[j], words[0]);
         }
     }
 #endif

@@ -45,7 +45,7 @@ const struct Choice {
 
 /* The host's half of a row, from the file that compiled the kernel; NULL: none did. */
 const Kernel *kernel_of_row(int row) {
-    for (const Kernel *list : {mma_w8, mma_w16, mma_w32, wgmma_kernels})
+    for (const Kernel *list : {mma_kernels, wgmma_kernels})
         if (list[row].run != NULL)
             return &list[row];
     return NULL;

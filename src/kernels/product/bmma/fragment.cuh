@@ -2,6 +2,9 @@
 /* What a warp does with fragments of mma.sync. fragment.h says who holds what. */
 #pragma once
 
+#include <string.h>
+#include <type_traits>
+
 #include "fragment.h"
 #include "kernels/common/word.cuh"
 
@@ -52,35 +55,17 @@ __device__ inline void count(const uint32_t (&a)[U][T::symbols][T::steps],
                 }
 }
 
-/* Words that no one writes, in global or in shared memory. */
-template <bool Shared, class V>
-__device__ inline V read_only(const V *p) {
-    if constexpr (Shared)
-        return *p;
-    else
-        return __ldg(p);
-}
-
-/* The matrix operand of one bit pair, from a panel's table. */
+/* The matrix operand of one bit pair, from a panel's table, which no one writes. */
 template <class T, bool Shared = false>
 __device__ inline void load_pair(const uint32_t *panel, int pair, unsigned lane,
                                  uint32_t (&b)[T::pair_registers]) {
+    constexpr int n = T::load_registers;
+    using Words = std::conditional_t<n == 4, uint4, std::conditional_t<n == 2, uint2, uint32_t>>;
 #pragma unroll
-    for (int r = 0; r < T::pair_registers; r += T::load_registers) {
-        const uint32_t *p = panel + T::index(pair, r, 0) + lane * T::load_registers;
-        if constexpr (T::load_registers == 4) {
-            const uint4 v = read_only<Shared>((const uint4 *)p);
-            b[r] = v.x;
-            b[r + 1] = v.y;
-            b[r + 2] = v.z;
-            b[r + 3] = v.w;
-        } else if constexpr (T::load_registers == 2) {
-            const uint2 v = read_only<Shared>((const uint2 *)p);
-            b[r] = v.x;
-            b[r + 1] = v.y;
-        } else {
-            b[r] = read_only<Shared>(p);
-        }
+    for (int r = 0; r < T::pair_registers; r += n) {
+        const Words *p = (const Words *)(panel + T::index(pair, r, 0) + lane * n);
+        const Words words = Shared ? *p : __ldg(p);
+        memcpy(b + r, &words, sizeof words);
     }
 }
 

@@ -29,16 +29,16 @@ struct Kernel {
 
 /* The rows of shapes.def by the files that compile them. A kernel of another file, or of none in
  * this build, has no `run`. */
-extern const Kernel mma_w8[], mma_w16[], mma_w32[], wgmma_kernels[];
+extern const Kernel mma_kernels[], wgmma_kernels[];
 
 /* What a file defines for itself: of the policies that it compiles, what the host knows. */
 template <class K>
 constexpr Kernel kernel_of();
 
 /* The row of policy K in the list of a file. */
-template <Fragment Instruction, class K, int W = K::T::w>
+template <Fragment Instruction, class K>
 constexpr Kernel row_of() {
-    if constexpr (K::fragment == Instruction && K::T::w == W)
+    if constexpr (K::fragment == Instruction)
         return kernel_of<K>();
     else
         return {};

@@ -43,17 +43,14 @@ __device__ inline void count_columns(const uint32_t (&x)[T::slots][2], uint64_t 
 /* A warp's share of a stage. vectors[s]: where the lane's vector of slot s is. `release` is called
  * when the warp has read all of the stage. */
 template <class T, class F>
-__device__ inline void multiply_stage(const uint32_t (&vectors)[T::slots], uint64_t b, uint32_t zero,
-                                      uint32_t (&y)[4], F release) {
+__device__ inline void multiply_stage(const uint32_t (&vectors)[T::slots], uint64_t b,
+                                      uint32_t zero, uint32_t (&y)[4], F release) {
 #pragma unroll
     for (int row = 0; row < 4; row += 2) {
         uint32_t x[T::slots][2];
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
-            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                         : "=r"(x[s][0]), "=r"(x[s][1])
-                         : "r"(vectors[s] + 4 * row)
-                         : "memory");
+            load_shared(vectors[s] + 4 * row, x[s]);
         y[row] = y[row + 1] = 0;
 #pragma unroll
         for (int i = 0; i < T::instructions; i++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The launches of the kernels on mma.sync. */
-#pragma once
-
+/* The kernels on mma.sync: their launches, and the list of what the host knows. */
 #include "mainloop_direct.cuh"
 #include "mainloop_small.cuh"
 
@@ -137,3 +135,8 @@ constexpr Kernel kernel_of() {
 
 } // namespace bmma
 } // namespace gfk
+
+const gfk::bmma::Kernel gfk::bmma::mma_kernels[] = {
+#define GFK_ENGINE_KERNEL(engine, kernel, ...) row_of<Fragment::mma_sync, engine##_##kernel>(),
+#include "shapes.def"
+};
