@@ -11,39 +11,26 @@ namespace gfk {
 namespace batch {
 
 using bmma::Layout;
+using bmma::Mainloop;
 using bmma::Pack;
-
-enum class Mainloop { direct, ring, multiples };
+using bmma::Schedule;
 
 constexpr unsigned task_threads = 128;
 
-/* A warp does one task. Tiles: of a task. Blocks: per multiprocessor, which the
- * registers must allow. */
+/* A warp does one task. Tiles: of a task. */
 template <class Layout_, int Tiles, int Blocks, Pack P>
-struct Tasks {
-    using T = Layout_;
-    static_assert(T::lanes == 4 && !T::three, "");
-    static_assert(T::counts_fit_bytes || P == Pack::permute, "");
-    static constexpr Mainloop mainloop = Mainloop::direct;
-    static constexpr int tiles = Tiles, panels = 1, blocks = Blocks, threads = task_threads;
-    static constexpr bmma::Schedule schedule = bmma::Schedule::one_tile;
-    static constexpr unsigned vectors = Tiles * T::vectors;
-    static constexpr size_t inputs = T::inputs, outputs = 0;
-    static constexpr Pack pack = P;
+struct Tasks : bmma::Registers<Layout_, 1, task_threads, Blocks, Schedule::one_tile, P> {
+    static_assert(Layout_::lanes == 4 && !Layout_::three, "");
+    static constexpr int tiles = Tiles;
+    static constexpr unsigned vectors = Tiles * Layout_::vectors;
+    static constexpr size_t outputs = 0;
 };
 
 /* A warp does a run of neighbouring tasks. Panels: of all outputs. */
 template <class Layout_, int Panels, int Threads, int Blocks, Pack P>
-struct Runs {
-    using T = Layout_;
-    static_assert(T::w != 32 && !T::three, "");
-    static_assert(T::counts_fit_bytes || P == Pack::permute, "");
-    static constexpr Mainloop mainloop = Mainloop::direct;
-    static constexpr int tiles = 1, panels = Panels, threads = Threads, blocks = Blocks;
-    static constexpr bmma::Schedule schedule = bmma::Schedule::persistent_prefetch;
-    static constexpr unsigned vectors = T::vectors;
-    static constexpr size_t inputs = T::inputs, outputs = Panels * T::outputs;
-    static constexpr Pack pack = P;
+struct Runs : bmma::Registers<Layout_, Panels, Threads, Blocks, Schedule::persistent_prefetch, P> {
+    static_assert(Layout_::w != 32 && !Layout_::three, "");
+    static constexpr unsigned vectors = Layout_::vectors;
 };
 
 /* A block does tasks that a warp of its own copies to shared memory. Inputs: the most there are.

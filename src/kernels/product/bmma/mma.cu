@@ -21,11 +21,7 @@ uint64_t resident_blocks(const Run &run) {
 template <class K>
 gfk_status run_registers(const Run &run) {
     using T = typename K::T;
-    const gfk_product_info &info = run.call->product->info;
-    FewJob job = {};
-    make_extent(job, run.call, run.vectors);
-    job.matrix = run.matrix;
-    fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
+    const FewJob job = whole_job<T>(run);
     const uint64_t blocks =
         blocks_of<K>(job, 16 * T::vectors * (K::threads / 32), resident_blocks<K>(run));
     return launch(registers<K, FewJob>, blocks, K::threads, 0, run.call->stream, job);

@@ -12,7 +12,7 @@ namespace gfk {
 namespace bmma {
 
 enum class Fragment { mma_sync, wgmma };
-enum class Mainloop { registers, small, streamed };
+enum class Mainloop { registers, small, streamed, ring, multiples }; /* the last two: batches */
 
 /* How many tiles a warp takes, and when the next tile's data are loaded. */
 enum class Schedule {
@@ -32,6 +32,7 @@ constexpr size_t packed_inputs() {
 template <class Layout_, int Panels, int Threads, int Blocks, Schedule Schedule_, Pack P>
 struct Registers {
     using T = Layout_;
+    static_assert(Schedule_ != Schedule::persistent, "");
     static constexpr bool reads = true;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
@@ -43,17 +44,13 @@ struct Registers {
 
 /* The same for short regions. A warp computes one panel; Split warps share a tile. */
 template <class Layout_, int Split, int Threads, int Blocks, Pack P>
-struct Small {
+struct Small : Registers<Layout_, 1, Threads, Blocks, Schedule::one_tile, P> {
     using T = Layout_;
-    static constexpr bool reads = true;
-    static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::small;
-    static constexpr int tiles = 1, panels = 1, split = Split, threads = Threads, blocks = Blocks;
-    static constexpr Schedule schedule = Schedule::one_tile;
-    static constexpr Pack pack = P;
+    static constexpr int split = Split;
     static constexpr unsigned lane_bytes = 4 * T::lane_words;
     static constexpr unsigned tile_bytes = T::vectors * lane_bytes;
-    static constexpr size_t inputs = packed_inputs<T, P>(), outputs = Split * T::outputs;
+    static constexpr size_t outputs = Split * T::outputs;
 };
 
 /* Any number of outputs. The matrix operand of one panel after the other comes through L1, or from

@@ -41,11 +41,7 @@ gfk_status run_ring_w8(const Run &run) {
 template <class K>
 gfk_status run_ring_w32(const Run &run) {
     using T = typename K::T;
-    const gfk_product_info &info = run.call->product->info;
-    FewJob job = {};
-    make_extent(job, run.call, run.vectors);
-    job.matrix = run.matrix;
-    fill_regions<T>(job, run, 0, info.cols, 0, info.rows);
+    const FewJob job = whole_job<T>(run);
     constexpr unsigned room = most_shared - K::table_bytes;
     static_assert(room / (T::inputs * K::tile_stride + bulk::RingBarriers::stage_bytes) >= 2, "");
     const uint32_t stage_bytes = job.cols * K::tile_stride;
