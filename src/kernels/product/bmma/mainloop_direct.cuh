@@ -22,9 +22,9 @@ namespace bmma {
  *
  *   more                has the warp a tile?
  *   begin               loads the first tile's data and the matrix operand
- *   load_next           loads the next tile's data, if there is one, before this tile's are stored
+ *   load_next           loads the next tile's data, if there is one, before this tile is computed
  *   has_panel, store    the present tile's outputs
- *   next_panels         the matrix operand of further outputs, if there are any
+ *   next_panels         loads the matrix operand of further outputs, if there are any
  *   next                goes on to the next tile, if there is one
  *   finish              comes last
  *
