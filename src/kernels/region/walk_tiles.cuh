@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(Threads)
         x[0] = *(const uint32_t *)(src + at);
         if (Xor)
             old = *(const uint32_t *)(dst + at);
-    } else {
+    } else { /* load_bytes would be unrolled, to twice the kernel's size */
 #pragma unroll 1
         for (unsigned b = 0; b < here; b++) {
             x[0] |= (uint32_t)src[at + b] << (8 * b);

@@ -107,12 +107,12 @@ template <class K>
 gfk_status prepare_streamed() {
     constexpr int block_bytes = K::table_bytes + 1024, most = 228 * 1024;
     static_assert(K::blocks * block_bytes <= most, "");
-    cudaError_t error = cudaFuncSetAttribute(
-        streamed<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)K::table_bytes);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(streamed<K>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     (int)divide_up(100 * K::blocks * block_bytes, most));
-    return status_of(error);
+    const gfk_status status = allow_shared(streamed<K>, K::table_bytes);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return status_of(cudaFuncSetAttribute(streamed<K>,
+                                          cudaFuncAttributePreferredSharedMemoryCarveout,
+                                          (int)divide_up(100 * K::blocks * block_bytes, most)));
 }
 
 template <class K>
@@ -122,11 +122,9 @@ constexpr Kernel kernel_of() {
         return {0, words_of_panels<K>, build_matrix<T>, NULL, run_registers<K>};
     else if constexpr (K::mainloop == Mainloop::small)
         return {0, words_of_panels<K>, build_matrix<T>, NULL, run_small<K>};
-    else if constexpr (K::table != 0)
-        return {K::table_bytes, matrix_words<T>, build_matrix<T>, prepare_streamed<K>,
-                run_streamed<K>};
     else
-        return {0, matrix_words<T>, build_matrix<T>, NULL, run_streamed<K>};
+        return {K::table_bytes, matrix_words<T>, build_matrix<T>,
+                K::table ? prepare_streamed<K> : nullptr, run_streamed<K>};
 }
 
 } // namespace bmma
