@@ -6,32 +6,22 @@
 #include <stdlib.h>
 
 #include "kernels/region/walk_symbols.cuh"
+#include "log_tables.cuh"
 
 namespace {
 
-/* Logarithms and antilogarithms, one after the other. */
 template <int W>
-struct LogTables : gfk::SymbolOp {
+struct LogOp : gfk::SymbolOp, gfk::LogTables<W> {
+    using gfk::LogTables<W>::LogTables;
     static constexpr int w = W;
-    const gfk::Symbol<W> *log, *antilog;
-    uint32_t c;
-
-    explicit LogTables(const gfk_call *call)
-        : log((const gfk::Symbol<W> *)call->multiplier->tables), antilog(log + (UINT64_C(1) << W)),
-          c(call->c) {}
 };
 
 /* Logarithm, addition and antilogarithm from global memory. */
 template <int W>
-struct Log : LogTables<W> {
-    using LogTables<W>::LogTables;
-    static constexpr uint32_t order = 0xffffffffu >> (32 - W);
-
+struct Log : LogOp<W> {
+    using LogOp<W>::LogOp;
     __device__ uint32_t operator()(uint32_t x) const {
-        if (x == 0)
-            return 0;
-        const uint64_t sum = (uint64_t)this->log[x] + this->log[this->c];
-        return this->antilog[sum < order ? sum : sum - order];
+        return x == 0 ? 0 : this->rotated(this->log[this->c], this->log[x]);
     }
 };
 
@@ -94,8 +84,8 @@ __device__ inline uint32_t product(const L &log, const A &antilog, uint32_t x, u
 }
 
 template <Sum S>
-struct LogStep : LogTables<8> {
-    using LogTables::LogTables;
+struct LogStep : LogOp<8> {
+    using LogOp::LogOp;
     __device__ uint32_t operator()(uint32_t x) const { return product<S>(log, antilog, x, c); }
 };
 
@@ -192,8 +182,8 @@ struct LogSerial : gfk::SymbolOp {
 /* ---- the report's tables in shared memory --------------------------------------------------- */
 
 /* Both tables, with the modulo left in: what LogDoubled is to be compared with. */
-struct LogShared : LogTables<8> {
-    using LogTables::LogTables;
+struct LogShared : LogOp<8> {
+    using LogOp::LogOp;
     static constexpr int threads = 512;
     struct Shared {
         uint8_t log[256], antilog[256];
@@ -213,8 +203,8 @@ struct LogShared : LogTables<8> {
 
 /* Without the modulo: the block copies the antilogarithms twice, and its threads diverge while they
  * copy, which the report blames for a slower kernel. */
-struct LogDoubled : LogTables<8> {
-    using LogTables::LogTables;
+struct LogDoubled : LogOp<8> {
+    using LogOp::LogOp;
     static constexpr int threads = 512;
     struct Shared {
         uint8_t log[256], antilog[512]; /* sums above 508 do not occur */

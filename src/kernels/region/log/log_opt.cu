@@ -9,32 +9,15 @@
  * reads both tables through the caches, as w=32 and short regions do. */
 #include "kernels/region/private_tables.cuh"
 #include "kernels/region/walk_tiles.cuh"
+#include "log_tables.cuh"
 
 namespace {
-
-/* The multiplier's tables (src/host/region/tables.c). */
-template <int W>
-struct Tables {
-    using Entry = gfk::Symbol<W>;
-    static constexpr uint32_t order = 0xffffffffu >> (32 - W);
-    const Entry *log, *antilog;
-    uint32_t c;
-
-    explicit Tables(const gfk_call *call)
-        : log((const Entry *)call->multiplier->tables), antilog(log + (UINT64_C(1) << W)),
-          c(call->c) {}
-    /* The antilogarithm of i + log c, for i below order. */
-    __device__ uint32_t rotated(uint32_t log_c, uint32_t i) const {
-        const uint64_t sum = (uint64_t)i + log_c;
-        return antilog[sum < order ? sum : sum - order];
-    }
-};
 
 struct Log8 {
     static constexpr int w = 8, threads = 512, vectors = 2, blocks = 2;
     static constexpr bool persistent = true;
     static constexpr size_t fill_from = 8 << 20;
-    using Params = Tables<8>;
+    using Params = gfk::LogTables<8>;
     using Shared = gfk::PrivateTables;
     const gfk::PrivateLookup t;
 
@@ -70,7 +53,7 @@ struct Log8 {
 /* w=8 for short regions: the plain tables, copied into shared memory. */
 struct Log8Few : gfk::OneTileOp {
     static constexpr int w = 8, threads = 128, blocks = 8;
-    using Params = Tables<8>;
+    using Params = gfk::LogTables<8>;
     struct Shared {
         uint32_t log[64], antilog[64];
     };
@@ -103,7 +86,7 @@ struct Log16 {
     static constexpr bool persistent = true;
     static constexpr size_t fill_from = 768 << 10;
     struct Params {
-        Tables<16> tables;
+        gfk::LogTables<16> tables;
         uint32_t polynomial, generator;
 
         explicit Params(const gfk_call *call)
@@ -193,7 +176,7 @@ struct Log16 {
 template <int W>
 struct LogGlobal : gfk::OneTileOp {
     static constexpr int w = W, threads = 256, vectors = 2, blocks = 1;
-    using Params = Tables<W>;
+    using Params = gfk::LogTables<W>;
     const Params &t;
     const uint32_t log_c;
 
