@@ -95,6 +95,11 @@ __device__ inline void copy(uint32_t to, const void *from, uint32_t bytes, uint3
                  : "memory");
 }
 
+/* Fetches global memory into the L2 cache. */
+__device__ inline void prefetch(const void *from, uint32_t bytes) {
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(from), "r"(bytes) : "memory");
+}
+
 /* The barriers of a ring of stages in shared memory: one warp fills stages, others read and release
  * them. */
 struct RingBarriers {

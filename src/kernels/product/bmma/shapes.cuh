@@ -4,7 +4,7 @@
  * that the token is in the kernel's symbol. */
 #pragma once
 
-#include "fragment_wgmma_w32.h"
+#include "fragment_ring.h"
 #include "fragment_wgmma_w8.h"
 #include <gfk/product.h>
 
@@ -80,22 +80,26 @@ template <int Steps, int Words, int Warpgroups, bool Reads = false>
 struct WgmmaW8 {
     using T = WgmmaLayoutW8<Steps, Words>;
     static constexpr Fragment fragment = Fragment::wgmma;
+    static constexpr Mainloop mainloop = Mainloop::streamed;
     static constexpr bool reads = Reads;
     static constexpr int warpgroups = Warpgroups, threads = 128 * Warpgroups;
     static constexpr size_t inputs = T::inputs, outputs = 0;
 };
 
-/* w = 32, warpgroup MMAs and a warp that fills a ring of stages. */
-template <int Slots, int Warpgroups>
-struct WgmmaW32 {
-    using T = WgmmaLayoutW32<Slots>;
-    static constexpr bool reads = true;
+/* Warpgroup MMAs and a warp that fills a ring of stages. Outputs: of a launch, at most. Abreast:
+ * panels computed together, while their inputs are in registers. Reads: as of WgmmaW8. */
+template <class Layout_, int Warpgroups, int Outputs, int Abreast = 1, bool Reads = true>
+struct Ring {
+    using T = Layout_;
     static constexpr Fragment fragment = Fragment::wgmma;
+    static constexpr Mainloop mainloop = Mainloop::ring;
+    static constexpr bool reads = Reads;
+    static constexpr int abreast = Abreast;
+    static constexpr bool loops = Outputs / T::outputs > Abreast; /* a loop costs up to 5 % */
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
     /* What a stage has of an input. The inputs begin in different banks. */
     static constexpr unsigned tile_bytes = warps * T::warp_bytes, tile_stride = tile_bytes + 64;
-    static constexpr unsigned table_bytes = 4 * T::panel_registers * 32;
-    static constexpr size_t inputs = T::inputs, outputs = T::outputs;
+    static constexpr size_t inputs = T::inputs, outputs = Outputs;
 };
 
 /* The tokens. */

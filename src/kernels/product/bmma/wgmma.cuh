@@ -35,44 +35,62 @@ __device__ inline void expect(uint32_t (&x)[N]) {
         asm volatile("" : "+r"(x[i]) : : "memory");
 }
 
-/* 64 rows, 64 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is "1". A
- * is in registers, b describes B.
+/* 64 rows, 64 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
+ * "1". A is in registers, b describes B.
  *
  * To the compiler, D is read, but by multiply_into. Where it is an output only, ptxas 13.0 takes
  * other registers for the next chain, and when there are none left the products wait for each other
  * (C7512). So elsewhere D has to hold something from the start, or chains are left out. */
-#define GFK_WGMMA(add, kind)                                                                       \
+#define GFK_WGMMA(add, columns, d_list, a_list, ...)                                               \
     asm volatile("{\n"                                                                             \
                  ".reg .pred add;\n"                                                               \
                  "setp.ne.b32 add, " add ", 0;\n"                                                  \
-                 "wgmma.mma_async.sync.aligned.m64n64k256.s32.b1.b1.and.popc {"                    \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "          \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"  \
-                 "}, {%32, %33, %34, %35}, %36, add;\n}"                                           \
-                 : kind(d[0]), kind(d[1]), kind(d[2]), kind(d[3]), kind(d[4]), kind(d[5]),         \
-                   kind(d[6]), kind(d[7]), kind(d[8]), kind(d[9]), kind(d[10]), kind(d[11]),       \
-                   kind(d[12]), kind(d[13]), kind(d[14]), kind(d[15]), kind(d[16]), kind(d[17]),   \
-                   kind(d[18]), kind(d[19]), kind(d[20]), kind(d[21]), kind(d[22]), kind(d[23]),   \
-                   kind(d[24]), kind(d[25]), kind(d[26]), kind(d[27]), kind(d[28]), kind(d[29]),   \
-                   kind(d[30]), kind(d[31])                                                        \
+                 "wgmma.mma_async.sync.aligned.m64n" columns "k256.s32.b1.b1.and.popc "            \
+                 "{" d_list "}, " a_list ", add;\n}"                                               \
+                 : __VA_ARGS__                                                                     \
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b))
+#define GFK_D16(kind, i)                                                                           \
+    kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3]), kind(d[i + 4]), kind(d[i + 5]),    \
+        kind(d[i + 6]), kind(d[i + 7]), kind(d[i + 8]), kind(d[i + 9]), kind(d[i + 10]),           \
+        kind(d[i + 11]), kind(d[i + 12]), kind(d[i + 13]), kind(d[i + 14]), kind(d[i + 15])
+#define GFK_LIST16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define GFK_WGMMA32(add, kind)                                                                     \
+    GFK_WGMMA(add, "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0))
+#define GFK_WGMMA64(add, kind)                                                                     \
+    GFK_WGMMA(add, "64",                                                                           \
+              GFK_LIST16                                                                           \
+              ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "           \
+              "%30, %31",                                                                          \
+              "{%32, %33, %34, %35}, %36", GFK_D16(kind, 0), GFK_D16(kind, 16))
 
 /* D = A * B. */
 __device__ inline void multiply(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                 uint32_t a3, uint64_t b) {
-    GFK_WGMMA("0", "+r");
+    GFK_WGMMA64("0", "+r");
 }
 /* D = A * B, where D need not hold anything before. */
 __device__ inline void multiply_into(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                      uint32_t a3, uint64_t b) {
-    GFK_WGMMA("0", "=r");
+    GFK_WGMMA64("0", "=r");
+}
+__device__ inline void multiply_into(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
+                                     uint32_t a3, uint64_t b) {
+    GFK_WGMMA32("0", "=r");
 }
 /* D += A * B. */
 __device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
-    GFK_WGMMA("1", "+r");
+    GFK_WGMMA64("1", "+r");
+}
+__device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
+                                    uint32_t a3, uint64_t b) {
+    GFK_WGMMA32("1", "+r");
 }
 
+#undef GFK_WGMMA64
+#undef GFK_WGMMA32
+#undef GFK_LIST16
+#undef GFK_D16
 #undef GFK_WGMMA
 
 } // namespace wgmma
