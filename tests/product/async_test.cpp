@@ -26,7 +26,7 @@ class ProductThreads : public EngineTest {
             stage.run(product, mode, stream);
             if (stream != nullptr)
                 device::synchronize(stream);
-            result = stage.is_plain(mode);
+            result = stage.is_product(mode);
             count_checked();
         }
         if (stream != nullptr)
@@ -55,7 +55,7 @@ TEST_P(ProductAsync, Graph) {
             stage.refill(random);
             graph.launch(stream);
             device::synchronize(stream);
-            ASSERT_TRUE(stage.is_plain(mode));
+            ASSERT_TRUE(stage.is_product(mode));
             count_checked();
         }
     }
@@ -72,14 +72,11 @@ TEST_P(ProductAsync, StreamOrder) {
     const size_t bytes = 4096 + symbol_bytes(), room = 8192;
     const Bytes data = random.bytes(bytes);
     Memory source(false, data), in(false, room), out(false, room), copy(false, room);
-    const size_t needed = info_of(product.get()).workspace_bytes;
-    Memory workspace(false, needed);
     const gfk_regions ins = {nullptr, in.data(), room}, outs = {nullptr, out.data(), room};
     const gfk_stream_t stream = device::create_stream();
     for (int i = 0; i < 10; i++) {
         device::copy(in.data(), source.data(), bytes, stream);
-        ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET,
-                                  needed ? workspace.data() : nullptr, needed, stream));
+        ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0, stream));
         device::copy(copy.data(), out.data(), bytes, stream);
         device::fill(in.data(), 0x77, bytes, stream);
         device::fill(out.data(), 0x33, bytes, stream);
@@ -133,8 +130,7 @@ TEST_P(ProductHuge, BeyondFourGiB) {
     Random random;
     const Matrix matrix = {1, 2, {random.symbol(w()) | 2, random.symbol(w()) | 2}};
     const Product product = make_product(field(), engine(), matrix);
-    const size_t needed = info_of(product.get()).workspace_bytes;
-    Memory memory(host, 3 * room + 16), expected(host, piece), workspace(host, needed);
+    Memory memory(host, 3 * room + 16), expected(host, piece);
     if (host)
         parallel((3 * room + MIB - 1) / MIB, [&](size_t i) {
             Random mine(i);
@@ -142,8 +138,7 @@ TEST_P(ProductHuge, BeyondFourGiB) {
         });
     else
         device::fill_random(memory.data(), 3 * room + 16, options.seed);
-    const std::string row = "split_w" + std::to_string(w()) + (host ? "_host" : "_naive");
-    Runner plain(field(), gfk_kernel_find(row.c_str()));
+    Runner plain(field(), reference_row(w(), host));
     // One phase, and phases that differ. The CPU, which takes its time, has one run, compared at
     // its beginning, around 4 GiB and at its end.
     const std::vector<size_t> shifts = host ? std::vector<size_t>{0} : std::vector<size_t>{0, 3};
@@ -153,8 +148,8 @@ TEST_P(ProductHuge, BeyondFourGiB) {
         uint8_t *in = memory.data(), *out = in + 2 * room + shift;
         const gfk_regions ins = {nullptr, in, room}, outs = {nullptr, out, room};
         for (gfk_accumulate mode : modes) {
-            ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, mode,
-                                      needed ? workspace.data() : nullptr, needed, nullptr));
+            ASSERT_OK(
+                gfk_product_run(product.get(), &ins, &outs, bytes, mode, nullptr, 0, nullptr));
             for (size_t done = 0; done < bytes; done += piece) {
                 if (host && done != 0 && done + 2 * piece <= 4096 * MIB)
                     continue;

@@ -168,7 +168,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         Random random(bytes);
         Stage stage(engine(), make_field(w()), matrix, bytes, layout, random);
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
-            stage.refill(random);
+            stage.refill(random, false);
             const unsigned refuses =
                 mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS;
             const gfk_status expected =
@@ -177,7 +177,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
                 gfk_product_run(product, stage.in(), stage.out(), bytes, mode, nullptr, 0, nullptr);
             EXPECT_STATUS(expected, status) << kernel().id << ", " << layout.text();
             if (status == GFK_STATUS_SUCCESS) {
-                ASSERT_TRUE(stage.is_plain(mode)) << kernel().id;
+                ASSERT_TRUE(stage.is_product(mode)) << kernel().id;
             } else {
                 ASSERT_TRUE(stage.is_untouched()) << kernel().id;
             }

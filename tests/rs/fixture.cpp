@@ -104,17 +104,18 @@ void Stripe::write() {
 void Stripe::lose(const Indices &lost) {
     damaged_ = whole_;
     Random random(lost.size());
-    for (size_t region : lost)
+    for (size_t region : lost) {
+        const Bytes change = random.bytes(bytes());
         for (size_t i = 0; i < bytes(); i++)
-            regions_.in_copy(damaged_, region)[i] ^= static_cast<uint8_t>(1 + random.below(255));
+            regions_.in_copy(damaged_, region)[i] ^= change[i] != 0 ? change[i] : 1;
+    }
     regions_.write(damaged_);
 }
 
 void Stripe::flip(size_t region, size_t offset, uint8_t bits) {
     uint8_t &byte = regions_.in_copy(damaged_, region)[offset];
-    const auto position = static_cast<size_t>(&byte - damaged_.data());
-    byte = *regions_.memory().view(position, 1) ^ bits; // not what was lost before
-    regions_.memory().write(position, &byte, 1);
+    byte ^= bits;
+    regions_.memory().set(static_cast<size_t>(&byte - damaged_.data()), byte);
 }
 
 testing::AssertionResult Stripe::is_rebuilt(const Indices &wanted) {

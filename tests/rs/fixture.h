@@ -50,7 +50,8 @@ class Stripe {
     void change(size_t region, size_t offset, const Bytes &to);
     void write();                   // all as it should be
     void lose(const Indices &lost); // the same, but these regions hold other bytes everywhere
-    void flip(size_t region, size_t offset, uint8_t bits); // in memory
+    // Flips bits of memory that is as write() left it, in order on the default stream.
+    void flip(size_t region, size_t offset, uint8_t bits);
     // The memory is as after lose(lost), but these regions are as they should be.
     testing::AssertionResult is_rebuilt(const Indices &wanted);
     testing::AssertionResult is_whole();

@@ -31,14 +31,14 @@ class RsThreads : public RsTest {
         Word differs(host());
         for (uint32_t wrong : {1u, 0u}) {
             const size_t region = random.below(info_of(code).k), at = random.below(stripe.bytes());
+            stripe.write();
             if (wrong)
                 stripe.flip(region, at, 1);
-            differs.poison();
+            differs.poison(); // waits for the default stream
             require_success(gfk_rs_verify(code, stripe.data(), stripe.parity(), stripe.bytes(),
                                           differs.address(), stream.get()),
                             "gfk_rs_verify");
             stream.finish();
-            stripe.write();
             if (differs.read() != wrong)
                 return testing::AssertionFailure() << "differs is " << differs.read();
         }
@@ -308,6 +308,7 @@ TEST_P(RsAsync, Compiled) {
         ASSERT_OK(gfk_rs_decode(code.get(), lost.data(), 3, nullptr, 0, stripe.data(),
                                 stripe.parity(), stripe.bytes(), nullptr));
         ASSERT_TRUE(stripe.is_whole());
+        stripe.write();
         Word differs(false);
         for (uint32_t wrong : {0u, 1u}) {
             if (wrong)

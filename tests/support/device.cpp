@@ -81,9 +81,10 @@ void device::release_pinned(void *memory) {
     CHECK(cudaFreeHost(memory));
 }
 
-void device::upload(void *to, const void *from, size_t bytes) {
+void device::upload(void *to, const void *from, size_t bytes, bool wait) {
     CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaStreamSynchronize(nullptr)); // pageable memory may still be on its way
+    if (wait) // pageable memory may still be on its way
+        CHECK(cudaStreamSynchronize(nullptr));
 }
 
 void device::download(void *to, const void *from, size_t bytes) {
@@ -176,7 +177,7 @@ ABSENT(void *device::allocate(size_t))
 ABSENT(void device::release(void *))
 ABSENT(void *device::allocate_pinned(size_t))
 ABSENT(void device::release_pinned(void *))
-ABSENT(void device::upload(void *, const void *, size_t))
+ABSENT(void device::upload(void *, const void *, size_t, bool))
 ABSENT(void device::download(void *, const void *, size_t))
 ABSENT(void device::copy(void *, const void *, size_t, gfk_stream_t))
 ABSENT(void device::fill(void *, int, size_t, gfk_stream_t))

@@ -22,7 +22,8 @@ void release(void *memory);
 void *allocate_pinned(size_t bytes); // host memory that copies run at full speed with
 void release_pinned(void *memory);
 
-void upload(void *to, const void *from, size_t bytes);   // complete for every stream on return
+// Complete for every stream on return; without `wait` only in order on the default stream.
+void upload(void *to, const void *from, size_t bytes, bool wait = true);
 void download(void *to, const void *from, size_t bytes); // after all work on the default stream
 void copy(void *to, const void *from, size_t bytes, gfk_stream_t stream = nullptr);
 void fill(void *memory, int value, size_t bytes, gfk_stream_t stream = nullptr);

@@ -31,7 +31,9 @@ class GuardedRegions {
     uint8_t *in_copy(Bytes &copy, size_t region) const { return copy.data() + offsets_[region]; }
     Bytes from_copy(const Bytes &copy, size_t region) const;
 
-    void write(const Bytes &content) { memory_.write(0, content.data(), content.size()); }
+    void write(const Bytes &content, bool wait = true) {
+        memory_.write(0, content.data(), content.size(), wait);
+    }
     Bytes read() { return memory_.read(); }
     Memory &memory() { return memory_; }
     // Does the buffer hold these bytes? If not, the text says who made it and what differs.

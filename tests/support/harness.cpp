@@ -172,9 +172,21 @@ Times::Times(const gfk_field &field, uint32_t c) : w_(field.w) {
             table_[byte][x] = table_[byte][x & (x - 1)] ^ table_[byte][x & (0u - x)];
 }
 
+template <unsigned W>
+void Times::add_symbols(const void *in, void *sum, size_t bytes) const {
+    for (size_t i = 0; i < bytes / (W / 8); i++) {
+        const uint32_t x = get_symbol(in, i, W);
+        uint32_t y = get_symbol(sum, i, W);
+        for (unsigned byte = 0; byte < W / 8; byte++)
+            y ^= table_[byte][x >> (8 * byte) & 255];
+        set_symbol(sum, i, W, y);
+    }
+}
+
 void Times::add(const void *in, void *sum, size_t bytes) const {
-    for (size_t i = 0; i < bytes / (w_ / 8); i++)
-        set_symbol(sum, i, w_, get_symbol(sum, i, w_) ^ (*this)(get_symbol(in, i, w_)));
+    w_ == 8    ? add_symbols<8>(in, sum, bytes)
+    : w_ == 16 ? add_symbols<16>(in, sum, bytes)
+               : add_symbols<32>(in, sum, bytes);
 }
 
 Bytes product_of(const gfk_field &field, uint32_t c, const Bytes &in) {

@@ -99,6 +99,9 @@ class Times {
     void add(const void *in, void *sum, size_t bytes) const; // sum += c * in, symbol by symbol
 
   private:
+    template <unsigned W> // known to the compiler: ten times as fast
+    void add_symbols(const void *in, void *sum, size_t bytes) const;
+
     unsigned w_;
     uint32_t table_[4][256] = {};
 };

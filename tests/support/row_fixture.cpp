@@ -23,6 +23,34 @@ bool giant(Row row) {
     return (row->labels & GFK_LABEL_GIANT) != 0;
 }
 
+// Pinned memory for what one thread reads from devices: making it takes longer than most copies.
+class Pinned {
+  public:
+    ~Pinned() {
+        if (data_ == nullptr)
+            return;
+        try {
+            device::release_pinned(data_);
+        } catch (const std::exception &) { // a kernel crashed, which a test has reported
+        }
+    }
+    uint8_t *at_least(size_t bytes) {
+        if (bytes > bytes_) {
+            if (data_ != nullptr)
+                device::release_pinned(data_);
+            data_ = nullptr;
+            data_ = static_cast<uint8_t *>(device::allocate_pinned(bytes));
+            bytes_ = bytes;
+        }
+        return data_;
+    }
+
+  private:
+    uint8_t *data_ = nullptr;
+    size_t bytes_ = 0;
+};
+thread_local Pinned pinned;
+
 } // namespace
 
 std::vector<Row> every_row() {
@@ -43,6 +71,10 @@ std::vector<Row> cuda_rows() {
 
 std::vector<Row> giant_rows() {
     return rows_that(giant);
+}
+
+Row reference_row(unsigned w, bool host) {
+    return gfk_kernel_find(("split_w" + std::to_string(w) + (host ? "_host" : "_naive")).c_str());
 }
 
 std::string row_name(const testing::TestParamInfo<Row> &info) {
@@ -80,8 +112,6 @@ Memory::Memory(bool host, const Bytes &content) : Memory(host, content.size()) {
 
 Memory::~Memory() {
     try {
-        if (pinned_ != nullptr)
-            device::release_pinned(pinned_);
         if (host_)
             std::free(data_);
         else
@@ -91,13 +121,20 @@ Memory::~Memory() {
     }
 }
 
-void Memory::write(size_t offset, const void *from, size_t bytes) {
+void Memory::write(size_t offset, const void *from, size_t bytes, bool wait) {
     if (bytes == 0)
         return;
     if (host_)
         std::memcpy(data_ + offset, from, bytes);
     else
-        device::upload(data_ + offset, from, bytes);
+        device::upload(data_ + offset, from, bytes, wait);
+}
+
+void Memory::set(size_t offset, uint8_t value) {
+    if (host_)
+        data_[offset] = value;
+    else
+        device::fill(data_ + offset, value, 1);
 }
 
 void Memory::copy(const Memory &from, size_t bytes) {
@@ -110,15 +147,9 @@ void Memory::copy(const Memory &from, size_t bytes) {
 const uint8_t *Memory::view(size_t offset, size_t bytes) {
     if (host_)
         return data_ + offset;
-    if (pinned_bytes_ < bytes) {
-        if (pinned_ != nullptr)
-            device::release_pinned(pinned_);
-        pinned_ = nullptr;
-        pinned_ = static_cast<uint8_t *>(device::allocate_pinned(bytes));
-        pinned_bytes_ = bytes;
-    }
-    device::download(pinned_, data_ + offset, bytes);
-    return pinned_;
+    uint8_t *copy = pinned.at_least(bytes);
+    device::download(copy, data_ + offset, bytes);
+    return copy;
 }
 
 Bytes Memory::read(size_t offset, size_t bytes) {

@@ -13,6 +13,7 @@ std::vector<Row> host_rows(); // of these, those on the host
 std::vector<Row> cuda_rows(); // and the others
 std::vector<Row> giant_rows();
 std::vector<Row> every_row();
+Row reference_row(unsigned w, bool host); // SPLIT, on a device the naive one
 std::string row_name(const testing::TestParamInfo<Row> &info);
 inline bool on_host(Row row) {
     return row->implementation == GFK_IMPLEMENTATION_HOST;
@@ -36,9 +37,12 @@ class Memory {
 
     uint8_t *data() const { return data_; }
     size_t size() const { return bytes_; }
-    void write(size_t offset, const void *from, size_t bytes);
-    void copy(const Memory &from, size_t bytes);      // asynchronous on the device's default stream
-    const uint8_t *view(size_t offset, size_t bytes); // a host copy, or the memory itself
+    // Without `wait` the bytes are there for what follows on the device's default stream.
+    void write(size_t offset, const void *from, size_t bytes, bool wait = true);
+    void set(size_t offset, uint8_t value);      // asynchronous on the device's default stream
+    void copy(const Memory &from, size_t bytes); // likewise
+    // The memory itself, or a copy on the host until the thread's next view.
+    const uint8_t *view(size_t offset, size_t bytes);
     Bytes read(size_t offset, size_t bytes);
     Bytes read() { return read(0, bytes_); }
 
@@ -46,8 +50,6 @@ class Memory {
     bool host_;
     size_t bytes_;
     uint8_t *data_ = nullptr;
-    uint8_t *pinned_ = nullptr;
-    size_t pinned_bytes_ = 0;
 };
 
 using Multiplier = Owned<struct gfk_multiplier, gfk_multiplier_destroy>;
