@@ -120,13 +120,13 @@ TEST_P(ProductHuge, BeyondFourGiB) {
     const bool host = on_host(engine());
     const size_t bytes = (options.reduced ? 16 * MIB : 4096 * MIB + 17 * MIB) + 3 * symbol_bytes();
     const size_t room = round_up(bytes, 4096), piece = 64 * MIB;
-    if ((host ? free_host_bytes() : device::free_bytes()) < 3 * room + 1024 * MIB) {
-        if (host)
-            GTEST_SKIP() << "the machine has too little free memory";
-        SKIP_WITHOUT_GPU("the device has too little free memory");
-    }
     if (!takes(field(), 1, 2))
         GTEST_SKIP() << engine()->id << " does not take this shape";
+    HostMemory on_host_free(host ? 3 * room + 1024 * MIB : 0);
+    if (!on_host_free.is_there())
+        GTEST_SKIP() << "the machine has too little free memory";
+    if (!host && device::free_bytes() < 3 * room + 1024 * MIB)
+        SKIP_WITHOUT_GPU("the device has too little free memory");
     Random random;
     const Matrix matrix = {1, 2, {random.symbol(w()) | 2, random.symbol(w()) | 2}};
     const Product product = make_product(field(), engine(), matrix);
@@ -138,6 +138,7 @@ TEST_P(ProductHuge, BeyondFourGiB) {
         });
     else
         device::fill_random(memory.data(), 3 * room + 16, options.seed);
+    on_host_free.release();
     Runner plain(field(), reference_row(w(), host));
     // One phase, and phases that differ. The CPU, which takes its time, has one run, compared at
     // its beginning, around 4 GiB and at its end.

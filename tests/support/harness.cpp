@@ -3,12 +3,17 @@
 #include "harness.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace {
 
@@ -109,6 +114,27 @@ size_t free_host_bytes() {
             return kib * 1024;
         }
     return 0;
+}
+
+HostMemory::HostMemory(size_t bytes) {
+    if (bytes == 0)
+        return;
+    lock_ = open("/tmp/gfk_tests.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    const bool enough = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) > static_cast<long>(bytes);
+    for (int second = 0; second < 300; second++) {
+        (void)flock(lock_, LOCK_EX);
+        is_there_ = free_host_bytes() >= bytes;
+        if (is_there_ || !enough)
+            return;
+        (void)flock(lock_, LOCK_UN);
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+}
+
+void HostMemory::release() {
+    if (lock_ >= 0)
+        (void)close(lock_);
+    lock_ = -1;
 }
 
 gfk_field make_field(unsigned w, uint64_t polynomial) {

@@ -75,6 +75,22 @@ using Owned = std::unique_ptr<T, Destroy<destroy>>;
 
 size_t free_host_bytes(); // what can be allocated without swapping
 
+// Takes gigabytes of host memory: waits until so much is free, and keeps other test programs that take
+// gigabytes waiting until release(), before which the caller writes to all of its memory.
+class HostMemory {
+  public:
+    explicit HostMemory(size_t bytes);
+    ~HostMemory() { release(); }
+    HostMemory(const HostMemory &) = delete;
+    HostMemory &operator=(const HostMemory &) = delete;
+    bool is_there() const { return is_there_; } // false: not within minutes
+    void release();
+
+  private:
+    int lock_ = -1;
+    bool is_there_ = true;
+};
+
 gfk_field make_field(unsigned w, uint64_t polynomial = 0);
 uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b);
 // All 30 polynomials of fields of w = 8, several of the others.

@@ -8,6 +8,8 @@
 #include <new>
 #include <sstream>
 
+#include <sys/mman.h>
+
 namespace {
 
 template <class Predicate>
@@ -95,12 +97,16 @@ void RowTest::SetUp() {
 }
 
 Memory::Memory(bool host, size_t bytes) : host_(host), bytes_(bytes) {
+    constexpr size_t HUGE_PAGE = size_t(2) << 20;
     const size_t least = std::max<size_t>(bytes, 1);
+    const bool many_pages = least >= 64 * HUGE_PAGE;
     void *memory = nullptr;
     if (!host_)
         memory = device::allocate(least);
-    else if (posix_memalign(&memory, 256, least) != 0)
+    else if (posix_memalign(&memory, many_pages ? HUGE_PAGE : 256, least) != 0)
         memory = nullptr;
+    else if (many_pages) // small ones take longer to get than gigabytes take to multiply
+        (void)madvise(memory, least, MADV_HUGEPAGE);
     if (memory == nullptr)
         throw std::bad_alloc();
     data_ = static_cast<uint8_t *>(memory);
