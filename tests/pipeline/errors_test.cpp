@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bad input to calls on host memory: each gets its status and changes nothing.
-#include "fixture.h"
-
 #include <sched.h>
 
-#include <cstdint>
-#include <functional>
 #include <thread>
+
+#include "fixture.h"
+#include "support/region_mistakes.h"
 
 namespace {
 
@@ -23,10 +22,6 @@ class HostErrors : public HostTest {
         Random random(1);
         stage_ = std::make_unique<HostStage>(COLS, ROWS, BYTES, Place::MIXED, random);
         stage_->expect_unchanged();
-        for (size_t i = 0; i < COLS; i++)
-            in_.push_back(stage_->in(i));
-        for (size_t j = 0; j < ROWS; j++)
-            out_.push_back(stage_->out(j));
     }
     void TearDown() override {
         if (stage_ != nullptr) {
@@ -35,122 +30,100 @@ class HostErrors : public HostTest {
         }
     }
 
-    // The list with one region elsewhere.
-    static std::vector<void *> with(std::vector<void *> list, size_t i, void *to,
-                                    long distance = 0) {
-        list[i] = to == nullptr ? nullptr : static_cast<uint8_t *>(to) + distance;
-        return list;
+    // A product with some argument that is not the fixture's own.
+    struct Arguments {
+        gfk_pipeline_t pipeline;
+        const gfk_field *field;
+        size_t rows, cols;
+        const uint32_t *matrix;
+        const gfk_regions *in, *out;
+        size_t bytes;
+        int mode; // not the enumeration, which must not hold the wrong values tried here
+        gfk_pipeline_report *report;
+    };
+    gfk_status run(const std::function<void(Arguments &)> &spoil) {
+        Arguments a = {pipeline_.get(), &field_,       ROWS,  COLS,    matrix_,
+                       stage_->in(),    stage_->out(), BYTES, GFK_SET, nullptr};
+        spoil(a);
+        return gfk_product_host(a.pipeline, a.field, a.rows, a.cols, a.matrix, a.in, a.out, a.bytes,
+                                static_cast<gfk_accumulate>(a.mode), a.report);
     }
-    gfk_status run(const std::vector<void *> &in, const std::vector<void *> &out,
-                   size_t bytes = BYTES, int mode = GFK_SET) {
-        const gfk_regions i = {in.data(), nullptr, 0}, o = {out.data(), nullptr, 0};
-        return run(&i, &o, bytes, mode);
-    }
-    gfk_status run(const gfk_regions *in, const gfk_regions *out, size_t bytes = BYTES,
-                   int mode = GFK_SET) {
-        return gfk_product_host(pipeline_.get(), &field_, ROWS, COLS, matrix_, in, out, bytes,
-                                static_cast<gfk_accumulate>(mode), nullptr);
+    gfk_status multiply(gfk_pipeline_t pipeline, const gfk_field *field, uint32_t c,
+                        const void *src, void *dst, size_t bytes = BYTES, int mode = GFK_SET) {
+        return gfk_region_multiply_host(pipeline, field, c, src, dst, bytes,
+                                        static_cast<gfk_accumulate>(mode), nullptr);
     }
 
     gfk_field field_ = make_field(16);
     const uint32_t matrix_[ROWS * COLS] = {1, 2, 3, 4, 5, 6};
     Pipeline pipeline_;
     std::unique_ptr<HostStage> stage_;
-    std::vector<void *> in_, out_;
 };
 
 TEST_P(HostErrors, Arguments) {
-    const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
-    gfk_pipeline_t p = pipeline_.get();
-    const auto bad = [&](gfk_pipeline_t pipeline, const gfk_field *field, size_t rows, size_t cols,
-                         const uint32_t *matrix) {
-        EXPECT_STATUS(INVALID, gfk_product_host(pipeline, field, rows, cols, matrix, &in, &out,
-                                                BYTES, GFK_SET, nullptr));
-    };
     const gfk_field none = {}, wrong = {16, 2, 0x1100d};
-    bad(nullptr, &field_, ROWS, COLS, matrix_);
-    bad(p, nullptr, ROWS, COLS, matrix_);
-    bad(p, &none, ROWS, COLS, matrix_);
-    bad(p, &wrong, ROWS, COLS, matrix_);
-    bad(p, &field_, 0, COLS, matrix_);
-    bad(p, &field_, ROWS, 0, matrix_);
-    bad(p, &field_, ROWS, COLS, nullptr);
-    EXPECT_STATUS(INVALID, run(nullptr, &out));
-    EXPECT_STATUS(INVALID, run(&in, nullptr));
+    EXPECT_STATUS(INVALID, run([](Arguments &a) { a.pipeline = nullptr; }));
+    for (const gfk_field *field : {static_cast<const gfk_field *>(nullptr), &none, &wrong})
+        EXPECT_STATUS(INVALID, run([&](Arguments &a) { a.field = field; }));
+    EXPECT_STATUS(INVALID, run([](Arguments &a) { a.rows = 0; }));
+    EXPECT_STATUS(INVALID, run([](Arguments &a) { a.cols = 0; }));
+    EXPECT_STATUS(INVALID, run([](Arguments &a) { a.matrix = nullptr; }));
     for (int mode : {2, -1})
-        EXPECT_STATUS(INVALID, run(in_, out_, BYTES, mode));
-    for (size_t i = 0; i < COLS; i++)
-        EXPECT_STATUS(INVALID, run(with(in_, i, nullptr), out_));
-    for (size_t j = 0; j < ROWS; j++)
-        EXPECT_STATUS(INVALID, run(in_, with(out_, j, nullptr)));
-    const gfk_regions nowhere = {nullptr, nullptr, BYTES}, tight = {nullptr, in_[0], BYTES - 1};
-    EXPECT_STATUS(INVALID, run(&nowhere, &out));
-    EXPECT_STATUS(INVALID, run(&in, &nowhere));
-    EXPECT_STATUS(INVALID, run(&tight, &out));
-}
-
-TEST_P(HostErrors, SizesAndConstants) {
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, BYTES - 1));
-    const size_t most = SIZE_MAX / 16 * 16 - 16;
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, most));
-    const gfk_regions far = {nullptr, in_[0], most / 2}, out = {out_.data(), nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(&far, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
-                  gfk_product_host(pipeline_.get(), &field_, most / 4, 8, matrix_, &out, &out,
-                                   BYTES, GFK_SET, nullptr));
+        EXPECT_STATUS(INVALID, run([&](Arguments &a) { a.mode = mode; }));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run([](Arguments &a) {
+                      a.rows = SIZE_MAX / 4;
+                      a.cols = 8;
+                  }));
     const uint32_t large[ROWS * COLS] = {1, 2, 3, 65536, 5, 6};
-    const gfk_regions in = {in_.data(), nullptr, 0};
     for (size_t bytes : {BYTES, size_t(0)})
-        EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT,
-                      gfk_product_host(pipeline_.get(), &field_, ROWS, COLS, large, &in, &out,
-                                       bytes, GFK_SET, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT,
-                  gfk_region_multiply_host(pipeline_.get(), &field_, 65536, in_[0], out_[0], BYTES,
-                                           GFK_SET, nullptr));
+        EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, run([&](Arguments &a) {
+                          a.matrix = large;
+                          a.bytes = bytes;
+                      }));
 }
 
-TEST_P(HostErrors, Overlap) {
-    for (long distance : {0L, 2L, -2L, long(BYTES) - 1, 1 - long(BYTES)}) {
-        for (void *other : {in_[0], in_[1], in_[2], out_[0]})
-            EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, with(out_, 1, other, distance)));
-        if (distance != 0) {
-            EXPECT_STATUS(GFK_STATUS_OVERLAP,
-                          gfk_region_multiply_host(pipeline_.get(), &field_, 3, in_[0],
-                                                   static_cast<uint8_t *>(in_[0]) + distance, BYTES,
-                                                   GFK_SET, nullptr));
-        }
-    }
+TEST_P(HostErrors, Regions) {
+    expect_region_mistakes({stage_->pointers(), COLS, BYTES, 2, indices(0, COLS),
+                            indices(COLS, COLS + ROWS),
+                            [&](auto in, auto out, size_t bytes) {
+                                return run([&](Arguments &a) {
+                                    a.in = in;
+                                    a.out = out;
+                                    a.bytes = bytes;
+                                });
+                            },
+                            [&] { return stage_->as_expected(); }});
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
+                  run([](Arguments &a) { a.bytes = SIZE_MAX / 16 * 16 - 16; }));
     // A product with one input and one output is not region multiply.
-    const uint32_t three = 3;
-    const gfk_regions same = {in_.data(), nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_product_host(pipeline_.get(), &field_, 1, 1, &three,
-                                                       &same, &same, BYTES, GFK_SET, nullptr));
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run([&](Arguments &a) {
+                      a.rows = a.cols = 1;
+                      a.out = a.in;
+                  }));
 }
 
 TEST_P(HostErrors, Multiply) {
     gfk_pipeline_t p = pipeline_.get();
-    const auto bad = [&](gfk_pipeline_t pipeline, const gfk_field *field, const void *src,
-                         void *dst, int mode) {
-        EXPECT_STATUS(INVALID,
-                      gfk_region_multiply_host(pipeline, field, 3, src, dst, BYTES,
-                                               static_cast<gfk_accumulate>(mode), nullptr));
-    };
-    bad(nullptr, &field_, in_[0], out_[0], GFK_SET);
-    bad(p, nullptr, in_[0], out_[0], GFK_SET);
-    bad(p, &field_, nullptr, out_[0], GFK_SET);
-    bad(p, &field_, in_[0], nullptr, GFK_SET);
-    bad(p, &field_, in_[0], out_[0], 2);
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, gfk_region_multiply_host(p, &field_, 3, in_[0], out_[0],
-                                                                    BYTES - 1, GFK_SET, nullptr));
+    uint8_t *const in = stage_->in(0), *const out = stage_->out(0);
+    EXPECT_STATUS(INVALID, multiply(nullptr, &field_, 3, in, out));
+    EXPECT_STATUS(INVALID, multiply(p, nullptr, 3, in, out));
+    EXPECT_STATUS(INVALID, multiply(p, &field_, 3, nullptr, out));
+    EXPECT_STATUS(INVALID, multiply(p, &field_, 3, in, nullptr));
+    EXPECT_STATUS(INVALID, multiply(p, &field_, 3, in, out, BYTES, 2));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, multiply(p, &field_, 3, in, out, BYTES - 1));
+    EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, multiply(p, &field_, 65536, in, out));
+    for (long distance : {2L, -2L, long(BYTES) - 1, 1 - long(BYTES)})
+        EXPECT_STATUS(GFK_STATUS_OVERLAP, multiply(p, &field_, 3, in, in + distance));
 }
 
 // A failed call leaves the report alone too.
 TEST_P(HostErrors, Report) {
     gfk_pipeline_report report = {};
     report.seconds = -5;
-    const gfk_regions in = {in_.data(), nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_product_host(pipeline_.get(), &field_, ROWS, COLS,
-                                                       matrix_, &in, &in, BYTES, GFK_SET, &report));
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run([&](Arguments &a) {
+                      a.out = a.in;
+                      a.report = &report;
+                  }));
     EXPECT_EQ(-5, report.seconds);
 }
 

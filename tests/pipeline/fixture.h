@@ -28,6 +28,7 @@ class HostStage {
 
     const gfk_regions *in() const { return &in_; }
     const gfk_regions *out() const { return &out_; }
+    const std::vector<void *> &pointers() const { return pointers_; }
     uint8_t *in(size_t i) const { return at(i); }
     uint8_t *out(size_t j) const { return at(ins_ + j); }
     size_t bytes() const { return bytes_; }

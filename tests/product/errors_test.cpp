@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "support/engine_fixture.h"
+#include "support/region_mistakes.h"
 
 namespace {
 
@@ -120,10 +121,9 @@ TEST_F(ProductDescriptor, Compiling) {
 
 // ---- per engine ---------------------------------------------------------------------------------
 
-// Three inputs and two outputs in one buffer, with room around each.
 class ProductErrors : public EngineTest {
   protected:
-    static constexpr size_t COLS = 3, ROWS = 2, BYTES = 512, ROOM = 1024;
+    static constexpr size_t COLS = 3, ROWS = 2, BYTES = 512;
 
     void SetUp() override {
         EngineTest::SetUp();
@@ -131,146 +131,78 @@ class ProductErrors : public EngineTest {
             return;
         Random random;
         field_ = field();
-        product_ = make_product(field_, engine(), random_matrix(w(), ROWS, COLS, random));
-        needed_ = info_of(product_.get()).workspace_bytes;
-        content_ = random.bytes((COLS + ROWS + 2) * ROOM);
-        memory_ = std::make_unique<Memory>(on_host(engine()), content_);
-        workspace_ = std::make_unique<Memory>(on_host(engine()), needed_ + 256);
-        for (size_t i = 0; i < COLS; i++)
-            in_.push_back(memory_->data() + (i + 1) * ROOM);
-        for (size_t j = 0; j < ROWS; j++)
-            out_.push_back(memory_->data() + (COLS + j + 1) * ROOM);
-    }
-
-    // The list with one region elsewhere.
-    static std::vector<void *> with(std::vector<void *> list, size_t i, void *to,
-                                    long distance = 0) {
-        list[i] = to == nullptr ? nullptr : static_cast<uint8_t *>(to) + distance;
-        return list;
-    }
-    gfk_status run(const std::vector<void *> &in, const std::vector<void *> &out,
-                   size_t bytes = BYTES, int mode = GFK_SET, gfk_stream_t stream = nullptr) {
-        const gfk_regions ins = {in.data(), nullptr, 0}, outs = {out.data(), nullptr, 0};
-        return run(&ins, &outs, bytes, mode, stream);
+        const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
+        product_ = make_product(field_, engine(), matrix);
+        stage_ =
+            std::make_unique<Stage>(engine(), field_, matrix, BYTES, Layout{Layout::PHASE}, random);
+        stage_->refill(random);
     }
     gfk_status run(const gfk_regions *in, const gfk_regions *out, size_t bytes = BYTES,
                    int mode = GFK_SET, gfk_stream_t stream = nullptr) {
         return gfk_product_run(product_.get(), in, out, bytes, static_cast<gfk_accumulate>(mode),
-                               needed_ ? workspace_->data() : nullptr, needed_, stream);
+                               nullptr, 0, stream);
     }
-    void expect_untouched(const char *what) {
-        EXPECT_EQ(content_, memory_->read()) << engine()->id << ": " << what;
-        EXPECT_FALSE(device::error_pending()) << engine()->id << ": " << what;
+    void expect_untouched() {
+        EXPECT_TRUE(stage_->is_untouched());
+        EXPECT_FALSE(device::error_pending());
         count_checked();
     }
 
     gfk_field field_;
     Product product_;
-    size_t needed_ = 0;
-    Bytes content_;
-    std::unique_ptr<Memory> memory_, workspace_;
-    std::vector<void *> in_, out_;
+    std::unique_ptr<Stage> stage_;
 };
 
 TEST_P(ProductErrors, Arguments) {
-    const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
-    EXPECT_STATUS(INVALID,
-                  gfk_product_run(nullptr, &in, &out, BYTES, GFK_SET, nullptr, 0, nullptr));
-    EXPECT_STATUS(INVALID, run(nullptr, &out));
-    EXPECT_STATUS(INVALID, run(&in, nullptr));
-    for (size_t i = 0; i < COLS; i++)
-        EXPECT_STATUS(INVALID, run(with(in_, i, nullptr), out_));
-    for (size_t j = 0; j < ROWS; j++)
-        EXPECT_STATUS(INVALID, run(in_, with(out_, j, nullptr)));
-    const gfk_regions nowhere = {nullptr, nullptr, ROOM};
-    EXPECT_STATUS(INVALID, run(&nowhere, &out));
-    EXPECT_STATUS(INVALID, run(&in, &nowhere));
-    const gfk_regions tight = {nullptr, in_[0], BYTES - 1}, zero = {nullptr, out_[0], 0};
-    EXPECT_STATUS(INVALID, run(&tight, &out));
-    EXPECT_STATUS(INVALID, run(&in, &zero));
+    EXPECT_STATUS(INVALID, gfk_product_run(nullptr, stage_->in(), stage_->out(), BYTES, GFK_SET,
+                                           nullptr, 0, nullptr));
     for (int mode : {2, 3, -1})
-        EXPECT_STATUS(INVALID, run(in_, out_, BYTES, mode));
-    expect_untouched("arguments");
+        EXPECT_STATUS(INVALID, run(stage_->in(), stage_->out(), BYTES, mode));
+    int anything = 0;
+    if (on_host(engine())) {
+        EXPECT_STATUS(GFK_STATUS_STREAM_ON_HOST, run(stage_->in(), stage_->out(), BYTES, GFK_SET,
+                                                     reinterpret_cast<gfk_stream_t>(&anything)));
+    }
+    expect_untouched();
 }
 
-TEST_P(ProductErrors, Sizes) {
-    for (size_t bytes : {size_t(1), size_t(3), BYTES - 1, BYTES + 1})
-        if (bytes % symbol_bytes() != 0) {
-            EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, bytes));
-        }
-    // Regions that would wrap around the address space.
-    const size_t most = SIZE_MAX / 16 * 16 - 16;
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(in_, out_, most));
-    const gfk_regions far = {nullptr, in_[0], most / 2}, out = {out_.data(), nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run(&far, &out));
-    expect_untouched("sizes");
+TEST_P(ProductErrors, Regions) {
+    expect_region_mistakes({stage_->pointers(), COLS, BYTES, symbol_bytes(), indices(0, COLS),
+                            indices(COLS, COLS + ROWS),
+                            [&](auto in, auto out, size_t bytes) { return run(in, out, bytes); },
+                            [&] { return stage_->is_untouched(); }});
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
+                  run(stage_->in(), stage_->out(), SIZE_MAX / 16 * 16 - 16));
+    expect_untouched();
 }
 
 TEST_P(ProductErrors, ZeroBytes) {
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(in_, out_, 0));
     const gfk_regions none = {nullptr, nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(stage_->in(), stage_->out(), 0));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, run(&none, &none, 0));
-    expect_untouched("zero bytes");
+    expect_untouched();
 }
 
-TEST_P(ProductErrors, Overlap) {
-    const auto length = static_cast<long>(BYTES);
-    for (long distance : {0L, 1L, -1L, 16L, -16L, length - 1, 1 - length}) {
-        for (size_t i = 0; i < COLS; i++)
-            for (size_t j = 0; j < ROWS; j++)
-                EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, with(out_, j, in_[i], distance)))
-                    << distance;
-        EXPECT_STATUS(GFK_STATUS_OVERLAP, run(in_, with(out_, 1, out_[0], distance))) << distance;
+// Equally spaced inputs and outputs that interlock: by a byte too much, and without touching.
+TEST_P(ProductErrors, Interlocking) {
+    constexpr size_t STRIDE = 2048;
+    const Memory memory(on_host(engine()), Bytes(COLS * STRIDE));
+    const gfk_regions in = {nullptr, memory.data(), STRIDE};
+    for (const auto &[at, status] :
+         {std::pair(BYTES - 1, GFK_STATUS_OVERLAP),
+          std::pair(STRIDE - BYTES + 1, GFK_STATUS_OVERLAP), std::pair(BYTES, GFK_STATUS_SUCCESS),
+          std::pair(STRIDE - BYTES, GFK_STATUS_SUCCESS)}) {
+        const gfk_regions out = {nullptr, memory.data() + at, STRIDE};
+        EXPECT_STATUS(status, run(&in, &out)) << at;
+        count_checked();
     }
-    // Equally spaced inputs and outputs that interlock without touching, and that touch.
-    const gfk_regions in = {nullptr, memory_->data(), 2 * ROOM};
-    gfk_regions out = {nullptr, memory_->data() + ROOM + BYTES, 2 * ROOM};
-    out.base = memory_->data() + 2 * ROOM - BYTES + 1;
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, run(&in, &out));
-    out.base = memory_->data() + BYTES - 1;
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, run(&in, &out));
-    expect_untouched("overlap");
-    for (size_t at : {BYTES, 2 * ROOM - BYTES}) {
-        out.base = memory_->data() + at;
-        EXPECT_STATUS(GFK_STATUS_SUCCESS, run(&in, &out)) << at;
-    }
-    // Neighbours.
-    const std::vector<void *> near = with(with(out_, 0, in_[0], length), 1, in_[2], -length);
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(in_, near));
-    (void)memory_->read(); // on a device: wait
-    count_checked(20);
-}
-
-TEST_P(ProductErrors, Workspace) {
-    if (needed_ == 0)
-        GTEST_SKIP() << engine()->id << " needs no workspace";
-    const gfk_regions in = {in_.data(), nullptr, 0}, out = {out_.data(), nullptr, 0};
-    const auto run_with = [&](void *workspace, size_t bytes) {
-        return gfk_product_run(product_.get(), &in, &out, BYTES, GFK_SET, workspace, bytes,
-                               nullptr);
-    };
-    uint8_t *workspace = workspace_->data();
-    EXPECT_STATUS(GFK_STATUS_WORKSPACE_TOO_SMALL, run_with(workspace, needed_ - 1));
-    EXPECT_STATUS(GFK_STATUS_WORKSPACE_TOO_SMALL, run_with(nullptr, needed_));
-    EXPECT_STATUS(INVALID, run_with(workspace + 16, needed_));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, run_with(in_[0], needed_));
-    expect_untouched("workspace");
-}
-
-TEST_P(ProductErrors, Streams) {
-    if (!on_host(engine()))
-        GTEST_SKIP() << engine()->id << " takes streams";
-    int anything = 0;
-    EXPECT_STATUS(GFK_STATUS_STREAM_ON_HOST,
-                  run(in_, out_, BYTES, GFK_SET, reinterpret_cast<gfk_stream_t>(&anything)));
-    expect_untouched("streams");
 }
 
 TEST_P(ProductErrors, WrongDevice) {
     if (on_host(engine()) || device::count() < 2)
         GTEST_SKIP() << "there are no two devices to mix up";
     device::select(1);
-    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, run(in_, out_));
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, run(stage_->in(), stage_->out()));
     EXPECT_EQ(1, device::current());
     gfk_product_desc desc = product_desc(engine());
     desc.device = 0;
@@ -280,7 +212,7 @@ TEST_P(ProductErrors, WrongDevice) {
     gfk_product_destroy(other);
     EXPECT_EQ(1, device::current());
     device::select(0);
-    expect_untouched("wrong device");
+    expect_untouched();
 }
 
 TEST_P(ProductErrors, Tables) {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "fixture.h"
+#include "support/region_mistakes.h"
 
 namespace {
 
@@ -42,91 +43,50 @@ class RsCallErrors : public RsTest {
     std::vector<void *> pointers_;
 };
 
-using Call =
-    std::function<gfk_status(const gfk_regions *, const gfk_regions *, size_t, gfk_stream_t)>;
-
-// A call on the data and the parity of a code, and what it reads and writes.
-struct Operation {
-    const char *name;
-    Call call;
-    Indices reads, writes;
-};
-
 TEST_P(RsCallErrors, DataAndParity) {
     const gfk_rs_t code = code_.get();
-    const Indices lost = {1, 6}, sources = {0, 2, 3, 4, 5};
+    const Indices lost = {1, 6}, sources = {0, 2, 3, 4, 5}, none;
     const Decoder decoder = make_decoder(code, lost);
     Word differs(host());
-    Indices all_data = all_of(K), all_parity, all = all_of(K + M);
-    for (size_t j = 0; j < M; j++)
-        all_parity.push_back(K + j);
+    // A call on data and parity, and what it reads and writes.
+    struct Operation {
+        const char *name;
+        Indices reads, writes;
+        std::function<gfk_status(const gfk_regions *, const gfk_regions *, size_t, gfk_stream_t)>
+            run;
+    };
     const Operation operations[] = {
-        {"encode",
-         [&](auto d, auto p, size_t n, auto s) { return gfk_rs_encode(code, d, p, n, s); },
-         all_data, all_parity},
-        {"decoder",
+        {"encode", all_of(K), indices(K, K + M),
+         [&](auto d, auto p, size_t n, auto s) { return gfk_rs_encode(code, d, p, n, s); }},
+        {"decoder", sources, lost,
          [&](auto d, auto p, size_t n, auto s) {
              return gfk_rs_decoder_run(decoder.get(), d, p, n, s);
-         },
-         sources, lost},
-        {"decode",
+         }},
+        {"decode", sources, lost,
          [&](auto d, auto p, size_t n, auto s) {
              return gfk_rs_decode(code, lost.data(), 2, nullptr, 0, d, p, n, s);
-         },
-         sources, lost},
-        {"verify",
-         [&](auto d, auto p, size_t n, auto s) {
+         }},
+        {"verify", all_of(K + M), none, [&](auto d, auto p, size_t n, auto s) {
              return gfk_rs_verify(code, d, p, n, differs.address(), s);
-         },
-         all,
-         {}}};
+         }}};
     for (const Operation &operation : operations) {
         SCOPED_TRACE(operation.name);
         stripe_->lose(operation.writes);
         differs.poison();
-        const auto refused = [&](gfk_status status, const char *what, const gfk_regions *d,
-                                 const gfk_regions *p, size_t bytes = BYTES,
-                                 gfk_stream_t stream = nullptr) {
-            EXPECT_STATUS(status, operation.call(d, p, bytes, stream)) << what;
-            EXPECT_TRUE(stripe_->is_rebuilt({})) << what;
-            EXPECT_TRUE(differs.poisoned()) << what;
-            count_checked();
-        };
+        expect_region_mistakes(
+            {pointers_, K, BYTES, symbol_bytes(), operation.reads, operation.writes,
+             [&](auto d, auto p, size_t n) { return operation.run(d, p, n, nullptr); },
+             [&] {
+                 EXPECT_TRUE(differs.poisoned());
+                 return stripe_->is_rebuilt({});
+             }});
         const gfk_regions d = data(), p = parity();
-        refused(INVALID, "no data", nullptr, &p);
-        refused(INVALID, "no parity", &d, nullptr);
-        if (w() > 8)
-            refused(GFK_STATUS_INVALID_SIZE, "half a symbol", &d, &p, BYTES - 1);
-        if (host())
-            refused(GFK_STATUS_STREAM_ON_HOST, "stream", &d, &p, BYTES, no_stream());
-        const gfk_regions none = {nullptr, nullptr, BYTES};
-        const gfk_regions narrow_data = {nullptr, pointers_[0], BYTES - symbol_bytes()};
-        const gfk_regions narrow_parity = {nullptr, pointers_[K], BYTES - symbol_bytes()};
-        const gfk_regions around = {nullptr, pointers_[0], SIZE_MAX / 3};
-        refused(INVALID, "no base of data", &none, &p);
-        refused(INVALID, "no base of parity", &d, &none);
-        refused(INVALID, "stride of data", &narrow_data, &p);
-        refused(INVALID, "stride of parity", &d, &narrow_parity);
-        refused(GFK_STATUS_INVALID_SIZE, "the address space ends", &around, &p);
-
-        Indices used = operation.reads;
-        used.insert(used.end(), operation.writes.begin(), operation.writes.end());
-        void *const end = reinterpret_cast<void *>(UINTPTR_MAX - BYTES / 2);
-        for (size_t region : used) {
-            moved(region, nullptr, [&] { refused(INVALID, "no address", &d, &p); });
-            moved(region, end, [&] { refused(GFK_STATUS_INVALID_SIZE, "the end", &d, &p); });
+        if (host()) {
+            EXPECT_STATUS(GFK_STATUS_STREAM_ON_HOST, operation.run(&d, &p, BYTES, no_stream()));
+            EXPECT_TRUE(stripe_->is_rebuilt({}));
         }
-        for (size_t region : operation.writes)
-            for (size_t other : used)
-                for (ptrdiff_t offset :
-                     {ptrdiff_t(1) - ptrdiff_t(BYTES), ptrdiff_t(0), ptrdiff_t(BYTES) - 1}) {
-                    if (region == other)
-                        continue;
-                    moved(region, stripe_->at(other) + offset,
-                          [&] { refused(GFK_STATUS_OVERLAP, "overlap", &d, &p); });
-                }
         // The arguments were good.
-        ASSERT_OK(operation.call(&d, &p, BYTES, nullptr));
+        ASSERT_OK(operation.run(&d, &p, BYTES, nullptr));
         ASSERT_TRUE(stripe_->is_rebuilt(operation.writes));
     }
     EXPECT_EQ(0u, differs.read());

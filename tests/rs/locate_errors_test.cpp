@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "corrupted_codeword.h"
+#include "support/region_mistakes.h"
 
 namespace {
 
@@ -51,35 +52,40 @@ TEST_P(RsLocateCall, Mistakes) {
                             codeword.workspace().data(),
                             codeword.workspace().size(),
                             nullptr};
-    const auto refused = [&](gfk_status status, const char *what,
-                             const std::function<void(Arguments &)> &spoil) {
+    gfk_rs_verdict verdict;
+    std::vector<uint64_t> counts;
+    Bytes workspace;
+    const auto locate = [&](const std::function<void(Arguments &)> &spoil) {
         Arguments a = good;
         spoil(a);
         codeword.put();
         codeword.take();
-        const gfk_rs_verdict verdict = codeword.verdict();
-        const std::vector<uint64_t> counts = codeword.counts();
-        const Bytes workspace = codeword.workspace().read();
-        EXPECT_STATUS(status, gfk_rs_locate(a.code, a.data, a.parity, a.bytes,
-                                            static_cast<gfk_rs_repair>(a.repair), a.verdict,
-                                            a.counts, a.workspace, a.workspace_bytes, a.stream))
-            << what;
+        verdict = codeword.verdict();
+        counts = codeword.counts();
+        workspace = codeword.workspace().read();
+        return gfk_rs_locate(a.code, a.data, a.parity, a.bytes,
+                             static_cast<gfk_rs_repair>(a.repair), a.verdict, a.counts, a.workspace,
+                             a.workspace_bytes, a.stream);
+    };
+    const auto is_untouched = [&] {
         codeword.take();
-        EXPECT_EQ(0, std::memcmp(&verdict, &codeword.verdict(), sizeof verdict)) << what;
-        EXPECT_EQ(counts, codeword.counts()) << what;
-        EXPECT_EQ(workspace, codeword.workspace().read()) << what;
-        EXPECT_TRUE(codeword.is_untouched()) << what;
+        EXPECT_EQ(0, std::memcmp(&verdict, &codeword.verdict(), sizeof verdict));
+        EXPECT_EQ(counts, codeword.counts());
+        EXPECT_EQ(workspace, codeword.workspace().read());
+        return codeword.is_untouched();
+    };
+    const auto refused = [&](gfk_status status, const char *what,
+                             const std::function<void(Arguments &)> &spoil) {
+        EXPECT_STATUS(status, locate(spoil)) << what;
+        EXPECT_TRUE(is_untouched()) << what;
         count_checked();
     };
     const gfk_status invalid = GFK_STATUS_INVALID_ARGUMENT;
     refused(invalid, "no code", [](Arguments &a) { a.code = nullptr; });
-    refused(invalid, "no data", [](Arguments &a) { a.data = nullptr; });
-    refused(invalid, "no parity", [](Arguments &a) { a.parity = nullptr; });
     refused(invalid, "no verdict", [](Arguments &a) { a.verdict = nullptr; });
     refused(invalid, "no counts", [](Arguments &a) { a.counts = nullptr; });
     for (int wrong : {-1, 2})
         refused(invalid, "repair", [=](Arguments &a) { a.repair = wrong; });
-    refused(GFK_STATUS_INVALID_SIZE, "half a symbol", [](Arguments &a) { a.bytes = 4095; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "workspace", [](Arguments &a) { a.workspace_bytes--; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "no workspace",
             [](Arguments &a) { a.workspace = nullptr; });
@@ -90,39 +96,40 @@ TEST_P(RsLocateCall, Mistakes) {
     if (host())
         refused(GFK_STATUS_STREAM_ON_HOST, "stream",
                 [&](Arguments &a) { std::memcpy(&a.stream, &a.code, sizeof a.stream); });
-
-    std::vector<void *> pointers(codeword.data()->pointers, codeword.data()->pointers + K + M);
-    const gfk_regions data = {pointers.data(), nullptr, 0};
-    const gfk_regions parity = {pointers.data() + K, nullptr, 0};
-    const auto moved = [&](gfk_status status, size_t region, void *to) {
-        void *before = pointers[region];
-        pointers[region] = to;
-        refused(status, "a region elsewhere", [&](Arguments &a) {
-            a.data = &data;
-            a.parity = &parity;
-        });
-        pointers[region] = before;
-    };
-    const auto at = [&](size_t region, size_t offset) {
-        return static_cast<uint8_t *>(pointers[region]) + offset;
-    };
-    for (size_t region : {size_t(0), K - 1, K, K + M - 1}) {
-        moved(invalid, region, nullptr);
-        moved(GFK_STATUS_OVERLAP, region, at(2, BYTES - 1)); // repair would write both
-        moved(GFK_STATUS_OVERLAP, region, at(K + 1, 0));
-        moved(GFK_STATUS_OVERLAP, region, codeword.verdict_memory());
-        moved(GFK_STATUS_OVERLAP, region, codeword.workspace().data());
-    }
     refused(GFK_STATUS_OVERLAP, "counts in the verdict",
             [](Arguments &a) { a.counts = reinterpret_cast<uint64_t *>(a.verdict) + 1; });
     refused(GFK_STATUS_OVERLAP, "verdict in the workspace",
             [](Arguments &a) { a.verdict = static_cast<gfk_rs_verdict *>(a.workspace); });
-    const gfk_regions narrow = {nullptr, pointers[0], BYTES - 2}, none = {nullptr, nullptr, BYTES};
-    refused(invalid, "stride", [&](Arguments &a) { a.data = &narrow; });
-    refused(invalid, "no base", [&](Arguments &a) { a.parity = &none; });
-    const gfk_regions around = {nullptr, pointers[0], SIZE_MAX / 4};
-    refused(GFK_STATUS_INVALID_SIZE, "the end of the address space",
-            [&](Arguments &a) { a.data = &around; });
+
+    // Repair would write any region.
+    std::vector<void *> pointers(codeword.data()->pointers, codeword.data()->pointers + K + M);
+    const std::vector<size_t> some = {0, K - 1, K, K + M - 1};
+    expect_region_mistakes({pointers,
+                            K,
+                            BYTES,
+                            2,
+                            {2, K + 1},
+                            some,
+                            [&](auto data, auto parity, size_t bytes) {
+                                return locate([&](Arguments &a) {
+                                    a.data = data;
+                                    a.parity = parity;
+                                    a.bytes = bytes;
+                                });
+                            },
+                            is_untouched});
+    for (size_t region : some)
+        for (void *to : {static_cast<void *>(codeword.verdict_memory()),
+                         static_cast<void *>(codeword.workspace().data())}) {
+            std::vector<void *> moved = pointers;
+            moved[region] = to;
+            const gfk_regions data = {moved.data(), nullptr, 0};
+            const gfk_regions parity = {moved.data() + K, nullptr, 0};
+            refused(GFK_STATUS_OVERLAP, "a region that is written elsewhere", [&](Arguments &a) {
+                a.data = &data;
+                a.parity = &parity;
+            });
+        }
 
     ASSERT_OK(codeword.locate(GFK_RS_REPAIR)); // the arguments were good
     ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));

@@ -39,6 +39,7 @@ class Stage {
 
     const gfk_regions *in() const { return regions_.in(); }
     const gfk_regions *out() const { return regions_.out(); }
+    const std::vector<void *> &pointers() const { return regions_.pointers(); }
     size_t bytes() const { return regions_.bytes(); }
     void refill(Random &random, bool wait = true); // new data everywhere; `wait`: Memory::write
     void run(gfk_product_t product, gfk_accumulate mode, gfk_stream_t stream = nullptr);
