@@ -13,8 +13,6 @@
 
 namespace {
 
-using namespace rs_batch;
-
 class RsBatchErrors : public RsBatch {
   protected:
     static constexpr size_t K = 5, M = 3, BYTES = 256;
@@ -23,7 +21,7 @@ class RsBatchErrors : public RsBatch {
         RsBatch::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        code_ = make_code(K, M);
+        code_ = make_code({GFK_RS_CAUCHY, K, M});
         stripes_ = std::make_unique<Stripes>(host(), code_.get(), random_);
         stripes_->add(BYTES, {}, true, 0);
         stripes_->add(BYTES, {}, true, 0); // the bad one
@@ -76,7 +74,7 @@ class RsBatchErrors : public RsBatch {
     }
 
     Random random_;
-    Code code_;
+    RsCode code_;
     std::unique_ptr<Stripes> stripes_;
 };
 
@@ -158,19 +156,7 @@ TEST_P(RsBatchErrors, NothingWrong) {
 
 // A matrix that is not MDS: some losses cannot be made good for.
 TEST_P(RsBatchErrors, Singular) {
-    const uint32_t ones[4] = {1, 1, 1, 1};
-    gfk_rs_desc desc = GFK_RS_DESC_INIT;
-    desc.matrix = GFK_RS_CUSTOM;
-    desc.custom = ones;
-    desc.flags = GFK_RS_UNCHECKED;
-    if (host())
-        desc.product.family = GFK_ENGINE_HOST;
-    else
-        desc.product.device = device::current();
-    const gfk_field field = make_field(w());
-    gfk_rs_t made = nullptr;
-    ASSERT_OK(gfk_rs_create(&made, &field, 2, 2, &desc));
-    const Code code(made);
+    const RsCode code = make_code({GFK_RS_CUSTOM, 2, 2, {1, 1, 1, 1}, GFK_RS_UNCHECKED});
     Stripes stripes(host(), code.get(), random_);
     stripes.add(BYTES, {0, 2}, false, 0);
     stripes.add(BYTES, {0, 1}, false, 0);

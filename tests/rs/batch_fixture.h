@@ -4,42 +4,25 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
-#include <gfk/rs.h>
+#include "fixture.h"
 
-#include "support/engine_fixture.h"
-
-namespace rs_batch {
-
-struct CodeDeleter {
-    void operator()(gfk_rs_t code) const { gfk_rs_destroy(code); }
-};
-using Code = std::unique_ptr<struct gfk_rs, CodeDeleter>;
-struct BatchDeleter {
-    void operator()(gfk_rs_batch_t batch) const { gfk_rs_batch_destroy(batch); }
-};
-using Batch = std::unique_ptr<struct gfk_rs_batch, BatchDeleter>;
+using Batch = Owned<struct gfk_rs_batch, gfk_rs_batch_destroy>;
 
 // Stripes of one code in one buffer with random bytes between the regions. `whole` is the buffer as
 // it should be; what is lost, or parity to be computed, is other bytes in memory.
 class Stripes {
   public:
-    Stripes(bool host, gfk_rs_t code, Random &random) : host_(host), random_(random) {
-        gfk_rs_info info;
-        require_success(gfk_rs_get_info(code, &info), "gfk_rs_get_info");
-        field_ = info.field;
-        k_ = info.k;
-        m_ = info.m;
-        matrix_.resize(k_ * m_);
+    Stripes(bool host, gfk_rs_t code, Random &random)
+        : host_(host), random_(random), field_(info_of(code).field), k_(info_of(code).k),
+          m_(info_of(code).m), matrix_(k_ * m_) {
         require_success(gfk_rs_get_matrix(code, matrix_.data()), "gfk_rs_get_matrix");
     }
 
     // lost: as the caller of the library would list it; encode: all parity, and no list.
     // phase: of all regions modulo 16; beyond 15: each its own.
-    void add(size_t bytes, std::vector<size_t> lost, bool encode, size_t phase,
-             bool spaced = false) {
-        Spec spec{bytes, std::move(lost), encode, spaced, {}, {}, {}};
+    void add(size_t bytes, Indices lost, bool encode, size_t phase, bool spaced = false) {
+        Spec spec{bytes, std::move(lost), encode, spaced, {}, {}};
         const size_t slot = round_up(bytes, 16) + 48;
         for (size_t i = 0; i < k_ + m_; i++, end_ += slot)
             spec.offsets.push_back(end_ + 16 +
@@ -61,19 +44,11 @@ class Stripes {
                                  : place == 2 ? random_.below(16)
                                               : 16;
             const bool encode = random_.below(4) == 0;
-            add(symbols * symbol,
-                encode ? std::vector<size_t>() : random_loss(random_.below(m_ + 1)), encode, phase,
-                random_.below(3) == 0);
+            add(symbols * symbol, encode ? Indices() : random_loss(random_.below(m_ + 1)), encode,
+                phase, random_.below(3) == 0);
         }
     }
-    std::vector<size_t> random_loss(size_t count) {
-        std::vector<size_t> all(k_ + m_);
-        std::iota(all.begin(), all.end(), 0);
-        for (size_t i = 0; i < count; i++)
-            std::swap(all[i], all[i + random_.below(all.size() - i)]);
-        all.resize(count);
-        return all;
-    }
+    Indices random_loss(size_t count) { return random_indices(k_ + m_, count, random_); }
 
     void place() {
         memory_ = std::make_unique<Memory>(host_, end_ + 64);
@@ -98,18 +73,15 @@ class Stripes {
         refill();
     }
     void refill() {
-        const unsigned w = field_.w;
         whole_ = random_.bytes(end_ + 64);
         damaged_ = whole_;
         for (const Spec &spec : specs_) {
-            for (size_t j = 0; j < m_; j++)
-                for (size_t s = 0; s < spec.bytes / (w / 8); s++) {
-                    uint32_t sum = 0;
-                    for (size_t i = 0; i < k_; i++)
-                        sum ^= times(matrix_[j * k_ + i],
-                                     get_symbol(whole_.data() + spec.offsets[i], s, w));
-                    set_symbol(whole_.data() + spec.offsets[k_ + j], s, w, sum);
-                }
+            const auto at = [&](size_t region) { return whole_.data() + spec.offsets[region]; };
+            for (size_t j = 0; j < m_; j++) {
+                std::memset(at(k_ + j), 0, spec.bytes);
+                for (size_t i = 0; i < k_; i++)
+                    Times(field_, matrix_[j * k_ + i]).add(at(i), at(k_ + j), spec.bytes);
+            }
             std::vector<bool> lost(k_ + m_, false);
             for (size_t i : spec.lost)
                 lost[i] = true;
@@ -135,11 +107,10 @@ class Stripes {
   private:
     struct Spec {
         size_t bytes;
-        std::vector<size_t> lost;
+        Indices lost;
         bool encode, spaced;
         std::vector<size_t> offsets;
         std::vector<void *> pointers;
-        std::vector<bool> unused;
     };
 
     // The last parity regions are not read when fewer than m regions are lost.
@@ -159,15 +130,6 @@ class Stripes {
             else
                 spec.pointers[k_ + j] = nullptr;
         }
-    }
-    uint32_t times(uint32_t a, uint32_t b) {
-        if (field_.w != 8)
-            return multiply(field_, a, b);
-        if (products_.empty())
-            for (uint32_t x = 0; x < 256; x++)
-                for (uint32_t y = 0; y < 256; y++)
-                    products_.push_back(static_cast<uint8_t>(multiply(field_, x, y)));
-        return products_[a << 8 | b];
     }
     testing::AssertionResult is(const Bytes &expected) {
         const Bytes got = memory_->read();
@@ -189,7 +151,6 @@ class Stripes {
     gfk_field field_;
     size_t k_, m_;
     std::vector<uint32_t> matrix_;
-    Bytes products_;
     std::vector<Spec> specs_;
     size_t end_ = 0;
     std::unique_ptr<Memory> memory_;
@@ -197,34 +158,8 @@ class Stripes {
     std::vector<gfk_rs_stripe> list_;
 };
 
-struct Place {
-    bool host;
-    unsigned w;
-};
-inline void PrintTo(const Place &place, std::ostream *out) {
-    *out << (place.host ? "host_w" : "gpu_w") << place.w;
-}
-
-class RsBatch : public testing::TestWithParam<Place> {
+class RsBatch : public RsTest {
   protected:
-    void SetUp() override {
-        if (!host() && device::count() == 0)
-            SKIP_WITHOUT_GPU("there is no GPU");
-    }
-    bool host() const { return GetParam().host; }
-    unsigned w() const { return GetParam().w; }
-    size_t symbol_bytes() const { return w() / 8; }
-    Code make_code(size_t k, size_t m, uint64_t polynomial = 0) {
-        const gfk_field field = make_field(w(), polynomial);
-        gfk_rs_desc desc = GFK_RS_DESC_INIT;
-        if (host())
-            desc.product.family = GFK_ENGINE_HOST;
-        else
-            desc.product.device = device::current();
-        gfk_rs_t code = nullptr;
-        require_success(gfk_rs_create(&code, &field, k, m, &desc), "gfk_rs_create");
-        return Code(code);
-    }
     static Batch make_batch(gfk_rs_t code, const std::vector<gfk_rs_stripe> &stripes) {
         gfk_rs_batch_t batch = nullptr;
         require_success(gfk_rs_batch_create(&batch, code, stripes.data(), stripes.size(), nullptr),
@@ -234,7 +169,7 @@ class RsBatch : public testing::TestWithParam<Place> {
     void check_mixed(size_t k, size_t m, size_t count, size_t bytes, uint64_t polynomial = 0) {
         SCOPED_TRACE(testing::Message() << "(" << k << ", " << m << ")");
         Random random(k * 1000 + m);
-        Code code = make_code(k, m, polynomial);
+        RsCode code = make_code({GFK_RS_CAUCHY, k, m}, polynomial);
         Stripes stripes(host(), code.get(), random);
         stripes.add_mixed(count, bytes);
         stripes.place();
@@ -248,15 +183,3 @@ class RsBatch : public testing::TestWithParam<Place> {
         }
     }
 };
-
-inline std::string place_name(const testing::TestParamInfo<Place> &info) {
-    return testing::PrintToString(info.param);
-}
-
-} // namespace rs_batch
-
-#define PER_PLACE(suite)                                                                           \
-    INSTANTIATE_TEST_SUITE_P(Places, suite,                                                        \
-                             testing::Values(Place{true, 8}, Place{true, 16}, Place{true, 32},     \
-                                             Place{false, 8}, Place{false, 16}, Place{false, 32}), \
-                             place_name)

@@ -14,6 +14,7 @@ struct RsShape {
     std::vector<uint32_t> custom = {};
     unsigned flags = 0;
 };
+RsCode make_rs_code(const gfk_product_desc &product, const gfk_field &field, const RsShape &shape);
 RsCode make_rs_code(bool host, const gfk_field &field, const RsShape &shape);
 gfk_rs_info info_of(gfk_rs_t code);
 

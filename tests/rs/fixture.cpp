@@ -173,15 +173,3 @@ gfk_product_desc RsTest::product_desc() const {
         desc.family = GetParam().side[0] == 'i' ? GFK_ENGINE_ISAL : GFK_ENGINE_HOST;
     return desc;
 }
-
-RsCode RsTest::make_code(const RsShape &shape, uint64_t polynomial) const {
-    const gfk_field field = make_field(w(), polynomial);
-    gfk_rs_desc desc = GFK_RS_DESC_INIT;
-    desc.matrix = shape.matrix;
-    desc.custom = shape.custom.empty() ? nullptr : shape.custom.data();
-    desc.flags = shape.flags;
-    desc.product = product_desc();
-    gfk_rs_t code = nullptr;
-    require_success(gfk_rs_create(&code, &field, shape.k, shape.m, &desc), "gfk_rs_create");
-    return RsCode(code);
-}
