@@ -19,14 +19,13 @@ def every_backend_makes_the_same_bytes():
     there = ["host", "auto"]
     with Folder() as folder:
         folder.write("f", b"x")
-        run = gfk("encode", "-k1", "-m1", "--backend", "cuda", "f", cwd=folder.path,
-                  expect=(harness.OK, harness.BACKEND))
+        run = folder.gfk("encode", "-k1", "-m1", "--backend", "cuda", "f",
+                         expect=(harness.OK, harness.BACKEND))
         if run.code == harness.OK:
             there.append("cuda")
         else:
             check(not os.path.exists(folder / shard("f", 0)) and "GPU" in run.err, run.err)
-            gfk("encode", "--device", "0", "-k1", "-m1", "f", cwd=folder.path,
-                expect=harness.BACKEND)
+            folder.gfk("encode", "--device", "0", "-k1", "-m1", "f", expect=harness.BACKEND)
     print("backends:", *there)
     check("cuda" in there or not harness.options.fake, "the simulated devices are there")
     least = 1 << 20 if harness.options.reduced else 5 << 20
@@ -38,16 +37,16 @@ def every_backend_makes_the_same_bytes():
                 with Folder() as folder:
                     content = harness.rng.randbytes(harness.rng.randrange(least, least + (1 << 20)))
                     folder.write("f", content)
-                    run = gfk("encode", "--json", "--backend", maker, *code, "f", cwd=folder.path)
+                    run = folder.gfk("encode", "--json", "--backend", maker, *code, "f")
                     engine = run.json()["engine"]
                     check((engine == "gpu") == (maker == "cuda") or maker == "auto", engine)
                     for i in harness.rng.sample(range(n), m):
                         os.unlink(folder / shard("f", i))
                     os.unlink(folder / "f")
-                    run = gfk("decode", "--json", "--backend", user, "f", cwd=folder.path)
+                    run = folder.gfk("decode", "--json", "--backend", user, "f")
                     check(folder.read("f") == content, f"{maker} {user} {code}")
-                    gfk("repair", "--backend", user, "f", cwd=folder.path)
-                    gfk("verify", "--backend", maker, "f", cwd=folder.path)
+                    folder.gfk("repair", "--backend", user, "f")
+                    folder.gfk("verify", "--backend", maker, "f")
 
 
 def little_memory():
@@ -55,10 +54,10 @@ def little_memory():
         content = harness.rng.randbytes(3 << 20)
         folder.write("f", content)
         for backend in ("auto", "host", "cuda"):
-            run = gfk("encode", "-f", "--backend", backend, "--memory", "1M", "--block-size", "4K", "f",
-                      cwd=folder.path, expect=(harness.OK, harness.BACKEND))
+            run = folder.gfk("encode", "-f", "--backend", backend, "--memory", "1M", "--block-size",
+                             "4K", "f", expect=(harness.OK, harness.BACKEND))
             if run.code == harness.OK:
-                gfk("decode", "-f", "-o", "g", "--backend", backend, "f", cwd=folder.path)
+                folder.gfk("decode", "-f", "-o", "g", "--backend", backend, "f")
                 check(folder.read("g") == content, backend)
 
 
@@ -76,8 +75,8 @@ def gpus_that_fail():
         for after in (*range(1, 40, 4 if harness.options.reduced else 1), 60, 100, 200, 400, 10000):
             for more in ({"FAKE_DIES": "1"}, {}, {"FAKE_STATUS": out_of_memory}):
                 fake = dict(os.environ, FAKE_FAILS_AFTER=str(after), **more)
-                run = gfk("encode", "-f", "-k3", "-m2", "--block-size", "64K", *cuda, "f",
-                          cwd=folder.path, env=fake, expect=(harness.OK, harness.BACKEND)).json()
+                run = folder.gfk("encode", "-f", "-k3", "-m2", "--block-size", "64K", *cuda, "f",
+                                 env=fake, expect=(harness.OK, harness.BACKEND)).json()
                 if run["exit"] == harness.BACKEND:
                     continue
                 messages = " ".join(run["messages"])
@@ -85,9 +84,9 @@ def gpus_that_fail():
                 check(run["engine"] == "gpu" or "the CPU goes on" in messages, run)
                 for i in (0, 2):
                     os.unlink(folder / shard("f", i))
-                gfk("decode", "-f", "-o", "g", *cuda, "f", cwd=folder.path, env=fake,
-                    expect=(harness.OK, harness.BACKEND))
-                gfk("decode", "-f", "-o", "h", "--backend", "host", "f", cwd=folder.path)
+                folder.gfk("decode", "-f", "-o", "g", *cuda, "f", env=fake,
+                           expect=(harness.OK, harness.BACKEND))
+                folder.gfk("decode", "-f", "-o", "h", "--backend", "host", "f")
                 check(folder.read("h") == content, f"{after} {more}")
         check(failed > 20, f"{failed} runs saw a device fail")
 
@@ -119,8 +118,8 @@ def calibration():
         for text in (bytes(good), bytes(good[:-9]), b"", b"\xff" * 5000):  # damaged ones are as none
             with open(file, "wb") as stream:
                 stream.write(text)
-            gfk("encode", "-f", "-k3", "-m2", "f", cwd=folder.path, env=cache)
-            gfk("decode", "-f", "-o", "g", "f", cwd=folder.path, env=cache)
+            folder.gfk("encode", "-f", "-k3", "-m2", "f", env=cache)
+            folder.gfk("decode", "-f", "-o", "g", "f", env=cache)
             check(folder.read("g") == content, len(text))
         gfk("advise", env=cache, expect=harness.IO)
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import Folder, check, command, environment, gfk, shard
+from harness import Folder, check, command, environment, shard
 
 harness.parser.add_argument("kill_at", help="the library that kills")
 
@@ -28,13 +28,10 @@ class Scene:
         self.new = harness.rng.randbytes(self.size)
         folder.write("f", self.new)
 
-    def gfk(self, *arguments, **more):
-        return gfk(*arguments, cwd=self.folder.path, **more)
-
     def decoded(self):
         """What decode gives now; None: an error."""
-        run = self.gfk("decode", "-f", "-o", "out", "f",
-                       expect=(harness.OK, harness.UNRECOVERABLE))
+        run = self.folder.gfk("decode", "-f", "-o", "out", "f",
+                              expect=(harness.OK, harness.UNRECOVERABLE))
         content = self.folder.read("out") if run.code == harness.OK else None
         check(content is not None or "out" not in self.folder.names(), "half a file")
         return content
@@ -44,7 +41,7 @@ class Scene:
 
     def after_rerun(self):
         check(self.decoded() == self.new, "the rerun's shards")
-        self.gfk("verify", "f")
+        self.folder.gfk("verify", "f")
         check(not self.folder.temps(), f"left over: {self.folder.temps()}")
 
 
@@ -62,7 +59,7 @@ class EncodeAgain(FirstEncode):
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.gfk("encode", *self.code, "f")
+        self.folder.gfk("encode", *self.code, "f")
 
     def after_kill(self):
         Scene.after_kill(self)
@@ -78,7 +75,7 @@ class EncodeOver(Scene):
         super().__init__(folder)
         self.old = harness.rng.randbytes(self.size + 5000)
         folder.write("old", self.old)
-        self.gfk("encode", "-k6", "-m1", "--block-size", "2K", "-o", "f", "old")
+        self.folder.gfk("encode", "-k6", "-m1", "--block-size", "2K", "-o", "f", "old")
 
     def arguments(self):
         return ("encode", "--force", *self.code, "f")
@@ -96,8 +93,8 @@ class EncodeOver(Scene):
 class Repair(Scene):
     def __init__(self, folder):
         super().__init__(folder)
-        self.gfk("encode", *self.code, "f")
-        self.whole = {n: folder.read(n) for n in folder.shards("f")}
+        self.folder.gfk("encode", *self.code, "f")
+        self.whole = folder.contents("f.gfk.")
         os.rename(folder / shard("f", 0), folder / "t")  # one swapped with one that is lost
         os.rename(folder / shard("f", 1), folder / shard("f", 0))
         os.unlink(folder / "t")
@@ -119,7 +116,7 @@ class Repair(Scene):
 class Decode(Scene):
     def __init__(self, folder):
         super().__init__(folder)
-        self.gfk("encode", *self.code, "f")
+        self.folder.gfk("encode", *self.code, "f")
         os.unlink(folder / shard("f", 1))
 
     def arguments(self):
@@ -146,13 +143,13 @@ def before_every_call():
             number += 3 if harness.options.reduced else 1
             with Folder() as folder:
                 scene = scene_class(folder)
-                run = scene.gfk(*scene.arguments(), env=environment(KILL_AT=str(number)),
-                                expect=(harness.OK, KILLED))
+                run = folder.gfk(*scene.arguments(), env=environment(KILL_AT=str(number)),
+                                 expect=(harness.OK, KILLED))
                 if run.code == harness.OK:
                     check(number > 5, f"{scene_class.__name__} makes calls")
                     break
                 scene.after_kill()
-                scene.gfk(*scene.arguments())
+                folder.gfk(*scene.arguments())
                 scene.after_rerun()
 
 
@@ -184,7 +181,7 @@ def kill_some(count, scenes):
                 killed += 1
                 slowest *= 1.01
                 scene.after_kill()
-                scene.gfk(*scene.arguments())
+                folder.gfk(*scene.arguments())
             scene.after_rerun()
         check(tried < 10 * count + 100, "runs end before they can be killed")
 
@@ -201,7 +198,7 @@ def names_after_contents():
     for scene_class in SCENES:
         with Folder() as folder:
             scene = scene_class(folder)
-            scene.gfk(*scene.arguments(), env=environment(CALL_LOG=folder / "log"))
+            folder.gfk(*scene.arguments(), env=environment(CALL_LOG=folder / "log"))
             calls = [line.split() for line in folder.read("log").decode().splitlines()]
             folder_inode = str(os.stat(folder.path).st_ino)
             synced, renamed = set(), 0
@@ -237,27 +234,27 @@ def two_runs_at_once():
             same = ("encode", *code, "-o", "s", "f0")
             codes = at_once(folder, same, same, same)
             check(codes == [0, 0, 0], f"the same file: {codes}")
-            gfk("verify", "s", cwd=folder.path)
+            folder.gfk("verify", "s")
             codes = at_once(folder, *[("encode", "--force", *code, "-o", "s", f"f{i}")
                                       for i in range(3)])
             check(codes == [0, 0, 0], f"different files: {codes}")
-            gfk("verify", "s", cwd=folder.path)
-            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            folder.gfk("verify", "s")
+            folder.gfk("decode", "-f", "-o", "out", "s")
             check(folder.read("out") in contents, "a mixture of two files")
             for i in (0, 3):
                 os.unlink(folder / shard("s", i))
             codes = at_once(folder, *[("repair", "s")] * 3)
             check(codes == [0, 0, 0], f"repair: {codes}")
-            gfk("verify", "s", cwd=folder.path)
+            folder.gfk("verify", "s")
             os.unlink(folder / shard("s", 1))
             codes = at_once(folder, ("repair", "s"), ("encode", "--force", *code, "-o", "s", "f1"),
                             ("decode", "-f", "-o", "o1", "s"), ("decode", "-f", "-o", "o1", "s"))
             check(codes[1:] == [0, 0, 0] and codes[0] in (harness.OK, harness.EXISTS),
                   f"all: {codes}")
-            gfk("verify", "s", cwd=folder.path, expect=(harness.OK, harness.DAMAGED))
+            folder.gfk("verify", "s", expect=(harness.OK, harness.DAMAGED))
             check(folder.read("o1") in contents, "decode while others write")
-            gfk("repair", "s", cwd=folder.path)
-            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            folder.gfk("repair", "s")
+            folder.gfk("decode", "-f", "-o", "out", "s")
             check(folder.read("out") == contents[1], "the last encode's file")
             check(not folder.temps(), f"left over: {folder.temps()}")
 
@@ -271,17 +268,17 @@ def renaming_is_not_mixed():
             processes = []
             for i, content in enumerate(contents):
                 folder.write(f"f{i}", content)
-            gfk("encode", "-f", "-k5", "-m1", "-o", "s", "f0", cwd=folder.path)
+            folder.gfk("encode", "-f", "-k5", "-m1", "-o", "s", "f0")
             for i in range(2):
                 processes.append(subprocess.Popen(
                     command("encode", "-f", "-k5", "-m1", "-o", "s", f"f{i}"), cwd=folder.path,
                     env=slowly, stdout=subprocess.DEVNULL))
             while any(p.poll() is None for p in processes):
-                run = gfk("decode", "-o", "-", "s", cwd=folder.path)
+                run = folder.gfk("decode", "-o", "-", "s")
                 check(run.out in contents, "a mixture")
             check([p.wait() for p in processes] == [0, 0], "both end well")
-            gfk("verify", "s", cwd=folder.path)
-            gfk("decode", "-f", "-o", "out", "s", cwd=folder.path)
+            folder.gfk("verify", "s")
+            folder.gfk("decode", "-f", "-o", "out", "s")
             check(folder.read("out") in contents, "a mixture of two files")
 
 
@@ -303,13 +300,13 @@ def a_live_run_keeps_its_files():
         folder.write("f", harness.rng.randbytes(9000))
         live = started(folder, "encode", "-k2", "-m1", "-o", "f", "-")
         mine = folder.temps()
-        gfk("encode", "-k2", "-m1", "f", cwd=folder.path)
-        gfk("repair", "f", cwd=folder.path)
+        folder.gfk("encode", "-k2", "-m1", "f")
+        folder.gfk("repair", "f")
         check(folder.temps() == mine, "a live run's files were removed")
         live.communicate()
         check(live.returncode == harness.EXISTS, "it finds another file's shards there")
         check(not folder.temps(), "it cleans up after itself")
-        gfk("verify", "f", cwd=folder.path)
+        folder.gfk("verify", "f")
 
 
 def signals():

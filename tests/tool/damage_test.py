@@ -10,7 +10,7 @@ import time
 
 import harness
 import xxh3
-from harness import BLOCK_HEADER, HEADER, Folder, check, flip, gfk, overwrite, shard
+from harness import BLOCK_HEADER, HEADER, Folder, check, flip, overwrite, shard
 
 K, M, BLOCK = 4, 3, 512
 N = K + M
@@ -29,9 +29,9 @@ class Set(Folder):
     def __enter__(self):
         super().__enter__()
         self.write("f", self.content)
-        gfk("encode", f"-k{self.k}", f"-m{self.m}", "--block-size", self.block, "f", cwd=self.path)
+        self.gfk("encode", f"-k{self.k}", f"-m{self.m}", "--block-size", self.block, "f")
         os.rename(self / "f", self / "original")
-        self.whole = {n: self.read(n) for n in self.shards("f")}
+        self.whole = self.contents("f.gfk.")
         return self
 
     def path_of(self, index):
@@ -43,23 +43,23 @@ class Set(Folder):
 
     def comes_back(self, what):
         """verify says so, decode and repair do it, and verify is content."""
-        run = gfk("verify", "f", cwd=self.path, expect=(harness.OK, harness.DAMAGED))
-        gfk("decode", "f", cwd=self.path)
+        run = self.gfk("verify", "f", expect=(harness.OK, harness.DAMAGED))
+        self.gfk("decode", "f")
         check(self.read("f") == self.content, f"{what}: decode differs")
         os.unlink(self / "f")
-        gfk("repair", "f", cwd=self.path)
-        gfk("verify", "f", cwd=self.path)
+        self.gfk("repair", "f")
+        self.gfk("verify", "f")
         for name, content in self.whole.items():
             check(self.read(name) == content, f"{what}: {name} is not what it was")
         check(not self.temps(), f"{what}: left over: {self.temps()}")
         return run
 
     def is_lost(self, what):
-        before = {n: self.read(n) for n in self.names()}
-        gfk("verify", "f", cwd=self.path, expect=harness.UNRECOVERABLE)
-        gfk("decode", "f", cwd=self.path, expect=harness.UNRECOVERABLE)
-        gfk("repair", "f", cwd=self.path, expect=harness.UNRECOVERABLE)
-        check(before == {n: self.read(n) for n in self.names()}, f"{what}: something was written")
+        before = self.contents()
+        self.gfk("verify", "f", expect=harness.UNRECOVERABLE)
+        self.gfk("decode", "f", expect=harness.UNRECOVERABLE)
+        self.gfk("repair", "f", expect=harness.UNRECOVERABLE)
+        check(before == self.contents(), f"{what}: something was written")
 
 
 def random_bit_flips():
@@ -83,9 +83,9 @@ def every_byte_of_the_headers():
         for position in positions:
             for at in (position, end - HEADER + position):
                 flip(s.path_of(1), at)
-                run = gfk("verify", "f", cwd=s.path, expect=harness.DAMAGED)
+                run = s.gfk("verify", "f", expect=harness.DAMAGED)
                 check("header damaged" in run.text, run.text)
-                gfk("repair", "f", cwd=s.path)
+                s.gfk("repair", "f")
                 check(s.read(shard("f", 1)) == s.whole[shard("f", 1)], f"header byte {at}")
 
 
@@ -137,7 +137,7 @@ def damage_spread_over_all_shards():
             flip(s.path_of(index), s.offset(3) + BLOCK_HEADER + 5)
             flip(s.path_of(index), s.offset(3) + BLOCK_HEADER + 6)
         s.is_lost("two of one")
-        err = gfk("decode", "f", cwd=s.path, expect=harness.UNRECOVERABLE).err
+        err = s.gfk("decode", "f", expect=harness.UNRECOVERABLE).err
         check("stripe 3" in err and "000, 001" in err, err)
 
 
@@ -154,7 +154,7 @@ def swapped_renamed_doubled():
         shutil.copy(s.path_of(0), s.path_of(3))
         s.comes_back("doubled over another")
         shutil.copy(s.path_of(0), s.path_of(40))
-        first = gfk("info", "--json", "f", cwd=s.path).json()["shards"][0]
+        first = s.gfk("info", "--json", "f").json()["shards"][0]
         check([os.path.basename(p) for p in first["copies"]] == [shard("f", 40)], first)
         flip(s.path_of(0), s.offset(1) + BLOCK_HEADER)
         for index in (1, 2, 3):
@@ -163,7 +163,7 @@ def swapped_renamed_doubled():
         os.unlink(s.path_of(40))
         for index in range(N):
             os.rename(s.path_of(index), s / f"part-{index}")
-        gfk("decode", "-o", "out", *[f"part-{i}" for i in (6, 3, 1, 0)], cwd=s.path)
+        s.gfk("decode", "-o", "out", *[f"part-{i}" for i in (6, 3, 1, 0)])
         check(s.read("out") == s.content, "shards under names of their own")
 
 
@@ -171,15 +171,15 @@ def foreign():
     with Set() as s, Set() as other:
         for index in (1, 4):
             shutil.copy(other.path_of(index), s.path_of(index))
-        run = gfk("verify", "f", cwd=s.path, expect=harness.DAMAGED)
+        run = s.gfk("verify", "f", expect=harness.DAMAGED)
         check("another set" in run.err, run.err)
-        gfk("decode", "f", cwd=s.path)
+        s.gfk("decode", "f")
         check(s.read("f") == s.content, "decode among foreign shards")
         os.unlink(s / "f")
-        gfk("repair", "f", cwd=s.path, expect=harness.EXISTS)
+        s.gfk("repair", "f", expect=harness.EXISTS)
         check(s.read(shard("f", 1)) == other.whole[shard("f", 1)], "repair replaced a foreign shard")
-        gfk("repair", "--force", "f", cwd=s.path)
-        gfk("verify", "f", cwd=s.path)
+        s.gfk("repair", "--force", "f")
+        s.gfk("verify", "f")
         s.write(shard("f", 2), b"a text that is no shard at all\n" * 100)
         s.comes_back("no shard at all")
 
@@ -255,7 +255,7 @@ def damage_that_checksums_hide():
     with Set(m=1) as s:
         forge(s, 0, 1, 100)
         s.is_lost("forged beyond what the code can locate")
-        run = gfk("decode", "-o", "-", "f", cwd=s.path, expect=harness.UNRECOVERABLE)
+        run = s.gfk("decode", "-o", "-", "f", expect=harness.UNRECOVERABLE)
         check("do not use" in run.err, run.err)
 
 
@@ -288,7 +288,7 @@ def headers_that_promise_too_much():
                 promise(s, index, size=size)
             start = time.monotonic()
             s.is_lost(f"{size} bytes")
-            run = gfk("verify", "--json", "f", cwd=s.path, expect=harness.UNRECOVERABLE).json()
+            run = s.gfk("verify", "--json", "f", expect=harness.UNRECOVERABLE).json()
             stripes = -(-size // (K * BLOCK))
             check(stripes - STRIPES - 2 <= run["lost_stripes"] <= stripes, run)
             check(time.monotonic() - start < 60, "for ever")
@@ -306,7 +306,7 @@ def headers_that_promise_too_much():
                 file.truncate(1 << 40)
         start = time.monotonic()
         for command in ("verify", "decode", "repair"):
-            gfk(command, "f", cwd=s.path, expect=harness.UNRECOVERABLE)
+            s.gfk(command, "f", expect=harness.UNRECOVERABLE)
         check(not os.path.exists(s / "f") and not s.temps(), "left over")
         check(time.monotonic() - start < 60, "for ever")
 
@@ -316,11 +316,11 @@ def too_many_missing():
         for index in (0, 2, 4, 6):
             os.unlink(s.path_of(index))
         s.is_lost("four of three")
-        err = gfk("decode", "f", cwd=s.path, expect=harness.UNRECOVERABLE).err
+        err = s.gfk("decode", "f", expect=harness.UNRECOVERABLE).err
         check("1 more of the shards 000, 002, 004, 006" in err, err)
     with Folder() as folder:
         for command in ("decode", "verify", "repair", "info"):
-            gfk(command, "none", cwd=folder.path, expect=harness.UNRECOVERABLE)
+            folder.gfk(command, "none", expect=harness.UNRECOVERABLE)
 
 
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,

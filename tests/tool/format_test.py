@@ -8,7 +8,7 @@ import struct
 
 import harness
 import xxh3
-from harness import Folder, check, gfk, shard
+from harness import Folder, check, shard
 
 
 def multiply(a, b, w, polynomial):
@@ -89,8 +89,8 @@ def what_the_document_says():
             name = "d\u00e4ta.bin"
             path = folder.write(name, content)
             os.chmod(path, 0o604)
-            gfk("encode", "-k", k, "-m", m, "-w", w, "--polynomial", hex(polynomial),
-                "--block-size", block, name, cwd=folder.path)
+            folder.gfk("encode", "-k", k, "-m", m, "-w", w, "--polynomial", hex(polynomial),
+                       "--block-size", block, name)
             shards = [read_shard(folder.read(shard(name, i))) for i in range(k + m)]
         first = shards[0][0]
         check((first["k"], first["m"], first["w"], first["polynomial"], first["block"]) ==
@@ -114,7 +114,7 @@ def sets_are_told_apart():
         folder.write("f", b"the same")
         ids = set()
         for _ in range(4):
-            gfk("encode", "-k1", "-m1", "f", cwd=folder.path)
+            folder.gfk("encode", "-k1", "-m1", "f")
             ids.add(read_shard(folder.read(shard("f", 0)))[0]["set_id"])
         check(len(ids) == 4, "every set has an id of its own")
 

@@ -117,6 +117,12 @@ class Folder:
     def temps(self):
         return [n for n in self.names() if ".gfk-tmp-" in n]
 
+    def contents(self, prefix=""):
+        return {n: self.read(n) for n in self.names() if n.startswith(prefix)}
+
+    def gfk(self, *arguments, **more):
+        return gfk(*arguments, cwd=self.path, **more)
+
 
 def shard(base, index):
     return f"{base}.gfk.{index:03d}"
@@ -126,7 +132,7 @@ def encoded(folder, size=20000):
     """Makes the file f and its shards, five small ones; its content."""
     content = rng.randbytes(size)
     folder.write("f", content)
-    gfk("encode", "-k3", "-m2", "--block-size", "1K", "f", cwd=folder.path)
+    folder.gfk("encode", "-k3", "-m2", "--block-size", "1K", "f")
     return content
 
 

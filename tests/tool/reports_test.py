@@ -29,12 +29,12 @@ def wrong_command_lines():
                           ("encode", "--device", "-1", "f"), ("encode", "--none", "f"),
                           ("decode", "-o", "", "f"), ("decode", "-k3", "f"), ("info", "-f", "f"),
                           ("verify", "-Z", "f"), ("--none",)):
-            run = gfk(*arguments, cwd=folder.path, expect=harness.USAGE)
+            run = folder.gfk(*arguments, expect=harness.USAGE)
             check(run.err != "" and run.out == b"", f"{arguments}: {run.out} {run.err}")
-        gfk("encode", "none", cwd=folder.path, expect=harness.IO)
-        gfk("encode", "--backend", "cuda", "-k3", "-m2", "--block-size", "1K", "f",
-            cwd=folder.path, expect=(harness.OK, harness.BACKEND))
-        gfk("verify", "--backend", "host", "f", cwd=folder.path)
+        folder.gfk("encode", "none", expect=harness.IO)
+        folder.gfk("encode", "--backend", "cuda", "-k3", "-m2", "--block-size", "1K", "f",
+                   expect=(harness.OK, harness.BACKEND))
+        folder.gfk("verify", "--backend", "host", "f")
 
 
 def json_for_machines():
@@ -42,39 +42,39 @@ def json_for_machines():
         content = encoded(folder)
         os.unlink(folder / shard("f", 4))
         harness.flip(folder / shard("f", 2), 700)
-        run = gfk("verify", "--json", "f", cwd=folder.path, expect=harness.DAMAGED).json()
+        run = folder.gfk("verify", "--json", "f", expect=harness.DAMAGED).json()
         check((run["command"], run["exit"], run["bad_shards"], run["recoverable"]) ==
               ("verify", 1, 2, True), run)
         check([s["state"] for s in run["shards"]] == ["ok", "ok", "damaged", "ok", "missing"], run)
-        run = gfk("info", "--json", "f", cwd=folder.path).json()
+        run = folder.gfk("info", "--json", "f").json()
         check((run["k"], run["m"], run["bytes"], run["name"]) == (3, 2, len(content), "f"), run)
-        run = gfk("decode", "--json", "-o", "out", "f", cwd=folder.path).json()
+        run = folder.gfk("decode", "--json", "-o", "out", "f").json()
         check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
-        run = gfk("decode", "--json", "-o", "-", "f", cwd=folder.path)
+        run = folder.gfk("decode", "--json", "-o", "-", "f")
         check(run.out == content and json.loads(run.err)["exit"] == 0, "beside the file")
-        run = gfk("repair", "--json", "f", cwd=folder.path).json()
+        run = folder.gfk("repair", "--json", "f").json()
         check(run["repaired"] == 2, run)
-        lines = gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
-                    cwd=folder.path, expect=harness.IO).text.splitlines()
+        lines = folder.gfk("encode", "--json", "-k3", "-m2", "--block-size", "1K", "f", "none", "f",
+                           expect=harness.IO).text.splitlines()
         runs = [json.loads(line) for line in lines]
         check([r["exit"] for r in runs] == [0, 4, 0] and runs[1]["messages"], "a line for each file")
-        run = gfk("decode", "--json", "none", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        run = folder.gfk("decode", "--json", "none", expect=harness.UNRECOVERABLE)
         check(run.json()["exit"] == 3 and run.json()["messages"] and run.err == "", run.err)
-        run = gfk("encode", "--json", "-k0", "f", cwd=folder.path, expect=harness.USAGE)
+        run = folder.gfk("encode", "--json", "-k0", "f", expect=harness.USAGE)
         check(run.json()["exit"] == 2, "a wrong command line")
         kernels = gfk("methods", "--json").json()["kernels"]
         check(len(kernels) > 60 and all(k["available"] or k["reason"] for k in kernels), "methods")
         strange = b'a"b\\c\x01\xff\xc3\xa4.txt'
         with open(os.path.join(folder.path.encode(), strange), "wb") as file:
             file.write(b"x")
-        run = gfk("encode", "--json", "-k1", "-m1", os.fsdecode(strange), cwd=folder.path)
+        run = folder.gfk("encode", "--json", "-k1", "-m1", os.fsdecode(strange))
         check(run.json()["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run.out)
-        run = gfk("info", os.fsdecode(strange), cwd=folder.path)
+        run = folder.gfk("info", os.fsdecode(strange))
         check(b"\x01" not in run.out and b'a"b\\c?\xff\xc3\xa4.txt' in run.out, run.out)
         strange = os.fsdecode(b"a\nb\xc2\x9b2J\x9b2J\xc2\xa0\xe2\x82\xac")
         folder.write(strange, b"x")
-        gfk("encode", "-q", "-k1", "-m1", strange, cwd=folder.path)
-        run = gfk("info", strange, cwd=folder.path)
+        folder.gfk("encode", "-q", "-k1", "-m1", strange)
+        run = folder.gfk("info", strange)
         check("file       a?b??2J?2J\u00a0\u20ac, 1 bytes" in run.text, run.out)
 
 
@@ -101,8 +101,8 @@ def progress_on_a_terminal_alone():
         check(b" %" in seen and b"MB/s" in seen and b"left" in seen, seen)
         check(b"\x1b[Kf?[2J? " in seen and b"\x1b[2J" not in seen, "a name that gives orders")
         check(seen.endswith(b"\r\x1b[K"), "the line is wiped")
-        check(gfk(*arguments, cwd=folder.path).err == "", "quiet in a pipe")
-        run = gfk(*arguments, "-q", cwd=folder.path)
+        check(folder.gfk(*arguments).err == "", "quiet in a pipe")
+        run = folder.gfk(*arguments, "-q")
         check(run.out == b"" and run.err == "", "--quiet")
 
 

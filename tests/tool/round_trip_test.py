@@ -5,14 +5,14 @@
 import os
 
 import harness
-from harness import Folder, check, gfk, losses, shard
+from harness import Folder, check, losses, shard
 
 
 def decode(folder, base, lost, n, content, m):
     """Decodes without the lost shards, which are just not given."""
     given = [shard(base, i) for i in range(n) if i not in lost]
-    run = gfk("decode", "-o", "out", *given, cwd=folder.path,
-              expect=harness.OK if len(lost) <= m or not content else harness.UNRECOVERABLE)
+    run = folder.gfk("decode", "-o", "out", *given,
+                     expect=harness.OK if len(lost) <= m or not content else harness.UNRECOVERABLE)
     if run.code == harness.OK:
         check(folder.read("out") == content, f"{base} without {lost} differs")
         os.unlink(folder / "out")
@@ -27,11 +27,11 @@ def kinds_of_files():
         with Folder() as folder:
             folder.write(name, content)
             os.chmod(folder / name, 0o640)
-            gfk("encode", "-k4", "-m2", "--block-size", "8K", name, cwd=folder.path)
+            folder.gfk("encode", "-k4", "-m2", "--block-size", "8K", name)
             os.rename(folder / name, folder / "original")
             for i in (1, 4):
                 os.unlink(folder / shard(name, i))
-            gfk("decode", name, cwd=folder.path)
+            folder.gfk("decode", name)
             check(folder.read(name) == content, f"{name} differs")
             mode = os.stat(folder / name).st_mode & 0o7777
             check(mode == 0o640, f"the mode is {mode:o}")
@@ -50,7 +50,7 @@ def sizes_around_the_boundaries():
             content = harness.rng.randbytes(size)
             with Folder() as folder:
                 folder.write("f", content)
-                gfk("encode", f"-k{k}", f"-m{m}", "--block-size", block, "f", cwd=folder.path)
+                folder.gfk("encode", f"-k{k}", f"-m{m}", "--block-size", block, "f")
                 for lost in ((), tuple(range(m)), tuple(range(k, k + m))):
                     decode(folder, "f", lost, k + m, content, m)
 
@@ -61,7 +61,7 @@ def every_loss_of_small_codes():
         content = harness.rng.randbytes(3 * k * 128 + 77)
         with Folder() as folder:
             folder.write("f", content)
-            gfk("encode", f"-k{k}", f"-m{m}", "--block-size", 128, "f", cwd=folder.path)
+            folder.gfk("encode", f"-k{k}", f"-m{m}", "--block-size", 128, "f")
             for lost in losses(k + m, k + m - 1):
                 decode(folder, "f", lost, k + m, content, m)
 
@@ -72,7 +72,7 @@ def random_losses_of_large_codes():
         content = harness.rng.randbytes(2 * k * 256 + 1001)
         with Folder() as folder:
             folder.write("f", content)
-            gfk("encode", f"-k{k}", f"-m{m}", "--block-size", 256, "f", cwd=folder.path)
+            folder.gfk("encode", f"-k{k}", f"-m{m}", "--block-size", 256, "f")
             for _ in range(8):
                 lost = harness.rng.sample(range(k + m), harness.rng.randint(1, m))
                 decode(folder, "f", lost, k + m, content, m)
@@ -90,26 +90,25 @@ def widths_polynomials_and_matrices():
         content = harness.rng.randbytes(5000)
         with Folder() as folder:
             folder.write("f", content)
-            gfk("encode", "-k5", "-m3", "--block-size", 512, *case, "f", cwd=folder.path)
+            folder.gfk("encode", "-k5", "-m3", "--block-size", 512, *case, "f")
             for lost in ((0, 1, 2), (4, 5, 7), (5, 6, 7)):
                 decode(folder, "f", lost, 8, content, 3)
-            gfk("verify", "f", cwd=folder.path)
+            folder.gfk("verify", "f")
 
 
 def streams():
     content = harness.rng.randbytes(300001)
     with Folder() as folder:
-        gfk("encode", "-k4", "-m2", "--block-size", "4K", "-o", "s", "-", cwd=folder.path,
-            input=content)
+        folder.gfk("encode", "-k4", "-m2", "--block-size", "4K", "-o", "s", "-", input=content)
         check(len(folder.shards("s")) == 6, "the shards of standard input")
         os.unlink(folder / shard("s", 2))
-        run = gfk("decode", "-o", "-", "s", cwd=folder.path)
+        run = folder.gfk("decode", "-o", "-", "s")
         check(run.out == content, "standard output differs")
-        gfk("decode", "s", cwd=folder.path)
+        folder.gfk("decode", "s")
         check(folder.read("s") == content, "a file without a name gets the shards' name")
-        gfk("encode", "-", cwd=folder.path, expect=harness.USAGE)
-        gfk("encode", "-k2", "-m1", "-o", "empty", "-", cwd=folder.path)
-        check(gfk("decode", "-o", "-", "empty", cwd=folder.path).out == b"", "nothing from nothing")
+        folder.gfk("encode", "-", expect=harness.USAGE)
+        folder.gfk("encode", "-k2", "-m1", "-o", "empty", "-")
+        check(folder.gfk("decode", "-o", "-", "empty").out == b"", "nothing from nothing")
 
 
 def little_memory():
@@ -117,23 +116,22 @@ def little_memory():
     with Folder() as folder:
         folder.write("f", content)
         for memory in ("400K", "1M", "64M"):
-            gfk("encode", "-k4", "-m2", "--block-size", "64K", "--memory", memory, "f",
-                cwd=folder.path)
-            gfk("decode", "-f", "--memory", memory, "f", cwd=folder.path)
+            folder.gfk("encode", "-k4", "-m2", "--block-size", "64K", "--memory", memory, "f")
+            folder.gfk("decode", "-f", "--memory", memory, "f")
             check(folder.read("f") == content, f"--memory {memory}")
-        gfk("encode", "-k4", "-m2", "--block-size", "64K", "--memory", "100K", "f",
-            cwd=folder.path, expect=harness.USAGE)
+        folder.gfk("encode", "-k4", "-m2", "--block-size", "64K", "--memory", "100K", "f",
+                   expect=harness.USAGE)
 
 
 def several_files():
     with Folder() as folder:
         for i in range(3):
             folder.write(f"f{i}", harness.rng.randbytes(1000 + i))
-        gfk("encode", "-k2", "-m1", "f0", "f1", "f2", cwd=folder.path)
+        folder.gfk("encode", "-k2", "-m1", "f0", "f1", "f2")
         for i in range(3):
-            gfk("verify", f"f{i}", cwd=folder.path)
-        gfk("encode", "-k2", "-m1", "f0", "none", "f2", cwd=folder.path, expect=harness.IO)
-        gfk("encode", "-k2", "-m1", "-o", "x", "f0", "f1", cwd=folder.path, expect=harness.USAGE)
+            folder.gfk("verify", f"f{i}")
+        folder.gfk("encode", "-k2", "-m1", "f0", "none", "f2", expect=harness.IO)
+        folder.gfk("encode", "-k2", "-m1", "-o", "x", "f0", "f1", expect=harness.USAGE)
 
 
 def a_file_named_like_a_shard():
@@ -141,27 +139,27 @@ def a_file_named_like_a_shard():
     with Folder() as folder:
         name, content = "p.gfk.000", harness.rng.randbytes(5000)
         folder.write(name, content)
-        gfk("encode", "-k2", "-m1", name, cwd=folder.path)
+        folder.gfk("encode", "-k2", "-m1", name)
         os.unlink(folder / name)
         os.unlink(folder / f"{name}.gfk.001")
-        gfk("verify", name, cwd=folder.path, expect=harness.DAMAGED)
-        gfk("decode", name, cwd=folder.path)
+        folder.gfk("verify", name, expect=harness.DAMAGED)
+        folder.gfk("decode", name)
         check(folder.read(name) == content, "a file named like a shard")
-        gfk("repair", name, cwd=folder.path)
-        gfk("verify", name, cwd=folder.path)
+        folder.gfk("repair", name)
+        folder.gfk("verify", name)
     with Folder() as folder:
         folder.write("p", content)
-        gfk("encode", "-k2", "-m1", "p", cwd=folder.path)
-        run = gfk("info", "--json", "p.gfk.002", cwd=folder.path)
+        folder.gfk("encode", "-k2", "-m1", "p")
+        run = folder.gfk("info", "--json", "p.gfk.002")
         check(run.json()["base"].endswith("p"), run.out)
-        gfk("info", "p.gfk.007", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        folder.gfk("info", "p.gfk.007", expect=harness.UNRECOVERABLE)
 
 
 def numbers_are_decimal():
     with Folder() as folder:
         folder.write("f", b"x")
-        gfk("encode", "-k", "010", "-m", "0x2", "f", cwd=folder.path)
-        found = gfk("info", "--json", "f", cwd=folder.path).json()
+        folder.gfk("encode", "-k", "010", "-m", "0x2", "f")
+        found = folder.gfk("info", "--json", "f").json()
         check((found["k"], found["m"]) == (10, 2), found)
 
 
@@ -174,7 +172,7 @@ def codes_that_there_are_not():
     with Folder() as folder:
         folder.write("f", b"x")
         for arguments, why in cases:
-            run = gfk("encode", *arguments, "f", cwd=folder.path, expect=harness.USAGE)
+            run = folder.gfk("encode", *arguments, "f", expect=harness.USAGE)
             check(why in run.err, run.err)
         check(os.listdir(folder.path) == ["f"], "no shards")
 
@@ -184,13 +182,13 @@ def order_of_names_decides():
     with Folder() as folder:
         for number, content in enumerate((b"first", b"second")):
             folder.write("f", content * 100)
-            gfk("encode", "-f", "-k2", "-m2", "f", cwd=folder.path)
+            folder.gfk("encode", "-f", "-k2", "-m2", "f")
             os.unlink(folder / "f")
             for index in range(4):
                 os.rename(folder / f"f.gfk.{index:03}", folder / f"{number}.{index}")
         for index in (3, 1, 2, 0):  # 0 and 1 of the first set, 2 and 3 of the second
             os.rename(folder / f"{index // 2}.{index}", folder / f"f.gfk.{index:03}")
-        gfk("decode", "f", cwd=folder.path)
+        folder.gfk("decode", "f")
         check(folder.read("f") == b"first" * 100, "the set of the first name")
 
 

@@ -46,16 +46,16 @@ def read_only_folder():
         os.chmod(folder.path, 0o555)
         before = folder.names()
         for arguments in (("encode", "g"), ("decode", "f")):
-            run = gfk(*arguments, cwd=folder.path, expect=harness.IO, **user)
+            run = folder.gfk(*arguments, expect=harness.IO, **user)
             check("ermission denied" in run.err, run.err)
-        run = gfk("decode", "-o", "-", "f", cwd=folder.path, **user)
+        run = folder.gfk("decode", "-o", "-", "f", **user)
         check(run.out == content, "reading needs no writing")
-        gfk("verify", "f", cwd=folder.path, **user)
+        folder.gfk("verify", "f", **user)
         os.chmod(folder.path, 0o755)
         os.unlink(folder / shard("f", 0))
         os.chmod(folder.path, 0o555)
-        gfk("repair", "f", cwd=folder.path, expect=harness.IO, **user)
-        gfk("decode", "f", cwd=folder.path, expect=harness.IO, **user)
+        folder.gfk("repair", "f", expect=harness.IO, **user)
+        folder.gfk("decode", "f", expect=harness.IO, **user)
         check(folder.names() == [n for n in before if n != shard("f", 0)], "something was written")
 
 
@@ -67,16 +67,16 @@ def no_permission():
         content = encoded(folder)
         own(folder, user)
         os.chmod(folder / "f", 0)
-        gfk("encode", "-f", "f", cwd=folder.path, expect=harness.IO, **user)
+        folder.gfk("encode", "-f", "f", expect=harness.IO, **user)
         os.chmod(folder / shard("f", 1), 0)
-        run = gfk("decode", "-o", "out", "f", cwd=folder.path, **user)
+        run = folder.gfk("decode", "-o", "out", "f", **user)
         check(folder.read("out") == content and "cannot open" in run.err, run.err)
         os.chmod(folder / shard("f", 2), 0)
         os.chmod(folder / shard("f", 4), 0)
-        gfk("decode", "-o", "out2", "f", cwd=folder.path, expect=harness.UNRECOVERABLE, **user)
+        folder.gfk("decode", "-o", "out2", "f", expect=harness.UNRECOVERABLE, **user)
         own_name = folder.write("g", b"other")
         os.chmod(own_name, 0o644)
-        gfk("encode", "-k3", "-m2", "-o", "f", "g", cwd=folder.path, expect=harness.EXISTS, **user)
+        folder.gfk("encode", "-k3", "-m2", "-o", "f", "g", expect=harness.EXISTS, **user)
 
 
 def unreadable(folder, index, reason, **user):
@@ -84,10 +84,10 @@ def unreadable(folder, index, reason, **user):
     states = ["ok", "ok", "ok", "ok", "missing"]
     states[index] = "unreadable"
     for name, exit_code in (("info", harness.OK), ("verify", harness.DAMAGED)):
-        run = gfk(name, "f", cwd=folder.path, expect=exit_code, **user)
+        run = folder.gfk(name, "f", expect=exit_code, **user)
         line = f"{index:03d} unreadable {shard('f', index)}: "
         check(line in run.text and reason in run.text.split(line)[1].split("\n")[0], run.text)
-        run = gfk(name, "--json", "f", cwd=folder.path, expect=exit_code, **user).json()
+        run = folder.gfk(name, "--json", "f", expect=exit_code, **user).json()
         check([s["state"] for s in run["shards"]] == states, run)
         check(run["shards"][index]["path"] == shard("f", index), run)
         check(reason in run["shards"][index]["details"], run)
@@ -104,18 +104,18 @@ def shards_that_cannot_be_opened():
         os.symlink(shard("f", 1), folder / shard("f", 1))
         unreadable(folder, 1, "Too many levels of symbolic links")
         for arguments in (("repair", "f"), ("encode", "-k3", "-m2", "--block-size", "1K", "f")):
-            run = gfk(*arguments, cwd=folder.path, expect=harness.EXISTS)
+            run = folder.gfk(*arguments, expect=harness.EXISTS)
             check("cannot be read" in run.err and os.path.islink(folder / shard("f", 1)), run.err)
-        gfk("repair", "-f", "f", cwd=folder.path)
+        folder.gfk("repair", "-f", "f")
         check(folder.read(shard("f", 1)) == whole, "made again")
         os.unlink(folder / shard("f", 4))
         os.unlink(folder / shard("f", 1))
         os.mkdir(folder / shard("f", 1))
         unreadable(folder, 1, "not a regular file")
-        gfk("repair", "-f", "f", cwd=folder.path, expect=harness.IO)
-        run = gfk("info", shard("f", 1), cwd=folder.path, expect=harness.UNRECOVERABLE)
+        folder.gfk("repair", "-f", "f", expect=harness.IO)
+        run = folder.gfk("info", shard("f", 1), expect=harness.UNRECOVERABLE)
         check("no shard of f can be read" in run.err, run.err)
-        gfk("decode", "-o", "out", "f", cwd=folder.path)
+        folder.gfk("decode", "-o", "out", "f")
         check(folder.read("out") == content, "without it")
     user = as_somebody()
     if user is None:
@@ -127,12 +127,12 @@ def shards_that_cannot_be_opened():
         own(folder, user)
         os.chmod(folder / shard("f", 1), 0)
         unreadable(folder, 1, "Permission denied", **user)
-        run = gfk("repair", "f", cwd=folder.path, expect=harness.EXISTS, **user)
+        run = folder.gfk("repair", "f", expect=harness.EXISTS, **user)
         check("cannot be read (Permission denied); --force" in run.err, run.err)
         check(shard("f", 4) not in folder.names() and not folder.temps(), folder.names())
-        gfk("repair", "-f", "f", cwd=folder.path, **user)
+        folder.gfk("repair", "-f", "f", **user)
         check(folder.read(shard("f", 1)) == whole and not folder.temps(), "made again")
-        gfk("verify", "f", cwd=folder.path, **user)
+        folder.gfk("verify", "f", **user)
 
 
 def shards_with_bad_sectors():
@@ -141,16 +141,15 @@ def shards_with_bad_sectors():
         inode = str(os.stat(folder / shard("f", 2)).st_ino)
         for begin in (0, 3000):
             env = environment(BAD_FILE=inode, BAD_FROM=str(begin))
-            run = gfk("verify", "--json", "f", cwd=folder.path, env=env,
-                      expect=harness.DAMAGED).json()
+            run = folder.gfk("verify", "--json", "f", env=env, expect=harness.DAMAGED).json()
             bad = run["shards"][2]
             check(bad["state"] == "damaged" and "Input/output error" in bad["details"], run)
             check(bad["bad_blocks"] == (7 if begin == 0 else 5), run)
-            gfk("decode", "-f", "-o", "out", "f", cwd=folder.path, env=env)
+            folder.gfk("decode", "-f", "-o", "out", "f", env=env)
             check(folder.read("out") == content, "from the others")
             os.unlink(folder / "out")
-            gfk("repair", "f", cwd=folder.path, env=env)  # into a file that has another inode
-            gfk("verify", "f", cwd=folder.path, env=env)
+            folder.gfk("repair", "f", env=env)  # into a file that has another inode
+            folder.gfk("verify", "f", env=env)
             inode = str(os.stat(folder / shard("f", 2)).st_ino)
 
 
@@ -162,9 +161,9 @@ def files_that_may_not_grow():
         for limit in (0, 1, 700, 60000):
             with Folder() as folder:
                 folder.write("f", content)
-                gfk("encode", "-k3", "-m2", "--block-size", "1K", "f", cwd=folder.path)
+                folder.gfk("encode", "-k3", "-m2", "--block-size", "1K", "f")
                 os.unlink(folder / shard("f", 1))
-                before = {n: folder.read(n) for n in folder.names()}
+                before = folder.contents()
 
                 def set_limit():
                     if harness.options.reduced:  # ThreadSanitizer itself writes a file
@@ -172,9 +171,8 @@ def files_that_may_not_grow():
                     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
                 with open(os.devnull, "wb") as nothing:
-                    gfk(*command_line, cwd=folder.path, expect=harness.IO, preexec_fn=set_limit,
-                        stdout=nothing)
-                check(before == {n: folder.read(n) for n in folder.names()}, "files changed")
+                    folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit, stdout=nothing)
+                check(before == folder.contents(), "files changed")
 
 
 def too_few_open_files():
@@ -184,13 +182,13 @@ def too_few_open_files():
 
     with Folder() as folder:
         folder.write("f", harness.rng.randbytes(10000))
-        gfk("encode", "-k60", "-m40", "f", cwd=folder.path)
-        before = {n: folder.read(n) for n in folder.names()}
+        folder.gfk("encode", "-k60", "-m40", "f")
+        before = folder.contents()
         for command_line in (("verify", "f"), ("info", "f"), ("decode", "-o", "out", "f"),
                              ("repair", "-f", "f"), ("encode", "-f", "-k60", "-m40", "f")):
-            run = gfk(*command_line, cwd=folder.path, expect=harness.IO, preexec_fn=set_limit)
+            run = folder.gfk(*command_line, expect=harness.IO, preexec_fn=set_limit)
             check("oo many open files" in run.err or "limit on open files" in run.err, run.err)
-            check(before == {n: folder.read(n) for n in folder.names()}, "files changed")
+            check(before == folder.contents(), "files changed")
 
 
 def full_disk():
@@ -207,7 +205,7 @@ def full_disk():
                                  capture_output=True, text=True, check=False)
             check(run.returncode == harness.IO and "No space left" in run.stderr, run.stderr)
             check("gfk.0" not in run.stderr.split("\n", 1)[1], f"left over: {run.stderr}")
-            gfk("encode", "f", cwd=folder.path)
+            folder.gfk("encode", "f")
             run = subprocess.run([*enter, folder / "disk",
                                   *command("decode", "-o", "out", folder / "f")],
                                  capture_output=True, text=True, check=False)
@@ -215,9 +213,9 @@ def full_disk():
                   run.stderr)
     with Folder() as folder, open("/dev/full", "wb") as full:
         encoded(folder)
-        gfk("decode", "-o", "-", "f", cwd=folder.path, expect=harness.IO, stdout=full)
-        gfk("info", "f", cwd=folder.path, expect=harness.IO, stdout=full)
-        gfk("info", "--json", "f", cwd=folder.path, expect=harness.IO, stdout=full)
+        folder.gfk("decode", "-o", "-", "f", expect=harness.IO, stdout=full)
+        folder.gfk("info", "f", expect=harness.IO, stdout=full)
+        folder.gfk("info", "--json", "f", expect=harness.IO, stdout=full)
 
 
 def names_that_cannot_be_given():
@@ -226,18 +224,18 @@ def names_that_cannot_be_given():
         with Folder() as folder:
             content = harness.rng.randbytes(20000)
             folder.write("f", content)
-            gfk("encode", "-k4", "-m1", "f", cwd=folder.path)
-            before = {n: folder.read(n) for n in folder.names()}
-            run = gfk("encode", "-f", "-k4", "-m1", "f", cwd=folder.path, expect=harness.IO,
-                      env=environment(NO_RENAME=str(number)))
+            folder.gfk("encode", "-k4", "-m1", "f")
+            before = folder.contents()
+            run = folder.gfk("encode", "-f", "-k4", "-m1", "f", expect=harness.IO,
+                             env=environment(NO_RENAME=str(number)))
             check(f"cannot write {shard('f', number - 1)}" in run.err, run.err)
             if number == 1:
-                check(before == {n: folder.read(n) for n in folder.names()}, folder.names())
-            gfk("decode", "-o", "out", "f", cwd=folder.path)
+                check(before == folder.contents(), folder.names())
+            folder.gfk("decode", "-o", "out", "f")
             check(folder.read("out") == content, f"after {number - 1} new shards")
-            gfk("encode", "-k4", "-m1", "f", cwd=folder.path)
+            folder.gfk("encode", "-k4", "-m1", "f")
             check(not folder.temps(), folder.names())
-            gfk("verify", "f", cwd=folder.path)
+            folder.gfk("verify", "f")
 
 
 def streams_that_are_closed():
@@ -250,17 +248,16 @@ def streams_that_are_closed():
         for n in folder.shards("f"):
             os.unlink(folder / n)
         for numbers in ((0,), (0, 1, 2), (1, 2)):
-            gfk("encode", "-q", "-f", "-k3", "-m2", "f", cwd=folder.path,
-                preexec_fn=closed(*numbers))
-            run = gfk("info", "--json", "f", cwd=folder.path).json()
+            folder.gfk("encode", "-q", "-f", "-k3", "-m2", "f", preexec_fn=closed(*numbers))
+            run = folder.gfk("info", "--json", "f").json()
             check((run["name"], run["mode"]) == ("f", 0o600), run)
             check(os.stat(folder / shard("f", 0)).st_mode & 0o777 == 0o600, "anybody may read it")
-            gfk("decode", "-q", "-o", "out", "f", cwd=folder.path, preexec_fn=closed(*numbers))
+            folder.gfk("decode", "-q", "-o", "out", "f", preexec_fn=closed(*numbers))
             check(folder.read("out") == content, numbers)
             os.unlink(folder / "out")
-        gfk("decode", "-o", "-", "f", cwd=folder.path, expect=harness.IO, preexec_fn=closed(1))
-        gfk("info", "f", cwd=folder.path, expect=harness.IO, preexec_fn=closed(1))
-        gfk("encode", "-o", "g", "-", cwd=folder.path, expect=harness.IO, preexec_fn=closed(0))
+        folder.gfk("decode", "-o", "-", "f", expect=harness.IO, preexec_fn=closed(1))
+        folder.gfk("info", "f", expect=harness.IO, preexec_fn=closed(1))
+        folder.gfk("encode", "-o", "g", "-", expect=harness.IO, preexec_fn=closed(0))
         check(not folder.shards("g") and not folder.temps(), folder.names())
 
 
@@ -268,31 +265,31 @@ def folders_in_the_way():
     with Folder() as folder:
         encoded(folder)
         os.mkdir(folder / "d")
-        gfk("encode", "d", cwd=folder.path, expect=harness.IO)
-        gfk("decode", "-f", "-o", "d", "f", cwd=folder.path, expect=harness.IO)
+        folder.gfk("encode", "d", expect=harness.IO)
+        folder.gfk("decode", "-f", "-o", "d", "f", expect=harness.IO)
         os.mkfifo(folder / "pipe")
         os.symlink("pipe", folder / "link")
         os.symlink("d", folder / "folder")
         for name in ("pipe", "link", "folder"):  # with --force, too
             before = os.lstat(folder / name)
-            run = gfk("decode", "-f", "-o", name, "f", cwd=folder.path, expect=harness.IO)
+            run = folder.gfk("decode", "-f", "-o", name, "f", expect=harness.IO)
             check(os.lstat(folder / name).st_ino == before.st_ino, f"{name} was replaced")
             check("is a folder" in run.err or "is not a regular file" in run.err, run.err)
         os.symlink("nowhere", folder / "dangling")
-        gfk("decode", "-o", "dangling", "f", cwd=folder.path, expect=harness.EXISTS)
-        gfk("decode", "-f", "-o", "dangling", "f", cwd=folder.path)
+        folder.gfk("decode", "-o", "dangling", "f", expect=harness.EXISTS)
+        folder.gfk("decode", "-f", "-o", "dangling", "f")
         check(folder.read("dangling") == folder.read("f"), "a link that leads nowhere")
-        gfk("decode", "-o", "none/out", "f", cwd=folder.path, expect=harness.IO)
-        gfk("encode", "-o", "none/f", "f", cwd=folder.path, expect=harness.IO)
-        gfk("verify", "d", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        folder.gfk("decode", "-o", "none/out", "f", expect=harness.IO)
+        folder.gfk("encode", "-o", "none/f", "f", expect=harness.IO)
+        folder.gfk("verify", "d", expect=harness.UNRECOVERABLE)
         os.mkdir(folder / shard("g", 2))
-        gfk("encode", "-k3", "-m2", "-f", "-o", "g", "f", cwd=folder.path, expect=harness.IO)
+        folder.gfk("encode", "-k3", "-m2", "-f", "-o", "g", "f", expect=harness.IO)
         check(folder.shards("g") == [shard("g", 2)], "shards beside a folder with a shard's name")
         os.unlink(folder / shard("f", 2))
         os.mkdir(folder / shard("f", 2))
-        gfk("repair", "f", cwd=folder.path, expect=harness.IO)
+        folder.gfk("repair", "f", expect=harness.IO)
         os.mkfifo(folder / shard("h", 0))
-        gfk("verify", "h", cwd=folder.path, expect=harness.UNRECOVERABLE)
+        folder.gfk("verify", "h", expect=harness.UNRECOVERABLE)
         check(not folder.temps(), folder.temps())
 
 
@@ -300,21 +297,21 @@ def nothing_is_replaced_unasked():
     with Folder() as folder:
         content = encoded(folder)
         encode = ("encode", "-k3", "-m2", "--block-size", "1K")
-        gfk(*encode, "f", cwd=folder.path)  # the same again
-        gfk("decode", "f", cwd=folder.path, expect=harness.EXISTS)
+        folder.gfk(*encode, "f")  # the same again
+        folder.gfk("decode", "f", expect=harness.EXISTS)
         folder.write("g", content[::-1])
-        before = {n: folder.read(n) for n in folder.shards("f")}
-        gfk(*encode, "-o", "f", "g", cwd=folder.path, expect=harness.EXISTS)
-        gfk("encode", "-k3", "-m2", "f", cwd=folder.path, expect=harness.EXISTS)
-        gfk(*encode, "-o", "f", "-", cwd=folder.path, input=b"x", expect=harness.EXISTS)
-        check(before == {n: folder.read(n) for n in folder.shards("f")}, "shards changed")
-        gfk(*encode, "-f", "-o", "f", "g", cwd=folder.path)
-        gfk("decode", "-f", "-o", "out", "f", cwd=folder.path)
+        before = folder.contents("f.gfk.")
+        folder.gfk(*encode, "-o", "f", "g", expect=harness.EXISTS)
+        folder.gfk("encode", "-k3", "-m2", "f", expect=harness.EXISTS)
+        folder.gfk(*encode, "-o", "f", "-", input=b"x", expect=harness.EXISTS)
+        check(before == folder.contents("f.gfk."), "shards changed")
+        folder.gfk(*encode, "-f", "-o", "f", "g")
+        folder.gfk("decode", "-f", "-o", "out", "f")
         check(folder.read("out") == content[::-1], "--force")
-        gfk("encode", "-k1", "-m1", "--force", "f", cwd=folder.path)
+        folder.gfk("encode", "-k1", "-m1", "--force", "f")
         check(len(folder.shards("f")) == 2, "what is left of a larger set is removed")
         folder.write(shard("t", 0), b"a text")
-        gfk("encode", "-o", "t", "f", cwd=folder.path, expect=harness.EXISTS)
+        folder.gfk("encode", "-o", "t", "f", expect=harness.EXISTS)
         check(folder.read(shard("t", 0)) == b"a text", "a text that is named like a shard")
 
 
@@ -339,7 +336,7 @@ def an_input_that_changes():
             check(code in (harness.OK, harness.IO), f"exit code {code}")
             refused += code == harness.IO
             if code == harness.OK:
-                gfk("decode", "-o", "out", "f", cwd=folder.path)
+                folder.gfk("decode", "-o", "out", "f")
                 states = (old, b"new" + old[3:], b"new" + old[3:-3] + b"new")
                 check(folder.read("out") in states, "a mixture of two states")
             else:
