@@ -26,12 +26,6 @@ uint32_t inverse(const gfk_field &f, uint32_t a) {
     return result;
 }
 
-uint32_t power(const gfk_field &f, uint32_t a, uint64_t exponent) {
-    uint32_t result = 0;
-    require_success(gfk_field_pow(&f, a, exponent, &result), "gfk_field_pow");
-    return result;
-}
-
 TEST(Field, DefaultPolynomials) {
     EXPECT_EQ(GFK_POLYNOMIAL_W8, make_field(8).polynomial);
     EXPECT_EQ(GFK_POLYNOMIAL_W16, make_field(16).polynomial);

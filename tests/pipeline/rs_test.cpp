@@ -3,29 +3,17 @@
 #include "fixture.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include <gfk/rs.h>
+#include "rs/codes.h"
+#include "support/region_mistakes.h"
 
 namespace {
-
-using Code = Owned<struct gfk_rs, gfk_rs_destroy>;
 
 class HostRs : public HostTest {
   protected:
     // A code that works in host memory; a pipeline takes any.
-    Code make_code(unsigned w, size_t k, size_t m) {
-        gfk_rs_desc d = GFK_RS_DESC_INIT;
-        d.product.family = GFK_ENGINE_HOST;
-        const gfk_field field = make_field(w);
-        gfk_rs_t code = nullptr;
-        require_success(gfk_rs_create(&code, &field, k, m, &d), "gfk_rs_create");
-        return Code(code);
-    }
-    std::vector<uint32_t> matrix_of(gfk_rs_t code, size_t k, size_t m) {
-        std::vector<uint32_t> matrix(k * m);
-        require_success(gfk_rs_get_matrix(code, matrix.data()), "gfk_rs_get_matrix");
-        return matrix;
+    RsCode make_code(unsigned w, size_t k, size_t m) {
+        return make_host_code(make_field(w), {GFK_RS_CAUCHY, k, m});
     }
     gfk_pipeline_desc small() const {
         gfk_pipeline_desc d = desc();
@@ -35,23 +23,19 @@ class HostRs : public HostTest {
     // Encodes, overwrites what is lost with other bytes, rebuilds the wanted of it.
     void round_trip(gfk_pipeline_t pipeline, unsigned w, size_t k, size_t m, size_t bytes,
                     Place place, uint64_t stream) {
-        const Code code = make_code(w, k, m);
+        const RsCode code = make_code(w, k, m);
         Random random(stream);
         HostStage stage(k, m, bytes, place, random);
-        stage.expect(make_field(w), matrix_of(code.get(), k, m), GFK_SET, random);
+        stage.expect(make_field(w), matrix_of(code.get()), GFK_SET, random);
         gfk_pipeline_report report;
         ASSERT_OK(
             gfk_rs_encode_host(pipeline, code.get(), stage.in(), stage.out(), bytes, &report));
         ASSERT_TRUE(stage.as_expected());
         expect_sound(report, pipeline, bytes);
 
-        std::vector<size_t> regions(k + m);
-        std::iota(regions.begin(), regions.end(), 0);
-        for (size_t i = 0; i < regions.size(); i++)
-            std::swap(regions[i], regions[i + random.below(regions.size() - i)]);
         const size_t lost_count = 1 + random.below(m), wanted_count = 1 + random.below(lost_count);
-        const std::vector<size_t> lost(regions.begin(), regions.begin() + lost_count);
-        std::vector<size_t> wanted = lost;
+        const Indices lost = random_indices(k + m, lost_count, random);
+        Indices wanted = lost;
         std::rotate(wanted.begin(), wanted.begin() + lost_count / 2, wanted.end());
         wanted.resize(wanted_count);
         const bool all = stream % 3 == 0;
@@ -89,7 +73,7 @@ TEST_P(HostRs, RoundTrips) {
 TEST_P(HostRs, AllLostRegionsOfASmallCode) {
     const Pipeline pipeline = make_pipeline(small());
     const size_t k = 4, m = 3, bytes = 9000;
-    const Code code = make_code(8, k, m);
+    const RsCode code = make_code(8, k, m);
     Random random(1);
     HostStage stage(k, m, bytes, Place::MIXED, random);
     ASSERT_OK(
@@ -121,7 +105,7 @@ TEST_P(HostRs, VerifySeesEveryByte) {
     for (unsigned w : {8, 16, 32})
         for (Place place : places()) {
             const size_t k = 5, m = 3, bytes = 30000;
-            const Code code = make_code(w, k, m);
+            const RsCode code = make_code(w, k, m);
             Random random(w);
             HostStage stage(k, m, bytes, place, random);
             ASSERT_OK(gfk_rs_encode_host(pipeline.get(), code.get(), stage.in(), stage.out(), bytes,
@@ -153,92 +137,90 @@ TEST_P(HostRs, BadInput) {
     const Pipeline made = make_pipeline(small());
     gfk_pipeline_t p = made.get();
     const size_t k = 4, m = 2, bytes = 4096;
-    const Code owned = make_code(16, k, m);
+    const RsCode owned = make_code(16, k, m);
     gfk_rs_t code = owned.get();
     Random random(1);
     HostStage stage(k, m, bytes, Place::MIXED, random);
     stage.expect_unchanged();
     const gfk_regions *data = stage.in(), *parity = stage.out();
+    const gfk_status invalid = GFK_STATUS_INVALID_ARGUMENT;
     uint32_t differs = 7;
-    const size_t one[] = {1};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_encode_host(nullptr, code, data, parity, bytes, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_encode_host(p, nullptr, data, parity, bytes, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_encode_host(p, code, nullptr, parity, bytes, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_encode_host(p, code, data, nullptr, bytes, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
-                  gfk_rs_encode_host(p, code, data, parity, bytes - 1, nullptr));
-    EXPECT_STATUS(GFK_STATUS_OVERLAP, gfk_rs_encode_host(p, code, data, data, bytes, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_verify_host(p, nullptr, data, parity, bytes, &differs, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_verify_host(p, code, data, parity, bytes, nullptr, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_verify_host(p, code, nullptr, parity, bytes, &differs, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
-                  gfk_rs_verify_host(p, code, data, parity, 3, &differs, nullptr));
-    uint32_t words[2] = {7, 7};
-    for (size_t offset : {1, 2, 3})
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                      gfk_rs_verify_host(
-                          p, code, data, parity, bytes,
-                          reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(words) + offset),
-                          nullptr));
-    EXPECT_TRUE(words[0] == 7 && words[1] == 7);
-    for (const uint8_t *region : {stage.in(1), stage.out(1)}) {
-        const auto start = reinterpret_cast<uintptr_t>(region);
-        for (uintptr_t word : {(start + 3) / 4 * 4, (start + bytes - 1) / 4 * 4})
-            EXPECT_STATUS(GFK_STATUS_OVERLAP,
-                          gfk_rs_verify_host(p, code, data, parity, bytes,
-                                             reinterpret_cast<uint32_t *>(word), nullptr));
-    }
-    EXPECT_EQ(7u, differs);
-    EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                  gfk_rs_verify_host(p, code, data, parity, 0, &differs, nullptr));
-    EXPECT_EQ(0u, differs);
-
-    const auto decode = [&](gfk_pipeline_t pipeline, gfk_rs_t c, std::vector<size_t> lost,
-                            std::vector<size_t> wanted, const gfk_regions *d, const gfk_regions *q,
-                            size_t n) {
+    const auto encode = [&](gfk_pipeline_t pipeline, gfk_rs_t c, auto d, auto q, size_t n) {
+        return gfk_rs_encode_host(pipeline, c, d, q, n, nullptr);
+    };
+    const auto verify = [&](gfk_rs_t c, auto d, auto q, size_t n, const void *word) {
+        return gfk_rs_verify_host(p, c, d, q, n, static_cast<uint32_t *>(const_cast<void *>(word)),
+                                  nullptr);
+    };
+    const auto decode = [&](gfk_pipeline_t pipeline, gfk_rs_t c, const Indices &lost,
+                            const Indices &wanted, auto d, auto q, size_t n) {
         count_checked();
         return gfk_rs_decode_host(pipeline, c, lost.data(), lost.size(),
                                   wanted.empty() ? nullptr : wanted.data(), wanted.size(), d, q, n,
                                   nullptr);
     };
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(nullptr, code, {1}, {}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, nullptr, {1}, {}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, nullptr, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, data, nullptr, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {6}, {}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1, 1}, {}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {2}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {1, 1}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_TOO_MANY_ERASURES,
-                  decode(p, code, {0, 1, 2}, {}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_TOO_MANY_ERASURES,
-                  decode(p, code, {0, 1, 2}, {1}, data, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {1}, {}, data, parity, bytes + 1));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_decode_host(p, code, nullptr, 1, nullptr, 0,
-                                                                  data, parity, bytes, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
+    RegionCall call = {stage.pointers(),
+                       k,
+                       bytes,
+                       2,
+                       indices(0, k),
+                       indices(k, k + m),
+                       [&](auto d, auto q, size_t n) { return encode(p, code, d, q, n); },
+                       [&] { return stage.as_expected(); }};
+    expect_region_mistakes(call);
+    call.run = [&](auto d, auto q, size_t n) { return verify(code, d, q, n, &differs); };
+    call.reads = indices(0, k + m);
+    call.writes = {};
+    expect_region_mistakes(call);
+    call.run = [&](auto d, auto q, size_t n) { return decode(p, code, {1}, {}, d, q, n); };
+    call.reads = {0, 2, 3, 4};
+    call.writes = {1};
+    expect_region_mistakes(call);
+
+    EXPECT_STATUS(invalid, encode(nullptr, code, data, parity, bytes));
+    EXPECT_STATUS(invalid, encode(p, nullptr, data, parity, bytes));
+    EXPECT_STATUS(invalid, verify(nullptr, data, parity, bytes, &differs));
+    EXPECT_STATUS(invalid, verify(code, data, parity, bytes, nullptr));
+    uint32_t words[2] = {7, 7};
+    for (size_t offset : {1, 2, 3})
+        EXPECT_STATUS(invalid, verify(code, data, parity, bytes,
+                                      reinterpret_cast<uint8_t *>(words) + offset));
+    EXPECT_TRUE(words[0] == 7 && words[1] == 7);
+    for (const uint8_t *region : {stage.in(1), stage.out(1)}) {
+        const auto start = reinterpret_cast<uintptr_t>(region);
+        for (uintptr_t word : {(start + 3) / 4 * 4, (start + bytes - 1) / 4 * 4})
+            EXPECT_STATUS(GFK_STATUS_OVERLAP,
+                          verify(code, data, parity, bytes, reinterpret_cast<uint32_t *>(word)));
+    }
+    EXPECT_EQ(7u, differs);
+    EXPECT_STATUS(GFK_STATUS_SUCCESS, verify(code, data, parity, 0, &differs));
+    EXPECT_EQ(0u, differs);
+
+    EXPECT_STATUS(invalid, decode(nullptr, code, {1}, {}, data, parity, bytes));
+    EXPECT_STATUS(invalid, decode(p, nullptr, {1}, {}, data, parity, bytes));
+    const std::pair<Indices, Indices> lists[] = {
+        {{6}, {}}, {{1, 1}, {}}, {{1}, {2}}, {{1}, {1, 1}}};
+    for (const auto &[lost, wanted] : lists)
+        EXPECT_STATUS(invalid, decode(p, code, lost, wanted, data, parity, bytes));
+    for (const Indices &wanted : {Indices{}, Indices{1}})
+        EXPECT_STATUS(GFK_STATUS_TOO_MANY_ERASURES,
+                      decode(p, code, {0, 1, 2}, wanted, data, parity, bytes));
+    const size_t one[] = {1};
+    EXPECT_STATUS(
+        invalid, gfk_rs_decode_host(p, code, nullptr, 1, nullptr, 0, data, parity, bytes, nullptr));
+    EXPECT_STATUS(invalid,
                   gfk_rs_decode_host(p, code, one, 1, nullptr, 1, data, parity, bytes, nullptr));
-    const gfk_regions nowhere = {nullptr, nullptr, bytes},
-                      tight = {nullptr, stage.in(0), bytes - 2};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &nowhere, parity, bytes));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, decode(p, code, {1}, {}, &tight, parity, bytes));
     const gfk_regions far = {nullptr, stage.in(0), SIZE_MAX - 65535}; // the second: 64 KiB before
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {1}, {}, &far, parity, bytes));
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, decode(p, code, {5}, {}, data, &far, bytes));
     for (long offset : {1 - long(bytes), 0L, long(bytes) - 1}) { // parity that is not read
-        void *lists[] = {stage.in(0), stage.out(1) + offset, stage.in(2),
-                         stage.in(3), stage.out(0),          stage.out(1)};
-        const gfk_regions d = {lists, nullptr, 0}, q = {lists + 4, nullptr, 0};
+        std::vector<void *> all = stage.pointers();
+        all[1] = stage.out(1) + offset;
+        const gfk_regions d = {all.data(), nullptr, 0}, q = {all.data() + k, nullptr, 0};
         EXPECT_STATUS(GFK_STATUS_OVERLAP, decode(p, code, {1}, {}, &d, &q, bytes));
     }
     // Nothing lost, nothing to do, and no addresses needed.
+    const gfk_regions nowhere = {nullptr, nullptr, bytes};
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, &nowhere, &nowhere, bytes));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {}, {}, data, parity, bytes));
     EXPECT_STATUS(GFK_STATUS_SUCCESS, decode(p, code, {1}, {}, data, parity, 0));

@@ -15,9 +15,7 @@ class Stripes {
   public:
     Stripes(bool host, gfk_rs_t code, Random &random)
         : host_(host), random_(random), field_(info_of(code).field), k_(info_of(code).k),
-          m_(info_of(code).m), matrix_(k_ * m_) {
-        require_success(gfk_rs_get_matrix(code, matrix_.data()), "gfk_rs_get_matrix");
-    }
+          m_(info_of(code).m), matrix_(matrix_of(code)) {}
 
     // lost: as the caller of the library would list it; encode: all parity, and no list.
     // phase: of all regions modulo 16; beyond 15: each its own.

@@ -7,29 +7,11 @@
 #include <sstream>
 
 RsCode make_rs_code(bool host, const gfk_field &field, const RsShape &shape) {
-    gfk_product_desc product = GFK_PRODUCT_DESC_INIT;
     if (host)
-        product.family = GFK_ENGINE_HOST;
-    else
-        product.device = device::current(); // a number, so no engine on the CPU
+        return make_host_code(field, shape);
+    gfk_product_desc product = GFK_PRODUCT_DESC_INIT;
+    product.device = device::current(); // a number, so no engine on the CPU
     return make_rs_code(product, field, shape);
-}
-
-RsCode make_rs_code(const gfk_product_desc &product, const gfk_field &field, const RsShape &shape) {
-    gfk_rs_desc desc = GFK_RS_DESC_INIT;
-    desc.matrix = shape.matrix;
-    desc.custom = shape.custom.empty() ? nullptr : shape.custom.data();
-    desc.flags = shape.flags;
-    desc.product = product;
-    gfk_rs_t code = nullptr;
-    require_success(gfk_rs_create(&code, &field, shape.k, shape.m, &desc), "gfk_rs_create");
-    return RsCode(code);
-}
-
-gfk_rs_info info_of(gfk_rs_t code) {
-    gfk_rs_info info;
-    require_success(gfk_rs_get_info(code, &info), "gfk_rs_get_info");
-    return info;
 }
 
 CorruptedCodeword::CorruptedCodeword(bool host, gfk_rs_t code, size_t bytes, bool phases,

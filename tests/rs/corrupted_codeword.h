@@ -2,21 +2,10 @@
 // Codewords of a code in one buffer, to be damaged and located. On the host, or on the device.
 #pragma once
 
-#include <gfk/rs.h>
-
+#include "codes.h"
 #include "support/guarded_regions.h"
 
-using RsCode = Owned<struct gfk_rs, gfk_rs_destroy>;
-
-struct RsShape {
-    gfk_rs_matrix matrix;
-    size_t k, m;
-    std::vector<uint32_t> custom = {};
-    unsigned flags = 0;
-};
-RsCode make_rs_code(const gfk_product_desc &product, const gfk_field &field, const RsShape &shape);
 RsCode make_rs_code(bool host, const gfk_field &field, const RsShape &shape);
-gfk_rs_info info_of(gfk_rs_t code);
 
 class CorruptedCodeword {
   public:

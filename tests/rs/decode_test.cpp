@@ -114,9 +114,7 @@ TEST_P(RsDecode, Blocks) {
             Random random(k * 100 + m);
             Stripe stripe(host(), code.get(), 4096 + 3 * symbol_bytes(), Layout::PHASES, random);
             for (size_t first = 0; first + m <= k + m; first++) {
-                Indices lost = all_of(m);
-                for (size_t &region : lost)
-                    region += first;
+                const Indices lost = indices(first, first + m);
                 ASSERT_NO_FATAL_FAILURE(check(code.get(), stripe, lost, random));
             }
         }
@@ -267,7 +265,7 @@ TEST(RsSetUp, Times) {
         for (size_t i = 0; i < 256; i += 2)
             half.push_back(i);
         const int times = options.reduced ? 1 : 5;
-        const double data = best_seconds(large.get(), all_of(128), times);
+        const double data = best_seconds(large.get(), indices(0, 128), times);
         const double both = best_seconds(large.get(), half, times);
         const double few = best_seconds(small.get(), {0, 3, 7, 11}, 20 * times);
         std::printf("gfk: w = %u: a decoder of 128 + 128 in %.2f ms (all data), %.2f ms (half of "

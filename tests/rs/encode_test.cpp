@@ -35,10 +35,7 @@ TEST_P(RsEncode, ParityIsItsDefinition) {
             Random random(shape.k + bytes);
             for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES, Layout::SPACED}) {
                 Stripe stripe(host(), code.get(), bytes, layout, random);
-                Indices parity = all_of(shape.m);
-                for (size_t &region : parity)
-                    region += shape.k;
-                stripe.lose(parity); // poison
+                stripe.lose(indices(shape.k, shape.k + shape.m)); // poison
                 ASSERT_OK(
                     gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), bytes, nullptr));
                 ASSERT_TRUE(stripe.is_whole());
@@ -84,10 +81,7 @@ TEST_P(RsEncode, Info) {
         EXPECT_EQ(7u, info.product.cols);
         for (uint64_t reserved : info.reserved)
             EXPECT_EQ(0u, reserved);
-        std::vector<uint32_t> expected(21), got(21, 0x5a5a5a5a);
-        ASSERT_OK(gfk_rs_fill_matrix(&field, matrix, 7, 3, expected.data()));
-        ASSERT_OK(gfk_rs_get_matrix(code.get(), got.data()));
-        EXPECT_EQ(expected, got);
+        EXPECT_EQ(matrix_of(field, matrix, 7, 3), matrix_of(code.get()));
         count_checked();
     }
 }
@@ -216,10 +210,7 @@ TEST_P(RsUpdate, EqualsEncoding) {
                           ? gfk_rs_update(code.get(), region, b, a, &parity, length, nullptr)
                           : gfk_rs_apply_delta(code.get(), region, d, &parity, length, nullptr));
             stripe.change(region, offset, made);
-            Indices regions = all_of(shape.m);
-            for (size_t &index : regions)
-                index += shape.k;
-            ASSERT_TRUE(stripe.is_rebuilt(regions)) << "way " << way;
+            ASSERT_TRUE(stripe.is_rebuilt(indices(shape.k, shape.k + shape.m))) << "way " << way;
             stripe.write(); // the new data
             count_checked();
         }
@@ -258,8 +249,7 @@ TEST_P(RsUpdate, HolderOfOneParityRegion) {
     Random random;
     const size_t bytes = 200 * symbol_bytes();
     Stripe stripe(host(), code.get(), bytes, Layout::PHASES, random);
-    std::vector<uint32_t> matrix(18);
-    ASSERT_OK(gfk_rs_get_matrix(code.get(), matrix.data()));
+    const Elements matrix = matrix_of(code.get());
     const Bytes made = random.bytes(bytes);
     const Memory before(host(), stripe.content(4)), after(host(), made);
     const Memory delta(host(), bytes);

@@ -72,8 +72,7 @@ TEST_P(RsErrors, Create) {
         });
     };
     custom(GFK_STATUS_SINGULAR, ones);
-    std::vector<uint32_t> matrix(K * M);
-    ASSERT_OK(gfk_rs_fill_matrix(&field, GFK_RS_CAUCHY, K, M, matrix.data()));
+    Elements matrix = matrix_of(field, GFK_RS_CAUCHY, K, M);
     matrix[7] = 0;
     custom(GFK_STATUS_SINGULAR, matrix);
     if (w() < 32) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "support/engine_fixture.h"
 
@@ -30,20 +29,6 @@ void PrintTo(const RsPlace &place, std::ostream *out) {
         *out << place.side << "_w" << place.w;
 }
 
-Indices all_of(size_t count) {
-    Indices all(count);
-    std::iota(all.begin(), all.end(), size_t(0));
-    return all;
-}
-
-Indices random_indices(size_t below, size_t count, Random &random) {
-    Indices all = all_of(below);
-    for (size_t i = 0; i < count; i++)
-        std::swap(all[i], all[i + random.below(below - i)]);
-    all.resize(count);
-    return all;
-}
-
 Decoder make_decoder(gfk_rs_t code, const Indices &lost, const Indices *wanted) {
     static const size_t nothing = 0; // an empty list has an address too
     gfk_rs_decoder_t decoder = nullptr;
@@ -65,9 +50,8 @@ Updater make_updater(gfk_rs_t code, size_t index) {
 // ---- stripes ------------------------------------------------------------------------------------
 
 Stripe::Stripe(bool host, gfk_rs_t code, size_t bytes, Layout::Kind layout, Random &random)
-    : info_(info_of(code)), matrix_(info_.k * info_.m),
+    : info_(info_of(code)), matrix_(matrix_of(code)),
       regions_(host, info_.k, info_.m, bytes, {layout, random.below(16)}, random) {
-    require_success(gfk_rs_get_matrix(code, matrix_.data()), "gfk_rs_get_matrix");
     refill(random);
 }
 

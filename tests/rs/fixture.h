@@ -25,10 +25,6 @@ void PrintTo(const RsPlace &place, std::ostream *out);
 using Decoder = Owned<struct gfk_rs_decoder, gfk_rs_decoder_destroy>;
 using Updater = Owned<struct gfk_rs_updater, gfk_rs_updater_destroy>;
 
-using Indices = std::vector<size_t>;
-Indices all_of(size_t count);
-Indices random_indices(size_t below, size_t count, Random &random); // different, in any order
-
 // All wanted if `wanted` is null.
 Decoder make_decoder(gfk_rs_t code, const Indices &lost, const Indices *wanted = nullptr);
 Updater make_updater(gfk_rs_t code, size_t index);

@@ -60,10 +60,7 @@ void exchange(unsigned w, gfk_rs_matrix matrix, size_t k, size_t m, const Theirs
         ASSERT_TRUE(theirs.decode(regions, bytes, lost));
         ASSERT_EQ(ours, regions.content()) << "they cannot decode it";
 
-        Indices all_parity = all_of(m);
-        for (size_t &region : all_parity)
-            region += k;
-        regions.spoil(all_parity, random);
+        regions.spoil(indices(k, k + m), random);
         ASSERT_TRUE(theirs.encode(regions, bytes));
         ASSERT_EQ(ours, regions.content()) << "their parity is another";
         regions.spoil(lost, random);

@@ -44,9 +44,8 @@ bool has(gfk_rs_matrix matrix, unsigned w) {
     return w == 8 || matrix != GFK_RS_GEN_CAUCHY1;
 }
 
-std::vector<uint32_t> random_mds(const gfk_field &field, size_t k, size_t m, Random &random) {
-    std::vector<uint32_t> matrix(k * m), factors(k + m);
-    require_success(gfk_rs_fill_matrix(&field, GFK_RS_CAUCHY, k, m, matrix.data()), "fill");
+Elements random_mds(const gfk_field &field, size_t k, size_t m, Random &random) {
+    Elements matrix = matrix_of(field, GFK_RS_CAUCHY, k, m), factors(k + m);
     for (uint32_t &factor : factors)
         factor = random.symbol(field.w) | 1;
     for (size_t e = 0; e < k * m; e++)

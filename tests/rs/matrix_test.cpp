@@ -2,9 +2,7 @@
 // The named matrices: what they are by definition, and what other libraries compute.
 #include <functional>
 
-#include <gfk/rs.h>
-
-#include "support/harness.h"
+#include "codes.h"
 #ifdef GFK_TEST_ISAL
 #include "oracle/isal.h"
 #endif
@@ -14,25 +12,11 @@
 
 namespace {
 
-using Elements = std::vector<uint32_t>;
-
 const gfk_rs_matrix named[] = {GFK_RS_CAUCHY,      GFK_RS_VANDERMONDE, GFK_RS_REED_SOL_VAN,
                                GFK_RS_CAUCHY_GOOD, GFK_RS_GEN_RS,      GFK_RS_GEN_CAUCHY1};
 
 bool has(gfk_rs_matrix which, unsigned w) {
     return w == 8 || (which != GFK_RS_GEN_RS && which != GFK_RS_GEN_CAUCHY1);
-}
-
-Elements matrix_of(const gfk_field &field, gfk_rs_matrix which, size_t k, size_t m) {
-    Elements matrix(k * m, 0xdeadbeef);
-    require_success(gfk_rs_fill_matrix(&field, which, k, m, matrix.data()), "gfk_rs_fill_matrix");
-    return matrix;
-}
-
-uint32_t power(const gfk_field &field, uint32_t a, size_t exponent) {
-    uint32_t result = 0;
-    require_success(gfk_field_pow(&field, a, exponent, &result), "gfk_field_pow");
-    return result;
 }
 
 // ---- the functions ------------------------------------------------------------------------------
@@ -141,49 +125,38 @@ TEST(RsMatrix, KnownValues) {
         size_t k, m;
         Elements elements;
     };
+    const gfk_rs_matrix cauchy = GFK_RS_CAUCHY, vandermonde = GFK_RS_VANDERMONDE;
+    const gfk_rs_matrix sol = GFK_RS_REED_SOL_VAN, good = GFK_RS_CAUCHY_GOOD;
     const Known list[] = {
-        {8, GFK_RS_CAUCHY, 4, 2, {71, 167, 122, 186, 167, 71, 186, 122}},
-        {8, GFK_RS_VANDERMONDE, 4, 2, {27, 28, 18, 20, 28, 27, 20, 18}},
-        {8, GFK_RS_VANDERMONDE, 5, 2, {7, 7, 6, 6, 1, 9, 8, 9, 8, 1}},
-        {8, GFK_RS_REED_SOL_VAN, 5, 2, {1, 1, 1, 1, 1, 1, 166, 82, 245, 167}},
-        {8, GFK_RS_REED_SOL_VAN, 4, 3, {1, 1, 1, 1, 1, 217, 92, 172, 1, 70, 143, 200}},
-        {8, GFK_RS_CAUCHY_GOOD, 5, 2, {1, 1, 1, 1, 1, 1, 2, 142, 4, 71}},
-        {8, GFK_RS_CAUCHY_GOOD, 4, 3, {1, 1, 1, 1, 200, 151, 172, 1, 140, 1, 92, 70}},
+        {8, cauchy, 4, 2, {71, 167, 122, 186, 167, 71, 186, 122}},
+        {8, vandermonde, 4, 2, {27, 28, 18, 20, 28, 27, 20, 18}},
+        {8, vandermonde, 5, 2, {7, 7, 6, 6, 1, 9, 8, 9, 8, 1}},
+        {8, sol, 5, 2, {1, 1, 1, 1, 1, 1, 166, 82, 245, 167}},
+        {8, sol, 4, 3, {1, 1, 1, 1, 1, 217, 92, 172, 1, 70, 143, 200}},
+        {8, good, 5, 2, {1, 1, 1, 1, 1, 1, 2, 142, 4, 71}},
+        {8, good, 4, 3, {1, 1, 1, 1, 200, 151, 172, 1, 140, 1, 92, 70}},
         {8, GFK_RS_GEN_RS, 4, 3, {1, 1, 1, 1, 1, 2, 4, 8, 1, 4, 16, 64}},
         {8, GFK_RS_GEN_CAUCHY1, 5, 2, {167, 71, 186, 122, 1, 122, 186, 71, 167, 142}},
-        {16,
-         GFK_RS_CAUCHY,
-         5,
-         2,
-         {20482, 52231, 27502, 30723, 1, 30723, 27502, 52231, 20482, 34821}},
-        {16,
-         GFK_RS_REED_SOL_VAN,
-         4,
-         3,
-         {1, 1, 1, 1, 1, 30466, 13750, 60935, 1, 52230, 34820, 17411}},
-        {16,
-         GFK_RS_CAUCHY_GOOD,
-         4,
-         3,
-         {1, 1, 1, 1, 17411, 49158, 60935, 1, 34823, 1, 13750, 52230}},
+        {16, cauchy, 5, 2, {20482, 52231, 27502, 30723, 1, 30723, 27502, 52231, 20482, 34821}},
+        {16, sol, 4, 3, {1, 1, 1, 1, 1, 30466, 13750, 60935, 1, 52230, 34820, 17411}},
+        {16, good, 4, 3, {1, 1, 1, 1, 17411, 49158, 60935, 1, 34823, 1, 13750, 52230}},
         {32,
-         GFK_RS_CAUCHY,
+         cauchy,
          4,
          2,
          {3224371202, 2860515331, 2145386497, 1840101082, 2860515331, 3224371202, 1840101082,
           2145386497}},
-        {32, GFK_RS_VANDERMONDE, 4, 2, {27, 28, 18, 20, 28, 27, 20, 18}},
+        {32, vandermonde, 4, 2, {27, 28, 18, 20, 28, 27, 20, 18}},
         {32,
-         GFK_RS_REED_SOL_VAN,
+         sol,
          4,
          3,
          {1, 1, 1, 1, 1, 2955673602, 920050540, 1612185600, 1, 3224371203, 2149580802, 1074790400}},
         {32,
-         GFK_RS_CAUCHY_GOOD,
+         good,
          4,
          3,
-         {1, 1, 1, 1, 537395201, 1, 2955673602, 920050540, 2149580801, 1, 920050540, 3224371203}},
-    };
+         {1, 1, 1, 1, 537395201, 1, 2955673602, 920050540, 2149580801, 1, 920050540, 3224371203}}};
     for (const Known &known : list) {
         EXPECT_EQ(known.elements, matrix_of(make_field(known.w), known.which, known.k, known.m))
             << gfk_rs_matrix_name(known.which) << ", w = " << known.w;

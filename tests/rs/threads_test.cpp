@@ -56,10 +56,7 @@ class RsThreads : public RsTest {
                         "gfk_rs_update");
         stream.finish();
         stripe.change(region, 0, made);
-        Indices parity = all_of(info.m);
-        for (size_t &index : parity)
-            index += info.k;
-        const testing::AssertionResult result = stripe.is_rebuilt(parity);
+        const testing::AssertionResult result = stripe.is_rebuilt(indices(info.k, info.k + info.m));
         stripe.write();
         return result;
     }

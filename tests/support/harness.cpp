@@ -29,6 +29,13 @@ uint64_t hash_text(const char *text, uint64_t hash) {
 
 Options options;
 
+Indices indices(size_t first, size_t end) {
+    Indices list;
+    for (size_t i = first; i < end; i++)
+        list.push_back(i);
+    return list;
+}
+
 void count_checked(uint64_t n) {
     combinations += n;
 }
@@ -147,6 +154,12 @@ uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b) {
     uint32_t product = 0;
     require_success(gfk_field_multiply(&field, a, b, &product), "gfk_field_multiply");
     return product;
+}
+
+uint32_t power(const gfk_field &field, uint32_t a, uint64_t exponent) {
+    uint32_t result = 0;
+    require_success(gfk_field_pow(&field, a, exponent, &result), "gfk_field_pow");
+    return result;
 }
 
 // The first ones from low places, high ones and random ones on.

@@ -20,6 +20,8 @@
 #endif
 
 using Bytes = std::vector<uint8_t>;
+using Indices = std::vector<size_t>;
+Indices indices(size_t first, size_t end); // first, ..., end - 1
 
 // The command line (main.cpp).
 struct Options {
@@ -93,6 +95,7 @@ class HostMemory {
 
 gfk_field make_field(unsigned w, uint64_t polynomial = 0);
 uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b);
+uint32_t power(const gfk_field &field, uint32_t a, uint64_t exponent);
 // All 30 polynomials of fields of w = 8, several of the others.
 std::vector<uint64_t> polynomials(unsigned w);
 inline uint32_t largest(unsigned w) {

@@ -9,7 +9,7 @@
 struct RegionCall {
     std::vector<void *> regions; // good ones
     size_t ins, bytes, symbol_bytes;
-    std::vector<size_t> reads, writes; // what the call needs
+    Indices reads, writes; // what the call needs
     std::function<gfk_status(const gfk_regions *in, const gfk_regions *out, size_t bytes)> run;
     std::function<testing::AssertionResult()> is_untouched;
 };
@@ -48,7 +48,7 @@ inline void expect_region_mistakes(RegionCall call) {
         refused(status, what + (" " + std::to_string(region)), &in, &out, call.bytes);
         regions[region] = before;
     };
-    std::vector<size_t> used = call.reads;
+    Indices used = call.reads;
     used.insert(used.end(), call.writes.begin(), call.writes.end());
     for (size_t region : used) {
         moved(invalid, "no address of", region, nullptr);
@@ -62,12 +62,4 @@ inline void expect_region_mistakes(RegionCall call) {
                 if (region != other)
                     moved(GFK_STATUS_OVERLAP, "overlap by", region,
                           static_cast<uint8_t *>(regions[other]) + distance);
-}
-
-// The numbers from `first` to `end - 1`.
-inline std::vector<size_t> indices(size_t first, size_t end) {
-    std::vector<size_t> list;
-    for (size_t i = first; i < end; i++)
-        list.push_back(i);
-    return list;
 }
