@@ -7,8 +7,6 @@
 #include "layout_check.h"
 #include "mma_emulation.h"
 
-#include "kernels/product/bmma/fragment.h"
-
 using namespace gfk::bmma;
 
 namespace {
@@ -34,42 +32,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
         for (size_t j = 0; j < panels; j++) {
             const uint32_t *b = table.data() + (pass * panels + j) * panel_words<T>();
             uint32_t words[32][T::words] = {};
-            for (int pair = 0; pair < T::pairs; pair++)
-                for (int word = 0; word < T::words; word++) {
-                    std::array<std::array<uint32_t, 4>, 32> c[2] = {};
-                    for (int chain = 0; chain < 2; chain++)
-                        for (int s = 0; s < T::steps;) {
-                            const int n = s + 1 < T::steps ? 2 : 1; // k256 or k128
-                            Fragment fa, fb;
-                            for (int lane = 0; lane < 32; lane++)
-                                for (int r = s; r < s + n; r++) {
-                                    const int symbol = first_symbol<T>(word, chain);
-                                    fa[lane].push_back(a[lane][symbol][r]);
-                                    fa[lane].push_back(a[lane][symbol + 1][r]);
-                                    fb[lane].push_back(b[T::index(
-                                        pair, fragment_of<T>(chain) * T::steps + r, lane)]);
-                                }
-                            mma(c[chain], fa, fb);
-                            s += n;
-                        }
-                    for (int lane = 0; lane < 32; lane++) {
-                        uint32_t counts[2][4];
-                        for (int chain = 0; chain < 2; chain++)
-                            for (int i = 0; i < 4; i++)
-                                counts[chain][i] = c[chain][lane][i];
-                        words[lane][word] = merge<T, P>(words[lane][word], counts, pair);
-                    }
-                }
-            if (T::w == 32) {
-                for (int round = 0; round < 2; round++) {
-                    uint32_t received[32];
-                    for (int lane = 0; lane < 32; lane++)
-                        received[lane] = words[lane ^ (1 << round)][0];
-                    for (int lane = 0; lane < 32; lane++)
-                        words[lane][0] =
-                            permute(words[lane][0], received[lane], exchange_selector(round, lane));
-                }
-            }
+            run_panel<T, P>(a, b, words);
             if (T::three)
                 for (int lane = 0; lane < 32; lane++) // a fourth lane comes after its readers
                     for (int word = 0; word < T::words; word++)

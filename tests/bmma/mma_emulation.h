@@ -2,10 +2,13 @@
 // Binary MMAs on the CPU.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "kernels/product/bmma/fragment.h"
 
 using Fragment = std::array<std::vector<uint32_t>, 32>; // registers of every lane
 
@@ -35,6 +38,45 @@ inline void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a, c
             for (int x = 0; x < k; x++)
                 c[lane][i] += static_cast<uint32_t>(rows[x][row] & columns[x][column]);
         }
+}
+
+// Multiplies a warp's symbols, a[lane][symbol][step], by the panel `b` of an operand table, as the
+// kernels do: the words of each lane, after w = 32's exchange between lanes.
+template <class T, gfk::bmma::Pack P, class Symbols>
+void run_panel(const Symbols &a, const uint32_t *b, uint32_t (&words)[32][T::words]) {
+    using namespace gfk::bmma;
+    for (int pair = 0; pair < T::pairs; pair++)
+        for (int word = 0; word < T::words; word++) {
+            std::array<std::array<uint32_t, 4>, 32> c[2] = {};
+            for (int chain = 0; chain < 2; chain++)
+                for (int s = 0; s < T::steps; s += 2) { // k256, at an odd end k128
+                    Fragment fa, fb;
+                    const int symbol = first_symbol<T>(word, chain);
+                    for (int lane = 0; lane < 32; lane++)
+                        for (int r = s; r < std::min(s + 2, T::steps); r++) {
+                            fa[lane].push_back(a[lane][symbol][r]);
+                            fa[lane].push_back(a[lane][symbol + 1][r]);
+                            fb[lane].push_back(
+                                b[T::index(pair, fragment_of<T>(chain) * T::steps + r, lane)]);
+                        }
+                    mma(c[chain], fa, fb);
+                }
+            for (int lane = 0; lane < 32; lane++) {
+                uint32_t counts[2][4];
+                for (int chain = 0; chain < 2; chain++)
+                    for (int i = 0; i < 4; i++)
+                        counts[chain][i] = c[chain][lane][i];
+                words[lane][word] = merge<T, P>(words[lane][word], counts, pair);
+            }
+        }
+    for (int round = 0; T::w == 32 && round < 2; round++) {
+        uint32_t received[32];
+        for (int lane = 0; lane < 32; lane++)
+            received[lane] = words[lane ^ (1 << round)][0];
+        for (int lane = 0; lane < 32; lane++)
+            words[lane][0] =
+                permute(words[lane][0], received[lane], exchange_selector(round, lane));
+    }
 }
 
 // What four warps hold of a matrix of 64 rows: [warp].

@@ -152,39 +152,7 @@ void run_bits(const Batch &b, const gfk_batch_image &image, uint32_t task) {
          first += T::outputs, panel += T::panel_registers * 32)
         for (int u = 0; u < Units; u++) {
             uint32_t words[32][T::words] = {};
-            for (int word = 0; word < T::words; word++)
-                for (int pair = 0; pair < T::pairs; pair++) {
-                    std::array<std::array<uint32_t, 4>, 32> c[2] = {};
-                    for (int chain = 0; chain < 2; chain++)
-                        for (int s = 0; s < T::steps; s += 2) {
-                            Fragment fa, fb;
-                            for (int lane = 0; lane < 32; lane++)
-                                for (int r = s; r < std::min(s + 2, T::steps); r++) {
-                                    const int at = gfk::bmma::first_symbol<T>(word, chain);
-                                    const int tile = gfk::bmma::fragment_of<T>(chain);
-                                    fa[lane].push_back(a[u][lane][at][r]);
-                                    fa[lane].push_back(a[u][lane][at + 1][r]);
-                                    fb[lane].push_back(
-                                        panel[T::index(pair, tile * T::steps + r, lane)]);
-                                }
-                            mma(c[chain], fa, fb);
-                        }
-                    for (int lane = 0; lane < 32; lane++) {
-                        uint32_t counts[2][4];
-                        for (int chain = 0; chain < 2; chain++)
-                            for (int i = 0; i < 4; i++)
-                                counts[chain][i] = c[chain][lane][i];
-                        words[lane][word] = gfk::bmma::merge<T, P>(words[lane][word], counts, pair);
-                    }
-                }
-            for (int round = 0; T::w == 32 && round < 2; round++) {
-                uint32_t received[32];
-                for (int lane = 0; lane < 32; lane++)
-                    received[lane] = words[lane ^ (1 << round)][0];
-                for (int lane = 0; lane < 32; lane++)
-                    words[lane][0] = gfk::bmma::permute(words[lane][0], received[lane],
-                                                        gfk::bmma::exchange_selector(round, lane));
-            }
+            run_panel<T, P>(a[u], panel, words);
             for (int lane = 0; lane < 32; lane++) {
                 const size_t output = T::w == 32 ? first : first + lane % T::lanes;
                 const uint32_t cell = place.vector + u * T::vectors + lane / T::lanes;
