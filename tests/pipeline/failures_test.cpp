@@ -7,37 +7,34 @@
 
 namespace {
 
+simulated_device working() {
+    return SIMULATED_DEVICE_INIT;
+}
+
+constexpr simulated_time TIMES[] = {SIMULATED_MIXED, SIMULATED_LATE, SIMULATED_EARLY};
+
+// Device 0 fails once, or for ever, after so many calls.
+simulated_device broken(uint64_t after, bool for_ever) {
+    simulated_device devices = working();
+    devices.fails_after = after;
+    devices.dies = for_ever;
+    devices.time = TIMES[after % 3];
+    return devices;
+}
+
 class HostFailures : public HostTest {
   protected:
     void SetUp() override {
-        set({});
+        set(working());
         left_ = simulated_device_left();
         HostTest::SetUp();
     }
     void TearDown() override {
         EXPECT_EQ(left_, simulated_device_left());
         EXPECT_EQ(0u, simulated_device_faults());
-        set({});
+        set(working());
     }
-    struct Failure {
-        int device = 0;
-        uint64_t after = 0;
-        bool dies = false;
-        gfk_status status = GFK_STATUS_CUDA;
-        size_t memory = size_t(1) << 30, pinned = size_t(1) << 30;
-        simulated_time time = SIMULATED_MIXED;
-    };
-    void set(const Failure &failure) {
-        simulated_device bus = SIMULATED_DEVICE_INIT;
-        bus.failing = failure.device;
-        bus.fails_after = failure.after;
-        bus.dies = failure.dies;
-        bus.status = failure.status;
-        bus.memory = failure.memory;
-        bus.pinned = failure.pinned;
-        bus.time = failure.time;
-        simulated_device_set(&bus);
-    }
+    static void set(const simulated_device &devices) { simulated_device_set(&devices); }
     // 14 regions in chunks of 1 KiB each.
     gfk_pipeline_desc small() const {
         gfk_pipeline_desc d = desc();
@@ -64,18 +61,28 @@ class HostFailures : public HostTest {
         count_checked();
         return {status, stage.as_expected(), report};
     }
+    // It succeeds, perhaps on the CPU, and the bytes are right.
+    gfk_pipeline_report right_product(gfk_pipeline_t pipeline, gfk_accumulate mode, Place place,
+                                      size_t bytes, uint64_t stream) {
+        const Outcome o = product(pipeline, mode, place, bytes, stream);
+        EXPECT_STATUS(GFK_STATUS_SUCCESS, o.status) << "after " << stream;
+        EXPECT_TRUE(o.right) << "after " << stream << " orders, " << place_name(place);
+        return o.report;
+    }
+    Pipeline pipeline_on(const simulated_device &devices) const {
+        set(devices);
+        return make_pipeline(small());
+    }
     size_t left_ = 0;
 };
 
 constexpr size_t BYTES = 20000; // 20 chunks
-constexpr simulated_time TIMES[] = {SIMULATED_MIXED, SIMULATED_LATE, SIMULATED_EARLY};
 
 TEST_P(HostFailures, OrdersEarlyAndLate) {
     for (simulated_time time : TIMES) {
-        Failure none;
+        simulated_device none = working();
         none.time = time;
-        set(none);
-        const Pipeline pipeline = make_pipeline(small());
+        const Pipeline pipeline = pipeline_on(none);
         uint64_t stream = 0;
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
             for (Place place : places())
@@ -93,35 +100,28 @@ TEST_P(HostFailures, SetIsMadeAgain) {
             for (uint64_t after = 1; after < 400; after += after < 12        ? 1
                                                            : options.reduced ? 23
                                                                              : 7) {
-                Failure failure;
-                failure.after = after;
-                failure.dies = dies;
-                failure.time = TIMES[after % 3];
-                set(failure);
-                const Pipeline pipeline = make_pipeline(small());
-                const Outcome o = product(pipeline.get(), GFK_SET, place, BYTES, after);
-                ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
-                ASSERT_TRUE(o.right) << "after " << after << " orders, " << place_name(place);
-                EXPECT_EQ(BYTES, o.report.cpu_bytes + o.report.gpu_bytes);
-                EXPECT_LE(o.report.redone_bytes, o.report.cpu_bytes);
-                const bool failed = o.report.device_status != GFK_STATUS_SUCCESS;
+                const Pipeline pipeline = pipeline_on(broken(after, dies));
+                const gfk_pipeline_report report =
+                    right_product(pipeline.get(), GFK_SET, place, BYTES, after);
+                EXPECT_EQ(BYTES, report.cpu_bytes + report.gpu_bytes);
+                EXPECT_LE(report.redone_bytes, report.cpu_bytes);
+                const bool failed = report.device_status != GFK_STATUS_SUCCESS;
                 if (path() == GFK_PATH_GPU) {
-                    EXPECT_LE(o.report.redone_bytes != 0, failed);
-                    EXPECT_EQ(o.report.cpu_bytes, o.report.redone_bytes);
+                    EXPECT_LE(report.redone_bytes != 0, failed);
+                    EXPECT_EQ(report.cpu_bytes, report.redone_bytes);
                 }
                 if (!failed)
                     continue;
-                EXPECT_STATUS(GFK_STATUS_CUDA, o.report.device_status);
+                EXPECT_STATUS(GFK_STATUS_CUDA, report.device_status);
                 // The next call does without a dead device, or one that could not be entered, and
                 // with one that answers again. One that dies when its product or memory is made, or
                 // its first stream, is asked once more.
                 const bool lost = after == 1 || (dies && after > 4);
-                const Outcome next = product(pipeline.get(), GFK_XOR, place, 5000, after);
-                ASSERT_STATUS(GFK_STATUS_SUCCESS, next.status);
-                ASSERT_TRUE(next.right);
-                EXPECT_EQ(lost ? GFK_PATH_CPU : path(), next.report.path) << next.report.reason;
+                const gfk_pipeline_report next =
+                    right_product(pipeline.get(), GFK_XOR, place, 5000, after);
+                EXPECT_EQ(lost ? GFK_PATH_CPU : path(), next.path) << next.reason;
                 if (lost) {
-                    EXPECT_STREQ("no GPU answers any more", next.report.reason);
+                    EXPECT_STREQ("no GPU answers any more", next.reason);
                 }
             }
 }
@@ -137,12 +137,7 @@ TEST_P(HostFailures, XorIsRightOrUndefined) {
             for (uint64_t after = 1; after < 450; after += after < 12        ? 1
                                                            : options.reduced ? 23
                                                                              : 5) {
-                Failure failure;
-                failure.after = after;
-                failure.dies = dies;
-                failure.time = TIMES[after % 3];
-                set(failure);
-                const Pipeline pipeline = make_pipeline(small());
+                const Pipeline pipeline = pipeline_on(broken(after, dies));
                 const Outcome o = product(pipeline.get(), GFK_XOR, place, BYTES, after);
                 if (place == Place::PINNED && o.status == GFK_STATUS_CUDA) {
                     undefined++;
@@ -163,11 +158,7 @@ TEST_P(HostFailures, InPlaceIsRightOrUndefined) {
     const gfk_field field = make_field(8);
     for (Place place : {Place::PAGEABLE, Place::PINNED})
         for (uint64_t after = 1; after < 80; after++) {
-            Failure failure;
-            failure.after = after;
-            failure.dies = after % 2 != 0;
-            failure.time = TIMES[after % 3];
-            set(failure);
+            set(broken(after, after % 2 != 0));
             gfk_pipeline_desc d = small();
             d.chunk = 2048;
             const Pipeline pipeline = make_pipeline(d);
@@ -190,9 +181,9 @@ TEST_P(HostFailures, TheOtherDeviceGoesOn) {
     const int devices[] = {0, 1};
     for (int failing : {0, 1})
         for (uint64_t after : {1, 40, 100}) {
-            Failure failure;
-            failure.device = failing;
-            failure.after = after;
+            simulated_device failure = working();
+            failure.failing = failing;
+            failure.fails_after = after;
             failure.dies = true;
             set(failure);
             gfk_pipeline_desc d = small();
@@ -201,18 +192,16 @@ TEST_P(HostFailures, TheOtherDeviceGoesOn) {
             const Pipeline pipeline = make_pipeline(d);
             bool failed = false;
             for (int again = 0; again < 3; again++) {
-                const Outcome o =
-                    product(pipeline.get(), GFK_SET, Place::PINNED, 10 * BYTES, after);
-                ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
-                ASSERT_TRUE(o.right);
-                EXPECT_EQ(path(), o.report.path);
+                const gfk_pipeline_report report =
+                    right_product(pipeline.get(), GFK_SET, Place::PINNED, 10 * BYTES, after);
+                EXPECT_EQ(path(), report.path);
                 if (failed) { // in an earlier call: it is not asked again
-                    EXPECT_STATUS(GFK_STATUS_SUCCESS, o.report.device_status);
+                    EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
                 }
                 if (failed && path() == GFK_PATH_GPU) {
-                    EXPECT_EQ(10 * BYTES, o.report.device_bytes[1 - failing]);
+                    EXPECT_EQ(10 * BYTES, report.device_bytes[1 - failing]);
                 }
-                failed |= o.report.device_status != GFK_STATUS_SUCCESS;
+                failed |= report.device_status != GFK_STATUS_SUCCESS;
             }
         }
 }
@@ -220,61 +209,54 @@ TEST_P(HostFailures, TheOtherDeviceGoesOn) {
 TEST_P(HostFailures, NoRoomOnTheDevice) {
     if (!on_gpu())
         GTEST_SKIP() << "no device takes part";
-    Failure failure;
+    simulated_device failure = working();
     failure.memory = 20000; // less than two chunks
-    set(failure);
     {
-        const Pipeline pipeline = make_pipeline(small());
-        const Outcome o = product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 1);
-        ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
-        ASSERT_TRUE(o.right);
-        EXPECT_EQ(0u, o.report.gpu_bytes);
-        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, o.report.device_status);
+        const Pipeline pipeline = pipeline_on(failure);
+        const gfk_pipeline_report report =
+            right_product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 1);
+        EXPECT_EQ(0u, report.gpu_bytes);
+        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, report.device_status);
         // Somebody frees memory.
-        set({});
-        const Outcome next = product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 2);
-        ASSERT_TRUE(next.right);
-        EXPECT_STATUS(GFK_STATUS_SUCCESS, next.report.device_status);
+        set(working());
+        const gfk_pipeline_report next =
+            right_product(pipeline.get(), GFK_XOR, Place::MIXED, BYTES, 2);
+        EXPECT_STATUS(GFK_STATUS_SUCCESS, next.device_status);
     }
     // Nor for the device's context, its product, its streams, an order: the next call tries again.
     for (uint64_t after : {1, 2, 4, 7, 30}) {
-        failure = {};
-        failure.after = after;
+        failure = working();
+        failure.fails_after = after;
         failure.status = GFK_STATUS_OUT_OF_MEMORY;
-        set(failure);
-        const Pipeline pipeline = make_pipeline(small());
+        const Pipeline pipeline = pipeline_on(failure);
         for (bool first : {true, false}) {
-            const Outcome o = product(pipeline.get(), GFK_SET, Place::MIXED, 10 * BYTES, after);
-            ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
-            ASSERT_TRUE(o.right);
+            const gfk_pipeline_report report =
+                right_product(pipeline.get(), GFK_SET, Place::MIXED, 10 * BYTES, after);
             if (path() == GFK_PATH_GPU) {
                 EXPECT_STATUS(first ? GFK_STATUS_OUT_OF_MEMORY : GFK_STATUS_SUCCESS,
-                              o.report.device_status);
-                EXPECT_EQ(first, o.report.gpu_bytes != 10 * BYTES);
+                              report.device_status);
+                EXPECT_EQ(first, report.gpu_bytes != 10 * BYTES);
             }
         }
     }
     // No memory can be pinned beyond the stage's: its 14 regions, 96 bytes between them.
-    failure = {};
+    failure = working();
     failure.pinned = (14 * (BYTES + 96) + 64 + 4095) / 4096 * 4096 + 8192;
-    set(failure);
     {
-        const Pipeline pipeline = make_pipeline(small());
-        const Outcome o = product(pipeline.get(), GFK_SET, Place::MIXED, BYTES, 1);
-        ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
-        ASSERT_TRUE(o.right);
-        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, o.report.device_status);
+        const Pipeline pipeline = pipeline_on(failure);
+        const gfk_pipeline_report report =
+            right_product(pipeline.get(), GFK_SET, Place::MIXED, BYTES, 1);
+        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, report.device_status);
     }
-    set({});
+    set(working());
     // Limits below a single chunk are the same as no memory.
     for (bool pinned : {false, true}) {
         gfk_pipeline_desc d = small();
         (pinned ? d.pinned_memory : d.device_memory) = 700;
         const Pipeline pipeline = make_pipeline(d);
-        const Outcome o = product(pipeline.get(), GFK_SET, Place::PAGEABLE, BYTES, 1);
-        ASSERT_STATUS(GFK_STATUS_SUCCESS, o.status);
-        ASSERT_TRUE(o.right);
-        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, o.report.device_status);
+        const gfk_pipeline_report report =
+            right_product(pipeline.get(), GFK_SET, Place::PAGEABLE, BYTES, 1);
+        EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, report.device_status);
     }
 }
 
@@ -290,7 +272,7 @@ TEST_P(HostFailures, LimitsHold) {
     for (const auto &[memory, pinned] : limits)
         for (size_t bytes : {size_t(100), BYTES, 10 * BYTES}) {
             const size_t stage = 14 * (bytes + 96) + 64; // is pinned too; in pages, as all is
-            Failure limit;
+            simulated_device limit = working();
             limit.memory = memory;
             limit.pinned = (stage + page - 1) / page * page + (pinned + page - 1) / page * page;
             set(limit);
@@ -300,9 +282,9 @@ TEST_P(HostFailures, LimitsHold) {
             const Pipeline pipeline = make_pipeline(d);
             for (Place place : {Place::SPACED_PINNED, Place::PAGEABLE})
                 for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
-                    const Outcome o = product(pipeline.get(), mode, place, bytes, memory);
-                    ASSERT_TRUE(o.right);
-                    EXPECT_STATUS(GFK_STATUS_SUCCESS, o.report.device_status);
+                    const gfk_pipeline_report report =
+                        right_product(pipeline.get(), mode, place, bytes, memory);
+                    EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
                 }
         }
 }

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products access nothing outside their regions: on the host a stray access hits a page that may
-// not be touched; on the GPU each region is an allocation of its own, which ends where the region
-// does, for compute-sanitizer to watch.
-#include <cstring>
-
+// Products access nothing outside their regions.
 #include "support/engine_fixture.h"
 #include "support/fence.h"
 
@@ -12,33 +8,6 @@ namespace {
 class ProductGuardPage : public EngineTest {
   protected:
     void run_one(const Matrix &matrix, gfk_product_t product, size_t bytes, size_t number);
-};
-
-// A region at the end, or at the beginning, of what may be touched.
-class Region {
-  public:
-    Region(bool host, size_t bytes, size_t phase, bool at_end, const Bytes &content) {
-        if (host) {
-            fence_ = std::make_unique<Fence>(bytes);
-            data_ = fence_->place(bytes, at_end);
-            std::memcpy(data_, content.data(), bytes);
-        } else {
-            memory_ = std::make_unique<Memory>(false, phase + bytes);
-            data_ = memory_->data() + phase;
-            memory_->write(phase, content.data(), bytes);
-        }
-        phase_ = phase;
-    }
-    uint8_t *data() const { return data_; }
-    Bytes read(size_t bytes) const {
-        return fence_ ? Bytes(data_, data_ + bytes) : memory_->read(phase_, bytes);
-    }
-
-  private:
-    std::unique_ptr<Fence> fence_;
-    std::unique_ptr<Memory> memory_;
-    uint8_t *data_;
-    size_t phase_;
 };
 
 Bytes expected_output(const gfk_field &field, const Matrix &matrix, size_t j,
@@ -53,15 +22,14 @@ void ProductGuardPage::run_one(const Matrix &matrix, gfk_product_t product, size
     Random random(number);
     const gfk_accumulate mode = number % 2 ? GFK_XOR : GFK_SET;
     std::vector<Bytes> content;
-    std::vector<std::unique_ptr<Region>> regions;
+    std::vector<LoneRegion> regions;
     std::vector<void *> pointers;
     for (size_t i = 0; i < matrix.cols + matrix.rows; i++) {
         // Aligned, at one phase, and each at its own.
         const size_t phase = number % 3 == 0 ? 0 : number % 3 == 1 ? symbol_bytes() : i % 16;
         content.push_back(random.bytes(bytes));
-        regions.push_back(std::make_unique<Region>(on_host(engine()), bytes, phase,
-                                                   (number + i) % 2 == 0, content.back()));
-        pointers.push_back(regions.back()->data());
+        regions.emplace_back(on_host(engine()), content.back(), phase, (number + i) % 2 == 0);
+        pointers.push_back(regions.back().data());
     }
     const gfk_regions in = {pointers.data(), nullptr, 0};
     const gfk_regions out = {pointers.data() + matrix.cols, nullptr, 0};
@@ -69,7 +37,7 @@ void ProductGuardPage::run_one(const Matrix &matrix, gfk_product_t product, size
     for (size_t j = 0; j < matrix.rows; j++) {
         const Bytes before = mode == GFK_XOR ? content[matrix.cols + j] : Bytes(bytes);
         ASSERT_EQ(expected_output(field(), matrix, j, content, before),
-                  regions[matrix.cols + j]->read(bytes))
+                  regions[matrix.cols + j].read())
             << engine()->id << " " << matrix.cols << " inputs, output " << j << ", " << bytes
             << " bytes, case " << number;
     }

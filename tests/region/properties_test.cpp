@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a product by a constant must be whatever the numbers are: linear, and the same every time.
+// What a product by a constant must be whatever the numbers are: linear, and the same every time. And
+// in every field.
 #include <algorithm>
 
 #include "support/row_fixture.h"
@@ -17,70 +18,89 @@ class Properties : public RowTest {
         lengths_ = {z, 16 - z, 48 + z, 512 + 3 * z, tile + z};
         if (options.reduced)
             lengths_ = {z, 48 + z, tile + z};
-        Random random;
-        constants_ = constants(w(), random);
+        constants_ = constants(w(), random_);
+    }
+    template <class Property>
+    void check(Property holds) {
+        for (size_t n : lengths_)
+            for (uint32_t c : constants_) {
+                ASSERT_TRUE(holds(c, n));
+                count_checked();
+            }
     }
 
+    Random random_;
     std::unique_ptr<Runner> runner_;
     std::vector<size_t> lengths_;
     std::vector<uint32_t> constants_;
 };
 
 TEST_P(Properties, ZeroGivesZero) {
-    for (size_t n : lengths_)
-        for (uint32_t c : constants_) {
-            ASSERT_TRUE(same(row(), c, Bytes(n), runner_->product(c, Bytes(n))));
-            count_checked();
-        }
+    check([&](uint32_t c, size_t n) {
+        return same(row(), c, Bytes(n), runner_->product(c, Bytes(n)));
+    });
 }
 
 TEST_P(Properties, SumGoesToSum) {
-    Random random;
-    for (size_t n : lengths_)
-        for (uint32_t c : constants_) {
-            const Bytes a = random.bytes(n), b = random.bytes(n);
-            ASSERT_TRUE(same(row(), c, xor_of(runner_->product(c, a), runner_->product(c, b)),
-                             runner_->product(c, xor_of(a, b)), GFK_SET, "f(a) + f(b) = f(a + b)"));
-            count_checked();
-        }
+    check([&](uint32_t c, size_t n) {
+        const Bytes a = random_.bytes(n), b = random_.bytes(n);
+        return same(row(), c, xor_of(runner_->product(c, a), runner_->product(c, b)),
+                    runner_->product(c, xor_of(a, b)), GFK_SET, "f(a) + f(b) = f(a + b)");
+    });
 }
 
 TEST_P(Properties, FactorsCompose) {
-    Random random;
-    for (size_t n : lengths_)
-        for (uint32_t c : constants_) {
-            const Bytes x = random.bytes(n);
-            const uint32_t d = random.symbol(w());
-            ASSERT_TRUE(same(row(), c, runner_->product(multiply(field(), c, d), x),
-                             runner_->product(c, runner_->product(d, x)), GFK_SET,
-                             "c(dx) = (cd)x"));
-            count_checked();
-        }
+    check([&](uint32_t c, size_t n) {
+        const Bytes x = random_.bytes(n);
+        const uint32_t d = random_.symbol(w());
+        return same(row(), c, runner_->product(multiply(field(), c, d), x),
+                    runner_->product(c, runner_->product(d, x)), GFK_SET, "c(dx) = (cd)x");
+    });
 }
 
 TEST_P(Properties, SameEveryTime) {
-    Random random;
-    for (size_t n : lengths_)
-        for (uint32_t c : constants_) {
-            const Bytes x = random.bytes(n), first = runner_->product(c, x);
-            for (int again = 0; again < 2; again++)
-                ASSERT_TRUE(same(row(), c, first, runner_->product(c, x), GFK_SET, "again"));
-            count_checked();
-        }
+    check([&](uint32_t c, size_t n) {
+        const Bytes x = random_.bytes(n), first = runner_->product(c, x);
+        const testing::AssertionResult second =
+            same(row(), c, first, runner_->product(c, x), GFK_SET, "again");
+        return second ? same(row(), c, first, runner_->product(c, x), GFK_SET, "again") : second;
+    });
 }
 
 TEST_P(Properties, XorTwiceRestores) {
-    Random random;
-    for (size_t n : lengths_)
-        for (uint32_t c : constants_) {
-            const Bytes x = random.bytes(n), y = random.bytes(n);
-            const Bytes once = runner_->product_xor(c, x, y);
-            ASSERT_TRUE(same(row(), c, y, runner_->product_xor(c, x, once), GFK_XOR, "twice"));
-            ASSERT_TRUE(same(row(), c, xor_of(y, runner_->product(c, x)), once, GFK_XOR));
+    check([&](uint32_t c, size_t n) {
+        const Bytes x = random_.bytes(n), y = random_.bytes(n);
+        const Bytes once = runner_->product_xor(c, x, y);
+        const testing::AssertionResult twice =
+            same(row(), c, y, runner_->product_xor(c, x, once), GFK_XOR, "twice");
+        return twice ? same(row(), c, xor_of(y, runner_->product(c, x)), once, GFK_XOR) : twice;
+    });
+}
+
+// In fields of other polynomials: all 30 of degree 8, several of degree 16 and 32.
+class Polynomials : public RowTest {};
+
+TEST_P(Polynomials, AgreeWithScalarArithmetic) {
+    const std::vector<uint64_t> list = polynomials(w());
+    ASSERT_GE(list.size(), options.reduced ? 4u : 8u);
+    for (uint64_t p : list) {
+        const gfk_field f = make_field(w(), p);
+        Runner runner(f, row());
+        Random random(p);
+        Bytes in = random.bytes(64 * symbol_bytes());
+        in.resize(in.size() + w() * symbol_bytes()); // and all of the basis
+        for (unsigned i = 0; i < w(); i++)
+            set_symbol(in.data(), 64 + i, w(), 1u << i);
+        for (uint32_t c : constants(w(), random, 8)) {
+            const std::string note = "polynomial " + std::to_string(p);
+            ASSERT_TRUE(
+                same(row(), c, product_of(f, c, in), runner.product(c, in), GFK_SET, note.c_str()));
             count_checked();
         }
+    }
 }
 
 PER_ROW(Properties, rows());
+PER_ROW(Polynomials, rows());
 
 } // namespace

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Host memory between two pages that may not be touched.
+// Regions with nothing around them that may be touched.
 #pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <new>
 
+#include "row_fixture.h"
+
+// Host memory between two pages that may not be touched.
 class Fence {
   public:
     explicit Fence(size_t bytes) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
@@ -31,4 +32,38 @@ class Fence {
   private:
     size_t page_, bytes_;
     uint8_t *map_;
+};
+
+// A region: on the host at the beginning or the end of a fence; on a device at a phase of an allocation of
+// its own, which ends where the region does, for compute-sanitizer to watch.
+class LoneRegion {
+  public:
+    LoneRegion(bool host, const Bytes &content, size_t phase, bool at_end)
+        : bytes_(content.size()) {
+        if (host) {
+            fence_ = std::make_unique<Fence>(bytes_);
+            data_ = fence_->place(bytes_, at_end);
+        } else {
+            memory_ = std::make_unique<Memory>(false, Bytes(phase + bytes_));
+            data_ = memory_->data() + phase;
+        }
+        write(content);
+    }
+    uint8_t *data() const { return data_; }
+    void write(const Bytes &content) {
+        if (fence_)
+            std::copy(content.begin(), content.end(), data_);
+        else
+            memory_->write(memory_->size() - bytes_, content.data(), bytes_);
+    }
+    Bytes read() const {
+        return fence_ ? Bytes(data_, data_ + bytes_)
+                      : memory_->read(memory_->size() - bytes_, bytes_);
+    }
+
+  private:
+    size_t bytes_;
+    std::unique_ptr<Fence> fence_;
+    std::unique_ptr<Memory> memory_;
+    uint8_t *data_;
 };

@@ -10,7 +10,6 @@
 
 #include "host/device/device.h"
 #include "host/product/engine.h"
-#include "simulated_memory.h"
 
 /* An operation that was ordered on a stream, in a list. */
 typedef struct order {
@@ -66,11 +65,66 @@ int simulated_device_current(void) {
     return current;
 }
 
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+/* Which addresses belong to a device, or are registered memory of the host? */
+enum { SIMULATED_FREE = -2, SIMULATED_PINNED = -1, MOST_RANGES = 1024 };
+
+typedef struct range {
+    unsigned char *begin;
+    size_t bytes;
+    int device; /* SIMULATED_FREE: a free entry */
+} range;
+
+static range ranges[MOST_RANGES];
+static size_t range_count;
+
+static range *range_find(const void *memory) {
+    const unsigned char *p = memory;
+    for (size_t i = 0; i < range_count; i++)
+        if (ranges[i].device != SIMULATED_FREE && p >= ranges[i].begin &&
+            p < ranges[i].begin + ranges[i].bytes)
+            return &ranges[i];
+    return NULL;
+}
+
+static bool range_holds(const void *memory, size_t bytes, int device) {
+    const range *r = range_find(memory);
+    return r != NULL && r->device == device &&
+           bytes <= (size_t)(r->begin + r->bytes - (const unsigned char *)memory);
+}
+
+static gfk_status range_add(void *memory, size_t bytes, int device) {
+    size_t i = 0;
+    while (i < range_count && ranges[i].device != SIMULATED_FREE)
+        i++;
+    if (i == MOST_RANGES)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    range_count += i == range_count;
+    ranges[i] = (range){memory, bytes, device};
+    return GFK_STATUS_SUCCESS;
+}
+
+static size_t range_used(int device) {
+    size_t used = 0;
+    for (size_t i = 0; i < range_count; i++)
+        if (ranges[i].device == device)
+            used += ranges[i].bytes;
+    return used;
+}
+
+static size_t ranges_in_use(void) {
+    size_t count = 0;
+    for (size_t i = 0; i < range_count; i++)
+        count += ranges[i].device != SIMULATED_FREE;
+    return count;
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 size_t simulated_device_left(void) {
     (void)pthread_mutex_lock(&mutex);
-    size_t left = simulated_memory_count();
+    size_t left = ranges_in_use();
     for (gfk_stream_t s = streams; s != NULL; s = s->next)
         left++;
     (void)pthread_mutex_unlock(&mutex);
@@ -94,16 +148,15 @@ gfk_status gfk_device_register(void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (config.devices == 0)
         return guarded(GFK_STATUS_NO_DEVICE);
-    if (bytes > config.pinned || simulated_memory_used(SIMULATED_PINNED) > config.pinned - bytes)
+    if (bytes > config.pinned || range_used(SIMULATED_PINNED) > config.pinned - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
-    return guarded(simulated_memory_find(memory)
-                       ? GFK_STATUS_INVALID_ARGUMENT
-                       : simulated_memory_add(memory, bytes, SIMULATED_PINNED));
+    return guarded(range_find(memory) ? GFK_STATUS_INVALID_ARGUMENT
+                                      : range_add(memory, bytes, SIMULATED_PINNED));
 }
 
 gfk_status gfk_device_unregister(void *memory) {
     (void)pthread_mutex_lock(&mutex);
-    simulated_range *r = simulated_memory_find(memory);
+    range *r = range_find(memory);
     if (r == NULL || r->device != SIMULATED_PINNED || r->begin != memory)
         return guarded(GFK_STATUS_INVALID_ARGUMENT);
     r->device = SIMULATED_FREE;
@@ -112,10 +165,10 @@ gfk_status gfk_device_unregister(void *memory) {
 
 gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
-    const simulated_range *r = simulated_memory_find(memory);
+    const range *r = range_find(memory);
     const gfk_memory_kind kind = r == NULL || r->device == SIMULATED_FREE ? GFK_MEMORY_PAGEABLE
                                  : r->device != SIMULATED_PINNED          ? GFK_MEMORY_DEVICE
-                                 : simulated_memory_holds(memory, bytes, SIMULATED_PINNED)
+                                 : range_holds(memory, bytes, SIMULATED_PINNED)
                                      ? GFK_MEMORY_PINNED
                                      : GFK_MEMORY_PAGEABLE;
     (void)pthread_mutex_unlock(&mutex);
@@ -126,19 +179,19 @@ gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
         return guarded(failure());
-    if (bytes > config.memory || simulated_memory_used(current) > config.memory - bytes)
+    if (bytes > config.memory || range_used(current) > config.memory - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
     void *made = malloc(bytes);
     memset(made, 0x5a, bytes);
     *memory = made;
-    return guarded(simulated_memory_add(made, bytes, current));
+    return guarded(range_add(made, bytes, current));
 }
 
 void gfk_device_free(int device, void *memory) {
     if (memory == NULL)
         return;
     (void)pthread_mutex_lock(&mutex);
-    simulated_range *r = simulated_memory_find(memory);
+    range *r = range_find(memory);
     if (r == NULL || r->begin != memory || r->device != device)
         faults++;
     else
@@ -151,7 +204,7 @@ gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))
         return guarded(failure());
-    if (simulated_memory_holds(memory, bytes, current))
+    if (range_holds(memory, bytes, current))
         memcpy(memory, host, bytes);
     else
         faults++;
@@ -161,7 +214,7 @@ gfk_status gfk_device_upload(void *memory, const void *host, size_t bytes) {
 void *simulated_device_memory(size_t bytes) {
     void *memory = malloc(bytes);
     (void)pthread_mutex_lock(&mutex);
-    (void)simulated_memory_add(memory, bytes, 0);
+    (void)range_add(memory, bytes, 0);
     (void)pthread_mutex_unlock(&mutex);
     return memory;
 }
@@ -328,8 +381,8 @@ static gfk_status copy(void *to, size_t to_pitch, const void *from, size_t from_
     for (size_t i = 0; i < rows; i++) {
         const unsigned char *here = (const unsigned char *)from + i * from_pitch;
         const unsigned char *there = (const unsigned char *)to + i * to_pitch;
-        if (!simulated_memory_holds(back ? here : there, bytes, s->device) ||
-            !simulated_memory_holds(back ? there : here, bytes, SIMULATED_PINNED))
+        if (!range_holds(back ? here : there, bytes, s->device) ||
+            !range_holds(back ? there : here, bytes, SIMULATED_PINNED))
             faults++;
     }
     return guarded(put(&o, s));
@@ -348,7 +401,7 @@ gfk_status gfk_device_fetch(void *host, size_t stride, const void *device, size_
 gfk_status gfk_device_zero(void *device, size_t bytes, gfk_stream_t stream) {
     const order o = {.kind = CLEAR, .to = device, .bytes = bytes};
     (void)pthread_mutex_lock(&mutex);
-    if (!simulated_memory_holds(device, bytes, stream->device))
+    if (!range_holds(device, bytes, stream->device))
         faults++;
     return guarded(put(&o, stream));
 }
@@ -358,8 +411,8 @@ gfk_status gfk_simulated_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
     (void)pthread_mutex_lock(&mutex);
     const int device = call->stream->device;
-    if (!simulated_memory_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
-        !simulated_memory_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
+    if (!range_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
+        !range_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
         faults++;
     return guarded(put(&o, call->stream));
 }
