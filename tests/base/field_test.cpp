@@ -93,16 +93,16 @@ TEST(Field, ReduciblePolynomialsAreRefused) {
 TEST(Field, BadInit) {
     gfk_field f = make_field(8);
     const gfk_field before = f;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_init(nullptr, 8, 0));
+    EXPECT_STATUS(INVALID, gfk_field_init(nullptr, 8, 0));
     for (unsigned w : {0u, 1u, 4u, 7u, 9u, 24u, 31u, 33u, 64u, 128u, 0xffffffffu})
         EXPECT_STATUS(GFK_STATUS_NOT_SUPPORTED, gfk_field_init(&f, w, 0)) << w;
     for (unsigned w : WIDTHS)
         for (uint64_t p : {UINT64_C(1), UINT64_C(0x1d), UINT64_C(0x100b), UINT64_C(0x400007),
                            UINT64_C(0x11d) << 2, UINT64_C(0x300000007), UINT64_MAX})
-            EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_init(&f, w, p)) << w;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_init(&f, 8, GFK_POLYNOMIAL_W16));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_init(&f, 16, GFK_POLYNOMIAL_W8));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_init(&f, 32, GFK_POLYNOMIAL_W16));
+            EXPECT_STATUS(INVALID, gfk_field_init(&f, w, p)) << w;
+    EXPECT_STATUS(INVALID, gfk_field_init(&f, 8, GFK_POLYNOMIAL_W16));
+    EXPECT_STATUS(INVALID, gfk_field_init(&f, 16, GFK_POLYNOMIAL_W8));
+    EXPECT_STATUS(INVALID, gfk_field_init(&f, 32, GFK_POLYNOMIAL_W16));
     EXPECT_EQ(0, std::memcmp(&before, &f, sizeof f));
 }
 
@@ -113,12 +113,12 @@ TEST(Field, ForgedField) {
         for (uint32_t a = 2; a < 256; a++) {
             const gfk_field f = {8, 2, polynomial};
             const gfk_status status = gfk_field_inverse(&f, a, &out);
-            EXPECT_TRUE(status == GFK_STATUS_SUCCESS || status == GFK_STATUS_INVALID_ARGUMENT);
+            EXPECT_TRUE(status == GFK_STATUS_SUCCESS || status == INVALID);
         }
     const gfk_field f = {8, 2, 0x101}; // (x + 1)^8
     out = 77;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_inverse(&f, 3, &out));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_divide(&f, 1, 3, &out));
+    EXPECT_STATUS(INVALID, gfk_field_inverse(&f, 3, &out));
+    EXPECT_STATUS(INVALID, gfk_field_divide(&f, 1, 3, &out));
     EXPECT_EQ(77u, out);
 }
 
@@ -126,20 +126,20 @@ TEST(Field, BadArithmetic) {
     for (unsigned w : WIDTHS) {
         const gfk_field f = make_field(w);
         uint32_t out = 77;
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_multiply(nullptr, 1, 1, &out));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_multiply(&f, 1, 1, nullptr));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_divide(nullptr, 1, 1, &out));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_divide(&f, 1, 1, nullptr));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_inverse(nullptr, 1, &out));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_inverse(&f, 1, nullptr));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_pow(nullptr, 1, 1, &out));
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_pow(&f, 1, 1, nullptr));
+        EXPECT_STATUS(INVALID, gfk_field_multiply(nullptr, 1, 1, &out));
+        EXPECT_STATUS(INVALID, gfk_field_multiply(&f, 1, 1, nullptr));
+        EXPECT_STATUS(INVALID, gfk_field_divide(nullptr, 1, 1, &out));
+        EXPECT_STATUS(INVALID, gfk_field_divide(&f, 1, 1, nullptr));
+        EXPECT_STATUS(INVALID, gfk_field_inverse(nullptr, 1, &out));
+        EXPECT_STATUS(INVALID, gfk_field_inverse(&f, 1, nullptr));
+        EXPECT_STATUS(INVALID, gfk_field_pow(nullptr, 1, 1, &out));
+        EXPECT_STATUS(INVALID, gfk_field_pow(&f, 1, 1, nullptr));
         EXPECT_STATUS(GFK_STATUS_DIVISION_BY_ZERO, gfk_field_divide(&f, 1, 0, &out));
         EXPECT_STATUS(GFK_STATUS_DIVISION_BY_ZERO, gfk_field_divide(&f, 0, 0, &out));
         EXPECT_STATUS(GFK_STATUS_DIVISION_BY_ZERO, gfk_field_inverse(&f, 0, &out));
         gfk_field zero;
         std::memset(&zero, 0, sizeof zero);
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_field_multiply(&zero, 1, 1, &out));
+        EXPECT_STATUS(INVALID, gfk_field_multiply(&zero, 1, 1, &out));
         if (w < 32) {
             const uint32_t c = 1u << w;
             EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_multiply(&f, c, 1, &out));

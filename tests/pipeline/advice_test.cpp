@@ -84,8 +84,7 @@ TEST(HostAdvice, Arguments) {
     const auto bad = [&](const gfk_calibration *calibration, const gfk_field *f, size_t k, size_t m,
                          int where, gfk_advice *advice) {
         EXPECT_STATUS(
-            GFK_STATUS_INVALID_ARGUMENT,
-            gfk_advise(calibration, f, k, m, 4096, static_cast<gfk_where>(where), advice));
+            INVALID, gfk_advise(calibration, f, k, m, 4096, static_cast<gfk_where>(where), advice));
         count_checked();
     };
     bad(nullptr, &field, 1, 1, 0, &a);

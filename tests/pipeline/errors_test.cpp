@@ -10,8 +10,6 @@
 namespace {
 
 constexpr size_t BYTES = 4096, ROWS = 2, COLS = 3;
-const gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
-
 class HostErrors : public HostTest {
   protected:
     void SetUp() override {
@@ -195,7 +193,7 @@ TEST(HostDescriptor, Defaults) {
     EXPECT_EQ(4u, info.streams);
     EXPECT_GE(info.threads, 1u);
     EXPECT_FALSE(info.calibrated);
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, info.calibration);
+    EXPECT_OK(info.calibration);
     EXPECT_STATUS(INVALID, gfk_pipeline_get_info(made, nullptr));
     gfk_pipeline_info other;
     EXPECT_STATUS(INVALID, gfk_pipeline_get_info(nullptr, &other));
@@ -257,9 +255,9 @@ TEST(HostDescriptor, PinnedMemory) {
         EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
         return;
     }
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, status);
+    EXPECT_OK(status);
     EXPECT_STATUS(INVALID, gfk_pinned_register(ours.data(), ours.size()));
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_pinned_unregister(ours.data()));
+    EXPECT_OK(gfk_pinned_unregister(ours.data()));
     EXPECT_STATUS(INVALID, gfk_pinned_unregister(ours.data()));
 }
 

@@ -156,7 +156,7 @@ void HostTest::SetUp() {
     gfk_pipeline_destroy(pipeline);
     if (on_gpu() && (status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED))
         SKIP_WITHOUT_GPU("there is no GPU for a pipeline");
-    ASSERT_STATUS(GFK_STATUS_SUCCESS, status);
+    ASSERT_OK(status);
 }
 
 void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline,
@@ -171,7 +171,7 @@ void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pi
     EXPECT_EQ(report.gpu_bytes, std::accumulate(std::begin(report.device_bytes),
                                                 std::end(report.device_bytes), uint64_t(0)));
     EXPECT_EQ(0u, report.redone_bytes);
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
+    EXPECT_OK(report.device_status);
     if (report.path == GFK_PATH_CPU) {
         EXPECT_EQ(0u, report.gpu_bytes);
         EXPECT_EQ(0u, report.chunk);

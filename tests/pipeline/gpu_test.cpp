@@ -24,9 +24,8 @@ class HostGpu : public HostTest {
         const gfk_field field = make_field(8);
         const Bytes expected = product_of(field, 0x8e, Bytes(src, src + bytes));
         gfk_pipeline_report report = {};
-        EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                      gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src, dst, bytes,
-                                               GFK_SET, &report));
+        EXPECT_OK(gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src, dst, bytes, GFK_SET,
+                                           &report));
         EXPECT_EQ(bytes, first_difference(expected.data(), dst, bytes));
         EXPECT_FALSE(device::error_pending());
         expect_sound(report, pipeline_.get(), bytes);
@@ -78,9 +77,8 @@ TEST_P(HostGpu, MemoryPinnedInPieces) {
     const gfk_field field = make_field(8);
     const Bytes expected = product_of(field, 0x8e, Bytes(src, src + BYTES));
     gfk_pipeline_report report = {};
-    EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                  gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src, dst.data(), BYTES,
-                                           GFK_SET, &report));
+    EXPECT_OK(gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src, dst.data(), BYTES,
+                                       GFK_SET, &report));
     EXPECT_EQ(BYTES, first_difference(expected.data(), dst.data(), BYTES));
     EXPECT_FALSE(device::error_pending());
     ASSERT_OK(gfk_pinned_unregister(src));
@@ -93,12 +91,10 @@ TEST_P(HostGpu, DeviceMemoryIsRefused) {
     Bytes here(4096, 1), back(4096);
     device::upload(there, here.data(), 4096);
     const gfk_field field = make_field(8);
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_region_multiply_host(pipeline_.get(), &field, 2, there, here.data(), 4096,
-                                           GFK_SET, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_region_multiply_host(pipeline_.get(), &field, 2, here.data(), there, 4096,
-                                           GFK_SET, nullptr));
+    EXPECT_STATUS(INVALID, gfk_region_multiply_host(pipeline_.get(), &field, 2, there, here.data(),
+                                                    4096, GFK_SET, nullptr));
+    EXPECT_STATUS(INVALID, gfk_region_multiply_host(pipeline_.get(), &field, 2, here.data(), there,
+                                                    4096, GFK_SET, nullptr));
     EXPECT_FALSE(device::error_pending());
     device::download(back.data(), there, 4096);
     EXPECT_EQ(here, back);
@@ -150,11 +146,10 @@ TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
             HostStage stage(K, M, REGION, place, random);
             stage.expect(field, matrix, GFK_SET, random);
             gfk_pipeline_report report = {};
-            ASSERT_STATUS(GFK_STATUS_SUCCESS,
-                          gfk_product_host(pipeline.get(), &field, M, K, matrix.data(), stage.in(),
-                                           stage.out(), REGION, GFK_SET, &report));
+            ASSERT_OK(gfk_product_host(pipeline.get(), &field, M, K, matrix.data(), stage.in(),
+                                       stage.out(), REGION, GFK_SET, &report));
             EXPECT_TRUE(stage.as_expected());
-            EXPECT_STATUS(GFK_STATUS_SUCCESS, report.device_status);
+            EXPECT_OK(report.device_status);
             expect_sound(report, pipeline.get(), REGION);
             for (size_t i = 0; path() == GFK_PATH_GPU && i < devices.size(); i++)
                 EXPECT_LT(0u, report.device_bytes[i]) << "device " << devices[i];
@@ -175,9 +170,8 @@ TEST_P(HostGpu, NoMemoryLeft) {
     const gfk_field field = make_field(8);
     const Bytes expected = product_of(field, 0x8e, src);
     gfk_pipeline_report report = {};
-    EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                  gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src.data(), dst.data(),
-                                           dst.size(), GFK_SET, &report));
+    EXPECT_OK(gfk_region_multiply_host(pipeline_.get(), &field, 0x8e, src.data(), dst.data(),
+                                       dst.size(), GFK_SET, &report));
     EXPECT_EQ(expected, dst);
     EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, report.device_status);
     EXPECT_EQ(dst.size(), report.cpu_bytes);

@@ -125,8 +125,8 @@ TEST_P(HostProduct, NothingToDo) {
     const gfk_field field = make_field(8);
     const uint32_t one = 1;
     const gfk_regions nowhere = {nullptr, nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_product_host(pipeline.get(), &field, 1, 1, &one, &nowhere,
-                                                       &nowhere, 0, GFK_SET, nullptr));
+    EXPECT_OK(gfk_product_host(pipeline.get(), &field, 1, 1, &one, &nowhere, &nowhere, 0, GFK_SET,
+                               nullptr));
 }
 
 // ---- region multiply ----------------------------------------------------------------------------

@@ -18,19 +18,16 @@ class ProductThreads : public EngineTest {
         Random random(static_cast<uint64_t>(thread));
         Stage stage(engine(), field(), matrix, 9000 + 33 * symbol_bytes(),
                     {thread % 2 ? Layout::PHASES : Layout::PHASE, 0, 0}, random);
-        const gfk_stream_t stream = on_host(engine()) ? nullptr : device::create_stream();
+        const Stream stream(on_host(engine()));
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int again = 0; again < 8 && result; again++) {
             const gfk_accumulate mode = again % 2 ? GFK_XOR : GFK_SET;
             stage.refill(random);
-            stage.run(product, mode, stream);
-            if (stream != nullptr)
-                device::synchronize(stream);
+            stage.run(product, mode, stream.get());
+            stream.finish();
             result = stage.is_product(mode);
             count_checked();
         }
-        if (stream != nullptr)
-            device::destroy_stream(stream);
         return result;
     }
 };
@@ -43,23 +40,22 @@ TEST_P(ProductAsync, Graph) {
     Random random;
     const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
     const Product product = make_product(field(), engine(), matrix);
-    const gfk_stream_t stream = device::create_stream();
+    const Stream stream(false);
     for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
         Stage stage(engine(), field(), matrix, 2 * 4096 + 3 * symbol_bytes(), {Layout::PHASE, 0, 0},
                     random);
         stage.run(product.get(), mode); // CUDA loads the code now
-        device::Graph graph(stream);
-        stage.run(product.get(), mode, stream);
+        device::Graph graph(stream.get());
+        stage.run(product.get(), mode, stream.get());
         graph.end();
         for (int replay = 0; replay < 100; replay++) {
             stage.refill(random);
-            graph.launch(stream);
-            device::synchronize(stream);
+            graph.launch(stream.get());
+            stream.finish();
             ASSERT_TRUE(stage.is_product(mode));
             count_checked();
         }
     }
-    device::destroy_stream(stream);
 }
 
 // What is queued before a run is its input, and what is queued behind it sees its output.
@@ -73,16 +69,16 @@ TEST_P(ProductAsync, StreamOrder) {
     const Bytes data = random.bytes(bytes);
     Memory source(false, data), in(false, room), out(false, room), copy(false, room);
     const gfk_regions ins = {nullptr, in.data(), room}, outs = {nullptr, out.data(), room};
-    const gfk_stream_t stream = device::create_stream();
+    const Stream stream(false);
     for (int i = 0; i < 10; i++) {
-        device::copy(in.data(), source.data(), bytes, stream);
-        ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0, stream));
-        device::copy(copy.data(), out.data(), bytes, stream);
-        device::fill(in.data(), 0x77, bytes, stream);
-        device::fill(out.data(), 0x33, bytes, stream);
+        device::copy(in.data(), source.data(), bytes, stream.get());
+        ASSERT_OK(
+            gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0, stream.get()));
+        device::copy(copy.data(), out.data(), bytes, stream.get());
+        device::fill(in.data(), 0x77, bytes, stream.get());
+        device::fill(out.data(), 0x33, bytes, stream.get());
     }
-    device::synchronize(stream);
-    device::destroy_stream(stream);
+    stream.finish();
     EXPECT_EQ(product_of(field(), c, data), copy.read(0, bytes)) << engine()->id;
     count_checked();
 }

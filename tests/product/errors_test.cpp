@@ -9,8 +9,6 @@
 
 namespace {
 
-const gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
-
 // ---- create and query ---------------------------------------------------------------------------
 
 struct CreateArguments {
@@ -178,8 +176,8 @@ TEST_P(ProductErrors, Regions) {
 
 TEST_P(ProductErrors, ZeroBytes) {
     const gfk_regions none = {nullptr, nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(stage_->in(), stage_->out(), 0));
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, run(&none, &none, 0));
+    EXPECT_OK(run(stage_->in(), stage_->out(), 0));
+    EXPECT_OK(run(&none, &none, 0));
     expect_untouched();
 }
 
@@ -207,7 +205,7 @@ TEST_P(ProductErrors, WrongDevice) {
     gfk_product_desc desc = product_desc(engine());
     desc.device = 0;
     gfk_product_t other = nullptr;
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_product_create(&other, &field_, ROWS, COLS, ones, &desc));
+    EXPECT_OK(gfk_product_create(&other, &field_, ROWS, COLS, ones, &desc));
     EXPECT_EQ(1, device::current());
     gfk_product_destroy(other);
     EXPECT_EQ(1, device::current());
@@ -227,11 +225,10 @@ TEST_P(ProductErrors, Tables) {
                   gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
     EXPECT_EQ(nullptr, product);
     gfk_product_info again; // query says how much it would be
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_product_query(&field_, ROWS, COLS, &desc, &again));
+    EXPECT_OK(gfk_product_query(&field_, ROWS, COLS, &desc, &again));
     EXPECT_EQ(info.table_bytes, again.table_bytes);
     desc.table_limit++;
-    EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                  gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+    EXPECT_OK(gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
     gfk_product_destroy(product);
     count_checked();
 }

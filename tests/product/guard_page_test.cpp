@@ -70,9 +70,7 @@ TEST_P(ProductGuardPage, IsNeverTouched) {
             lengths.push_back(1400000 + symbol_bytes()); // long enough for warpgroups
         for (size_t bytes : lengths)
             for (size_t repeat = 0; repeat < (few ? 2 : 6); repeat++) {
-                run_one(matrix, product.get(), bytes, number++);
-                if (HasFatalFailure())
-                    return;
+                ASSERT_NO_FATAL_FAILURE(run_one(matrix, product.get(), bytes, number++));
             }
     }
 }

@@ -30,9 +30,8 @@ TEST_P(ProductShapes, UpToTwelveByTwelve) {
             Random random(100 * rows + cols);
             const size_t bytes = symbol_bytes() * (1 + random.below(80));
             const Matrix matrix = random_matrix(w(), rows, cols, random);
-            check(field(), matrix, bytes, some_layouts(symbol_bytes()), random);
-            if (HasFatalFailure())
-                return;
+            ASSERT_NO_FATAL_FAILURE(
+                check(field(), matrix, bytes, some_layouts(symbol_bytes()), random));
         }
 }
 
@@ -88,9 +87,8 @@ TEST_P(ProductMatrices, SpecialOnes) {
           identity_matrix(9, 4), identity_matrix(4, 9), constant_matrix(6, 6, largest(w())),
           constant_matrix(5, 10, 2), rows_of_zeros, rows_of_ones})
         if (takes(field(), matrix.rows, matrix.cols)) {
-            check(field(), matrix, 45 * symbol_bytes(), some_layouts(symbol_bytes()), random);
-            if (HasFatalFailure())
-                return;
+            ASSERT_NO_FATAL_FAILURE(
+                check(field(), matrix, 45 * symbol_bytes(), some_layouts(symbol_bytes()), random));
         }
 }
 
@@ -127,9 +125,8 @@ TEST_P(ProductPlaces, AroundTiles) {
     for (size_t tiles : {1, 2, 5})
         for (long more : {-17, -16, -1, 0, 1, 15, 16, 33}) {
             const size_t bytes = tiles * tile + static_cast<size_t>(more) * symbol_bytes();
-            check(field(), matrix, bytes, some_layouts(symbol_bytes()), random);
-            if (HasFatalFailure())
-                return;
+            ASSERT_NO_FATAL_FAILURE(
+                check(field(), matrix, bytes, some_layouts(symbol_bytes()), random));
         }
 }
 
@@ -178,10 +175,8 @@ TEST_P(ProductWide, Shapes) {
             continue;
         Random random(shape.rows);
         const Matrix matrix = random_matrix(w(), shape.rows, shape.cols, random);
-        check(field(), matrix, (options.reduced ? 20 : 77) * symbol_bytes(),
-              some_layouts(symbol_bytes()), random);
-        if (HasFatalFailure())
-            return;
+        ASSERT_NO_FATAL_FAILURE(check(field(), matrix, (options.reduced ? 20 : 77) * symbol_bytes(),
+                                      some_layouts(symbol_bytes()), random));
     }
 }
 
@@ -207,9 +202,8 @@ TEST_P(ProductWide, LongRegions) {
             continue;
         Random random(c.rows);
         const Matrix matrix = random_matrix(w(), c.rows, c.cols, random);
-        check(field(), matrix, c.bytes, {{Layout::PHASE, w() == 8 ? 5u : 4u, 0}}, random);
-        if (HasFatalFailure())
-            return;
+        ASSERT_NO_FATAL_FAILURE(
+            check(field(), matrix, c.bytes, {{Layout::PHASE, w() == 8 ? 5u : 4u, 0}}, random));
     }
 }
 
@@ -227,10 +221,8 @@ TEST_P(ProductWide, LongRegionsOfFew) {
         Random random(rows * cols);
         const Matrix matrix = random_matrix(w(), rows, cols, random);
         for (size_t bytes : {700004, 1500004})
-            check(field(), matrix, bytes + symbol_bytes(), {{Layout::PHASE, 3 * symbol_bytes(), 0}},
-                  random);
-        if (HasFatalFailure())
-            return;
+            ASSERT_NO_FATAL_FAILURE(check(field(), matrix, bytes + symbol_bytes(),
+                                          {{Layout::PHASE, 3 * symbol_bytes(), 0}}, random));
     }
 }
 
@@ -241,9 +233,8 @@ TEST_P(ProductPolynomials, OtherFields) {
             continue;
         Random random(polynomial);
         const Matrix matrix = random_matrix(w(), 4, 5, random);
-        check(f, matrix, 131 * symbol_bytes(), some_layouts(symbol_bytes()), random);
-        if (HasFatalFailure())
-            return;
+        ASSERT_NO_FATAL_FAILURE(
+            check(f, matrix, 131 * symbol_bytes(), some_layouts(symbol_bytes()), random));
     }
 }
 

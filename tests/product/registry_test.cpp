@@ -76,8 +76,8 @@ TEST(EngineList, AbsentEnginesSayWhy) {
         count_checked();
     }
     const gfk_engine_info copy = *gfk_engine_at(0); // not a row of the list
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_engine_available(&copy, -1, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_engine_available(nullptr, -1, nullptr));
+    EXPECT_STATUS(INVALID, gfk_engine_available(&copy, -1, nullptr));
+    EXPECT_STATUS(INVALID, gfk_engine_available(nullptr, -1, nullptr));
     for (int i : {-1, 7, 1000})
         EXPECT_NE(nullptr, gfk_engine_family_name(static_cast<gfk_engine_family>(i)));
     EXPECT_STREQ("auto", gfk_engine_family_name(GFK_ENGINE_AUTO));
@@ -105,8 +105,7 @@ TEST(ProductChoice, AutoFindsOneForEveryShape) {
                         EXPECT_EQ(w, engine->w);
                         EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
                         EXPECT_TRUE(compile || !(engine->labels & GFK_ENGINE_COMPILES));
-                        EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                                      gfk_engine_available(engine, -1, nullptr));
+                        EXPECT_OK(gfk_engine_available(engine, -1, nullptr));
                         count_checked();
                     }
 }

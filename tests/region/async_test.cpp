@@ -6,11 +6,6 @@
 
 namespace {
 
-struct Stream {
-    gfk_stream_t handle = device::create_stream();
-    ~Stream() { device::destroy_stream(handle); }
-};
-
 class Async : public RowTest {
   protected:
     void SetUp() override {
@@ -23,7 +18,7 @@ class Async : public RowTest {
         runner_ = std::make_unique<Runner>(field(), row());
         src_ = std::make_unique<Memory>(row(), bytes_);
         dst_ = std::make_unique<Memory>(row(), bytes_);
-        stream_ = std::make_unique<Stream>();
+        stream_ = std::make_unique<Stream>(false);
     }
 
     // Replays `graph` with new data several times and checks each product.
@@ -33,8 +28,8 @@ class Async : public RowTest {
             const Bytes in = random.bytes(bytes_), acc = random.bytes(bytes_);
             src_->write(0, in.data(), bytes_);
             dst_->write(0, acc.data(), bytes_);
-            graph.launch(stream_->handle);
-            device::synchronize(stream_->handle);
+            graph.launch(stream_->get());
+            stream_->finish();
             Bytes expected = product_of(field(), c_, in);
             if (mode == GFK_XOR)
                 expected = xor_of(expected, acc);
@@ -54,26 +49,26 @@ TEST_P(Async, MultiplyInAGraph) {
     for (uint32_t c : {c_, 0u, 1u})
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             c_ = c;
-            device::Graph graph(stream_->handle);
-            runner_->run(c, src_->data(), dst_->data(), bytes_, mode, stream_->handle);
+            device::Graph graph(stream_->get());
+            runner_->run(c, src_->data(), dst_->data(), bytes_, mode, stream_->get());
             graph.end();
             replay(graph, mode);
         }
 }
 
 TEST_P(Async, PrepareAndPreparedInOneGraph) {
-    device::Graph graph(stream_->handle);
-    runner_->prepare(c_, stream_->handle);
-    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_XOR, stream_->handle);
+    device::Graph graph(stream_->get());
+    runner_->prepare(c_, stream_->get());
+    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_XOR, stream_->get());
     graph.end();
     replay(graph, GFK_XOR);
 }
 
 TEST_P(Async, PreparedInAGraph) {
-    runner_->prepare(c_, stream_->handle);
-    device::synchronize(stream_->handle);
-    device::Graph graph(stream_->handle);
-    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_SET, stream_->handle);
+    runner_->prepare(c_, stream_->get());
+    stream_->finish();
+    device::Graph graph(stream_->get());
+    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_SET, stream_->get());
     graph.end();
     replay(graph, GFK_SET);
 }
@@ -85,19 +80,19 @@ TEST_P(Async, StreamOrder) {
     const Bytes in = random.bytes(bytes_);
     Memory data(row(), in), middle(row(), bytes_), out(row(), bytes_);
     src_->write(0, Bytes(bytes_, 0xee).data(), bytes_);
-    Stream second;
+    const Stream second(false);
     for (int i = 0; i < 10; i++) {
-        device::copy(src_->data(), data.data(), bytes_, stream_->handle);
-        runner_->run(c_, src_->data(), middle.data(), bytes_, GFK_SET, stream_->handle);
-        device::order(stream_->handle, second.handle);
-        runner_->run(1, middle.data(), dst_->data(), bytes_, GFK_SET, second.handle);
-        device::copy(out.data(), dst_->data(), bytes_, second.handle);
-        device::order(second.handle, stream_->handle);
-        device::fill(src_->data(), 0x77, bytes_, stream_->handle);
-        device::fill(middle.data(), 0x33, bytes_, stream_->handle);
+        device::copy(src_->data(), data.data(), bytes_, stream_->get());
+        runner_->run(c_, src_->data(), middle.data(), bytes_, GFK_SET, stream_->get());
+        device::order(stream_->get(), second.get());
+        runner_->run(1, middle.data(), dst_->data(), bytes_, GFK_SET, second.get());
+        device::copy(out.data(), dst_->data(), bytes_, second.get());
+        device::order(second.get(), stream_->get());
+        device::fill(src_->data(), 0x77, bytes_, stream_->get());
+        device::fill(middle.data(), 0x33, bytes_, stream_->get());
     }
-    device::synchronize(second.handle);
-    device::synchronize(stream_->handle);
+    second.finish();
+    stream_->finish();
     EXPECT_TRUE(same(row(), c_, product_of(field(), c_, in), out.read(), GFK_SET, "stream order"));
     count_checked();
 }
@@ -121,7 +116,7 @@ TEST_P(Async, WrongDevice) {
     desc.device = 0;
     const gfk_field f = field();
     gfk_multiplier_t other = nullptr;
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_multiplier_create(&other, &f, &desc));
+    EXPECT_OK(gfk_multiplier_create(&other, &f, &desc));
     EXPECT_EQ(1, device::current());
     EXPECT_EQ(0, info_of(other).device);
     gfk_multiplier_destroy(other);

@@ -8,7 +8,7 @@ namespace {
 
 gfk_multiplier_desc parsed(const char *text) {
     gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_multiplier_desc_parse(&desc, text)) << text;
+    EXPECT_OK(gfk_multiplier_desc_parse(&desc, text)) << text;
     count_checked();
     return desc;
 }
@@ -125,8 +125,8 @@ TEST(MethodString, Nonsense) {
 
 TEST(MethodString, Null) {
     gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_multiplier_desc_parse(nullptr, "LOG - -"));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_multiplier_desc_parse(&desc, nullptr));
+    EXPECT_STATUS(INVALID, gfk_multiplier_desc_parse(nullptr, "LOG - -"));
+    EXPECT_STATUS(INVALID, gfk_multiplier_desc_parse(&desc, nullptr));
 }
 
 } // namespace

@@ -85,8 +85,8 @@ TEST(Registry, AbsentRowsSayWhy) {
         count_checked();
     }
     const gfk_kernel_info copy = *gfk_kernel_at(0); // not a row of the list
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_kernel_available(&copy, -1, nullptr));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_kernel_available(nullptr, -1, nullptr));
+    EXPECT_STATUS(INVALID, gfk_kernel_available(&copy, -1, nullptr));
+    EXPECT_STATUS(INVALID, gfk_kernel_available(nullptr, -1, nullptr));
 }
 
 TEST(Registry, Names) {

@@ -25,17 +25,6 @@ class Threads : public RowTest {
         }
         return all;
     }
-
-    // Streams are for CUDA rows.
-    gfk_stream_t make_stream() { return on_host(row()) ? nullptr : device::create_stream(); }
-    void finish(gfk_stream_t stream) {
-        if (stream != nullptr)
-            device::synchronize(stream);
-    }
-    void drop(gfk_stream_t stream) {
-        if (stream != nullptr)
-            device::destroy_stream(stream);
-    }
 };
 
 TEST_P(Threads, ShareAMultiplier) {
@@ -44,7 +33,7 @@ TEST_P(Threads, ShareAMultiplier) {
     Multiplier m = make_multiplier(field(), row());
     const size_t workspace_bytes = info_of(m.get()).workspace_bytes;
     on_threads(THREADS, [&](int t) {
-        const gfk_stream_t stream = make_stream();
+        const Stream stream(on_host(row()));
         Memory src(row(), work[t].in), dst(row(), bytes), workspace(row(), workspace_bytes);
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int again = 0; again < 8; again++)
@@ -52,13 +41,12 @@ TEST_P(Threads, ShareAMultiplier) {
                 const uint32_t c = work[t].cs[i];
                 require_success(gfk_region_multiply(m.get(), c, src.data(), dst.data(), bytes,
                                                     GFK_SET, workspace.data(), workspace_bytes,
-                                                    stream),
+                                                    stream.get()),
                                 row()->id);
-                finish(stream);
+                stream.finish();
                 result = same(row(), c, work[t].products[i], dst.read(), GFK_SET, "threads");
                 count_checked();
             }
-        drop(stream);
         return result;
     });
 }
@@ -73,17 +61,16 @@ TEST_P(Threads, ShareAWorkspace) {
     if (!on_host(row()))
         device::synchronize(nullptr);
     on_threads(THREADS, [&](int t) {
-        const gfk_stream_t stream = make_stream();
+        const Stream stream(on_host(row()));
         Memory src(row(), work[t].in), dst(row(), bytes);
         const Bytes expected = product_of(field(), c, work[t].in);
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int again = 0; again < 8 && result; again++) {
-            runner.run_prepared(c, src.data(), dst.data(), bytes, GFK_SET, stream);
-            finish(stream);
+            runner.run_prepared(c, src.data(), dst.data(), bytes, GFK_SET, stream.get());
+            stream.finish();
             result = same(row(), c, expected, dst.read(), GFK_SET, "threads");
             count_checked();
         }
-        drop(stream);
         return result;
     });
 }

@@ -41,9 +41,9 @@ class RsBatchErrors : public RsBatch {
             gfk_rs_batch_create(&batch, code_.get(), list.data(), list.size(), statuses),
             "gfk_rs_batch_create");
         const Batch made(batch);
-        EXPECT_STATUS(GFK_STATUS_SUCCESS, statuses[0]);
+        EXPECT_OK(statuses[0]);
         EXPECT_STATUS(status, statuses[1]);
-        EXPECT_STATUS(GFK_STATUS_SUCCESS, statuses[2]);
+        EXPECT_OK(statuses[2]);
         stripes_->refill();
         stripes_->leave_out(1);
         expect_runs(batch);
@@ -55,9 +55,7 @@ class RsBatchErrors : public RsBatch {
     void expect_left_out(gfk_status expected, const gfk_rs_stripe &bad, const char *what) {
         EXPECT_STATUS(expected, left_out(bad)) << what;
     }
-    static void expect_runs(gfk_rs_batch_t batch) {
-        EXPECT_STATUS(GFK_STATUS_SUCCESS, gfk_rs_batch_run(batch, nullptr));
-    }
+    static void expect_runs(gfk_rs_batch_t batch) { EXPECT_OK(gfk_rs_batch_run(batch, nullptr)); }
     // The second stripe with other pointers.
     void expect_pointers(gfk_status expected, std::vector<void *> pointers, const char *what,
                          const std::vector<size_t> &lost) {
@@ -86,13 +84,13 @@ TEST_P(RsBatchErrors, Losses) {
         expect_left_out(expected, bad, what);
     };
     with(GFK_STATUS_TOO_MANY_ERASURES, {0, 1, 2, 3}, "four lost");
-    with(GFK_STATUS_INVALID_ARGUMENT, {1, 1}, "one twice");
-    with(GFK_STATUS_INVALID_ARGUMENT, {6, 1, 6}, "parity twice");
-    with(GFK_STATUS_INVALID_ARGUMENT, {K + M}, "beyond the last");
-    with(GFK_STATUS_INVALID_ARGUMENT, {std::numeric_limits<size_t>::max()}, "far beyond");
+    with(INVALID, {1, 1}, "one twice");
+    with(INVALID, {6, 1, 6}, "parity twice");
+    with(INVALID, {K + M}, "beyond the last");
+    with(INVALID, {std::numeric_limits<size_t>::max()}, "far beyond");
     bad.lost = nullptr;
     bad.lost_count = 1;
-    expect_left_out(GFK_STATUS_INVALID_ARGUMENT, bad, "no list");
+    expect_left_out(INVALID, bad, "no list");
 }
 
 TEST_P(RsBatchErrors, Regions) {
@@ -118,7 +116,7 @@ TEST_P(RsBatchErrors, RegionsOfLosses) {
     for (size_t i : {size_t(0), size_t(3), K, K + 2}) {
         std::vector<void *> bad = pointers();
         bad[i] = nullptr;
-        expect_pointers(GFK_STATUS_INVALID_ARGUMENT, bad, "NULL, 3 lost", {3, 0, K + 1});
+        expect_pointers(INVALID, bad, "NULL, 3 lost", {3, 0, K + 1});
     }
     std::vector<void *> bad = pointers();
     bad[1] = static_cast<uint8_t *>(bad[K]) + 16; // lost overlaps what is read
@@ -149,7 +147,7 @@ TEST_P(RsBatchErrors, NothingWrong) {
     gfk_rs_batch_t batch = nullptr;
     ASSERT_OK(gfk_rs_batch_create(&batch, code_.get(), list.data(), list.size(), statuses));
     for (gfk_status status : statuses)
-        EXPECT_STATUS(GFK_STATUS_SUCCESS, status);
+        EXPECT_OK(status);
     gfk_rs_batch_destroy(batch);
     count_checked();
 }
@@ -169,9 +167,9 @@ TEST_P(RsBatchErrors, Singular) {
                   gfk_rs_batch_create(&batch, code.get(), stripes.list().data(), 3, nullptr));
     EXPECT_EQ(nullptr, batch);
     ASSERT_OK(gfk_rs_batch_create(&batch, code.get(), stripes.list().data(), 3, statuses));
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, statuses[0]);
+    EXPECT_OK(statuses[0]);
     EXPECT_STATUS(GFK_STATUS_SINGULAR, statuses[1]);
-    EXPECT_STATUS(GFK_STATUS_SUCCESS, statuses[2]);
+    EXPECT_OK(statuses[2]);
     expect_runs(batch);
     EXPECT_TRUE(stripes.is_whole());
     gfk_rs_batch_destroy(batch);
@@ -223,16 +221,13 @@ TEST_P(RsBatchErrors, Calls) {
     gfk_rs_batch_t batch = nullptr;
     const gfk_rs_stripe *list = stripes_->list().data();
     gfk_status statuses[] = {GFK_STATUS_INTERNAL, GFK_STATUS_INTERNAL, GFK_STATUS_INTERNAL};
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_batch_create(nullptr, code_.get(), list, 3, statuses));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_batch_create(&batch, nullptr, list, 3, statuses));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                  gfk_rs_batch_create(&batch, code_.get(), nullptr, 3, statuses));
+    EXPECT_STATUS(INVALID, gfk_rs_batch_create(nullptr, code_.get(), list, 3, statuses));
+    EXPECT_STATUS(INVALID, gfk_rs_batch_create(&batch, nullptr, list, 3, statuses));
+    EXPECT_STATUS(INVALID, gfk_rs_batch_create(&batch, code_.get(), nullptr, 3, statuses));
     EXPECT_EQ(nullptr, batch);
     for (gfk_status status : statuses)
         EXPECT_STATUS(GFK_STATUS_INTERNAL, status) << "written without stripes";
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_batch_run(nullptr, nullptr));
+    EXPECT_STATUS(INVALID, gfk_rs_batch_run(nullptr, nullptr));
     gfk_rs_batch_destroy(nullptr);
     EXPECT_TRUE(stripes_->is_untouched());
 

@@ -94,28 +94,24 @@ TEST_P(RsBatch, Thousands) {
     count_checked(count);
 }
 
-// ---- threads, streams, graphs
-// --------------------------------------------------------------------
+// ---- threads, streams, graphs -------------------------------------------------------------------
 
 TEST_P(RsBatch, Threads) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 6, 3});
     on_threads(8, [&](int thread) {
         Random random(static_cast<uint64_t>(thread));
-        const gfk_stream_t stream = host() ? nullptr : device::create_stream();
+        const Stream stream(host());
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int again = 0; again < 4 && result; again++) {
             Stripes stripes(host(), code.get(), random);
             stripes.add_mixed(20, 400);
             stripes.place();
             const Batch batch = make_batch(code.get(), stripes.list());
-            require_success(gfk_rs_batch_run(batch.get(), stream), "gfk_rs_batch_run");
-            if (stream != nullptr)
-                device::synchronize(stream);
+            require_success(gfk_rs_batch_run(batch.get(), stream.get()), "gfk_rs_batch_run");
+            stream.finish();
             result = stripes.is_whole();
             count_checked();
         }
-        if (stream != nullptr)
-            device::destroy_stream(stream);
         return result;
     });
 }
@@ -130,20 +126,19 @@ TEST_P(RsBatch, Graph) {
     stripes.place();
     const Batch batch = make_batch(code.get(), stripes.list());
     ASSERT_OK(gfk_rs_batch_run(batch.get(), nullptr)); // CUDA loads the code now
-    const gfk_stream_t stream = device::create_stream();
+    const Stream stream(false);
     {
-        device::Graph graph(stream);
-        ASSERT_OK(gfk_rs_batch_run(batch.get(), stream));
+        device::Graph graph(stream.get());
+        ASSERT_OK(gfk_rs_batch_run(batch.get(), stream.get()));
         graph.end();
         for (int replay = 0; replay < 20; replay++) {
             stripes.refill();
-            graph.launch(stream);
-            device::synchronize(stream);
+            graph.launch(stream.get());
+            stream.finish();
             ASSERT_TRUE(stripes.is_whole());
             count_checked();
         }
     }
-    device::destroy_stream(stream);
 }
 
 PER_PLACE(RsBatch);

@@ -10,8 +10,6 @@
 namespace {
 
 constexpr size_t K = 5, M = 3, BYTES = 96;
-const gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
-
 class RsCallErrors : public RsTest {
   protected:
     void SetUp() override {
@@ -149,8 +147,7 @@ TEST_P(RsCallErrors, VerifyWord) {
     }
     // Regions that are only read may overlap.
     moved(2, pointers_[3], [&] {
-        EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                      gfk_rs_verify(code_.get(), &d, &p, BYTES, differs.address(), nullptr));
+        EXPECT_OK(gfk_rs_verify(code_.get(), &d, &p, BYTES, differs.address(), nullptr));
         EXPECT_EQ(1u, differs.read());
     });
 }
@@ -177,7 +174,7 @@ TEST_P(RsCallErrors, NoBytes) {
                 gfk_rs_apply_delta(code, 1, nullptr, &p, 0, nullptr),
                 gfk_rs_delta(code, nullptr, nullptr, nullptr, 0, nullptr)};
             for (size_t i = 0; i < std::size(statuses); i++)
-                EXPECT_STATUS(GFK_STATUS_SUCCESS, statuses[i]) << "call " << i;
+                EXPECT_OK(statuses[i]) << "call " << i;
             EXPECT_EQ(0u, differs.read());
             EXPECT_TRUE(stripe_->is_rebuilt({}));
             count_checked(std::size(statuses));
@@ -194,10 +191,8 @@ TEST_P(RsCallErrors, NothingLost) {
         EXPECT_STATUS(INVALID, gfk_rs_decode(code_.get(), nullptr, 0, nullptr, 0, i ? nullptr : &d,
                                              i ? &p : nullptr, BYTES, nullptr));
     const gfk_regions none = {nullptr, nullptr, 0};
-    EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                  gfk_rs_decoder_run(decoder.get(), &none, &none, BYTES, nullptr));
-    EXPECT_STATUS(GFK_STATUS_SUCCESS,
-                  gfk_rs_decode(code_.get(), nullptr, 0, nullptr, 0, &none, &none, BYTES, nullptr));
+    EXPECT_OK(gfk_rs_decoder_run(decoder.get(), &none, &none, BYTES, nullptr));
+    EXPECT_OK(gfk_rs_decode(code_.get(), nullptr, 0, nullptr, 0, &none, &none, BYTES, nullptr));
     if (w() > 8) {
         EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
                       gfk_rs_decoder_run(decoder.get(), &d, &p, BYTES + 1, nullptr));

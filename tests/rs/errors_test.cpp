@@ -8,8 +8,6 @@
 namespace {
 
 constexpr size_t K = 5, M = 3, BYTES = 96;
-const gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
-
 class RsErrors : public RsTest {
   protected:
     RsCode good_code() { return make_code({GFK_RS_CAUCHY, K, M}); }

@@ -95,23 +95,3 @@ class RsTest : public testing::TestWithParam<RsPlace> {
         return make_rs_code(product_desc(), make_field(w(), polynomial), shape);
     }
 };
-
-// A stream of its own on a device, none on the host.
-class Stream {
-  public:
-    explicit Stream(bool host) : stream_(host ? nullptr : device::create_stream()) {}
-    ~Stream() {
-        if (stream_ != nullptr)
-            device::destroy_stream(stream_);
-    }
-    Stream(const Stream &) = delete;
-    Stream &operator=(const Stream &) = delete;
-    gfk_stream_t get() const { return stream_; }
-    void finish() const {
-        if (stream_ != nullptr)
-            device::synchronize(stream_);
-    }
-
-  private:
-    gfk_stream_t stream_;
-};

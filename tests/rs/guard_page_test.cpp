@@ -100,9 +100,7 @@ TEST_P(RsGuardPage, IsNeverTouched) {
             for (const bool compile : {false, true}) {
                 if (compile && (host() || shape.k != 4)) // compiling takes its time
                     continue;
-                run_all(shape, bytes, compile);
-                if (HasFatalFailure())
-                    return;
+                ASSERT_NO_FATAL_FAILURE(run_all(shape, bytes, compile));
             }
 }
 

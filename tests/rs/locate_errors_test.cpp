@@ -80,18 +80,17 @@ TEST_P(RsLocateCall, Mistakes) {
         EXPECT_TRUE(is_untouched()) << what;
         count_checked();
     };
-    const gfk_status invalid = GFK_STATUS_INVALID_ARGUMENT;
-    refused(invalid, "no code", [](Arguments &a) { a.code = nullptr; });
-    refused(invalid, "no verdict", [](Arguments &a) { a.verdict = nullptr; });
-    refused(invalid, "no counts", [](Arguments &a) { a.counts = nullptr; });
+    refused(INVALID, "no code", [](Arguments &a) { a.code = nullptr; });
+    refused(INVALID, "no verdict", [](Arguments &a) { a.verdict = nullptr; });
+    refused(INVALID, "no counts", [](Arguments &a) { a.counts = nullptr; });
     for (int wrong : {-1, 2})
-        refused(invalid, "repair", [=](Arguments &a) { a.repair = wrong; });
+        refused(INVALID, "repair", [=](Arguments &a) { a.repair = wrong; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "workspace", [](Arguments &a) { a.workspace_bytes--; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "no workspace",
             [](Arguments &a) { a.workspace = nullptr; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "longer regions",
             [](Arguments &a) { a.bytes = size_t(1) << 30; });
-    refused(invalid, "misaligned workspace",
+    refused(INVALID, "misaligned workspace",
             [](Arguments &a) { a.workspace = static_cast<uint8_t *>(a.workspace) + 16; });
     if (host())
         refused(GFK_STATUS_STREAM_ON_HOST, "stream",
@@ -157,8 +156,8 @@ TEST_P(RsLocateCall, ReportTakesOverlappingRegions) {
 TEST_P(RsLocateCall, Workspace) {
     const RsCode code = make_rs_code(host(), make_field(8), {GFK_RS_CAUCHY, K, M});
     size_t workspace = 4711;
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_locate_workspace(nullptr, 64, &workspace));
-    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rs_locate_workspace(code.get(), 64, nullptr));
+    EXPECT_STATUS(INVALID, gfk_rs_locate_workspace(nullptr, 64, &workspace));
+    EXPECT_STATUS(INVALID, gfk_rs_locate_workspace(code.get(), 64, nullptr));
     EXPECT_EQ(4711u, workspace);
     for (size_t bytes : {size_t(0), size_t(1), size_t(1) << 20, size_t(1) << 40, SIZE_MAX}) {
         ASSERT_OK(gfk_rs_locate_workspace(code.get(), bytes, &workspace));
@@ -176,14 +175,15 @@ TEST_P(RsLocateGraph, Replays) {
         const RsCode code = make_rs_code(false, make_field(w), {GFK_RS_CAUCHY, 10, 4});
         Random random;
         CorruptedCodeword codeword(false, code.get(), symbols * (w / 8), true, random);
-        const gfk_stream_t stream = device::create_stream();
-        ASSERT_OK(codeword.locate(GFK_RS_REPORT, stream)); // CUDA loads the code now
+        const Stream stream(false);
+        ASSERT_OK(codeword.locate(GFK_RS_REPORT, stream.get())); // CUDA loads the code now
         const auto enqueue = [&] {
             return gfk_rs_locate(code.get(), codeword.data(), codeword.parity(), codeword.bytes(),
                                  GFK_RS_REPAIR, codeword.verdict_memory(), codeword.counts_memory(),
-                                 codeword.workspace().data(), codeword.workspace().size(), stream);
+                                 codeword.workspace().data(), codeword.workspace().size(),
+                                 stream.get());
         };
-        device::Graph graph(stream);
+        device::Graph graph(stream.get());
         const gfk_status status = enqueue();
         graph.end();
         ASSERT_OK(status);
@@ -191,13 +191,12 @@ TEST_P(RsLocateGraph, Replays) {
             codeword.damage_some(random.below(symbols / 10) * 10 + static_cast<size_t>(replay),
                                  1 + random.below(2), random);
             codeword.put();
-            graph.launch(stream);
-            device::synchronize(stream);
+            graph.launch(stream.get());
+            stream.finish();
             codeword.take();
             ASSERT_TRUE(codeword.is_exact(GFK_RS_REPAIR));
             count_checked();
         }
-        device::destroy_stream(stream);
     }
 }
 

@@ -63,9 +63,8 @@ TEST_P(RsLocate, SmallShapes) {
                     if (!has(matrix, w) || (options.reduced && number++ % 4 != 0))
                         continue;
                     for (size_t symbols : lengths) {
-                        check(make_field(w), {matrix, k, m}, symbols, symbols % 2 == 1, symbols);
-                        if (HasFatalFailure())
-                            return;
+                        ASSERT_NO_FATAL_FAILURE(check(make_field(w), {matrix, k, m}, symbols,
+                                                      symbols % 2 == 1, symbols));
                     }
                 }
 }
@@ -77,9 +76,8 @@ TEST_P(RsLocate, LargeShapes) {
             for (const auto &shape : shapes) {
                 if (!has(matrix, w) || (w == 32 && shape[1] > 32))
                     continue;
-                check(make_field(w), {matrix, shape[0], shape[1]}, options.reduced ? 3 : 12, true);
-                if (HasFatalFailure())
-                    return;
+                ASSERT_NO_FATAL_FAILURE(check(make_field(w), {matrix, shape[0], shape[1]},
+                                              options.reduced ? 3 : 12, true));
             }
 }
 
@@ -87,9 +85,8 @@ TEST_P(RsLocate, Polynomials) {
     for (unsigned w : {8u, 16u, 32u})
         for (uint64_t polynomial : polynomials(w))
             for (gfk_rs_matrix matrix : {GFK_RS_CAUCHY, GFK_RS_VANDERMONDE}) {
-                check(make_field(w, polynomial), {matrix, 6, 5}, 40, false);
-                if (HasFatalFailure())
-                    return;
+                ASSERT_NO_FATAL_FAILURE(
+                    check(make_field(w, polynomial), {matrix, 6, 5}, 40, false));
             }
 }
 
@@ -100,10 +97,8 @@ TEST_P(RsLocate, Search) {
         Random random(w);
         for (size_t k : {1, 2, 4, 10})
             for (size_t m : {2, 3, 4, 6}) {
-                check(field, {GFK_RS_CUSTOM, k, m, random_mds(field, k, m, random)}, 60,
-                      k % 2 == 0);
-                if (HasFatalFailure())
-                    return;
+                ASSERT_NO_FATAL_FAILURE(check(
+                    field, {GFK_RS_CUSTOM, k, m, random_mds(field, k, m, random)}, 60, k % 2 == 0));
             }
     }
     const gfk_field field = make_field(8);

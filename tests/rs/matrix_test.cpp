@@ -47,12 +47,11 @@ TEST(RsMatrix, Refusals) {
     gfk_field forged = field;
     forged.polynomial = 0x11c;
     for (gfk_rs_matrix which : named) {
-        EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT,
-                      gfk_rs_fill_matrix(&field, which, 4, 2, nullptr));
-        refused(GFK_STATUS_INVALID_ARGUMENT, nullptr, which, 4, 2);
-        refused(GFK_STATUS_INVALID_ARGUMENT, &forged, which, 4, 2);
-        refused(GFK_STATUS_INVALID_ARGUMENT, &field, which, 0, 2);
-        refused(GFK_STATUS_INVALID_ARGUMENT, &field, which, 4, 0);
+        EXPECT_STATUS(INVALID, gfk_rs_fill_matrix(&field, which, 4, 2, nullptr));
+        refused(INVALID, nullptr, which, 4, 2);
+        refused(INVALID, &forged, which, 4, 2);
+        refused(INVALID, &field, which, 0, 2);
+        refused(INVALID, &field, which, 4, 0);
         refused(GFK_STATUS_INVALID_SIZE, &field, which, 255, 2);
         refused(GFK_STATUS_INVALID_SIZE, &field, which, 1, 256);
         refused(GFK_STATUS_INVALID_SIZE, &field, which, SIZE_MAX, 2);
@@ -65,9 +64,8 @@ TEST(RsMatrix, Refusals) {
     }
     refused(GFK_STATUS_INVALID_SIZE, &wide, GFK_RS_CAUCHY, size_t(1) << 31, size_t(1) << 31);
     for (int wrong : {static_cast<int>(GFK_RS_CUSTOM), -1, 7}) {
-        EXPECT_STATUS(
-            GFK_STATUS_INVALID_ARGUMENT,
-            gfk_rs_fill_matrix(&field, static_cast<gfk_rs_matrix>(wrong), 4, 2, matrix.data()));
+        EXPECT_STATUS(INVALID, gfk_rs_fill_matrix(&field, static_cast<gfk_rs_matrix>(wrong), 4, 2,
+                                                  matrix.data()));
         EXPECT_EQ(before, matrix);
         count_checked();
     }

@@ -138,5 +138,7 @@ inline size_t round_up(size_t n, size_t unit) {
 // A status, printed by its name.
 #define EXPECT_STATUS(expected, call) EXPECT_STREQ(gfk_status_name(expected), gfk_status_name(call))
 #define ASSERT_STATUS(expected, call) ASSERT_STREQ(gfk_status_name(expected), gfk_status_name(call))
+#define EXPECT_OK(call) EXPECT_STATUS(GFK_STATUS_SUCCESS, call)
 #define ASSERT_OK(call) ASSERT_STATUS(GFK_STATUS_SUCCESS, call)
-void require_success(gfk_status status, const char *what); // throws
+constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT; // the most frequent refusal
+void require_success(gfk_status status, const char *what);  // throws

@@ -15,7 +15,7 @@ struct RegionCall {
 };
 
 inline void expect_region_mistakes(RegionCall call) {
-    const gfk_status invalid = GFK_STATUS_INVALID_ARGUMENT, size = GFK_STATUS_INVALID_SIZE;
+    const gfk_status size = GFK_STATUS_INVALID_SIZE;
     void **const regions = call.regions.data();
     const gfk_regions in = {regions, nullptr, 0}, out = {regions + call.ins, nullptr, 0};
     const auto refused = [&](gfk_status status, const std::string &what, const gfk_regions *i,
@@ -24,8 +24,8 @@ inline void expect_region_mistakes(RegionCall call) {
         EXPECT_TRUE(call.is_untouched()) << what;
         count_checked();
     };
-    refused(invalid, "no inputs", nullptr, &out, call.bytes);
-    refused(invalid, "no outputs", &in, nullptr, call.bytes);
+    refused(INVALID, "no inputs", nullptr, &out, call.bytes);
+    refused(INVALID, "no outputs", &in, nullptr, call.bytes);
     for (size_t bytes : {size_t(1), size_t(3), call.bytes - 1, call.bytes + 1})
         if (bytes % call.symbol_bytes != 0)
             refused(size, "half a symbol", &in, &out, bytes);
@@ -36,9 +36,9 @@ inline void expect_region_mistakes(RegionCall call) {
     };
     for (bool is_in : {true, false}) {
         void *const base = regions[is_in ? 0 : call.ins];
-        spaced(invalid, nullptr, call.bytes, is_in);
+        spaced(INVALID, nullptr, call.bytes, is_in);
         for (size_t stride : {size_t(0), call.bytes - call.symbol_bytes, call.bytes - 1})
-            spaced(invalid, base, stride, is_in);
+            spaced(INVALID, base, stride, is_in);
     }
     spaced(size, regions[0], SIZE_MAX / 2, true);
 
@@ -51,7 +51,7 @@ inline void expect_region_mistakes(RegionCall call) {
     Indices used = call.reads;
     used.insert(used.end(), call.writes.begin(), call.writes.end());
     for (size_t region : used) {
-        moved(invalid, "no address of", region, nullptr);
+        moved(INVALID, "no address of", region, nullptr);
         moved(size, "no end of", region, reinterpret_cast<void *>(UINTPTR_MAX - call.bytes / 2));
     }
     const auto n = static_cast<ptrdiff_t>(call.bytes);

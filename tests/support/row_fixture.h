@@ -52,6 +52,26 @@ class Memory {
     uint8_t *data_ = nullptr;
 };
 
+// A stream of its own on a device, none on the host.
+class Stream {
+  public:
+    explicit Stream(bool host) : stream_(host ? nullptr : device::create_stream()) {}
+    ~Stream() {
+        if (stream_ != nullptr)
+            device::destroy_stream(stream_);
+    }
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+    gfk_stream_t get() const { return stream_; }
+    void finish() const {
+        if (stream_ != nullptr)
+            device::synchronize(stream_);
+    }
+
+  private:
+    gfk_stream_t stream_;
+};
+
 using Multiplier = Owned<struct gfk_multiplier, gfk_multiplier_destroy>;
 Multiplier make_multiplier(const gfk_field &field, Row row, unsigned arg1 = 0, unsigned arg2 = 0);
 gfk_multiplier_info info_of(gfk_multiplier_t multiplier);
