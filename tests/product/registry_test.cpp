@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of engines, and the choice among them.
 #include <cctype>
-#include <cstring>
-#include <set>
 
 #include "support/engine_fixture.h"
+#include "support/list_check.h"
 
 namespace {
 
 TEST(EngineList, IdsAreUniqueAndFound) {
-    std::set<std::string> ids;
-    for (Engine engine : engines()) {
-        EXPECT_TRUE(ids.insert(engine->id).second) << "twice: " << engine->id;
-        EXPECT_EQ(engine, gfk_engine_find(engine->id));
+    expect_a_list(gfk_engine_count(), gfk_engine_at, gfk_engine_find, "host");
+    for (Engine engine : engines())
         EXPECT_EQ(nullptr, gfk_kernel_find(engine->id)) << engine->id;
-        count_checked();
-    }
-    EXPECT_EQ(gfk_engine_count(), ids.size());
-    EXPECT_EQ(nullptr, gfk_engine_at(gfk_engine_count()));
-    EXPECT_EQ(nullptr, gfk_engine_at(SIZE_MAX));
-    EXPECT_EQ(nullptr, gfk_engine_find(nullptr));
-    EXPECT_EQ(nullptr, gfk_engine_find(""));
-    EXPECT_EQ(nullptr, gfk_engine_find("host"));
 }
 
 // <family>_w<W>, <family>_<method>_w<W>, and perhaps a variant.
@@ -61,23 +50,12 @@ TEST(EngineList, HasEveryCell) {
 }
 
 TEST(EngineList, AbsentEnginesSayWhy) {
-    for (Engine engine : engines()) {
-        const char *reason = "not set";
-        const gfk_status status = gfk_engine_available(engine, -1, &reason);
-        if (status == GFK_STATUS_SUCCESS) {
-            EXPECT_EQ(nullptr, reason) << engine->id;
-        } else {
-            EXPECT_NE(GFK_ENGINE_HOST, engine->family) << engine->id;
-            EXPECT_TRUE(status == GFK_STATUS_NOT_SUPPORTED || status == GFK_STATUS_NO_DEVICE);
-            ASSERT_NE(nullptr, reason) << engine->id;
-            EXPECT_GT(std::strlen(reason), 10u);
-        }
-        EXPECT_STATUS(status, gfk_engine_available(engine, -1, nullptr));
-        count_checked();
-    }
-    const gfk_engine_info copy = *gfk_engine_at(0); // not a row of the list
-    EXPECT_STATUS(INVALID, gfk_engine_available(&copy, -1, nullptr));
-    EXPECT_STATUS(INVALID, gfk_engine_available(nullptr, -1, nullptr));
+    expect_reasons<gfk_engine_info>(
+        gfk_engine_count(), gfk_engine_at, gfk_engine_available,
+        [](Engine engine) { return engine->family == GFK_ENGINE_HOST; });
+}
+
+TEST(EngineList, FamilyNames) {
     for (int i : {-1, 7, 1000})
         EXPECT_NE(nullptr, gfk_engine_family_name(static_cast<gfk_engine_family>(i)));
     EXPECT_STREQ("auto", gfk_engine_family_name(GFK_ENGINE_AUTO));

@@ -2,25 +2,14 @@
 // The list of kernels: complete, consistent, and honest about rows that cannot run here.
 #include <cctype>
 #include <cstring>
-#include <set>
 
+#include "support/list_check.h"
 #include "support/row_fixture.h"
 
 namespace {
 
 TEST(Registry, IdsAreUniqueAndFound) {
-    std::set<std::string> ids;
-    for (Row row : every_row()) {
-        EXPECT_TRUE(ids.insert(row->id).second) << "twice: " << row->id;
-        EXPECT_EQ(row, gfk_kernel_find(row->id));
-        count_checked();
-    }
-    EXPECT_EQ(gfk_kernel_count(), ids.size());
-    EXPECT_EQ(nullptr, gfk_kernel_at(gfk_kernel_count()));
-    EXPECT_EQ(nullptr, gfk_kernel_at(SIZE_MAX));
-    EXPECT_EQ(nullptr, gfk_kernel_find(nullptr));
-    EXPECT_EQ(nullptr, gfk_kernel_find(""));
-    EXPECT_EQ(nullptr, gfk_kernel_find("split_w8"));
+    expect_a_list(gfk_kernel_count(), gfk_kernel_at, gfk_kernel_find, "split_w8");
 }
 
 // The id is <method>_w<W>_<implementation>[_<variant>] of the row's own fields.
@@ -70,23 +59,8 @@ TEST(Registry, HasEveryCell) {
 }
 
 TEST(Registry, AbsentRowsSayWhy) {
-    for (Row row : every_row()) {
-        const char *reason = "not set";
-        const gfk_status status = gfk_kernel_available(row, -1, &reason);
-        if (status == GFK_STATUS_SUCCESS) {
-            EXPECT_EQ(nullptr, reason) << row->id;
-        } else {
-            EXPECT_NE(GFK_IMPLEMENTATION_HOST, row->implementation) << row->id;
-            EXPECT_TRUE(status == GFK_STATUS_NOT_SUPPORTED || status == GFK_STATUS_NO_DEVICE);
-            ASSERT_NE(nullptr, reason) << row->id;
-            EXPECT_GT(std::strlen(reason), 10u);
-        }
-        EXPECT_STATUS(status, gfk_kernel_available(row, -1, nullptr));
-        count_checked();
-    }
-    const gfk_kernel_info copy = *gfk_kernel_at(0); // not a row of the list
-    EXPECT_STATUS(INVALID, gfk_kernel_available(&copy, -1, nullptr));
-    EXPECT_STATUS(INVALID, gfk_kernel_available(nullptr, -1, nullptr));
+    expect_reasons<gfk_kernel_info>(gfk_kernel_count(), gfk_kernel_at, gfk_kernel_available,
+                                    on_host);
 }
 
 TEST(Registry, Names) {

@@ -38,49 +38,66 @@ struct Case {
     bool accumulate;
 };
 
-void run_case(const Matrix &m, const gfk_jit_target &target, const PtxKernel &kernel,
-              const Case &c) {
-    uint64_t state = c.bytes;
+// The regions of a case, and the launch that its call makes.
+struct Scene {
+    const Matrix &m;
+    const Case &c;
+    uint64_t state; // of random numbers
     std::vector<Buffer> buffers;
     std::vector<uint64_t> addresses;
-    buffers.reserve(m.rows + m.cols);
-    for (size_t i = 0; i < m.rows + m.cols; i++) {
-        buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
-        addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
+    gfk_jit_shape shape;
+
+    Scene(const Matrix &matrix, const gfk_jit_target &target, const Case &which)
+        : m(matrix), c(which), state(c.bytes) {
+        buffers.reserve(m.rows + m.cols);
+        for (size_t i = 0; i < m.rows + m.cols; i++) {
+            buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
+            addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
+        }
+        shape = gfk_jit_make_shape(&target, m.field.w, addresses.data(), addresses.size(), c.bytes,
+                                   c.accumulate);
     }
+    PtxKernel::Launch launch(const gfk_jit_target &target, bool writes_outputs) const {
+        PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
+        launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
+        for (size_t i = 0; i < buffers.size(); i++)
+            launch.regions.push_back(
+                {buffers[i].data, buffers[i].data + c.bytes, writes_outputs && i >= m.cols});
+        return launch;
+    }
+    // The symbol that output j must have at an offset, or that is to be added to it.
+    uint32_t expected(size_t j, size_t at) const {
+        std::vector<uint32_t> in(m.cols);
+        for (size_t i = 0; i < m.cols; i++)
+            std::memcpy(&in[i], buffers[i].data + at, m.field.w / 8);
+        return expected_word(m, j, in.data());
+    }
+};
+
+void run_case(const Matrix &m, const gfk_jit_target &target, const PtxKernel &kernel,
+              const Case &c) {
+    const Scene scene(m, target, c);
+    ASSERT_LE(scene.shape.edges, target.threads);
     std::vector<std::vector<uint8_t>> before;
-    for (const Buffer &b : buffers)
+    for (const Buffer &b : scene.buffers)
         before.push_back(b.memory);
-    const gfk_jit_shape shape = gfk_jit_make_shape(&target, m.field.w, addresses.data(),
-                                                   addresses.size(), c.bytes, c.accumulate);
-    ASSERT_LE(shape.edges, target.threads);
-    PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
-    launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
-    for (size_t i = 0; i < buffers.size(); i++)
-        launch.regions.push_back({buffers[i].data, buffers[i].data + c.bytes, i >= m.cols});
     try {
-        kernel.run(launch);
+        kernel.run(scene.launch(target, true));
     } catch (const std::runtime_error &e) {
         FAIL() << e.what();
     }
     const size_t symbol = m.field.w / 8;
-    std::vector<uint32_t> in(m.cols);
     for (size_t j = 0; j < m.rows; j++) {
+        const Buffer &out = scene.buffers[m.cols + j];
         std::vector<uint8_t> &expected = before[m.cols + j];
-        const size_t base =
-            static_cast<size_t>(buffers[m.cols + j].data - buffers[m.cols + j].memory.data());
+        uint8_t *const base = expected.data() + (out.data - out.memory.data());
         for (size_t at = 0; at < c.bytes; at += symbol) {
-            for (size_t i = 0; i < m.cols; i++) {
-                in[i] = 0;
-                std::memcpy(&in[i], buffers[i].data + at, symbol);
-            }
-            uint32_t value = expected_word(m, j, in.data());
             uint32_t old = 0;
-            std::memcpy(&old, &expected[base + at], symbol);
-            value ^= c.accumulate ? old : 0;
-            std::memcpy(&expected[base + at], &value, symbol);
+            std::memcpy(&old, base + at, symbol);
+            const uint32_t value = scene.expected(j, at) ^ (c.accumulate ? old : 0);
+            std::memcpy(base + at, &value, symbol);
         }
-        ASSERT_EQ(buffers[m.cols + j].memory, expected) << "output " << j;
+        ASSERT_EQ(out.memory, expected) << "output " << j;
     }
 }
 
@@ -88,36 +105,17 @@ void run_case(const Matrix &m, const gfk_jit_target &target, const PtxKernel &ke
 void run_check(const Matrix &m, const gfk_jit_target &target, const PtxKernel &kernel,
                const Case &c) {
     constexpr unsigned shift = 4;
-    uint64_t state = c.bytes;
-    std::vector<Buffer> buffers;
-    std::vector<uint64_t> addresses;
-    buffers.reserve(m.rows + m.cols);
-    for (size_t i = 0; i < m.rows + m.cols; i++) {
-        buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
-        addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
-    }
-    const size_t symbol = m.field.w / 8;
-    std::vector<uint32_t> in(m.cols);
-    for (size_t at = 0; at < c.bytes; at += symbol) {
-        for (size_t i = 0; i < m.cols; i++) {
-            in[i] = 0;
-            std::memcpy(&in[i], buffers[i].data + at, symbol);
-        }
+    Scene scene(m, target, c);
+    for (size_t at = 0; at < c.bytes; at += m.field.w / 8)
         for (size_t j = 0; j < m.rows; j++) {
-            const uint32_t value = expected_word(m, j, in.data());
-            std::memcpy(buffers[m.cols + j].data + at, &value, symbol);
+            const uint32_t value = scene.expected(j, at);
+            std::memcpy(scene.buffers[m.cols + j].data + at, &value, m.field.w / 8);
         }
-    }
     std::vector<uint32_t> marks((c.bytes >> shift) + 1);
-    gfk_jit_shape shape =
-        gfk_jit_make_shape(&target, m.field.w, addresses.data(), addresses.size(), c.bytes, false);
-    shape.mode = GFK_JIT_CHECK;
-    shape.mismatch_map = reinterpret_cast<uintptr_t>(marks.data());
-    shape.shift = shift;
-    PtxKernel::Launch launch{shape.blocks + (shape.edges != 0), target.threads, {}, {}};
-    launch.parameters = {bytes_of(addresses.data(), addresses.size()), bytes_of(&shape, 1)};
-    for (const Buffer &b : buffers)
-        launch.regions.push_back({b.data, b.data + c.bytes, false});
+    scene.shape.mode = GFK_JIT_CHECK;
+    scene.shape.mismatch_map = reinterpret_cast<uintptr_t>(marks.data());
+    scene.shape.shift = shift;
+    PtxKernel::Launch launch = scene.launch(target, false);
     auto *first = reinterpret_cast<uint8_t *>(marks.data());
     launch.regions.push_back({first, first + 4 * marks.size(), true});
     const auto run = [&] {
@@ -131,9 +129,9 @@ void run_check(const Matrix &m, const gfk_jit_target &target, const PtxKernel &k
     run();
     ASSERT_EQ(std::count(marks.begin(), marks.end(), 0u), static_cast<long>(marks.size()));
     for (size_t n = 0; n < 4; n++) {
-        const size_t at = n == 0 ? 0 : n == 1 ? c.bytes - 1 : next_random(state) % c.bytes;
-        uint8_t &byte = buffers[m.cols + next_random(state) % m.rows].data[at];
-        const uint8_t flip = static_cast<uint8_t>(1u << next_random(state) % 8);
+        const size_t at = n == 0 ? 0 : n == 1 ? c.bytes - 1 : next_random(scene.state) % c.bytes;
+        uint8_t &byte = scene.buffers[m.cols + next_random(scene.state) % m.rows].data[at];
+        const uint8_t flip = static_cast<uint8_t>(1u << next_random(scene.state) % 8);
         byte ^= flip;
         run();
         byte ^= flip;
