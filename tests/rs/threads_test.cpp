@@ -60,9 +60,24 @@ class RsThreads : public RsTest {
         stripe.write();
         return result;
     }
+    // Threads with a stripe and a stream each do the same in rounds.
+    using Round = std::function<testing::AssertionResult(Stripe &, const Stream &, Random &, int)>;
+    void in_threads(gfk_rs_t code, size_t symbols, int rounds, const Round &round,
+                    int threads = THREADS) {
+        on_threads(threads, [&](int t) {
+            Random random(static_cast<uint64_t>(t));
+            Stripe stripe(host(), code, symbols * symbol_bytes(), Layout::PHASES, random);
+            const Stream stream(host());
+            testing::AssertionResult result = testing::AssertionSuccess();
+            for (int i = 0; i < rounds && result; i++) {
+                result = round(stripe, stream, random, i);
+                count_checked();
+            }
+            return result;
+        });
+    }
 };
 
-// 298 losses and 9 updaters for a cache of 64.
 // A child has the code, but none of the threads behind it.
 TEST_P(RsThreads, Fork) {
 #ifdef __SANITIZE_THREAD__
@@ -92,40 +107,26 @@ TEST_P(RsThreads, Fork) {
     count_checked(1);
 }
 
+// 298 losses and 9 updaters for a cache of 64.
 TEST_P(RsThreads, ShareACode) {
     const RsCode code = make_code({GFK_RS_CAUCHY, 9, 3});
-    const int rounds = options.reduced ? 40 : 150;
-    on_threads(THREADS, [&](int t) {
-        Random random(static_cast<uint64_t>(t));
-        Stripe stripe(host(), code.get(), 40 * symbol_bytes(), Layout::PHASES, random);
-        const Stream stream(host());
-        testing::AssertionResult result = testing::AssertionSuccess();
-        for (int round = 0; round < rounds && result; round++) {
-            result = decode(code.get(), stripe, stream, random);
-            if (result && round % 4 == 0)
-                result = verify(code.get(), stripe, stream, random);
-            if (result && round % 3 == 0)
-                result = update(code.get(), stripe, stream, random);
-            count_checked();
-        }
-        return result;
-    });
+    in_threads(code.get(), 40, options.reduced ? 40 : 150,
+               [&](Stripe &stripe, const Stream &stream, Random &random, int round) {
+                   testing::AssertionResult result = decode(code.get(), stripe, stream, random);
+                   if (result && round % 4 == 0)
+                       result = verify(code.get(), stripe, stream, random);
+                   if (result && round % 3 == 0)
+                       result = update(code.get(), stripe, stream, random);
+                   return result;
+               });
 }
 
 // All threads want the same few decoders at once, so several make the same one.
 TEST_P(RsThreads, SameLoss) {
     for (int again = 0; again < 10; again++) {
         const RsCode code = make_code({GFK_RS_CAUCHY, 3, 1});
-        on_threads(THREADS, [&](int t) {
-            Random random(static_cast<uint64_t>(t));
-            Stripe stripe(host(), code.get(), 10 * symbol_bytes(), Layout::PHASES, random);
-            const Stream stream(host());
-            testing::AssertionResult result = testing::AssertionSuccess();
-            for (int round = 0; round < 4 && result; round++) {
-                result = decode(code.get(), stripe, stream, random);
-                count_checked();
-            }
-            return result;
+        in_threads(code.get(), 10, 4, [&](Stripe &stripe, auto &stream, Random &random, int) {
+            return decode(code.get(), stripe, stream, random);
         });
     }
 }
@@ -135,18 +136,12 @@ TEST_P(RsThreads, Crowd) {
     if (!host())
         GTEST_SKIP() << "calls on a device do not take a while";
     const RsCode code = make_code({GFK_RS_CAUCHY, 9, 3});
-    const size_t symbols = options.reduced ? 500 : 5000;
-    on_threads(100, [&](int t) {
-        Random random(static_cast<uint64_t>(t));
-        Stripe stripe(true, code.get(), symbols * symbol_bytes(), Layout::PHASES, random);
-        const Stream stream(true);
-        testing::AssertionResult result = testing::AssertionSuccess();
-        for (int round = 0; round < 3 && result; round++) {
-            result = decode(code.get(), stripe, stream, random);
-            count_checked();
-        }
-        return result;
-    });
+    in_threads(
+        code.get(), options.reduced ? 500 : 5000, 3,
+        [&](Stripe &stripe, auto &stream, Random &random, int) {
+            return decode(code.get(), stripe, stream, random);
+        },
+        100);
 }
 
 // One decoder, one updater and the encoder.
@@ -154,28 +149,20 @@ TEST_P(RsThreads, ShareObjects) {
     RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
     const Indices lost = {0, 9, 3, 12};
     const Decoder decoder = make_decoder(code.get(), lost);
-    on_threads(THREADS, [&](int t) {
-        Random random(static_cast<uint64_t>(t));
-        Stripe stripe(host(), code.get(), 2000 * symbol_bytes(), Layout::PHASES, random);
-        const Stream stream(host());
-        testing::AssertionResult result = testing::AssertionSuccess();
-        for (int round = 0; round < 5 && result; round++) {
-            stripe.lose(lost);
-            require_success(gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(),
-                                               stripe.bytes(), stream.get()),
-                            "gfk_rs_decoder_run");
-            stream.finish();
-            result = stripe.is_whole();
-            stripe.lose({10, 11, 12, 13});
-            require_success(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(),
-                                          stripe.bytes(), stream.get()),
-                            "gfk_rs_encode");
-            stream.finish();
-            if (result)
-                result = stripe.is_whole();
-            count_checked(2);
-        }
-        return result;
+    in_threads(code.get(), 2000, 5, [&](Stripe &stripe, auto &stream, Random &, int) {
+        stripe.lose(lost);
+        require_success(gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(),
+                                           stripe.bytes(), stream.get()),
+                        "gfk_rs_decoder_run");
+        stream.finish();
+        const testing::AssertionResult decoded = stripe.is_whole();
+        stripe.lose({10, 11, 12, 13});
+        require_success(
+            gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), stream.get()),
+            "gfk_rs_encode");
+        stream.finish();
+        count_checked();
+        return decoded ? stripe.is_whole() : decoded;
     });
 }
 
