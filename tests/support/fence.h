@@ -43,18 +43,21 @@ class LoneRegion {
         if (host) {
             fence_ = std::make_unique<Fence>(bytes_);
             data_ = fence_->place(bytes_, at_end);
-        } else {
-            memory_ = std::make_unique<Memory>(false, Bytes(phase + bytes_));
-            data_ = memory_->data() + phase;
+            write(content);
+            return;
         }
-        write(content);
+        Bytes all(phase); // initialized too
+        all.insert(all.end(), content.begin(), content.end());
+        memory_ = std::make_unique<Memory>(false, all.size());
+        memory_->write(0, all.data(), all.size(), false);
+        data_ = memory_->data() + phase;
     }
     uint8_t *data() const { return data_; }
     void write(const Bytes &content) {
         if (fence_)
             std::copy(content.begin(), content.end(), data_);
         else
-            memory_->write(memory_->size() - bytes_, content.data(), bytes_);
+            memory_->write(memory_->size() - bytes_, content.data(), bytes_, false);
     }
     Bytes read() const {
         return fence_ ? Bytes(data_, data_ + bytes_)

@@ -128,7 +128,7 @@ HostMemory::HostMemory(size_t bytes) {
         return;
     lock_ = open("/tmp/gfk_tests.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     const bool enough = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) > static_cast<long>(bytes);
-    for (int second = 0; second < 300; second++) {
+    for (int second = 0; second < 450; second++) {
         (void)flock(lock_, LOCK_EX);
         is_there_ = free_host_bytes() >= bytes;
         if (is_there_ || !enough)
