@@ -236,18 +236,14 @@ TEST_F(HostCalibrationFile, Measured) {
     desc.threads = info.threads + 1;
     EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, info_of(make_pipeline(desc).get()).calibration);
     // Calls go by it, and say so.
-    const gfk_field field = make_field(8);
     Random random(1);
-    HostStage stage(10, 4, 1 << 20, Place::PAGEABLE, random);
-    const std::vector<uint32_t> matrix = random_elements(8, 40, random);
-    stage.expect(field, matrix, GFK_SET, random);
-    gfk_pipeline_report report;
-    ASSERT_OK(gfk_product_host(pipeline.get(), &field, 4, 10, matrix.data(), stage.in(),
-                               stage.out(), stage.bytes(), GFK_SET, &report));
-    EXPECT_TRUE(stage.as_expected());
-    EXPECT_EQ(advice.path, report.path);
+    const HostRun run = run_product(pipeline.get(), make_field(8), 4, 10, 1 << 20, GFK_SET,
+                                    Place::PAGEABLE, random);
+    EXPECT_OK(run.status);
+    EXPECT_TRUE(run.right);
+    EXPECT_EQ(advice.path, run.report.path);
     if (c.device_count != 0) {
-        EXPECT_NE(nullptr, std::strstr(report.reason, "calibration"));
+        EXPECT_NE(nullptr, std::strstr(run.report.reason, "calibration"));
     }
     count_checked();
 }

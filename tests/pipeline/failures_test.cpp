@@ -42,29 +42,18 @@ class HostFailures : public HostTest {
         d.streams = 3;
         return d;
     }
-    struct Outcome {
-        gfk_status status;
-        testing::AssertionResult right;
-        gfk_pipeline_report report;
-    };
-    Outcome product(gfk_pipeline_t pipeline, gfk_accumulate mode, Place place, size_t bytes,
-                    uint64_t stream) {
-        const gfk_field field = make_field(8);
+    static HostRun product(gfk_pipeline_t pipeline, gfk_accumulate mode, Place place, size_t bytes,
+                           uint64_t stream) {
         Random random(stream);
-        HostStage stage(10, 4, bytes, place, random);
-        const std::vector<uint32_t> matrix = random_elements(8, 40, random);
-        stage.expect(field, matrix, mode, random);
-        gfk_pipeline_report report = {};
-        const gfk_status status = gfk_product_host(pipeline, &field, 4, 10, matrix.data(),
-                                                   stage.in(), stage.out(), bytes, mode, &report);
+        const HostRun run = run_product(pipeline, make_field(8), 4, 10, bytes, mode, place, random);
         EXPECT_EQ(0, simulated_device_current());
         count_checked();
-        return {status, stage.as_expected(), report};
+        return run;
     }
     // It succeeds, perhaps on the CPU, and the bytes are right.
     gfk_pipeline_report right_product(gfk_pipeline_t pipeline, gfk_accumulate mode, Place place,
                                       size_t bytes, uint64_t stream) {
-        const Outcome o = product(pipeline, mode, place, bytes, stream);
+        const HostRun o = product(pipeline, mode, place, bytes, stream);
         EXPECT_OK(o.status) << "after " << stream;
         EXPECT_TRUE(o.right) << "after " << stream << " orders, " << place_name(place);
         return o.report;
@@ -138,7 +127,7 @@ TEST_P(HostFailures, XorIsRightOrUndefined) {
                                                            : options.reduced ? 23
                                                                              : 5) {
                 const Pipeline pipeline = pipeline_on(broken(after, dies));
-                const Outcome o = product(pipeline.get(), GFK_XOR, place, BYTES, after);
+                const HostRun o = product(pipeline.get(), GFK_XOR, place, BYTES, after);
                 if (place == Place::PINNED && o.status == GFK_STATUS_CUDA) {
                     undefined++;
                     EXPECT_STATUS(GFK_STATUS_CUDA, o.report.device_status);

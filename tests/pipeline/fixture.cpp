@@ -143,6 +143,18 @@ testing::AssertionResult HostStage::as_expected() const {
                                        << " inputs, " << outs_ << " outputs; seed " << options.seed;
 }
 
+HostRun run_product(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
+                    size_t bytes, gfk_accumulate mode, Place place, Random &random) {
+    HostStage stage(cols, rows, bytes, place, random);
+    const std::vector<uint32_t> matrix = random_elements(field.w, rows * cols, random);
+    stage.expect(field, matrix, mode, random);
+    gfk_pipeline_report report;
+    std::memset(&report, 0x5a, sizeof report);
+    const gfk_status status = gfk_product_host(pipeline, &field, rows, cols, matrix.data(),
+                                               stage.in(), stage.out(), bytes, mode, &report);
+    return {status, stage.as_expected(), report};
+}
+
 // ---- the fixture --------------------------------------------------------------------------------
 
 std::string path_name(const testing::TestParamInfo<gfk_path> &info) {
@@ -187,16 +199,10 @@ void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pi
 void HostTest::check(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
                      size_t bytes, gfk_accumulate mode, Place place, uint64_t stream) {
     Random random(stream);
-    HostStage stage(cols, rows, bytes, place, random);
-    const std::vector<uint32_t> matrix = random_elements(field.w, rows * cols, random);
-    stage.expect(field, matrix, mode, random);
-    gfk_pipeline_report report;
-    std::memset(&report, 0x5a, sizeof report);
-    ASSERT_OK(gfk_product_host(pipeline, &field, rows, cols, matrix.data(), stage.in(), stage.out(),
-                               bytes, mode, &report));
-    ASSERT_TRUE(stage.as_expected())
-        << "path " << gfk_path_name(path()) << ", w = " << field.w << ", " << place_name(place)
-        << ", mode " << (mode == GFK_XOR ? "xor" : "set");
-    expect_sound(report, pipeline, bytes);
+    const HostRun run = run_product(pipeline, field, rows, cols, bytes, mode, place, random);
+    ASSERT_OK(run.status);
+    ASSERT_TRUE(run.right) << "path " << gfk_path_name(path()) << ", w = " << field.w << ", "
+                           << place_name(place) << ", mode " << (mode == GFK_XOR ? "xor" : "set");
+    expect_sound(run.report, pipeline, bytes);
     count_checked();
 }

@@ -55,6 +55,15 @@ class HostStage {
 
 std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random);
 
+// One product of random regions by a random matrix.
+struct HostRun {
+    gfk_status status;
+    testing::AssertionResult right; // are all bytes what they should be?
+    gfk_pipeline_report report;
+};
+HostRun run_product(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
+                    size_t bytes, gfk_accumulate mode, Place place, Random &random);
+
 // Once for each path; skips those that this machine lacks.
 class HostTest : public testing::TestWithParam<gfk_path> {
   protected:

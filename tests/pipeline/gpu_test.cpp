@@ -131,9 +131,7 @@ TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
     constexpr size_t K = 10, M = 4, REGION = 16 * BYTES + 13;
     std::vector<int> devices(static_cast<size_t>(device::count()));
     std::iota(devices.begin(), devices.end(), 0);
-    const gfk_field field = make_field(8);
     Random random(7);
-    const std::vector<uint32_t> matrix = random_elements(8, M * K, random);
     for (bool reversed : {false, true}) {
         if (reversed)
             std::reverse(devices.begin(), devices.end());
@@ -143,12 +141,11 @@ TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
             d.device_count = devices.size();
             d.device_memory = size_t(32) << 20; // many chunks, so that there are some for everybody
             const Pipeline pipeline = make_pipeline(d);
-            HostStage stage(K, M, REGION, place, random);
-            stage.expect(field, matrix, GFK_SET, random);
-            gfk_pipeline_report report = {};
-            ASSERT_OK(gfk_product_host(pipeline.get(), &field, M, K, matrix.data(), stage.in(),
-                                       stage.out(), REGION, GFK_SET, &report));
-            EXPECT_TRUE(stage.as_expected());
+            const HostRun run =
+                run_product(pipeline.get(), make_field(8), M, K, REGION, GFK_SET, place, random);
+            ASSERT_OK(run.status);
+            EXPECT_TRUE(run.right);
+            const gfk_pipeline_report &report = run.report;
             EXPECT_OK(report.device_status);
             expect_sound(report, pipeline.get(), REGION);
             for (size_t i = 0; path() == GFK_PATH_GPU && i < devices.size(); i++)

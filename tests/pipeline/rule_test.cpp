@@ -25,17 +25,13 @@ class HostRule : public testing::Test {
         desc.devices = devices.data();
         desc.device_count = devices.size();
         const Pipeline pipeline = make_pipeline(desc);
-        const gfk_field field = make_field(8, polynomial);
         const size_t bytes = total / 6;
         Random random(total);
-        HostStage stage(4, 2, bytes, place, random);
-        const std::vector<uint32_t> matrix = random_elements(8, 8, random);
-        stage.expect(field, matrix, GFK_SET, random);
-        gfk_pipeline_report report = {};
-        require_success(gfk_product_host(pipeline.get(), &field, 2, 4, matrix.data(), stage.in(),
-                                         stage.out(), bytes, GFK_SET, &report),
-                        "gfk_product_host");
-        EXPECT_TRUE(stage.as_expected());
+        const HostRun run = run_product(pipeline.get(), make_field(8, polynomial), 2, 4, bytes,
+                                        GFK_SET, place, random);
+        require_success(run.status, "gfk_product_host");
+        EXPECT_TRUE(run.right);
+        const gfk_pipeline_report &report = run.report;
         EXPECT_NE(nullptr, std::strstr(report.reason, "no calibration")) << report.reason;
         EXPECT_EQ(report.path == GFK_PATH_CPU ? bytes : 0u, report.cpu_bytes) << report.reason;
         count_checked();

@@ -11,17 +11,12 @@ class HostThreads : public HostTest {
         Random random(static_cast<uint64_t>(thread));
         for (int again = 0; again < 6; again++) {
             const unsigned w = again % 3 == 0 ? 8 : again % 3 == 1 ? 16 : 32;
-            const gfk_field field = make_field(w);
-            HostStage stage(3, 2, 40000, places()[static_cast<size_t>(thread + again) % 5], random);
-            const std::vector<uint32_t> matrix = random_elements(w, 6, random);
-            const gfk_accumulate mode = again % 2 ? GFK_XOR : GFK_SET;
-            stage.expect(field, matrix, mode, random);
-            require_success(gfk_product_host(pipeline, &field, 2, 3, matrix.data(), stage.in(),
-                                             stage.out(), stage.bytes(), mode, nullptr),
-                            "gfk_product_host");
-            const testing::AssertionResult result = stage.as_expected();
-            if (!result)
-                return result;
+            const HostRun run =
+                run_product(pipeline, make_field(w), 2, 3, 40000, again % 2 ? GFK_XOR : GFK_SET,
+                            places()[static_cast<size_t>(thread + again) % 5], random);
+            require_success(run.status, "gfk_product_host");
+            if (!run.right)
+                return run.right;
             count_checked();
         }
         return testing::AssertionSuccess();
