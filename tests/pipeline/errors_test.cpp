@@ -12,10 +12,7 @@ namespace {
 constexpr size_t BYTES = 4096, ROWS = 2, COLS = 3;
 class HostErrors : public HostTest {
   protected:
-    void SetUp() override {
-        HostTest::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         pipeline_ = make_pipeline(desc());
         Random random(1);
         stage_ = std::make_unique<HostStage>(COLS, ROWS, BYTES, Place::MIXED, random);

@@ -169,6 +169,7 @@ void HostTest::SetUp() {
     if (on_gpu() && (status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED))
         SKIP_WITHOUT_GPU("there is no GPU for a pipeline");
     ASSERT_OK(status);
+    set_up();
 }
 
 void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline,

@@ -68,6 +68,7 @@ HostRun run_product(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows
 class HostTest : public testing::TestWithParam<gfk_path> {
   protected:
     void SetUp() override;
+    virtual void set_up() {} // what SetUp does where the test can run
     gfk_path path() const { return GetParam(); }
     bool on_gpu() const { return path() == GFK_PATH_GPU || path() == GFK_PATH_BOTH; }
     gfk_pipeline_desc desc() const { return pipeline_desc(path()); }

@@ -14,11 +14,7 @@ constexpr size_t BYTES = size_t(1) << 20;
 
 class HostGpu : public HostTest {
   protected:
-    void SetUp() override {
-        HostTest::SetUp();
-        if (!IsSkipped() && !HasFatalFailure())
-            pipeline_ = make_pipeline(desc());
-    }
+    void set_up() override { pipeline_ = make_pipeline(desc()); }
     // dst = c * src, compared in full.
     gfk_pipeline_report multiply_region(const uint8_t *src, uint8_t *dst, size_t bytes = BYTES) {
         const gfk_field field = make_field(8);
@@ -187,14 +183,13 @@ class HostHuge : public HostTest {};
 
 // In place, so that 4 GiB and a little more is all that it takes.
 TEST_P(HostHuge, InPlaceBeyondFourGiB) {
-    constexpr size_t MIB = size_t(1) << 20;
     const size_t blocks = 4096 + 5, bytes = blocks * MIB;
     HostMemory room(bytes + (size_t(2) << 30));
     if (!room.is_there())
         GTEST_SKIP() << "there is not so much memory";
     const Pipeline pipeline = make_pipeline(desc());
     const std::unique_ptr<uint8_t[]> memory(new uint8_t[bytes]);
-    parallel(blocks, [&](size_t i) { Random(i).fill(memory.get() + i * MIB, MIB); });
+    fill_in_parallel(memory.get(), bytes);
     room.release();
     const gfk_field field = make_field(16);
     gfk_pipeline_report report;

@@ -7,8 +7,6 @@
 
 namespace {
 
-constexpr size_t MIB = size_t(1) << 20;
-
 class HostRule : public testing::Test {
   protected:
     void SetUp() override {

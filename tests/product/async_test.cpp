@@ -7,7 +7,6 @@
 
 namespace {
 
-constexpr size_t MIB = size_t(1) << 20;
 constexpr size_t ROWS = 3, COLS = 7;
 
 class ProductAsync : public EngineTest {};
@@ -128,10 +127,7 @@ TEST_P(ProductHuge, BeyondFourGiB) {
     const Product product = make_product(field(), engine(), matrix);
     Memory memory(host, 3 * room + 16), expected(host, piece);
     if (host)
-        parallel((3 * room + MIB - 1) / MIB, [&](size_t i) {
-            Random mine(i);
-            mine.fill(memory.data() + i * MIB, std::min(MIB, 3 * room - i * MIB));
-        });
+        fill_in_parallel(memory.data(), 3 * room);
     else
         device::fill_random(memory.data(), 3 * room + 16, options.seed);
     on_host_free.release();

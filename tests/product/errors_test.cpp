@@ -123,10 +123,7 @@ class ProductErrors : public EngineTest {
   protected:
     static constexpr size_t COLS = 3, ROWS = 2, BYTES = 512;
 
-    void SetUp() override {
-        EngineTest::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         Random random;
         field_ = field();
         const Matrix matrix = random_matrix(w(), ROWS, COLS, random);

@@ -8,10 +8,7 @@ namespace {
 
 class Async : public RowTest {
   protected:
-    void SetUp() override {
-        RowTest::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         bytes_ = 2 * std::min<size_t>(row()->tile_bytes, 65536) + 3 * symbol_bytes();
         Random random;
         c_ = random.symbol(w()) | 2;

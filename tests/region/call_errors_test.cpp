@@ -38,10 +38,7 @@ gfk_status prepare(const Arguments &a) {
 class Errors : public RowTest {
   protected:
     // Source, destination and workspace lie in one buffer, with room around each.
-    void SetUp() override {
-        RowTest::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         multiplier_ = make_multiplier(field(), row());
         workspace_bytes_ = info_of(multiplier_.get()).workspace_bytes;
         content_ = Random().bytes(4096 + round_up(workspace_bytes_, 16) + 1024);

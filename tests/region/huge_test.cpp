@@ -10,7 +10,6 @@
 
 namespace {
 
-constexpr size_t MIB = size_t(1) << 20;
 constexpr size_t BEYOND = 4096 * MIB + 17 * MIB;
 
 // ---- CUDA ---------------------------------------------------------------------------------------
@@ -76,20 +75,14 @@ class HugeHost : public RowTest {};
 
 TEST_P(HugeHost, BeyondFourGiB) {
     const size_t bytes = (options.reduced ? 16 * MIB : BEYOND) + 3 * symbol_bytes();
-    if (free_host_bytes() < 2 * bytes + 256 * MIB)
+    HostMemory room(2 * bytes + 256 * MIB);
+    if (!room.is_there())
         GTEST_SKIP() << "the machine has too little free memory";
     Memory src(row(), bytes), dst(row(), bytes);
     const size_t chunks = (bytes + MIB - 1) / MIB;
-    const uint64_t seed = Random().next();
-    parallel(chunks, [&](size_t i) {
-        uint64_t x = seed + i; // another one in each chunk: nothing looks like 4 GiB further on
-        uint8_t *to = src.data() + i * MIB;
-        for (size_t n = std::min(MIB, bytes - i * MIB), at = 0; at < n; at += 8) {
-            x = (x + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-            const uint64_t word = x ^ x >> 31;
-            std::memcpy(to + at, &word, std::min<size_t>(8, n - at));
-        }
-    });
+    fill_in_parallel(src.data(), bytes);
+    fill_in_parallel(dst.data(), bytes);
+    room.release();
     Runner runner(field(), row());
     const uint32_t c = Random(1).symbol(w()) | 2;
     for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {

@@ -9,10 +9,7 @@ namespace {
 
 class Properties : public RowTest {
   protected:
-    void SetUp() override {
-        RowTest::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         runner_ = std::make_unique<Runner>(field(), row());
         const size_t z = symbol_bytes(), tile = std::min<size_t>(row()->tile_bytes, 65536);
         lengths_ = {z, 16 - z, 48 + z, 512 + 3 * z, tile + z};

@@ -17,10 +17,7 @@ class RsBatchErrors : public RsBatch {
   protected:
     static constexpr size_t K = 5, M = 3, BYTES = 256;
 
-    void SetUp() override {
-        RsBatch::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         code_ = make_code({GFK_RS_CAUCHY, K, M});
         stripes_ = std::make_unique<Stripes>(host(), code_.get(), random_);
         stripes_->add(BYTES, {}, true, 0);

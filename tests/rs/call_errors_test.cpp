@@ -12,10 +12,7 @@ namespace {
 constexpr size_t K = 5, M = 3, BYTES = 96;
 class RsCallErrors : public RsTest {
   protected:
-    void SetUp() override {
-        RsTest::SetUp();
-        if (IsSkipped() || HasFatalFailure())
-            return;
+    void set_up() override {
         Random random;
         code_ = make_code({GFK_RS_CAUCHY, K, M});
         stripe_ = std::make_unique<Stripe>(host(), code_.get(), BYTES, Layout::SPACED, random);

@@ -144,6 +144,7 @@ uint32_t Word::read() {
 void RsTest::SetUp() {
     if (!host() && device::count() == 0)
         SKIP_WITHOUT_GPU("there is no GPU");
+    set_up();
 }
 
 gfk_product_desc RsTest::product_desc() const {

@@ -87,6 +87,7 @@ class Word {
 class RsTest : public testing::TestWithParam<RsPlace> {
   protected:
     void SetUp() override;
+    virtual void set_up() {} // what SetUp does where the test can run
     bool host() const { return GetParam().host(); }
     unsigned w() const { return GetParam().w; }
     size_t symbol_bytes() const { return w() / 8; }

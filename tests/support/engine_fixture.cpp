@@ -128,7 +128,7 @@ testing::AssertionResult Stage::compare(const Bytes &expected, gfk_accumulate mo
 void EngineTest::SetUp() {
     const char *reason = nullptr;
     if (gfk_engine_available(engine(), -1, &reason) == GFK_STATUS_SUCCESS)
-        return;
+        return set_up();
     // An engine without its library, or for other devices, is not a missing GPU.
     if (on_host(engine()))
         GTEST_SKIP() << engine()->id << ": " << reason;

@@ -65,6 +65,7 @@ class Stage {
 class EngineTest : public testing::TestWithParam<Engine> {
   protected:
     void SetUp() override;
+    virtual void set_up() {} // what SetUp does where the test can run
     Engine engine() const { return GetParam(); }
     unsigned w() const { return engine()->w; }
     size_t symbol_bytes() const { return engine()->w / 8; }

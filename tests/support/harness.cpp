@@ -2,6 +2,7 @@
 // harness.h.
 #include "harness.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -88,6 +89,12 @@ void parallel(size_t n, const std::function<void(size_t)> &fn) {
         });
     for (std::thread &thread : threads)
         thread.join();
+}
+
+void fill_in_parallel(void *memory, size_t bytes) {
+    parallel((bytes + MIB - 1) / MIB, [&](size_t i) {
+        Random(i).fill(static_cast<uint8_t *>(memory) + i * MIB, std::min(MIB, bytes - i * MIB));
+    });
 }
 
 void on_threads(int count, const std::function<testing::AssertionResult(int)> &body) {

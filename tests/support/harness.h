@@ -60,6 +60,9 @@ class Random {
 
 // fn(0), ..., fn(n - 1), spread over all cores.
 void parallel(size_t n, const std::function<void(size_t)> &fn);
+// Random bytes for gigabytes: MiB i is Random(i)'s.
+constexpr size_t MIB = size_t(1) << 20;
+void fill_in_parallel(void *memory, size_t bytes);
 
 // Runs body(thread) on `count` threads at once and expects that none fails.
 void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);

@@ -86,7 +86,7 @@ std::string row_name(const testing::TestParamInfo<Row> &info) {
 void RowTest::SetUp() {
     const char *reason = nullptr;
     if (gfk_kernel_available(row(), -1, &reason) == GFK_STATUS_SUCCESS)
-        return;
+        return set_up();
     // A row for other devices is not a missing GPU.
     if (device::count() > 0) {
         const auto cc = static_cast<unsigned>(device::compute_capability(device::current()));

@@ -124,6 +124,7 @@ std::vector<uint32_t> constants(unsigned w, Random &random, size_t n = 8);
 class RowTest : public testing::TestWithParam<Row> {
   protected:
     void SetUp() override;
+    virtual void set_up() {} // what SetUp does where the test can run
     Row row() const { return GetParam(); }
     unsigned w() const { return row()->w; }
     size_t symbol_bytes() const { return row()->w / 8; }
