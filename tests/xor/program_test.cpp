@@ -9,7 +9,6 @@
 extern "C" {
 #include "host/base/poly.h"
 #include "host/product/xor/ir.h"
-#include "host/product/xor/lower.h"
 }
 
 namespace {
