@@ -48,16 +48,13 @@ def ranges(steps):
 
 
 def preferred(w, rows, most_bytes):
-    """Lines for a map over k and m: xor where it is the fastest of all, then the fastest of the other
-    engines, then the second, and so on."""
+    """Lines for a map over k and m: xor where it is the fastest of all, then the fastest of the others."""
     order = {shape: fastest(mine) for shape, mine in rows.groupby(["k", "m"])}
     ks, ms = (sorted({shape[axis] for shape in order}) for axis in (0, 1))
     cols, outputs = ranges(ks), ranges(ms)
-    plain = {shape: [i for i in ids if not i.startswith("xor_")] for shape, ids in order.items()}
-    ranks = [(1, {shape: ids[0] for shape, ids in order.items() if ids[0].startswith("xor_")})]
-    for rank in range(max(map(len, plain.values()), default=0)):
-        ranks.append((0, {shape: ids[rank] for shape, ids in plain.items() if rank < len(ids)}))
-    for compiles, ids in ranks:
+    compiled = {shape: ids[0] for shape, ids in order.items() if ids[0].startswith("xor_")}
+    plain = {shape: next(i for i in ids if not i.startswith("xor_")) for shape, ids in order.items()}
+    for compiles, ids in ((1, compiled), (0, plain)):
         cells = {(ks.index(k), ms.index(m)): best for (k, m), best in ids.items()}
         for k0, k1, m0, m1, best in rectangles(cells, len(ks), len(ms)):
             yield (f"GFK_PREFER_ENGINE({w}, {outputs[m0][0]}, {outputs[m1][1]}, {cols[k0][0]}, "
@@ -66,7 +63,7 @@ def preferred(w, rows, most_bytes):
 
 def products(results):
     """None without the rows of product-map. For each width the lines of short regions, then those of any
-    length; engines on the CPU come last."""
+    length, then all engines, for where the fastest cannot run: on the GPU, then on the CPU."""
     rows = results.rows.query("kind == 'product' and way == 'engine' and mode == 'set' and not ablation and "
                               "matrix == 'random' and state == 'measured'")
     points, text = rows.query("where == 'gpu' and few"), []
@@ -75,8 +72,10 @@ def products(results):
         mine = points[points.w == w]
         for region, most in SHORT_REGIONS:
             text += preferred(w, mine[mine.nominal_bytes == region * mine.k], most)
-        text += preferred(w, mine[mine.nominal_bytes == GIB], 0)
+        longest = mine[mine.nominal_bytes == GIB]
+        text += preferred(w, longest, 0)
+        plain = longest[longest.family != "xor"].groupby("id", as_index=False).data_GBps.mean()
         text += [f"GFK_PREFER_ENGINE({w}, 1, 0, 1, 0, 0, 0, 0, {engine})"
-                 for engine in fastest(cpu[cpu.w == w])]
+                 for engine in fastest(plain) + fastest(cpu[cpu.w == w])]
     long_map = (points.nominal_bytes == GIB).any()
     return PRODUCT_HEADER + "\n".join(text) + "\n// clang-format on\n" if long_map else None
