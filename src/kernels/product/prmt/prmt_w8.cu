@@ -111,7 +111,7 @@ struct State {
     struct {
         Plan full, last; /* of panels of four outputs, and of the last one */
     } plans[2];          /* for calls that set outputs, and for those that read them */
-    Tables tables[1];       /* as many as there are coefficients */
+    Tables tables[1];    /* as many as there are coefficients */
 };
 
 uint32_t byte_of(uint32_t c, uint32_t x, uint64_t polynomial, int at) {
