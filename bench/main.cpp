@@ -144,9 +144,11 @@ int main(int argc, char **argv) {
         options.device = false;
     }
     if (options.list) {
-        for (const std::string &name : filtered_names(rows_of(options)))
+        const std::vector<std::string> names = filtered_names(rows_of(options));
+        for (const std::string &name : names)
             std::puts(name.c_str());
-        return 0;
+        return names.empty() ? refuse("no row of this preset can run here and fits the options")
+                             : 0;
     }
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     if (options.device)
@@ -168,7 +170,8 @@ int main(int argc, char **argv) {
     benchmark::Shutdown();
     std::fflush(stdout);
     if (count == 0)
-        std::fprintf(stderr, "gfk_bench: nothing to measure\n");
+        std::fprintf(stderr,
+                     "gfk_bench: no row of this preset can run here and fits the options\n");
     bool failed = count == 0;
     for (const Result &r : results())
         if (r.fields.text("state") == "failed") {

@@ -94,5 +94,5 @@ std::vector<std::string> contenders(const Shape &shape);
 std::vector<Shape> rs_sweep_shapes();
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Of the preset product-small: set-up before the first byte.
+// Adds the rows of set-up before the first byte, which preset product-small measures.
 void add_product_create_rows(const Options &options, Rows *rows);

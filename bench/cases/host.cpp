@@ -188,7 +188,7 @@ struct HostWork : Work {
         return library_.gfk_rs_decode_host(pipeline_, code_, lost_.data(), lost_.size(), nullptr, 0,
                                            &data, &parity, mix_.bytes, &report_);
     }
-    // By all cores: there are gigabytes of outputs, and device time is dear.
+    // All cores poison the outputs, which have gigabytes.
     void poison() const {
         Team(cpu_cores()).run(mix_.bytes, 1, [this](unsigned, size_t from, size_t to) {
             for (unsigned char *out : mix_.out)
@@ -302,7 +302,7 @@ std::vector<HostCase> figures(const Options &options, int devices) {
     return cases;
 }
 
-// Of 1.6 GB with k = 4, m = 2, and of 836.9 MB with 30 + 3.
+// Cases of 1.6 GB with k = 4, m = 2, and of 836.9 MB with 30 + 3.
 std::vector<HostCase> streams(const Options &options, int devices) {
     std::vector<HostCase> cases;
     const std::pair<Shape, size_t> calls[] = {{{8, 4, 2}, 1600000000}, {{8, 30, 3}, 836900000}};

@@ -116,7 +116,7 @@ Plain plain_of(const RsCase &c) {
         return {PlainKind::ReadOnly, {reads, 1, c.region}};
     if (c.operation == RsCase::Update) // reads the outputs too
         return {PlainKind::XorOnly, {reads - writes, writes, c.region}, GFK_XOR};
-    // Of a batch: long regions, as its stripes together are.
+    // The ceiling of a batch has long regions, as the stripes together are long.
     const size_t region = c.stripes > 1 ? region_of(3 * kGiB, reads) : c.region;
     return {PlainKind::XorOnly, {reads, writes, region}};
 }
@@ -148,7 +148,8 @@ struct CodeWork : MatrixWork {
         create_us_ = code_.create_us;
         encode_all();
         const gfk_status last = make();
-        facts.add(product_facts(product_));
+        if (product_.engine != nullptr)
+            facts.add(product_facts(product_));
         facts.add("workspace_bytes", workspace_bytes_, "setup", "create", "setup_us", create_us_);
         return last;
     }
@@ -301,6 +302,7 @@ struct Update : CodeWork {
         const gfk_status status =
             updater_.make(library_.gfk_rs_updater_create, library_.gfk_rs_updater_destroy, code_,
                           kIndex, nullptr);
+        product_.engine = nullptr; // no call tells the engine of an updater
         return made(status, updater_.create_us);
     }
     void launch(long j, cudaStream_t stream) const override {

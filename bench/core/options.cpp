@@ -41,6 +41,13 @@ List split(const Text &text) {
     return words;
 }
 
+bool take_widths(Options *o, const Text &value) {
+    o->widths = split(value);
+    return std::all_of(o->widths.begin(), o->widths.end(), [](const Text &width) {
+        return width == "8" || width == "16" || width == "32";
+    });
+}
+
 bool take_preset(Options *o, const Text &value) {
     o->preset = value;
     return std::any_of(std::begin(kPresets), std::end(kPresets),
@@ -105,7 +112,7 @@ const Option kOptions[] = {
      [](Options *o, const Text &) { return take_preset(o, "giant"); }},
     {"--only", "gpu|cpu", "only rows of that side", take_side},
     {"--method", "A,B,...", "only rows of these methods, e.g. SPLIT", &Options::methods},
-    {"--width", "8,16,32", "only rows of these widths", &Options::widths},
+    {"--width", "8,16,32", "only rows of these widths", take_widths},
     {"--engine", "A,B,...",
      "only rows of these engines or families, e.g. bmma_w8 or xor; the id of a\n"
      "compiled kernel, e.g. prmt_w8/4x4, adds rows of that kernel",
@@ -175,8 +182,9 @@ Options parse_options(int *argc, char **argv) {
             value = argv[++i];
             options.command += " " + value;
         }
-        if (!option->take(&options, value)) {
-            std::fprintf(stderr, "gfk_bench: %s: not understood; see --help\n", word.c_str());
+        if ((value.empty() && *option->argument != 0) || !option->take(&options, value)) {
+            std::fprintf(stderr, "gfk_bench: %s: \"%s\" is not understood; see --help\n",
+                         option->name, value.c_str());
             std::exit(2);
         }
         // The folder of --out is left out: where a file was written says nothing, and files are

@@ -76,7 +76,7 @@ def best(frame, keys):
 class Results:
     """Measurements of one machine. every: all of them, in the order of the files' dates, void files first.
     rows: one for each row; the last one counts, unless it has no figure, or was disturbed and an earlier
-    one was not."""
+    one was not, or lacks the sustained rate that an earlier one has."""
 
     def __init__(self, paths):
         self.folder = pathlib.Path(paths[0]).resolve().parent
@@ -89,7 +89,8 @@ class Results:
         measured = every.state == "measured"
         disturbed = (every["where"] == "gpu") & (every.spread_percent > DISTURBED)
         keys = ["row", "few"]
-        chosen = every.assign(rank=measured.astype(int) + (measured & ~disturbed)).sort_values(
+        chosen = every.assign(rank=4 * measured.astype(int) + 2 * (measured & ~disturbed)
+                              + every.sustained_data_GBps.notna()).sort_values(
             "rank", kind="stable").drop_duplicates(keys, keep="last").set_index(keys)
         self.rows = chosen.loc[pd.MultiIndex.from_frame(every[keys].drop_duplicates())].reset_index()
 

@@ -83,8 +83,8 @@ void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
     check_unit<T, T::warp_bytes>(rows, cols, polynomial, ones, run_stage<T>);
 }
 
-// The largest counts there can be, whatever the matrix: all columns and all rows are ones. One count
-// is odd at a time, and makes one bit of two words: each bit once.
+// The largest counts there can be, whatever the matrix: all columns and all rows are ones. One
+// count is odd at a time, and makes one bit of two words: each bit once.
 template <class T>
 void check_full_counts() {
     uint64_t seen = 0;

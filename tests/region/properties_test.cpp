@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a product by a constant must be whatever the numbers are: linear, and the same every time. And
-// in every field.
+// What a product by a constant must be whatever the numbers are: linear, and the same every time.
+// And in every field.
 #include <algorithm>
 
 #include "support/row_fixture.h"

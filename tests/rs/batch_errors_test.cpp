@@ -25,7 +25,8 @@ class RsBatchErrors : public RsBatch {
         stripes_->add(BYTES, {4, 6}, false, 0);
         stripes_->place();
     }
-    // Makes the second stripe another one, and expects that it is left out, for the status returned.
+    // Makes the second stripe another one, and expects that it is left out, for the status
+    // returned.
     gfk_status left_out(const gfk_rs_stripe &bad) {
         std::vector<gfk_rs_stripe> list = stripes_->list();
         list[1] = bad;

@@ -34,8 +34,8 @@ class Fence {
     uint8_t *map_;
 };
 
-// A region: on the host at the beginning or the end of a fence; on a device at a phase of an allocation of
-// its own, which ends where the region does, for compute-sanitizer to watch.
+// A region: on the host at the beginning or the end of a fence; on a device at a phase of an
+// allocation of its own, which ends where the region does, for compute-sanitizer to watch.
 class LoneRegion {
   public:
     LoneRegion(bool host, const Bytes &content, size_t phase, bool at_end)

@@ -80,8 +80,8 @@ using Owned = std::unique_ptr<T, Destroy<destroy>>;
 
 size_t free_host_bytes(); // what can be allocated without swapping
 
-// Takes gigabytes of host memory: waits until so much is free, and keeps other test programs that take
-// gigabytes waiting until release(), before which the caller writes to all of its memory.
+// Takes gigabytes of host memory: waits until so much is free, and keeps other test programs that
+// take gigabytes waiting until release(), before which the caller writes to all of its memory.
 class HostMemory {
   public:
     explicit HostMemory(size_t bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mistakes that a caller can make with the regions of a product or a code, one after the other: each
-// has its status and changes nothing.
+// The mistakes that a caller can make with the regions of a product or a code, one after the
+// other: each has its status and changes nothing.
 #pragma once
 
 #include "harness.h"

@@ -40,10 +40,10 @@ enum { BATCH_END = -1, BATCH_STEPS = 3 };
  * the input the first step leaves the batch empty and returns BATCH_END. */
 typedef int batch_step(batch *b, void *context);
 
-/* Reads, codes and writes at the same time: passes batches of stripes of `header` through the steps
- * in a ring, and draws the progress line `what`. Each step has a thread of its own and takes the
- * batches in the same order. file_bytes is UINT64_MAX if the size is unknown. Returns 0, or the exit
- * code that stopped the steps, after all threads have ended. */
+/* Reads, codes and writes at the same time: passes batches of stripes of `header` through the
+ * steps in a ring, and draws the progress line `what`. Each step has a thread of its own and takes
+ * the batches in the same order. file_bytes is UINT64_MAX if the size is unknown. Returns 0, or
+ * the exit code that stopped the steps, after all threads have ended. */
 int batch_run(const coder *c, const shard_header *header, uint64_t file_bytes, uint64_t memory,
               const char *what, batch_step *const steps[BATCH_STEPS], void *context);
 

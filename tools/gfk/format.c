@@ -35,7 +35,8 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
 
 /* ---- shard headers -------------------------------------------------------------------------- */
 
-/* The numbers of the header: offset, type, name. All shards of a set have the same, but for index. */
+/* The numbers of the header: offset, type, name. All shards of a set have
+ * the same numbers, except index. */
 #define NUMBERS_OF_SET(X)                                                                          \
     X(32, uint32_t, w)                                                                             \
     X(36, uint32_t, matrix)                                                                        \

@@ -67,9 +67,9 @@ static void read_from(const shard_set *set, shard_source *source, batch *b, size
             batch_states(b, s)[index] = BLOCK_MISSING;
 }
 
-/* Reads the blocks of shard `index` for `count` stripes of a batch, from stripe `first` on, and sets
- * the states of the blocks. If a block is not intact in the best source, the other sources of the
- * shard are tried. A missing block is filled with zeros. */
+/* Reads the blocks of shard `index` for `count` stripes of a batch, from stripe `first` on, and
+ * sets the states of the blocks. If a block is not intact in the best source, the other sources of
+ * the shard are tried. A missing block is filled with zeros. */
 static void read_blocks(const shard_set *set, batch *b, size_t index, size_t first, size_t count) {
     shard_source *source = set->shards[index];
     if (source != NULL)
@@ -97,8 +97,8 @@ static size_t count_states(const batch *b, size_t stripe, block_state least) {
     return count;
 }
 
-/* Reads shards, data shards first, until every stripe of the batch has k intact blocks. `everything`
- * reads all shards. */
+/* Reads shards, data shards first, until every stripe of the batch has k intact blocks.
+ * `everything` reads all shards. */
 static void read_batch(const shard_set *set, batch *b, bool everything) {
     const size_t stripes = batch_stripes(b);
     for (size_t index = 0; index < b->n; index++) {

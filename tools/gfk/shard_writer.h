@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes new shards from batches under temporary names, and puts them in the place of existing files
- * with the same names. All shards are complete on the disk before a shard gets its final name. */
+/* Writes new shards from batches under temporary names, and puts them in the place of existing
+ * files with the same names. All shards are complete on the disk before a shard gets its final
+ * name. */
 #ifndef GFK_TOOL_SHARD_WRITER_H
 #define GFK_TOOL_SHARD_WRITER_H
 

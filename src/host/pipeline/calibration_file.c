@@ -145,8 +145,8 @@ static void read_text(gfk_calibration *c, const char *at) {
     }
 }
 
-/* Accepts a text if the calibration read from the text is valid, and if writing that calibration gives
- * the same text, including the checksum. */
+/* Accepts a text if the calibration read from the text is valid, and if writing that calibration
+ * gives the same text, including the checksum. */
 gfk_status gfk_calibration_parse(gfk_calibration *calibration, const char *text, size_t length) {
     char copy[MOST_BYTES + 1], again[MOST_BYTES];
     gfk_calibration c = {.threads = 0};

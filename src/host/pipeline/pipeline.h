@@ -155,8 +155,8 @@ gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 /* plan.c: GPU, CPU or BOTH, and why. */
 gfk_path gfk_job_plan(const gfk_job *job, const char **reason);
 
-/* product_cache.c: the request's matrix with its product on the CPU, found or made, which the caller
- * releases; and its product on a worker's device, which is current. */
+/* product_cache.c: the request's matrix with its product on the CPU, found or made, which the
+ * caller releases; and its product on a worker's device, which is current. */
 void gfk_product_cache_init(gfk_pipeline_t pipeline);
 gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *request,
                                   gfk_cached_product **cached);

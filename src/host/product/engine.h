@@ -19,7 +19,7 @@ typedef struct gfk_product_call {
     const gfk_regions *in, *out;
     size_t bytes;
     bool accumulate; /* GFK_XOR */
-    /* Of engines on the CPU: run on the calling thread, as one part of at most 2^30 bytes. */
+    /* Engines on the CPU only: run on the calling thread, as one part of at most 2^30 bytes. */
     bool on_caller;
     gfk_stream_t stream;
     /* NULL: a run. Else a check: out is not written, and mismatch_map[o >> shift] becomes 1 where
@@ -52,7 +52,8 @@ static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
-/* overlap.c: does one of `count` regions of `bytes` bytes share a byte with [start, start + length)?
+/* overlap.c: does one of `count` regions of `bytes` bytes share a byte with the `length`
+ * bytes from start on?
  */
 bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
                        size_t length);

@@ -6,8 +6,8 @@
 #include "host/base/status.h"
 #include "host/device/device.h"
 
-/* A CUDA engine's functions are gfk_<id>_accepts and so on. A build without CUDA has the rows of CUDA
- * engines without functions, and a build without ISA-L the row of isal_w8. */
+/* A CUDA engine's functions are gfk_<id>_accepts and so on. A build without CUDA has the rows of
+ * CUDA engines without functions, and a build without ISA-L the row of isal_w8. */
 #ifdef GFK_HAVE_CUDA
 #define CUDA_FUNCTION(f) f
 #define GFK_CUDA_ENGINE(id, ...)                                                                   \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of a field, built once for each multiplier: on the host, then uploaded for CUDA rows.
- * The giant tables of LOG w=32 are built on the device instead, in log_naive.cu. And the tables of a
- * constant, for rows on the CPU. */
+ * The giant tables of LOG w=32 are built on the device instead, in log_naive.cu. And the tables of
+ * a constant, for rows on the CPU. */
 #include <stdlib.h>
 #include <string.h>
 

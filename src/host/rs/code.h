@@ -53,7 +53,8 @@ void gfk_rs_cache_clear(gfk_rs_t code);
 
 /* ---- what is lost: decode_matrix.c ---------------------------------------------------------- */
 
-/* How lost regions are rebuilt: outputs = matrix * sources. Regions are numbers from 0 to k + m - 1.
+/* How lost regions are rebuilt: outputs = matrix * sources. Regions have the numbers 0 to
+ * k + m - 1.
  */
 typedef struct gfk_rs_rebuild {
     size_t rows;

@@ -12,7 +12,8 @@ enum { THERE = 0, LOST = 1, WANTED = 2, READ = 3 };
 /* Writes the state of each region: THERE, LOST, or WANTED (and lost). fill makes some READ. */
 static gfk_status mark_lists(size_t n, size_t m, const size_t *lost, size_t lost_count,
                              const size_t *wanted, size_t wanted_count, unsigned char *state) {
-    if ((lost == NULL && lost_count != 0) || (wanted == NULL && wanted_count != 0))
+    if ((lost == NULL && lost_count != 0) || (wanted == NULL && wanted_count != 0) ||
+        wanted_count > lost_count)
         return GFK_STATUS_INVALID_ARGUMENT;
     for (size_t i = 0; i < lost_count; i++) {
         if (lost[i] >= n || state[lost[i]] != THERE)

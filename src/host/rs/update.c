@@ -18,9 +18,9 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* Makes the product of `cols` inputs with `cols` times the column. Prefers a compiled kernel, although
- * the preferences of these shapes do not: the compiler sees that the columns are equal, and adds the
- * inputs first. */
+/* Makes the product of `cols` inputs with `cols` times the column. Prefers a compiled kernel,
+ * although the preferences of these shapes do not: the compiler sees that the columns are equal,
+ * and adds the inputs first. */
 static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t index, size_t cols,
                                  const gfk_product_desc *desc) {
     const size_t k = code->info.k, m = code->info.m;

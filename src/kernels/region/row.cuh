@@ -8,8 +8,8 @@
 #include "kernels/common/launch.cuh"
 #include "kernels/common/vector_io.cuh"
 
-/* The function of row `id` of kernels.def: the launch of a skeleton with an op, which takes from the
- * call what it needs. For example GFK_REGION_ROW(log_w8_naive, launch_naive<Log<8>>). */
+/* The function of row `id` of kernels.def: the launch of a skeleton with an op, which takes from
+ * the call what it needs. For example GFK_REGION_ROW(log_w8_naive, launch_naive<Log<8>>). */
 #define GFK_REGION_ROW(id, ...)                                                                    \
     extern "C" gfk_status gfk_##id(const gfk_call *call) {                                         \
         return gfk::__VA_ARGS__(call);                                                             \

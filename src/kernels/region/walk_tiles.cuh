@@ -253,8 +253,8 @@ struct Tile {
 };
 
 /* Not persistent: blocks below full_tiles take a full tile each; the other blocks share the rest.
- * Persistent: each block takes every gridDim.x-th tile; the next tile loads while the block computes
- * this one. */
+ * Persistent: each block takes every gridDim.x-th tile; the next tile loads while the block
+ * computes this one. */
 template <class Op, bool Xor, bool Aligned>
 __global__ void __launch_bounds__(Op::threads, Op::blocks)
     region_opt(const __grid_constant__ typename Op::Params params,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The batch kernels: the one without tensor cores, the launches of all, and the choice among them. */
+/* The batch kernels: the one without tensor cores, all launches, and the choice among them. */
 #include "batch_direct.cuh"
 #include "batch_ring.cuh"
 #include "host/product/engine.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Batch kernels whose lanes load their data from memory themselves: many small products in one
- * launch, each with its own addresses, length and matrix, which a warp finds in the image (batch.h).
+ * launch, each with its own addresses, length and matrix, which a warp finds in the image
+ * (batch.h).
  *
  * The kernel is `registers` of the BMMA engine; a batch is its other problem besides a product.
  *
@@ -136,7 +137,7 @@ class RunWalk : public bmma::WalkDefaults {
     const uint8_t *in[T::slots];
     uint8_t *out[K::panels];
     unsigned rows = 0;
-    bool other_stripe = false; /* than the task's before */
+    bool other_stripe = false; /* another stripe than that of the task before */
     /* The task that is computed: its number, the lane's vector, the stripe's last vector. */
     uint32_t present, vector, last;
     bool simple;

@@ -24,8 +24,8 @@ __device__ inline uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* A task in shared memory. The lanes that share a vector read several regions at once; the gaps make
- * regions begin in different banks. */
+/* A task in shared memory. The lanes that share a vector read several regions at once; the gaps
+ * make regions begin in different banks. */
 template <class K>
 struct alignas(128) Stage {
     using T = typename K::T;

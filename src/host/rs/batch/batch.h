@@ -2,10 +2,10 @@
 /* Batches on a device: from a plan, which is what gfk_rs_batch_create makes of the stripes, to the
  * image, which is what the kernel reads.
  *
- * A warp, or a block, does one task: some neighbouring vectors of one stripe (extent.cuh says what a
- * vector is). From its number it finds the stripe, and in the stripe's record all addresses, so that
- * memory is asked for data after one dependent load if all stripes have the same number of tasks,
- * else after two. */
+ * A warp, or a block, does one task: some neighbouring vectors of one stripe (extent.cuh says what
+ * a vector is). From its number it finds the stripe, and in the stripe's record all addresses, so
+ * that memory is asked for data after one dependent load if all stripes have the same number of
+ * tasks, else after two. */
 #ifndef GFK_HOST_RS_BATCH_H
 #define GFK_HOST_RS_BATCH_H
 

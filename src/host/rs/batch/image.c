@@ -20,8 +20,9 @@ static size_t round_up(size_t n, size_t unit) {
     return (n + unit - 1) / unit * unit;
 }
 
-/* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that may
- * reach three bytes beyond either end of a vector, so the outermost vectors do not count as whole. */
+/* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that
+ * may reach three bytes beyond either end of a vector, so the outermost vectors do not count as
+ * whole. */
 static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *stripe) {
     const gfk_rs_rebuild *pattern = &plan->patterns[stripe->pattern];
     void *const *address = plan->addresses + stripe->addresses;

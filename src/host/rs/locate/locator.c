@@ -7,8 +7,8 @@
 #include "host/rs/code.h"
 #include "locate.h"
 
-/* Where the tables of a code are, in words, and their length: matrix, points, multipliers of parity,
- * inverses of all multipliers; for a device also the tables of the arithmetic. */
+/* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
+ * parity, inverses of all multipliers; for a device also the tables of the arithmetic. */
 typedef struct layout {
     size_t points, v_parity, v_inverses, log, words;
 } layout;

@@ -73,11 +73,11 @@ static void fill_gen_rs(const gfk_arithmetic *f, size_t k, size_t m, uint32_t *m
 
 /* ---- the Cauchy matrix with few ones in its bit matrix -------------------------------------- */
 
-/* A multiplication by c is a w x w matrix over GF(2) with the columns c, c * x, c * x^2, ...; a coder
- * that works on bit matrices needs fewer XORs if the matrix has fewer ones (J. S. Plank and L. Xu,
- * "Optimizing Cauchy Reed-Solomon Codes for Fault-Tolerant Network Storage Applications", NCA 2006).
- * The engines of this library do not profit from it: the matrix is here to decode data that was
- * encoded with it. */
+/* A multiplication by c is a w x w matrix over GF(2) with the columns c, c * x, c * x^2, ...; a
+ * coder that works on bit matrices needs fewer XORs if the matrix has fewer ones (J. S. Plank and
+ * L. Xu, "Optimizing Cauchy Reed-Solomon Codes for Fault-Tolerant Network Storage Applications",
+ * NCA 2006). The engines of this library do not profit from it: the matrix is here to decode data
+ * that was encoded with it. */
 
 /* The number of ones in each element's bit matrix. */
 typedef struct ones_table {

@@ -30,7 +30,7 @@ struct RingLayout {
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots, outputs = Lanes; /* of a panel */
     static constexpr int in_register = 32 / W;                    /* slots that a register holds */
-    /* Registers of a lane and row; what an odd number is made even by is multiplied by zero. */
+    /* Registers of a lane and row, an even number: the last one may be multiplied by zero. */
     static constexpr int steps = ((Slots + in_register - 1) / in_register + 1) / 2 * 2;
     static constexpr int chains = W == 8 ? 2 : 1;
     static constexpr int columns = 64 / chains, accumulators = 32 / chains; /* of a chain */
@@ -60,16 +60,16 @@ struct RingLayout {
     static constexpr int most_count = inputs * W;
     /* w = 8 and 16 pack four counts, the same bit of four bytes. */
     static constexpr Pack packing = most_count < 256 ? Pack::fma : Pack::permute;
-    /* w = 32 packs counts into words, so far apart that each has room; the topmost of a word may run
-     * over. The first `full` words take `most` counts, the others one less. */
+    /* w = 32 packs counts into words, so far apart that each has room; the topmost of a word may
+     * run over. The first `full` words take `most` counts, the others one less. */
     static constexpr int spacing = most_count < 256    ? 8
                                    : most_count < 512  ? 9
                                    : most_count < 1024 ? 10
                                                        : 11;
     static_assert(most_count <= 1024, "");
     static constexpr int most = (31 + spacing) / spacing, full = 32 - (most - 1) * spacing;
-    /* Which word takes count n, as which of its counts, and so which bit of the output that is:
-     * words are shifted by their number. */
+    /* The packed word of count n, the place of count n in that word, and so the bit of the output:
+     * packed word i is shifted by i. */
     GFK_BOTH static constexpr int packed_word(int n) {
         return n < full * most ? n / most : full + (n - full * most) / (most - 1);
     }
@@ -88,7 +88,7 @@ GFK_BOTH void rows_of(const uint32_t (&x)[T::slots][2], int turn,
     GFK_UNROLL
     for (int s = 0; s < T::steps; s++) {
         const int first = s * T::in_register, left = T::slots - first;
-        /* Beyond the last slot any register will do. */
+        /* Registers beyond the last slot may hold anything: their columns are zero. */
         const int p = left > 0 ? first : 0, q = left > 1 ? first + 1 : p;
         if (T::w == 32) {
             a[0][s][0] = x[p][0];

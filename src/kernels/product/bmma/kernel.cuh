@@ -31,7 +31,7 @@ struct Kernel {
  * this build, has no `run`. */
 extern const Kernel mma_kernels[], wgmma_kernels[];
 
-/* What a file defines for itself: of the policies that it compiles, what the host knows. */
+/* Each of these files defines kernel_of for the policies that it compiles. */
 template <class K>
 constexpr Kernel kernel_of();
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel on warpgroup MMAs for up to 32 inputs; fragment_ring.h says which lane holds what.
  *
- * One persistent block vectors on each multiprocessor, with the matrix operand in shared memory. A warp
- * of its own copies data: a tile of every input, into stages that the warpgroups have released. So
+ * One persistent block runs on each multiprocessor, with the matrix operand in shared memory. The
+ * last warp copies data: a tile of every input, into stages that the warpgroups have released. So
  * copies are always in flight, whatever the warpgroups do, and take none of the warpgroups'
  * registers. Inputs stay in their stage for all panels of outputs. */
 #pragma once
@@ -42,8 +42,8 @@ __device__ inline void count(const uint32_t (&a)[T::chains][T::steps][2], uint64
         wgmma::expect(c[i]);
 }
 
-/* A warp's share of a stage: y is what it makes of `Panels` panels of outputs. vectors[s]: where the
- * lane's vector of slot s is. `release` is called when the warp has read all of the stage. */
+/* A warp's share of a stage: y is what it makes of `Panels` panels of outputs. vectors[s]: where
+ * the lane's vector of slot s is. `release` is called when the warp has read all of the stage. */
 template <class T, int Panels, class F>
 __device__ inline void multiply_stage(const uint32_t (&vectors)[T::slots], uint64_t b,
                                       uint32_t zero, uint32_t (&y)[Panels][4], F release) {
@@ -134,7 +134,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
     const unsigned mine = warp * T::warp_bytes + lane / T::lanes * 16;
     for (; at < end; at += stride, position.next(ring.stages)) {
         uint32_t vectors[T::slots];
-        /* Whatever a missing input's place holds: its columns are zero. */
+        /* A missing input may hold any bytes: its columns are zero. */
 #pragma unroll
         for (unsigned s = 0; s < T::slots; s++) {
             const unsigned wanted = T::lanes * s + share, i = wanted < job.cols ? wanted : share;

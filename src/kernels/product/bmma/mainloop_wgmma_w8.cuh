@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of the BMMA engine of w = 8 on warpgroup MMAs. fragment_wgmma_w8.h says who holds what.
+/* The kernel of the BMMA engine of w = 8 on warpgroup MMAs. fragment_wgmma_w8.h says who holds
+ * what.
  *
  * One persistent block per multiprocessor, with the matrix operand of all its outputs in shared
  * memory. A warpgroup keeps all inputs of its tile in registers and goes through the outputs, one
@@ -14,20 +15,22 @@
 namespace gfk {
 namespace bmma {
 
-/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of inputs and outputs.
+/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of inputs and
+ * outputs.
  * In a tile the inputs of a lane that shares a vector are one behind the other, and those of the
- * next such lane begin 32 bytes further modulo 128: what lanes load at once is in different banks. */
+ * next such lane begin 32 bytes further modulo 128: what lanes load at once lies in
+ * different banks. */
 template <class K>
 struct TileStage {
     using T = typename K::T;
     static constexpr unsigned share_bytes = T::slots * T::tile_bytes + 32;
     static constexpr unsigned bytes = T::lanes * share_bytes;
     static constexpr size_t fixed_bytes = K::warpgroups * (size_t)bytes + 8 * T::inputs;
-    /* For the outputs of so many instructions. */
+    /* Bytes of a launch whose outputs take this many instructions. */
     static constexpr size_t shared_bytes(size_t instructions) {
         return fixed_bytes + instructions * (T::instruction_bytes + 8 * T::instruction_outputs);
     }
-    /* Of a launch. */
+    /* The most instructions that a launch has room for. */
     static constexpr size_t most_instructions() {
         const size_t fit =
             (most_shared - fixed_bytes) / (T::instruction_bytes + 8 * T::instruction_outputs);
@@ -80,7 +83,7 @@ __device__ inline void receive(const SharedPlace &place, unsigned mine,
     sync_warpgroup(place.warpgroup);
 }
 
-/* Starts an instruction for symbols 2 * chain and the next one. b: the descriptor of its columns. */
+/* Starts an instruction for symbols 2 * chain and the next one. b describes its columns. */
 template <class T>
 __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], int chain, uint64_t b,
                                    uint32_t (&c)[T::accumulators]) {
@@ -94,8 +97,8 @@ __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], in
     wgmma::commit();
 }
 
-/* The words of an instruction's panels. Two chains make a word; while the second one is counted, the
- * first one's counts are joined. */
+/* The words of an instruction's panels. Two chains make a word; while the second one is counted,
+ * the first one's counts are joined. */
 template <class T>
 __device__ inline void multiply_panels(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                        uint32_t (&c)[2][T::accumulators],
@@ -191,7 +194,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
         if (tile + stride < tiles)
             start_copy<K>(place, job.cols, begin(tile + stride), bytes(tile + stride));
         arrange<T>(x, a);
-        /* Or the last permutations would be done again for every instruction. */
+        /* Keeps the compiler from repeating the last permutations for every instruction. */
 #pragma unroll
         for (int i = 0; i < T::symbols; i++)
             wgmma::expect(a[i]);

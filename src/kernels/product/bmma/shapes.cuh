@@ -12,7 +12,8 @@ namespace gfk {
 namespace bmma {
 
 enum class Fragment { mma_sync, wgmma };
-enum class Mainloop { registers, small, streamed, ring, multiples }; /* the last two: batches */
+/* ring: products and batches; multiples: batches only. */
+enum class Mainloop { registers, small, streamed, ring, multiples };
 
 /* How many tiles a warp takes, and when the next tile's data are loaded. */
 enum class Schedule {

@@ -63,7 +63,8 @@ gfk_status run_ring(const Run &run) {
         ring.stage_bytes = (job.cols < T::lanes ? T::lanes : job.cols) * K::tile_stride;
         const uint32_t fit =
             (most_shared - ring.table_bytes) / (ring.stage_bytes + bulk::RingBarriers::stage_bytes);
-        /* More do not pay. An odd number costs up to a tenth; why is not understood. */
+        /* More than six stages were not faster; an odd number was up to 10 % slower
+         * (results/notes). */
         ring.stages = fit < 6 ? fit / 2 * 2 : 6;
         const size_t shared =
             ring.table_bytes + ring.stages * (ring.stage_bytes + bulk::RingBarriers::stage_bytes);

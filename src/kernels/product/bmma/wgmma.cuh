@@ -17,7 +17,7 @@ __device__ inline void arrive() {
 __device__ inline void commit() {
     asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
-/* For all but the last N that were committed. */
+/* Waits for all but the last N committed groups. */
 template <int N>
 __device__ inline void wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(N) : "memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG, one symbol per thread: the naive rows, the tables of w=32, which are built on the device, and
- * published steps for w=8: the ladder of the GPU-RSCode slides from the modulo to extended tables
- * (naive), the placements of the extended tables from the same slides (opt: const, serial,
+/* LOG, one symbol per thread: the naive rows, the tables of w=32, which are built on the device,
+ * and published steps for w=8: the ladder of the GPU-RSCode slides from the modulo to extended
+ * tables (naive), the placements of the extended tables from the same slides (opt: const, serial,
  * parallel), and the GF GPU report's tables in shared memory (opt: shared, doubled). */
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ __global__ void fill_log(uint32_t *log, uint32_t *antilog, uint32_t generator,
 
 /* From the sum of two logarithms to an index of the antilogarithms. */
 enum class Sum {
-    modulo, /* the first step, gf256_mul as the slides print it: the sum modulo 255, by the operator */
+    modulo, /* the first step, gf256_mul as the slides print it: the sum modulo 255, by % */
     folded, /* the second step: 256 is 1 modulo 255, so the carry of the sum is added to its lower
              * bits. A sum of exactly 255 stays 255; antilog[255] is 1 like antilog[0] */
     plain   /* the third step: the antilogarithms are there twice, and the sum needs no reduction */
