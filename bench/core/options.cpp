@@ -135,7 +135,7 @@ const Option kOptions[] = {
 };
 
 void print_help() {
-    std::puts("gfk_bench: every row of the kernel list, measured\n\n  --preset NAME");
+    std::puts("gfk_bench: measures every region kernel, or a preset\n\n  --preset NAME");
     for (const auto &preset : kPresets)
         std::printf("    %-16s %s\n", preset.name, preset.what);
     std::puts("");
