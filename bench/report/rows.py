@@ -74,9 +74,11 @@ def products(results):
     """On the GPU, each beside the whole set of XOR-only kernels."""
     rows = results.rows.query("kind == 'product' and where == 'gpu' and roofline == 'xor_only' and "
                               "(matrix == 'random' or family == 'xor')")
-    label = rows.way.map({"auto": AUTO, "auto_compile": COMPILED, "plain": MULTIPLIES}).fillna(
-        rows.short + rows.matrix.map({"cauchy": ", Cauchy", "random": ""}))
-    return rows.assign(label=label, place=label.map({name: i for i, name in enumerate(COLUMNS)})).sort_values(
+    ways = {"auto": AUTO, "auto_compile": COMPILED, "plain": MULTIPLIES}
+    label = [ways.get(way, short + (", Cauchy" if matrix == "cauchy" else ""))
+             for way, short, matrix in zip(rows.way, rows.short, rows.matrix)]
+    place = [COLUMNS.index(name) if name in COLUMNS else float("nan") for name in label]
+    return rows.assign(label=label, place=place).sort_values(
         ["w", "k", "m", "region_bytes"], kind="stable")
 
 

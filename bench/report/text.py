@@ -51,7 +51,9 @@ def fill(template, line, absent="-"):
 
 def texts(frame, template):
     """The template with the fields of each line."""
-    lines = frame[list({name for name, _ in FIELD.findall(template)})].to_dict("records")
+    names = list({name for name, _ in FIELD.findall(template)})
+    lines = (dict(zip(names, values)) for values in zip(*(frame[name] for name in names))) if names else \
+        ({} for _ in frame.index)
     return pd.Series([fill(template, line) for line in lines], index=frame.index, dtype=object)
 
 
