@@ -16,21 +16,23 @@ SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
 
 FRONT = [  # the front page, which is also the block of the project's README
     Table("Methods and widths",
-          """GB/s of source of a constant times a region (of 1 GiB on a GPU); in parentheses percent of a
-          plain copy in the same run. A table of gigabytes has its size beside the rate: lookups in it are the
-          bound. GF-Complete: its fastest variant on {threads} threads; n/a: it does not offer the method.""",
+          """Each cell is a rate in GB/s of source: a region (of 1 GiB on a GPU) is multiplied by a constant.
+          Percent of a plain copy in the same run stand in parentheses. Where tables have gigabytes, their
+          size stands beside the rate, because lookups in them are the bound. The columns of GF-Complete have
+          its fastest variant on {threads} threads; n/a: GF-Complete does not offer the method.""",
           rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
-          """GB/s of data, up to {data_bytes:size} (update: of the changed region); in parentheses percent of
-          a plain kernel in the same run that only moves as many regions: encode and decode XOR them, verify
-          reads k + m, update reads 2 + m and writes m. From host memory: percent of the bus. CPU: {threads}
-          threads.""",
+          """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data (update: for one changed
+          region). Percent of a plain kernel that only moves as many regions in the same run stand in
+          parentheses: for encode and decode the plain kernel XORs the regions, for verify it reads k + m
+          regions, for update it reads 2 + m and writes m. Rates from host memory have percent of the bus.
+          The columns of the CPU are for {threads} threads.""",
           rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
     Table("Bursts and sustained rates",
-          """The rates above are those of bursts: a replay of some milliseconds at the nominal clock, a pause
-          after each. Without pauses the card's power limit lowers the clock of kernels that compute much.
-          Sustained: two seconds without a pause, as a job of seconds sees it; GB per joule are of source or
-          data, and of the energy of the whole board.""",
+          """The rates above are burst rates: a replay takes some milliseconds at the nominal clock, and a
+          pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
+          The sustained rate is that of two seconds without a pause, as a job of seconds sees it. GB per joule
+          count the source or data, and the energy of the whole board.""",
           lambda results: rows.sustained(results).query("k == 0 or k == 10 and m == 4"),
           {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
