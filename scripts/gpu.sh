@@ -116,7 +116,8 @@ prebuild() {
     echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
 }
 
-# Paths of the other machine become paths of this one in what ctest and cmake --install read.
+# Paths of the other machine become paths of this one in what ctest and cmake --install read, but for
+# OLD_RPATH, which says what is in the programs.
 unpack() {
     local variable program edit=()
     [ "$(head -n 1 "$GFK_PREBUILT/BUILT")" = "$described" ] ||
@@ -129,7 +130,8 @@ unpack() {
         program=$(there "${variable%=*}")
         [ -z "$program" ] || edit+=(-e "s|\([=\"]\)$program\"|\1$(command -v "${variable#*=}")\"|g")
     done
-    find "$build" -name '*.cmake' -exec sed -i "${edit[@]}" -e "s|$(there CMAKE_HOME_DIRECTORY)|$PWD|g" {} +
+    find "$build" -name '*.cmake' -exec sed -i "${edit[@]}" \
+        -e "/OLD_RPATH/!s|$(there CMAKE_HOME_DIRECTORY)|$PWD|g" {} +
 }
 
 # ---- sharing out -----------------------------------------------------------------------------------
