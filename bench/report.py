@@ -40,8 +40,9 @@ def main():
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the tables between the markers in FILE")
     arguments = parser.parse_args()
-    if unusable := [file for file in arguments.files if not (file.endswith(".json") and os.path.isfile(file))]:
-        parser.error(f"not a JSON file of gfk_bench: {', '.join(unusable)}")
+    for file in arguments.files:
+        if not (file.endswith(".json") and os.path.isfile(file)):
+            parser.error(f"{file} is not a JSON file of gfk_bench")
     if len({pathlib.Path(file).resolve().parent for file in arguments.files}) != 1:
         parser.error("the files must be in one folder: one report is one machine")
     with_plots = not arguments.check and not arguments.no_plots

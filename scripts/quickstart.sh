@@ -3,7 +3,7 @@
 # Installs what is missing, configures, builds and runs. Debian 12, Ubuntu 24.04.
 #
 #   scripts/quickstart.sh tool                the program gfk
-#   scripts/quickstart.sh bench [OPTION...]   every region kernel that runs here beside GF-Complete, as a table
+#   scripts/quickstart.sh bench [OPTION...]   region kernels that run here beside GF-Complete
 #   scripts/quickstart.sh test [OPTION...]    every test but the long ones, on the GPU too if there is one
 #   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
 #   scripts/quickstart.sh install             what test needs, and nothing else
