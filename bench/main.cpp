@@ -89,33 +89,46 @@ void loud(const std::string &what, const std::string &why) {
                  line.c_str());
 }
 
-Rows rows_of(const Options &options) {
+void add_preset(const Options &options, Rows *rows) {
     const bool of_host = starts_with(options.preset, "host");
     const bool of_rs = starts_with(options.preset, "rs");
     const bool of_products = starts_with(options.preset, "product");
-    Rows rows;
     if (of_host)
-        add_host_rows(options, &rows);
+        add_host_rows(options, rows);
 #ifdef HAVE_CUDA
     else if (options.device && of_rs)
-        add_rs_rows(options, &rows);
+        add_rs_rows(options, rows);
     else if (options.device && of_products)
-        add_product_rows(options, &rows);
+        add_product_rows(options, rows);
     else if (options.device && options.is("giant"))
-        add_giant_rows(options, &rows);
+        add_giant_rows(options, rows);
     else if (options.device)
-        add_region_rows(options, &rows);
-    if (options.device && options.is("default") && options.shard == 1)
-        add_region_call_rows(options, &rows);
+        add_region_rows(options, rows);
+    if (options.device && options.is("default") && !options.quick && options.shard == 1)
+        add_region_call_rows(options, rows);
 #endif
     if (options.host && of_rs)
-        add_rs_create_rows(options, &rows);
+        add_rs_create_rows(options, rows);
     if (options.host && (of_rs || of_products))
-        add_product_cpu_rows(options, &rows);
+        add_product_cpu_rows(options, rows);
     if (options.host && options.is("default"))
-        add_region_cpu_rows(options, &rows);
+        add_region_cpu_rows(options, rows);
     if (options.host)
-        add_gf_complete_rows(options, &rows);
+        add_gf_complete_rows(options, rows);
+}
+
+// quick is the part of these presets that takes a user's first minutes.
+Rows rows_of(const Options &options) {
+    Rows rows;
+    Options part = options;
+    part.quick = options.is("quick");
+    if (!part.quick)
+        add_preset(options, &rows);
+    else
+        for (const char *preset : {"default", "product", "rs", "host"}) {
+            part.preset = preset;
+            add_preset(part, &rows);
+        }
     select_rows(options, &rows);
     return rows;
 }

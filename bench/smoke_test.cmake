@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A few small CPU rows from gfk_bench, of products too, through report.py and compare.py. The figures do not matter.
-function(run)
+function(run) # leaves what was printed in `printed`
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  set(printed "${out}${err}" PARENT_SCOPE)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "${ARGV}\nended with ${code}\n${out}${err}")
   endif()
@@ -22,6 +23,23 @@ run(${BENCH} --preset product --only cpu --sizes 65536 --out ${OUT}.product.json
 check(${OUT}.product.json)
 run(${BENCH} --preset host --only cpu --sizes 65536 --out ${OUT}.host.json)
 check(${OUT}.host.json)
+
+# quick ends with a table of methods over widths and a table of engines.
+run(${BENCH} --preset quick --only cpu --sizes 65536 --out ${OUT}.quick.json)
+check(${OUT}.quick.json)
+foreach(line "\nregion multiply, [^\n]+\n[^\n]+\n +w=8 +w=16 +w=32[^\n]*\n" "\nSPLIT +[0-9.]+ +[0-9.]+ +[0-9.]+"
+             "\nproducts, [^\n]+\n +w=8 +w=16 +w=32\n +4\\+2 +10\\+4 +30\\+3 +10\\+4 +10\\+4\n"
+             "\nhost, [0-9]+ threads? +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
+  if(NOT printed MATCHES "${line}")
+    message(FATAL_ERROR "no line \"${line}\" in\n${printed}")
+  endif()
+endforeach()
+
+# A machine without a driver has no GPU; its driver is not too old.
+run(${BENCH} --list)
+if(printed MATCHES "insufficient" AND NOT EXISTS /proc/driver/nvidia)
+  message(FATAL_ERROR "--list: ${printed}")
+endif()
 execute_process(COMMAND ${BENCH} --preset nonsense RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
 if(NOT code EQUAL 2)
   message(FATAL_ERROR "an unknown preset was not refused")
@@ -36,6 +54,6 @@ endif()
 run(${BENCH} --preset product --only cpu --sizes 65536 --engine host --out ${OUT}.csv)
 file(STRINGS ${OUT}.csv lines)
 list(LENGTH lines count)
-if(NOT count EQUAL 4)
+if(NOT count EQUAL 6)
   message(FATAL_ERROR "${OUT}.csv has ${count} lines")
 endif()

@@ -3,7 +3,8 @@
 # Installs what is missing, configures, builds and runs. Debian 12, Ubuntu 24.04.
 #
 #   scripts/quickstart.sh tool                the program gfk
-#   scripts/quickstart.sh bench [OPTION...]   region kernels that run here beside GF-Complete
+#   scripts/quickstart.sh bench [OPTION...]   every row and engine that runs here, beside GF-Complete, ISA-L
+#                                             and Jerasure, in minutes; with an OPTION what that asks for
 #   scripts/quickstart.sh test [OPTION...]    every test but the long ones, on the GPU too if there is one
 #   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
 #   scripts/quickstart.sh install             what test needs, and nothing else
@@ -116,6 +117,7 @@ case $goal in
 tool) echo "built: $build/tools/gfk" ;;
 bench)
     mkdir -p "$build/results"
+    [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.

@@ -79,6 +79,7 @@ struct ProductCase {
     std::string ceiling_name() const;
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
+const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU
 
 // rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run
 // with this seed.

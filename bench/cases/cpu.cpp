@@ -11,12 +11,11 @@
 namespace {
 
 constexpr size_t kCold = 128 * kMiB;     // from here on caches do not matter
-constexpr size_t kReferenceData = kMiB;  // the reference would take minutes for more
 constexpr size_t kPerThread = 64 * kMiB; // of GF-Complete: beyond what caches hold
 constexpr size_t kProbe = 256 * kKiB, kChecked = 64 * kKiB;
 constexpr size_t kConstants = 8;
 constexpr double kLongestRegionPass = 0.2; // seconds; sizes stop growing there
-constexpr double kLongestPass = 0.05;      // slow methods of GF-Complete get fewer bytes
+constexpr double kLongestPass = 0.05;      // slow methods and engines get fewer bytes
 
 // ---- region multiplies of this library, one thread -------------------------------------------
 // c * src by the host reference of the width; made once and kept.
@@ -94,7 +93,7 @@ struct CpuCase {
     size_t region;
     unsigned threads;
     std::vector<uint32_t> matrix;
-    bool shorten = false; // slow methods
+    double longest_pass = 0; // seconds, for what may be slow; 0: all bytes
 
     // Parts of threads and shortened passes are multiples of it.
     size_t unit() const { return shape.k == 1 ? 4096 : 512; }
@@ -137,7 +136,7 @@ struct CpuProduct : Work {
     std::string check(bool after) override {
         if (after)
             return "";
-        if (case_.shorten)
+        if (case_.longest_pass != 0)
             shorten();
         for (unsigned char *out : out_)
             std::memset(out, 0xa5, used_);
@@ -164,11 +163,10 @@ struct CpuProduct : Work {
 
   private:
     void shorten() {
-        const Stopwatch watch;
-        case_.other->library->encode(objects_[0], in_.data(), out_.data(), kProbe);
-        const auto fitting = (size_t)(kLongestPass / watch.seconds() * kProbe);
-        const size_t each = std::max(fitting / case_.unit() * case_.unit(), case_.unit());
-        used_ = std::min(case_.region, each * case_.threads);
+        used_ = std::min(case_.region, kProbe * case_.threads);
+        const auto fitting = (size_t)(1e6 * case_.longest_pass / pass(0) * (double)used_);
+        const size_t unit = case_.unit() * case_.threads;
+        used_ = std::min(case_.region, std::max(fitting / unit, size_t{1}) * unit);
         facts.set("note", when(used_ != case_.region, "slow: " + size_text(used_) + " a pass"));
     }
 
@@ -203,8 +201,9 @@ Row cpu_row(const CpuCase &c, const std::string &id, const std::string &rest, si
 // stand for both.
 void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, const Shape &shape,
                  size_t data, unsigned threads, uint64_t seed, bool sweep = false) {
-    const CpuCase c = {
+    CpuCase c = {
         engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
+    c.longest_pass = engine && engine->family == GFK_ENGINE_HOST ? kLongestPass : 0;
     const bool cold = c.region * shape.k >= kCold;
     Row row =
         cpu_row(c, engine ? engine->id : other->library->name,
@@ -223,7 +222,7 @@ void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, u
                 uint64_t seed) {
     CpuCase c = {nullptr, other, {other->w, 1, 1}, data ? data : kPerThread * threads, threads, {}};
     c.matrix = {constant ? constant : random_constants(other->w, 1, seed)[0]};
-    c.shorten = data == 0;
+    c.longest_pass = data ? 0 : kLongestPass;
     Row row = cpu_row(c, "gf_complete_w" + std::to_string(other->w) + "_" + other->variant,
                       size_text(c.region) + "/threads=" + std::to_string(threads) +
                           (constant ? "/c=" + std::to_string(constant) : ""),
@@ -351,7 +350,8 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
     std::map<std::string, double> us_per_byte;
     if (options.shard != 1)
         return;
-    for (size_t bytes : options.sizes.empty() ? default_sizes() : options.sizes)
+    const auto &usual = options.quick ? std::vector<size_t>{kMiB} : default_sizes();
+    for (size_t bytes : options.sizes.empty() ? usual : options.sizes)
         for (const gfk_kernel_info *k :
              kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {
             double &rate = us_per_byte[k->id];
@@ -382,18 +382,19 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
             });
     if (!options.is("product"))
         return;
-    const size_t data = options.size_or(kGiB);
-    for (const Shape &shape : {Shape{8, 4, 2}, Shape{8, 10, 4}, Shape{8, 30, 3}}) {
+    const size_t data = options.size_or(options.quick ? 256 * kMiB : kGiB);
+    for (const Shape &shape : few_shapes()) {
         for (size_t i = 0; i < gfk_engine_count(); i++) {
             const gfk_engine_info *engine = gfk_engine_at(i);
             const bool reference = engine->family == GFK_ENGINE_HOST;
             if (engine->w == shape.w && (reference || engine->family == GFK_ENGINE_ISAL) &&
                 gfk_engine_available(engine, -1, nullptr) == GFK_STATUS_SUCCESS)
-                add_product(rows, engine, nullptr, shape,
-                            reference ? std::min(data, kReferenceData) : data,
-                            reference ? 1 : cores, options.seed);
+                add_product(rows, engine, nullptr, shape, data, reference ? 1 : cores,
+                            options.seed);
         }
         for_coders(false, [&](const coder *c) {
+            if (c->w != shape.w)
+                return;
             add_product(rows, nullptr, c, shape, data, 1, options.seed);
             if (c->library->threads != ONE_THREAD && cores > 1)
                 add_product(rows, nullptr, c, shape, data, cores, options.seed);
@@ -418,7 +419,7 @@ void add_gf_complete_rows(const Options &options, Rows *rows) {
 }
 
 void add_rs_create_rows(const Options &options, Rows *rows) {
-    if (!options.is("rs"))
+    if (!options.is("rs") || options.quick)
         return;
     for (const Shape &shape : {Shape{8, 10, 4}, Shape{8, 128, 128}, Shape{16, 10, 4},
                                Shape{16, 128, 128}, Shape{32, 10, 4}})

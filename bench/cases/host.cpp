@@ -285,7 +285,7 @@ Row host_row(const HostCase &c) {
 // First all pageable ones, then those that have their memory pinned.
 std::vector<HostCase> figures(const Options &options, int devices) {
     std::vector<HostCase> cases;
-    const size_t data = options.size_or(8 * kGiB);
+    const size_t data = options.size_or(options.quick ? 512 * kMiB : 8 * kGiB);
     const std::pair<Operation, Shape> calls[] = {
         {Encode, {8, 10, 4}}, {Decode, {8, 10, 4}}, {Multiply, {8, 1, 1}}};
     for (const auto &[operation, shape] : calls)
@@ -294,9 +294,9 @@ std::vector<HostCase> figures(const Options &options, int devices) {
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
         for (const auto &[operation, shape] : calls)
             for (gfk_path path : {GFK_PATH_GPU, GFK_PATH_BOTH, GFK_PATH_AUTO})
-                if (devices != 0)
+                if (devices != 0 && (path == GFK_PATH_GPU || !options.quick))
                     cases.push_back({operation, shape, data, where, path});
-    for (int n = 2; n <= devices; n *= 2)
+    for (int n = 2; n <= devices && !options.quick; n *= 2)
         for (const auto &[operation, shape] : calls)
             cases.push_back({operation, shape, data, GFK_PINNED, GFK_PATH_GPU, 0, (size_t)n});
     return cases;

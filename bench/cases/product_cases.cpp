@@ -14,7 +14,6 @@ const std::vector<Shape> kShapes = {
     {8, 50, 10}, {8, 32, 16}, {8, 64, 32}, {8, 128, 128}, {16, 10, 4}, {16, 16, 4},
     {16, 30, 3}, {32, 10, 4}, {32, 16, 4}, {32, 30, 3}};
 const std::vector<Shape> kAccumulated = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}};
-const std::vector<Shape> kSmall = {{8, 4, 2}, {8, 10, 4}, {8, 30, 3}, {16, 10, 4}, {32, 10, 4}};
 struct Grid {
     unsigned w;
     std::vector<size_t> k, m;
@@ -42,9 +41,12 @@ bool is_perop(const gfk_engine_info *engine) {
     return engine->family == GFK_ENGINE_PEROP;
 }
 
+bool is_no_ablation(const gfk_engine_info *engine) {
+    return !(engine->labels & GFK_ENGINE_ABLATION);
+}
+
 bool is_contender(const gfk_engine_info *engine) {
-    return !(engine->labels & GFK_ENGINE_ABLATION) &&
-           (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
+    return is_no_ablation(engine) && (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
 }
 
 // The engines that can run here and take this shape, on the device.
@@ -103,6 +105,15 @@ void add_figures(Cases *cases, const Options &options) {
     }
 }
 
+// Every method's engine at one shape of each width.
+void add_quick(Cases *cases, size_t data) {
+    for (const Shape &shape : few_shapes()) {
+        add_engines(cases, {shape, data},
+                    engines(shape, shape.k == 10 ? is_no_ablation : is_contender));
+        add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile, Way::Plain});
+    }
+}
+
 // AUTO for the heat map, and every engine for the table that AUTO goes by. region: 0 for `data`.
 void add_map(Cases *cases, const std::vector<Grid> &grids, size_t region, size_t data,
              int replays) {
@@ -126,14 +137,16 @@ std::vector<std::string> contenders(const Shape &shape) {
 std::vector<ProductCase> product_cases(const Options &options) {
     Cases cases;
     const auto short_regions = options.sizes.empty() ? kShortRegions : options.sizes;
-    if (options.is("product"))
+    if (options.is("product") && options.quick)
+        add_quick(&cases, options.size_or(kGiB));
+    else if (options.is("product"))
         add_figures(&cases, options);
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
                 add_engines(&cases, {shape, options.size_or(3 * kGiB)}, engines(shape, is_perop));
     if (options.is("product-small"))
-        for (const Shape &shape : kSmall)
+        for (const Shape &shape : few_shapes())
             for (size_t region : short_regions) {
                 const ProductCase c = {shape, region * shape.k};
                 add_engines(&cases, c, contenders_and_named(shape, options));
@@ -146,6 +159,12 @@ std::vector<ProductCase> product_cases(const Options &options) {
                 add_map(&cases, kShortMaps, region, 0, 9);
     }
     return cases;
+}
+
+const std::vector<Shape> &few_shapes() {
+    static const std::vector<Shape> shapes = {
+        {8, 4, 2}, {8, 10, 4}, {8, 30, 3}, {16, 10, 4}, {32, 10, 4}};
+    return shapes;
 }
 
 std::string ProductCase::id() const {

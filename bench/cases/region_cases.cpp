@@ -19,6 +19,7 @@ const std::vector<size_t> kSmallSizes = {4 * kKiB, 16 * kKiB, 64 * kKiB, 256 * k
 const std::vector<size_t> kFullSizes = {4 * kKiB,   16 * kKiB, 64 * kKiB, 256 * kKiB,
                                         kMiB,       4 * kMiB,  16 * kMiB, 64 * kMiB,
                                         256 * kMiB, kGiB,      2 * kGiB};
+const std::vector<size_t> kQuickSizes = {kGiB};
 const std::pair<unsigned, unsigned> kOffsets[] = {{0, 0}, {1, 3}, {3, 15}, {15, 1}};
 
 const std::vector<size_t> &sizes_or(const Options &options, const std::vector<size_t> &usual) {
@@ -46,7 +47,8 @@ using Cases = std::vector<RegionCase>;
 Cases sweep(const Options &options) {
     Cases cases;
     const auto all = kernels(swept);
-    for (size_t bytes : sizes_or(options, options.full ? kFullSizes : kSizes))
+    const auto &usual_sizes = options.full ? kFullSizes : options.quick ? kQuickSizes : kSizes;
+    for (size_t bytes : sizes_or(options, usual_sizes))
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR})
             for (bool cold : {true, false})
                 for (const gfk_kernel_info *k : all) {

@@ -58,7 +58,11 @@ std::string gpu_missing() {
     if (error == cudaSuccess && count > 0)
         return "";
     (void)cudaGetLastError();
-    return error == cudaSuccess ? "there is no CUDA device" : cudaGetErrorString(error);
+    int driver = 0; // 0: there is none, which cudaGetDeviceCount calls an insufficient version
+    (void)cudaDriverGetVersion(&driver);
+    return error == cudaSuccess || error == cudaErrorNoDevice || driver == 0
+               ? "there is no GPU here"
+               : cudaGetErrorString(error);
 }
 
 const Gpu &gpu() {

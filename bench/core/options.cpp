@@ -13,6 +13,7 @@ const struct {
     const char *name, *what;
 } kPresets[] = {
     {"default", "GPU rows at 64 KiB to 1 GiB, set, cold; host rows; GF-Complete"},
+    {"quick", "every row and engine that can run here, at one size, in minutes"},
     {"s2", "c = 128, seed 10, 50,000,000 bytes: the published test case"},
     {"limits", "2 GiB, set and xor, every constant on its own: percent of the roofline"},
     {"small", "naive and optimized rows at 4 KiB to 16 MiB, set, cold"},

@@ -9,7 +9,8 @@
 
 struct Options {
     std::string preset = "default";
-    bool full = false, list = false, no_sustained = false;
+    // quick: of the preset that a part of quick comes from
+    bool full = false, quick = false, list = false, no_sustained = false;
     bool device = true, host = true; // which rows
     unsigned shard = 1, shards = 1;  // --shard i/n, i from 1 to n
     unsigned cores = 0;              // --cpu-cores; 0: all that the process may use

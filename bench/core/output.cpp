@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <regex>
+#include <tuple>
 
 #include <unistd.h>
 
@@ -155,73 +156,122 @@ void write_csv(std::FILE *file) {
 }
 
 // ---- tables at the end -----------------------------------------------------------------------
-// Where a row stands: table, line and column; "" for no table.
+// Where a row stands: a table, a line, and a column of a group of columns. No table: nowhere.
 struct Place {
-    Text table, line, column;
+    Text table, line, group, column;
 };
 
+// Who computed: an implementation, a family of engines, a way to choose one, or another library.
+Text who(const Fields &f) {
+    static const std::map<Text, Text> names = {{"auto", "AUTO"},
+                                               {"auto_compile", "AUTO, compiling"},
+                                               {"gf-complete", "GF-Complete"},
+                                               {"isa-l", "ISA-L called directly"},
+                                               {"jerasure", "Jerasure"},
+                                               {"opt", "optimized"},
+                                               {"plain", "k x m multiplies"}};
+    const bool engine = f.text("way") == "engine";
+    Text name = f.text(f.has("implementation") ? "implementation" : engine ? "family" : "way");
+    if (const auto other = names.find(name); other != names.end())
+        name = other->second;
+    if (engine && name == "perop")
+        name += " " + f.text("method");
+    const Text threads = integer(f, "threads") + (f.number("threads") > 1 ? " threads" : " thread");
+    return f.text("where") == "cpu" ? name + ", " + threads : name;
+}
+
 Place place_of(const Fields &f) {
-    const Text kind = f.text("kind"), operation = f.text("operation"), way = f.text("way");
+    const Text kind = f.text("kind"), operation = f.text("operation");
     const Text width = "w=" + integer(f, "w"), shape = integer(f, "k") + "+" + integer(f, "m");
-    const auto sized = [&](const char *bytes) {
-        return width + " " + shape + " " + size_text((size_t)f.number(bytes));
-    };
     if (kind == "host")
-        return {"calls on host memory", operation + " " + shape + " " + f.text("memory"),
+        return {"calls on host memory", operation + " " + shape + " " + f.text("memory"), "",
                 f.text("path") + (f.has("gpus") ? " " + integer(f, "gpus") : "")};
     if (kind == "rs")
-        return {"codes", sized("region_bytes"), operation + (f.is("compile") ? " compiled" : "")};
-    const Text column = kind == "baseline"
-                            ? f.text("implementation") + (f.number("threads") > 1 ? " all" : " 1")
-                        : kind == "region"            ? f.text("implementation")
-                        : way != "engine"             ? way
-                        : f.text("family") == "perop" ? "perop " + f.text("method")
-                                                      : f.text("family");
+        return {"codes", operation + (f.is("compile") ? ", compiled" : ""), width, shape};
     if (operation == "multiply" && (kind == "region" || kind == "baseline"))
         return {f.has("constant") ? "region multiply by one constant" : "region multiply",
-                width + " " + f.text("method"), column};
+                f.text("method"), who(f), width};
     if (kind == "product" || kind == "baseline")
-        return {f.text("mode") == "xor" ? "products added to the outputs" : "products",
-                sized("nominal_bytes"), column};
+        return {f.text("mode") == "xor" ? "products added to the outputs" : "products", who(f),
+                width, shape};
     return {};
 }
 
-// Best GB/s of data; lines and columns in the order in which they come.
-struct Table {
-    Texts lines, columns;
-    std::map<std::pair<Text, Text>, double> cells;
-
+// Best GB/s of data; lines, groups and columns in the order in which they come.
+class Table {
+  public:
+    void add(const Text &line, const Text &group, const Text &column, double rate) {
+        remember(&lines_, line);
+        remember(&groups_, group);
+        remember(&columns_[group], column);
+        double &best = cells_[{line, group, column}];
+        best = std::max(best, rate);
+    }
     void print(const Text &title) const {
-        std::printf("\n%s, best GB/s of data\n%-24s", title.c_str(), "");
-        const auto print_row = [this](auto text_of) {
-            for (const Text &column : columns)
-                std::printf(" %*s", std::max(9, (int)column.size()), text_of(column).c_str());
+        size_t columns = 0, longest = 0;
+        for (const Text &group : groups_)
+            columns += columns_.at(group).size();
+        if (columns > kMostColumns)
+            return turned().print(title);
+        for (const Text &line : lines_)
+            longest = std::max(longest, line.size());
+        const auto print_line = [&](const Text &name, auto text_of) {
+            std::printf("\n%-*s", (int)longest, name.c_str());
+            for (const Text &group : groups_)
+                for (const Text &column : columns_.at(group))
+                    std::printf("%*s", width_of(group), text_of(group, column).c_str());
         };
-        print_row([](const Text &column) { return column; });
-        for (const Text &line : lines) {
-            std::printf("\n%-24s", line.c_str());
-            print_row([&](const Text &column) {
-                const auto cell = cells.find({line, column});
-                return cell == cells.end() ? "n/a" : format("%.2f", cell->second);
+        std::printf("\n%s, best GB/s of data", title.c_str());
+        if (groups_ != Texts{""})
+            std::printf("\n%*s", (int)longest, "");
+        for (const Text &group : groups_ != Texts{""} ? groups_ : Texts())
+            std::printf("%*s", width_of(group) * (int)columns_.at(group).size(), group.c_str());
+        print_line("", [](const Text &, const Text &column) { return column; });
+        for (const Text &line : lines_)
+            print_line(line, [&](const Text &group, const Text &column) {
+                const auto cell = cells_.find({line, group, column});
+                return cell == cells_.end() ? "n/a" : rate(cell->second);
             });
-        }
         std::printf("\n");
     }
+
+  private:
+    static constexpr size_t kMostColumns = 18; // that a terminal has room for
+
+    static Text rate(double x) {
+        return format("%.*f", x >= 100 ? 0 : x >= 10 ? 1 : x >= 1 ? 2 : 3, x);
+    }
+    int width_of(const Text &group) const {
+        const Texts &columns = columns_.at(group);
+        size_t width = (group.size() + 2 + columns.size() - 1) / columns.size();
+        for (const Text &column : columns)
+            width = std::max({width, column.size() + 2, size_t{7}});
+        return (int)width;
+    }
+    Table turned() const {
+        Table table;
+        for (const Text &group : groups_)
+            for (const Text &column : columns_.at(group))
+                for (const Text &line : lines_)
+                    if (const auto cell = cells_.find({line, group, column}); cell != cells_.end())
+                        table.add(group + " " + column, "", line, cell->second);
+        return table;
+    }
+
+    Texts lines_, groups_;
+    std::map<Text, Texts> columns_; // of each group
+    std::map<std::tuple<Text, Text, Text>, double> cells_;
 };
 
 void print_tables(const Options &options) {
     Texts titles;
     std::map<Text, Table> tables;
     for (const Result &r : results()) {
-        const auto [title, line, column] = place_of(r.fields);
+        const auto [title, line, group, column] = place_of(r.fields);
         if (!r.measured() || title.empty() || r.gbps() == 0)
             continue;
-        Table &table = tables[title];
         remember(&titles, title);
-        remember(&table.lines, line);
-        remember(&table.columns, column);
-        double &best = table.cells[{line, column}];
-        best = std::max(best, r.gbps());
+        tables[title].add(line, group, column, r.gbps());
     }
     for (const Text &title : titles)
         tables[title].print(title);
