@@ -45,21 +45,24 @@ def main():
             parser.error(f"{file} is not a JSON file of gfk_bench")
     if len({pathlib.Path(file).resolve().parent for file in arguments.files}) != 1:
         parser.error("the files must be in one folder: one report is one machine")
-    with_plots = not arguments.check and not arguments.no_plots
+    installs = "is not installed: `scripts/quickstart.sh report FILES...` installs it, by network"
     try:
         from report import frame, front, preference
-        if with_plots:
-            from report import plots
     except ModuleNotFoundError as missing:
-        print(f"{missing.name} is not installed: `scripts/quickstart.sh report FILES...` installs it",
-              file=sys.stderr)
+        print(f"no pages: {missing.name} {installs}", file=sys.stderr)
         return 3
+    plots = None
+    if not arguments.check and not arguments.no_plots:
+        try:
+            from report import plots
+        except ModuleNotFoundError as missing:
+            print(f"no plots: {missing.name} {installs}", file=sys.stderr)
 
     results = frame.Results(arguments.files)
     machines = {context.get("gpu") or context.get("cpu", "unknown machine") for context in results.contexts}
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
-    pages = front.pages(machines.pop(), results, plots.draw(results) if with_plots else {})
+    pages = front.pages(machines.pop(), results, plots.draw(results) if plots else {})
     block = front.readme_block(results)
     if arguments.check:
         print(f"read {len(results.every)} rows, rendered {sum(map(len, pages.values()))} characters")

@@ -42,21 +42,29 @@ generator_of() {
     fi
 }
 
-# apt_install PACKAGE...: as root, or by sudo where it asks for no password.
+# apt_install PACKAGE...: as root, or by sudo where it asks for no password. False if one is not installed.
 apt_install() {
-    local sudo=()
-    if [ "$(id -u)" -ne 0 ]; then
+    local sudo=() failed=0 package
+    if ! have apt-get; then
+        echo "there is no apt-get to install $*" >&2
+        return 1
+    elif [ "$(id -u)" -ne 0 ]; then
         if ! have sudo || ! sudo -n true 2>/dev/null; then
-            echo "packages are missing; run this as root, then start again:" >&2
+            echo "packages are missing; to install them, run as root:" >&2
             echo "apt-get update && apt-get install -y --no-install-recommends $*" >&2
             return 1
         fi
         sudo=(sudo)
     fi
     echo "installing $*"
-    "${sudo[@]}" apt-get update -qq &&
-        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    sudo+=(env DEBIAN_FRONTEND=noninteractive)
+    local install=("${sudo[@]}" apt-get install -y -qq --no-install-recommends)
+    "${sudo[@]}" apt-get update -qq || true # without a network, a package may be in apt's cache
+    "${install[@]}" "$@" >/dev/null && return
+    for package in "$@"; do # one that does not exist keeps the others from being installed
+        "${install[@]}" "$package" >/dev/null 2>&1 || { echo "could not install $package" >&2; failed=1; }
+    done
+    return $failed
 }
 
 # pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes.

@@ -30,7 +30,7 @@ bench) items="$peers;$benchmark" ;;
 test | install) items="$peers;$xxhash;$gtest;$benchmark" ;;
 report) items="" ;;
 *)
-    sed -n '3,16s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,17s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
@@ -44,18 +44,20 @@ done
 if [ "$goal" = report ]; then
     have python3 || apt_install python3
     export PYTHONPATH="$PWD/$build${PYTHONPATH:+:$PYTHONPATH}"
-    python3 -c 'import matplotlib, pandas' 2>/dev/null || pip_install "$build" matplotlib pandas
+    for package in pandas matplotlib; do # report.py says what there is not without them
+        python3 -c "import $package" 2>/dev/null || pip_install "$build" "$package" || true
+    done
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
     exec python3 bench/report.py "${arguments[@]}"
 fi
 
 # ---- what is missing ---------------------------------------------------------------------------
-packages=()
-have "${CC:-cc}" || packages+=(gcc libc6-dev)
-have "${CXX:-c++}" || packages+=(g++)
-have cmake || packages+=(cmake)
-have ninja || have make || packages+=(ninja-build)
-have python3 || packages+=(python3)
+tools=() libraries=()
+have "${CC:-cc}" || tools+=(gcc libc6-dev)
+have "${CXX:-c++}" || tools+=(g++)
+have cmake || tools+=(cmake)
+have ninja || have make || tools+=(ninja-build)
+have python3 || tools+=(python3)
 
 # Asks CMake, which searches the paths that the build will search, and prints the packages of the
 # libraries that it did not find.
@@ -81,11 +83,15 @@ PROBE
 }
 
 if have cmake && { have ninja || have make; }; then
-    mapfile -t -O "${#packages[@]}" packages < <(probe)
+    mapfile -t libraries < <(probe)
 else # nobody to ask; apt leaves alone what is installed
-    for item in ${items//;/ }; do packages+=("${item%%,*}"); done
+    for item in ${items//;/ }; do libraries+=("${item%%,*}"); done
 fi
-[ ${#packages[@]} -eq 0 ] || apt_install "${packages[@]}"
+packages=("${tools[@]}" "${libraries[@]}")
+if [ ${#packages[@]} -gt 0 ] && ! apt_install "${packages[@]}"; then
+    [ ${#tools[@]} -eq 0 ] && [ "$goal" != install ] || exit 1
+    echo "going on; CMake says what is left out without ${libraries[*]}"
+fi
 [ "$goal" != install ] || exit 0
 
 # ---- build -------------------------------------------------------------------------------------
@@ -111,11 +117,21 @@ cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release 
     "${options[@]}"
 cmake --build "$build" -j "$(nproc)"
 echo "${note:-}"
+# needs PROGRAM LIBRARY: the goal is nothing without both.
+needs() {
+    [ -x "$build/$1" ] && return
+    echo "$goal needs $2, which could not be installed: see above" >&2
+    exit 1
+}
 
 # ---- run ---------------------------------------------------------------------------------------
 case $goal in
-tool) echo "built: $build/tools/gfk" ;;
+tool)
+    needs tools/gfk xxHash
+    echo "built: $build/tools/gfk"
+    ;;
 bench)
+    needs bench/gfk_bench "Google Benchmark"
     mkdir -p "$build/results"
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"

@@ -64,6 +64,7 @@ def with_texts(frame):
         "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
         "matrices": frame["compile"].map({True: "compiled", False: "run-time"}),
         "heat": frame.cold.map({True: "cold", False: "hot"}),
+        "gpu": frame["where"].map({"gpu": "GPU", "cpu": ""}),  # for texts that only a GPU needs
         "few": frame.roofline == "xor_only_few"}, index=frame.index))  # few: rows of product-map
 
 

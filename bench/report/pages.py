@@ -16,17 +16,18 @@ SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
 
 FRONT = [  # the front page, which is also the block of the project's README
     Table("Methods and widths",
-          """Each cell is a rate in GB/s of source: a region (of 1 GiB on a GPU) is multiplied by a constant.
-          Percent of a plain copy in the same run stand in parentheses. Where tables have gigabytes, their
-          size stands beside the rate, because lookups in them are the bound. The columns of GF-Complete have
-          its fastest variant on {threads} threads; n/a: GF-Complete does not offer the method.""",
+          """Each cell is a rate in GB/s of source: a region[ (of 1 GiB on a {gpu})] is multiplied by a
+          constant. [{gpu:if}Percent of a plain copy in the same run stand in parentheses. Where tables have
+          gigabytes, their size stands beside the rate, because lookups in them are the bound. ]The columns
+          of GF-Complete have its fastest variant on {threads} threads; n/a: GF-Complete does not offer the
+          method.""",
           rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
-          """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data (update: for one changed
-          region). Percent of a plain kernel that only moves as many regions in the same run stand in
-          parentheses: for encode and decode the plain kernel XORs the regions, for verify it reads k + m
-          regions, for update it reads 2 + m and writes m. Rates from host memory have percent of the bus.
-          The columns of the CPU are for {threads} threads.""",
+          """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data[{gpu:if} (update: for
+          one changed region)]. [{gpu:if}Percent of a plain kernel that only moves as many regions in the same
+          run stand in parentheses: for encode and decode the plain kernel XORs the regions, for verify it
+          reads k + m regions, for update it reads 2 + m and writes m. Rates from host memory have percent of
+          the bus. ]The columns of the CPU are for {threads} threads.""",
           rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
     Table("Bursts and sustained rates",
           """The rates above are burst rates: a replay takes some milliseconds at the nominal clock, and a
@@ -38,10 +39,10 @@ FRONT = [  # the front page, which is also the block of the project's README
 
 METHODS_PAGE = [
     Table("Every method and width",
-          "GB/s of source, percent of a plain copy, and microseconds of set-up where there is one.",
+          "GB/s of source,[{gpu:if} percent of a plain copy,] and microseconds of set-up where there is one.",
           rows.methods, "{series}", ("method", "{method}"), CELL + TABLES + "[; {setup_us:.1f} us]",
           by="place", every=METHODS, parts="w = {w}"),
-    Table("Region sizes", "GB/s of source, and percent of the best plain copy of the same size.",
+    Table("Region sizes", "GB/s of source[{gpu:if}, and percent of the best plain copy of the same size].",
           "kind == 'region' and constants == 'rotating' and src_offset + dst_offset == 0 and not giant and "
           "state == 'measured'", "{size}", ("kernel", "`{id}`"), CELL, by="nominal_bytes",
           parts="{mode}, {heat}, on the {where:upper}"),
@@ -98,8 +99,8 @@ PRODUCTS_PAGE = [
               "region_bytes <= 1048576 and mode == 'set' and matrix == 'random' and state == 'measured'"),
           "{label}", ("code, region", "{code}, {region}"), "{time_us_median:.2f}[ ({times:.2f})][ {taken}]",
           by="place", sort=("k", "m", "region_bytes", "w")),
-    Table("On the CPU, beside other libraries", "GB/s of data at w = 8.", rows.libraries, "{label}",
-          ("(k, m)", "{shape}"), "{data_GBps:rate}", sort=("k", "m", "threads")),
+    Table("On the CPU, beside other libraries", "GB/s of data.", rows.libraries, "{label}",
+          ("(k, m)", "{shape}"), "{data_GBps:rate}", sort=("w", "k", "m", "threads"), parts="w = {w}"),
     Table("First call and specialisation",
           """Microseconds of gfk_product_create with compiling: specialise, of a new matrix; cauchy, of the
           default matrix, which may be built in; cache_hit, of one whose kernel is in the cache folder.
@@ -130,20 +131,19 @@ CODES_PAGE = [
           "operation in ('rs_create', 'rs_decoder_create') and state == 'measured'", "gfk_{operation}, us",
           ("code", "{code}"), "{time_us_median:.2f} (slowest {time_us_max:.2f})"),
     Table("Over k and m",
-          """GB/s of data with regions of 1 MiB, w = 8; in parentheses percent of the XOR-only kernel of the
-          same regions. Decode rebuilds min(k, m) lost regions, data and parity in turn. The GPU has the
-          matrix as an argument and its regions in memory; the CPU has its regions in its caches, as far as
-          they fit.""",
+          """GB/s of data with regions of 1 MiB, w = 8[{gpu:if}; in parentheses percent of the XOR-only kernel
+          of the same regions. Decode rebuilds min(k, m) lost regions, data and parity in turn. The GPU has
+          the matrix as an argument and its regions in memory]; the CPU has its regions in its caches, as far
+          as they fit.""",
           rows.sweep, "k = {k}", ("code", "m = {m}, {series}"), CELL, by="k")]
 
 HOST_PAGE = [
     Table("Paths",
           """GB/s of data beside what bounds the call; docs/benchmarking.md says what is asked of it. The
-          bound has a pass before each of the call's. Kernel only: a product of the same shape in device
-          memory. CPU seconds
-          are those of all threads, up to {threads}, in one pass.""",
+          bound has a pass before each of the call's. [{gpu:if}Kernel only: a product of the same shape in
+          device memory. ]CPU seconds are those of all threads, up to {threads}, in one pass.""",
           lambda results: rows.calls(results).query("streams == 0"),
-          {"call": "{call}", "path": "{path:upper}", "took": "{path_taken:upper}", "GPUs": "{gpus}",
+          {"call": "{call}", "path": "{path:upper}", "took": "{path_taken:upper}", "GPUs": "{gpus:count}",
            "memory": "{memory}", "GB/s of data": "{data_GBps:rate}", "100 % is": "{bound}",
            "GB/s of that": "{bound_GBps:rate}", "reached": "{reached}",
            "of the better of GPU and ISA-L": "{of_better:.1f} %", "of one GPU": "{of_one:.2f} x",

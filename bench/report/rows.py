@@ -108,11 +108,11 @@ def maps(results):
 
 
 def libraries(results):
-    """This library's engines on the CPU, and other libraries, at w = 8: the longest data of each."""
+    """This library's engines on the CPU, and other libraries: the longest data of each."""
     rows = results.rows.query("where == 'cpu' and (kind == 'product' or kind == 'baseline' and "
-                              "operation == 'encode') and not sweep and w == 8")
+                              "operation == 'encode') and not sweep")
     rows = rows.sort_values("data_bytes", kind="stable")
-    rows = rows.drop_duplicates(["id", "k", "m", "threads"], keep="last")
+    rows = rows.drop_duplicates(["id", "w", "k", "m", "threads"], keep="last")
     label = rows.implementation.map(LIBRARIES).fillna("engine " + rows.family) + ", " + rows.on
     return rows.assign(label=label)
 
@@ -216,4 +216,4 @@ def machine(results):
     values = {key: sorted({str(context[key]) for context in results.contexts if context.get(key)})
               for key in MACHINE}
     return pd.DataFrame([{"what": key.replace("_", " "), "value": " / ".join(found)}
-                         for key, found in values.items()])
+                         for key, found in values.items() if found])

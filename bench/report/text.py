@@ -3,7 +3,8 @@
 not measured, "n/a" what cannot exist.
 
 A template has fields, {column} or {column:format}; the format is one of FORMATS, or Python's for a number. A
-part in [brackets] is left out if one of its fields is absent ("" or NaN); elsewhere such a cell is "-"."""
+part in [brackets] is left out if one of its fields is absent ("" or NaN; 0 of a size or a count); elsewhere
+such a cell is "-". {column:if} is a field that prints nothing."""
 
 import dataclasses
 import re
@@ -25,7 +26,7 @@ def size(count):
     return f"{count / 1e6:,.1f} MB"
 
 
-FORMATS = {"rate": rate, "size": size, "upper": str.upper, None: str}
+FORMATS = {"rate": rate, "size": size, "count": str, "upper": str.upper, "if": lambda value: "", None: str}
 
 
 class Absent(Exception):
@@ -33,7 +34,7 @@ class Absent(Exception):
 
 
 def written(value, form):
-    if value == "" or value != value or form == "size" and value == 0:
+    if value == "" or value != value or form in ("size", "count") and value == 0:
         raise Absent
     if form in FORMATS:
         return FORMATS[form](value)
