@@ -101,7 +101,7 @@ set(gfk_minimums
   "tool.backends 145 145"
   "tool.fake_backends 900 480"
   "tool.round_trip 1795 1102"
-  "tool.damage 1590 800"
+  "tool.damage 1800 900"
   "tool.format 26621 26621"
   "tool.reports 90 90"
   "tool.trouble 180 180"

@@ -20,7 +20,7 @@ _gfk() {
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
         ;;
-    --data | -k | --parity | -m | --polynomial | --block-size | --device | --memory) return ;;
+    --data | -k | --parity | -m | --polynomial | --block-size | --device | --memory | --search) return ;;
     esac
     if [ -n "$words" ]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
@@ -31,9 +31,9 @@ _gfk() {
         words="--data --parity --width --polynomial --matrix --block-size --output --force"
         words="$words -k -m -w -o -f $computing"
         ;;
-    decode) words="--output --force -o -f $computing" ;;
-    verify) words=$computing ;;
-    repair) words="--force -f $computing" ;;
+    decode) words="--output --force --search -o -f $computing" ;;
+    verify) words="--search $computing" ;;
+    repair) words="--force --search -f $computing" ;;
     info) words="--json --quiet --help -q" ;;
     calibrate) words="--data --parity --width -k -m -w --device --json --quiet --help -q" ;;
     advise) words="--data --parity --width -k -m -w --json --help" ;;

@@ -33,35 +33,44 @@ static int write_batch(const batch *b, void *context) {
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
 }
 
-static int pass(decoding *d, coder *c, bool thorough, bool *matches) {
-    const restore_options options = {
-        .thorough = thorough, .memory = d->options->coder.memory, .what = path_name(d->set->base)};
-    restore_result result;
-    const int code = restore_run(d->set, c, &options, write_batch, d, &result);
-    *matches = result.hash_matches;
-    d->damaged_stripes = result.damaged_stripes;
-    restore_result_free(&result);
-    return code;
+/* Writes the file, from the beginning if the output is a file. */
+static int pass(decoding *d, coder *c, const restore_options *options, restore_result *result) {
+    restore_result_free(result);
+    if (!d->to_stdout && (lseek(d->fd, 0, SEEK_SET) != 0 || ftruncate(d->fd, 0) != 0))
+        return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+    return restore_run(d->set, c, options, write_batch, d, result);
 }
 
-/* Writes the file. If the file's hash is wrong and the output is not standard output, a thorough
- * pass writes the file again and checks every stripe by the code. */
+/* Writes the file. If the output is not standard output and the file's hash is wrong, a thorough
+ * pass writes the file again and checks every stripe by the code; if blocks contradict each other,
+ * the last pass leaves out the forged shards. */
 static int restore_file(decoding *d, coder *c) {
-    bool matches = false;
-    int code = pass(d, c, false, &matches);
-    if (code == 0 && !matches && !d->to_stdout) {
+    restore_options options = {.memory = d->options->coder.memory,
+                               .search = d->options->search,
+                               .what = path_name(d->set->base)};
+    restore_result result = {0};
+    int code = pass(d, c, &options, &result);
+    if (code == 0 && !result.hash_matches && result.lost_stripes == 0 && !d->to_stdout) {
         warn("the checksums hide damage: trying again without them");
-        if (lseek(d->fd, 0, SEEK_SET) != 0 || ftruncate(d->fd, 0) != 0)
-            return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
-        code = pass(d, c, true, &matches);
+        options.thorough = true;
+        code = pass(d, c, &options, &result);
     }
-    if (code == 0 && !matches)
+    if (code == 0 && !result.hash_matches && !d->to_stdout)
+        code = restore_find_forged(d->set, c, &options, &result);
+    if (code == 0 && options.forged != NULL) {
+        options.thorough = true;
+        code = pass(d, c, &options, &result);
+    }
+    if (code == 0 && !result.hash_matches)
         code =
-            fail(TOOL_UNRECOVERABLE, "what these shards make is not the file that was encoded%s",
+            fail(TOOL_UNRECOVERABLE, "%s%s", result.reason,
                  d->to_stdout ? ": do not use the output; with --output FILE more is tried" : "");
+    d->damaged_stripes = result.damaged_stripes;
     if (code == 0 && d->damaged_stripes != 0)
         warn("%llu stripe%s damaged and could be brought back; gfk repair mends the shards",
              (unsigned long long)d->damaged_stripes, d->damaged_stripes == 1 ? " was" : "s were");
+    restore_result_free(&result);
+    free(options.forged);
     return code;
 }
 

@@ -95,6 +95,10 @@ static bool parse_memory(const char *text, void *member) {
     return parse_size(text, member) && *(uint64_t *)member != 0;
 }
 
+static bool parse_search(const char *text, void *member) {
+    return parse_size(text, member);
+}
+
 static bool parse_device(const char *text, void *member) {
     uint64_t number = 0;
     const bool valid = parse_number(text, 0, 1023, &number);
@@ -153,6 +157,8 @@ static const struct row {
      "the GPU to use"},
     {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory),
      "bytes for data on its way (256M)"},
+    {"search", 0, "SIZE", COMPUTING & ~COMMAND_ENCODE, parse_search, MEMBER(search),
+     "bytes to restore in the search for forged shards (64G)"},
     {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
      "one line of JSON instead of text"},
     {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "nothing but errors"},
@@ -206,6 +212,7 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
                               .m = 4,
                               .w = 8,
                               .matrix = GFK_RS_CAUCHY,
+                              .search = UINT64_C(64) << 30,
                               .coder = {BACKEND_AUTO, -1, UINT64_C(256) << 20}};
     opterr = 0;
     optind = 1;

@@ -28,6 +28,7 @@ typedef struct tool_options {
     gfk_rs_matrix matrix;
     uint64_t block_bytes; /* 0: the default for k and m */
     const char *output;   /* NULL: none given */
+    uint64_t search;      /* bytes to restore in the search for forged shards */
     bool force, json, quiet;
     coder_options coder;
     char **arguments; /* arguments that are not options */

@@ -21,6 +21,7 @@ typedef struct repairing {
     const shard_set *set;
     const tool_options *options;
     coder *coder;
+    restore_options passes;
     shard_writer writer;
 } repairing;
 
@@ -33,13 +34,9 @@ static int write_batch(const batch *b, void *context) {
     return shard_writer_write(&r->writer, b);
 }
 
-static int pass(repairing *r, restore_sink *sink, restore_result *result) {
-    const restore_options options = {
-        .thorough = true, .memory = r->options->coder.memory, .what = path_name(r->set->base)};
-    const int code = restore_run(r->set, r->coder, &options, sink, r, result);
-    if (code == 0 && !result->hash_matches)
-        return fail(TOOL_UNRECOVERABLE, "what these shards make is not the file that was encoded");
-    return code;
+/* Fails if the shards do not make the file. */
+static int check_hash(const restore_result *result) {
+    return result->hash_matches ? 0 : fail(TOOL_UNRECOVERABLE, "%s", result->reason);
 }
 
 /* ---- paths of the new shards ---------------------------------------------------------------- */
@@ -92,7 +89,9 @@ static int rebuild(repairing *r, const restore_result *damage) {
     restore_result result = {0};
     int code = open_writer(r, damage);
     if (code == 0)
-        code = pass(r, write_batch, &result);
+        code = restore_run(r->set, r->coder, &r->passes, write_batch, r, &result);
+    if (code == 0)
+        code = check_hash(&result);
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
     for (size_t i = 0; i < r->writer.count && code == 0; i++)
@@ -103,11 +102,16 @@ static int rebuild(repairing *r, const restore_result *damage) {
 }
 
 static int repair(shard_set *set, const tool_options *o) {
-    repairing r = {.set = set, .options = o};
+    repairing r = {
+        .set = set,
+        .options = o,
+        .passes = {.memory = o->coder.memory, .search = o->search, .what = path_name(set->base)}};
     restore_result damage = {0};
     int code = restore_open_coder(&r.coder, set, &o->coder);
     if (code == 0)
-        code = pass(&r, NULL, &damage);
+        code = restore_examine(set, r.coder, &r.passes, &damage);
+    if (code == 0)
+        code = check_hash(&damage);
     const size_t bad = code == 0 ? count_bad_shards(set, &damage) : 0;
     if (bad != 0)
         code = rebuild(&r, &damage);
@@ -121,6 +125,7 @@ static int repair(shard_set *set, const tool_options *o) {
         report_shards(set, &damage, false);
     }
     restore_result_free(&damage);
+    free(r.passes.forged);
     coder_close(r.coder);
     if (code == 0) { /* the open set locks temporary files */
         char *base = set->base;

@@ -206,6 +206,10 @@ void say(const char *format, ...) {
     puts(line);
 }
 
+const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static bool begin_member(const char *key) {

@@ -32,6 +32,9 @@ void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The end of a noun behind a count: "s", or nothing after 1. */
+const char *plural(uint64_t count);
+
 /* ---- the progress line: the share done, the speed and the remaining time -------------------- */
 
 /* Begins a line for `total` bytes; 0: the total is unknown. The line is shown only if standard

@@ -22,7 +22,13 @@ typedef struct restore {
     XXH3_state_t *hash;    /* hash of the bytes restored so far */
     size_t *lost, *wanted; /* lists of block indices for one call of the coder */
     uint64_t *counts;      /* one count for each shard */
+    uint8_t *aside;        /* the blocks of the forged shards of one stripe, as they were read */
+    block_state *states;   /* the states of these blocks */
 } restore;
+
+static bool is_forged(const restore *r, size_t index) {
+    return r->options->forged != NULL && r->options->forged[index];
+}
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -97,17 +103,18 @@ static size_t count_states(const batch *b, size_t stripe, block_state least) {
     return count;
 }
 
-/* Reads shards, data shards first, until every stripe of the batch has k intact blocks.
- * `everything` reads all shards. */
-static void read_batch(const shard_set *set, batch *b, bool everything) {
+/* Reads shards, data shards first, until every stripe of the batch has k intact blocks. A thorough
+ * pass reads all shards. */
+static void read_batch(const restore *r, batch *b) {
     const size_t stripes = batch_stripes(b);
     for (size_t index = 0; index < b->n; index++) {
-        bool enough = !everything && index >= b->k;
+        bool enough = !r->options->thorough && index >= b->k;
         for (size_t s = 0; s < stripes && enough; s++)
             enough = count_states(b, s, BLOCK_ELSEWHERE) >= b->k;
         if (enough)
             return;
-        read_blocks(set, b, index, 0, stripes);
+        if (!r->options->trial || !is_forged(r, index))
+            read_blocks(r->set, b, index, 0, stripes);
     }
 }
 
@@ -147,19 +154,30 @@ int restore_fail_for_shards(const shard_set *set) {
                 path_name(set->base), set->header.k, needed, missing.text);
 }
 
-static int fail_for_stripe(const restore *r, const batch *b, size_t stripe) {
+/* Describes the first stripe that cannot be restored. */
+static void give_reason(const restore *r, const batch *b, size_t stripe) {
+    char *reason = r->result->reason;
     shard_list missing = {"", 0, 0}, damaged = {"", 0, 0};
     for (size_t i = 0; i < b->n; i++)
         if (batch_states(b, stripe)[i] < BLOCK_ELSEWHERE)
             list_add(r->set->shards[i] == NULL ? &missing : &damaged, i);
     const size_t good = b->n - missing.count - damaged.count;
-    return fail(TOOL_UNRECOVERABLE,
-                "stripe %llu of %s cannot be brought back: %zu blocks are intact, %zu are needed. "
-                "Damaged there: shards %s; missing or unreadable: shards %s; intact copies of %zu "
-                "of them are needed",
-                (unsigned long long)(b->first + stripe), path_name(r->set->base), good, b->k,
-                damaged.count == 0 ? "none" : damaged.text,
-                missing.count == 0 ? "none" : missing.text, b->k - good);
+    const int length = snprintf(reason, REASON_BYTES, "stripe %llu of %s cannot be brought back: ",
+                                (unsigned long long)(b->first + stripe), path_name(r->set->base));
+    if (length < 0 || length >= REASON_BYTES)
+        return;
+    if (good >= b->k)
+        snprintf(reason + length, REASON_BYTES - (size_t)length,
+                 "%zu blocks fit their checksums, but not each other", good);
+    else
+        snprintf(
+            reason + length, REASON_BYTES - (size_t)length,
+            "%zu %s intact, %zu %s needed. Damaged there: %s %s; missing or unreadable: %s %s; "
+            "intact copies of %zu of them are needed",
+            good, good == 1 ? "block is" : "blocks are", b->k, b->k == 1 ? "is" : "are",
+            damaged.count == 1 ? "shard" : "shards", damaged.count == 0 ? "none" : damaged.text,
+            missing.count == 1 ? "shard" : "shards", missing.count == 0 ? "none" : missing.text,
+            b->k - good);
 }
 
 /* ---- one stripe ----------------------------------------------------------------------------- */
@@ -182,11 +200,24 @@ static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_stat
 /* Reads the blocks of a stripe again, because an attempt to restore the stripe changed blocks. */
 static void read_again(restore *r, batch *b, size_t stripe) {
     for (size_t i = 0; i < b->n; i++)
-        read_blocks(r->set, b, i, stripe, 1);
+        if (!is_forged(r, i))
+            read_blocks(r->set, b, i, stripe, 1);
 }
 
-/* Locates and corrects wrong symbols by the code. */
+/* Compares the blocks of a stripe by the code. */
+static int compare(restore *r, batch *b, size_t stripe, bool *matches) {
+    const int code = coder_verify(r->coder, b->stripes + stripe, matches);
+    if (code == 0 && !*matches && !r->result->contradiction) {
+        r->result->contradiction = true;
+        r->result->contradictory_stripe = b->first + stripe;
+    }
+    return code;
+}
+
+/* Locates and corrects wrong symbols by the code, unless the forged shards are known. */
 static int correct(restore *r, batch *b, size_t stripe, bool *done) {
+    if (r->options->forged != NULL)
+        return 0;
     read_again(r, b, stripe);
     const int code = coder_correct(r->coder, b->stripes + stripe, done, r->counts);
     for (size_t i = 0; i < b->n && code == 0 && *done; i++) {
@@ -208,7 +239,7 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     if (usable > b->k) { /* the code can check the result against the extra block */
         code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
         if (code == 0)
-            code = coder_verify(r->coder, b->stripes + stripe, done);
+            code = compare(r, b, stripe, done);
     }
     if (code == 0 && !*done)
         code = correct(r, b, stripe, done);
@@ -222,10 +253,42 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
 
 /* Checks by the code a stripe that has k or more blocks with correct checksums. */
 static int check(restore *r, batch *b, size_t stripe, bool *done) {
-    int code = coder_verify(r->coder, b->stripes + stripe, done);
+    int code = compare(r, b, stripe, done);
     if (code == 0 && !*done)
         code = correct(r, b, stripe, done);
     return code;
+}
+
+/* ---- forged shards -------------------------------------------------------------------------- */
+
+/* Copies the blocks of the forged shards, which are then rebuilt like damaged blocks. */
+static void set_aside(restore *r, batch *b, size_t stripe) {
+    const size_t bytes = b->stripes[stripe].bytes;
+    uint8_t *copy = r->aside;
+    for (size_t i = 0; i < b->n; i++) {
+        if (!is_forged(r, i))
+            continue;
+        memcpy(copy, batch_block(b, stripe, i), bytes);
+        copy += bytes;
+        r->states[i] = batch_states(b, stripe)[i];
+        batch_states(b, stripe)[i] = BLOCK_DAMAGED;
+    }
+}
+
+/* Compares the blocks that were set aside with the rebuilt blocks: not every block of a forged
+ * shard is wrong. */
+static void judge(restore *r, batch *b, size_t stripe) {
+    const size_t bytes = b->stripes[stripe].bytes;
+    const uint8_t *copy = r->aside;
+    for (size_t i = 0; i < b->n; i++) {
+        if (!is_forged(r, i))
+            continue;
+        const bool wrong = memcmp(copy, batch_block(b, stripe, i), bytes) != 0;
+        copy += bytes;
+        batch_states(b, stripe)[i] =
+            wrong && r->states[i] >= BLOCK_ELSEWHERE ? BLOCK_DAMAGED : r->states[i];
+        r->result->corrected[i] += wrong && r->states[i] >= BLOCK_ELSEWHERE;
+    }
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -240,7 +303,7 @@ static int read_step(batch *b, void *context) {
         bytes += stripe_file_bytes(header, r->next + count);
     batch_assign(b, r->next, bytes);
     r->next += count;
-    read_batch(r->set, b, r->options->thorough);
+    read_batch(r, b);
     return 0;
 }
 
@@ -270,9 +333,11 @@ static void count_damage(restore *r, const batch *b, size_t stripe) {
 static int code_step(batch *b, void *context) {
     restore *r = context;
     const size_t stripes = batch_stripes(b);
-    const bool thorough = r->options->thorough;
+    const bool thorough = r->options->thorough, aside = r->aside != NULL;
     for (size_t stripe = 0, count; stripe < stripes; stripe += count) {
-        count = alike(b, stripe, stripes);
+        if (aside)
+            set_aside(r, b, stripe);
+        count = aside ? 1 : alike(b, stripe, stripes);
         const bool enough = count_states(b, stripe, BLOCK_ELSEWHERE) >= b->k;
         int code = enough ? rebuild(r, b, stripe, count, BLOCK_ELSEWHERE, thorough) : 0;
         for (size_t s = stripe; s < stripe + count && code == 0; s++) {
@@ -281,12 +346,13 @@ static int code_step(batch *b, void *context) {
                 code = bring_back(r, b, s, &done);
             else if (thorough)
                 code = check(r, b, s, &done);
+            if (aside && done)
+                judge(r, b, s);
             count_damage(r, b, s);
             if (code == 0 && !done) {
                 if (r->result->lost_stripes++ == 0)
-                    code = fail_for_stripe(r, b, s);
-                if (r->options->keep_going)
-                    code = 0;
+                    give_reason(r, b, s);
+                code = r->options->keep_going ? 0 : TOOL_UNRECOVERABLE;
             }
         }
         if (code != 0)
@@ -325,38 +391,52 @@ static int by_reach(const void *a, const void *b) {
 
 /* Finds the end of the stripes that at least k shards reach. Later stripes are lost. A header may
  * claim any number of stripes, so the pass does not read the lost stripes one by one. */
-static int find_end(restore *r) {
+static void find_end(restore *r) {
     const shard_header *header = &r->set->header;
     for (size_t i = 0; i < r->set->count; i++)
-        r->counts[i] = r->set->shards[i] == NULL ? 0 : reach(header, r->set->shards[i]);
+        r->counts[i] =
+            r->set->shards[i] == NULL || is_forged(r, i) ? 0 : reach(header, r->set->shards[i]);
     qsort(r->counts, r->set->count, sizeof *r->counts, by_reach);
     r->stripes = r->counts[header->k - 1];
     const uint64_t behind = stripe_count(header) - r->stripes;
     if (behind == 0)
-        return 0;
+        return;
     r->result->lost_stripes = r->result->damaged_stripes = behind;
     for (size_t i = 0; i < r->set->count; i++)
         r->result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : behind;
-    const int code = fail(TOOL_UNRECOVERABLE,
-                          "%s: the last %llu of %llu stripes cannot be brought back: fewer than %u "
-                          "shards are long enough to have them",
-                          path_name(r->set->base), (unsigned long long)behind,
-                          (unsigned long long)stripe_count(header), header->k);
-    return r->options->keep_going ? 0 : code;
+    snprintf(r->result->reason, REASON_BYTES,
+             "%s: the last %llu of %llu stripes cannot be brought back: fewer than %u shards are "
+             "long enough to have them",
+             path_name(r->set->base), (unsigned long long)behind,
+             (unsigned long long)stripe_count(header), header->k);
 }
 
 static int restore_stripes(restore *r) {
     const shard_header *header = &r->set->header;
-    int code = find_end(r);
-    if (code == 0)
-        code = batch_run(r->coder, header, header->file_bytes, r->options->memory, r->options->what,
+    const restore_options *o = r->options;
+    int code = 0;
+    find_end(r);
+    const bool too_short = r->result->lost_stripes != 0;
+    uint64_t bytes = header->file_bytes;
+    if (o->stripe != NULL && !too_short) {
+        r->next = *o->stripe;
+        r->stripes = *o->stripe + 1;
+        bytes = stripe_file_bytes(header, *o->stripe);
+    }
+    if (!too_short || o->keep_going)
+        code = batch_run(r->coder, header, bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);
-    if (code != 0)
+    if (code != 0 && (code != TOOL_UNRECOVERABLE || r->result->lost_stripes == 0))
         return code;
     const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
     r->result->hash_matches = r->result->lost_stripes == 0 && hash.low64 == header->hash_low &&
                               hash.high64 == header->hash_high;
-    return code;
+    if (too_short) /* no subset of the shards is longer */
+        r->result->contradiction = false;
+    if (!r->result->hash_matches && r->result->lost_stripes == 0)
+        snprintf(r->result->reason, REASON_BYTES,
+                 "what these shards make is not the file that was encoded");
+    return 0;
 }
 
 int restore_run(const shard_set *set, coder *c, const restore_options *options, restore_sink *sink,
@@ -372,10 +452,18 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                  .hash = XXH3_createState(),
                  .lost = calloc(set->count, sizeof(size_t)),
                  .wanted = calloc(set->count, sizeof(size_t)),
-                 .counts = calloc(set->count, sizeof(uint64_t))};
+                 .counts = calloc(set->count, sizeof(uint64_t)),
+                 .states = calloc(set->count, sizeof(block_state))};
+    const bool aside = options->forged != NULL && !options->trial;
+    size_t forged = 0;
+    for (size_t i = 0; i < set->count; i++)
+        forged += is_forged(&r, i);
+    if (aside)
+        r.aside = malloc(forged * (size_t)set->header.block_bytes);
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
-        r.lost == NULL || r.wanted == NULL || r.counts == NULL) {
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.states == NULL ||
+        (aside && r.aside == NULL)) {
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         XXH3_128bits_reset(r.hash);
@@ -385,6 +473,8 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
     free(r.lost);
     free(r.wanted);
     free(r.counts);
+    free(r.states);
+    free(r.aside);
     return code;
 }
 

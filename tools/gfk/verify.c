@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk verify checks whether the shards are intact and whether the file can be restored. gfk info
  * describes shards from the headers alone. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "options.h"
 #include "report.h"
@@ -16,12 +16,12 @@ static const command_help verify_help = {
 static int verify(shard_set *set, const tool_options *o) {
     const bool enough = restore_is_possible(set);
     restore_result result = {0};
-    const restore_options options = {
-        .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
+    restore_options options = {
+        .keep_going = true, .memory = o->coder.memory, .search = o->search, .what = set->base};
     coder *c = NULL;
     int code = enough ? restore_open_coder(&c, set, &o->coder) : 0;
     if (code == 0 && enough)
-        code = restore_run(set, c, &options, NULL, NULL, &result);
+        code = restore_examine(set, c, &options, &result);
     coder_close(c);
     if (code == 0) {
         const restore_result *known = enough ? &result : NULL;
@@ -39,13 +39,13 @@ static int verify(shard_set *set, const tool_options *o) {
         report_shards(set, known, false);
         if (!enough)
             code = restore_fail_for_shards(set);
-        else if (lost && result.lost_stripes == 0)
-            code =
-                fail(TOOL_UNRECOVERABLE, "what these shards make is not the file that was encoded");
+        else if (lost)
+            code = fail(TOOL_UNRECOVERABLE, "%s", result.reason);
         else
-            code = lost ? TOOL_UNRECOVERABLE : bad > 0 ? TOOL_DAMAGED : 0;
+            code = bad > 0 ? TOOL_DAMAGED : 0;
     }
     restore_result_free(&result);
+    free(options.forged);
     return code;
 }
 
