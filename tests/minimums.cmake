@@ -102,7 +102,7 @@ set(gfk_minimums
   "tool.fake_backends 900 480"
   "tool.round_trip 1795 1102"
   "tool.damage 1800 900"
-  "tool.format 26621 26621"
+  "tool.format 26740 26740"
   "tool.reports 90 90"
   "tool.trouble 180 180"
   "tool.small_tools 310 310"

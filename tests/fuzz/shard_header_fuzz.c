@@ -44,6 +44,8 @@ static void check_header(const uint8_t *bytes) {
     require(shard_header_same_set(&header, &header));
     require(strlen(header.name) <= MAX_NAME_BYTES && strchr(header.name, '/') == NULL);
     require(header.index < header.k + header.m);
+    require(header.version == 1 || header.version == 2);
+    require(!shard_header_has_time(&header) || header.nanoseconds < 1000000000);
     const uint64_t stripes = stripe_count(&header);
     uint64_t last = 0;
     if (stripes != 0) {
@@ -68,7 +70,8 @@ static uint64_t number(const uint8_t *bytes, size_t at, uint64_t least, uint64_t
 /* A header with values that are allowed, which the input chooses; any changed bit shows. */
 static void check_made(const uint8_t *bytes) {
     static const uint32_t widths[] = {8, 16, 32};
-    shard_header header = {.w = widths[bytes[0] % 3], .matrix = bytes[1] % 6};
+    shard_header header = {
+        .version = 1 + bytes[5] % 2, .w = widths[bytes[0] % 3], .matrix = bytes[1] % 6};
     const uint64_t elements = header.w == 8 ? 256 : MAX_SHARDS;
     header.polynomial =
         (UINT64_C(1) << header.w) + number(bytes, 8, 0, (UINT64_C(1) << header.w) - 1);
@@ -78,6 +81,11 @@ static void check_made(const uint8_t *bytes) {
     header.mode = (uint32_t)number(bytes, 40, 0, 07777);
     header.block_bytes = number(bytes, 48, 1, MAX_BLOCK_BYTES / BLOCK_UNIT) * BLOCK_UNIT;
     header.file_bytes = number(bytes, 56, 0, MAX_FILE_BYTES) >> bytes[2] % 61;
+    if (header.version == 2) {
+        header.nanoseconds =
+            bytes[6] % 4 == 0 ? NO_TIME : (uint32_t)number(bytes, 72, 0, 999999999);
+        header.seconds = bytes[6] % 4 == 0 ? 0 : number(bytes, 80, 0, UINT64_MAX - 1);
+    }
     memset(header.name, 'n', bytes[3]);
     uint8_t made[HEADER_BYTES];
     shard_header read;
@@ -103,9 +111,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_made(header);
     check_header(header);
     check_block(block);
-    memcpy(header, "\x89GFK\r\n\x1a\n\1\0\0\0\0\2\0\0", 16);
-    put_checksum(header, HEADER_BYTES);
-    check_header(header);
+    memcpy(header, "\x89GFK\r\n\x1a\n\0\0\0\0\0\2\0\0", 16);
+    for (uint8_t version = 1; version <= 3; version++) {
+        header[8] = version;
+        put_checksum(header, HEADER_BYTES);
+        check_header(header);
+    }
     memcpy(block, "\x89GFB", 4);
     put_checksum(block, BLOCK_HEADER_BYTES);
     check_block(block);

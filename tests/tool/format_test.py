@@ -5,6 +5,8 @@
 import os
 import stat
 import struct
+import tarfile
+import time
 
 import harness
 import xxh3
@@ -36,12 +38,15 @@ def read_header(raw):
     check(raw[:8] == b"\x89GFK\r\n\x1a\n", "magic")
     (version, length, set_id, w, matrix, polynomial, k, m, index, mode, block, size, low, high,
      name_length) = struct.unpack_from("<II16sIIQIIIIQQQQI", raw, 8)
-    check((version, length) == (1, 512), "version and length")
+    seconds, nanoseconds = struct.unpack_from("<qI", raw, 360)
+    check(version in (1, 2) and length == 512, "version and length")
+    check(version == 2 or (seconds, nanoseconds) == (0, 0), "version 1 has no time")
     check(struct.unpack_from("<Q", raw, 504)[0] == xxh3.hash64(raw[:504]), "checksum")
-    check(raw[100 + name_length:504] == bytes(404 - name_length), "zeros")
+    check(raw[100 + name_length:360] == bytes(260 - name_length) and raw[372:504] == bytes(132), "zeros")
     return {"set_id": set_id, "w": w, "matrix": matrix, "polynomial": polynomial, "k": k, "m": m,
             "index": index, "mode": mode, "block": block, "size": size, "hash": (low, high),
-            "name": raw[100:100 + name_length]}
+            "name": raw[100:100 + name_length], "version": version,
+            "time": None if nanoseconds == 2**32 - 1 else seconds * 10**9 + nanoseconds}
 
 
 def read_shard(raw):
@@ -89,6 +94,8 @@ def what_the_document_says():
             name = "d\u00e4ta.bin"
             path = folder.write(name, content)
             os.chmod(path, 0o604)
+            changed = harness.rng.randrange(-10**9, 10**10) * 10**9 + harness.rng.randrange(10**9)
+            os.utime(path, ns=(0, changed))
             folder.gfk("encode", "-k", k, "-m", m, "-w", w, "--polynomial", hex(polynomial),
                        "--block-size", block, name)
             shards = [read_shard(folder.read(shard(name, i))) for i in range(k + m)]
@@ -97,6 +104,7 @@ def what_the_document_says():
               (k, m, w, polynomial, block), "the code")
         check(first["size"] == size and first["hash"] == xxh3.hash128(content), "the file")
         check(first["name"] == name.encode() and first["mode"] == stat.S_IMODE(0o604), "its name")
+        check((first["version"], first["time"]) == (2, changed), "its time")
         check(first["matrix"] == 0, "cauchy")
         for i, (header, _) in enumerate(shards):
             check(header == dict(first, index=i), "headers differ in the index alone")
@@ -109,6 +117,38 @@ def what_the_document_says():
                 check_parity(first, s[:k], s[k + j], j, rows)
 
 
+def version_1_stays_readable():
+    """Shards that the tool wrote before version 2: they come back, and stay what they are."""
+    archive = os.path.join(os.path.dirname(os.path.abspath(__file__)), "version_1.tar.gz")
+    with Folder() as folder:
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder.path)
+        content, shards = folder.read("old.txt"), folder.contents("old.txt.gfk.")
+        os.unlink(folder / "old.txt")
+        headers = [read_shard(shards[shard("old.txt", i)])[0] for i in range(3)]
+        check([h["version"] for h in headers] == [1, 1, 1], headers)
+        folder.gfk("verify", "old.txt")
+        run = folder.gfk("info", "--json", "old.txt").json()
+        check((run["mtime"], run["bytes"], run["mode"]) == ("", len(content), 0o640), run)
+        for lost in range(3):
+            os.unlink(folder / shard("old.txt", lost))
+            before = time.time_ns() - 10**9
+            folder.gfk("decode", "old.txt")
+            check(folder.read("old.txt") == content, f"without shard {lost}")
+            check(os.stat(folder / "old.txt").st_mtime_ns > before, "a time out of nothing")
+            os.unlink(folder / "old.txt")
+            folder.gfk("repair", "old.txt")
+            check(folder.contents() == shards, f"shard {lost} is not what it was")
+        for version, said, nanoseconds in ((3, 0, 0), (1, 0, 7), (2, 0, 10**9), (2, 1, 2**32 - 1)):
+            for name, raw in shards.items():
+                header = bytearray(raw[:512])
+                struct.pack_into("<I", header, 8, version)
+                struct.pack_into("<QI", header, 360, said, nanoseconds)
+                struct.pack_into("<Q", header, 504, xxh3.hash64(bytes(header[:504])))
+                folder.write(name, bytes(header) + raw[512:-512] + bytes(header))
+            folder.gfk("decode", "old.txt", expect=harness.UNRECOVERABLE)
+
+
 def sets_are_told_apart():
     with Folder() as folder:
         folder.write("f", b"the same")
@@ -119,4 +159,4 @@ def sets_are_told_apart():
         check(len(ids) == 4, "every set has an id of its own")
 
 
-harness.main(what_the_document_says, sets_are_told_apart)
+harness.main(what_the_document_says, version_1_stays_readable, sets_are_told_apart)

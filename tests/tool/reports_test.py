@@ -48,6 +48,11 @@ def json_for_machines():
         check([s["state"] for s in run["shards"]] == ["ok", "ok", "damaged", "ok", "missing"], run)
         run = folder.gfk("info", "--json", "f").json()
         check((run["k"], run["m"], run["bytes"], run["name"]) == (3, 2, len(content), "f"), run)
+        os.utime(folder / "f", ns=(0, 951782400000000005))
+        folder.gfk("encode", "-q", "-k3", "-m2", "-o", "g", "f")
+        for changed in (folder.gfk("info", "--json", "g").json()["mtime"],
+                        folder.gfk("info", "g").text):
+            check("2000-02-29T00:00:00.000000005Z" in changed, changed)
         run = folder.gfk("decode", "--json", "-o", "out", "f").json()
         check((run["output"], run["bytes"], run["exit"]) == ("out", len(content), 0), run)
         run = folder.gfk("decode", "--json", "-o", "-", "f")

@@ -23,10 +23,12 @@ def decode(folder, base, lost, n, content, m):
 
 
 def kinds_of_files():
-    for name, content in harness.inputs().items():
+    times = (0, -86400 * 10**9 + 1, 1234567890123456789, 4102444800 * 10**9, 999999999)
+    for (name, content), changed in zip(harness.inputs().items(), times):
         with Folder() as folder:
             folder.write(name, content)
             os.chmod(folder / name, 0o640)
+            os.utime(folder / name, ns=(0, changed))
             folder.gfk("encode", "-k4", "-m2", "--block-size", "8K", name)
             os.rename(folder / name, folder / "original")
             for i in (1, 4):
@@ -35,6 +37,8 @@ def kinds_of_files():
             check(folder.read(name) == content, f"{name} differs")
             mode = os.stat(folder / name).st_mode & 0o7777
             check(mode == 0o640, f"the mode is {mode:o}")
+            time = os.stat(folder / name).st_mtime_ns
+            check(time == changed, f"the time is {time}, not {changed}")
             mode = os.stat(folder / shard(name, 0)).st_mode & 0o7777
             check(mode == 0o640, f"the shards' mode is {mode:o}")
 
@@ -106,6 +110,9 @@ def streams():
         check(run.out == content, "standard output differs")
         folder.gfk("decode", "s")
         check(folder.read("s") == content, "a file without a name gets the shards' name")
+        check(folder.gfk("info", "--json", "s").json()["mtime"] == "", "a stream has no time")
+        check(os.stat(folder / "s").st_mtime_ns >= os.stat(folder / shard("s", 0)).st_mtime_ns,
+              "the time of the shards is older")
         folder.gfk("encode", "-", expect=harness.USAGE)
         folder.gfk("encode", "-k2", "-m1", "-o", "empty", "-")
         check(folder.gfk("decode", "-o", "-", "empty").out == b"", "nothing from nothing")

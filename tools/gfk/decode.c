@@ -94,6 +94,15 @@ static bool is_name(const char *name, size_t length, void *wanted) {
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
+/* Gives the output the time of the last change of the original file. */
+static void set_time(const decoding *d) {
+    const shard_header *h = &d->set->header;
+    const struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+                                     {(time_t)(int64_t)h->seconds, (long)h->nanoseconds}};
+    if (shard_header_has_time(h) && futimens(d->fd, times) != 0)
+        warn("cannot set the time of %s: %s", d->output, strerror(errno));
+}
+
 static int decode_to_file(decoding *d, coder *c, char *path) {
     temp_file temp = TEMP_FILE_NONE;
     void *const options = (void *)d->options;
@@ -104,8 +113,11 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
         d->fd = temp.fd;
         code = restore_file(d, c);
     }
-    if (code == 0) /* no set-ID bits: the owner of the new file may be another user */
+    if (code == 0) {
+        set_time(d);
+        /* no set-ID bits: the owner of the new file may be another user */
         code = temp_sync(&temp, path, d->set->header.mode & 0777);
+    }
     if (code == 0)
         code = temp_place(&temp, path, check_free, options);
     if (code == 0)

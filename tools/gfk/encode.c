@@ -134,7 +134,8 @@ static int begin(encoding *e, const gfk_field *field, const char *base) {
     e->regular = S_ISREG(e->before.st_mode) && e->fd != STDIN_FILENO;
     const mode_t mask = umask(0);
     umask(mask);
-    e->header = (shard_header){.w = field->w,
+    e->header = (shard_header){.version = FORMAT_VERSION,
+                               .w = field->w,
                                .matrix = (uint32_t)o->matrix,
                                .polynomial = field->polynomial,
                                .k = o->k,
@@ -142,7 +143,12 @@ static int begin(encoding *e, const gfk_field *field, const char *base) {
                                .mode = e->regular ? e->before.st_mode & 07777 : 0666 & ~mask,
                                .block_bytes = o->block_bytes != 0 ? o->block_bytes
                                                                   : default_block_bytes(o->k, o->m),
-                               .file_bytes = e->regular ? (uint64_t)e->before.st_size : 0};
+                               .file_bytes = e->regular ? (uint64_t)e->before.st_size : 0,
+                               .nanoseconds = NO_TIME};
+    if (e->regular) {
+        e->header.seconds = (uint64_t)e->before.st_mtim.tv_sec;
+        e->header.nanoseconds = (uint32_t)e->before.st_mtim.tv_nsec;
+    }
     const char *name = e->fd == STDIN_FILENO ? "" : path_name(e->name);
     if (strlen(name) <= MAX_NAME_BYTES)
         strcpy(e->header.name, name);

@@ -38,6 +38,7 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
 /* The numbers of the header: offset, type, name. All shards of a set have
  * the same numbers, except index. */
 #define NUMBERS_OF_SET(X)                                                                          \
+    X(8, uint32_t, version)                                                                        \
     X(32, uint32_t, w)                                                                             \
     X(36, uint32_t, matrix)                                                                        \
     X(40, uint64_t, polynomial)                                                                    \
@@ -47,19 +48,22 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
     X(64, uint64_t, block_bytes)                                                                   \
     X(72, uint64_t, file_bytes)                                                                    \
     X(80, uint64_t, hash_low)                                                                      \
-    X(88, uint64_t, hash_high)
+    X(88, uint64_t, hash_high)                                                                     \
+    X(360, uint64_t, seconds)                                                                      \
+    X(368, uint32_t, nanoseconds)
 #define NUMBERS(X) NUMBERS_OF_SET(X) X(56, uint32_t, index)
 #define PUT(at, type, name) put(bytes + (at), header->name, sizeof(type));
 #define GET(at, type, name) .name = (type)get(bytes + (at), sizeof(type)),
 #define COMPARE(at, type, name) same = same && a->name == b->name;
 
 enum { /* what else the header holds */
-       AT_VERSION = 8,
        AT_HEADER_BYTES = 12,
        AT_SET_ID = 16,
        AT_NAME_BYTES = 96,
        AT_NAME = 100,
        AT_RESERVED = AT_NAME + MAX_NAME_BYTES,
+       AT_TIME = 360,
+       AT_RESERVED_TOO = 372,
        AT_CHECKSUM = HEADER_BYTES - 8
 };
 
@@ -67,7 +71,6 @@ void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES])
     const size_t name_bytes = strlen(header->name);
     memset(bytes, 0, HEADER_BYTES);
     memcpy(bytes, magic, sizeof magic);
-    put(bytes + AT_VERSION, FORMAT_VERSION, 4);
     put(bytes + AT_HEADER_BYTES, HEADER_BYTES, 4);
     memcpy(bytes + AT_SET_ID, header->set_id, SET_ID_BYTES);
     NUMBERS(PUT)
@@ -82,6 +85,17 @@ static bool name_is_valid(const uint8_t *name, size_t bytes) {
         memchr(name, '/', bytes) != NULL)
         return false;
     return !(bytes == 1 && name[0] == '.') && !(bytes == 2 && name[0] == '.' && name[1] == '.');
+}
+
+bool shard_header_has_time(const shard_header *header) {
+    return header->version > 1 && header->nanoseconds != NO_TIME;
+}
+
+static bool version_is_valid(const shard_header *h) {
+    if (h->version == FORMAT_VERSION && shard_header_has_time(h))
+        return h->nanoseconds < 1000000000;
+    return h->seconds == 0 &&
+           (h->version == FORMAT_VERSION || (h->version == 1 && h->nanoseconds == 0));
 }
 
 static bool values_are_valid(const shard_header *h) {
@@ -100,15 +114,14 @@ format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADE
         return FORMAT_FOREIGN;
     if (get(bytes + AT_CHECKSUM, 8) != XXH3_64bits(bytes, AT_CHECKSUM))
         return FORMAT_DAMAGED;
-    if (get32(bytes + AT_VERSION) != FORMAT_VERSION ||
-        get32(bytes + AT_HEADER_BYTES) != HEADER_BYTES)
-        return FORMAT_UNKNOWN;
     shard_header h = {NUMBERS(GET)};
     memcpy(h.set_id, bytes + AT_SET_ID, SET_ID_BYTES);
     const size_t name_bytes = get32(bytes + AT_NAME_BYTES);
-    if (!values_are_valid(&h) || !name_is_valid(bytes + AT_NAME, name_bytes) ||
+    if (get32(bytes + AT_HEADER_BYTES) != HEADER_BYTES || !version_is_valid(&h) ||
+        !values_are_valid(&h) || !name_is_valid(bytes + AT_NAME, name_bytes) ||
         !all_zero(bytes + AT_NAME + name_bytes, MAX_NAME_BYTES - name_bytes) ||
-        !all_zero(bytes + AT_RESERVED, AT_CHECKSUM - AT_RESERVED))
+        !all_zero(bytes + AT_RESERVED, AT_TIME - AT_RESERVED) ||
+        !all_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
         return FORMAT_UNKNOWN;
     memcpy(h.name, bytes + AT_NAME, name_bytes);
     *header = h;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-    FORMAT_VERSION = 1,
+    FORMAT_VERSION = 2, /* the version of new sets; version 1 has no time of the file */
     HEADER_BYTES = 512, /* at the start of a shard and again at the end */
     BLOCK_HEADER_BYTES = 64,
     BLOCK_UNIT = 64, /* block lengths are multiples of this: whole symbols of any width */
@@ -18,9 +18,11 @@ enum {
     MAX_NAME_BYTES = 255
 };
 #define MAX_FILE_BYTES (UINT64_C(1) << 60)
+#define NO_TIME UINT32_MAX /* nanoseconds: the file has no time */
 
 /* All shards of a set have the same header except for the index. */
 typedef struct shard_header {
+    uint32_t version; /* 1 or FORMAT_VERSION; a repaired shard has the version of the set */
     uint8_t set_id[SET_ID_BYTES];
     uint32_t w, matrix; /* matrix: a gfk_rs_matrix */
     uint64_t polynomial;
@@ -28,6 +30,8 @@ typedef struct shard_header {
     uint32_t mode;        /* permissions of the file */
     uint64_t block_bytes, file_bytes;
     uint64_t hash_low, hash_high;  /* XXH3-128 of the file */
+    uint64_t seconds;              /* last change of the file since 1970, as a signed number */
+    uint32_t nanoseconds;          /* below 10^9, or NO_TIME; version 1: 0 */
     char name[MAX_NAME_BYTES + 1]; /* name of the file without its folder; empty: none */
 } shard_header;
 
@@ -44,7 +48,7 @@ typedef enum format_verdict {
     FORMAT_OK = 0,
     FORMAT_FOREIGN, /* the magic number is missing or damaged */
     FORMAT_DAMAGED, /* the checksum of the header is wrong */
-    FORMAT_UNKNOWN  /* intact, but another version, or values that version 1 does not allow */
+    FORMAT_UNKNOWN  /* intact, but another version, or values that the version does not allow */
 } format_verdict;
 
 void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES]);
@@ -52,6 +56,8 @@ void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES])
 format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADER_BYTES]);
 /* True if two shards belong to the same set; the indices may differ. */
 bool shard_header_same_set(const shard_header *a, const shard_header *b);
+
+bool shard_header_has_time(const shard_header *header);
 
 void block_header_write(const block_header *header, uint8_t bytes[BLOCK_HEADER_BYTES]);
 format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK_HEADER_BYTES]);

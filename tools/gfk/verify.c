@@ -61,9 +61,12 @@ static int describe(shard_set *set, const tool_options *options) {
     (void)options;
     const shard_header *h = &set->header;
     const size_t present = shard_set_present(set);
+    char changed[TIME_BYTES];
+    describe_time(h, changed);
     say("file       %s, %llu bytes, mode %04o, XXH3-128 %016llx%016llx",
         h->name[0] == '\0' ? "(no name)" : h->name, (unsigned long long)h->file_bytes,
         (unsigned)h->mode, (unsigned long long)h->hash_high, (unsigned long long)h->hash_low);
+    say("changed    %s", changed[0] == '\0' ? "(no time)" : changed);
     say("code       k = %u, m = %u, w = %u, polynomial 0x%llx, matrix %s", h->k, h->m, h->w,
         (unsigned long long)h->polynomial, gfk_rs_matrix_name((gfk_rs_matrix)h->matrix));
     say("layout     %llu stripes, blocks of %llu bytes, shards of %llu bytes",
