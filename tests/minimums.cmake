@@ -12,6 +12,10 @@ set(gfk_minimums
   "host.rs_locate 230289 66645"
   "gpu.rs_locate 230318"
   "batch_layout 75179 75179"
+  "xor.cache 670 670"
+  "xor.program 19583 19583"
+  "xor.ptx 17676 3060"
+  "xor.ptxassembled 100 100"
   # 23 host rows; one of w=8 is swept over 27 lengths x 256 pairs of offsets x 2 modes x 8 constants.
   "host.region 2612272 68212"
   "host.errors 112260 112259"

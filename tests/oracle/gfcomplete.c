@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GF-Complete behind plain functions. It ends the process on invalid input, so it is only ever
  * given whole multiples of 16 bytes in buffers aligned to 16, far below INT_MAX. */
-#include "gfcomplete.h"
-
 #include <gf_complete.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "oracle.h"
 
 enum { CHUNK = 1 << 16 };
 

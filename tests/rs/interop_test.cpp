@@ -3,12 +3,7 @@
 #include <algorithm>
 
 #include "fixture.h"
-#ifdef GFK_TEST_ISAL
-#include "oracle/isal.h"
-#endif
-#ifdef GFK_TEST_JERASURE
-#include "oracle/jerasure.h"
-#endif
+#include "oracle/oracle.h"
 
 namespace {
 

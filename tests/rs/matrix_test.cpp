@@ -3,12 +3,7 @@
 #include <functional>
 
 #include "codes.h"
-#ifdef GFK_TEST_ISAL
-#include "oracle/isal.h"
-#endif
-#ifdef GFK_TEST_JERASURE
-#include "oracle/jerasure.h"
-#endif
+#include "oracle/oracle.h"
 
 namespace {
 
@@ -190,15 +185,13 @@ using Generate = std::function<bool(int k, int m, uint32_t *matrix)>;
 
 TEST(RsMatrixJerasure, Equal) {
 #ifdef GFK_TEST_JERASURE
-    for (unsigned w : {8u, 16u, 32u}) {
-        const int width = static_cast<int>(w);
-        expect_equal(make_field(w), GFK_RS_REED_SOL_VAN, [=](int k, int m, uint32_t *matrix) {
-            return oracle_reed_sol_van(k, m, width, matrix) != 0;
-        });
-        expect_equal(make_field(w), GFK_RS_CAUCHY_GOOD, [=](int k, int m, uint32_t *matrix) {
-            return oracle_cauchy_good(k, m, width, matrix) != 0;
-        });
-    }
+    for (int w : {8, 16, 32})
+        for (bool good : {false, true})
+            expect_equal(make_field(static_cast<unsigned>(w)),
+                         good ? GFK_RS_CAUCHY_GOOD : GFK_RS_REED_SOL_VAN,
+                         [=](int k, int m, uint32_t *matrix) {
+                             return oracle_jerasure_matrix(good, k, m, w, matrix) != 0;
+                         });
 #else
     GTEST_SKIP() << "Jerasure was not found when the tests were configured";
 #endif
@@ -206,8 +199,12 @@ TEST(RsMatrixJerasure, Equal) {
 
 TEST(RsMatrixIsal, Equal) {
 #ifdef GFK_TEST_ISAL
-    expect_equal(make_field(8), GFK_RS_GEN_RS, oracle_gen_rs);
-    expect_equal(make_field(8), GFK_RS_GEN_CAUCHY1, oracle_gen_cauchy1);
+    for (bool cauchy : {false, true})
+        expect_equal(make_field(8), cauchy ? GFK_RS_GEN_CAUCHY1 : GFK_RS_GEN_RS,
+                     [=](int k, int m, uint32_t *matrix) {
+                         oracle_isal_matrix(cauchy, k, m, matrix);
+                         return true;
+                     });
 #else
     GTEST_SKIP() << "ISA-L was not found when the tests were configured";
 #endif

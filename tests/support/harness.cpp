@@ -163,6 +163,13 @@ uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b) {
     return product;
 }
 
+uint32_t multiply_word(const gfk_field &field, uint32_t c, uint32_t word) {
+    uint32_t products = 0;
+    for (unsigned at = 0; at < 32; at += field.w)
+        products |= multiply(field, c, word >> at & largest(field.w)) << at;
+    return products;
+}
+
 uint32_t power(const gfk_field &field, uint32_t a, uint64_t exponent) {
     uint32_t result = 0;
     require_success(gfk_field_pow(&field, a, exponent, &result), "gfk_field_pow");

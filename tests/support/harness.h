@@ -98,6 +98,7 @@ class HostMemory {
 
 gfk_field make_field(unsigned w, uint64_t polynomial = 0);
 uint32_t multiply(const gfk_field &field, uint32_t a, uint32_t b);
+uint32_t multiply_word(const gfk_field &field, uint32_t c, uint32_t word); // each packed symbol
 uint32_t power(const gfk_field &field, uint32_t a, uint64_t exponent);
 // All 30 polynomials of fields of w = 8, several of the others.
 std::vector<uint64_t> polynomials(unsigned w);

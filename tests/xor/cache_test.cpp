@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The xor engine's kernels in a folder and in memory.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <string>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
-#include <vector>
+
+#include "support/harness.h"
 
 extern "C" {
 #include "host/base/cauchy.h"
@@ -51,6 +48,7 @@ class XorCache : public testing::Test {
     }
     std::string read(const std::string &key) { // empty: not there
         gfk_bytes found{};
+        count_checked();
         if (!gfk_jit_disk_cache_read(&cache_, bytes_of(key), &found))
             return "";
         std::string text(static_cast<char *>(found.data), found.size);
@@ -250,23 +248,19 @@ TEST_F(XorCache, OnlyOurFilesGo) {
 
 // Writers and readers of the same and of other keys: what is read is one of the whole payloads.
 TEST_F(XorCache, ManyAtATime) {
-    std::atomic<int> torn{0}, hits{0};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 8; t++) {
-        threads.emplace_back([&, t] {
-            for (int n = 0; n < 60; n++) {
-                const std::string key = "key " + std::to_string(n % 3);
-                if (t % 2)
-                    write(key, key + std::string(static_cast<size_t>(2000 + 100 * t), 'p'));
-                const std::string got = read(key);
-                hits += !got.empty();
-                torn += !got.empty() && (got.size() < 2000 || got.compare(0, key.size(), key) != 0);
-            }
-        });
-    }
-    for (std::thread &t : threads)
-        t.join();
-    EXPECT_EQ(torn, 0);
+    std::atomic<int> hits{0};
+    on_threads(8, [&](int t) {
+        for (int n = 0; n < 60; n++) {
+            const std::string key = "key " + std::to_string(n % 3);
+            if (t % 2)
+                write(key, key + std::string(static_cast<size_t>(2000 + 100 * t), 'p'));
+            const std::string got = read(key);
+            hits += !got.empty();
+            if (!got.empty() && (got.size() < 2000 || got.compare(0, key.size(), key) != 0))
+                return testing::AssertionFailure() << key << " is torn";
+        }
+        return testing::AssertionSuccess();
+    });
     EXPECT_GT(hits, 200);
     EXPECT_EQ(files().size(), 3u); // no temporary file is left
 }
@@ -274,11 +268,9 @@ TEST_F(XorCache, ManyAtATime) {
 // ---- built in ----------------------------------------------------------------------------------
 
 TEST(XorCommon, OnlyTheDefaultMatrixOnDevicesThatRunTheCode) {
-    gfk_field field, other;
-    ASSERT_EQ(gfk_field_init(&field, 8, 0), GFK_STATUS_SUCCESS);
-    ASSERT_EQ(gfk_field_init(&other, 8, 0x11b), GFK_STATUS_SUCCESS);
+    const gfk_field field = make_field(8), other = make_field(8, 0x11b);
     uint32_t matrix[8];
-    ASSERT_EQ(gfk_cauchy_matrix(&field, 4, 2, matrix), GFK_STATUS_SUCCESS);
+    ASSERT_OK(gfk_cauchy_matrix(&field, 4, 2, matrix));
     EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 80), code);
     EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 86), code);
     EXPECT_EQ(gfk_jit_prebuilt_find(&field, 2, 4, matrix, 90), code + 1);
@@ -291,20 +283,15 @@ TEST(XorCommon, OnlyTheDefaultMatrixOnDevicesThatRunTheCode) {
 }
 
 TEST(XorCommon, CauchyMatrix) {
-    gfk_field field;
-    ASSERT_EQ(gfk_field_init(&field, 8, 0), GFK_STATUS_SUCCESS);
+    const gfk_field field = make_field(8);
     std::vector<uint32_t> matrix(256 * 256, 77);
-    EXPECT_EQ(gfk_cauchy_matrix(&field, 200, 57, matrix.data()), GFK_STATUS_INVALID_SIZE);
-    EXPECT_EQ(gfk_cauchy_matrix(&field, 257, 1, matrix.data()), GFK_STATUS_INVALID_SIZE);
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, gfk_cauchy_matrix(&field, 200, 57, matrix.data()));
+    EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, gfk_cauchy_matrix(&field, 257, 1, matrix.data()));
     EXPECT_EQ(matrix[0], 77u);
-    ASSERT_EQ(gfk_cauchy_matrix(&field, 200, 56, matrix.data()), GFK_STATUS_SUCCESS);
-    for (uint32_t j = 0; j < 56; j++) {
-        for (uint32_t i = 0; i < 200; i++) {
-            uint32_t product = 0;
-            gfk_field_multiply(&field, matrix[j * 200 + i], (200 + j) ^ i, &product);
-            EXPECT_EQ(product, 1u);
-        }
-    }
+    ASSERT_OK(gfk_cauchy_matrix(&field, 200, 56, matrix.data()));
+    for (uint32_t j = 0; j < 56; j++)
+        for (uint32_t i = 0; i < 200; i++)
+            EXPECT_EQ(multiply(field, matrix[j * 200 + i], (200 + j) ^ i), 1u);
 }
 
 // ---- in memory ---------------------------------------------------------------------------------
@@ -321,18 +308,12 @@ void unload_one(void *library) {
     std::free(library);
 }
 
-gfk_jit_kernel kernel_of(const std::string &key) {
+gfk_jit_kernel *add(const std::string &key) {
     gfk_jit_kernel made{};
     made.key = {std::malloc(key.size()), key.size()};
     std::memcpy(made.key.data, key.data(), key.size());
-    made.library = load_one();
-    made.function = made.library;
+    made.function = made.library = load_one();
     made.unload = unload_one;
-    return made;
-}
-
-gfk_jit_kernel *add(const std::string &key) {
-    const gfk_jit_kernel made = kernel_of(key);
     return gfk_jit_kernel_add(&made);
 }
 
@@ -375,23 +356,19 @@ TEST(XorLoaded, MoreInUseThanAreKept) {
 }
 
 TEST(XorLoaded, ManyAtATime) {
-    std::vector<std::thread> threads;
-    std::atomic<int> wrong{0};
-    for (int t = 0; t < 8; t++) {
-        threads.emplace_back([&, t] {
-            for (int n = 0; n < 400; n++) {
-                const std::string key = "t" + std::to_string((n * (t + 1)) % 100);
-                gfk_jit_kernel *k = gfk_jit_kernel_find(bytes_of(key));
-                if (k == nullptr)
-                    k = add(key);
-                wrong += std::string(static_cast<char *>(k->key.data), k->key.size) != key;
-                gfk_jit_kernel_release(k);
-            }
-        });
-    }
-    for (std::thread &t : threads)
-        t.join();
-    EXPECT_EQ(wrong, 0);
+    on_threads(8, [&](int t) {
+        for (int n = 0; n < 400; n++) {
+            const std::string key = "t" + std::to_string((n * (t + 1)) % 100);
+            gfk_jit_kernel *k = gfk_jit_kernel_find(bytes_of(key));
+            if (k == nullptr)
+                k = add(key);
+            const std::string got(static_cast<char *>(k->key.data), k->key.size);
+            gfk_jit_kernel_release(k);
+            if (got != key)
+                return testing::AssertionFailure() << got << " for " << key;
+        }
+        return testing::AssertionSuccess();
+    });
     EXPECT_EQ(loaded, static_cast<int>(gfk_jit_kernel_count()));
 }
 

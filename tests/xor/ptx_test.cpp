@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of the xor engine as text, run by an interpreter on host memory, at every alignment.
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <tuple>
+#include <set>
 
+#include "matrices.h"
 #include "ptx_interpreter.h"
-#include "text.h"
 
 namespace {
 
 template <class T>
-std::vector<uint8_t> bytes_of(const T *data, size_t count) {
-    std::vector<uint8_t> bytes(count * sizeof(T));
+Bytes bytes_of(const T *data, size_t count) {
+    Bytes bytes(count * sizeof(T));
     std::memcpy(bytes.data(), data, bytes.size());
     return bytes;
 }
 
 // One region at a phase modulo 16, between bytes that must stay as they are.
 struct Buffer {
-    std::vector<uint8_t> memory;
+    Bytes memory;
     uint8_t *data;
-    size_t size;
-    Buffer(size_t bytes, size_t phase, uint64_t &state) : memory(bytes + 64), size(bytes) {
-        for (uint8_t &x : memory)
-            x = static_cast<uint8_t>(next_random(state));
+    Buffer(size_t bytes, size_t phase, Random &random) : memory(random.bytes(bytes + 64)) {
         data = memory.data() + 16;
         data += (16 + phase - reinterpret_cast<uintptr_t>(data) % 16) % 16;
     }
@@ -42,16 +36,16 @@ struct Case {
 struct Scene {
     const Matrix &m;
     const Case &c;
-    uint64_t state; // of random numbers
+    Random random;
     std::vector<Buffer> buffers;
     std::vector<uint64_t> addresses;
     gfk_jit_shape shape;
 
     Scene(const Matrix &matrix, const gfk_jit_target &target, const Case &which)
-        : m(matrix), c(which), state(c.bytes) {
+        : m(matrix), c(which), random(c.bytes) {
         buffers.reserve(m.rows + m.cols);
         for (size_t i = 0; i < m.rows + m.cols; i++) {
-            buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], state);
+            buffers.emplace_back(c.bytes, c.phases[i % c.phases.size()], random);
             addresses.push_back(reinterpret_cast<uintptr_t>(buffers[i].data));
         }
         shape = gfk_jit_make_shape(&target, m.field.w, addresses.data(), addresses.size(), c.bytes,
@@ -78,18 +72,14 @@ void run_case(const Matrix &m, const gfk_jit_target &target, const PtxKernel &ke
               const Case &c) {
     const Scene scene(m, target, c);
     ASSERT_LE(scene.shape.edges, target.threads);
-    std::vector<std::vector<uint8_t>> before;
+    std::vector<Bytes> before;
     for (const Buffer &b : scene.buffers)
         before.push_back(b.memory);
-    try {
-        kernel.run(scene.launch(target, true));
-    } catch (const std::runtime_error &e) {
-        FAIL() << e.what();
-    }
+    ASSERT_NO_THROW(kernel.run(scene.launch(target, true)));
     const size_t symbol = m.field.w / 8;
     for (size_t j = 0; j < m.rows; j++) {
         const Buffer &out = scene.buffers[m.cols + j];
-        std::vector<uint8_t> &expected = before[m.cols + j];
+        Bytes &expected = before[m.cols + j];
         uint8_t *const base = expected.data() + (out.data - out.memory.data());
         for (size_t at = 0; at < c.bytes; at += symbol) {
             uint32_t old = 0;
@@ -99,6 +89,7 @@ void run_case(const Matrix &m, const gfk_jit_target &target, const PtxKernel &ke
         }
         ASSERT_EQ(out.memory, expected) << "output " << j;
     }
+    count_checked();
 }
 
 // A check of right outputs marks nothing; of wrong ones, what is wrong and perhaps its neighbour.
@@ -120,18 +111,14 @@ void run_check(const Matrix &m, const gfk_jit_target &target, const PtxKernel &k
     launch.regions.push_back({first, first + 4 * marks.size(), true});
     const auto run = [&] {
         std::fill(marks.begin(), marks.end(), 0);
-        try {
-            kernel.run(launch);
-        } catch (const std::runtime_error &e) {
-            ADD_FAILURE() << e.what();
-        }
+        EXPECT_NO_THROW(kernel.run(launch));
     };
     run();
     ASSERT_EQ(std::count(marks.begin(), marks.end(), 0u), static_cast<long>(marks.size()));
     for (size_t n = 0; n < 4; n++) {
-        const size_t at = n == 0 ? 0 : n == 1 ? c.bytes - 1 : next_random(scene.state) % c.bytes;
-        uint8_t &byte = scene.buffers[m.cols + next_random(scene.state) % m.rows].data[at];
-        const uint8_t flip = static_cast<uint8_t>(1u << next_random(scene.state) % 8);
+        const size_t at = n == 0 ? 0 : n == 1 ? c.bytes - 1 : scene.random.below(c.bytes);
+        uint8_t &byte = scene.buffers[m.cols + scene.random.below(m.rows)].data[at];
+        const uint8_t flip = static_cast<uint8_t>(1u << scene.random.below(8));
         byte ^= flip;
         run();
         byte ^= flip;
@@ -142,20 +129,20 @@ void run_check(const Matrix &m, const gfk_jit_target &target, const PtxKernel &k
     }
 }
 
-const std::vector<unsigned> all_words = {1, 2, 4};
+constexpr unsigned THREADS = 32;
+const unsigned all_words[] = {1, 2, 4};
 
 void sweep(const Matrix &m, const std::vector<std::vector<size_t>> &phases,
-           const std::vector<size_t> &lengths, unsigned threads) {
+           const std::vector<size_t> &lengths) {
     for (const unsigned words : all_words) {
-        const gfk_jit_target target{90, words, threads, 0};
+        const gfk_jit_target target{90, words, THREADS, 0};
         const PtxKernel kernel(ptx_of(m, target));
         for (const auto &p : phases)
             for (const size_t bytes : lengths)
                 for (const bool accumulate : {false, true}) {
-                    SCOPED_TRACE(
-                        "w=" + std::to_string(m.field.w) + " words=" + std::to_string(words) +
-                        " bytes=" + std::to_string(bytes) + " phase=" + std::to_string(p[0]) +
-                        " xor=" + std::to_string(accumulate));
+                    SCOPED_TRACE(testing::Message()
+                                 << m.text() << " words=" << words << " bytes=" << bytes
+                                 << " phase=" << p[0] << " xor=" << accumulate);
                     run_case(m, target, kernel, {bytes, p, accumulate});
                     if (!accumulate)
                         run_check(m, target, kernel, {bytes, p, false});
@@ -167,65 +154,66 @@ void sweep(const Matrix &m, const std::vector<std::vector<size_t>> &phases,
 
 class XorPtx : public testing::TestWithParam<unsigned> {
   protected:
+    Matrix matrix(const char *kind, size_t rows, size_t cols) const {
+        return make_matrix(kind, make_field(GetParam()), rows, cols);
+    }
     std::vector<size_t> lengths(size_t last) const { // in bytes; a tenth of them in sanitizers
         std::vector<size_t> result;
-        for (size_t n = GetParam() / 8; n <= last; n += GetParam() / 8 * (GFK_TEST_REDUCED ? 9 : 1))
+        for (size_t n = GetParam() / 8; n <= last; n += GetParam() / 8 * (options.reduced ? 9 : 1))
             result.push_back(n);
         return result;
     }
 };
 
 TEST_P(XorPtx, OnePhase) {
-    const Matrix m = make_matrix("random", field_of(GetParam()), 2, 3);
     std::vector<std::vector<size_t>> phases;
-    for (size_t phase = 0; phase < 16; phase += GFK_TEST_REDUCED ? 5 : 1)
+    for (size_t phase = 0; phase < 16; phase += options.reduced ? 5 : 1)
         phases.push_back({phase});
-    sweep(m, phases, lengths(70), 32);
+    sweep(matrix("random", 2, 3), phases, lengths(70));
 }
 
 TEST_P(XorPtx, DifferentPhases) {
-    const Matrix m = make_matrix("random", field_of(GetParam()), 2, 3);
-    sweep(m,
+    sweep(matrix("random", 2, 3),
           {{0, 1, 2, 3, 4}, {4, 8, 12, 0, 4}, {15, 0, 7, 9, 1}, {2, 2, 2, 2, 6}, {0, 0, 0, 0, 1}},
-          lengths(70), 32);
+          lengths(70));
 }
 
 TEST_P(XorPtx, SeveralBlocks) {
-    const Matrix m = make_matrix("cauchy", field_of(GetParam()), 2, 4);
-    sweep(m, {{0}, {4}, {8, 3}}, {32 * 16, 32 * 16 + 4, 96 * 16 - 4, 96 * 16 + 36}, 32);
+    const size_t block = THREADS * 16;
+    sweep(matrix("cauchy", 2, 4), {{0}, {4}, {8, 3}},
+          {block, block + 4, 3 * block - 4, 3 * block + 36});
 }
 
 TEST_P(XorPtx, Structured) { // values that are an input, zero, or the same for two outputs
     for (const char *kind : {"identity", "zero", "same", "ones", "top"})
-        sweep(make_matrix(kind, field_of(GetParam()), 3, 4), {{0}, {4}, {1, 2}}, {4, 16, 100}, 32);
+        sweep(matrix(kind, 3, 4), {{0}, {4}, {1, 2}}, {4, 16, 100});
 }
 
+struct Kind {
+    const char *kind;
+    size_t rows, cols;
+};
+
 TEST_P(XorPtx, Polynomials) {
-    for (const uint64_t low : {UINT64_C(0x1b), UINT64_C(0xf3), UINT64_C(0x2b), UINT64_C(0xa011),
-                               UINT64_C(0xaf), UINT64_C(0xffed), UINT64_C(0xa8a526f5)}) {
+    for (const uint64_t low : {0x1bu, 0xf3u, 0x2bu, 0xa011u, 0xafu, 0xffedu, 0xa8a526f5u}) {
         gfk_field field;
-        const uint64_t polynomial = (UINT64_C(1) << GetParam()) | low;
-        if (gfk_field_init(&field, GetParam(), polynomial) == GFK_STATUS_SUCCESS)
+        if (gfk_field_init(&field, GetParam(), UINT64_C(1) << GetParam() | low) ==
+            GFK_STATUS_SUCCESS)
             for (const auto &[kind, rows, cols] :
-                 {std::tuple<const char *, size_t, size_t>{"random", 3, 5},
-                  {"random", 3, 1},
-                  {"equal", 8, 2}})
-                sweep(make_matrix(kind, field, rows, cols), {{0}, {1}}, {64, 132}, 32);
+                 {Kind{"random", 3, 5}, {"random", 3, 1}, {"equal", 8, 2}})
+                sweep(make_matrix(kind, field, rows, cols), {{0}, {1}}, {64, 132});
     }
 }
 
 TEST_P(XorPtx, Updates) { // the doubling of inputs
-    for (const auto &[kind, rows, cols] : {std::tuple<const char *, size_t, size_t>{"equal", 4, 2},
-                                           {"random", 4, 1},
-                                           {"random", 5, 2},
-                                           {"pairs", 6, 4}})
-        sweep(make_matrix(kind, field_of(GetParam()), rows, cols), {{0}, {4}, {1, 2}}, {4, 16, 100},
-              32);
+    for (const auto &[kind, rows, cols] :
+         {Kind{"equal", 4, 2}, {"random", 4, 1}, {"random", 5, 2}, {"pairs", 6, 4}})
+        sweep(matrix(kind, rows, cols), {{0}, {4}, {1, 2}}, {4, 16, 100});
 }
 
 TEST_P(XorPtx, Wide) { // doublings by multiplications among them
-    sweep(make_matrix("random", field_of(GetParam()), 12, 12), {{0}, {4, 5}}, {256}, 32);
-    sweep(make_matrix("random", field_of(GetParam()), 18, 50), {{0}}, {64}, 32);
+    sweep(matrix("random", 12, 12), {{0}, {4, 5}}, {256});
+    sweep(matrix("random", 18, 50), {{0}}, {64});
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, XorPtx, testing::Values(8u, 16u, 32u),
@@ -233,9 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Widths, XorPtx, testing::Values(8u, 16u, 32u),
 
 // The interpreter itself: a kernel that reaches beyond a region is found out.
 TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
-    const Matrix m = make_matrix("random", field_of(8), 1, 1);
-    const gfk_jit_target target{90, 4, 32, 0};
-    const PtxKernel kernel(ptx_of(m, target));
+    const PtxKernel kernel(ptx_of(make_matrix("random", make_field(8), 1, 1), {90, 4, THREADS, 0}));
     alignas(16) uint8_t in[32] = {}, out[32] = {};
     const uint64_t addresses[] = {reinterpret_cast<uintptr_t>(in),
                                   reinterpret_cast<uintptr_t>(out)};
@@ -243,15 +229,15 @@ TEST(XorPtxInterpreter, RefusesWhatIsOutside) {
     shape.tail = 32;
     shape.tiles = 2;
     shape.blocks = 1;
-    PtxKernel::Launch launch{1, 32, {bytes_of(addresses, 2), bytes_of(&shape, 1)}, {}};
-    launch.regions = {{in, in + 32, false}, {out, out + 32, true}};
-    EXPECT_NO_THROW(kernel.run(launch));
-    launch.regions = {{in, in + 31, false}, {out, out + 32, true}};
-    EXPECT_THROW(kernel.run(launch), std::runtime_error);
-    launch.regions = {{in, in + 32, false}, {out, out + 32, false}};
-    EXPECT_THROW(kernel.run(launch), std::runtime_error);
-    launch.regions = {{in, in + 32, false}, {out, out + 16, true}};
-    EXPECT_THROW(kernel.run(launch), std::runtime_error);
+    PtxKernel::Launch launch{1, THREADS, {bytes_of(addresses, 2), bytes_of(&shape, 1)}, {}};
+    const auto run = [&](size_t readable, size_t there, bool writable) {
+        launch.regions = {{in, in + readable, false}, {out, out + there, writable}};
+        kernel.run(launch);
+    };
+    EXPECT_NO_THROW(run(32, 32, true));
+    EXPECT_THROW(run(31, 32, true), std::runtime_error);
+    EXPECT_THROW(run(32, 32, false), std::runtime_error);
+    EXPECT_THROW(run(32, 16, true), std::runtime_error);
 }
 
 // ---- cutting -----------------------------------------------------------------------------------
@@ -275,32 +261,27 @@ TEST(XorCut, LongestRegionFitsIntoTheNumbers) {
 // ---- what identifies a kernel ------------------------------------------------------------------
 
 TEST(XorKey, EverythingMatters) {
-    std::vector<std::string> keys;
+    std::set<std::string> keys;
     const auto add = [&](const Matrix &m, gfk_jit_target target, const char *compiler) {
         const gfk_bytes key =
             gfk_jit_key(&m.field, m.rows, m.cols, m.elements.data(), &target, compiler);
         ASSERT_NE(key.data, nullptr);
-        keys.emplace_back(static_cast<const char *>(key.data), key.size);
+        EXPECT_TRUE(keys.emplace(static_cast<const char *>(key.data), key.size).second)
+            << "after " << keys.size() << " others";
         std::free(key.data);
     };
-    Matrix m = make_matrix("random", field_of(8), 2, 3);
-    add(m, {90, 4, 128, 0}, "a");
-    add(m, {90, 4, 128, 5}, "a");
-    add(m, {80, 4, 128, 0}, "a");
-    add(m, {90, 2, 128, 0}, "a");
-    add(m, {90, 4, 256, 0}, "a");
+    const Matrix m = make_matrix("random", make_field(8), 2, 3);
+    Matrix turned = m, element = m, field = m;
+    std::swap(turned.rows, turned.cols);
+    element.elements[5] ^= 1;
+    field.field = make_field(8, 0x11b);
+    for (const Matrix &matrix : {m, turned, element, field})
+        add(matrix, {90, 4, 128, 0}, "a");
+    for (const gfk_jit_target &target :
+         {gfk_jit_target{90, 4, 128, 5}, gfk_jit_target{80, 4, 128, 0},
+          gfk_jit_target{90, 2, 128, 0}, gfk_jit_target{90, 4, 256, 0}})
+        add(m, target, "a");
     add(m, {90, 4, 128, 0}, "b");
-    std::swap(m.rows, m.cols);
-    add(m, {90, 4, 128, 0}, "a");
-    std::swap(m.rows, m.cols);
-    m.elements[5] ^= 1;
-    add(m, {90, 4, 128, 0}, "a");
-    m.elements[5] ^= 1;
-    m.field = field_of(8, 0x11b);
-    add(m, {90, 4, 128, 0}, "a");
-    for (size_t i = 0; i < keys.size(); i++)
-        for (size_t j = 0; j < i; j++)
-            EXPECT_NE(keys[i], keys[j]) << i << " " << j;
 }
 
 // A change of the generated text needs a new GFK_JIT_GENERATOR, or caches would go on giving the
@@ -311,7 +292,7 @@ TEST(XorKey, GeneratorVersion) {
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
         for (const unsigned w : {8u, 16u, 32u})
             for (const auto &[rows, cols] : shapes) {
-                const Matrix m = make_matrix(kind, field_of(w), rows, cols);
+                const Matrix m = make_matrix(kind, make_field(w), rows, cols);
                 for (const char c : ptx_of(m, gfk_jit_choose_target(w, rows, cols, 90)))
                     hash = (hash ^ static_cast<uint8_t>(c)) * UINT64_C(0x100000001b3);
             }
