@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The right products, then one wrong bit in the last symbol of the last output.
+// The right products, then one wrong bit in the last symbol (of the last output).
 #include "host/product/engine.h"
+#include "host/region/kernel.h"
 #include "kernels/common/launch.cuh"
 
 extern "C" {
+gfk_run_fn gfk_shift_w8_naive, gfk_shift_w16_naive, gfk_shift_w32_naive;
 gfk_engine_accepts_fn gfk_perop_split_w8_accepts, gfk_perop_split_w16_accepts,
     gfk_perop_split_w32_accepts;
 gfk_engine_create_fn gfk_perop_split_w8_create, gfk_perop_split_w16_create,
@@ -18,18 +20,28 @@ __global__ void flip(unsigned char *byte) {
     *byte ^= 1;
 }
 
+// Flips a bit of the symbol that ends here, unless the right run failed.
+gfk_status spoil(gfk_status status, unsigned char *end, unsigned w, gfk_stream_t stream) {
+    return status ? status : gfk::launch(flip, 1, 1, 0, stream, end - w / 8);
+}
+
+gfk_status run(gfk_run_fn *right, const gfk_call *call) {
+    return spoil(right(call), call->dst + call->bytes, call->multiplier->info.field.w,
+                 call->stream);
+}
+
 gfk_status run(gfk_engine_run_fn *right, const gfk_product_call *call) {
-    gfk_status status = right(call);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
     const gfk_product_info *info = &call->product->info;
-    unsigned char *last = gfk_region_address(call->out, info->rows - 1);
-    return gfk::launch(flip, 1, 1, 0, call->stream, last + call->bytes - info->field.w / 8);
+    return spoil(right(call), gfk_region_address(call->out, info->rows - 1) + call->bytes,
+                 info->field.w, call->stream);
 }
 
 } // namespace
 
 #define FAULTY(w)                                                                                  \
+    extern "C" gfk_status gfk_shift_w##w##_naive_faulty(const gfk_call *call) {                    \
+        return run(gfk_shift_w##w##_naive, call);                                                  \
+    }                                                                                              \
     extern "C" gfk_status gfk_perop_split_w##w##_faulty_accepts(gfk_product_info *info,            \
                                                                 const char **reason) {             \
         return gfk_perop_split_w##w##_accepts(info, reason);                                       \

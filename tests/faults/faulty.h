@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What faulty.def and faulty_engines.def name; included ahead of every C file of the faulty
+/* What faulty_rows.def and faulty_engines.def name; included ahead of every C file of the faulty
  * library. */
-#ifndef GFK_TESTS_FAULTY_ROWS_H
-#define GFK_TESTS_FAULTY_ROWS_H
+#ifndef GFK_TESTS_FAULTY_H
+#define GFK_TESTS_FAULTY_H
 
 #include "host/product/engine.h"
 #include "host/region/kernel.h"

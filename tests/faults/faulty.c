@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The right products, then one wrong bit in the last symbol of the last output. */
-#include "faulty_rows.h"
+/* The right products, then one wrong bit in the last symbol (of the last output). */
+#include "faulty.h"
+
+gfk_status gfk_shift_host_faulty(const gfk_call *call) {
+    gfk_status status = gfk_shift_host(call);
+    call->dst[call->bytes - call->multiplier->info.field.w / 8] ^= 1;
+    return status;
+}
 
 gfk_status gfk_host_product_faulty(const gfk_product_call *call) {
     gfk_status status = gfk_host_product_run(call);
