@@ -1,118 +1,224 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The layout of the BMMA engine's warpgroup kernel on the CPU: the MMA is emulated, with its
+// The layouts of the BMMA engine's warpgroup kernels on the CPU: the MMA is emulated, with its
 // operand in shared memory read through the descriptor; what lanes do before and after it is the
-// kernel's own code.
-#include "layout_check.h"
+// kernels' own code.
 #include "mma_emulation.h"
 
-#include "kernels/product/bmma/fragment_wgmma_w8.h"
+#include "kernels/product/bmma/fragment_ring.h"
 
 using namespace gfk::bmma;
 
 namespace {
 
+template <class Fn>
+void for_lanes(const Fn &fn) { // of a warpgroup
+    for (int warp = 0; warp < 4; warp++)
+        for (int lane = 0; lane < 32; lane++)
+            fn(warp, lane);
+}
+
+// The operand table lies behind some other bytes of shared memory; behind it there is garbage.
+constexpr size_t START = 1024;
+std::vector<uint32_t> shared_memory(const std::vector<uint32_t> &table, size_t bytes = 0) {
+    std::vector<uint32_t> shared(START / 4, 0x5a5a5a5a);
+    shared.insert(shared.end(), table.begin(), table.end());
+    shared.resize(std::max(shared.size(), (START + bytes) / 4), 0xa5a5a5a5);
+    return shared;
+}
+
+// The counts after some MMAs: rows(warp, lane, n) are a lane's registers of A for MMA n, whose part
+// of the table begins at `offset` for the first.
+template <class T, class Rows>
+Accumulators count(int mmas, const std::vector<uint32_t> &shared, size_t offset, const Rows &rows) {
+    Accumulators counts;
+    for_lanes([&](int warp, int lane) { counts[warp][lane].assign(T::accumulators, 0); });
+    for (int n = 0; n < mmas; n++) {
+        std::array<Fragment, 4> a;
+        for_lanes([&](int warp, int lane) { a[warp][lane] = rows(warp, lane, n); });
+        wgmma(counts, a, shared, descriptor<T>(START) + (offset + n * T::step_bytes) / 16);
+    }
+    return counts;
+}
+
+// A missing input is loaded from some other region: it must not matter.
+template <class T>
+const std::vector<uint32_t> &input(const Regions &in, int slot, int lane) {
+    const size_t i = slot * T::lanes + lane % T::lanes;
+    return in[i < in.size() ? i : 0];
+}
+
+// ---- bytes, a table in shared memory ------------------------------------------------------------
+
 // A lane's word of a panel's output, from its counts in both chains.
 template <class T>
-uint32_t word_of(const std::vector<uint32_t> &first, const std::vector<uint32_t> &second,
-                 int panel) {
-    uint32_t c[2][T::accumulators], halves[2][8];
-    for (int i = 0; i < T::accumulators; i++) {
-        c[0][i] = first[i];
-        c[1][i] = second[i];
+uint32_t word_of(const std::array<Accumulators, 2> &counts, int warp, int lane, int panel) {
+    uint32_t halves[2][8];
+    for (int chain = 0; chain < 2; chain++) {
+        uint32_t c[T::accumulators];
+        std::copy_n(counts[chain][warp][lane].begin(), T::accumulators, c);
+        join_rows(c, panel, halves[chain]);
     }
-    for (int chain = 0; chain < 2; chain++)
-        join_rows(c[chain], panel, halves[chain]);
     return parities(halves[0], halves[1]);
 }
 
-// One unit of a warpgroup through all tiles, as the kernel does it. The table lies behind some
-// other bytes of shared memory; a last tile's missing panels are garbage.
+// One unit of a warpgroup through all tiles, as the kernel does it. A last tile's missing panels
+// are garbage.
 template <class T>
 void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
-    constexpr size_t start = 1024;
     const size_t tiles = divide_up(out.size(), T::instruction_outputs);
-    std::vector<uint32_t> shared(start / 4, 0x5a5a5a5a);
-    shared.insert(shared.end(), table.begin(), table.end());
-    shared.resize((start + tiles * T::instruction_bytes) / 4, 0xa5a5a5a5);
-
+    const std::vector<uint32_t> shared = shared_memory(table, tiles * T::instruction_bytes);
+    const auto first_word = [](int warp, int lane) {
+        return (warp * T::vectors + lane / T::lanes) * T::lane_words;
+    };
     static uint32_t a[4][32][T::symbols][T::steps];
-    for (int warp = 0; warp < 4; warp++)
-        for (int lane = 0; lane < 32; lane++) {
-            uint32_t x[T::slots][T::lane_words];
-            for (int s = 0; s < T::slots; s++) {
-                // A missing input is loaded from some other region: it must not matter.
-                const size_t i = s * T::lanes + lane % T::lanes;
-                for (int word = 0; word < T::lane_words; word++)
-                    x[s][word] = in[i < in.size() ? i : i % 4]
-                                   [(warp * T::vectors + lane / T::lanes) * T::lane_words + word];
-            }
-            arrange<T>(x, a[warp][lane]);
+    for_lanes([&](int warp, int lane) {
+        uint32_t x[T::slots][T::lane_words];
+        for (int s = 0; s < T::slots; s++)
+            std::copy_n(&input<T>(in, s, lane)[first_word(warp, lane)], T::lane_words, x[s]);
+        arrange<T>(x, a[warp][lane]);
+    });
+    for (size_t tile = 0; tile < tiles; tile++)
+        for (int word = 0; word < T::chains / 2; word++) {
+            std::array<Accumulators, 2> counts;
+            for (int half = 0; half < 2; half++)
+                counts[half] = count<T>(
+                    T::mmas, shared, tile * T::instruction_bytes, [&](int warp, int lane, int n) {
+                        const auto *symbols = a[warp][lane] + 2 * (2 * word + half);
+                        const auto &p = symbols[0], &q = symbols[1];
+                        return std::vector<uint32_t>{p[2 * n], q[2 * n], p[2 * n + 1],
+                                                     q[2 * n + 1]};
+                    });
+            for_lanes([&](int warp, int lane) {
+                for (int panel = 0; panel < T::instruction_panels; panel++) {
+                    const size_t output =
+                        tile * T::instruction_outputs + panel * T::outputs + lane % T::lanes;
+                    if (output < out.size())
+                        out[output][first_word(warp, lane) + word] =
+                            word_of<T>(counts, warp, lane, panel);
+                }
+            });
         }
-    for (size_t tile = 0; tile < tiles; tile++) {
-        std::array<Accumulators, 2> d; // of the two chains of a word
-        for (int chain = 0; chain < T::chains; chain++) {
-            for (auto &warp : d[chain % 2])
-                for (auto &lane : warp)
-                    lane.assign(T::accumulators, 0);
-            for (int s = 0; s < T::mmas; s++) {
-                std::array<Fragment, 4> fragments;
-                for (int warp = 0; warp < 4; warp++)
-                    for (int lane = 0; lane < 32; lane++) {
-                        const auto &p = a[warp][lane][2 * chain], &q = a[warp][lane][2 * chain + 1];
-                        fragments[warp][lane] = {p[2 * s], q[2 * s], p[2 * s + 1], q[2 * s + 1]};
-                    }
-                wgmma(d[chain % 2], fragments, shared,
-                      descriptor<T>(start) + tile * (T::instruction_bytes / 16) +
-                          s * (T::step_bytes / 16));
-            }
-            if (chain % 2 == 0)
-                continue;
-            for (int warp = 0; warp < 4; warp++)
-                for (int lane = 0; lane < 32; lane++)
-                    for (int panel = 0; panel < T::instruction_panels; panel++) {
-                        const size_t output =
-                            tile * T::instruction_outputs + panel * T::outputs + lane % T::lanes;
-                        if (output < out.size())
-                            out[output]
-                               [(warp * T::vectors + lane / T::lanes) * T::lane_words + chain / 2] =
-                                   word_of<T>(d[0][warp][lane], d[1][warp][lane], panel);
-                    }
-        }
-    }
-}
-
-template <class T>
-void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
-    SCOPED_TRACE(testing::Message() << "steps " << T::mmas << " words " << T::lane_words << ", "
-                                    << cols << " -> " << rows << (ones ? ", all ones" : ""));
-    check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
 }
 
 // Full and partial steps, panels and tiles, and the largest counts there are.
 template <int Steps, int Words, int Panels>
-void check_all() {
+void check_bytes() {
     using T = WgmmaLayoutW8<Steps, Words, Panels>;
-    check<T>(T::instruction_outputs, T::inputs, 0);
-    check<T>(3, T::inputs, 0, true);
-    check<T>(T::instruction_outputs + 5, T::inputs - 3, 0x11b);
-    check<T>(1, T::inputs - 28, 0);
+    const auto check = [](size_t rows, size_t cols, uint64_t polynomial, bool ones) {
+        check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
+    };
+    check(T::instruction_outputs, T::inputs, 0, false);
+    check(3, T::inputs, 0, true);
+    check(T::instruction_outputs + 5, T::inputs - 3, 0x11b, false);
+    check(1, T::inputs - 28, 0, false);
 }
 
 TEST(BmmaWgmmaLayout, SixteenBytes) {
-    check_all<1, 4, 2>();
-    check_all<2, 4, 2>();
+    check_bytes<1, 4, 2>();
+    check_bytes<2, 4, 2>();
 }
 TEST(BmmaWgmmaLayout, EightBytes) {
-    check_all<1, 2, 4>();
-    check_all<2, 2, 2>();
-    check_all<3, 2, 2>();
-    check_all<4, 2, 2>();
+    check_bytes<1, 2, 4>();
+    check_bytes<2, 2, 2>();
+    check_bytes<3, 2, 2>();
+    check_bytes<4, 2, 2>();
 }
 TEST(BmmaWgmmaLayout, FourBytes) {
-    check_all<4, 1, 8>();
-    check_all<5, 1, 2>();
-    check_all<7, 1, 1>();
-    check_all<8, 1, 2>();
+    check_bytes<4, 1, 8>();
+    check_bytes<5, 1, 2>();
+    check_bytes<7, 1, 1>();
+    check_bytes<8, 1, 2>();
+}
+
+// ---- rings --------------------------------------------------------------------------------------
+
+// What the four warps of a warpgroup take of a stage, as the kernel computes it.
+template <class T>
+void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
+    const std::vector<uint32_t> shared = shared_memory(table);
+    const auto first_word = [](int warp, int lane) { // of a lane's vector
+        return warp * (T::warp_bytes / 4) + lane / T::lanes * 4;
+    };
+    for (int word = 0; word < 4; word += 2) {
+        uint32_t words[4][32][2] = {};
+        for (int turn = 0; turn < 2; turn++) {
+            static uint32_t a[4][32][T::chains][T::steps][2], c[4][32][T::chains][T::accumulators];
+            for_lanes([&](int warp, int lane) {
+                uint32_t x[T::slots][2];
+                for (int s = 0; s < T::slots; s++)
+                    std::copy_n(&input<T>(in, s, lane)[first_word(warp, lane) + word], 2, x[s]);
+                rows_of<T>(x, turn, a[warp][lane]);
+            });
+            for (int chain = 0; chain < T::chains; chain++) {
+                const Accumulators counts = count<T>(
+                    T::steps / 2, shared, turn * T::turn_bytes, [&](int warp, int lane, int n) {
+                        const auto *rows = a[warp][lane][chain] + 2 * n;
+                        return std::vector<uint32_t>{rows[0][0], rows[0][1], rows[1][0],
+                                                     rows[1][1]};
+                    });
+                for_lanes([&](int warp, int lane) {
+                    std::copy_n(counts[warp][lane].begin(), T::accumulators, c[warp][lane][chain]);
+                });
+            }
+            for_lanes([&](int warp, int lane) {
+                add_parities<T>(c[warp][lane], turn, words[warp][lane]);
+            });
+        }
+        for_lanes([&](int warp, int lane) {
+            if (static_cast<size_t>(lane) % T::lanes < out.size())
+                std::copy_n(words[warp][lane], 2,
+                            &out[lane % T::lanes][first_word(warp, lane) + word]);
+        });
+    }
+}
+
+// The largest counts there can be, whatever the matrix: all columns and all rows are ones. One
+// count is odd at a time, and makes one bit of two words: each bit once.
+template <class T>
+void check_full_counts() {
+    uint64_t seen = 0;
+    for (int turn = 0; turn < 2; turn++)
+        for (int chain = 0; chain < T::chains; chain++)
+            for (int at = 0; at < T::accumulators; at++) {
+                uint32_t c[T::chains][T::accumulators], words[2] = {};
+                for (auto &counts : c)
+                    std::fill_n(counts, T::accumulators, T::most_count);
+                c[chain][at]--;
+                add_parities<T>(c, turn, words);
+                const uint64_t bits = (uint64_t)words[1] << 32 | words[0];
+                ASSERT_TRUE(bits != 0 && (bits & (bits - 1)) == 0) << "count " << at;
+                ASSERT_EQ(seen & bits, 0u) << "count " << at;
+                seen |= bits;
+                count_checked();
+            }
+    ASSERT_EQ(seen, ~UINT64_C(0));
+}
+
+template <class T>
+void check_ring() {
+    static_assert(T::most_count % 2 == 0, "");
+    const auto check = [](size_t rows, size_t cols, uint64_t polynomial, bool ones) {
+        check_unit<T, T::warp_bytes>(rows, cols, polynomial, ones, run_stage<T>);
+    };
+    check(T::lanes, T::inputs, 0, false);
+    check(T::lanes, T::inputs, 0, true);
+    check(1, T::inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
+    check(T::lanes - 1, T::inputs - T::lanes + 1, 0, false);
+    check_full_counts<T>();
+}
+
+template <int Lanes, int... Slots>
+void check_rings() {
+    (check_ring<RingLayout<8, Lanes, Slots>>(), ...);
+    (check_ring<RingLayout<16, Lanes, Slots>>(), ...);
+    (check_ring<RingLayout<32, Lanes, Slots>>(), ...);
+}
+
+TEST(BmmaRingLayout, FourLanes) {
+    check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8>();
+}
+TEST(BmmaRingLayout, TwoLanes) {
+    check_rings<2, 1, 2, 3, 4, 5, 6, 7, 8>();
 }
 
 } // namespace
