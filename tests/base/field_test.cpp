@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields and their scalar arithmetic, against GF-Complete and against the laws of a field.
+// Fields and their scalar arithmetic, against GF-Complete and against the laws of a field; the
+// arithmetic of work on matrices, against products by the school's method.
+#include <algorithm>
 #include <cstring>
 
 #include "oracle/oracle.h"
 #include "support/harness.h"
+
+#include "host/base/arithmetic.h"
+#include "host/base/poly.h"
 
 namespace {
 
@@ -123,68 +128,56 @@ TEST(Field, ForgedField) {
 }
 
 TEST(Field, BadArithmetic) {
+    const gfk_field forged = {};
+    uint32_t out = 77;
+    const auto refused = [](gfk_status status, const gfk_field *f, uint32_t a, uint32_t b,
+                            uint32_t *to) {
+        EXPECT_STATUS(status, gfk_field_multiply(f, a, b, to));
+        EXPECT_STATUS(status, gfk_field_divide(f, a, b, to));
+        EXPECT_STATUS(status, gfk_field_inverse(f, std::max(a, b), to));
+        EXPECT_STATUS(status, gfk_field_pow(f, std::max(a, b), 2, to));
+    };
+    refused(INVALID, nullptr, 1, 1, &out);
+    refused(INVALID, &forged, 1, 1, &out);
     for (unsigned w : WIDTHS) {
         const gfk_field f = make_field(w);
-        uint32_t out = 77;
-        EXPECT_STATUS(INVALID, gfk_field_multiply(nullptr, 1, 1, &out));
-        EXPECT_STATUS(INVALID, gfk_field_multiply(&f, 1, 1, nullptr));
-        EXPECT_STATUS(INVALID, gfk_field_divide(nullptr, 1, 1, &out));
-        EXPECT_STATUS(INVALID, gfk_field_divide(&f, 1, 1, nullptr));
-        EXPECT_STATUS(INVALID, gfk_field_inverse(nullptr, 1, &out));
-        EXPECT_STATUS(INVALID, gfk_field_inverse(&f, 1, nullptr));
-        EXPECT_STATUS(INVALID, gfk_field_pow(nullptr, 1, 1, &out));
-        EXPECT_STATUS(INVALID, gfk_field_pow(&f, 1, 1, nullptr));
+        refused(INVALID, &f, 1, 1, nullptr);
         EXPECT_STATUS(GFK_STATUS_DIVISION_BY_ZERO, gfk_field_divide(&f, 1, 0, &out));
         EXPECT_STATUS(GFK_STATUS_DIVISION_BY_ZERO, gfk_field_divide(&f, 0, 0, &out));
         EXPECT_STATUS(GFK_STATUS_DIVISION_BY_ZERO, gfk_field_inverse(&f, 0, &out));
-        gfk_field zero;
-        std::memset(&zero, 0, sizeof zero);
-        EXPECT_STATUS(INVALID, gfk_field_multiply(&zero, 1, 1, &out));
         if (w < 32) {
-            const uint32_t c = 1u << w;
-            EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_multiply(&f, c, 1, &out));
-            EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_multiply(&f, 1, c, &out));
-            EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_divide(&f, c, 1, &out));
-            EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_divide(&f, 1, c, &out));
-            EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_inverse(&f, c, &out));
-            EXPECT_STATUS(GFK_STATUS_INVALID_CONSTANT, gfk_field_pow(&f, c, 2, &out));
+            refused(GFK_STATUS_INVALID_CONSTANT, &f, 1u << w, 1, &out);
+            refused(GFK_STATUS_INVALID_CONSTANT, &f, 1, 1u << w, &out);
         }
-        EXPECT_EQ(77u, out) << "written in spite of an error";
     }
+    EXPECT_EQ(77u, out) << "written in spite of an error";
 }
 
-void compare_with_oracle(const gfk_field &f, uint64_t polynomial, size_t pairs) {
-    Oracle o = make_oracle(f.w, polynomial);
-    Random random(f.w);
-    for (size_t i = 0; i < pairs; i++) {
-        const uint32_t a = random.symbol(f.w), b = random.symbol(f.w);
-        ASSERT_EQ(oracle_multiply(o.get(), a, b), multiply(f, a, b)) << a << " * " << b;
-        if (b != 0) {
-            ASSERT_EQ(oracle_divide(o.get(), a, b), divide(f, a, b)) << a << " / " << b;
-        }
+void compare_with_oracle(const gfk_field &f, Oracle &o, uint32_t a, uint32_t b) {
+    ASSERT_EQ(oracle_multiply(o.get(), a, b), multiply(f, a, b)) << a << " * " << b;
+    if (b != 0) {
+        ASSERT_EQ(oracle_divide(o.get(), a, b), divide(f, a, b)) << a << " / " << b;
     }
-    count_checked(pairs);
+    count_checked();
 }
 
 TEST(Field, AgreesWithGfComplete) {
-    for (unsigned w : WIDTHS) {
-        compare_with_oracle(make_field(w), 0, options.reduced ? 1000 : 100000);
-        const uint64_t p = other_polynomial(w);
-        compare_with_oracle(make_field(w, p), p, options.reduced ? 1000 : 20000);
-    }
+    for (unsigned w : WIDTHS)
+        for (uint64_t polynomial : {UINT64_C(0), other_polynomial(w)}) {
+            const gfk_field f = make_field(w, polynomial);
+            Oracle o = make_oracle(w, polynomial);
+            Random random(w);
+            for (int i = 0; i < (options.reduced ? 1000 : polynomial ? 20000 : 100000); i++)
+                compare_with_oracle(f, o, random.symbol(w), random.symbol(w));
+        }
 }
 
 TEST(Field, AgreesWithGfCompleteOnAllOfW8) {
     const gfk_field f = make_field(8);
     Oracle o = make_oracle(8);
     for (uint32_t a = 0; a < 256; a++)
-        for (uint32_t b = 0; b < 256; b++) {
-            ASSERT_EQ(oracle_multiply(o.get(), a, b), multiply(f, a, b));
-            if (b != 0) {
-                ASSERT_EQ(oracle_divide(o.get(), a, b), divide(f, a, b));
-            }
-        }
-    count_checked(65536);
+        for (uint32_t b = 0; b < 256; b++)
+            compare_with_oracle(f, o, a, b);
 }
 
 void check_laws(const gfk_field &f) {
@@ -248,6 +241,67 @@ TEST(Field, GeneratorIsTheSmallest) {
             EXPECT_EQ(g == f.generator, generates) << p << ' ' << g;
             count_checked();
         }
+    }
+}
+
+// ---- arithmetic of matrices, which is not exported ----------------------------------------------
+
+// The school's method: all shifts first, then the division by the polynomial.
+uint32_t school_product(const gfk_field &f, uint32_t a, uint32_t b) {
+    uint64_t product = 0;
+    for (unsigned i = 0; i < f.w; i++)
+        if (b >> i & 1)
+            product ^= static_cast<uint64_t>(a) << i;
+    for (unsigned i = f.w; i-- > 0;)
+        if (product >> (f.w + i) & 1)
+            product ^= f.polynomial << i;
+    return static_cast<uint32_t>(product);
+}
+
+// Where carries of the polynomial and the ends of loops are: few bits, nearly all bits, and both
+// sides of the polynomial itself.
+std::vector<uint32_t> edges(const gfk_field &f) {
+    const uint32_t most = largest(f.w), low = static_cast<uint32_t>(f.polynomial) & most;
+    std::vector<uint32_t> list = {0, 3, most, most - 1, most / 2, low, low ^ 1, low ^ most};
+    for (unsigned i = 0; i < f.w; i++)
+        list.push_back(1u << i);
+    return list;
+}
+
+class Arithmetic : public testing::TestWithParam<unsigned> {};
+
+INSTANTIATE_TEST_SUITE_P(Widths, Arithmetic, testing::Values(8, 16, 32));
+
+TEST_P(Arithmetic, AgreesWithSchool) {
+    const unsigned w = GetParam();
+    std::vector<uint64_t> list = polynomials(w);
+    list.push_back(0);
+    for (uint64_t polynomial : list) {
+        const gfk_field f = make_field(w, polynomial);
+        gfk_arithmetic a = {};
+        require_success(gfk_arithmetic_create(&a, &f), "gfk_arithmetic_create");
+        Random random(f.polynomial);
+        std::vector<uint32_t> xs = edges(f);
+        while (xs.size() < (options.reduced ? 100 : 400))
+            xs.push_back(random.symbol(w));
+        for (uint32_t x : xs) {
+            gfk_nibbles nibbles;
+            gfk_nibbles_expand(&nibbles, w, f.polynomial, x);
+            for (uint32_t y : xs) {
+                const uint32_t expected = school_product(f, x, y);
+                ASSERT_EQ(expected, gfk_times(&a, x, y)) << x << " * " << y;
+                ASSERT_EQ(expected, gfk_nibbles_times(&nibbles, w, y)) << x << " * " << y;
+                ASSERT_EQ(expected, multiply(f, x, y)) << x << " * " << y;
+                count_checked();
+            }
+            if (x == 0)
+                continue;
+            ASSERT_EQ(1u, school_product(f, x, inverse(f, x))) << x;
+            ASSERT_EQ(inverse(f, x), gfk_inverse(&a, x)) << x;
+            const uint32_t y = xs[random.below(xs.size())];
+            ASSERT_EQ(y, school_product(f, x, gfk_quotient(&a, y, x))) << y << " / " << x;
+        }
+        gfk_arithmetic_destroy(&a);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every engine against scalar arithmetic, on long regions against rows * cols region multiplies:
-// shapes, matrices, lengths, places, fields.
+// shapes, matrices, lengths, places, fields, and no access outside the regions.
 #include <algorithm>
 
 #include "support/engine_fixture.h"
@@ -238,10 +238,67 @@ TEST_P(ProductPolynomials, OtherFields) {
     }
 }
 
+// ---- no access outside the regions --------------------------------------------------------------
+
+class ProductGuardPage : public EngineTest {
+  protected:
+    void run_one(const Matrix &matrix, gfk_product_t product, size_t bytes, size_t number) {
+        Random random(number);
+        const gfk_accumulate mode = number % 2 ? GFK_XOR : GFK_SET;
+        std::vector<Bytes> content;
+        for (size_t i = 0; i < matrix.cols + matrix.rows; i++)
+            content.push_back(random.bytes(bytes));
+        const auto phase = [&](size_t i) { // aligned, at one phase, and each at its own
+            return number % 3 == 0 ? 0 : number % 3 == 1 ? symbol_bytes() : i % 16;
+        };
+        LoneRegions regions(on_host(engine()), matrix.cols, content, phase, number);
+        ASSERT_OK(gfk_product_run(product, regions.in(), regions.out(), bytes, mode, nullptr, 0,
+                                  nullptr));
+        for (size_t j = 0; j < matrix.rows; j++) {
+            Bytes expected = mode == GFK_XOR ? content[matrix.cols + j] : Bytes(bytes);
+            for (size_t i = 0; i < matrix.cols; i++)
+                Times(field(), matrix.at(j, i)).add(content[i].data(), expected.data(), bytes);
+            ASSERT_EQ(expected, regions[matrix.cols + j].read())
+                << engine()->id << " " << matrix.cols << " inputs, output " << j << ", " << bytes
+                << " bytes, case " << number;
+        }
+        count_checked();
+    }
+};
+
+TEST_P(ProductGuardPage, IsNeverTouched) {
+    const std::pair<size_t, size_t> shapes[] = {{4, 2},  {10, 4}, {10, 1}, {16, 1}, {9, 3},
+                                                {16, 4}, {30, 3}, {17, 6}, {40, 2}, {40, 24}};
+    // On a device it takes a sanitizer to see more than other tests do, and allocating takes long.
+    const bool few = options.reduced || !on_host(engine());
+    size_t number = 0;
+    for (const auto &[cols, rows] : shapes) {
+        if (!takes(field(), rows, cols))
+            continue;
+        Random random(cols);
+        const Matrix matrix = random_matrix(w(), rows, cols, random);
+        const Product product = make_product(field(), engine(), matrix);
+        ASSERT_EQ(info_of(product.get()).workspace_bytes, 0u);
+        std::vector<size_t> lengths = {symbol_bytes(), 3 * symbol_bytes(), 16 * symbol_bytes(),
+                                       2048 + symbol_bytes()};
+        if (!few)
+            lengths.insert(lengths.end(), {48, 4096, 4096 - symbol_bytes(), 20000});
+        if (!on_host(engine()) && cols == 10)
+            lengths.push_back(300000); // more than a tile for every processor
+        if (engine()->family == GFK_ENGINE_BMMA && w() == 32 && cols == 10)
+            lengths.push_back(1400000 + symbol_bytes()); // long enough for warpgroups
+        for (size_t bytes : lengths)
+            for (size_t repeat = 0; repeat < (few ? 2 : 6); repeat++) {
+                ASSERT_NO_FATAL_FAILURE(run_one(matrix, product.get(), bytes, number++));
+            }
+    }
+}
+
 PER_ENGINE(ProductShapes, engines());
 PER_ENGINE(ProductMatrices, engines());
 PER_ENGINE(ProductPlaces, engines());
 PER_ENGINE(ProductWide, engines());
 PER_ENGINE(ProductPolynomials, engines());
+PER_ENGINE(ProductGuardPage, engines());
 
 } // namespace

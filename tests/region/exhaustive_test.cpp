@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every product of w = 8; every product of w = 16 on the GPU and a sample on the host; basis,
 // structured and random words of w = 32.
-#include <algorithm>
-
 #include "oracle/oracle.h"
 #include "support/row_fixture.h"
 
 namespace {
 
-class Exhaustive : public RowTest {
-  protected:
-    // Multiplies one source by each constant into a buffer of its own, and compares all of them.
-    void check(const std::vector<uint32_t> &cs, const Bytes &in);
-};
-
-void Exhaustive::check(const std::vector<uint32_t> &cs, const Bytes &in) {
-    Runner runner(field(), row());
-    Memory src(row(), in), dst(row(), cs.size() * in.size());
-    for (size_t i = 0; i < cs.size(); i++)
-        runner.run(cs[i], src.data(), dst.data() + i * in.size(), in.size());
-    const uint8_t *got = dst.view(0, dst.size());
-    Oracle o = make_oracle(w());
-    Bytes expected(in.size());
-    for (size_t i = 0; i < cs.size(); i++) {
-        oracle_multiply_region(o.get(), cs[i], in.data(), expected.data(), in.size());
-        ASSERT_TRUE(same(Case{row(), cs[i], 0, i * in.size(), in.size(), GFK_SET}, expected.data(),
-                         got + i * in.size(), in.size()));
-    }
-    count_checked(cs.size() * (in.size() / symbol_bytes()));
-}
+class Exhaustive : public RowTest {};
 
 // All symbols for w = 8 and 16. For w = 32 zero, the basis, runs of ones, repeated bytes, and as
 // many random words.
@@ -56,6 +34,7 @@ Bytes all_symbols(unsigned w) {
     return bytes;
 }
 
+// Multiplies one source by each constant into a buffer of its own, and compares all of them.
 TEST_P(Exhaustive, Products) {
     std::vector<uint32_t> cs;
     Random random;
@@ -69,22 +48,27 @@ TEST_P(Exhaustive, Products) {
             cs.push_back(largest(i + 1));
         }
     }
-    check(cs, all_symbols(w()));
+    const Bytes in = all_symbols(w());
+    const size_t n = in.size();
+    Runner runner(field(), row());
+    Memory src(row(), in), dst(row(), cs.size() * n);
+    for (size_t i = 0; i < cs.size(); i++)
+        runner.run(cs[i], src.data(), dst.data() + i * n, n);
+    const uint8_t *got = dst.view(0, dst.size());
+    Oracle o = make_oracle(w());
+    Bytes expected(n);
+    for (size_t i = 0; i < cs.size(); i++) {
+        oracle_multiply_region(o.get(), cs[i], in.data(), expected.data(), n);
+        ASSERT_TRUE(
+            same(Case{row(), cs[i], 0, i * n, n, GFK_SET}, expected.data(), got + i * n, n));
+    }
+    count_checked(cs.size() * (n / symbol_bytes()));
 }
 
 PER_ROW(Exhaustive, rows());
 
 // All 65,536 constants of w = 16 by all 65,536 symbols: 8 GiB of products per row.
 class Exhaustive16 : public RowTest {};
-
-std::vector<Row> cuda_rows_w16() {
-    std::vector<Row> list = cuda_rows();
-    list.erase(std::remove_if(
-                   list.begin(), list.end(),
-                   [](Row row) { return row->w != 16 || (row->labels & GFK_LABEL_ABLATION) != 0; }),
-               list.end());
-    return list;
-}
 
 // The products of every constant by x^0, ..., x^15, by GF-Complete; each other product is a sum of
 // them, made on the device.
@@ -122,6 +106,7 @@ TEST_P(Exhaustive16, AllProducts) {
     }
 }
 
-PER_ROW(Exhaustive16, cuda_rows_w16());
+PER_ROW(Exhaustive16,
+        rows_that([](Row row) { return !on_host(row) && row->w == 16 && !is_ablation(row); }));
 
 } // namespace

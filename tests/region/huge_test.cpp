@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Regions beyond 4 GiB, where 32-bit arithmetic would wrap: each CUDA row, and one host row a
-// width.
+// width. And the rows whose tables are that large.
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "oracle/oracle.h"
@@ -59,15 +60,9 @@ TEST_P(Huge, BeyondFourGiB) {
     }
 }
 
-std::vector<Row> fast_cuda_rows() {
-    std::vector<Row> list = cuda_rows();
-    list.erase(std::remove_if(list.begin(), list.end(),
-                              [](Row row) { return (row->labels & GFK_LABEL_ABLATION) != 0; }),
-               list.end());
-    return list;
-}
-
-PER_ROW(Huge, fast_cuda_rows());
+PER_ROW(Huge, rows_that([](Row row) {
+            return !on_host(row) && !is_ablation(row) && !(row->labels & GFK_LABEL_GIANT);
+        }));
 
 // ---- host ---------------------------------------------------------------------------------------
 
@@ -103,14 +98,78 @@ TEST_P(HugeHost, BeyondFourGiB) {
     }
 }
 
-std::vector<Row> one_host_row_per_width() {
-    std::vector<Row> list;
-    for (Row row : host_rows())
-        if (row->method == GFK_METHOD_SPLIT && *row->variant == '\0')
-            list.push_back(row);
-    return list;
+PER_ROW(HugeHost, rows_that([](Row row) { return row == reference_row(row->w, true); }));
+
+// ---- tables of gigabytes ------------------------------------------------------------------------
+
+size_t free_bytes(Row row) {
+    return on_host(row) ? free_host_bytes() : device::free_bytes();
 }
 
-PER_ROW(HugeHost, one_host_row_per_width());
+// 2^24 random symbols, then the basis, zero and all ones.
+Bytes symbols() {
+    Bytes in = Random(1).bytes(size_t(4) << 24);
+    const size_t n = in.size() / 4;
+    in.resize(in.size() + 34 * 4);
+    for (unsigned i = 0; i < 32; i++)
+        set_symbol(in.data(), n + i, 32, 1u << i);
+    set_symbol(in.data(), n + 33, 32, 0xffffffff);
+    return in;
+}
+
+// TABLE and LOG of w = 32 for real: 16 GiB of workspace, 32 GiB of tables.
+class Giant : public RowTest {};
+
+TEST_P(Giant, Products) {
+    const char *wanted = std::getenv("GFK_TEST_GIANT");
+    if (wanted == nullptr || std::strcmp(wanted, "1") != 0)
+        GTEST_SKIP() << row()->id << ": needs up to 48 GiB of memory; set GFK_TEST_GIANT=1";
+    if (free_bytes(row()) < row()->table_bytes + row()->workspace_bytes + 2048 * MIB) {
+        const std::string reason = std::string(row()->id) + ": too little free memory";
+        if (!on_host(row()))
+            SKIP_WITHOUT_GPU(reason);
+        GTEST_SKIP() << reason;
+    }
+    const gfk_field f = field();
+    gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
+    desc.kernel = row()->id;
+    desc.table_limit = row()->table_bytes + row()->workspace_bytes;
+    gfk_multiplier_t made = nullptr;
+    EXPECT_LT(seconds([&] { ASSERT_OK(gfk_multiplier_create(&made, &f, &desc)); }), 60)
+        << "to build the tables";
+    const Multiplier m(made);
+
+    const Bytes in = symbols(), acc = Random(2).bytes(in.size());
+    Memory workspace(row(), row()->workspace_bytes), src(row(), in), dst(row(), acc);
+    const size_t workspace_bytes = workspace.size();
+    Oracle o = make_oracle(32);
+    Random random;
+    for (uint32_t c : {random.symbol(32) | 0x80000000u, random.symbol(32) | 2}) {
+        Bytes product(in.size());
+        oracle_multiply_region(o.get(), c, in.data(), product.data(), in.size());
+        const auto prepare = [&] {
+            ASSERT_OK(gfk_region_prepare(m.get(), c, workspace.data(), workspace_bytes, nullptr));
+            if (!on_host(row()))
+                device::synchronize(nullptr);
+        };
+        EXPECT_LT(seconds(prepare), 60) << "to prepare a constant";
+        const auto run = [&](const Memory &from, Memory &to, gfk_accumulate mode) {
+            ASSERT_OK(gfk_region_multiply_prepared(m.get(), c, from.data(), to.data(), in.size(),
+                                                   mode, workspace.data(), workspace_bytes,
+                                                   nullptr));
+            count_checked(in.size() / 4);
+        };
+        run(src, dst, GFK_SET);
+        ASSERT_TRUE(same(row(), c, product, dst.read(), GFK_SET));
+        dst.write(0, acc.data(), acc.size());
+        run(src, dst, GFK_XOR);
+        ASSERT_TRUE(same(row(), c, xor_of(acc, product), dst.read(), GFK_XOR));
+        dst.write(0, in.data(), in.size());
+        run(dst, dst, GFK_SET);
+        ASSERT_TRUE(same(row(), c, product, dst.read(), GFK_SET, "in place"));
+    }
+}
+
+PER_ROW(Giant, giant_rows());
 
 } // namespace

@@ -86,40 +86,15 @@ TEST(MethodString, NotOfferedHere) {
 }
 
 TEST(MethodString, Nonsense) {
-    for (const char *text : {"",
-                             " ",
-                             "-",
-                             "- -",
-                             "-m",
-                             "-m -m LOG",
-                             "log",
-                             "Log - -",
-                             "LOGG",
-                             "LO",
-                             "SPLIT8 4",
-                             "SPLIT 8",
-                             "SPLIT 8 - -",
-                             "SPLIT - 8",
-                             "SPLIT 8 4 2",
-                             "SPLIT 8 4 - - -",
-                             "SPLIT -8 4",
-                             "SPLIT +8 4",
-                             "SPLIT 0 4",
-                             "SPLIT 8 0",
-                             "SPLIT 8.0 4",
-                             "SPLIT 0x8 4",
-                             "SPLIT 8 x",
-                             "SPLIT 100000000000000000000 4",
-                             "SPLIT 4294967304 4",
-                             "GROUP 4",
-                             "LOG 4 - -",
-                             "SHIFT 1 1 - -",
-                             "TABLE - - -",
-                             "LOG - - garbage",
-                             "BYTWO - -",
-                             "BYTWO_P - -",
-                             "LOG\n",
-                             "\xff\xfe"})
+    for (const char *text :
+         {"",          " ",         "-",       "- -",       "-m",        "-m -m LOG", "log",
+          "Log - -",   "LOGG",      "LO",      "SPLIT8 4",  "SPLIT 8",   "SPLIT - 8", "SPLIT 0 4",
+          "SPLIT 8 0", "SPLIT 8 x", "GROUP 4", "LOG 4 - -", "BYTWO - -", "LOG\n",     "\xff\xfe"})
+        expect_error(GFK_STATUS_UNKNOWN_METHOD, text);
+    for (const char *text :
+         {"SPLIT 8 - -", "SPLIT 8 4 2", "SPLIT 8 4 - - -", "SPLIT -8 4", "SPLIT +8 4",
+          "SPLIT 8.0 4", "SPLIT 0x8 4", "SHIFT 1 1 - -", "TABLE - - -", "LOG - - garbage",
+          "BYTWO_P - -", "SPLIT 100000000000000000000 4", "SPLIT 4294967304 4"})
         expect_error(GFK_STATUS_UNKNOWN_METHOD, text);
 }
 

@@ -290,14 +290,7 @@ TEST_P(RegionParameters, All) {
         }
 }
 
-std::vector<Row> free_parameters() {
-    std::vector<Row> list = rows();
-    list.erase(std::remove_if(list.begin(), list.end(), [](Row row) { return row->arg_min == 0; }),
-               list.end());
-    return list;
-}
-
 PER_ROW(Region, rows());
-PER_ROW(RegionParameters, free_parameters());
+PER_ROW(RegionParameters, rows_that([](Row row) { return row->arg_min != 0; }));
 
 } // namespace

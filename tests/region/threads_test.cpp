@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many threads, one multiplier; and multipliers that come and go in all threads at once.
+// Many threads, one multiplier; multipliers that come and go in all threads at once. CUDA rows on
+// streams: captured into graphs, in stream order, on the right device.
+#include <algorithm>
+
 #include "support/row_fixture.h"
 
 namespace {
@@ -90,6 +93,126 @@ TEST_P(Threads, CreateRunDestroy) {
     });
 }
 
+// ---- streams and graphs -------------------------------------------------------------------------
+
+class Async : public RowTest {
+  protected:
+    void set_up() override {
+        bytes_ = 2 * std::min<size_t>(row()->tile_bytes, 65536) + 3 * symbol_bytes();
+        Random random;
+        c_ = random.symbol(w()) | 2;
+        runner_ = std::make_unique<Runner>(field(), row());
+        src_ = std::make_unique<Memory>(row(), bytes_);
+        dst_ = std::make_unique<Memory>(row(), bytes_);
+        stream_ = std::make_unique<Stream>(false);
+    }
+
+    // Replays `graph` with new data several times and checks each product.
+    void replay(device::Graph &graph, gfk_accumulate mode) {
+        Random random(1);
+        for (int i = 0; i < 3; i++) {
+            const Bytes in = random.bytes(bytes_), acc = random.bytes(bytes_);
+            src_->write(0, in.data(), bytes_);
+            dst_->write(0, acc.data(), bytes_);
+            graph.launch(stream_->get());
+            stream_->finish();
+            Bytes expected = product_of(field(), c_, in);
+            if (mode == GFK_XOR)
+                expected = xor_of(expected, acc);
+            ASSERT_TRUE(same(row(), c_, expected, dst_->read(), mode, "graph"));
+            count_checked();
+        }
+    }
+
+    size_t bytes_ = 0;
+    uint32_t c_ = 0;
+    std::unique_ptr<Runner> runner_;
+    std::unique_ptr<Memory> src_, dst_;
+    std::unique_ptr<Stream> stream_;
+};
+
+TEST_P(Async, MultiplyInAGraph) {
+    for (uint32_t c : {c_, 0u, 1u})
+        for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+            c_ = c;
+            device::Graph graph(stream_->get());
+            runner_->run(c, src_->data(), dst_->data(), bytes_, mode, stream_->get());
+            graph.end();
+            replay(graph, mode);
+        }
+}
+
+TEST_P(Async, PrepareAndPreparedInOneGraph) {
+    device::Graph graph(stream_->get());
+    runner_->prepare(c_, stream_->get());
+    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_XOR, stream_->get());
+    graph.end();
+    replay(graph, GFK_XOR);
+}
+
+TEST_P(Async, PreparedInAGraph) {
+    runner_->prepare(c_, stream_->get());
+    stream_->finish();
+    device::Graph graph(stream_->get());
+    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_SET, stream_->get());
+    graph.end();
+    replay(graph, GFK_SET);
+}
+
+// What is queued before a call is its input, what is queued behind it sees its output, and another
+// stream that waits for an event does too. Nothing here waits on the host.
+TEST_P(Async, StreamOrder) {
+    Random random;
+    const Bytes in = random.bytes(bytes_);
+    Memory data(row(), in), middle(row(), bytes_), out(row(), bytes_);
+    src_->write(0, Bytes(bytes_, 0xee).data(), bytes_);
+    const Stream second(false);
+    for (int i = 0; i < 10; i++) {
+        device::copy(src_->data(), data.data(), bytes_, stream_->get());
+        runner_->run(c_, src_->data(), middle.data(), bytes_, GFK_SET, stream_->get());
+        device::order(stream_->get(), second.get());
+        runner_->run(1, middle.data(), dst_->data(), bytes_, GFK_SET, second.get());
+        device::copy(out.data(), dst_->data(), bytes_, second.get());
+        device::order(second.get(), stream_->get());
+        device::fill(src_->data(), 0x77, bytes_, stream_->get());
+        device::fill(middle.data(), 0x33, bytes_, stream_->get());
+    }
+    second.finish();
+    stream_->finish();
+    EXPECT_TRUE(same(row(), c_, product_of(field(), c_, in), out.read(), GFK_SET, "stream order"));
+    count_checked();
+}
+
+TEST_P(Async, WrongDevice) {
+    if (device::count() < 2)
+        GTEST_SKIP() << "there is one device only";
+    device::select(1);
+    const Bytes before = dst_->read();
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE,
+                  gfk_region_multiply(runner_->multiplier(), c_, src_->data(), dst_->data(), bytes_,
+                                      GFK_SET, runner_->workspace().data(),
+                                      runner_->workspace_bytes(), nullptr));
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE,
+                  gfk_region_prepare(runner_->multiplier(), c_, runner_->workspace().data(),
+                                     runner_->workspace_bytes(), nullptr));
+    EXPECT_EQ(1, device::current());
+    // A multiplier for device 0 can be made and destroyed from here, and leaves device 1 current.
+    gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
+    desc.kernel = row()->id;
+    desc.device = 0;
+    const gfk_field f = field();
+    gfk_multiplier_t other = nullptr;
+    EXPECT_OK(gfk_multiplier_create(&other, &f, &desc));
+    EXPECT_EQ(1, device::current());
+    EXPECT_EQ(0, info_of(other).device);
+    gfk_multiplier_destroy(other);
+    EXPECT_EQ(1, device::current());
+    device::select(0);
+    EXPECT_EQ(before, dst_->read());
+    count_checked();
+}
+
 PER_ROW(Threads, rows());
+PER_ROW(Async, cuda_rows());
 
 } // namespace

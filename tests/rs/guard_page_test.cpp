@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "fixture.h"
-#include "support/fence.h"
 
 namespace {
 
@@ -24,21 +23,17 @@ void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
     for (const bool phases : {false, true}) {
         Random random(bytes);
         // The parity is made by the code itself and compared by verify and decode.
-        std::vector<LoneRegion> regions;
-        std::vector<void *> pointers;
-        for (size_t i = 0; i < k + m; i++) {
-            regions.emplace_back(host(), random.bytes(bytes), phases ? i % 16 : 0, i % 2 == 0);
-            pointers.push_back(regions.back().data());
-        }
-        const gfk_regions data = {pointers.data(), nullptr, 0};
-        const gfk_regions parity = {pointers.data() + k, nullptr, 0};
+        std::vector<Bytes> whole;
+        for (size_t i = 0; i < k + m; i++)
+            whole.push_back(random.bytes(bytes));
+        LoneRegions regions(host(), k, whole, [=](size_t i) { return phases ? i % 16 : 0; });
+        const gfk_regions data = *regions.in(), parity = *regions.out();
         Word differs(host());
         ASSERT_OK(gfk_rs_encode(made, &data, &parity, bytes, nullptr));
         ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
         ASSERT_EQ(differs.read(), 0u);
-        std::vector<Bytes> whole;
-        for (size_t i = 0; i < k + m; i++)
-            whole.push_back(regions[i].read());
+        for (size_t i = k; i < k + m; i++)
+            whole[i] = regions[i].read();
 
         const Indices lost = {0, k + m - 1};
         for (size_t i : lost)
@@ -53,8 +48,8 @@ void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
         const size_t index = k - 1;
         const LoneRegion before(host(), regions[index].read(), phases ? index % 16 : 0, true);
         regions[index].write(random.bytes(bytes));
-        ASSERT_OK(
-            gfk_rs_update(made, index, before.data(), pointers[index], &parity, bytes, nullptr));
+        ASSERT_OK(gfk_rs_update(made, index, before.data(), regions[index].data(), &parity, bytes,
+                                nullptr));
         ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
         ASSERT_EQ(differs.read(), 0u);
 

@@ -3,7 +3,11 @@
 #include "guarded_regions.h"
 
 #include <algorithm>
+#include <new>
 #include <sstream>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 
@@ -70,4 +74,49 @@ testing::AssertionResult GuardedRegions::same(const Bytes &expected, const uint8
     text << std::hex << ", expected " << +expected[at] << ", got " << +got[at] << std::dec
          << "; seed " << options.seed;
     return testing::AssertionFailure() << text.str();
+}
+
+// ---- lone regions -------------------------------------------------------------------------------
+
+LoneRegion::LoneRegion(bool host, const Bytes &content, size_t phase, bool at_end)
+    : bytes_(content.size()) {
+    if (!host) {
+        Bytes all(phase); // initialized too
+        all.insert(all.end(), content.begin(), content.end());
+        memory_ = std::make_unique<Memory>(false, all.size());
+        memory_->write(0, all.data(), all.size(), false);
+        data_ = memory_->data() + phase;
+        return;
+    }
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t inner = round_up(bytes_, page), all = inner + 2 * page;
+    void *const map = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *const begin = static_cast<uint8_t *>(map) + page;
+    if (map == MAP_FAILED || mprotect(begin, inner, PROT_READ | PROT_WRITE) != 0)
+        throw std::bad_alloc();
+    pages_ = {map, [all](void *pages) { munmap(pages, all); }};
+    data_ = begin + (at_end ? inner - bytes_ : 0);
+    write(content);
+}
+
+void LoneRegion::write(const Bytes &content) {
+    if (memory_ == nullptr)
+        std::copy(content.begin(), content.end(), data_);
+    else
+        memory_->write(memory_->size() - bytes_, content.data(), bytes_, false);
+}
+
+Bytes LoneRegion::read() const {
+    return memory_ == nullptr ? Bytes(data_, data_ + bytes_)
+                              : memory_->read(memory_->size() - bytes_, bytes_);
+}
+
+LoneRegions::LoneRegions(bool host, size_t ins, const std::vector<Bytes> &contents,
+                         const std::function<size_t(size_t)> &phase, size_t first) {
+    for (size_t i = 0; i < contents.size(); i++) {
+        regions_.emplace_back(host, contents[i], phase(i), (first + i) % 2 == 0);
+        pointers_.push_back(regions_[i].data());
+    }
+    in_ = {pointers_.data(), nullptr, 0};
+    out_ = {pointers_.data() + ins, nullptr, 0};
 }

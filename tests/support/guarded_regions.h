@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inputs and outputs of a call in one buffer, on the host or on the current device, with guard
-// bytes around every region. A comparison is always one of the whole buffer.
+// The inputs and outputs of a call, on the host or on the current device: in one buffer with guard
+// bytes around every region, or with nothing around them that may be touched.
 #pragma once
 
 #include "row_fixture.h"
@@ -13,6 +13,7 @@ struct Layout {
     std::string text() const;
 };
 
+// A comparison is always one of the whole buffer.
 class GuardedRegions {
   public:
     GuardedRegions(bool host, size_t ins, size_t outs, size_t bytes, const Layout &layout,
@@ -47,6 +48,39 @@ class GuardedRegions {
     Layout layout_;
     std::vector<size_t> offsets_; // of inputs, then outputs
     Memory memory_;
+    std::vector<void *> pointers_;
+    gfk_regions in_, out_;
+};
+
+// Memory with nothing around it that may be touched: on the host at the beginning or the end of
+// pages of its own between two that no access may reach; on a device at a phase of an allocation of
+// its own, which ends where the region does, for compute-sanitizer to watch.
+class LoneRegion {
+  public:
+    LoneRegion(bool host, const Bytes &content, size_t phase, bool at_end);
+    uint8_t *data() const { return data_; }
+    void write(const Bytes &content);
+    Bytes read() const;
+
+  private:
+    size_t bytes_;
+    uint8_t *data_;
+    std::shared_ptr<void> pages_;    // on the host
+    std::unique_ptr<Memory> memory_; // on a device
+};
+
+// The inputs and outputs of a call as lone regions.
+class LoneRegions {
+  public:
+    // Region i at phase(i); every second one ends where its pages end, from `first` on.
+    LoneRegions(bool host, size_t ins, const std::vector<Bytes> &contents,
+                const std::function<size_t(size_t)> &phase, size_t first = 0);
+    const gfk_regions *in() const { return &in_; }
+    const gfk_regions *out() const { return &out_; }
+    LoneRegion &operator[](size_t i) { return regions_[i]; }
+
+  private:
+    std::vector<LoneRegion> regions_;
     std::vector<void *> pointers_;
     gfk_regions in_, out_;
 };

@@ -118,6 +118,12 @@ void on_threads(int count, const std::function<testing::AssertionResult(int)> &b
     EXPECT_TRUE(result);
 }
 
+double seconds(const std::function<void()> &body) {
+    const auto start = std::chrono::steady_clock::now();
+    body();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 size_t free_host_bytes() {
     std::ifstream file("/proc/meminfo");
     std::string word;

@@ -67,6 +67,8 @@ void fill_in_parallel(void *memory, size_t bytes);
 // Runs body(thread) on `count` threads at once and expects that none fails.
 void on_threads(int count, const std::function<testing::AssertionResult(int)> &body);
 
+double seconds(const std::function<void()> &body); // what it takes
+
 // An object of the library, destroyed by its own function.
 template <auto destroy>
 struct Destroy {

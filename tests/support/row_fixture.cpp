@@ -12,15 +12,6 @@
 
 namespace {
 
-template <class Predicate>
-std::vector<Row> rows_that(Predicate wanted) {
-    std::vector<Row> found;
-    for (size_t i = 0; i < gfk_kernel_count(); i++)
-        if (wanted(gfk_kernel_at(i)))
-            found.push_back(gfk_kernel_at(i));
-    return found;
-}
-
 bool giant(Row row) {
     return (row->labels & GFK_LABEL_GIANT) != 0;
 }
@@ -55,16 +46,20 @@ thread_local Pinned pinned;
 
 } // namespace
 
+std::vector<Row> rows_that(const std::function<bool(Row)> &wanted) {
+    std::vector<Row> found;
+    for (size_t i = 0; i < gfk_kernel_count(); i++)
+        if (wanted(gfk_kernel_at(i)))
+            found.push_back(gfk_kernel_at(i));
+    return found;
+}
+
 std::vector<Row> every_row() {
     return rows_that([](Row) { return true; });
 }
 
 std::vector<Row> rows() {
     return rows_that([](Row row) { return !giant(row); });
-}
-
-std::vector<Row> host_rows() {
-    return rows_that([](Row row) { return !giant(row) && on_host(row); });
 }
 
 std::vector<Row> cuda_rows() {

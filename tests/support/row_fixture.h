@@ -8,15 +8,19 @@
 using Row = const gfk_kernel_info *;
 
 // The rows a suite runs on, in the list's order.
+std::vector<Row> rows_that(const std::function<bool(Row)> &wanted);
 std::vector<Row> rows();      // all but the giants
-std::vector<Row> host_rows(); // of these, those on the host
-std::vector<Row> cuda_rows(); // and the others
+std::vector<Row> cuda_rows(); // of these, those on a device
 std::vector<Row> giant_rows();
 std::vector<Row> every_row();
 Row reference_row(unsigned w, bool host); // SPLIT, on a device the naive one
 std::string row_name(const testing::TestParamInfo<Row> &info);
 inline bool on_host(Row row) {
     return row->implementation == GFK_IMPLEMENTATION_HOST;
+}
+
+inline bool is_ablation(Row row) {
+    return (row->labels & GFK_LABEL_ABLATION) != 0;
 }
 
 #define PER_ROW(suite, which)                                                                      \
