@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
     /* create_gf_from_argv(&gf, 16, argc, argv, 1) */
     check(gfk_field_init(&field, 16, 0));
     check(gfk_multiplier_desc_parse(&desc, method));
-    desc.implementation = GFK_IMPLEMENTATION_HOST; /* or NAIVE or OPT, for GPU memory */
+    desc.device = GFK_CPU; /* or GFK_CURRENT_DEVICE, for GPU memory */
     check(gfk_multiplier_create(&multiplier, &field, &desc));
     check(gfk_multiplier_get_info(multiplier, &info));
     printf("\"%s\" is %s\n", method, info.kernel->id);

@@ -388,7 +388,7 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
             const gfk_engine_info *engine = gfk_engine_at(i);
             const bool reference = engine->family == GFK_ENGINE_HOST;
             if (engine->w == shape.w && (reference || engine->family == GFK_ENGINE_ISAL) &&
-                gfk_engine_available(engine, -1, nullptr) == GFK_STATUS_SUCCESS)
+                gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
                 add_product(rows, engine, nullptr, shape, data, reference ? 1 : cores,
                             options.seed);
         }

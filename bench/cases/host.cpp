@@ -102,7 +102,7 @@ struct HostWork : Work {
         const gfk_field field = field_of(w);
         gfk_rs_desc desc = GFK_RS_DESC_INIT;
         std::vector<uint32_t> matrix(k * m);
-        desc.product.family = GFK_ENGINE_HOST; // only its matrix counts
+        desc.product.device = GFK_CPU; // only its matrix counts
         GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
         GFK_CHECK(library_.gfk_rs_get_matrix(code_, matrix.data()));
         if (case_.operation == Multiply)

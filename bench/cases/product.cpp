@@ -36,7 +36,7 @@ struct ProductWork : MatrixWork {
         const gfk_field field = field_of(w_);
         gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
         gfk_multiplier_info info;
-        desc.device = gpu().device; // not the CPU
+        desc.device = gpu().device;
         const gfk_status status = gfk_multiplier_query(&field, &desc, &info);
         if (status != GFK_STATUS_SUCCESS)
             return status;
@@ -142,7 +142,8 @@ double product_rate(const Shape &shape) {
 void add_product_rows(const Options &options, Rows *rows) {
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const char *reason = nullptr;
-        if (gfk_engine_available(gfk_engine_at(i), -1, &reason) != GFK_STATUS_SUCCESS)
+        if (gfk_engine_available(gfk_engine_at(i), GFK_CURRENT_DEVICE, &reason) !=
+            GFK_STATUS_SUCCESS)
             std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
     }
     if (options.is("product-small")) // first: nothing has been compiled or loaded yet

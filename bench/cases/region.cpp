@@ -124,7 +124,7 @@ bool is_best(const gfk_kernel_info *kernel) {
     const gfk_field field = field_of(kernel->w);
     gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
     gfk_multiplier_info info;
-    desc.device = gpu().device; // not the CPU
+    desc.device = gpu().device;
     return gfk_multiplier_query(&field, &desc, &info) == GFK_STATUS_SUCCESS &&
            info.kernel == kernel;
 }

@@ -192,7 +192,7 @@ bool on_device(const gfk_kernel_info *k) {
 }
 
 bool runs_here(const gfk_kernel_info *k) {
-    return gfk_kernel_available(k, -1, nullptr) == GFK_STATUS_SUCCESS;
+    return gfk_kernel_available(k, GFK_CURRENT_DEVICE, nullptr) == GFK_STATUS_SUCCESS;
 }
 
 bool is_giant(const gfk_kernel_info *k) {

@@ -65,8 +65,8 @@ enum { GFK_MOST_DEVICES = 16, GFK_MOST_STREAMS = 64, GFK_MOST_THREADS = 4096 };
 typedef struct gfk_pipeline_desc {
     size_t size; /* sizeof(gfk_pipeline_desc), so that the struct can grow */
     gfk_path path;
-    const int *devices;   /* distinct CUDA device numbers; NULL: the calling thread's current
-                             device, if there is one */
+    const int *devices;   /* distinct CUDA device numbers, 0 or more; NULL: the calling thread's
+                             current device, if there is one */
     size_t device_count;  /* length of devices, at most GFK_MOST_DEVICES; 0 if devices is NULL */
     size_t device_memory; /* limit in bytes for buffers on each device, without the tables of
                              products; 0: 1 GiB */
@@ -119,9 +119,8 @@ typedef struct gfk_pipeline_info {
  * call that needs memory allocates it; destroy frees it.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an enumerator or number out of range, a repeated
- * device, devices together with path CPU); NOT_SUPPORTED (path GPU or BOTH, or named devices, in a
- * build without CUDA); NO_DEVICE (path GPU or BOTH without a device, or a named device does not
- * exist); OUT_OF_MEMORY; CUDA. On an error *pipeline is unchanged. Any thread. */
+ * device, devices together with path CPU); NO_DEVICE (path GPU or BOTH without a device, or a named
+ * device does not exist; so in every build without CUDA); OUT_OF_MEMORY; CUDA. On an error *pipeline is unchanged. Any thread. */
 GFK_API gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc *desc);
 
 /* gfk_pipeline_get_info: describes the pipeline. INVALID_ARGUMENT for NULL. Any thread. */
@@ -189,7 +188,7 @@ GFK_API gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_f
                                             gfk_accumulate mode, gfk_pipeline_report *report);
 
 /* gfk_rs_encode_host: computes all parity from all data. The call uses the matrix of the code; the
- * code's device does not matter. */
+ * code's place does not matter: GFK_CPU needs no device. */
 GFK_API gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, gfk_pipeline_report *report);

@@ -30,21 +30,21 @@ typedef struct gfk_multiplier_desc {
     gfk_implementation implementation;
     unsigned arg1; /* SPLIT: the two widths of GF-Complete's "SPLIT arg1 arg2"; GROUP: gs */
     unsigned arg2; /* and gr. 0: the kernel's default. For SPLIT the order does not matter. */
-    int device;    /* CUDA device number; -1: the calling thread's current device. A number excludes
-                   host kernels, unless implementation or kernel names them. */
+    int device;    /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
     uint64_t table_limit; /* bytes allowed for tables plus workspace; 0: GFK_DEFAULT_TABLE_LIMIT */
 } gfk_multiplier_desc;
 
 #define GFK_DEFAULT_TABLE_LIMIT (UINT64_C(1) << 30)
 #define GFK_MULTIPLIER_DESC_INIT                                                                   \
-    {sizeof(gfk_multiplier_desc), 0, GFK_METHOD_AUTO, GFK_IMPLEMENTATION_AUTO, 0, 0, -1, 0}
+    {sizeof(gfk_multiplier_desc), 0, GFK_METHOD_AUTO, GFK_IMPLEMENTATION_AUTO, 0, 0,               \
+     GFK_CURRENT_DEVICE,          0}
 
 /* What a descriptor resolves to. */
 typedef struct gfk_multiplier_info {
     const gfk_kernel_info *kernel; /* the row chosen */
     gfk_field field;
     unsigned arg1, arg2; /* the parameters in effect */
-    int device;          /* -1 for host rows */
+    int device;          /* GFK_CPU for host rows, else the device's number */
     uint64_t table_bytes;
     uint64_t workspace_bytes;
     uint64_t reserved[4]; /* 0 */
@@ -70,16 +70,16 @@ GFK_API gfk_status gfk_multiplier_desc_parse(gfk_multiplier_desc *desc, const ch
  *
  * desc  NULL means GFK_MULTIPLIER_DESC_INIT
  *
- * The choice: rows that match every field set in desc; of those the first, in the order of
- * measured speed, that can run here and, if several can, fits table_limit. With AUTO everywhere
- * the choice is the fastest CUDA row if there is a device, else the fastest host row. The library
- * never replaces a row that desc names.
+ * The choice: rows that match every field set in desc, on the CPU for GFK_CPU, else on the device;
+ * of those the first, in the order of measured speed, that can run here and, if several can, fits
+ * table_limit. The library never replaces a row that desc names, nor the CPU for a device.
  *
- * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, an enumerator
- * or size out of range, a kernel whose method, width or parameters contradict desc);
- * UNKNOWN_METHOD (no row matches); NOT_SUPPORTED or NO_DEVICE (rows match, but none can run here;
- * gfk_kernel_available has the sentence); CUDA (the device does not answer). A query about a
- * device creates its primary context, as any CUDA call does. */
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, an enumerator,
+ * size or device number out of range, a kernel whose method, width or parameters contradict desc, a
+ * CUDA kernel or implementation with GFK_CPU); UNKNOWN_METHOD (no row matches); NO_DEVICE (there is
+ * no such device); NOT_SUPPORTED (rows match, but none can run here; gfk_kernel_available has the
+ * sentence; also a CUDA kernel or implementation named in a build without CUDA); CUDA (the device
+ * does not answer). A query about a device creates its primary context, as any CUDA call does. */
 GFK_API gfk_status gfk_multiplier_query(const gfk_field *field, const gfk_multiplier_desc *desc,
                                         gfk_multiplier_info *info);
 

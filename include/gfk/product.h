@@ -52,11 +52,12 @@ GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
 
 /* gfk_engine_available: can this engine run here?
  *
- * device  a CUDA device number, or -1 for the calling thread's current one; ignored by engines on
- *         the CPU
+ * device  GFK_CURRENT_DEVICE or a device's number for engines on a device; engines on the CPU take
+ *         these and GFK_CPU
  * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
  *
- * Returns SUCCESS; INVALID_ARGUMENT (info is not of this list); NOT_SUPPORTED; NO_DEVICE; CUDA. */
+ * Returns SUCCESS; INVALID_ARGUMENT (info is not of this list, a number that stands for no place,
+ * GFK_CPU for an engine on a device); NOT_SUPPORTED; NO_DEVICE; CUDA. */
 GFK_API gfk_status gfk_engine_available(const gfk_engine_info *info, int device,
                                         const char **reason);
 
@@ -110,8 +111,7 @@ typedef struct gfk_product_desc {
                                  alone. NULL: the fastest measured engine for this shape */
     gfk_engine_family family; /* AUTO, or only engines of this family */
     gfk_method method;        /* AUTO, or only perop engines of this method */
-    int device;   /* CUDA device number; -1: the calling thread's current device. A number rules
-                     engines on the CPU out, unless engine or family names them. */
+    int device;   /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
     bool compile; /* create may compile the matrix into a kernel, unless it is one of the common
                      codes or in the cache: tens of milliseconds, half a second for (64,32) */
     const char *cache_folder; /* where compiled kernels are kept, up to 256 MiB of them; NULL:
@@ -122,14 +122,22 @@ typedef struct gfk_product_desc {
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
-    {sizeof(gfk_product_desc), 0, GFK_ENGINE_AUTO, GFK_METHOD_AUTO, -1, false, 0, 0, 0}
+    {sizeof(gfk_product_desc),                                                                     \
+     0,                                                                                            \
+     GFK_ENGINE_AUTO,                                                                              \
+     GFK_METHOD_AUTO,                                                                              \
+     GFK_CURRENT_DEVICE,                                                                           \
+     false,                                                                                        \
+     0,                                                                                            \
+     0,                                                                                            \
+     0}
 
 /* What a descriptor resolves to. */
 typedef struct gfk_product_info {
     const gfk_engine_info *engine;
     gfk_field field;
     size_t rows, cols;
-    int device;               /* -1 for engines on the CPU */
+    int device;               /* GFK_CPU for engines on the CPU, else the device's number */
     uint64_t table_bytes;     /* device or host memory of the engine's tables; the copy of the
                                  matrix, 4 bytes an element, is not among them */
     uint64_t workspace_bytes; /* that every run needs */
@@ -142,12 +150,24 @@ typedef struct gfk_product_info {
 } gfk_product_info;
 
 /* Several regions of the same length: an array of addresses, or equally spaced ones. The array is
- * in host memory and is read during the call only. */
+ * in host memory and is read during the call only. Regions that a call only reads may be const:
+ * gfk_inputs and gfk_inputs_spaced. */
 typedef struct gfk_regions {
     void *const *pointers; /* one address per region; NULL: region i is at base + i * stride */
     void *base;
     size_t stride; /* bytes; at least the regions' length */
 } gfk_regions;
+
+/* gfk_inputs, gfk_inputs_spaced: const regions, for calls that only read them. A call that writes
+ * regions, such as the parity of gfk_rs_encode, must not get them from here. */
+static inline gfk_regions gfk_inputs(const void *const *pointers) {
+    const gfk_regions regions = {(void *const *)(uintptr_t)pointers, 0, 0};
+    return regions;
+}
+static inline gfk_regions gfk_inputs_spaced(const void *base, size_t stride) {
+    const gfk_regions regions = {0, (void *)(uintptr_t)base, stride};
+    return regions;
+}
 
 /* gfk_product_query: which engine would gfk_product_create take? Nothing is allocated or compiled;
  * table_bytes is what create would allocate, and table_limit does not refuse here. Statuses as
@@ -165,17 +185,18 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * May allocate, upload, launch, compile (only with desc->compile) and synchronize; not capturable.
  * The calling thread's current device is left as it was.
  *
- * The choice: engines that match every field set in desc; of those the first, in the order of
- * measured speed for this width, shape, length and desc->compile, that can run here. An engine or a
- * kernel named by its id is never replaced; among several engines, one that fails to compile gives
- * way to the next.
+ * The choice: engines that match every field set in desc, on the CPU for GFK_CPU, else on the
+ * device; of those the first, in the order of measured speed for this width, shape, length and
+ * desc->compile, that can run here. An engine or a kernel named by its id is never replaced; among
+ * several engines, one that fails to compile gives way to the next.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
- * not make, an enumerator or size out of range, an engine that contradicts desc); INVALID_CONSTANT
- * (an element outside the field); INVALID_SIZE (rows * cols overflows); UNKNOWN_METHOD (no such
- * engine or kernel); NOT_SUPPORTED or NO_DEVICE (engines match, but none can run here; the kernel
- * named does not take this shape; an engine that compiles was named without desc->compile);
- * TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
+ * not make, an enumerator, size or device number out of range, an engine that contradicts desc, an
+ * engine, family or method of a device with GFK_CPU); INVALID_CONSTANT (an element outside the
+ * field); INVALID_SIZE (rows * cols overflows); UNKNOWN_METHOD (no such engine or kernel);
+ * NO_DEVICE (there is no such device); NOT_SUPPORTED (engines match, but none can run here; the
+ * kernel named does not take this shape; an engine that compiles was named without desc->compile;
+ * an engine or family of a device was named in a build without CUDA); TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);

@@ -50,12 +50,12 @@ GFK_API const gfk_kernel_info *gfk_kernel_find(const char *id);
 
 /* gfk_kernel_available: can this row run here?
  *
- * device  a CUDA device number, or -1 for the calling thread's current one; ignored by host rows
+ * device  GFK_CURRENT_DEVICE or a device's number for CUDA rows; host rows take these and GFK_CPU
  * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
  *
- * Returns SUCCESS; INVALID_ARGUMENT (info is not a row of this list); NOT_SUPPORTED (this build
- * has no CUDA, or the device lacks what the row needs); NO_DEVICE; CUDA (the device does not
- * answer). Free memory is not checked. Any thread. */
+ * Returns SUCCESS; INVALID_ARGUMENT (info is not a row of this list, a number that stands for no
+ * place, GFK_CPU for a CUDA row); NOT_SUPPORTED (this build has no CUDA, or the device lacks what
+ * the row needs); NO_DEVICE; CUDA (the device does not answer). Free memory is not checked. Any thread. */
 GFK_API gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device,
                                         const char **reason);
 

@@ -25,8 +25,8 @@ extern "C" {
 /* These rules hold for all functions on regions, unless a function says otherwise:
  *
  * index      Data regions have the indices 0 to k - 1, parity regions k to k + m - 1.
- * data       k data regions and m parity regions of `bytes` bytes each, in device memory if
- *            gfk_rs_info.device >= 0, else in host memory.
+ * data       k data regions and m parity regions of `bytes` bytes each, in host memory if
+ *            gfk_rs_info.device is GFK_CPU, else in memory that this device can access.
  * length     Any number of bytes that is a multiple of w/8. Zero bytes are a success.
  * alignment  Each region may have any alignment. Regions with the same address modulo 16 are the
  *            fast case.
@@ -103,7 +103,7 @@ typedef struct gfk_rs_info {
     size_t locatable;         /* corrupt symbols per position that gfk_rs_locate always names
                                  correctly; 0: gfk_rs_locate does not support this code */
     gfk_product_info product; /* the encoder's product */
-    int device;               /* -1: the code works in host memory */
+    int device;               /* GFK_CPU: the code works in host memory; else a device's number */
     uint64_t reserved[4];     /* 0 */
 } gfk_rs_info;
 
@@ -151,14 +151,14 @@ typedef struct gfk_rs_decoder *gfk_rs_decoder_t;
  * lost    lost_count distinct indices in any order; NULL and 0: no region is lost
  * wanted  wanted_count distinct indices out of `lost`, the regions to rebuild; NULL and 0: all
  *         lost regions; not NULL and 0: none
- * desc    how to compute; NULL: as the code's descriptor. The descriptor must select the code's
- *         device, or the CPU for a code on the CPU.
+ * desc    how to compute; NULL: as the code's descriptor. The place is the code's: desc->device is
+ *         gfk_rs_info.device, or GFK_CURRENT_DEVICE as in GFK_PRODUCT_DESC_INIT.
  *
  * The decoder reads k regions that are not lost: data regions first, then parity regions by index.
  * If the matrix is not MDS and these k regions do not suffice, the decoder reads others.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k + m - 1, a repeated index, a wanted
- * region that is not lost, another device); TOO_MANY_ERASURES (more than m lost); SINGULAR (the
+ * region that is not lost, another place); TOO_MANY_ERASURES (more than m lost); SINGULAR (the
  * remaining regions do not determine every lost region, wanted or not; never for an MDS code);
  * otherwise as gfk_product_create. On an error *decoder is unchanged. Any thread. */
 GFK_API gfk_status gfk_rs_decoder_create(gfk_rs_decoder_t *decoder, gfk_rs_t code,
@@ -270,7 +270,7 @@ typedef struct gfk_rs_updater *gfk_rs_updater_t;
  *
  * desc  as for gfk_rs_decoder_create
  *
- * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k - 1, another device); otherwise as
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k - 1, another place); otherwise as
  * gfk_product_create. On an error *updater is unchanged. Any thread. */
 GFK_API gfk_status gfk_rs_updater_create(gfk_rs_updater_t *updater, gfk_rs_t code, size_t index,
                                          const gfk_product_desc *desc);

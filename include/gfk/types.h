@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types that several headers share: streams, methods, implementations, the accumulate mode. */
+/* Types that several headers share: streams, places, methods, implementations, the accumulate mode. */
 #ifndef GFK_TYPES_H
 #define GFK_TYPES_H
 
@@ -13,6 +13,20 @@ extern "C" {
 /* A CUDA stream: the type of cudaStream_t, without a CUDA header. NULL is the default stream. Host
  * rows take NULL only. */
 typedef struct CUstream_st *gfk_stream_t;
+
+/* Where an object works, and where the memory of its regions is: the member `device` of
+ * descriptors. The place is never a matter of what the machine has: without the device that a
+ * descriptor means, a call returns NO_DEVICE.
+ *
+ * 0 and above         the CUDA device of this number
+ * GFK_CPU             the CPU; with nothing else named, its fastest kernel or engine
+ * GFK_CURRENT_DEVICE  the calling thread's current CUDA device; what every GFK_..._DESC_INIT has
+ *
+ * A descriptor that names a kernel, an implementation, an engine or a family of the CPU means the
+ * CPU with any of these. Any other number below 0 is INVALID_ARGUMENT. The member `device` of an
+ * info is GFK_CPU or a device's number. */
+#define GFK_CPU (-1)
+#define GFK_CURRENT_DEVICE (-2)
 
 /* How one constant times one symbol is computed. The names are GF-Complete's; docs/methods has a
  * page for each. */

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "rs/codes.h"
 #include "support/region_mistakes.h"
 
 namespace {
@@ -167,15 +168,55 @@ TEST(HostDescriptor, DevicesThatAreNotThere) {
     gfk_pipeline_desc d = pipeline_desc();
     d.devices = &count; // the number after the last one
     d.device_count = 1;
-    const gfk_status status = create(d);
-    EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE ||
-                (count == 0 && status == GFK_STATUS_NOT_SUPPORTED))
-        << gfk_status_name(status);
-    if (count == 0)
-        for (gfk_path path : {GFK_PATH_GPU, GFK_PATH_BOTH}) {
-            const gfk_status other = create(pipeline_desc(path));
-            EXPECT_TRUE(other == GFK_STATUS_NO_DEVICE || other == GFK_STATUS_NOT_SUPPORTED);
+    EXPECT_STATUS(GFK_STATUS_NO_DEVICE, create(d));
+    for (gfk_path path : {GFK_PATH_GPU, GFK_PATH_BOTH})
+        EXPECT_STATUS(count ? GFK_STATUS_SUCCESS : GFK_STATUS_NO_DEVICE,
+                      create(pipeline_desc(path)));
+}
+
+// A number that stands for no place gets one status from every call that takes a device, and so
+// does the number after the last device.
+TEST(HostDescriptor, NumbersOfDevices) {
+    const gfk_field field = make_field(8);
+    const uint32_t one = 1;
+    const size_t lost = 0;
+    const RsCode code = make_host_code(field, {GFK_RS_CAUCHY, 3, 2});
+    for (int number : {-3, -1000, INT32_MIN, device_count(), 1000}) {
+        const gfk_status status = number < 0 ? INVALID : GFK_STATUS_NO_DEVICE;
+        gfk_multiplier_desc m = GFK_MULTIPLIER_DESC_INIT;
+        gfk_product_desc p = GFK_PRODUCT_DESC_INIT;
+        gfk_rs_desc r = GFK_RS_DESC_INIT;
+        gfk_pipeline_desc d = pipeline_desc();
+        m.device = p.device = r.product.device = number;
+        d.devices = &number;
+        d.device_count = 1;
+        gfk_multiplier_t multiplier = nullptr;
+        gfk_multiplier_info multiplier_info;
+        gfk_product_t product = nullptr;
+        gfk_product_info product_info;
+        gfk_rs_t none = nullptr;
+        gfk_rs_decoder_t decoder = nullptr;
+        gfk_rs_updater_t updater = nullptr;
+        gfk_calibration calibration;
+        EXPECT_STATUS(status, gfk_multiplier_query(&field, &m, &multiplier_info)) << number;
+        EXPECT_STATUS(status, gfk_multiplier_create(&multiplier, &field, &m)) << number;
+        EXPECT_STATUS(status, gfk_product_query(&field, 1, 1, &p, &product_info)) << number;
+        EXPECT_STATUS(status, gfk_product_create(&product, &field, 1, 1, &one, &p)) << number;
+        EXPECT_STATUS(status, gfk_rs_create(&none, &field, 3, 2, &r)) << number;
+        EXPECT_STATUS(status, create(d)) << number;
+        EXPECT_STATUS(status, gfk_calibrate(&d, nullptr, &calibration)) << number;
+        // The place of these is known: every other one is refused.
+        EXPECT_STATUS(INVALID,
+                      gfk_rs_decoder_create(&decoder, code.get(), &lost, 1, nullptr, 0, &p));
+        EXPECT_STATUS(INVALID, gfk_rs_updater_create(&updater, code.get(), 0, &p));
+        if (number < 0) {
+            EXPECT_STATUS(INVALID, gfk_kernel_available(gfk_kernel_at(0), number, nullptr));
+            EXPECT_STATUS(INVALID, gfk_engine_available(gfk_engine_at(0), number, nullptr));
+            EXPECT_STATUS(INVALID,
+                          gfk_engine_available(gfk_engine_find("host_w8"), number, nullptr));
         }
+        count_checked(9);
+    }
 }
 
 TEST(HostDescriptor, Defaults) {

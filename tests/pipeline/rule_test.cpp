@@ -37,7 +37,8 @@ class HostRule : public testing::Test {
     }
     // Is there an engine of ISA-L's for w = 8?
     static bool has_isal() {
-        return gfk_engine_available(gfk_engine_find("isal_w8"), -1, nullptr) == GFK_STATUS_SUCCESS;
+        return gfk_engine_available(gfk_engine_find("isal_w8"), GFK_CPU, nullptr) ==
+               GFK_STATUS_SUCCESS;
     }
 };
 

@@ -22,6 +22,7 @@ const uint32_t ones[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 class ProductDescriptor : public testing::Test {
   protected:
+    ProductDescriptor() { good_.desc.device = GFK_CPU; }
     // The status comes from create, and from query unless the mistake is in the matrix.
     void refused(gfk_status expected, const std::function<void(CreateArguments &)> &spoil,
                  bool in_matrix = false) {
@@ -54,7 +55,10 @@ TEST_F(ProductDescriptor, Null) {
     gfk_product_destroy(nullptr);
     refused(INVALID, [](CreateArguments &a) { a.field = nullptr; });
     refused(INVALID, [](CreateArguments &a) { a.matrix = nullptr; }, true);
-    ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
+    EXPECT_STATUS(device::count() ? GFK_STATUS_SUCCESS : GFK_STATUS_NO_DEVICE,
+                  gfk_product_create(&product, &field_, 3, 4, ones, nullptr));
+    gfk_product_destroy(product);
+    ASSERT_OK(gfk_product_create(&product, &field_, 3, 4, ones, &good_.desc));
     EXPECT_STATUS(INVALID, gfk_product_get_info(product, nullptr));
     gfk_product_destroy(product);
 }
@@ -94,15 +98,24 @@ TEST_F(ProductDescriptor, Enumerators) {
 }
 
 TEST_F(ProductDescriptor, Devices) {
-    for (int number : {1000, -2}) {
-        const char *reason = nullptr;
+    const auto named = [](CreateArguments &a) { a.desc.family = GFK_ENGINE_PEROP; };
+    for (int number : {device::count(), 1000}) {
+        good_.desc.device = number;
         const gfk_status status =
-            gfk_engine_available(gfk_engine_find("perop_split_w8"), number, &reason);
-        EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
-        refused(status, [&](CreateArguments &a) {
-            a.desc.device = number;
-            a.desc.family = GFK_ENGINE_PEROP;
-        });
+            gfk_engine_available(gfk_engine_find("perop_split_w8"), number, nullptr);
+        EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE ||
+                    (status == GFK_STATUS_NOT_SUPPORTED && device::count() == 0));
+        refused(status, named);
+        refused(GFK_STATUS_NO_DEVICE, [](CreateArguments &) {});
+    }
+    for (int number : {GFK_CPU, -3, INT32_MIN}) {
+        good_.desc.device = number;
+        refused(INVALID, named);
+        refused(INVALID, [](CreateArguments &a) { a.desc.engine = "bmma_w8"; });
+        refused(INVALID, [](CreateArguments &a) { a.desc.engine = "bmma_w8/registers_10x4"; });
+        refused(INVALID, [](CreateArguments &a) { a.desc.method = GFK_METHOD_LOG; });
+        if (number != GFK_CPU)
+            refused(INVALID, [](CreateArguments &a) { a.desc.family = GFK_ENGINE_HOST; });
     }
 }
 

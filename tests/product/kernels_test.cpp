@@ -139,7 +139,7 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
   protected:
     void SetUp() override {
         const char *reason = nullptr;
-        if (gfk_engine_available(engine(), -1, &reason) == GFK_STATUS_SUCCESS)
+        if (gfk_engine_available(engine(), GFK_CURRENT_DEVICE, &reason) == GFK_STATUS_SUCCESS)
             return;
         if (device::count() > 0)
             GTEST_SKIP() << engine()->id << ": " << reason;

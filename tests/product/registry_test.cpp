@@ -79,38 +79,54 @@ TEST(ProductChoice, AutoFindsOneForEveryShape) {
                         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
                         desc.bytes = bytes;
                         desc.compile = compile;
-                        const Engine engine = chosen(make_field(w), rows, cols, desc);
-                        EXPECT_EQ(w, engine->w);
-                        EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
-                        EXPECT_TRUE(compile || !(engine->labels & GFK_ENGINE_COMPILES));
-                        EXPECT_OK(gfk_engine_available(engine, -1, nullptr));
-                        count_checked();
+                        for (int place : {GFK_CPU, GFK_CURRENT_DEVICE}) {
+                            if (place != GFK_CPU && device::count() == 0)
+                                continue;
+                            desc.device = place;
+                            const Engine engine = chosen(make_field(w), rows, cols, desc);
+                            EXPECT_EQ(w, engine->w);
+                            EXPECT_EQ(0u, engine->labels & GFK_ENGINE_ABLATION) << engine->id;
+                            EXPECT_TRUE(compile || !(engine->labels & GFK_ENGINE_COMPILES));
+                            EXPECT_EQ(place == GFK_CPU, on_host(engine)) << engine->id;
+                            EXPECT_OK(gfk_engine_available(engine, place, nullptr));
+                            count_checked();
+                        }
                     }
 }
 
-// A GPU that is there is used, and whoever names a device never gets the CPU.
-TEST(ProductChoice, TheDevice) {
+// The place is the descriptor's on every machine.
+TEST(ProductChoice, ThePlace) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     const gfk_field field = make_field(8);
-    if (device::count() > 0) {
-        EXPECT_FALSE(on_host(chosen(field, 4, 10, desc)));
-        desc.device = 0;
-        EXPECT_FALSE(on_host(chosen(field, 4, 10, desc)));
-    } else {
-        EXPECT_TRUE(on_host(chosen(field, 4, 10, desc)));
-        desc.device = 0;
-        gfk_product_info info;
-        const gfk_status status = gfk_product_query(&field, 4, 10, &desc, &info);
-        EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE || status == GFK_STATUS_NOT_SUPPORTED);
+    gfk_product_info info;
+    for (int place : {GFK_CURRENT_DEVICE, 0}) {
+        desc.device = place;
+        EXPECT_STATUS(device::count() ? GFK_STATUS_SUCCESS : GFK_STATUS_NO_DEVICE,
+                      gfk_product_query(&field, 4, 10, &desc, &info));
+        if (device::count()) {
+            EXPECT_FALSE(on_host(info.engine));
+            EXPECT_EQ(place == 0 ? 0 : device::current(), info.device);
+        }
     }
-    desc.family = GFK_ENGINE_HOST; // unless the CPU is named too
-    EXPECT_STREQ("host_w8", chosen(field, 4, 10, desc)->id);
-    count_checked();
+    desc.device = GFK_CPU;
+    ASSERT_OK(gfk_product_query(&field, 4, 10, &desc, &info));
+    const Engine isal = gfk_engine_find("isal_w8");
+    const bool fast = gfk_engine_available(isal, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS;
+    EXPECT_EQ(fast ? isal : gfk_engine_find("host_w8"), info.engine);
+    EXPECT_EQ(GFK_CPU, info.device);
+    desc.family = GFK_ENGINE_HOST; // the CPU, whatever the number
+    for (int place : {GFK_CPU, GFK_CURRENT_DEVICE, 0, 1000}) {
+        desc.device = place;
+        ASSERT_OK(gfk_product_query(&field, 4, 10, &desc, &info));
+        EXPECT_STREQ("host_w8", info.engine->id);
+        EXPECT_EQ(GFK_CPU, info.device);
+        count_checked();
+    }
 }
 
 TEST(ProductChoice, ByFamilyMethodAndId) {
     for (Engine engine : engines()) {
-        if (gfk_engine_available(engine, -1, nullptr) != GFK_STATUS_SUCCESS)
+        if (gfk_engine_available(engine, GFK_CURRENT_DEVICE, nullptr) != GFK_STATUS_SUCCESS)
             continue;
         gfk_product_desc desc = product_desc(engine);
         EXPECT_EQ(engine, chosen(make_field(engine->w), 4, 10, desc)) << engine->id;
@@ -133,6 +149,7 @@ TEST(ProductChoice, OtherPolynomials) {
     const gfk_field field = make_field(8, 0x11b);
     EXPECT_STATUS(GFK_STATUS_NOT_SUPPORTED, gfk_product_query(&field, 4, 10, &desc, &info));
     desc.family = GFK_ENGINE_AUTO;
+    desc.device = GFK_CPU;
     EXPECT_NE(GFK_ENGINE_ISAL, chosen(field, 4, 10, desc)->family);
     count_checked();
 }
@@ -153,7 +170,7 @@ TEST(ProductChoice, InfoSaysWhatCreateMakes) {
         EXPECT_EQ(3u, info.rows);
         EXPECT_EQ(5u, info.cols);
         EXPECT_EQ(field.polynomial, info.field.polynomial);
-        EXPECT_EQ(on_host(engine), info.device == -1) << engine->id;
+        EXPECT_EQ(on_host(engine), info.device == GFK_CPU) << engine->id;
         count_checked();
     }
 }

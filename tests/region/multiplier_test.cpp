@@ -21,6 +21,12 @@ gfk_multiplier_desc description(gfk_method method = GFK_METHOD_AUTO,
     return desc;
 }
 
+gfk_multiplier_desc on_cpu() {
+    gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
+    desc.device = GFK_CPU;
+    return desc;
+}
+
 // query and create must say the same; create must not write to its output when it refuses.
 gfk_status resolve(unsigned w, const gfk_multiplier_desc &desc, gfk_multiplier_info *info) {
     const gfk_field field = make_field(w);
@@ -86,7 +92,8 @@ TEST(Multiplier, ForgedField) {
     const auto query = [&](auto change) {
         gfk_field f = make_field(8);
         change(f);
-        return gfk_multiplier_query(&f, nullptr, &info);
+        const gfk_multiplier_desc desc = on_cpu();
+        return gfk_multiplier_query(&f, &desc, &info);
     };
     EXPECT_OK(query([](gfk_field &) {}));
     EXPECT_STATUS(INVALID, query([](gfk_field &f) { f.w = 16; }));
@@ -96,32 +103,41 @@ TEST(Multiplier, ForgedField) {
     EXPECT_STATUS(INVALID, query([](gfk_field &f) { f.generator = 1; }));
 }
 
-// With nothing asked for: a row that can run here, of this width, no ablation, within the limit.
+// With nothing asked for but a place: a row that can run there, of this width, no ablation, within
+// the limit. The library never takes the CPU for a device.
 TEST(Multiplier, AutoChoice) {
-    bool gpu = false;
-    for (Row row : cuda_rows())
-        gpu |= gfk_kernel_available(row, -1, nullptr) == GFK_STATUS_SUCCESS;
     for (unsigned w : WIDTHS) {
         const gfk_field f = make_field(w);
         gfk_multiplier_info by_null, info;
-        ASSERT_OK(gfk_multiplier_query(&f, nullptr, &by_null));
-        ASSERT_OK(resolve(w, description(), &info));
-        EXPECT_EQ(by_null.kernel, info.kernel);
-        EXPECT_EQ(w, info.kernel->w);
-        EXPECT_EQ(0u, info.kernel->labels) << info.kernel->id;
-        EXPECT_OK(gfk_kernel_available(info.kernel, -1, nullptr));
-        EXPECT_EQ(gpu, !on_host(info.kernel)) << info.kernel->id;
-        EXPECT_EQ(on_host(info.kernel), info.device == -1);
-        EXPECT_EQ(std::string::npos, std::string(info.kernel->id).find("faulty"));
+        const gfk_status status = device::count() ? GFK_STATUS_SUCCESS : GFK_STATUS_NO_DEVICE;
+        EXPECT_STATUS(status, gfk_multiplier_query(&f, nullptr, &by_null));
+        EXPECT_STATUS(status, resolve(w, description(), &info));
+        if (device::count()) {
+            EXPECT_EQ(by_null.kernel, info.kernel);
+            EXPECT_EQ(device::current(), info.device);
+        }
+        for (const bool cpu : {true, false}) {
+            if (cpu)
+                ASSERT_OK(resolve(w, on_cpu(), &info));
+            else if (device::count())
+                ASSERT_OK(resolve(w, description(), &info));
+            else
+                continue;
+            EXPECT_EQ(w, info.kernel->w);
+            EXPECT_EQ(0u, info.kernel->labels) << info.kernel->id;
+            EXPECT_OK(gfk_kernel_available(info.kernel, info.device, nullptr));
+            EXPECT_EQ(cpu, on_host(info.kernel)) << info.kernel->id;
+            EXPECT_EQ(cpu, info.device == GFK_CPU);
+            EXPECT_EQ(std::string::npos, std::string(info.kernel->id).find("faulty"));
+        }
         // The best row of each method and implementation is none of the ablations either.
         for (int method = 1; method <= GFK_METHOD_SPLIT; method++)
             for (int impl = 1; impl <= GFK_IMPLEMENTATION_OPT; impl++) {
-                const gfk_status status =
-                    resolve(w,
-                            description(static_cast<gfk_method>(method),
-                                        static_cast<gfk_implementation>(impl)),
-                            &info);
-                if (status != GFK_STATUS_SUCCESS)
+                const gfk_status found = resolve(w,
+                                                 description(static_cast<gfk_method>(method),
+                                                             static_cast<gfk_implementation>(impl)),
+                                                 &info);
+                if (found != GFK_STATUS_SUCCESS)
                     continue;
                 EXPECT_EQ(method, info.kernel->method);
                 EXPECT_EQ(impl, info.kernel->implementation);
@@ -130,23 +146,44 @@ TEST(Multiplier, AutoChoice) {
     }
 }
 
-TEST(Multiplier, DeviceThatIsNotThere) {
+// What becomes of each number with nothing named, a kernel of the CPU, and one of a device.
+TEST(Multiplier, Places) {
     gfk_multiplier_info info;
-    for (int number : {device::count(), 1000, INT32_MAX, -2, INT32_MIN})
-        for (unsigned w : WIDTHS) {
-            // Left to choose, the library does not take the CPU for a device that was named.
-            for (auto implementation : {GFK_IMPLEMENTATION_NAIVE, GFK_IMPLEMENTATION_AUTO}) {
-                gfk_multiplier_desc desc = description(GFK_METHOD_SHIFT, implementation);
-                desc.device = number;
-                const gfk_status status = resolve(w, desc, &info);
-                if (device::count() > 0) {
-                    EXPECT_STATUS(GFK_STATUS_NO_DEVICE, status) << number;
-                } else {
-                    EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE ||
-                                status == GFK_STATUS_NOT_SUPPORTED);
-                }
-            }
+    const auto of = [&](gfk_implementation implementation, int number, unsigned w) {
+        gfk_multiplier_desc desc = description(GFK_METHOD_SHIFT, implementation);
+        desc.device = number;
+        return resolve(w, desc, &info);
+    };
+    const auto any = GFK_IMPLEMENTATION_AUTO, host = GFK_IMPLEMENTATION_HOST,
+               opt = GFK_IMPLEMENTATION_OPT;
+    for (unsigned w : WIDTHS) {
+        for (int number : {device::count(), 1000, INT32_MAX}) {
+            EXPECT_STATUS(GFK_STATUS_NO_DEVICE, of(any, number, w)) << number;
+            const gfk_status status = of(opt, number, w);
+            EXPECT_TRUE(status == GFK_STATUS_NO_DEVICE ||
+                        (status == GFK_STATUS_NOT_SUPPORTED && device::count() == 0));
         }
+        for (int number : {0, 1000, GFK_CPU, GFK_CURRENT_DEVICE}) {
+            EXPECT_OK(of(host, number, w));
+            EXPECT_EQ(GFK_CPU, info.device);
+        }
+        EXPECT_OK(of(any, GFK_CPU, w));
+        EXPECT_TRUE(on_host(info.kernel));
+        EXPECT_STATUS(INVALID, of(opt, GFK_CPU, w));
+        EXPECT_STATUS(INVALID, of(GFK_IMPLEMENTATION_NAIVE, GFK_CPU, w));
+        for (int number : {-3, INT32_MIN})
+            for (auto implementation : {any, host, opt})
+                EXPECT_STATUS(INVALID, of(implementation, number, w)) << number;
+    }
+    gfk_multiplier_desc desc = on_cpu();
+    desc.kernel = "shift_w8_naive";
+    EXPECT_STATUS(INVALID, resolve(8, desc, &info));
+    desc = on_cpu();
+    desc.method = GFK_METHOD_GROUP;
+    desc.arg1 = 9;
+    EXPECT_STATUS(GFK_STATUS_UNKNOWN_METHOD, resolve(8, desc, &info));
+    desc.device = 1000;
+    EXPECT_STATUS(GFK_STATUS_UNKNOWN_METHOD, resolve(8, desc, &info));
     EXPECT_FALSE(device::error_pending());
 }
 
@@ -242,7 +279,7 @@ TEST_P(Descriptor, NamesTheRow) {
     EXPECT_EQ(row()->arg2, info.arg2);
     EXPECT_EQ(row()->table_bytes, info.table_bytes);
     EXPECT_EQ(row()->workspace_bytes, info.workspace_bytes);
-    EXPECT_EQ(on_host(row()) ? -1 : device::current(), info.device);
+    EXPECT_EQ(on_host(row()) ? GFK_CPU : device::current(), info.device);
     desc.method = row()->method; // agreeing is allowed
     desc.implementation = row()->implementation;
     desc.arg1 = row()->arg1;

@@ -10,7 +10,6 @@ RsCode make_rs_code(bool host, const gfk_field &field, const RsShape &shape) {
     if (host)
         return make_host_code(field, shape);
     gfk_product_desc product = GFK_PRODUCT_DESC_INIT;
-    product.device = device::current(); // a number, so no engine on the CPU
     return make_rs_code(product, field, shape);
 }
 

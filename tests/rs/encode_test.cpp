@@ -75,7 +75,7 @@ TEST_P(RsEncode, Info) {
         EXPECT_EQ(matrix, info.matrix);
         EXPECT_EQ(GFK_RS_MDS_YES, info.mds);
         EXPECT_EQ(1u, info.locatable);
-        EXPECT_EQ(host() ? -1 : device::current(), info.device);
+        EXPECT_EQ(host() ? GFK_CPU : device::current(), info.device);
         EXPECT_EQ(info.device, info.product.device);
         EXPECT_EQ(3u, info.product.rows);
         EXPECT_EQ(7u, info.product.cols);

@@ -12,7 +12,7 @@ std::vector<RsPlace> rs_places() {
     for (const char *side : {"host", "gpu"})
         for (unsigned w : {8u, 16u, 32u})
             places.push_back({side, w, nullptr});
-    if (gfk_engine_available(gfk_engine_find("isal_w8"), -1, nullptr) == GFK_STATUS_SUCCESS)
+    if (gfk_engine_available(gfk_engine_find("isal_w8"), GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
         places.push_back({"isal", 8, nullptr});
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const Engine engine = gfk_engine_at(i);
@@ -150,11 +150,7 @@ void RsTest::SetUp() {
 gfk_product_desc RsTest::product_desc() const {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.engine = GetParam().engine;
-    if (desc.engine != nullptr)
-        return desc;
-    if (!host())
-        desc.device = device::current(); // a number, so no engine on the CPU
-    else
+    if (desc.engine == nullptr && host())
         desc.family = GetParam().side[0] == 'i' ? GFK_ENGINE_ISAL : GFK_ENGINE_HOST;
     return desc;
 }

@@ -127,7 +127,7 @@ testing::AssertionResult Stage::compare(const Bytes &expected, gfk_accumulate mo
 
 void EngineTest::SetUp() {
     const char *reason = nullptr;
-    if (gfk_engine_available(engine(), -1, &reason) == GFK_STATUS_SUCCESS)
+    if (gfk_engine_available(engine(), GFK_CURRENT_DEVICE, &reason) == GFK_STATUS_SUCCESS)
         return set_up();
     // An engine without its library, or for other devices, is not a missing GPU.
     if (on_host(engine()))

@@ -30,7 +30,7 @@ void expect_reasons(size_t count, const Info *(*at)(size_t),
                     bool (*always)(const Info *)) {
     for (size_t i = 0; i < count; i++) {
         const char *reason = "not set";
-        const gfk_status status = available(at(i), -1, &reason);
+        const gfk_status status = available(at(i), GFK_CURRENT_DEVICE, &reason);
         if (status == GFK_STATUS_SUCCESS) {
             EXPECT_EQ(nullptr, reason) << at(i)->id;
         } else {
@@ -39,10 +39,10 @@ void expect_reasons(size_t count, const Info *(*at)(size_t),
             ASSERT_NE(nullptr, reason) << at(i)->id;
             EXPECT_GT(std::strlen(reason), 10u);
         }
-        EXPECT_STATUS(status, available(at(i), -1, nullptr));
+        EXPECT_STATUS(status, available(at(i), GFK_CURRENT_DEVICE, nullptr));
         count_checked();
     }
     const Info copy = *at(0);
-    EXPECT_STATUS(INVALID, available(&copy, -1, nullptr));
-    EXPECT_STATUS(INVALID, available(nullptr, -1, nullptr));
+    EXPECT_STATUS(INVALID, available(&copy, GFK_CURRENT_DEVICE, nullptr));
+    EXPECT_STATUS(INVALID, available(nullptr, GFK_CURRENT_DEVICE, nullptr));
 }

@@ -80,7 +80,7 @@ std::string row_name(const testing::TestParamInfo<Row> &info) {
 
 void RowTest::SetUp() {
     const char *reason = nullptr;
-    if (gfk_kernel_available(row(), -1, &reason) == GFK_STATUS_SUCCESS)
+    if (gfk_kernel_available(row(), GFK_CURRENT_DEVICE, &reason) == GFK_STATUS_SUCCESS)
         return set_up();
     // A row for other devices is not a missing GPU.
     if (device::count() > 0) {

@@ -231,7 +231,7 @@ gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
         *reason = "there is no simulated device of this number";
         return guarded(GFK_STATUS_NO_DEVICE);
     }
-    *device = requested < 0 ? current : requested;
+    *device = requested == GFK_CURRENT_DEVICE ? current : requested;
     return guarded(GFK_STATUS_SUCCESS);
 }
 

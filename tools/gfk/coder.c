@@ -25,16 +25,6 @@ static int failed(gfk_status status) {
     return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
 }
 
-/* Selects a CPU engine explicitly: a descriptor without a family would select a GPU engine on a
- * machine with a GPU. */
-static gfk_engine_family host_family(const gfk_field *field, size_t k, size_t m) {
-    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    gfk_product_info info;
-    desc.family = GFK_ENGINE_ISAL;
-    return gfk_product_query(field, m, k, &desc, &info) == GFK_STATUS_SUCCESS ? GFK_ENGINE_ISAL
-                                                                              : GFK_ENGINE_HOST;
-}
-
 /* With ISA-L and without a calibration the CPU computes: a GPU takes half a second to start. */
 static gfk_path path_of(const coder *c, const coder_options *options, const char *calibration) {
     if (options->backend != BACKEND_AUTO)
@@ -99,7 +89,7 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
         return fail(TOOL_INTERNAL, "out of memory");
     gfk_rs_desc desc = GFK_RS_DESC_INIT;
     desc.matrix = matrix;
-    desc.product.family = host_family(field, k, m);
+    desc.product.device = GFK_CPU;
     gfk_status status = gfk_rs_create(&c->code, field, k, m, &desc);
     if (status == GFK_STATUS_SUCCESS)
         status = gfk_rs_get_info(c->code, &c->info);

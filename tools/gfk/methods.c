@@ -34,7 +34,8 @@ static void list_kernels(uint64_t w) {
         char state[160];
         if (w != 0 && k->w != w)
             continue;
-        const bool available = gfk_kernel_available(k, -1, &reason) == GFK_STATUS_SUCCESS;
+        const bool available =
+            gfk_kernel_available(k, GFK_CURRENT_DEVICE, &reason) == GFK_STATUS_SUCCESS;
         if (!available)
             snprintf(state, sizeof state, "no: %s", reason == NULL ? "unknown" : reason);
         else
@@ -66,7 +67,8 @@ static void list_engines(uint64_t w) {
         const char *reason = NULL;
         if (w != 0 && e->w != w)
             continue;
-        const bool available = gfk_engine_available(e, -1, &reason) == GFK_STATUS_SUCCESS;
+        const bool available =
+            gfk_engine_available(e, GFK_CURRENT_DEVICE, &reason) == GFK_STATUS_SUCCESS;
         say("%-2u %-8s %-28s %s%s", e->w, gfk_engine_family_name(e->family), e->id,
             available ? "yes" : "no: ", available || reason == NULL ? "" : reason);
         json_open_object();

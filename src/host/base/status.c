@@ -16,7 +16,7 @@ static const struct {
     ENTRY(WORKSPACE_TOO_SMALL, "The workspace is missing or shorter than the kernel needs."),
     ENTRY(TABLE_LIMIT, "The tables and the workspace would need more bytes than table_limit."),
     ENTRY(OUT_OF_MEMORY, "Memory could not be allocated."),
-    ENTRY(NO_DEVICE, "There is no CUDA driver, or no CUDA device of that number."),
+    ENTRY(NO_DEVICE, "There is no CUDA device, or none of that number."),
     ENTRY(WRONG_DEVICE, "The current CUDA device is not the one the object was made for."),
     ENTRY(SINGULAR, "The matrix has no inverse."),
     ENTRY(TOO_MANY_ERASURES, "More regions are lost than the code can rebuild."),

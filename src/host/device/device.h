@@ -5,6 +5,7 @@
 #ifndef GFK_HOST_DEVICE_H
 #define GFK_HOST_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +22,14 @@ gfk_status gfk_device_status(int error);
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-/* Sets *device to the device that a descriptor's number means; -1 is the current device. On an
- * error *reason says why. SUCCESS, NOT_SUPPORTED (no CUDA in this build), NO_DEVICE or CUDA. */
+/* May a row of the list of kernels or of engines serve a descriptor with this number? `named`: the
+ * descriptor names the row, or rows of its side only. */
+static inline bool gfk_device_allows(int requested, bool on_host, bool named) {
+    return requested >= GFK_CURRENT_DEVICE &&
+           (on_host ? named || requested == GFK_CPU : requested != GFK_CPU);
+}
+/* Sets *device to the device that such a number, other than GFK_CPU, means. On an error *reason
+ * says why. SUCCESS, NO_DEVICE or CUDA. */
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason);
 /* Does the device have a compute capability from cc_min to cc_max (0: no bound), code in this
  * library, and so much shared memory per block? On an error *reason says why. */

@@ -41,11 +41,11 @@ gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     if (status_of(cudaGetDeviceCount(&count)) != GFK_STATUS_SUCCESS || count == 0)
         return GFK_STATUS_NO_DEVICE;
     *reason = "there is no CUDA device of this number";
-    if (requested < -1 || requested >= count)
+    if (requested >= count)
         return GFK_STATUS_NO_DEVICE;
     *reason = "the CUDA device does not answer";
     *device = requested;
-    if (requested == -1)
+    if (requested == GFK_CURRENT_DEVICE)
         RETURN_IF_ERROR(status_of(cudaGetDevice(device)));
     *reason = NULL;
     return GFK_STATUS_SUCCESS;

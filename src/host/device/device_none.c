@@ -7,7 +7,7 @@
 
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     *reason = "this build of the library has no CUDA kernels";
-    return GFK_STATUS_NOT_SUPPORTED;
+    return GFK_STATUS_NO_DEVICE;
 }
 
 gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {

@@ -31,7 +31,7 @@ gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *field, siz
 gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_field *field, uint32_t c,
                                     const void *src, void *dst, size_t bytes, gfk_accumulate mode,
                                     gfk_pipeline_report *report) {
-    const gfk_regions in = {NULL, (void *)(uintptr_t)src, bytes}; /* inputs are only read */
+    const gfk_regions in = gfk_inputs_spaced(src, bytes);
     const gfk_regions out = {NULL, dst, bytes};
     gfk_request request = {.field = field,
                            .rows = 1,

@@ -39,7 +39,7 @@ static gfk_status find_devices(gfk_pipeline_info *info, const gfk_pipeline_desc 
     info->device_count = desc->device_count;
     if (desc->device_count != 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_status status = gfk_device_resolve(-1, &info->devices[0], &reason);
+    const gfk_status status = gfk_device_resolve(GFK_CURRENT_DEVICE, &info->devices[0], &reason);
     if (status == GFK_STATUS_SUCCESS)
         info->device_count = 1;
     else if (desc->path == GFK_PATH_AUTO)

@@ -30,19 +30,11 @@ void gfk_product_cache_init(gfk_pipeline_t pipeline) {
     pipeline->products = (gfk_lru)GFK_LRU_INIT(MOST_PRODUCTS, is_of, destroy);
 }
 
-/* ISA-L where it can, else the reference. */
-static gfk_status make_host(gfk_cached_product *cached) {
+static gfk_status make_on(gfk_product_t *product, const gfk_cached_product *cached, int device) {
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    gfk_status status = GFK_STATUS_NOT_SUPPORTED;
-    desc.family = GFK_ENGINE_ISAL;
-    if (cached->field.w == 8)
-        status = gfk_product_create(&cached->host, &cached->field, cached->rows, cached->cols,
-                                    cached->matrix, &desc);
-    desc.family = GFK_ENGINE_HOST;
-    return status != GFK_STATUS_NOT_SUPPORTED
-               ? status
-               : gfk_product_create(&cached->host, &cached->field, cached->rows, cached->cols,
-                                    cached->matrix, &desc);
+    desc.device = device;
+    return gfk_product_create(product, &cached->field, cached->rows, cached->cols, cached->matrix,
+                              &desc);
 }
 
 gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
@@ -61,7 +53,7 @@ gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (made->matrix != NULL) {
         memcpy(made->matrix, r->matrix, bytes);
-        status = make_host(made);
+        status = make_on(&made->host, made, GFK_CPU);
     }
     if (status == GFK_STATUS_SUCCESS)
         *cached = (gfk_cached_product *)gfk_lru_add(&pipeline->products, &made->node, r);
@@ -73,11 +65,8 @@ gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *r,
 gfk_status gfk_cached_product_on(gfk_cached_product *cached, const gfk_device_worker *worker,
                                  gfk_product_t *product) {
     gfk_product_t *own = &cached->device[worker->number];
-    gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    desc.device = worker->device;
     if (*own == NULL)
-        RETURN_IF_ERROR(gfk_product_create(own, &cached->field, cached->rows, cached->cols,
-                                           cached->matrix, &desc));
+        RETURN_IF_ERROR(make_on(own, cached, worker->device));
     *product = *own;
     return GFK_STATUS_SUCCESS;
 }

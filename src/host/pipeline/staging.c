@@ -25,7 +25,7 @@ gfk_status gfk_pinned_alloc(void **memory, size_t bytes) {
     int device;
     const char *reason;
     gfk_status status = GFK_STATUS_SUCCESS;
-    if (gfk_device_resolve(-1, &device, &reason) == GFK_STATUS_SUCCESS)
+    if (gfk_device_resolve(GFK_CURRENT_DEVICE, &device, &reason) == GFK_STATUS_SUCCESS)
         status = gfk_device_register(made, whole);
     if (status == GFK_STATUS_SUCCESS)
         *memory = made;

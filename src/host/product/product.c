@@ -32,6 +32,8 @@ typedef struct search {
     const gfk_field *field;
     size_t rows, cols;
     const gfk_product_desc *desc;
+    bool named;                                  /* desc names engines of one side, CPU or device */
+    gfk_status none;                             /* the status if no engine matches */
     const gfk_engine_kernel_info *kernel;        /* that desc names; NULL: none */
     const gfk_engine *engines[GFK_MOST_ENGINES]; /* those that match, the preferred one first */
     size_t count, next;
@@ -39,7 +41,7 @@ typedef struct search {
 
 static bool is_valid(const gfk_product_desc *desc) {
     return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_XOR &&
-           (unsigned)desc->method <= GFK_METHOD_SPLIT;
+           (unsigned)desc->method <= GFK_METHOD_SPLIT && desc->device >= GFK_CURRENT_DEVICE;
 }
 
 static bool matches(const search *s, const gfk_engine_info *info) {
@@ -50,12 +52,12 @@ static bool matches(const search *s, const gfk_engine_info *info) {
 }
 
 static void add(search *s, const gfk_engine *engine) {
-    const gfk_product_desc *desc = s->desc;
     if (!matches(s, &engine->info))
         return;
-    if (gfk_engine_on_host(&engine->info) && desc->device != -1 && desc->engine == NULL &&
-        desc->family == GFK_ENGINE_AUTO)
-        return; /* a caller that names a device does not want the CPU instead */
+    if (!gfk_device_allows(s->desc->device, gfk_engine_on_host(&engine->info), s->named)) {
+        s->none = s->named ? GFK_STATUS_INVALID_ARGUMENT : s->none;
+        return;
+    }
     for (size_t i = 0; i < s->count; i++)
         if (s->engines[i] == engine)
             return;
@@ -77,29 +79,45 @@ static gfk_status list_named_engine(search *s) {
     const gfk_engine_info *info = gfk_engine_named(s->desc->engine, &s->kernel);
     if (info == NULL)
         return GFK_STATUS_UNKNOWN_METHOD;
+    s->none = GFK_STATUS_INVALID_ARGUMENT;
     add(s, gfk_engine_of(info));
-    return s->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_INVALID_ARGUMENT;
+    return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status list_engines(search *s) {
+static void list_engines(search *s) {
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (prefers(&preferences[i], s))
             add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));
     for (size_t i = 0; i < gfk_engine_count(); i++) /* some shapes have no preference */
         if (!(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
             add(s, &gfk_engines[i]);
-    return s->count != 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_UNKNOWN_METHOD;
 }
 
 /* Checks the arguments and lists the engines that match. */
 static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t cols,
                         const gfk_product_desc *desc) {
-    *s = (search){.field = field, .rows = rows, .cols = cols, .desc = desc};
+    *s = (search){.field = field,
+                  .rows = rows,
+                  .cols = cols,
+                  .desc = desc,
+                  .named = desc->engine != NULL || desc->family != GFK_ENGINE_AUTO ||
+                           desc->method != GFK_METHOD_AUTO,
+                  .none = GFK_STATUS_UNKNOWN_METHOD};
+    int device;
+    const char *reason;
     if (!gfk_field_is_valid(field) || rows == 0 || cols == 0 || !is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (rows > SIZE_MAX / sizeof(uint32_t) / cols)
         return GFK_STATUS_INVALID_SIZE;
-    return desc->engine != NULL ? list_named_engine(s) : list_engines(s);
+    if (desc->engine != NULL)
+        RETURN_IF_ERROR(list_named_engine(s));
+    else
+        list_engines(s);
+    if (s->count == 0)
+        return s->none;
+    /* Where the choice is the library's, a missing device is the reason, whatever the build lacks. */
+    return s->named || desc->device == GFK_CPU ? GFK_STATUS_SUCCESS
+                                               : gfk_device_resolve(desc->device, &device, &reason);
 }
 
 static gfk_status consider(const search *s, const gfk_engine *engine, gfk_product_info *info) {

@@ -78,7 +78,7 @@ bool gfk_engine_on_host(const gfk_engine_info *info) {
 
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason) {
-    *device = -1;
+    *device = GFK_CPU;
     *reason = NULL;
     const gfk_engine_info *info = &engine->info;
     const bool on_host = gfk_engine_on_host(info);
@@ -100,6 +100,10 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
     const gfk_engine *engine = gfk_engine_of(info);
     if (engine == NULL) {
         *reason = "this is no row of the list";
+        return GFK_STATUS_INVALID_ARGUMENT;
+    }
+    if (!gfk_device_allows(device, gfk_engine_on_host(info), true)) {
+        *reason = "the number stands for no place where this row can run";
         return GFK_STATUS_INVALID_ARGUMENT;
     }
     return gfk_engine_check(engine, device, &device, reason);

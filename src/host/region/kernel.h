@@ -53,8 +53,8 @@ struct gfk_multiplier {
 /* The list, in registry.c. */
 extern const gfk_kernel gfk_kernels[];
 const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info); /* NULL if info is no row */
-/* Can the row run on this device, or on the CPU? Sets *device to the device that the number means,
- * -1 for rows on the CPU. On an error *reason says why. */
+/* Can the row run here? For a number that gfk_device_allows. Sets *device to GFK_CPU for rows on the
+ * CPU, else to the device that the number means. On an error *reason says why. */
 gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
                             const char **reason);
 

@@ -21,7 +21,8 @@ static const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
 
 static gfk_status check_desc(const gfk_multiplier_desc *desc) {
     if (desc->size != sizeof *desc || (unsigned)desc->method > GFK_METHOD_SPLIT ||
-        (unsigned)desc->implementation > GFK_IMPLEMENTATION_OPT)
+        (unsigned)desc->implementation > GFK_IMPLEMENTATION_OPT ||
+        desc->device < GFK_CURRENT_DEVICE)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (desc->kernel != NULL && gfk_kernel_find(desc->kernel) == NULL)
         return GFK_STATUS_UNKNOWN_METHOD;
@@ -71,6 +72,8 @@ static gfk_multiplier_info info_of(const gfk_kernel_info *row, const gfk_field *
 typedef struct search {
     const gfk_field *field;
     const gfk_multiplier_desc *desc;
+    bool named;       /* desc names rows of one side, the CPU's or the device's */
+    gfk_status place; /* why the library cannot choose a row: there is no such device */
     gfk_multiplier_info best;
     gfk_status status;
     bool fits;
@@ -85,13 +88,15 @@ static void consider(search *s, const gfk_kernel_info *row) {
     if (s->fits || !matches(row, s->field->w, s->desc))
         return;
     const bool on_host = row->implementation == GFK_IMPLEMENTATION_HOST;
-    if (on_host && s->desc->device != -1 && s->desc->kernel == NULL &&
-        s->desc->implementation != GFK_IMPLEMENTATION_HOST)
-        return; /* a caller that names a device does not want the CPU instead */
+    if (!gfk_device_allows(s->desc->device, on_host, s->named)) {
+        s->status = s->named ? GFK_STATUS_INVALID_ARGUMENT : s->status;
+        return;
+    }
     gfk_multiplier_info info = info_of(row, s->field, s->desc);
     const char *reason;
-    const gfk_status status =
-        gfk_kernel_check(gfk_kernel_of(row), s->desc->device, &info.device, &reason);
+    gfk_status status = s->place;
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_kernel_check(gfk_kernel_of(row), s->desc->device, &info.device, &reason);
     if (status == GFK_STATUS_SUCCESS && (s->status != status || fits(&info, s->desc))) {
         s->best = info;
         s->status = status;
@@ -127,6 +132,11 @@ static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *des
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(check_desc(desc));
     search s = {.field = field, .desc = desc, .status = GFK_STATUS_UNKNOWN_METHOD};
+    s.named = desc->kernel != NULL || desc->implementation != GFK_IMPLEMENTATION_AUTO;
+    int device;
+    const char *reason;
+    if (!s.named && desc->device != GFK_CPU)
+        s.place = gfk_device_resolve(desc->device, &device, &reason);
     search_rows(&s);
     if (s.status == GFK_STATUS_SUCCESS)
         *info = s.best;

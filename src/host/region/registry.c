@@ -62,7 +62,7 @@ const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info) {
 gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
                             const char **reason) {
     const gfk_kernel_info *info = &kernel->info;
-    *device = -1;
+    *device = GFK_CPU;
     *reason = NULL;
     if (info->implementation == GFK_IMPLEMENTATION_HOST)
         return GFK_STATUS_SUCCESS;
@@ -81,6 +81,10 @@ gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device, const c
     const gfk_kernel *kernel = gfk_kernel_of(info);
     if (kernel == NULL) {
         *reason = "this is no row of the list";
+        return GFK_STATUS_INVALID_ARGUMENT;
+    }
+    if (!gfk_device_allows(device, info->implementation == GFK_IMPLEMENTATION_HOST, true)) {
+        *reason = "the number stands for no place where this row can run";
         return GFK_STATUS_INVALID_ARGUMENT;
     }
     return gfk_kernel_check(kernel, device, &device, reason);

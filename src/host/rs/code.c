@@ -111,21 +111,17 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
     if (desc != NULL && desc->size != sizeof *desc)
         return GFK_STATUS_INVALID_ARGUMENT;
     *out = desc ? *desc : code->product;
+    const int device = code->info.device;
+    if (desc != NULL && desc->device != GFK_CURRENT_DEVICE && desc->device != device)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    /* The code's other products are where the code is. For a code on the CPU create refuses what
+     * names a device; what names the CPU would run there for any device. */
+    const gfk_engine_info family = {.family = out->family};
     const gfk_engine_kernel_info *kernel;
     const gfk_engine_info *named = gfk_engine_named(out->engine, &kernel);
-    const gfk_engine_family family = named ? named->family : out->family;
-    const bool other_side =
-        family != GFK_ENGINE_AUTO &&
-        (family == GFK_ENGINE_HOST || family == GFK_ENGINE_ISAL) != (code->info.device < 0);
-    if (desc != NULL && (other_side || (desc->device != -1 && desc->device != code->info.device)))
+    if (device != GFK_CPU && gfk_engine_on_host(named ? named : &family))
         return GFK_STATUS_INVALID_ARGUMENT;
-    /* The code's other products are where the code is: on its device, or on the CPU. */
-    if (code->info.device >= 0) {
-        out->device = code->info.device;
-    } else if (out->engine == NULL && out->family == GFK_ENGINE_AUTO) {
-        out->device = -1;
-        out->family = code->info.product.engine->family;
-    }
+    out->device = device;
     return GFK_STATUS_SUCCESS;
 }
 

@@ -42,7 +42,7 @@ bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most);
 /* ---- other products of a code --------------------------------------------------------------- */
 
 /* code.c: the descriptor for another product of the code. desc NULL: the descriptor of the code.
- * INVALID_ARGUMENT: desc names another device. */
+ * INVALID_ARGUMENT: desc names another place. */
 gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out);
 /* update.c: makes code->sum_of_two and sum_into. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code);

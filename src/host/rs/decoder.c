@@ -12,7 +12,7 @@ enum { GROUP = 1024 };
 
 struct gfk_rs_decoder {
     size_t k, symbol;
-    int device; /* -1: the host */
+    int device; /* or GFK_CPU */
     gfk_rs_rebuild rebuild;
     size_t row_groups, col_groups;
     gfk_product_t *products; /* row_groups * col_groups; NULL: nothing to rebuild */

@@ -64,8 +64,8 @@ gfk_status gfk_rs_updater_run(gfk_rs_updater_t updater, const void *before, cons
                               const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
     if (updater == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    void *const pointers[] = {(void *)(uintptr_t)before, (void *)(uintptr_t)after};
-    const gfk_regions in = {pointers, NULL, 0};
+    const void *const pointers[] = {before, after};
+    const gfk_regions in = gfk_inputs(pointers);
     return gfk_product_run(updater->both, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
 }
 
@@ -73,8 +73,7 @@ gfk_status gfk_rs_updater_apply(gfk_rs_updater_t updater, const void *delta,
                                 const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
     if (updater == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    void *const pointers[] = {(void *)(uintptr_t)delta};
-    const gfk_regions in = {pointers, NULL, 0};
+    const gfk_regions in = gfk_inputs(&delta);
     return gfk_product_run(updater->one, &in, parity, bytes, GFK_XOR, NULL, 0, stream);
 }
 
@@ -85,12 +84,7 @@ gfk_status gfk_rs_delta_create(gfk_rs_t code) {
     static const uint32_t ones[] = {1, 1};
     gfk_field bytes;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-    if (code->info.device >= 0)
-        desc.device = code->info.device;
-    else if (gfk_engine_available(gfk_engine_find("isal_w8"), -1, NULL) == GFK_STATUS_SUCCESS)
-        desc.family = GFK_ENGINE_ISAL;
-    else
-        desc.family = GFK_ENGINE_HOST;
+    desc.device = code->info.device;
     RETURN_IF_ERROR(gfk_field_init(&bytes, 8, 0));
     RETURN_IF_ERROR(gfk_product_create(&code->sum_of_two, &bytes, 1, 2, ones, &desc));
     return gfk_product_create(&code->sum_into, &bytes, 1, 1, ones, &desc);
@@ -103,8 +97,8 @@ gfk_status gfk_rs_delta(gfk_rs_t code, const void *before, const void *after, vo
     if (bytes % (code->info.field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     void *const out_pointer[] = {delta};
-    void *in_pointers[] = {(void *)(uintptr_t)before, (void *)(uintptr_t)after};
-    const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointer, NULL, 0};
+    const void *in_pointers[] = {before, after};
+    const gfk_regions in = gfk_inputs(in_pointers), out = {out_pointer, NULL, 0};
     if (bytes != 0 && (before == NULL || after == NULL))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (delta != before && delta != after)

@@ -12,7 +12,7 @@
 #include "host/rs/code.h"
 
 struct gfk_rs_batch {
-    int device; /* -1: the CPU */
+    int device; /* or GFK_CPU */
     /* Patterns are there while the batch is made; stripes and addresses stay only on the CPU. */
     gfk_batch_plan plan;
     size_t address_count, address_room;

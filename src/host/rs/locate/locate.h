@@ -270,7 +270,7 @@ GFK_HOST_DEVICE uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_
 struct gfk_rs_locator {
     gfk_locate_code code; /* points into tables, and on the host to the code's arithmetic */
     void *tables;
-    int device; /* -1: tables are in host memory */
+    int device; /* GFK_CPU: tables are in host memory */
 };
 
 /* One call after all checks. The regions and everything that is written are in the memory of the

@@ -96,7 +96,7 @@ gfk_status gfk_rs_locator_create(gfk_rs_t code) {
     gfk_rs_locator *locator = calloc(1, sizeof *locator);
     if (locator == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
-    locator->device = -1;
+    locator->device = GFK_CPU;
     bool offered = false;
     const gfk_status status = make(code, locator, &offered);
     if (status != GFK_STATUS_SUCCESS || !offered) {
