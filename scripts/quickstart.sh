@@ -44,9 +44,10 @@ done
 if [ "$goal" = report ]; then
     have python3 || apt_install python3
     export PYTHONPATH="$PWD/$build${PYTHONPATH:+:$PYTHONPATH}"
-    for package in pandas matplotlib; do # report.py says what there is not without them
-        python3 -c "import $package" 2>/dev/null || pip_install "$build" "$package" || true
-    done
+    # report.py says what there is not without them. Debian 12 has an older matplotlib.
+    python3 -c 'import pandas' 2>/dev/null || pip_install "$build" pandas || apt_install python3-pandas || true
+    python3 -c 'import matplotlib as m; exit(m.__version_info__ < (3, 7))' 2>/dev/null ||
+        pip_install "$build" matplotlib || true
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
     exec python3 bench/report.py "${arguments[@]}"
 fi

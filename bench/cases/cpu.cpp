@@ -355,7 +355,7 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
         for (const gfk_kernel_info *k :
              kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {
             double &rate = us_per_byte[k->id];
-            if (rate == 0 && !options.list) {
+            if (rate == 0 && !options.list && !options.quick) {
                 const RegionCase probe = {k, 64 * kKiB, GFK_SET, false};
                 CpuRegion work(linked_library(), probe, options.seed);
                 gfk_check(work.start(), k->id);

@@ -7,6 +7,8 @@ import os
 
 import matplotlib
 
+if matplotlib.__version_info__ < (3, 7):
+    raise ModuleNotFoundError(name="matplotlib 3.7")
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of backend)
 import pandas as pd  # noqa: E402
