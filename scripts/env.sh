@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the other scripts, in the repository root: libraries unpacked under .deps/usr, nvcc and
-# the GPUs of this machine. Sets nvcc, nvcc_version and capabilities, each empty if there is none.
+# Sourced by the other scripts, in the repository root: what is unpacked under .deps/usr, nvcc and the
+# GPUs of this machine. Sets nvcc, nvcc_version and capabilities, each empty if there is none.
 # shellcheck shell=bash disable=SC2034
 
 if [ -d .deps/usr ]; then
     export CMAKE_PREFIX_PATH="$PWD/.deps/usr${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
+    export PATH="$PATH:$PWD/.deps/usr/bin"
     deps_lib="$PWD/.deps/usr/lib/$(uname -m)-linux-gnu"
     export LD_LIBRARY_PATH="$deps_lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 fi

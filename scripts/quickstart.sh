@@ -19,7 +19,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-goal=${1:-}
+goal=${1:-} programs=""
 isal="libisal-dev,isa-l.h,isal" xxhash="libxxhash-dev,xxhash.h,xxhash"
 gtest="libgtest-dev,gtest/gtest.h,gtest"
 peers="libgf-complete-dev,gf_complete.h,gf_complete;libjerasure-dev,jerasure.h,Jerasure;$isal"
@@ -27,7 +27,10 @@ benchmark="libbenchmark-dev,benchmark/benchmark.h,benchmark"
 case $goal in
 tool) items="$xxhash;$isal" ;;
 bench) items="$peers;$benchmark" ;;
-test | install) items="$peers;$xxhash;$gtest;$benchmark" ;;
+test | install)
+    items="$peers;$xxhash;$gtest;$benchmark"
+    programs="gf_mult,gf-complete-tools mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
+    ;;
 report) items="" ;;
 *)
     sed -n '3,17s/^# \{0,1\}//p' "$0" >&2
@@ -53,7 +56,10 @@ if [ "$goal" = report ]; then
 fi
 
 # ---- what is missing ---------------------------------------------------------------------------
-tools=() libraries=()
+tools=() optional=()
+for program in $programs; do # what tests run
+    have "${program%,*}" || optional+=("${program#*,}")
+done
 have "${CC:-cc}" || tools+=(gcc libc6-dev)
 have "${CXX:-c++}" || tools+=(g++)
 have cmake || tools+=(cmake)
@@ -84,14 +90,14 @@ PROBE
 }
 
 if have cmake && { have ninja || have make; }; then
-    mapfile -t libraries < <(probe)
+    mapfile -t -O "${#optional[@]}" optional < <(probe)
 else # nobody to ask; apt leaves alone what is installed
-    for item in ${items//;/ }; do libraries+=("${item%%,*}"); done
+    for item in ${items//;/ }; do optional+=("${item%%,*}"); done
 fi
-packages=("${tools[@]}" "${libraries[@]}")
+packages=("${tools[@]}" "${optional[@]}")
 if [ ${#packages[@]} -gt 0 ] && ! apt_install "${packages[@]}"; then
     [ ${#tools[@]} -eq 0 ] && [ "$goal" != install ] || exit 1
-    echo "going on; CMake says what is left out without ${libraries[*]}"
+    echo "going on; CMake says what is left out without ${optional[*]}"
 fi
 [ "$goal" != install ] || exit 0
 
