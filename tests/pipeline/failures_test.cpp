@@ -37,8 +37,7 @@ class HostFailures : public HostTest {
     static void set(const simulated_device &devices) { simulated_device_set(&devices); }
     // 14 regions in chunks of 1 KiB each.
     gfk_pipeline_desc small() const {
-        gfk_pipeline_desc d = desc();
-        d.chunk = 14 << 10;
+        gfk_pipeline_desc d = desc_of_chunk(14 << 10);
         d.streams = 3;
         return d;
     }

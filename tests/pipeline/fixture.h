@@ -29,6 +29,7 @@ class HostStage {
     const gfk_regions *in() const { return &in_; }
     const gfk_regions *out() const { return &out_; }
     const std::vector<void *> &pointers() const { return pointers_; }
+    uint8_t *at(size_t region) const { return static_cast<uint8_t *>(pointers_[region]); }
     uint8_t *in(size_t i) const { return at(i); }
     uint8_t *out(size_t j) const { return at(ins_ + j); }
     size_t bytes() const { return bytes_; }
@@ -41,7 +42,6 @@ class HostStage {
     testing::AssertionResult as_expected() const;
 
   private:
-    uint8_t *at(size_t region) const { return static_cast<uint8_t *>(pointers_[region]); }
     Bytes snapshot() const;
 
     size_t ins_, outs_, bytes_, size_;
@@ -72,6 +72,11 @@ class HostTest : public testing::TestWithParam<gfk_path> {
     gfk_path path() const { return GetParam(); }
     bool on_gpu() const { return path() == GFK_PATH_GPU || path() == GFK_PATH_BOTH; }
     gfk_pipeline_desc desc() const { return pipeline_desc(path()); }
+    gfk_pipeline_desc desc_of_chunk(size_t chunk) const {
+        gfk_pipeline_desc d = desc();
+        d.chunk = chunk;
+        return d;
+    }
     // One product, compared in full; the report must add up.
     void check(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
                size_t bytes, gfk_accumulate mode, Place place, uint64_t stream);

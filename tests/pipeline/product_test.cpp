@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products and region multiply of host memory: widths, lengths around what is cut where, places,
-// limits on memory, numbers of streams and threads.
+// limits on memory, numbers of streams and threads. Threads that share a pipeline.
 #include "fixture.h"
 
 #include <numeric>
@@ -8,6 +8,7 @@
 namespace {
 
 constexpr gfk_accumulate MODES[] = {GFK_SET, GFK_XOR};
+constexpr unsigned WIDTHS[] = {8, 16, 32};
 
 class HostProduct : public HostTest {};
 
@@ -23,7 +24,7 @@ std::vector<size_t> lengths(unsigned w) {
 TEST_P(HostProduct, LengthsAndPlaces) {
     const size_t shapes[][2] = {{1, 1}, {4, 10}, {2, 4}, {3, 1}};
     uint64_t stream = 0;
-    for (unsigned w : {8, 16, 32}) {
+    for (unsigned w : WIDTHS) {
         const Pipeline pipeline = make_pipeline(desc());
         for (const auto &shape : shapes)
             for (size_t bytes : lengths(w))
@@ -36,7 +37,7 @@ TEST_P(HostProduct, LengthsAndPlaces) {
 
 TEST_P(HostProduct, Polynomials) {
     const Pipeline pipeline = make_pipeline(desc());
-    for (unsigned w : {8, 16, 32})
+    for (unsigned w : WIDTHS)
         for (uint64_t polynomial : polynomials(w))
             check(pipeline.get(), make_field(w, polynomial), 2, 3, 9000, GFK_SET, Place::MIXED,
                   w); // the same matrix for all
@@ -58,11 +59,9 @@ TEST_P(HostProduct, TinyLimits) {
     for (unsigned streams : {1u, 2u, 3u, 4u, 8u, 16u})
         for (size_t memory : {size_t(16) << 10, size_t(100000), size_t(1) << 20})
             for (size_t chunk : {size_t(0), size_t(7000), size_t(64) << 10}) {
-                gfk_pipeline_desc d = desc();
+                gfk_pipeline_desc d = desc_of_chunk(chunk);
                 d.streams = streams;
-                d.device_memory = memory;
-                d.pinned_memory = memory;
-                d.chunk = chunk;
+                d.device_memory = d.pinned_memory = memory;
                 const Pipeline pipeline = make_pipeline(d);
                 for (gfk_accumulate mode : MODES)
                     check(pipeline.get(), make_field(8), 4, 10, bytes + stream, mode,
@@ -73,9 +72,8 @@ TEST_P(HostProduct, TinyLimits) {
 
 TEST_P(HostProduct, Threads) {
     for (unsigned threads : {1u, 2u, 3u, 7u, 64u}) {
-        gfk_pipeline_desc d = desc();
+        gfk_pipeline_desc d = desc_of_chunk(128 << 10);
         d.threads = threads;
-        d.chunk = 128 << 10;
         const Pipeline pipeline = make_pipeline(d);
         EXPECT_EQ(threads, info_of(pipeline.get()).threads);
         for (Place place : places())
@@ -90,17 +88,16 @@ TEST_P(HostProduct, SeveralDevices) {
         GTEST_SKIP() << "there are no two devices to share the work";
     std::vector<int> devices(static_cast<size_t>(count));
     std::iota(devices.rbegin(), devices.rend(), 0);
-    gfk_pipeline_desc d = desc();
+    gfk_pipeline_desc d = desc_of_chunk(64 << 10);
     d.devices = devices.data();
     d.device_count = devices.size();
-    d.chunk = 64 << 10;
     const Pipeline pipeline = make_pipeline(d);
     const gfk_pipeline_info info = info_of(pipeline.get());
     ASSERT_EQ(devices.size(), info.device_count);
     for (size_t i = 0; i < devices.size(); i++)
         EXPECT_EQ(devices[i], info.devices[i]);
     uint64_t stream = 0;
-    for (unsigned w : {8, 16, 32})
+    for (unsigned w : WIDTHS)
         for (Place place : places())
             for (gfk_accumulate mode : MODES)
                 check(pipeline.get(), make_field(w), 4, 10, options.reduced ? 60000 : 400000, mode,
@@ -112,11 +109,8 @@ TEST_P(HostProduct, MatricesComeAndGo) {
     const Pipeline pipeline = make_pipeline(desc());
     const size_t order[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 8, 9, 1, 0, 10, 2, 2, 11, 0};
     for (size_t n : order)
-        check(pipeline.get(),
-              make_field(n % 3 == 0   ? 8
-                         : n % 3 == 1 ? 16
-                                      : 32),
-              2 + n % 2, 3, 4096, GFK_SET, places()[n % places().size()], n);
+        check(pipeline.get(), make_field(WIDTHS[n % 3]), 2 + n % 2, 3, 4096, GFK_SET,
+              places()[n % places().size()], n);
 }
 
 TEST_P(HostProduct, NothingToDo) {
@@ -159,11 +153,9 @@ class HostMultiply : public HostTest {
 };
 
 TEST_P(HostMultiply, ConstantsLengthsPlaces) {
-    gfk_pipeline_desc d = desc();
-    d.chunk = 32 << 10;
-    const Pipeline pipeline = make_pipeline(d);
+    const Pipeline pipeline = make_pipeline(desc_of_chunk(32 << 10));
     size_t n = 0;
-    for (unsigned w : {8, 16, 32})
+    for (unsigned w : WIDTHS)
         for (uint32_t c : {0u, 1u, 2u, 0x53u, largest(w)})
             for (size_t bytes : {size_t(4), size_t(60), size_t(65536), size_t(65536 + 100),
                                  size_t(options.reduced ? 40000 : 200000)})
@@ -173,7 +165,42 @@ TEST_P(HostMultiply, ConstantsLengthsPlaces) {
                                        places()[n++ % places().size()]);
 }
 
+// ---- threads that share a pipeline, or have one each --------------------------------------------
+
+class HostThreads : public HostTest {
+  protected:
+    // Products in a thread: its own regions and matrices.
+    testing::AssertionResult work(gfk_pipeline_t pipeline, int thread) {
+        Random random(static_cast<uint64_t>(thread));
+        for (int again = 0; again < 6; again++) {
+            const HostRun run =
+                run_product(pipeline, make_field(WIDTHS[again % 3]), 2, 3, 40000, MODES[again % 2],
+                            places()[static_cast<size_t>(thread + again) % 5], random);
+            require_success(run.status, "gfk_product_host");
+            if (!run.right)
+                return run.right;
+            count_checked();
+        }
+        return testing::AssertionSuccess();
+    }
+};
+
+TEST_P(HostThreads, ShareAPipeline) {
+    const Pipeline pipeline = make_pipeline(desc_of_chunk(20000));
+    on_threads(6, [&](int thread) { return work(pipeline.get(), thread); });
+}
+
+TEST_P(HostThreads, PipelinesOfTheirOwn) {
+    on_threads(4, [&](int thread) {
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int again = 0; again < 3 && result; again++)
+            result = work(make_pipeline(desc_of_chunk(20000)).get(), 10 * again + thread);
+        return result;
+    });
+}
+
 PER_PATH(HostProduct);
 PER_PATH(HostMultiply);
+PER_PATH(HostThreads);
 
 } // namespace

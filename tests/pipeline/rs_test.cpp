@@ -15,11 +15,7 @@ class HostRs : public HostTest {
     RsCode make_code(unsigned w, size_t k, size_t m) {
         return make_host_code(make_field(w), {GFK_RS_CAUCHY, k, m});
     }
-    gfk_pipeline_desc small() const {
-        gfk_pipeline_desc d = desc();
-        d.chunk = 48 << 10;
-        return d;
-    }
+    gfk_pipeline_desc small() const { return desc_of_chunk(48 << 10); }
     // Encodes, overwrites what is lost with other bytes, rebuilds the wanted of it.
     void round_trip(gfk_pipeline_t pipeline, unsigned w, size_t k, size_t m, size_t bytes,
                     Place place, uint64_t stream) {
@@ -39,16 +35,13 @@ class HostRs : public HostTest {
         std::rotate(wanted.begin(), wanted.begin() + lost_count / 2, wanted.end());
         wanted.resize(wanted_count);
         const bool all = stream % 3 == 0;
-        const auto at = [&](size_t region) {
-            return region < k ? stage.in(region) : stage.out(region - k);
-        };
         // The stage expects to find the wanted ones as they were, and the others overwritten.
         for (size_t region : lost)
             if (!all && std::find(wanted.begin(), wanted.end(), region) == wanted.end())
-                random.fill(at(region), bytes);
+                random.fill(stage.at(region), bytes);
         stage.expect_unchanged();
         for (size_t region : all ? lost : wanted)
-            random.fill(at(region), bytes);
+            random.fill(stage.at(region), bytes);
         ASSERT_OK(gfk_rs_decode_host(pipeline, code.get(), lost.data(), lost_count,
                                      all ? nullptr : wanted.data(), all ? 0 : wanted_count,
                                      stage.in(), stage.out(), bytes, &report));
@@ -91,7 +84,7 @@ TEST_P(HostRs, AllLostRegionsOfASmallCode) {
             continue;
         }
         for (size_t region : lost)
-            random.fill(region < k ? stage.in(region) : stage.out(region - k), bytes);
+            random.fill(stage.at(region), bytes);
         ASSERT_OK(gfk_rs_decode_host(pipeline.get(), code.get(), lost.data(), lost.size(), nullptr,
                                      0, stage.in(), stage.out(), bytes, nullptr));
         ASSERT_TRUE(stage.as_expected()) << set;
@@ -116,7 +109,7 @@ TEST_P(HostRs, VerifySeesEveryByte) {
                 const size_t at = trial == 0   ? 0
                                   : trial == 1 ? bytes - 1
                                                : static_cast<size_t>(random.below(bytes));
-                uint8_t *byte = (region < k ? stage.in(region) : stage.out(region - k)) + at;
+                uint8_t *byte = stage.at(region) + at;
                 const uint8_t flip = static_cast<uint8_t>(1u << random.below(8));
                 for (uint32_t wrong : {1u, 0u}) {
                     *byte ^= flip; // first wrong, then right again

@@ -7,12 +7,6 @@
 
 namespace {
 
-class ProductShapes : public EngineTest {};
-class ProductMatrices : public EngineTest {};
-class ProductPlaces : public EngineTest {};
-class ProductWide : public EngineTest {};
-class ProductPolynomials : public EngineTest {};
-
 // What a small test varies without multiplying everything with everything.
 std::vector<Layout> some_layouts(size_t symbol_bytes) {
     return {{Layout::PHASE, 0, 0},
@@ -21,17 +15,32 @@ std::vector<Layout> some_layouts(size_t symbol_bytes) {
             {Layout::SPACED, 0, 5}};
 }
 
+class ProductTest : public EngineTest {
+  protected:
+    // A random matrix in each layout (none given: some) and mode, if the engine takes the shape.
+    void check_random(size_t rows, size_t cols, size_t bytes, std::vector<Layout> layouts = {},
+                      uint64_t polynomial = 0) {
+        const gfk_field f = make_field(w(), polynomial);
+        if (!takes(f, rows, cols))
+            return;
+        Random random(polynomial + rows + 1000 * cols + bytes);
+        if (layouts.empty())
+            layouts = some_layouts(symbol_bytes());
+        check(f, random_matrix(w(), rows, cols, random), bytes, layouts, random);
+    }
+};
+class ProductShapes : public ProductTest {};
+class ProductMatrices : public ProductTest {};
+class ProductPlaces : public ProductTest {};
+class ProductWide : public ProductTest {};
+class ProductPolynomials : public ProductTest {};
+
 TEST_P(ProductShapes, UpToTwelveByTwelve) {
     const size_t most = options.reduced ? 6 : 12;
     for (size_t rows = 1; rows <= most; rows++)
         for (size_t cols = 1; cols <= most; cols++) {
-            if (!takes(field(), rows, cols))
-                continue;
-            Random random(100 * rows + cols);
-            const size_t bytes = symbol_bytes() * (1 + random.below(80));
-            const Matrix matrix = random_matrix(w(), rows, cols, random);
-            ASSERT_NO_FATAL_FAILURE(
-                check(field(), matrix, bytes, some_layouts(symbol_bytes()), random));
+            const size_t symbols = 1 + Random(100 * rows + cols).below(80);
+            ASSERT_NO_FATAL_FAILURE(check_random(rows, cols, symbols * symbol_bytes()));
         }
 }
 
@@ -119,14 +128,11 @@ TEST_P(ProductPlaces, LengthsAndPhases) {
 TEST_P(ProductPlaces, AroundTiles) {
     if (!takes(field(), 5, 6))
         GTEST_SKIP() << engine()->id << " does not take this shape";
-    Random random;
-    const Matrix matrix = random_matrix(w(), 5, 6, random);
     const size_t tile = std::max<size_t>(engine()->tile_bytes, 4096);
     for (size_t tiles : {1, 2, 5})
         for (long more : {-17, -16, -1, 0, 1, 15, 16, 33}) {
             const size_t bytes = tiles * tile + static_cast<size_t>(more) * symbol_bytes();
-            ASSERT_NO_FATAL_FAILURE(
-                check(field(), matrix, bytes, some_layouts(symbol_bytes()), random));
+            ASSERT_NO_FATAL_FAILURE(check_random(5, 6, bytes));
         }
 }
 
@@ -162,22 +168,14 @@ TEST_P(ProductPlaces, InputsThatOverlap) {
 
 // Wide matrices, and more addresses than one launch can carry.
 TEST_P(ProductWide, Shapes) {
-    struct Shape {
-        size_t rows, cols;
-    };
-    const std::vector<Shape> shapes =
-        options.reduced ? std::vector<Shape>{{66, 70}, {3, 1030}, {1030, 2}}
-        : w() == 8      ? std::vector<Shape>{{255, 255}, {10, 50}, {16, 32}, {3, 1030}, {2100, 2}}
-        : w() == 16     ? std::vector<Shape>{{24, 1000}, {3, 1030}, {2100, 2}}
-                        : std::vector<Shape>{{20, 300}, {3, 1030}, {2100, 2}};
-    for (const Shape &shape : shapes) {
-        if (!takes(field(), shape.rows, shape.cols))
-            continue;
-        Random random(shape.rows);
-        const Matrix matrix = random_matrix(w(), shape.rows, shape.cols, random);
-        ASSERT_NO_FATAL_FAILURE(check(field(), matrix, (options.reduced ? 20 : 77) * symbol_bytes(),
-                                      some_layouts(symbol_bytes()), random));
-    }
+    using Shapes = std::vector<std::pair<size_t, size_t>>;
+    const Shapes shapes = options.reduced ? Shapes{{66, 70}, {3, 1030}, {1030, 2}}
+                          : w() == 8  ? Shapes{{255, 255}, {10, 50}, {16, 32}, {3, 1030}, {2100, 2}}
+                          : w() == 16 ? Shapes{{24, 1000}, {3, 1030}, {2100, 2}}
+                                      : Shapes{{20, 300}, {3, 1030}, {2100, 2}};
+    const size_t bytes = (options.reduced ? 20 : 77) * symbol_bytes();
+    for (const auto &[rows, cols] : shapes)
+        ASSERT_NO_FATAL_FAILURE(check_random(rows, cols, bytes));
 }
 
 // The kernels for many inputs and outputs, with regions so long that threads go around more than
@@ -197,14 +195,9 @@ TEST_P(ProductWide, LongRegions) {
                                      {9, 190, many}, {60, 200, many},  {70, 256, many}}
                  : std::vector<Case>{{3, 4, words},  {4, 7, words},  {4, 10, words}, {3, 16, words},
                                      {4, 17, words}, {4, 24, words}, {3, 31, words}};
-    for (const Case &c : cases) {
-        if (!takes(field(), c.rows, c.cols))
-            continue;
-        Random random(c.rows);
-        const Matrix matrix = random_matrix(w(), c.rows, c.cols, random);
+    for (const Case &c : cases)
         ASSERT_NO_FATAL_FAILURE(
-            check(field(), matrix, c.bytes, {{Layout::PHASE, w() == 8 ? 5u : 4u, 0}}, random));
-    }
+            check_random(c.rows, c.cols, c.bytes, {{Layout::PHASE, w() == 8 ? 5u : 4u, 0}}));
 }
 
 // Small tests meet the kernels for short regions; these shapes are those of the others that take
@@ -215,27 +208,18 @@ TEST_P(ProductWide, LongRegionsOfFew) {
     const std::pair<size_t, size_t> shapes[] = {{1, 1},  {2, 4},  {3, 8},  {4, 8},
                                                 {3, 12}, {4, 10}, {4, 12}, {3, 16},
                                                 {4, 16}, {3, 20}, {4, 24}, {4, 32}};
-    for (const auto &[rows, cols] : shapes) {
-        if ((options.reduced && rows * cols > 24) || !takes(field(), rows, cols))
-            continue;
-        Random random(rows * cols);
-        const Matrix matrix = random_matrix(w(), rows, cols, random);
-        for (size_t bytes : {700004, 1500004})
-            ASSERT_NO_FATAL_FAILURE(check(field(), matrix, bytes + symbol_bytes(),
-                                          {{Layout::PHASE, 3 * symbol_bytes(), 0}}, random));
-    }
+    for (const auto &[rows, cols] : shapes)
+        for (size_t bytes : {700004, 1500004}) {
+            if (options.reduced && rows * cols > 24)
+                continue;
+            ASSERT_NO_FATAL_FAILURE(check_random(rows, cols, bytes + symbol_bytes(),
+                                                 {{Layout::PHASE, 3 * symbol_bytes(), 0}}));
+        }
 }
 
 TEST_P(ProductPolynomials, OtherFields) {
-    for (uint64_t polynomial : polynomials(w())) {
-        const gfk_field f = make_field(w(), polynomial);
-        if (!takes(f, 4, 5))
-            continue;
-        Random random(polynomial);
-        const Matrix matrix = random_matrix(w(), 4, 5, random);
-        ASSERT_NO_FATAL_FAILURE(
-            check(f, matrix, 131 * symbol_bytes(), some_layouts(symbol_bytes()), random));
-    }
+    for (uint64_t polynomial : polynomials(w()))
+        ASSERT_NO_FATAL_FAILURE(check_random(4, 5, 131 * symbol_bytes(), {}, polynomial));
 }
 
 // ---- no access outside the regions --------------------------------------------------------------

@@ -18,8 +18,7 @@ class RsDecode : public RsTest {
         const gfk_rs_info info = info_of(code);
         stripe.lose(lost);
         const Decoder all = make_decoder(code, lost);
-        ASSERT_OK(
-            gfk_rs_decoder_run(all.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+        ASSERT_OK(stripe.run(all));
         ASSERT_TRUE(stripe.is_rebuilt(lost)) << lost_text(lost);
         count_checked();
         if (lost.empty())
@@ -162,7 +161,7 @@ TEST_P(RsDecode, NothingLost) {
         EXPECT_EQ(Indices(4, 4711), sources);
         const auto nothing = stripe.only({});
         ASSERT_OK(gfk_rs_decoder_run(decoder.get(), &nothing->data, &nothing->parity, 64, nullptr));
-        ASSERT_OK(gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(), 64, nullptr));
+        ASSERT_OK(stripe.run(decoder));
         ASSERT_TRUE(stripe.is_rebuilt(none));
         count_checked();
     }
@@ -218,12 +217,11 @@ TEST_P(RsDecode, Singular) {
     Indices sources(4);
     ASSERT_OK(gfk_rs_decoder_get_info(decoder.get(), nullptr, sources.data()));
     EXPECT_EQ((Indices{2, 3, 4, 6}), sources);
-    ASSERT_OK(gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(), 60, nullptr));
+    ASSERT_OK(stripe.run(decoder));
     EXPECT_TRUE(stripe.is_rebuilt(two));
     for (const Indices &lost : {Indices{0, 4, 6}, Indices{7, 0, 6, 5}, Indices{1, 3, 4, 7}}) {
         stripe.lose(lost);
-        ASSERT_OK(gfk_rs_decode(code.get(), lost.data(), lost.size(), nullptr, 0, stripe.data(),
-                                stripe.parity(), 60, nullptr));
+        ASSERT_OK(stripe.decode(lost));
         ASSERT_TRUE(stripe.is_rebuilt(lost));
         count_checked();
     }
@@ -234,9 +232,7 @@ TEST_P(RsDecode, Singular) {
         EXPECT_STATUS(GFK_STATUS_SINGULAR, gfk_rs_decoder_create(&none, code.get(), lost.data(),
                                                                  lost.size(), nullptr, 0, nullptr));
         EXPECT_EQ(nullptr, none);
-        EXPECT_STATUS(GFK_STATUS_SINGULAR,
-                      gfk_rs_decode(code.get(), lost.data(), lost.size(), nullptr, 0, stripe.data(),
-                                    stripe.parity(), 60, nullptr));
+        EXPECT_STATUS(GFK_STATUS_SINGULAR, stripe.decode(lost));
         EXPECT_TRUE(stripe.is_rebuilt({}));
         count_checked();
     }

@@ -36,8 +36,7 @@ TEST_P(RsEncode, ParityIsItsDefinition) {
             for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES, Layout::SPACED}) {
                 Stripe stripe(host(), code.get(), bytes, layout, random);
                 stripe.lose(indices(shape.k, shape.k + shape.m)); // poison
-                ASSERT_OK(
-                    gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), bytes, nullptr));
+                ASSERT_OK(stripe.encode());
                 ASSERT_TRUE(stripe.is_whole());
                 count_checked();
             }
@@ -53,8 +52,7 @@ TEST_P(RsEncode, OtherPolynomials) {
         Stripe stripe(host(), code.get(), 100 * symbol_bytes(), Layout::PHASES, random);
         const Indices lost = {0, 4, 7};
         stripe.lose(lost);
-        ASSERT_OK(gfk_rs_decode(code.get(), lost.data(), 3, nullptr, 0, stripe.data(),
-                                stripe.parity(), stripe.bytes(), nullptr));
+        ASSERT_OK(stripe.decode(lost));
         ASSERT_TRUE(stripe.is_rebuilt(lost));
         count_checked();
     }
@@ -104,8 +102,7 @@ TEST_P(RsEncode, Lifetimes) {
     const Updater updater = make_updater(code.get(), 2);
     code.reset();
     stripe.lose(lost);
-    ASSERT_OK(
-        gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    ASSERT_OK(stripe.run(decoder));
     ASSERT_TRUE(stripe.is_whole());
     stripe.write();
     const Bytes before = stripe.content(2), after = random.bytes(stripe.bytes());
@@ -127,24 +124,16 @@ TEST_P(RsVerify, EveryByte) {
             Random random(shape.k);
             const size_t bytes = (shape.k == 3 ? 137 : 21) * symbol_bytes();
             Stripe stripe(host(), code.get(), bytes, layout, random);
-            Word differs(host());
-            const auto verify = [&] {
-                differs.poison();
-                require_success(gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), bytes,
-                                              differs.address(), nullptr),
-                                "gfk_rs_verify");
-                return differs.read();
-            };
-            ASSERT_EQ(0u, verify());
+            ASSERT_EQ(0u, stripe.verify());
             for (size_t region = 0; region < shape.k + shape.m; region++)
                 for (size_t i = 0; i < bytes; i += options.reduced ? 7 : 1) {
                     const auto bit = static_cast<uint8_t>(1u << random.below(8));
                     stripe.flip(region, i, bit);
-                    ASSERT_EQ(1u, verify()) << "region " << region << ", byte " << i;
+                    ASSERT_EQ(1u, stripe.verify()) << "region " << region << ", byte " << i;
                     stripe.flip(region, i, bit);
                     count_checked();
                 }
-            ASSERT_EQ(0u, verify());
+            ASSERT_EQ(0u, stripe.verify());
             ASSERT_TRUE(stripe.is_whole());
         }
 }
@@ -154,17 +143,13 @@ TEST_P(RsVerify, LongRegions) {
     Random random;
     const size_t bytes = (options.reduced ? 9001 : 200001) * symbol_bytes();
     Stripe stripe(host(), code.get(), bytes, Layout::PHASES, random);
-    Word differs(host());
     for (int again = 0; again < 20; again++) {
         const size_t region = random.below(9);
         const size_t at = again == 0 ? 0 : again == 1 ? bytes - 1 : random.below(bytes);
         for (uint32_t wrong : {0u, 1u}) {
             if (wrong)
                 stripe.flip(region, at, 0x10);
-            differs.poison();
-            ASSERT_OK(gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), bytes,
-                                    differs.address(), nullptr));
-            ASSERT_EQ(wrong, differs.read()) << "region " << region << ", byte " << at;
+            ASSERT_EQ(wrong, stripe.verify()) << "region " << region << ", byte " << at;
             count_checked();
         }
         stripe.flip(region, at, 0x10);

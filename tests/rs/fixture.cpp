@@ -50,8 +50,8 @@ Updater make_updater(gfk_rs_t code, size_t index) {
 // ---- stripes ------------------------------------------------------------------------------------
 
 Stripe::Stripe(bool host, gfk_rs_t code, size_t bytes, Layout::Kind layout, Random &random)
-    : info_(info_of(code)), matrix_(matrix_of(code)),
-      regions_(host, info_.k, info_.m, bytes, {layout, random.below(16)}, random) {
+    : code_(code), info_(info_of(code)), matrix_(matrix_of(code)),
+      regions_(host, info_.k, info_.m, bytes, {layout, random.below(16)}, random), differs_(host) {
     refill(random);
 }
 
@@ -116,6 +116,28 @@ testing::AssertionResult Stripe::is_whole() {
 testing::AssertionResult Stripe::is(const Bytes &expected) {
     return regions_.is(expected, std::string("engine ") + info_.product.engine->id + ", " +
                                      gfk_rs_matrix_name(info_.matrix));
+}
+
+gfk_status Stripe::encode(gfk_stream_t stream) {
+    return gfk_rs_encode(code_, data(), parity(), bytes(), stream);
+}
+
+gfk_status Stripe::decode(const Indices &lost, gfk_stream_t stream) {
+    return gfk_rs_decode(code_, lost.data(), lost.size(), nullptr, 0, data(), parity(), bytes(),
+                         stream);
+}
+
+gfk_status Stripe::run(const Decoder &decoder, gfk_stream_t stream) {
+    return gfk_rs_decoder_run(decoder.get(), data(), parity(), bytes(), stream);
+}
+
+uint32_t Stripe::verify(gfk_stream_t stream) {
+    differs_.poison(); // waits for the default stream
+    require_success(gfk_rs_verify(code_, data(), parity(), bytes(), differs_.address(), stream),
+                    "gfk_rs_verify");
+    if (stream != nullptr)
+        device::synchronize(stream);
+    return differs_.read();
 }
 
 std::unique_ptr<Stripe::Some> Stripe::only(const std::vector<Indices> &lists) const {

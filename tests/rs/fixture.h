@@ -29,6 +29,20 @@ using Updater = Owned<struct gfk_rs_updater, gfk_rs_updater_destroy>;
 Decoder make_decoder(gfk_rs_t code, const Indices &lost, const Indices *wanted = nullptr);
 Updater make_updater(gfk_rs_t code, size_t index);
 
+// One word that gfk_rs_verify sets.
+class Word {
+  public:
+    explicit Word(bool host) : memory_(host, 16) {}
+    uint32_t *address() { return reinterpret_cast<uint32_t *>(memory_.data()); }
+    void poison();
+    uint32_t read();
+    bool poisoned() { return read() == POISON; }
+
+  private:
+    static constexpr uint32_t POISON = 0xdeadbeef;
+    Memory memory_;
+};
+
 // The regions of a code in one buffer, with random bytes around them. Parity is computed here, by
 // the definition.
 class Stripe {
@@ -52,6 +66,12 @@ class Stripe {
     testing::AssertionResult is_rebuilt(const Indices &wanted);
     testing::AssertionResult is_whole();
 
+    // The calls on all of the regions. What verify says: do they differ?
+    gfk_status encode(gfk_stream_t stream = nullptr);
+    gfk_status decode(const Indices &lost, gfk_stream_t stream = nullptr);
+    gfk_status run(const Decoder &decoder, gfk_stream_t stream = nullptr);
+    uint32_t verify(gfk_stream_t stream = nullptr);
+
     // Pointers to these regions only, the others are NULL.
     struct Some {
         std::vector<void *> pointers;
@@ -63,24 +83,12 @@ class Stripe {
     void encode(size_t region, size_t offset, const Bytes &delta);
     testing::AssertionResult is(const Bytes &expected);
 
+    gfk_rs_t code_;
     gfk_rs_info info_;
     std::vector<uint32_t> matrix_;
     GuardedRegions regions_;
     Bytes whole_, damaged_;
-};
-
-// One word that gfk_rs_verify sets.
-class Word {
-  public:
-    explicit Word(bool host) : memory_(host, 16) {}
-    uint32_t *address() { return reinterpret_cast<uint32_t *>(memory_.data()); }
-    void poison();
-    uint32_t read();
-    bool poisoned() { return read() == POISON; }
-
-  private:
-    static constexpr uint32_t POISON = 0xdeadbeef;
-    Memory memory_;
+    Word differs_;
 };
 
 // Skips places that this machine does not have.
@@ -92,7 +100,9 @@ class RsTest : public testing::TestWithParam<RsPlace> {
     unsigned w() const { return GetParam().w; }
     size_t symbol_bytes() const { return w() / 8; }
     gfk_product_desc product_desc() const;
-    RsCode make_code(const RsShape &shape, uint64_t polynomial = 0) const {
-        return make_rs_code(product_desc(), make_field(w(), polynomial), shape);
+    RsCode make_code(const RsShape &shape, uint64_t polynomial = 0, bool compile = false) const {
+        gfk_product_desc desc = product_desc();
+        desc.compile = compile;
+        return make_rs_code(desc, make_field(w(), polynomial), shape);
     }
 };

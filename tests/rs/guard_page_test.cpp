@@ -13,13 +13,8 @@ class RsGuardPage : public RsTest {
 
 void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
     const size_t k = shape.k, m = shape.m;
-    const gfk_field field = make_field(w());
-    gfk_rs_desc desc = GFK_RS_DESC_INIT;
-    desc.product = product_desc();
-    desc.product.compile = compile;
-    gfk_rs_t made = nullptr;
-    ASSERT_OK(gfk_rs_create(&made, &field, k, m, &desc));
-    const RsCode code(made);
+    const RsCode code = make_code(shape, 0, compile);
+    const gfk_rs_t made = code.get();
     for (const bool phases : {false, true}) {
         Random random(bytes);
         // The parity is made by the code itself and compared by verify and decode.
@@ -29,17 +24,19 @@ void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
         LoneRegions regions(host(), k, whole, [=](size_t i) { return phases ? i % 16 : 0; });
         const gfk_regions data = *regions.in(), parity = *regions.out();
         Word differs(host());
+        const auto expect_verified = [&](uint32_t expected) {
+            ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
+            ASSERT_EQ(expected, differs.read());
+        };
         ASSERT_OK(gfk_rs_encode(made, &data, &parity, bytes, nullptr));
-        ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
-        ASSERT_EQ(differs.read(), 0u);
+        ASSERT_NO_FATAL_FAILURE(expect_verified(0));
         for (size_t i = k; i < k + m; i++)
             whole[i] = regions[i].read();
 
         const Indices lost = {0, k + m - 1};
         for (size_t i : lost)
             regions[i].write(random.bytes(bytes));
-        ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
-        ASSERT_EQ(differs.read(), 1u);
+        ASSERT_NO_FATAL_FAILURE(expect_verified(1));
         ASSERT_OK(gfk_rs_decode(made, lost.data(), lost.size(), nullptr, 0, &data, &parity, bytes,
                                 nullptr));
         for (size_t i : lost)
@@ -50,8 +47,7 @@ void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
         regions[index].write(random.bytes(bytes));
         ASSERT_OK(gfk_rs_update(made, index, before.data(), regions[index].data(), &parity, bytes,
                                 nullptr));
-        ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
-        ASSERT_EQ(differs.read(), 0u);
+        ASSERT_NO_FATAL_FAILURE(expect_verified(0));
 
         size_t needed = 0;
         ASSERT_OK(gfk_rs_locate_workspace(made, bytes, &needed));
@@ -68,8 +64,7 @@ void RsGuardPage::run_all(const RsShape &shape, size_t bytes, bool compile) {
         gfk_rs_verdict v;
         std::memcpy(&v, found.data(), sizeof v);
         ASSERT_EQ(v.located, 1u);
-        ASSERT_OK(gfk_rs_verify(made, &data, &parity, bytes, differs.address(), nullptr));
-        ASSERT_EQ(differs.read(), 0u);
+        ASSERT_NO_FATAL_FAILURE(expect_verified(0));
 
         const gfk_rs_stripe stripes[] = {{data, parity, bytes, nullptr, 0}};
         gfk_rs_batch_t batch = nullptr;

@@ -20,27 +20,20 @@ class RsThreads : public RsTest {
                                            Random &random) {
         const Indices lost = some_loss(code, random);
         stripe.lose(lost);
-        require_success(gfk_rs_decode(code, lost.data(), lost.size(), nullptr, 0, stripe.data(),
-                                      stripe.parity(), stripe.bytes(), stream.get()),
-                        "gfk_rs_decode");
+        require_success(stripe.decode(lost, stream.get()), "gfk_rs_decode");
         stream.finish();
         return stripe.is_whole();
     }
     testing::AssertionResult verify(gfk_rs_t code, Stripe &stripe, const Stream &stream,
                                     Random &random) {
-        Word differs(host());
         for (uint32_t wrong : {1u, 0u}) {
             const size_t region = random.below(info_of(code).k), at = random.below(stripe.bytes());
             stripe.write();
             if (wrong)
                 stripe.flip(region, at, 1);
-            differs.poison(); // waits for the default stream
-            require_success(gfk_rs_verify(code, stripe.data(), stripe.parity(), stripe.bytes(),
-                                          differs.address(), stream.get()),
-                            "gfk_rs_verify");
-            stream.finish();
-            if (differs.read() != wrong)
-                return testing::AssertionFailure() << "differs is " << differs.read();
+            const uint32_t differs = stripe.verify(stream.get());
+            if (differs != wrong)
+                return testing::AssertionFailure() << "differs is " << differs;
         }
         return testing::AssertionSuccess();
     }
@@ -88,21 +81,20 @@ TEST_P(RsThreads, Fork) {
     RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
     Random random;
     Stripe stripe(true, code.get(), 1 << 20, Layout::PHASES, random);
-    ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    ASSERT_OK(stripe.encode());
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
         alarm(60); // kills who waits for threads that are not there
         stripe.lose({11, 12});
-        const gfk_status status =
-            gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr);
+        const gfk_status status = stripe.encode();
         code.reset();
         _exit(status == GFK_STATUS_SUCCESS && stripe.is_whole() ? 0 : 1);
     }
     int ended = 0;
     ASSERT_EQ(waitpid(child, &ended, 0), child);
     EXPECT_TRUE(WIFEXITED(ended) && WEXITSTATUS(ended) == 0) << ended;
-    ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), nullptr));
+    ASSERT_OK(stripe.encode());
     EXPECT_TRUE(stripe.is_whole());
     count_checked(1);
 }
@@ -151,15 +143,11 @@ TEST_P(RsThreads, ShareObjects) {
     const Decoder decoder = make_decoder(code.get(), lost);
     in_threads(code.get(), 2000, 5, [&](Stripe &stripe, auto &stream, Random &, int) {
         stripe.lose(lost);
-        require_success(gfk_rs_decoder_run(decoder.get(), stripe.data(), stripe.parity(),
-                                           stripe.bytes(), stream.get()),
-                        "gfk_rs_decoder_run");
+        require_success(stripe.run(decoder, stream.get()), "gfk_rs_decoder_run");
         stream.finish();
         const testing::AssertionResult decoded = stripe.is_whole();
         stripe.lose({10, 11, 12, 13});
-        require_success(
-            gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), stripe.bytes(), stream.get()),
-            "gfk_rs_encode");
+        require_success(stripe.encode(stream.get()), "gfk_rs_encode");
         stream.finish();
         count_checked();
         return decoded ? stripe.is_whole() : decoded;
@@ -186,12 +174,15 @@ TEST_P(RsThreads, ComeAndGo) {
 
 // ---- streams and graphs -------------------------------------------------------------------------
 
-class RsAsync : public RsTest {}; // streams are for devices
+class RsAsync : public RsTest {
+    void set_up() override {
+        if (host())
+            GTEST_SKIP() << "streams and compiling are for devices";
+    }
+};
 
 // Encode, lose, rebuild, verify and update in one graph, with other data each time.
 TEST_P(RsAsync, Graph) {
-    if (host())
-        GTEST_SKIP() << "streams are for devices";
     for (Layout::Kind layout : {Layout::PHASE, Layout::PHASES}) {
         const RsCode code = make_code({GFK_RS_CAUCHY, 10, 4});
         Random random;
@@ -204,17 +195,19 @@ TEST_P(RsAsync, Graph) {
         Word before_loss(false), after_loss(false);
         const Stream stream(false);
         const auto enqueue = [&] {
-            const gfk_rs_t c = code.get();
-            const gfk_regions *d = stripe.data(), *p = stripe.parity();
             const auto check = [](gfk_status status) { require_success(status, "in a graph"); };
-            check(gfk_rs_encode(c, d, p, bytes, stream.get()));
+            const auto verify = [&](Word &differs) {
+                return gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), bytes,
+                                     differs.address(), stream.get());
+            };
+            check(stripe.encode(stream.get()));
             for (size_t region : lost)
                 device::fill(stripe.at(region), 0x77, bytes, stream.get());
-            check(gfk_rs_verify(c, d, p, bytes, before_loss.address(), stream.get()));
-            check(gfk_rs_decoder_run(decoder.get(), d, p, bytes, stream.get()));
-            check(gfk_rs_verify(c, d, p, bytes, after_loss.address(), stream.get()));
-            check(gfk_rs_updater_run(updater.get(), stripe.at(5), after.data(), p, bytes,
-                                     stream.get()));
+            check(verify(before_loss));
+            check(stripe.run(decoder, stream.get()));
+            check(verify(after_loss));
+            check(gfk_rs_updater_run(updater.get(), stripe.at(5), after.data(), stripe.parity(),
+                                     bytes, stream.get()));
         };
         enqueue(); // CUDA loads the code now
         stream.finish();
@@ -241,8 +234,6 @@ TEST_P(RsAsync, Graph) {
 
 // What is queued before a call is its input.
 TEST_P(RsAsync, StreamOrder) {
-    if (host())
-        GTEST_SKIP() << "streams are for devices";
     const RsCode code = make_code({GFK_RS_CAUCHY, 4, 2});
     Random random;
     const size_t bytes = size_t(1) << 20;
@@ -257,12 +248,11 @@ TEST_P(RsAsync, StreamOrder) {
         differs.poison();
         for (size_t i = 0; i < 4; i++)
             device::copy(stripe.at(i), kept[i]->data(), bytes, stream.get());
-        ASSERT_OK(gfk_rs_encode(code.get(), stripe.data(), stripe.parity(), bytes, stream.get()));
-        const size_t lost[] = {3, 0};
+        ASSERT_OK(stripe.encode(stream.get()));
+        const Indices lost = {3, 0};
         for (size_t region : lost)
             device::fill(stripe.at(region), again, bytes, stream.get());
-        ASSERT_OK(gfk_rs_decode(code.get(), lost, 2, nullptr, 0, stripe.data(), stripe.parity(),
-                                bytes, stream.get()));
+        ASSERT_OK(stripe.decode(lost, stream.get()));
         ASSERT_OK(gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), bytes,
                                 differs.address(), stream.get()));
         stream.finish();
@@ -274,33 +264,20 @@ TEST_P(RsAsync, StreamOrder) {
 
 // The matrix compiled in, for encoding, decoding, checking and updating.
 TEST_P(RsAsync, Compiled) {
-    if (host())
-        GTEST_SKIP() << "compiling is for devices";
-    const gfk_field field = make_field(w());
-    gfk_rs_desc desc = GFK_RS_DESC_INIT;
-    desc.product = product_desc();
-    desc.product.compile = true;
-    gfk_rs_t made = nullptr;
-    ASSERT_OK(gfk_rs_create(&made, &field, 6, 3, &desc));
-    const RsCode code(made);
+    const RsCode code = make_code({GFK_RS_CAUCHY, 6, 3}, 0, true);
     Random random;
     for (int again = 0; again < 5; again++) {
         Stripe stripe(false, code.get(), (1000 + random.below(9)) * symbol_bytes(), Layout::PHASES,
                       random);
         const Indices lost = random_indices(9, 3, random);
         stripe.lose(lost);
-        ASSERT_OK(gfk_rs_decode(code.get(), lost.data(), 3, nullptr, 0, stripe.data(),
-                                stripe.parity(), stripe.bytes(), nullptr));
+        ASSERT_OK(stripe.decode(lost));
         ASSERT_TRUE(stripe.is_whole());
         stripe.write();
-        Word differs(false);
         for (uint32_t wrong : {0u, 1u}) {
             if (wrong)
                 stripe.flip(lost[0], random.below(stripe.bytes()), 0x40);
-            differs.poison();
-            ASSERT_OK(gfk_rs_verify(code.get(), stripe.data(), stripe.parity(), stripe.bytes(),
-                                    differs.address(), nullptr));
-            ASSERT_EQ(wrong, differs.read());
+            ASSERT_EQ(wrong, stripe.verify());
         }
         count_checked();
     }
