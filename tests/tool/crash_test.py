@@ -22,15 +22,21 @@ class Scene:
 
     size = 40000
     code = ("-k3", "-m2", "--block-size", "4K")
+    larger = ("-k10", "-m4")
+    disks = ()  # the folders that the shards are spread over
 
     def __init__(self, folder):
         self.folder = folder
+        for disk in self.disks:
+            os.mkdir(folder / disk)
+        self.to = ("--to", ",".join(self.disks)) if self.disks else ()
+        self.of = ("--in", ",".join(self.disks), "f") if self.disks else ("f",)
         self.new = harness.rng.randbytes(self.size)
         folder.write("f", self.new)
 
     def decoded(self):
         """What decode gives now; None: an error."""
-        run = self.folder.gfk("decode", "-f", "-o", "out", "f",
+        run = self.folder.gfk("decode", "-f", "-o", "out", *self.of,
                               expect=(harness.OK, harness.UNRECOVERABLE))
         content = self.folder.read("out") if run.code == harness.OK else None
         check(content is not None or "out" not in self.folder.names(), "half a file")
@@ -41,13 +47,13 @@ class Scene:
 
     def after_rerun(self):
         check(self.decoded() == self.new, "the rerun's shards")
-        self.folder.gfk("verify", "f")
+        self.folder.gfk("verify", *self.of)
         check(not self.folder.temps(), f"left over: {self.folder.temps()}")
 
 
 class FirstEncode(Scene):
     def arguments(self):
-        return ("encode", *self.code, "f")
+        return ("encode", *self.code, *self.to, "f")
 
     def after_kill(self):
         super().after_kill()
@@ -59,7 +65,7 @@ class EncodeAgain(FirstEncode):
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.folder.gfk("encode", *self.code, "f")
+        self.folder.gfk("encode", *self.code, *self.to, "f")
 
     def after_kill(self):
         Scene.after_kill(self)
@@ -75,10 +81,10 @@ class EncodeOver(Scene):
         super().__init__(folder)
         self.old = harness.rng.randbytes(self.size + 5000)
         folder.write("old", self.old)
-        self.folder.gfk("encode", "-k6", "-m1", "--block-size", "2K", "-o", "f", "old")
+        self.folder.gfk("encode", "-k6", "-m1", "--block-size", "2K", *self.to, "-o", "f", "old")
 
     def arguments(self):
-        return ("encode", "--force", *self.code, "f")
+        return ("encode", "--force", *self.code, *self.to, "f")
 
     def after_kill(self):
         super().after_kill()
@@ -87,7 +93,49 @@ class EncodeOver(Scene):
     def after_rerun(self):
         super().after_rerun()
         k, m = (int(option[2:]) for option in self.code[:2])
-        check(len(self.folder.shards("f")) == k + m, self.folder.shards("f"))
+        count = sum(len(self.folder.shards("f", disk)) for disk in self.disks or (".",))
+        check(count == k + m, f"{count} shards")
+
+
+class EncodeOverSpread(EncodeOver):
+    size = 9000
+    larger = ("-k9", "-m5")
+    disks = ("d0", "d1", "d2")
+
+
+class RepairSpread(Scene):
+    """One disk of three is new; one more shard is damaged, and one has the name of a lost one."""
+
+    size = 9000
+    code = ("-k4", "-m4", "--block-size", "4K")
+    larger = ("-k8", "-m7")
+    disks = ("d0", "d1", "d2")
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.folder.gfk("encode", *self.code, *self.to, "f")
+        self.whole = self.content()
+        for name in folder.shards("f", "d1"):
+            os.unlink(folder / f"d1/{name}")
+        os.rename(folder / f"d0/{shard('f', 0)}", folder / f"d1/{shard('f', 4)}")
+        harness.flip(folder / f"d2/{shard('f', 5)}", 700)
+
+    def content(self):
+        return {f"{disk}/{name}": self.folder.read(f"{disk}/{name}")
+                for disk in self.disks for name in self.folder.shards("f", disk)}
+
+    def arguments(self):
+        return ("repair", *self.of)
+
+    def after_kill(self):
+        super().after_kill()
+        check(self.decoded() == self.new, "repair lost something")
+
+    def after_rerun(self):
+        super().after_rerun()
+        check(set(self.content().values()) == set(self.whole.values()), "all shards")
+        counts = [len(self.folder.shards("f", disk)) for disk in self.disks]
+        check(max(counts) <= len(self.whole) // 3 + 2, counts)
 
 
 class Repair(Scene):
@@ -95,9 +143,7 @@ class Repair(Scene):
         super().__init__(folder)
         self.folder.gfk("encode", *self.code, "f")
         self.whole = folder.contents("f.gfk.")
-        os.rename(folder / shard("f", 0), folder / "t")  # one swapped with one that is lost
-        os.rename(folder / shard("f", 1), folder / shard("f", 0))
-        os.unlink(folder / "t")
+        os.rename(folder / shard("f", 1), folder / shard("f", 0))  # in the place of a lost one
         harness.flip(folder / shard("f", 3), 5000)
 
     def arguments(self):
@@ -133,7 +179,7 @@ class Decode(Scene):
         check(not self.folder.temps(), f"left over: {self.folder.temps()}")
 
 
-SCENES = (FirstEncode, EncodeAgain, EncodeOver, Repair, Decode)
+SCENES = (FirstEncode, EncodeAgain, EncodeOver, EncodeOverSpread, Repair, RepairSpread, Decode)
 
 
 def before_every_call():
@@ -153,11 +199,6 @@ def before_every_call():
                 scene.after_rerun()
 
 
-class Larger:
-    size = 8 << 20
-    code = ("-k10", "-m4", "--block-size", "64K")
-
-
 def kill_some(count, scenes):
     """Until so many runs were killed before they ended, at any moment of the time that one takes."""
     killed = tried = 0
@@ -166,7 +207,8 @@ def kill_some(count, scenes):
         base = scenes[tried % len(scenes)]
         tried += 1
         with Folder() as folder:
-            scene = type(base.__name__, (Larger, base), {})(folder)
+            larger = {"size": 8 << 20, "code": (*base.larger, "--block-size", "64K")}
+            scene = type(base.__name__, (base,), larger)(folder)
             start = time.monotonic()
             process = subprocess.Popen(command(*scene.arguments()), cwd=folder.path,
                                        stdout=subprocess.DEVNULL)
@@ -188,8 +230,8 @@ def kill_some(count, scenes):
 
 def at_random_moments():
     kills = harness.options.kills
-    kill_some(kills, (FirstEncode, EncodeAgain, EncodeOver))
-    kill_some(kills, (Repair,))
+    kill_some(kills, (FirstEncode, EncodeAgain, EncodeOver, EncodeOverSpread))
+    kill_some(kills, (Repair, RepairSpread))
     kill_some(kills // 4, (Decode,))
 
 
@@ -200,8 +242,9 @@ def names_after_contents():
             scene = scene_class(folder)
             folder.gfk(*scene.arguments(), env=environment(CALL_LOG=folder / "log"))
             calls = [line.split() for line in folder.read("log").decode().splitlines()]
-            folder_inode = str(os.stat(folder.path).st_ino)
-            synced, renamed = set(), 0
+            parent = {str(os.stat(os.path.join(path, name)).st_ino): str(os.stat(path).st_ino)
+                      for path, _, names in os.walk(folder.path) for name in names}
+            synced, renamed = set(), set()
             for call, inode in calls:
                 if call in ("write", "fchmod"):
                     synced.discard(inode)
@@ -209,9 +252,9 @@ def names_after_contents():
                     synced.add(inode)
                 elif call == "rename":
                     check(inode in synced, f"{scene_class.__name__}: a name before the content")
-                    synced.discard(folder_inode)
-                    renamed += 1
-            check(renamed > 0 and folder_inode in synced, "the folder is on the disk")
+                    synced.discard(parent[inode])
+                    renamed.add(parent[inode])
+            check(renamed and renamed <= synced, "the folders are on the disk")
 
 
 # ---- several runs at once ------------------------------------------------------------------------
@@ -260,25 +303,32 @@ def two_runs_at_once():
 
 
 def renaming_is_not_mixed():
-    """Two runs that replace the same shards, slowly."""
+    """Two runs that replace the same shards, slowly; in several folders, named in different order."""
     slowly = environment(SLOW_CALL="rename")
-    for _ in range(2 if harness.options.reduced else 5):
+    for turn in range(2 if harness.options.reduced else 6):
+        to, of = ((), ()), ("s",)
         with Folder() as folder:
+            if turn % 2 == 1:
+                for disk in ("d0", "d1", "d2"):
+                    os.mkdir(folder / disk)
+                to = (("--to", "d0,d1,d2"), ("--to", "d2,d0,d1"))
+                of = ("--in", "d1,d0,d2", "s")
             contents = [harness.rng.randbytes(9000 + i) for i in range(2)]
             processes = []
             for i, content in enumerate(contents):
                 folder.write(f"f{i}", content)
-            folder.gfk("encode", "-f", "-k5", "-m1", "-o", "s", "f0")
+            folder.gfk("encode", "-q", "-f", "-k5", "-m1", *to[0], "-o", "s", "f0")
             for i in range(2):
                 processes.append(subprocess.Popen(
-                    command("encode", "-f", "-k5", "-m1", "-o", "s", f"f{i}"), cwd=folder.path,
-                    env=slowly, stdout=subprocess.DEVNULL))
+                    command("encode", "-f", "-k5", "-m1", *to[i], "-o", "s", f"f{i}"),
+                    cwd=folder.path, env=slowly, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL))
             while any(p.poll() is None for p in processes):
-                run = folder.gfk("decode", "-o", "-", "s")
+                run = folder.gfk("decode", "-o", "-", *of)
                 check(run.out in contents, "a mixture")
             check([p.wait() for p in processes] == [0, 0], "both end well")
-            folder.gfk("verify", "s")
-            folder.gfk("decode", "-f", "-o", "out", "s")
+            folder.gfk("verify", *of)
+            folder.gfk("decode", "-f", "-o", "out", *of)
             check(folder.read("out") in contents, "a mixture of two files")
 
 

@@ -24,6 +24,7 @@ class Set(Folder):
 
     def __init__(self, k=K, m=M, size=SIZE, block=BLOCK):
         self.k, self.m, self.block = k, m, block
+        self.count = k + m
         self.content = harness.rng.randbytes(size)
 
     def __enter__(self):
@@ -141,16 +142,54 @@ def damage_spread_over_all_shards():
         check("stripe 3" in err and "000, 001" in err, err)
 
 
-def swapped_renamed_doubled():
+def is_intact(s, what):
+    """A shard is what its header says: nothing is wrong, and repair writes nothing."""
+    before = s.contents()
+    run = s.gfk("verify", "--json", "f").json()
+    check([shard["state"] for shard in run["shards"]] == ["ok"] * s.count, f"{what}: {run}")
+    s.gfk("repair", "f")
+    check(s.contents() == before, f"{what}: repair wrote something")
+    s.gfk("decode", "f")
+    check(s.read("f") == s.content, f"{what}: decode differs")
+    os.unlink(s / "f")
+
+
+def swapped_and_renamed():
     with Set() as s:
         for a, b in ((0, 1), (2, 6), (4, 5)):
             os.rename(s.path_of(a), s / "t")
             os.rename(s.path_of(b), s.path_of(a))
             os.rename(s / "t", s.path_of(b))
-        s.comes_back("swapped")
+        is_intact(s, "swapped")
+    with Set() as s:
         os.rename(s.path_of(3), s.path_of(33))
-        s.comes_back("renamed")
-        os.unlink(s.path_of(33))
+        os.rename(s.path_of(5), s / "a name of its own")
+        os.rename(s.path_of(1), s / "g.gfk.001")
+        is_intact(s, "renamed")
+        run = s.gfk("info", "f")
+        check("005 ok a name of its own: under another name" in run.text, run.text)
+        flip(s.path_of(33), s.offset(1) + BLOCK_HEADER)
+        s.gfk("verify", "f", expect=harness.DAMAGED)
+        s.gfk("repair", "f")
+        check(s.read(shard("f", 33)) == s.whole[shard("f", 3)], "damaged under another name")
+        is_intact(s, "mended under another name")
+    with Set() as s:
+        for index in range(N):
+            os.rename(s.path_of(index), s / f"part-{index}")
+        s.gfk("decode", "-o", "out", *[f"part-{i}" for i in (6, 3, 1, 0)])
+        check(s.read("out") == s.content, "shards under names of their own")
+        s.gfk("verify", *[f"part-{i}" for i in range(N)])
+
+
+def names_that_are_taken():
+    """The only file of an intact shard is in the place of a missing one: neither is lost."""
+    for chain in ((3, 0), (3, 0, 1), (6, 5, 4, 3, 2, 1, 0)):
+        with Set() as s:
+            os.unlink(s.path_of(chain[0]))
+            for taken, index in zip(chain, chain[1:]):
+                os.rename(s.path_of(index), s.path_of(taken))
+            s.comes_back(f"taken: {chain}")
+    with Set() as s:
         shutil.copy(s.path_of(0), s.path_of(3))
         s.comes_back("doubled over another")
         shutil.copy(s.path_of(0), s.path_of(40))
@@ -160,11 +199,21 @@ def swapped_renamed_doubled():
         for index in (1, 2, 3):
             os.unlink(s.path_of(index))
         s.comes_back("a double stands in for a damaged one")
-        os.unlink(s.path_of(40))
-        for index in range(N):
-            os.rename(s.path_of(index), s / f"part-{index}")
-        s.gfk("decode", "-o", "out", *[f"part-{i}" for i in (6, 3, 1, 0)])
-        check(s.read("out") == s.content, "shards under names of their own")
+
+
+def is_in_the_way(s, index, why):
+    """repair refuses without --force and writes nothing."""
+    before = s.contents()
+    run = s.gfk("repair", "f", expect=harness.EXISTS)
+    check(f"{shard('f', index)} is in the way: it {why}; --force replaces it" in run.err, run.err)
+    check(s.contents() == before, "something was written")
+    s.gfk("verify", "f", expect=harness.DAMAGED)
+    s.gfk("decode", "f")
+    check(s.read("f") == s.content, "decode among other files")
+    os.unlink(s / "f")
+    s.gfk("repair", "--force", "f")
+    s.gfk("verify", "f")
+    check(s.contents("f.gfk.") == s.whole, "what --force made")
 
 
 def foreign():
@@ -173,15 +222,17 @@ def foreign():
             shutil.copy(other.path_of(index), s.path_of(index))
         run = s.gfk("verify", "f", expect=harness.DAMAGED)
         check("another set" in run.err, run.err)
-        s.gfk("decode", "f")
-        check(s.read("f") == s.content, "decode among foreign shards")
-        os.unlink(s / "f")
-        s.gfk("repair", "f", expect=harness.EXISTS)
-        check(s.read(shard("f", 1)) == other.whole[shard("f", 1)], "repair replaced a foreign shard")
-        s.gfk("repair", "--force", "f")
-        s.gfk("verify", "f")
-        s.write(shard("f", 2), b"a text that is no shard at all\n" * 100)
-        s.comes_back("no shard at all")
+        is_in_the_way(s, 1, "belongs to another set")
+    length = len(s.whole[shard("f", 2)])
+    for text in (b"a text that is no shard at all\n" * 100, b"x", bytes(HEADER),
+                 bytes(length - 1), bytes(length + 1)):
+        with Set() as s:
+            s.write(shard("f", 2), text)
+            os.unlink(s.path_of(5))
+            is_in_the_way(s, 2, "is not a shard of this set")
+    with Set() as s:
+        s.write(shard("f", 2), harness.rng.randbytes(length))
+        s.comes_back("as long as a shard")
 
 
 def block_headers_gone():
@@ -397,7 +448,7 @@ def too_many_missing():
 
 
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
-             damage_spread_over_all_shards, swapped_renamed_doubled, foreign,
+             damage_spread_over_all_shards, swapped_and_renamed, names_that_are_taken, foreign,
              blocks_in_wrong_places, block_headers_gone,
              damage_that_checksums_hide, more_forged_shards_than_the_code_can_locate,
              the_bounds_of_the_search, every_block_has_a_flipped_bit,

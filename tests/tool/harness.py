@@ -111,11 +111,11 @@ class Folder:
     def names(self):
         return sorted(os.listdir(self.path))
 
-    def shards(self, base):
-        return [n for n in self.names() if n.startswith(base + ".gfk.")]
+    def shards(self, base, folder="."):
+        return sorted(n for n in os.listdir(self / folder) if n.startswith(base + ".gfk."))
 
     def temps(self):
-        return [n for n in self.names() if ".gfk-tmp-" in n]
+        return sorted(n for _, _, names in os.walk(self.path) for n in names if ".gfk-tmp-" in n)
 
     def contents(self, prefix=""):
         return {n: self.read(n) for n in self.names() if n.startswith(prefix)}

@@ -3,7 +3,7 @@
 
 _gfk() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="encode decode verify repair info calibrate advise mul div methods unit time"
+    local commands="encode decode verify repair scrub info calibrate advise mul div methods unit time"
     local computing="--backend --device --memory --json --quiet --help -q"
     local words=
 
@@ -20,6 +20,10 @@ _gfk() {
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
         ;;
+    --to | --in)
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+        ;;
     --data | -k | --parity | -m | --polynomial | --block-size | --device | --memory | --search) return ;;
     esac
     if [ -n "$words" ]; then
@@ -28,13 +32,14 @@ _gfk() {
     fi
     case ${COMP_WORDS[1]} in
     encode)
-        words="--data --parity --width --polynomial --matrix --block-size --output --force"
+        words="--data --parity --width --polynomial --matrix --block-size --output --to --force"
         words="$words -k -m -w -o -f $computing"
         ;;
-    decode) words="--output --force --search -o -f $computing" ;;
-    verify) words="--search $computing" ;;
-    repair) words="--force --search -f $computing" ;;
-    info) words="--json --quiet --help -q" ;;
+    decode) words="--output --in --force --search -o -f $computing" ;;
+    verify) words="--in --search $computing" ;;
+    repair) words="--in --to --force --search -f $computing" ;;
+    scrub) words="--repair --force --search -f $computing" ;;
+    info) words="--in --json --quiet --help -q" ;;
     calibrate) words="--data --parity --width -k -m -w --device --json --quiet --help -q" ;;
     advise) words="--data --parity --width -k -m -w --json --help" ;;
     methods) words="8 16 32 --json --help" ;;
@@ -46,6 +51,7 @@ _gfk() {
     fi
     case ${COMP_WORDS[1]} in
     encode) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    scrub) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
     decode | verify | repair | info)
         # The bases of the shards that are there, and the shards.
         local shards

@@ -13,7 +13,7 @@
 #include "state.h"
 
 static const command_help help = {
-    "decode [OPTION...] BASE | SHARD...",
+    "decode [OPTION...] BASE... | FOLDER... | SHARD...",
     "Brings a file back from the shards BASE.gfk.*, or from the shards that are given. It is\n"
     "written beside them under its own name, or to --output, only when all of it is right."};
 
@@ -136,7 +136,8 @@ static char *output_path(const shard_set *set) {
     return path;
 }
 
-static int decode(shard_set *set, const tool_options *o) {
+static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
+    (void)outcome;
     decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
     d.to_stdout = o->output != NULL && strcmp(o->output, "-") == 0;
     char *path = o->output != NULL ? strdup(o->output) : output_path(set);
@@ -165,5 +166,5 @@ static int decode(shard_set *set, const tool_options *o) {
 }
 
 int command_decode(int argc, char **argv) {
-    return run_on_set(COMMAND_DECODE, "decode", &help, decode, argc, argv);
+    return run_on_sets(COMMAND_DECODE, "decode", &help, decode, argc, argv);
 }

@@ -11,6 +11,7 @@
 
 #include "batch.h"
 #include "files.h"
+#include "find.h"
 #include "options.h"
 #include "report.h"
 #include "shard_set.h"
@@ -19,7 +20,9 @@
 static const command_help help = {
     "encode [-k K] [-m M] [OPTION...] FILE...",
     "Makes K + M shards of each FILE, named FILE.gfk.000, FILE.gfk.001, ...; any K of them bring\n"
-    "it back. FILE - is standard input; it needs --output."};
+    "it back. FILE - is standard input; it needs --output. With --to, shard i goes into folder i "
+    "of\n"
+    "the list, and after the last folder the first one is next."};
 
 typedef struct encoding {
     const tool_options *options;
@@ -101,18 +104,19 @@ static int encode_stream(encoding *e) {
     return code;
 }
 
-static int write_shards(encoding *e, const char *base) {
+static int write_shards(encoding *e, const path_list *bases) {
     const size_t count = (size_t)e->header.k + e->header.m;
     allow_open_files(2 * count);
     int code = shard_writer_open(&e->writer, count);
     for (size_t i = 0; i < count && code == 0; i++)
-        code = shard_writer_add(&e->writer, i, shard_path(base, (uint32_t)i));
+        code = shard_writer_add(&e->writer, i,
+                                shard_path(bases->paths[i % bases->count], (uint32_t)i));
     if (code == 0)
         code = encode_stream(e);
     if (code == 0)
         code = shard_writer_finish(&e->writer, &e->header);
     if (code == 0)
-        code = replace_set(&e->writer, base, &e->header, e->options->force);
+        code = replace_set(&e->writer, bases, &e->header, e->options->force);
     shard_writer_close(&e->writer);
     return code;
 }
@@ -125,7 +129,7 @@ static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
     return bytes;
 }
 
-static int begin(encoding *e, const gfk_field *field, const char *base) {
+static int begin(encoding *e, const gfk_field *field, const path_list *bases) {
     const tool_options *o = e->options;
     if (fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
@@ -160,7 +164,18 @@ static int begin(encoding *e, const gfk_field *field, const char *base) {
         return fail(TOOL_INTERNAL, "out of memory");
     XXH3_128bits_reset(e->hash);
     /* The early check avoids a refusal after a long run. */
-    return e->regular && !o->force ? check_replaceable(base, &e->header, false) : 0;
+    return e->regular && !o->force ? check_replaceable(bases, &e->header, false) : 0;
+}
+
+/* Warns if the loss of one folder could lose the file. */
+static void warn_of_full_folders(const tool_options *o, const char *base) {
+    const size_t n = (size_t)o->k + o->m, folders = o->to.count;
+    const size_t most = folders == 0 ? 0 : (n + folders - 1) / folders;
+    if (most > o->m)
+        warn("%s gets %zu of the %zu shards of %s, but only %u may be lost; for this code --to "
+             "needs "
+             "%zu folders",
+             o->to.paths[0], most, n, base, o->m, (n + o->m - 1) / o->m);
 }
 
 static int encode_file(const tool_options *o, coder *c, const gfk_field *field, const char *path) {
@@ -171,15 +186,20 @@ static int encode_file(const tool_options *o, coder *c, const gfk_field *field, 
                   .name = from_stdin ? "standard input" : path,
                   .fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
     const double start = seconds_now();
+    path_list bases = {0};
     json_begin("encode");
     json_string("file", path);
-    int code;
+    int code = 0;
     if (e.fd < 0)
         code = fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
-    else
-        code = begin(&e, field, base);
     if (code == 0)
-        code = write_shards(&e, base);
+        code = bases_in(&bases, &o->to, base);
+    if (code == 0)
+        warn_of_full_folders(o, base);
+    if (code == 0)
+        code = begin(&e, field, &bases);
+    if (code == 0)
+        code = write_shards(&e, &bases);
     if (code == 0) {
         const double seconds = seconds_now() - start;
         json_string("shards", base);
@@ -192,6 +212,7 @@ static int encode_file(const tool_options *o, coder *c, const gfk_field *field, 
             (unsigned long long)shard_bytes(&e.header), (double)e.bytes / seconds / 1e6);
     }
     json_end(stdout, code);
+    path_list_free(&bases);
     XXH3_freeState(e.hash);
     if (e.fd > STDIN_FILENO)
         close(e.fd);
@@ -217,12 +238,17 @@ int command_encode(int argc, char **argv) {
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,
                     (unsigned long long)o.polynomial, gfk_status_description(status));
+    if (o.to.count != 0 && o.output != NULL && strchr(o.output, '/') != NULL)
+        return fail(TOOL_USAGE, "with --to, --output is a name without a folder");
+    code = check_folders(&o.to);
+    if (code != 0)
+        return code;
     signals_begin();
     coder *c = NULL;
     code = coder_open(&c, &o.coder, &field, o.matrix, o.k, o.m);
     for (size_t i = 0; i < o.count && c != NULL; i++) {
         const int one = encode_file(&o, c, &field, o.arguments[i]);
-        code = code == 0 ? one : code; /* keep the first error; encode the remaining files */
+        code = worse(code, one); /* encode the remaining files */
     }
     coder_close(c);
     return code;

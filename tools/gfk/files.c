@@ -45,7 +45,27 @@ int path_look(const char *path, struct stat *status) {
     if (stat(path, status) == 0)
         return 0;
     const int error = errno;
-    return error == ENOENT || lstat(path, status) != 0 ? ENOENT : error;
+    if (lstat(path, status) != 0)
+        return ENOENT;
+    return error == ENOENT ? ELOOP : error;
+}
+
+int path_list_add(path_list *list, char *path) {
+    char **grown = path == NULL ? NULL : realloc(list->paths, (list->count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(path);
+        return fail(TOOL_INTERNAL, "out of memory");
+    }
+    list->paths = grown;
+    list->paths[list->count++] = path;
+    return 0;
+}
+
+void path_list_free(path_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
+    *list = (path_list){0};
 }
 
 /* ---- reading and writing -------------------------------------------------------------------- */
@@ -120,6 +140,82 @@ bool write_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset)
         bytes += buffers[i].iov_len;
     errno = ENOSPC; /* the error if pwritev returns 0 */
     return transfer_buffers(pwritev, fd, buffers, count, offset) == (ssize_t)bytes;
+}
+
+/* ---- locks on folders ----------------------------------------------------------------------- */
+
+/* Opens the folder of `path`; *status tells which folder this is. Returns -1 after a message. */
+static int open_folder(const char *path, struct stat *status) {
+    char *folder = path_folder(path);
+    int fd = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, status) != 0) {
+        fail(TOOL_IO, "cannot open the folder %s: %s", folder != NULL ? folder : path,
+             strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    free(folder);
+    return fd;
+}
+
+typedef struct opened_folder {
+    struct stat status;
+    int fd;
+    const char *path; /* of a file in the folder */
+} opened_folder;
+
+static int by_identity(const void *a, const void *b) {
+    const struct stat *x = &((const opened_folder *)a)->status;
+    const struct stat *y = &((const opened_folder *)b)->status;
+    if (x->st_dev != y->st_dev)
+        return x->st_dev < y->st_dev ? -1 : 1;
+    return (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
+}
+
+static void lock_folder(const opened_folder *folder, bool exclusive) {
+    while (flock(folder->fd, exclusive ? LOCK_EX : LOCK_SH) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (exclusive)
+            warn("the folder of %s cannot be locked (%s): let no other gfk write there",
+                 folder->path, strerror(errno));
+        return;
+    }
+}
+
+int folders_lock(folder_locks *locks, char *const *paths, size_t count, bool exclusive) {
+    opened_folder *folders = calloc(count + 1, sizeof *folders);
+    *locks = (folder_locks){.fds = calloc(count + 1, sizeof *locks->fds)};
+    int code = 0;
+    size_t opened = 0;
+    if (folders == NULL || locks->fds == NULL)
+        code = fail(TOOL_INTERNAL, "out of memory");
+    for (; opened < count && code == 0; opened += code == 0) {
+        folders[opened].path = paths[opened];
+        folders[opened].fd = open_folder(paths[opened], &folders[opened].status);
+        code = folders[opened].fd < 0 ? TOOL_IO : 0;
+    }
+    if (opened != 0)
+        qsort(folders, opened, sizeof *folders, by_identity);
+    for (size_t i = 0; i < opened; i++) {
+        if (i != 0 && by_identity(&folders[i - 1], &folders[i]) == 0) { /* it would wait forever */
+            close(folders[i].fd);
+            continue;
+        }
+        locks->fds[locks->count++] = folders[i].fd;
+        if (code == 0)
+            lock_folder(&folders[i], exclusive);
+    }
+    free(folders);
+    return code;
+}
+
+void folders_unlock(folder_locks *locks) {
+    for (size_t i = 0; i < locks->count; i++)
+        close(locks->fds[i]);
+    free(locks->fds);
+    *locks = (folder_locks){0};
 }
 
 /* ---- temporary files ------------------------------------------------------------------------ */
@@ -203,7 +299,8 @@ int temp_sync(const temp_file *temp, const char *final_path, unsigned mode) {
     return 0;
 }
 
-int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd) {
+int temp_commit(temp_file *temps, size_t count, char *const *final_paths,
+                const folder_locks *folders) {
     int code = 0;
     size_t done = 0;
     pthread_mutex_lock(&mutex);
@@ -215,21 +312,23 @@ int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int fo
     }
     for (size_t i = done; i < count && done != 0; i++)
         forget(&temps[i]);
-    if (code == 0 && fsync(folder_fd) != 0 && errno != EINVAL) /* EINVAL: folders need no fsync */
-        code = fail(TOOL_IO, "cannot write the folder of %s: %s", final_paths[0], strerror(errno));
+    for (size_t i = 0; i < folders->count && code == 0; i++)
+        if (fsync(folders->fds[i]) != 0 && errno != EINVAL) /* EINVAL: folders need no fsync */
+            code =
+                fail(TOOL_IO, "cannot write the folder of %s: %s", final_paths[0], strerror(errno));
     pthread_mutex_unlock(&mutex);
     return code;
 }
 
 int temp_place(temp_file *temp, char *path, int (*check)(const char *path, void *context),
                void *context) {
-    const int lock = folder_lock(path, true);
-    if (lock < 0)
-        return TOOL_IO;
-    int code = check(path, context);
+    folder_locks lock;
+    int code = folders_lock(&lock, &path, 1, true);
     if (code == 0)
-        code = temp_commit(temp, 1, &path, lock);
-    close(lock);
+        code = check(path, context);
+    if (code == 0)
+        code = temp_commit(temp, 1, &path, &lock);
+    folders_unlock(&lock);
     return code;
 }
 
@@ -267,24 +366,7 @@ void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, 
     closedir(entries);
 }
 
-/* ---- locks, signals and limits -------------------------------------------------------------- */
-
-int folder_lock(const char *path, bool exclusive) {
-    char *folder = path_folder(path);
-    const int fd = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        fail(TOOL_IO, "cannot open the folder %s: %s", folder != NULL ? folder : path,
-             strerror(errno));
-    while (fd >= 0 && flock(fd, exclusive ? LOCK_EX : LOCK_SH) != 0) {
-        if (errno == EINTR)
-            continue;
-        if (exclusive)
-            warn("%s cannot be locked (%s): let no other gfk write there", folder, strerror(errno));
-        break;
-    }
-    free(folder);
-    return fd;
-}
+/* ---- signals and limits --------------------------------------------------------------------- */
 
 static void *wait_for_signals(void *argument) {
     int number = 0;

@@ -17,9 +17,20 @@
 char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
 const char *path_name(const char *path); /* the part after the last slash */
 char *path_join(const char *folder, const char *name);
-/* Returns 0 and fills *status if a file exists; ENOENT if nothing or a dangling link is there;
- * else the error of stat, for a link that stat cannot follow. */
+/* Returns 0 and fills *status if a file exists; ENOENT if nothing is there; ELOOP for a dangling
+ * link; else the error of stat. */
 int path_look(const char *path, struct stat *status);
+
+/* A list that owns its paths. */
+typedef struct path_list {
+    char **paths;
+    size_t count;
+} path_list;
+
+/* Takes the path in any case; a NULL path is reported as out of memory. Returns 0 or an exit code.
+ */
+int path_list_add(path_list *list, char *path);
+void path_list_free(path_list *list);
 
 /* ---- reading and writing -------------------------------------------------------------------- */
 
@@ -30,6 +41,18 @@ ssize_t read_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offse
 /* Writes all bytes. Returns false with errno on an error. */
 bool write_all(int fd, const void *memory, size_t bytes);
 bool write_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset);
+
+/* ---- locks on folders ----------------------------------------------------------------------- */
+
+typedef struct folder_locks {
+    int *fds; /* one descriptor for each folder */
+    size_t count;
+} folder_locks;
+
+/* Locks the folders of `count` paths against other runs of this tool, in an order that is the same
+ * in every run. Returns 0, or an exit code after a message; the caller unlocks in any case. */
+int folders_lock(folder_locks *locks, char *const *paths, size_t count, bool exclusive);
+void folders_unlock(folder_locks *locks);
 
 /* ---- temporary files ------------------------------------------------------------------------ */
 
@@ -44,10 +67,11 @@ typedef struct temp_file {
 /* These functions return 0, or an exit code after a message. */
 int temp_create(temp_file *temp, const char *final_path);
 int temp_sync(const temp_file *temp, const char *final_path, unsigned mode);
-/* Renames `count` files to their final names, in order, and syncs the folder. A signal waits until
+/* Renames `count` files to their final names, in order, and syncs the folders. A signal waits until
  * the call ends. If a rename fails after another rename succeeded, the remaining files keep their
  * temporary names, as after a kill: the old files that are left may no longer be sufficient. */
-int temp_commit(temp_file *temps, size_t count, char *const *final_paths, int folder_fd);
+int temp_commit(temp_file *temps, size_t count, char *const *final_paths,
+                const folder_locks *folders);
 /* Gives one file its final name under the folder's lock, unless `check` refuses. */
 int temp_place(temp_file *temp, char *path, int (*check)(const char *path, void *context),
                void *context);
@@ -61,11 +85,7 @@ size_t temp_name_length(const char *name);
 void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, void *context),
                 void *context);
 
-/* ---- locks, signals and limits -------------------------------------------------------------- */
-
-/* Locks the folder of `path` against other runs of this tool. Returns a descriptor that the caller
- * closes, or -1 after a message. */
-int folder_lock(const char *path, bool exclusive);
+/* ---- signals and limits --------------------------------------------------------------------- */
 
 /* Makes SIGHUP, SIGINT and SIGTERM remove the temporary files before the process ends. The call
  * must precede the start of any thread. */

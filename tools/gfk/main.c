@@ -18,6 +18,7 @@ static const struct {
     {"decode", command_decode, "bring a file back from its shards"},
     {"verify", command_verify, "check shards, and whether the file can be brought back"},
     {"repair", command_repair, "make missing and damaged shards again"},
+    {"scrub", command_scrub, "check all shards in a tree of folders"},
     {"info", command_info, "say what shards are of, and which are there"},
     {"calibrate", command_calibrate, "measure what CPU, bus and GPU do, and keep it"},
     {"advise", command_advise, "say what would encode fastest"},

@@ -111,6 +111,22 @@ static bool parse_text(const char *text, void *member) {
     return *text != '\0';
 }
 
+/* Folders with commas between them; the option may be repeated. Cuts the text into its parts. */
+static bool parse_folders(const char *text, void *member) {
+    folder_list *list = member;
+    const size_t length = strlen(text);
+    if (length == 0 || text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,") != NULL)
+        return false;
+    for (char *rest = (char *)text, *folder; (folder = strsep(&rest, ",")) != NULL;) {
+        if (list->count == MOST_FOLDERS)
+            return false;
+        for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
+            folder[n - 1] = '\0';
+        list->paths[list->count++] = folder;
+    }
+    return true;
+}
+
 static bool set_flag(const char *text, void *member) {
     (void)text;
     return *(bool *)member = true;
@@ -120,7 +136,8 @@ static bool set_flag(const char *text, void *member) {
 
 enum {
     SPEED = COMMAND_CALIBRATE | COMMAND_ADVISE,
-    FILES = COMMAND_ENCODE | COMMAND_DECODE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_INFO,
+    SETS = COMMAND_DECODE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_INFO,
+    FILES = COMMAND_ENCODE | COMMAND_SCRUB | SETS,
     COMPUTING = FILES & ~COMMAND_INFO
 };
 #define MEMBER(name) offsetof(tool_options, name)
@@ -149,8 +166,15 @@ static const struct row {
      "name the shards BASE.gfk.000, ... (FILE)"},
     {"output", 'o', "FILE", COMMAND_DECODE, parse_text, MEMBER(output),
      "the file to write; - is standard output (its name)"},
-    {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR, set_flag, MEMBER(force),
-     "replace files that hold something else"},
+    {"to", 0, "DIR,DIR,...", COMMAND_ENCODE, parse_folders, MEMBER(to),
+     "spread the shards over these folders"},
+    {"to", 0, "DIR,DIR,...", COMMAND_REPAIR, parse_folders, MEMBER(to),
+     "put missing shards into these folders (those of the set)"},
+    {"in", 0, "DIR,DIR,...", SETS, parse_folders, MEMBER(in),
+     "the folders that hold the shards of each BASE"},
+    {"repair", 0, NULL, COMMAND_SCRUB, set_flag, MEMBER(repair), "repair what is damaged"},
+    {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
+     MEMBER(force), "replace files that hold something else"},
     {"backend", 0, "NAME", COMPUTING, parse_backend, MEMBER(coder.backend),
      "what computes: auto, cuda or host (auto)"},
     {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),

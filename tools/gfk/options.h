@@ -19,8 +19,16 @@ enum {
     COMMAND_METHODS = 32,
     COMMAND_CALIBRATE = 64,
     COMMAND_ADVISE = 128,
+    COMMAND_SCRUB = 512,
     COMMAND_SMALL = 256 /* mul, div, unit, time: --help is the only option */
 };
+
+/* Folders of an option. */
+enum { MOST_FOLDERS = 1024 };
+typedef struct folder_list {
+    const char *paths[MOST_FOLDERS];
+    size_t count;
+} folder_list;
 
 typedef struct tool_options {
     uint32_t k, m, w;
@@ -29,7 +37,8 @@ typedef struct tool_options {
     uint64_t block_bytes; /* 0: the default for k and m */
     const char *output;   /* NULL: none given */
     uint64_t search;      /* bytes to restore in the search for forged shards */
-    bool force, json, quiet;
+    folder_list to, in;
+    bool force, repair, json, quiet;
     coder_options coder;
     char **arguments; /* arguments that are not options */
     size_t count;     /* number of arguments */
@@ -51,8 +60,8 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
 /* The commands. argv[0] is the command's name. Each function returns an exit code. */
 typedef int command_fn(int argc, char **argv);
 command_fn command_encode, command_decode, command_verify, command_repair, command_info,
-    command_calibrate, command_advise, command_mul, command_div, command_methods, command_unit,
-    command_time;
+    command_scrub, command_calibrate, command_advise, command_mul, command_div, command_methods,
+    command_unit, command_time;
 
 /* Parses a number from least to most: decimal, or hexadecimal after 0x. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);

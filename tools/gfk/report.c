@@ -164,8 +164,16 @@ void progress_end(void) {
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
+static atomic_bool muted;
+
+void report_mute(bool on) {
+    muted = on;
+}
+
 static void message(const char *kind, const char *format, va_list arguments) {
     char line[4096];
+    if (muted)
+        return;
     vsnprintf(line, sizeof line, format, arguments);
     pthread_mutex_lock(&mutex);
     if (report_as_json) {

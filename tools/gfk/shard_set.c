@@ -13,9 +13,8 @@
 
 /* ---- the search for shards ------------------------------------------------------------------ */
 
-static bool named_like_a_shard(const char *path, size_t *base_length, uint32_t *index) {
-    const char *name = path_name(path);
-    return shard_name_parse(name, strlen(name), base_length, index);
+static bool in_place(const shard_source *s) {
+    return s->named && !s->temp && s->name_index == s->header.index;
 }
 
 static int append(shard_set *set, shard_source *source) {
@@ -31,11 +30,12 @@ static int append(shard_set *set, shard_source *source) {
 
 /* Adds a file that cannot be opened, if the file has the name of a shard. */
 static int add_unreadable(shard_set *set, const char *path, shard_source *source) {
+    const char *name = path_name(path);
     size_t base_length = 0;
     struct stat status;
-    if (!named_like_a_shard(path, &base_length, &source->header.index))
+    if (!shard_name_parse(name, strlen(name), &base_length, &source->header.index))
         return 0;
-    if (stat(path, &status) == 0) {
+    if (lstat(path, &status) == 0) {
         source->device = status.st_dev;
         source->inode = status.st_ino;
     }
@@ -44,13 +44,15 @@ static int add_unreadable(shard_set *set, const char *path, shard_source *source
     return source->path == NULL ? fail(TOOL_INTERNAL, "out of memory") : append(set, source);
 }
 
-static int add(shard_set *set, const char *path, bool temp) {
+static int add(shard_set *set, const char *path, size_t base, bool temp) {
     shard_source source;
     if (!shard_source_open(&source, path)) {
+        source.base = base;
         if (source.error == EMFILE || source.error == ENFILE) /* too many open files */
             return fail(TOOL_IO, "the limit on open files is too low for so many shards");
         return temp || source.error == 0 ? 0 : add_unreadable(set, path, &source);
     }
+    source.base = base;
     source.temp = temp;
     /* A temporary file without a first header, or with the lock of a live run, is incomplete. */
     if (temp && (!source.head || flock(source.fd, LOCK_SH | LOCK_NB) != 0)) {
@@ -60,16 +62,43 @@ static int add(shard_set *set, const char *path, bool temp) {
     return append(set, &source);
 }
 
-/* Adds an entry of a folder if the entry is named like a shard of the set. */
-static int add_entry(shard_set *set, const char *folder, const char *entry) {
+/* Adds an entry of a base's folder if the entry has the name of a shard of the base. */
+static int add_named(shard_set *set, size_t base, const char *folder, const char *entry) {
     uint32_t index = 0;
     const size_t temp = temp_name_length(entry);
     const char *name = temp != 0 ? entry + 1 : entry;
-    if (!shard_name_of(name, temp != 0 ? temp : strlen(name), path_name(set->base), &index))
+    if (!shard_name_of(name, temp != 0 ? temp : strlen(name), path_name(set->bases.paths[base]),
+                       &index))
         return 0;
     char *path = path_join(folder, entry);
     const int code =
-        path == NULL ? fail(TOOL_INTERNAL, "out of memory") : add(set, path, temp != 0);
+        path == NULL ? fail(TOOL_INTERNAL, "out of memory") : add(set, path, base, temp != 0);
+    free(path);
+    return code;
+}
+
+/* Adds an entry of a base's folder if the entry is a shard of the chosen set under another name.
+ * Only files of the right length are opened. */
+static int add_renamed(shard_set *set, size_t base, const char *folder, const char *entry) {
+    uint32_t index = 0;
+    struct stat status;
+    shard_source source;
+    int code = 0;
+    if (temp_name_length(entry) != 0 ||
+        shard_name_of(entry, strlen(entry), path_name(set->bases.paths[base]), &index))
+        return 0;
+    char *path = path_join(folder, entry);
+    if (path == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+        (uint64_t)status.st_size == shard_bytes(&set->header) && access(path, R_OK) == 0 &&
+        shard_source_open(&source, path)) {
+        source.base = base;
+        if (source.head && shard_header_same_set(&set->header, &source.header))
+            code = append(set, &source);
+        else
+            shard_source_close(&source);
+    }
     free(path);
     return code;
 }
@@ -78,54 +107,32 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+typedef int add_entry(shard_set *set, size_t base, const char *folder, const char *entry);
+
 /* Sorts the entries by name: choice and messages do not depend on the file system. */
-int shard_set_search(shard_set *set) {
-    struct dirent **entries = NULL;
-    char *folder = path_folder(set->base);
-    if (folder == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    const int count = scandir(folder, &entries, NULL, by_name);
+static int search_folders(shard_set *set, add_entry *add_one) {
     int code = 0;
-    if (count < 0)
-        code = fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (code == 0)
-            code = add_entry(set, folder, entries[i]->d_name);
-        free(entries[i]);
+    for (size_t base = 0; base < set->bases.count && code == 0; base++) {
+        struct dirent **entries = NULL;
+        char *folder = path_folder(set->bases.paths[base]);
+        if (folder == NULL)
+            return fail(TOOL_INTERNAL, "out of memory");
+        const int count = scandir(folder, &entries, NULL, by_name);
+        if (count < 0)
+            code = fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
+        for (int i = 0; i < count; i++) {
+            if (code == 0)
+                code = add_one(set, base, folder, entries[i]->d_name);
+            free(entries[i]);
+        }
+        free(entries);
+        free(folder);
     }
-    free(entries);
-    free(folder);
     return code;
 }
 
-static int search_for_base(shard_set *set) {
-    const int lock = folder_lock(set->base, false); /* no other run renames files meanwhile */
-    if (lock < 0)
-        return TOOL_IO;
-    const int code = shard_set_search(set);
-    close(lock);
-    return code;
-}
-
-static bool begins_like_a_shard(const char *argument) {
-    shard_source source;
-    if (access(argument, R_OK) != 0 || !shard_source_open(&source, argument))
-        return false;
-    const bool shard = source.head;
-    shard_source_close(&source);
-    return shard;
-}
-
-/* The base of the first argument that is named like a shard; otherwise the first argument. */
-static char *base_of(char *const *arguments, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        size_t base_length = 0;
-        uint32_t index = 0;
-        if (named_like_a_shard(arguments[i], &base_length, &index))
-            return strndup(arguments[i],
-                           (size_t)(path_name(arguments[i]) - arguments[i]) + base_length);
-    }
-    return strdup(arguments[0]);
+int shard_set_search(shard_set *set) {
+    return search_folders(set, add_named);
 }
 
 /* ---- the choice of a set -------------------------------------------------------------------- */
@@ -134,12 +141,19 @@ static bool has_geometry(const shard_source *source) {
     return source->head || source->tail;
 }
 
-static bool belongs(const shard_set *set, const shard_source *source) {
+/* A file that no header identifies counts as a damaged shard if the file has a shard's name, and
+ * has the length of a shard or holds nothing else than the beginning of the shard's header. */
+static bool belongs(const shard_set *set, shard_source *source) {
     if (has_geometry(source))
         return shard_header_same_set(&set->header, &source->header);
-    return source->header.index < set->count &&
-           (!source->identified ||
-            memcmp(set->header.set_id, source->header.set_id, SET_ID_BYTES) == 0);
+    if (source->identified)
+        return source->header.index < set->count &&
+               memcmp(set->header.set_id, source->header.set_id, SET_ID_BYTES) == 0;
+    if (shard_source_search(source, &set->header))
+        return source->header.index < set->count;
+    return source->named && source->header.index < set->count &&
+           (source->bytes == shard_bytes(&set->header) ||
+            shard_source_is_beginning(source, &set->header));
 }
 
 /* The extent to which a set is present. */
@@ -166,9 +180,9 @@ static int measure(const shard_set *set, const shard_header *header, strength *r
             continue;
         const uint32_t index = s->header.index;
         result->present += !seen[index];
-        result->in_place += s->in_place && !s->temp && !placed[index];
+        result->in_place += in_place(s) && !placed[index];
         seen[index] = true;
-        placed[index] = placed[index] || (s->in_place && !s->temp);
+        placed[index] = placed[index] || in_place(s);
     }
     result->enough = result->present >= header->k;
     free(seen);
@@ -177,8 +191,7 @@ static int measure(const shard_set *set, const shard_header *header, strength *r
 
 /* Chooses the strongest set. After a kill during the replacement of a set, the strongest set is
  * one from which the file can be recovered. */
-static int choose(shard_set *set) {
-    strength best = {0};
+static int choose(shard_set *set, strength *best) {
     const shard_source *chosen = NULL;
     bool readable = false;
     for (size_t i = 0; i < set->source_count; i++) {
@@ -190,8 +203,8 @@ static int choose(shard_set *set) {
         const int code = measure(set, &set->sources[i].header, &s);
         if (code != 0)
             return code;
-        if (chosen == NULL || stronger(s, best)) {
-            best = s;
+        if (chosen == NULL || stronger(s, *best)) {
+            *best = s;
             chosen = &set->sources[i];
         }
     }
@@ -210,8 +223,14 @@ static int choose(shard_set *set) {
 /* Ranks a source: a whole file first, then an intact header, then the expected name, then any
  * identification. */
 static int rank(const shard_set *set, const shard_source *s) {
-    return 8 * shard_source_is_whole(set, s) + 4 * has_geometry(s) + 2 * (s->in_place && !s->temp) +
+    return 8 * shard_source_is_whole(set, s) + 4 * has_geometry(s) + 2 * in_place(s) +
            s->identified;
+}
+
+static bool is_in(const shard_source *list, const shard_source *s) {
+    while (list != NULL && (list->device != s->device || list->inode != s->inode))
+        list = list->next;
+    return list != NULL;
 }
 
 static int assign(shard_set *set) {
@@ -225,10 +244,13 @@ static int assign(shard_set *set) {
         s->other = !belongs(set, s);
         if (s->other) {
             if (!s->temp)
-                warn("%s belongs to another set", s->path);
+                warn("%s %s", s->path,
+                     s->identified ? "belongs to another set" : "is not a shard of this set");
             continue;
         }
         shard_source **link = &set->shards[s->header.index];
+        if (is_in(*link, s)) /* found in two ways */
+            continue;
         while (*link != NULL && rank(set, *link) >= rank(set, s))
             link = &(*link)->next;
         s->next = *link;
@@ -237,46 +259,81 @@ static int assign(shard_set *set) {
     return 0;
 }
 
-static int add_arguments(shard_set *set, char *const *arguments, size_t count) {
+/* Drops the bases whose folders cannot be read: a disk may be missing. One base must be left. */
+static void drop_closed_folders(shard_set *set) {
+    path_list *bases = &set->bases;
+    size_t kept = 0;
+    for (size_t i = 0; i < bases->count; i++) {
+        char *folder = path_folder(bases->paths[i]);
+        const bool closed = folder != NULL && access(folder, R_OK | X_OK) != 0;
+        if (closed && (i + 1 < bases->count || kept != 0)) {
+            warn("cannot read the folder %s: %s", folder, strerror(errno));
+            free(bases->paths[i]);
+        } else {
+            bases->paths[kept++] = bases->paths[i];
+        }
+        free(folder);
+    }
+    bases->count = kept;
+}
+
+/* Copies the bases. If there are none, each folder of a file gets a base for new shards. */
+static int copy_bases(shard_set *set, const shard_places *places) {
     int code = 0;
-    for (size_t i = 0; i < count && code == 0; i++) {
-        if (access(arguments[i], F_OK) != 0 && errno == ENOENT) /* add warns of other errors */
-            warn("cannot open %s: %s", arguments[i], strerror(errno));
-        code = add(set, arguments[i], false);
+    for (size_t i = 0; i < places->bases.count && code == 0; i++)
+        code = path_list_add(&set->bases, strdup(places->bases.paths[i]));
+    for (size_t i = 0; i < places->files.count && code == 0 && !set->searched; i++) {
+        char *folder = path_folder(places->files.paths[i]);
+        char *base = folder == NULL ? NULL : path_join(folder, path_name(places->name));
+        free(folder);
+        bool there = false;
+        for (size_t j = 0; j < set->bases.count && base != NULL; j++)
+            there = there || strcmp(set->bases.paths[j], base) == 0;
+        if (there)
+            free(base);
+        else
+            code = path_list_add(&set->bases, base);
     }
     return code;
 }
 
-/* A single argument that is not a shard is a base. A base, too, may be named like a shard; the
- * search for the shards of such a base comes first. */
-static int find(shard_set *set, char *const *arguments, size_t count) {
-    size_t base_length = 0;
-    uint32_t index = 0;
-    const bool base = count == 1 && !begins_like_a_shard(arguments[0]);
-    set->base = base ? strdup(arguments[0]) : base_of(arguments, count);
-    if (set->base == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    allow_open_files(MAX_SHARDS);
-    int code = base ? search_for_base(set) : add_arguments(set, arguments, count);
-    set->searched = base;
-    if (code == 0 && base && set->source_count == 0 &&
-        named_like_a_shard(arguments[0], &base_length, &index)) {
-        free(set->base);
-        set->base = base_of(arguments, count);
-        set->searched = false;
-        code = set->base != NULL ? add_arguments(set, arguments, count)
-                                 : fail(TOOL_INTERNAL, "out of memory");
+static int find(shard_set *set, const shard_places *places) {
+    strength best = {0};
+    int code = set->searched ? shard_set_search(set) : 0;
+    for (size_t i = 0; i < places->files.count && code == 0; i++) {
+        if (access(places->files.paths[i], F_OK) != 0 && errno == ENOENT)
+            warn("cannot open %s: %s", places->files.paths[i], strerror(errno));
+        code = add(set, places->files.paths[i], SIZE_MAX, false); /* warns of other errors */
     }
     if (code == 0)
-        code = choose(set);
+        code = choose(set, &best);
+    if (code == 0 && set->searched && best.present < set->count)
+        code = search_folders(set, add_renamed);
     return code == 0 ? assign(set) : code;
 }
 
 /* ---- public functions ----------------------------------------------------------------------- */
 
-int shard_set_open(shard_set *set, char *const *arguments, size_t count) {
-    *set = (shard_set){0};
-    const int code = find(set, arguments, count);
+void shard_places_free(shard_places *places) {
+    free(places->name);
+    path_list_free(&places->bases);
+    path_list_free(&places->files);
+    *places = (shard_places){0};
+}
+
+int shard_set_open(shard_set *set, const shard_places *places) {
+    folder_locks locks = {0};
+    *set = (shard_set){.base = strdup(places->name), .searched = places->bases.count != 0};
+    allow_open_files(MAX_SHARDS);
+    int code = set->base == NULL ? fail(TOOL_INTERNAL, "out of memory") : copy_bases(set, places);
+    if (code == 0 && set->searched) {
+        drop_closed_folders(set);
+        /* No other run renames files meanwhile. */
+        code = folders_lock(&locks, set->bases.paths, set->bases.count, false);
+    }
+    if (code == 0)
+        code = find(set, places);
+    folders_unlock(&locks);
     if (code != 0)
         shard_set_close(set);
     return code;
@@ -288,14 +345,8 @@ void shard_set_close(shard_set *set) {
     free(set->sources);
     free(set->shards);
     free(set->base);
+    path_list_free(&set->bases);
     *set = (shard_set){0};
-}
-
-char *shard_set_path(const shard_set *set, size_t index) {
-    for (const shard_source *s = set->shards[index]; s != NULL; s = s->next)
-        if (s->in_place && !s->temp)
-            return strdup(s->path);
-    return shard_path(set->base, (uint32_t)index);
 }
 
 bool shard_source_is_whole(const shard_set *set, const shard_source *source) {
@@ -309,9 +360,11 @@ size_t shard_set_present(const shard_set *set) {
     return present;
 }
 
-const shard_source *shard_set_source(const shard_set *set, const struct stat *status) {
-    for (size_t i = 0; i < set->source_count; i++)
-        if (set->sources[i].device == status->st_dev && set->sources[i].inode == status->st_ino)
+const shard_source *shard_set_source(const shard_set *set, const char *path) {
+    struct stat status;
+    const bool there = lstat(path, &status) == 0;
+    for (size_t i = 0; there && i < set->source_count; i++)
+        if (set->sources[i].device == status.st_dev && set->sources[i].inode == status.st_ino)
             return &set->sources[i];
     return NULL;
 }

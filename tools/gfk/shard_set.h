@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shards of a file as found: under expected or other names, in several copies, damaged, beside
- * the shards of another file, or left behind by a killed run. */
+/* The shards of a file as found: in one folder or several, under expected or other names, in
+ * several copies, damaged, beside the shards of another file, or left behind by a killed run. */
 #ifndef GFK_TOOL_SHARD_SET_H
 #define GFK_TOOL_SHARD_SET_H
 
@@ -11,7 +11,17 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "files.h"
 #include "format.h"
+
+/* Where the shards of a set are looked for. A base is the path of shards without .gfk.000. */
+typedef struct shard_places {
+    char *name;      /* the base that messages name */
+    path_list bases; /* each base's folder is searched, and may receive new shards */
+    path_list files; /* files that are read too, under any name */
+} shard_places;
+
+void shard_places_free(shard_places *places);
 
 /* A file that holds a shard, or the remainder of a shard. */
 typedef struct shard_source {
@@ -19,14 +29,16 @@ typedef struct shard_source {
     char *path;
     dev_t device;
     ino_t inode;
-    uint64_t bytes;   /* bytes of the file */
-    bool head, tail;  /* the first header is intact; the second header is intact */
-    bool identified;  /* a header identifies the shard; otherwise only the name does */
-    bool in_place;    /* the name of the file matches the index */
-    bool temp;        /* a temporary file that a killed run left */
-    bool other;       /* the file belongs to another set or to none */
-    bool unreadable;  /* the file has a shard's name and cannot be opened: only path, error, index
-                            and, where known, device and inode are set */
+    uint64_t bytes;      /* bytes of the file */
+    size_t base;         /* the base whose search found the file; SIZE_MAX: none */
+    bool head, tail;     /* the first header is intact; the second header is intact */
+    bool identified;     /* a header identifies the shard; otherwise only the name does */
+    bool named;          /* the name is that of a shard with an index */
+    uint32_t name_index; /* the index in the name */
+    bool temp;           /* a temporary file that a killed run left */
+    bool other;          /* the file belongs to another set or to none */
+    bool unreadable;  /* the file has a shard's name and cannot be opened: only path, error, index,
+                            base and, where known, device and inode are set */
     atomic_int error; /* error of a failed open or read; 0: none */
     shard_header header; /* complete if head or tail; otherwise only set_id and index, if known */
     struct shard_source *next; /* another source of the same shard */
@@ -34,40 +46,44 @@ typedef struct shard_source {
 
 typedef struct shard_set {
     shard_header header;   /* header of the set; index is 0 */
-    char *base;            /* the shards' path without .gfk.000 */
+    char *base;            /* the base that messages name */
+    path_list bases;       /* where new shards may be; never empty */
+    bool searched;         /* the folders of the bases were searched: sources are complete */
     size_t count;          /* k + m */
     shard_source **shards; /* best source of each shard; NULL: missing */
     shard_source *sources; /* all sources found, used or not */
     size_t source_count;
-    bool searched; /* the folder was searched: sources are complete */
 } shard_set;
 
-/* Finds the shards that the arguments name: either one base, whose folder is searched, or shards,
- * and then no other file is read. Returns 0, or an exit code after a message. */
-int shard_set_open(shard_set *set, char *const *arguments, size_t count);
+/* Finds the shards of one set in the places. If there are several sets, the strongest is taken.
+ * Without bases no file is read except places->files. Returns 0, or an exit code after a message.
+ */
+int shard_set_open(shard_set *set, const shard_places *places);
 void shard_set_close(shard_set *set);
-/* Adds the files that are named like shards of set->base to the sources, and does nothing else.
- * The caller holds the folder's lock if renames must not interfere. */
+/* Adds the files that are named like shards of set->bases to the sources, and does nothing else.
+ * The caller holds the folders' locks if renames must not interfere. */
 int shard_set_search(shard_set *set);
-
-/* The path for shard `index`, which the caller frees; NULL if out of memory. */
-char *shard_set_path(const shard_set *set, size_t index);
 
 /* True if both headers are intact and the file has the length that the headers give. */
 bool shard_source_is_whole(const shard_set *set, const shard_source *source);
 
 size_t shard_set_present(const shard_set *set); /* number of shards with a source */
 
-/* The source that `status` describes; NULL if there is none. */
-const shard_source *shard_set_source(const shard_set *set, const struct stat *status);
+/* The source at a path, by the file and not by the name; NULL if there is none. */
+const shard_source *shard_set_source(const shard_set *set, const char *path);
 /* The unreadable file of a shard without a readable source; NULL if there is none. */
 const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
 
-/* Opens a file as a source and identifies the shard. False if the file cannot be opened:
- * source->error is then the reason, after a warning, or 0 if the file does not exist. */
+/* Opens a file as a source and identifies the shard. A symbolic link is not followed. False if the
+ * file cannot be opened: source->error is then the reason, after a warning, or 0 if the file does
+ * not exist. */
 bool shard_source_open(shard_source *source, const char *path);
 void shard_source_close(shard_source *source);
 const char *shard_error_text(int error);
+/* Identifies the shard by any block header of the set; false if there is none. */
+bool shard_source_search(shard_source *source, const shard_header *header);
+/* True if the file is empty, or holds only the beginning of the shard's header. */
+bool shard_source_is_beginning(shard_source *source, const shard_header *header);
 
 /* ---- names of shards: BASE.gfk.000, BASE.gfk.001, ... --------------------------------------- */
 

@@ -65,11 +65,11 @@ static bool read_header(shard_source *source, uint64_t offset, shard_header *hea
            shard_header_read(header, bytes) == FORMAT_OK;
 }
 
-/* If both shard headers are damaged, the first block's header still gives set and index. */
-static bool read_block_identity(shard_source *source) {
+/* If both shard headers are damaged, a block's header still gives set and index. */
+static bool read_block_identity(shard_source *source, uint64_t offset) {
     uint8_t bytes[BLOCK_HEADER_BYTES];
     block_header block;
-    if (!read_exactly(source, bytes, sizeof bytes, HEADER_BYTES) ||
+    if (!read_exactly(source, bytes, sizeof bytes, offset) ||
         block_header_read(&block, bytes) != FORMAT_OK || block.index >= MAX_SHARDS)
         return false;
     memcpy(source->header.set_id, block.set_id, SET_ID_BYTES);
@@ -90,17 +90,40 @@ static void identify(shard_source *source) {
     } else if (source->tail) {
         source->header = tail;
     }
-    source->identified = source->head || source->tail || read_block_identity(source);
+    source->identified = source->head || source->tail || read_block_identity(source, HEADER_BYTES);
+}
+
+bool shard_source_search(shard_source *source, const shard_header *header) {
+    const uint64_t stripes = stripe_count(header);
+    const uint32_t index = source->header.index;
+    for (uint64_t t = 0; t < stripes && block_offset(header, t) < source->bytes; t++) {
+        if (read_block_identity(source, block_offset(header, t)) &&
+            memcmp(source->header.set_id, header->set_id, SET_ID_BYTES) == 0)
+            return source->identified = true;
+    }
+    source->header.index = index;
+    return false;
+}
+
+bool shard_source_is_beginning(shard_source *source, const shard_header *header) {
+    uint8_t bytes[HEADER_BYTES], expected[HEADER_BYTES];
+    shard_header mine = *header;
+    mine.index = source->header.index;
+    shard_header_write(&mine, expected);
+    return source->bytes <= HEADER_BYTES && read_exactly(source, bytes, (size_t)source->bytes, 0) &&
+           memcmp(bytes, expected, (size_t)source->bytes) == 0;
 }
 
 enum { NOT_REGULAR = -1 };
 
 const char *shard_error_text(int error) {
-    return error == NOT_REGULAR ? "not a regular file" : strerror(error);
+    return error == NOT_REGULAR ? "not a regular file"
+           : error == ELOOP     ? "a symbolic link"
+                                : strerror(error);
 }
 
 bool shard_source_open(shard_source *source, const char *path) {
-    *source = (shard_source){.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    *source = (shard_source){.fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     struct stat status;
     int error = 0;
     if (source->fd < 0 || fstat(source->fd, &status) != 0)
@@ -127,12 +150,9 @@ bool shard_source_open(shard_source *source, const char *path) {
     identify(source);
     const char *name = path_name(path);
     size_t base_length = 0;
-    uint32_t index = 0;
-    if (shard_name_parse(name, strlen(name), &base_length, &index)) {
-        if (!source->identified)
-            source->header.index = index;
-        source->in_place = source->header.index == index;
-    }
+    source->named = shard_name_parse(name, strlen(name), &base_length, &source->name_index);
+    if (source->named && !source->identified)
+        source->header.index = source->name_index;
     return true;
 }
 

@@ -101,30 +101,31 @@ static int check(const shard_set *there, const shard_header *header, bool comple
     return 0;
 }
 
-/* Finds the existing shards of `base`, which the caller closes. */
-static int find_there(shard_set *there, const char *base) {
-    *there = (shard_set){.base = strdup(base)};
-    return there->base == NULL ? fail(TOOL_INTERNAL, "out of memory") : shard_set_search(there);
+/* Finds the existing shards of the bases. The caller closes the set. */
+static int find_there(shard_set *there, const path_list *bases) {
+    *there = (shard_set){0};
+    int code = 0;
+    for (size_t i = 0; i < bases->count && code == 0; i++)
+        code = path_list_add(&there->bases, strdup(bases->paths[i]));
+    return code == 0 ? shard_set_search(there) : code;
 }
 
-int check_replaceable(const char *base, const shard_header *header, bool complete) {
+int check_replaceable(const path_list *bases, const shard_header *header, bool complete) {
     shard_set there;
-    int code = find_there(&there, base);
+    int code = find_there(&there, bases);
     if (code == 0)
         code = check(&there, header, complete);
     shard_set_close(&there);
     return code;
 }
 
-/* Removes shards of the replaced set from index `count` on; without --force there are none. */
+/* Removes the shards of the replaced set whose places the new set does not use: more shards than
+ * the new set has, or the same shards in another of the folders. */
 static void remove_rest(const shard_set *there, size_t count) {
     for (size_t i = 0; i < there->source_count; i++) {
         const shard_source *s = &there->sources[i];
-        uint32_t index = 0;
-        size_t base_length = 0;
-        const char *name = path_name(s->path);
         if (!s->temp && s->identified &&
-            shard_name_parse(name, strlen(name), &base_length, &index) && index >= count)
+            (s->name_index >= count || s->name_index % there->bases.count != s->base))
             unlink(s->path);
     }
 }
@@ -139,7 +140,7 @@ static int check_places(const shard_writer *writer, const shard_set *there, bool
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
             return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
-        const shard_source *s = error == 0 ? shard_set_source(there, &status) : NULL;
+        const shard_source *s = error == 0 ? shard_set_source(there, writer->paths[i]) : NULL;
         if (!force && (s == NULL || s->unreadable))
             return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
                         writer->paths[i]);
@@ -147,30 +148,31 @@ static int check_places(const shard_writer *writer, const shard_set *there, bool
     return 0;
 }
 
-static int replace(shard_writer *writer, const char *base, int lock, const shard_header *header,
-                   bool force) {
+static int replace(shard_writer *writer, const path_list *bases, const folder_locks *locks,
+                   const shard_header *header, bool force) {
     shard_set there;
-    int code = find_there(&there, base);
+    int code = find_there(&there, bases);
     if (code == 0)
         code = check_places(writer, &there, force);
     if (code == 0 && !force)
         code = check(&there, header, true);
     if (code == 0)
-        code = temp_commit(writer->temps, writer->count, writer->paths, lock);
+        code = temp_commit(writer->temps, writer->count, writer->paths, locks);
     if (code == 0)
         remove_rest(&there, writer->count);
     shard_set_close(&there);
     return code;
 }
 
-int replace_set(shard_writer *writer, const char *base, const shard_header *header, bool force) {
-    const int lock = folder_lock(base, true);
-    if (lock < 0)
-        return TOOL_IO;
-    const int code = replace(writer, base, lock, header, force);
-    close(lock);
+int replace_set(shard_writer *writer, const path_list *bases, const shard_header *header,
+                bool force) {
+    folder_locks locks;
+    int code = folders_lock(&locks, bases->paths, bases->count, true);
     if (code == 0)
-        clean_shards(base);
+        code = replace(writer, bases, &locks, header, force);
+    folders_unlock(&locks);
+    for (size_t i = 0; i < bases->count && code == 0; i++)
+        clean_shards(bases->paths[i]);
     return code;
 }
 

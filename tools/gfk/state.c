@@ -6,39 +6,59 @@
 #include <string.h>
 #include <time.h>
 
-#include "files.h"
 #include "report.h"
 
-int run_on_set(unsigned command, const char *name, const command_help *help, set_work *work,
-               int argc, char **argv) {
+int run_on_set(const shard_places *places, const tool_options *o, set_work *work,
+               set_outcome *outcome) {
     enum { ATTEMPTS = 5 };
+    int code = RUN_AGAIN;
+    for (int attempt = 0; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
+        shard_set set;
+        code = shard_set_open(&set, places);
+        if (code != 0)
+            return code;
+        code = work(&set, o, outcome);
+        shard_set_close(&set);
+    }
+    if (code == RUN_AGAIN)
+        return fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
+    return code;
+}
+
+int run_on_sets(unsigned command, const char *name, const command_help *help, set_work *work,
+                int argc, char **argv) {
     tool_options o;
+    set_list list = {0};
     int code = options_parse(&o, command, help, argc, argv);
     if (code != OPTIONS_GO_ON)
         return code;
-    if (o.count == 0)
+    if (o.count == 0 && o.in.count == 0)
         return fail(TOOL_USAGE, "no shards; usage: gfk %s", help->usage);
+    const bool to_stdout = o.output != NULL && strcmp(o.output, "-") == 0;
     if (command == COMMAND_DECODE || command == COMMAND_REPAIR)
         signals_begin();
-    json_begin(name);
-    code = RUN_AGAIN;
-    for (int attempt = 0; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
-        shard_set set;
-        code = shard_set_open(&set, o.arguments, o.count);
-        if (code == 0) {
-            code = work(&set, &o);
-            shard_set_close(&set);
+    code = check_folders(&o.to);
+    if (code == 0)
+        code = find_sets(&list, &o, name, false);
+    if (code == 0 && o.output != NULL && list.count > 1)
+        code = fail(TOOL_USAGE, "--output is for one file, but these are the shards of %zu",
+                    list.count);
+    if (code == 0) {
+        code = list.code;
+        for (size_t i = 0; i < list.count; i++) {
+            json_begin(name);
+            const int one = run_on_set(&list.sets[i], &o, work, NULL);
+            json_end(to_stdout ? stderr : stdout, one);
+            code = worse(code, one);
         }
     }
-    if (code == RUN_AGAIN)
-        code = fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
-    json_end(o.output != NULL && strcmp(o.output, "-") == 0 ? stderr : stdout, code);
+    set_list_free(&list);
     return code;
 }
 
 bool shard_is_bad(const shard_set *set, const restore_result *result, size_t index) {
     const shard_source *s = set->shards[index];
-    return s == NULL || !shard_source_is_whole(set, s) || !s->in_place || s->temp ||
+    return s == NULL || !shard_source_is_whole(set, s) || s->temp ||
            (result != NULL && result->bad_blocks[index] != 0);
 }
 
@@ -68,7 +88,9 @@ static void describe(const shard_set *set, const restore_result *result, size_t 
                      size_t room) {
     const shard_source *s = set->shards[index];
     text[0] = '\0';
-    if (!s->in_place || s->temp)
+    if (s->temp)
+        note(text, room, "under a temporary name");
+    else if (!s->named || s->name_index != index)
         note(text, room, "under another name");
     if (!s->head)
         note(text, room, "first header damaged");

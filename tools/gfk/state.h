@@ -6,17 +6,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "find.h"
 #include "options.h"
 #include "restore.h"
 #include "shard_set.h"
 
-/* Runs a command whose arguments name shards: parses the command line, opens the set, calls `work`
- * and writes the report. Standard output carries the file if --output is "-", and the report then
- * goes to standard error. Returns the exit code. */
-typedef int set_work(shard_set *set, const tool_options *options);
-int run_on_set(unsigned command, const char *name, const command_help *help, set_work *work,
-               int argc, char **argv);
-/* The exit code of `work` for which run_on_set opens the set again and calls `work` again. */
+/* The result of the work on a set, in numbers of shards. */
+typedef struct set_outcome {
+    size_t count, bad; /* k + m; shards that were missing or damaged before the work */
+} set_outcome;
+
+/* The work of a command on one set. Returns an exit code. Without an outcome the work says what it
+ * found; otherwise the work fills *outcome and the caller says it. */
+typedef int set_work(shard_set *set, const tool_options *options, set_outcome *outcome);
+set_work verify_set, repair_set;
+
+/* Runs a command whose arguments name shards: parses the command line, finds the sets, and for
+ * each set calls `work` and writes the report. Standard output carries the file if --output is "-",
+ * and the report then goes to standard error. Returns the worst exit code. */
+int run_on_sets(unsigned command, const char *name, const command_help *help, set_work *work,
+                int argc, char **argv);
+/* Opens one set and calls `work`. If `work` returns RUN_AGAIN, which means that a file appeared in
+ * the place of a shard, the set is opened again. */
+int run_on_set(const shard_places *places, const tool_options *options, set_work *work,
+               set_outcome *outcome);
 enum { RUN_AGAIN = -2 };
 
 /* True if a shard must be rebuilt. `result` is NULL if there was no pass. */

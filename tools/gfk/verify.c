@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk verify checks whether the shards are intact and whether the file can be restored. gfk info
- * describes shards from the headers alone. */
+/* gfk verify checks whether the shards are intact and whether the file can be restored. gfk scrub
+ * does this for all sets in a tree of folders. gfk info describes shards from the headers alone. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "options.h"
@@ -9,11 +10,11 @@
 #include "state.h"
 
 static const command_help verify_help = {
-    "verify [OPTION...] BASE | SHARD...",
+    "verify [OPTION...] BASE... | FOLDER... | SHARD...",
     "Reads all of the shards and checks headers, checksums, the code and the file's hash.\n"
     "Exit code 0: intact; 1: damaged, but gfk repair can mend it; 3: lost."};
 
-static int verify(shard_set *set, const tool_options *o) {
+int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const bool enough = restore_is_possible(set);
     restore_result result = {0};
     restore_options options = {
@@ -32,11 +33,15 @@ static int verify(shard_set *set, const tool_options *o) {
         json_number("damaged_stripes", result.damaged_stripes);
         json_number("lost_stripes", result.lost_stripes);
         json_bool("recoverable", !lost);
-        say("%s: %zu of %zu shards are intact%s", set->base, set->count - bad, set->count,
-            lost      ? "; the file cannot be brought back"
-            : bad > 0 ? "; the file can be brought back"
-                      : "");
-        report_shards(set, known, false);
+        if (outcome != NULL)
+            *outcome = (set_outcome){set->count, bad};
+        else
+            say("%s: %zu of %zu shards are intact%s", set->base, set->count - bad, set->count,
+                lost      ? "; the file cannot be brought back"
+                : bad > 0 ? "; the file can be brought back"
+                          : "");
+        if (outcome == NULL || report_as_json)
+            report_shards(set, known, false);
         if (!enough)
             code = restore_fail_for_shards(set);
         else if (lost)
@@ -50,15 +55,91 @@ static int verify(shard_set *set, const tool_options *o) {
 }
 
 int command_verify(int argc, char **argv) {
-    return run_on_set(COMMAND_VERIFY, "verify", &verify_help, verify, argc, argv);
+    return run_on_sets(COMMAND_VERIFY, "verify", &verify_help, verify_set, argc, argv);
 }
 
+/* ---- scrub ---------------------------------------------------------------------------------- */
+
+static const command_help scrub_help = {
+    "scrub [OPTION...] FOLDER...",
+    "Checks the shards in each FOLDER and in all folders below, as verify does, and prints one "
+    "line\n"
+    "for each set: ok, damaged, lost, or repaired with --repair. The exit code is the worst one."};
+
+typedef enum verdict {
+    VERDICT_OK,
+    VERDICT_REPAIRED,
+    VERDICT_DAMAGED,
+    VERDICT_LOST,
+    VERDICT_FAILED,
+    VERDICTS
+} verdict;
+static const char *const verdict_words[VERDICTS] = {"ok", "repaired", "damaged", "lost", "failed"};
+
+static verdict judge(const set_outcome *outcome, int code) {
+    if (code == 0)
+        return outcome->bad == 0 ? VERDICT_OK : VERDICT_REPAIRED;
+    return code == TOOL_DAMAGED         ? VERDICT_DAMAGED
+           : code == TOOL_UNRECOVERABLE ? VERDICT_LOST
+                                        : VERDICT_FAILED;
+}
+
+static verdict scrub_one(const shard_places *places, const tool_options *o, int *code) {
+    set_outcome outcome = {0, 0};
+    json_begin("scrub");
+    *code = run_on_set(places, o, o->repair ? repair_set : verify_set, &outcome);
+    const verdict found = judge(&outcome, *code);
+    json_string("verdict", verdict_words[found]);
+    char shards[96] = "the message on standard error says why";
+    if (found == VERDICT_REPAIRED)
+        snprintf(shards, sizeof shards, "%zu of %zu shards were made again", outcome.bad,
+                 outcome.count);
+    else if (outcome.count != 0)
+        snprintf(shards, sizeof shards, "%zu of %zu shards are intact", outcome.count - outcome.bad,
+                 outcome.count);
+    if (*code != 0 && report_quiet)
+        fail(*code, "%s %s: %s", verdict_words[found], places->name, shards);
+    else
+        say("%-8s %s: %s", verdict_words[found], places->name, shards);
+    json_end(stdout, *code);
+    return found;
+}
+
+int command_scrub(int argc, char **argv) {
+    tool_options o;
+    set_list list = {0};
+    size_t counts[VERDICTS] = {0};
+    int code = options_parse(&o, COMMAND_SCRUB, &scrub_help, argc, argv);
+    if (code != OPTIONS_GO_ON)
+        return code;
+    if (o.count == 0)
+        return fail(TOOL_USAGE, "no folder; usage: gfk %s", scrub_help.usage);
+    signals_begin();
+    code = find_sets(&list, &o, "scrub", true);
+    if (code == 0) {
+        code = list.code;
+        for (size_t i = 0; i < list.count; i++) {
+            int one = 0;
+            counts[scrub_one(&list.sets[i], &o, &one)]++;
+            code = worse(code, one);
+        }
+        say("%zu set%s: %zu ok, %zu repaired, %zu damaged, %zu lost, %zu failed", list.count,
+            list.count == 1 ? "" : "s", counts[VERDICT_OK], counts[VERDICT_REPAIRED],
+            counts[VERDICT_DAMAGED], counts[VERDICT_LOST], counts[VERDICT_FAILED]);
+    }
+    set_list_free(&list);
+    return code;
+}
+
+/* ---- info ----------------------------------------------------------------------------------- */
+
 static const command_help info_help = {
-    "info [OPTION...] BASE | SHARD...",
+    "info [OPTION...] BASE... | FOLDER... | SHARD...",
     "Says what the shards are of and which of them are there. Only headers are read."};
 
-static int describe(shard_set *set, const tool_options *options) {
+static int describe(shard_set *set, const tool_options *options, set_outcome *outcome) {
     (void)options;
+    (void)outcome;
     const shard_header *h = &set->header;
     const size_t present = shard_set_present(set);
     char changed[TIME_BYTES];
@@ -79,5 +160,5 @@ static int describe(shard_set *set, const tool_options *options) {
 }
 
 int command_info(int argc, char **argv) {
-    return run_on_set(COMMAND_INFO, "info", &info_help, describe, argc, argv);
+    return run_on_sets(COMMAND_INFO, "info", &info_help, describe, argc, argv);
 }

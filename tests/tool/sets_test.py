@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several sets in one command, a tree of folders, and one set in several folders, of which one may
+be lost."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import harness
+from harness import Folder, check, flip, shard
+
+K, M = 5, 3
+N = K + M
+CODE = (f"-k{K}", f"-m{M}", "--block-size", "1K")
+
+
+class Sets(Folder):
+    """A folder with files in folders, and their shards beside them."""
+
+    names_of_files = ("a", "b", "sub/c", "sub/deep/d", "other/a")
+
+    def __enter__(self):
+        super().__enter__()
+        os.makedirs(self / "sub/deep")
+        os.mkdir(self / "other")
+        self.originals = {}
+        for name in self.names_of_files:
+            self.originals[name] = harness.rng.randbytes(9000)
+            self.write(name, self.originals[name])
+        self.gfk("encode", *CODE, *self.names_of_files)
+        for name in self.names_of_files:
+            os.unlink(self / name)
+        return self
+
+    def lose(self, name, *indices):
+        for index in indices:
+            os.unlink(self / shard(name, index))
+
+
+def words(run):
+    """The first word of each line of scrub, and the base behind it."""
+    return {line.split()[1].rstrip(":"): line.split()[0] for line in run.text.splitlines()[:-1]}
+
+
+def several_bases_and_folders():
+    with Sets() as s:
+        run = s.gfk("verify", "a", "b", "sub/c")
+        check([line.split(":")[0] for line in run.text.splitlines()] == ["a", "b", "sub/c"], run.text)
+        s.lose("b", 1, 2)
+        lines = s.gfk("verify", "--json", "a", "b", "sub/c", expect=harness.DAMAGED).text.splitlines()
+        runs = [json.loads(line) for line in lines]
+        check([(r["base"], r["exit"]) for r in runs] == [("a", 0), ("b", 1), ("sub/c", 0)], runs)
+        run = s.gfk("info", "b", "other")
+        check(run.text.count("code       k = 5") == 2 and "other/a.gfk.007" in run.text, run.text)
+        s.gfk("decode", "a", "b", "sub", "other/a")  # sub holds c, but not d, which is below
+        for name in ("a", "b", "sub/c", "other/a"):
+            check(s.read(name) == s.originals[name], f"{name} differs")
+        check(not os.path.exists(s / "sub/deep/d"), "a folder's folders")
+        run = s.gfk("decode", "-o", "out", "a", "b", expect=harness.USAGE)
+        check("the shards of 2" in run.err and "out" not in s.names(), run.err)
+        s.lose("a", 0, 1, 2, 3)
+        run = s.gfk("repair", "a", "b", "none", expect=harness.UNRECOVERABLE)
+        check("b: 2 of 8 shards made again" in run.text and "shards of none" in run.err, run.err)
+        s.gfk("verify", "b")
+        run = s.gfk("verify", "--json", "a", "none", "b", expect=harness.UNRECOVERABLE)
+        check([json.loads(line)["exit"] for line in run.text.splitlines()] == [3, 3, 0], run.text)
+        run = s.gfk("verify", "--json", "sub/deep", expect=harness.OK).json()
+        check(run["base"] == "sub/deep/d", run)
+        os.mkdir(s / "empty")
+        run = s.gfk("verify", "empty", expect=harness.UNRECOVERABLE)
+        check("no shards in the folder empty" in run.err, run.err)
+        shards = [os.path.join(p, n) for p in ("sub", "other") for n in os.listdir(s / p)
+                  if ".gfk." in n]
+        harness.rng.shuffle(shards)
+        run = s.gfk("verify", *shards)
+        check(sorted(line.split(":")[0] for line in run.text.splitlines()) == ["other/a", "sub/c"],
+              run.text)
+
+
+def a_base_comes_before_a_folder():
+    with Folder() as folder:
+        os.mkdir(folder / "photos")
+        folder.gfk("encode", *CODE, "-o", "photos", "-", input=b"an archive")
+        folder.gfk("encode", *CODE, "-o", "photos/x", "-", input=b"inside")
+        check(folder.gfk("decode", "-o", "-", "photos").out == b"an archive", "the base")
+        check(folder.gfk("decode", "-o", "-", "photos/").out == b"inside", "the folder")
+
+
+def the_worst_code():
+    """Lost is worse than everything else; then the larger code."""
+    with Sets() as s:
+        s.lose("a", 0)
+        s.gfk("verify", "a", "b", expect=harness.DAMAGED)
+        s.gfk("verify", "b", "a", expect=harness.DAMAGED)
+        s.lose("b", 0, 1, 2, 3)
+        s.write(shard("a", 0), b"a text")
+        s.gfk("repair", "a", "sub/c", expect=harness.EXISTS)
+        for order in (("a", "b"), ("b", "a")):
+            s.gfk("repair", *order, expect=harness.UNRECOVERABLE)
+
+
+def a_tree():
+    with Sets() as s:
+        run = s.gfk("scrub", ".")
+        check(words(run) == dict.fromkeys(s.names_of_files, "ok"), run.text)
+        check(run.text.splitlines()[-1].startswith("5 sets: 5 ok"), run.text)
+        s.lose("sub/deep/d", 0, 7)
+        flip(s / shard("a", 3), 2000)
+        run = s.gfk("scrub", s.path, expect=harness.DAMAGED)
+        check(f"damaged  {s / 'sub/deep/d'}: 6 of 8 shards are intact" in run.text, run.text)
+        check(f"damaged  {s / 'a'}: 7 of 8 shards are intact" in run.text, run.text)
+        s.lose("sub/c", 0, 1, 2, 3)
+        run = s.gfk("scrub", ".", expect=harness.UNRECOVERABLE)
+        check(words(run) == {"a": "damaged", "b": "ok", "sub/c": "lost", "sub/deep/d": "damaged",
+                             "other/a": "ok"}, run.text)
+        lines = s.gfk("scrub", "--json", ".", expect=harness.UNRECOVERABLE).text.splitlines()
+        found = {r["base"]: (r["verdict"], r["exit"]) for r in map(json.loads, lines)}
+        check(found["sub/c"] == ("lost", 3) and found["a"] == ("damaged", 1), found)
+        run = s.gfk("scrub", "-q", ".", expect=harness.UNRECOVERABLE)
+        check(run.out == b"" and "damaged a:" in run.err and "lost sub/c:" in run.err and
+              "ok" not in run.err, run.err)
+        run = s.gfk("scrub", "--repair", ".", expect=harness.UNRECOVERABLE)
+        check(words(run)["a"] == words(run)["sub/deep/d"] == "repaired", run.text)
+        shutil.rmtree(s / "sub/deep")
+        s.gfk("scrub", "other", ".", expect=harness.UNRECOVERABLE)
+        s.gfk("verify", "a", "b", "other")
+        for index in range(4, N):
+            os.unlink(s / shard("sub/c", index))
+        check(set(words(s.gfk("scrub", ".", "sub", "a/..", expect=None))) >= {"a", "b"}, "twice")
+        run = s.gfk("scrub", "sub", expect=harness.UNRECOVERABLE)
+        check("no shards in the folder sub" in run.err, run.err)
+        run = s.gfk("scrub", "nowhere", expect=harness.IO)
+        check("cannot read the folder nowhere" in run.err, run.err)
+        s.gfk("scrub", expect=harness.USAGE)
+
+
+def renamed_in_a_tree():
+    """A walk finds shards under any name, if their length and first header are right."""
+    with Sets() as s:
+        for index in range(N):
+            os.rename(s / shard("b", index), s / f"sub/{index} of b")
+        os.rename(s / shard("a", 2), s / "other/x")
+        os.rename(s / shard("sub/c", 2), s / shard("sub/deep/d", 77))
+        run = s.gfk("scrub", ".")
+        check(len(words(run)) == 5 and run.text.count("8 of 8") == 5, run.text)
+        os.unlink(s / "sub/3 of b")
+        run = s.gfk("scrub", "--repair", ".")
+        check(run.text.count("repaired") == 2, run.text)
+        s.gfk("scrub", ".")
+
+
+def links():
+    """A link in a folder is not followed; a link on the command line stands for its target."""
+    with Sets() as s, Folder() as elsewhere:
+        os.symlink("..", s / "sub/up")
+        os.symlink(s / "other", s / "sub/other")
+        elsewhere.write("e", b"elsewhere")
+        elsewhere.gfk("encode", *CODE, "e")
+        os.symlink(elsewhere.path, s / "away")
+        check(words(s.gfk("scrub", ".")) == dict.fromkeys(s.names_of_files, "ok"), "followed")
+        run = s.gfk("scrub", "away")
+        check(words(run) == {"away/e": "ok"}, run.text)
+        s.gfk("verify", "away", "away/e")
+        os.rename(s / shard("a", 1), elsewhere / "a1")
+        os.symlink(elsewhere / "a1", s / shard("a", 1))
+        run = s.gfk("verify", "a", expect=harness.DAMAGED)
+        check(f"001 unreadable {shard('a', 1)}: a symbolic link" in run.text, run.text)
+        s.gfk("scrub", ".", expect=harness.DAMAGED)
+        s.gfk("repair", "a", expect=harness.EXISTS)
+        check(os.path.islink(s / shard("a", 1)), "a link was replaced")
+        s.gfk("verify", *[shard("a", i) for i in range(N)])  # named, so followed
+        flip(elsewhere / "a1", 2000)
+        s.gfk("repair", *[shard("a", i) for i in range(N)])
+        check(os.path.islink(s / shard("a", 1)), "repaired behind the link")
+        s.gfk("verify", *[shard("a", i) for i in range(N)])
+
+
+# ---- one set in several folders -------------------------------------------------------------------
+
+
+class Disks(Folder):
+    """Folders that stand for disks, and a file that is spread over them."""
+
+    def __init__(self, disks, code=CODE):
+        self.disks = [f"d{i}" for i in range(disks)]
+        self.all = ",".join(self.disks)
+        self.code = code
+
+    def __enter__(self):
+        super().__enter__()
+        for disk in self.disks:
+            os.mkdir(self / disk)
+        self.content = harness.rng.randbytes(30000)
+        self.write("f", self.content)
+        self.encoding = self.gfk("encode", *self.code, "--to", self.all, "f")
+        os.rename(self / "f", self / "original")
+        self.whole = self.state()
+        return self
+
+    def state(self):
+        return {f"{d}/{n}": self.read(f"{d}/{n}") for d in self.disks for n in
+                (os.listdir(self / d) if os.path.isdir(self / d) else ())}
+
+    def held(self):
+        return [len(os.listdir(self / d)) for d in self.disks]
+
+    def fail(self, *disks):
+        """New disks that are empty."""
+        for disk in disks:
+            shutil.rmtree(self / f"d{disk}")
+            os.mkdir(self / f"d{disk}")
+
+    def bases(self):
+        return [f"{d}/f" for d in self.disks]
+
+
+def encode_to_several_folders():
+    with Disks(4) as s:
+        check(set(s.whole) == {f"d{i % 4}/{shard('f', i)}" for i in range(N)}, set(s.whole))
+        check(s.encoding.err == "", s.encoding.err)
+        check(s.names() == ["d0", "d1", "d2", "d3", "original"], s.names())
+        for arguments in (("--in", s.all, "f"), ("--in", s.all), s.bases(), s.disks,
+                          ("--in", "d3,d1", "--in", "d0,d2", "f"), reversed(s.bases())):
+            run = s.gfk("verify", *arguments)
+            check("8 of 8 shards are intact" in run.text, run.text)
+        s.gfk("decode", "--in", s.all, "f")
+        check(s.read("f") == s.content, "decode --in")
+        s.gfk("decode", "-f", *s.bases())
+        check(s.read("d0/f") == s.content, "beside the first base")
+        os.unlink(s / "d0/f")
+        run = s.gfk("scrub", ".")
+        check(words(run) == {"d0/f": "ok"}, run.text)
+        run = s.gfk("info", "--json", "--in", s.all, "f").json()
+        check([p["path"] for p in run["shards"]] == [f"d{i % 4}/{shard('f', i)}" for i in range(N)],
+              run)
+    with Disks(2) as s:
+        check("d0 gets 4 of the 8 shards of f, but only 3 may be lost" in s.encoding.err and
+              "--to needs 3 folders" in s.encoding.err, s.encoding.err)
+        run = s.gfk("encode", "--json", *CODE, "--to", "d0", "-o", "g", "original").json()
+        check("d0 gets 8 of the 8" in run["messages"][0], run)
+        before = s.state()
+        for arguments in (("--to", "d0,none"), ("--to", "original")):
+            s.gfk("encode", *CODE, *arguments, "original", expect=harness.IO)
+        for arguments in (("--to", "d0,d0/../d0"), ("--to", ""), ("--to", "d0,,d1"), ("--to", ",d0"),
+                          ("--to", "d0,d1", "-o", "d1/x")):
+            s.gfk("encode", *CODE, *arguments, "original", expect=harness.USAGE)
+        check(s.state() == before, "something was written")
+
+
+def encode_again_to_several_folders():
+    """Over other shards only with --force; and what is left of earlier shards goes."""
+    with Disks(3) as s:
+        s.write("f", s.content[::-1])
+        s.gfk("encode", *CODE, "--to", s.all, "f", expect=harness.EXISTS)
+        check(s.state() == s.whole, "shards were replaced")
+        s.gfk("encode", "-f", *CODE, "--to", "d2,d0,d1", "f")
+        check(sum(s.held()) == N and not s.whole.items() & s.state().items(), s.held())
+        s.gfk("verify", "--in", s.all, "f")
+        s.gfk("encode", *CODE, "--to", s.all, "f")  # the same file in another order
+        check(set(s.state()) == set(s.whole), "the order of the folders")
+        s.gfk("verify", *s.disks)
+
+
+def any_folder_may_be_lost():
+    for code, disks in ((CODE, 3), (CODE, 4), (CODE, 8), (("-k4", "-m2"), 3), (("-k2", "-m4"), 2)):
+        with Disks(disks, code) as s:
+            for lost in range(disks):
+                for arguments in (("--in", s.all, "f"), ("--in", s.all), s.bases(), s.disks):
+                    s.fail(lost)
+                    s.gfk("verify", *arguments, expect=harness.DAMAGED)
+                    run = s.gfk("decode", "-o", "-", *arguments)
+                    check(run.out == s.content, "decode without a folder")
+                    run = s.gfk("repair", *arguments)
+                    check(run.err == "" and s.state() == s.whole, f"{arguments}: {s.held()} {run.err}")
+                s.fail(lost)
+                run = s.gfk("scrub", "--repair", *s.disks)
+                check(words(run) == {"d0/f" if lost else "d1/f": "repaired"}, run.text)
+                check(s.state() == s.whole, f"scrub --repair: {s.held()}")
+
+
+def a_folder_that_is_gone():
+    """Like a disk that is not mounted: its shards go to the others, as evenly as it can be."""
+    with Disks(4) as s:
+        shutil.rmtree(s / "d1")
+        run = s.gfk("verify", "--in", s.all, "f", expect=harness.DAMAGED)
+        check("cannot read the folder d1" in run.err and "6 of 8" in run.text, run.err)
+        run = s.gfk("repair", "--in", s.all, "f")
+        check("now holds" not in run.err and not os.path.exists(s / "d1"), run.err)
+        check([len(os.listdir(s / d)) for d in ("d0", "d2", "d3")] == [3, 3, 2], run.text)
+        shutil.rmtree(s / "d0")
+        run = s.gfk("repair", *s.bases())
+        check("d2 now holds 4 shards of d2/f, but only 3 may be lost" in run.err, run.err)
+        check([len(os.listdir(s / d)) for d in ("d2", "d3")] == [4, 4], run.text)
+    with Disks(4) as s:
+        run = s.gfk("verify", "--in", "x,y", "f", expect=(harness.IO, harness.UNRECOVERABLE))
+        check("cannot" in run.err, run.err)
+        for disk in s.disks:
+            shutil.rmtree(s / disk)
+            os.mkdir(s / disk)
+        run = s.gfk("verify", *s.disks, expect=harness.UNRECOVERABLE)
+        check(run.err.count("no shards in the folder") == 4, run.err)
+        run = s.gfk("scrub", "--json", *s.disks, expect=harness.UNRECOVERABLE)
+        check(len(run.text.splitlines()) == 4, run.text)
+
+
+def repair_keeps_the_balance():
+    for _ in range(10 if harness.options.reduced else 40):
+        disks = harness.rng.randint(2, N)
+        with Disks(disks) as s:
+            for index in harness.rng.sample(range(N), harness.rng.randint(1, M)):
+                os.unlink(s / f"d{index % disks}/{shard('f', index)}")
+            before = s.held()
+            run = s.gfk("repair", "--in", s.all, "f")
+            after = s.held()
+            check(sum(after) == N and all(a >= b for a, b in zip(after, before)), after)
+            check(max(after) - min(after) <= max(1, max(before) - min(after)), f"{before} {after}")
+            check(max(after) <= -(-N // disks), f"{before} {after}")
+            check(("now holds" in run.err) == (disks == 2), run.err)
+            s.gfk("verify", "--in", s.all, "f")
+
+
+def repair_to_chosen_folders():
+    with Disks(4) as s:
+        os.mkdir(s / "new")
+        s.fail(1)
+        run = s.gfk("repair", "--in", s.all, "--to", "new", "f")
+        check(sorted(os.listdir(s / "new")) == [shard("f", 1), shard("f", 5)], run.text)
+        check(run.err == "" and f"005 written new/{shard('f', 5)}" in run.text, run.text)
+        s.gfk("verify", "--in", s.all + ",new", "f")
+        for index in (0, 4, 2):
+            os.unlink(s / f"d{index % 4}/{shard('f', index)}")
+        run = s.gfk("repair", "--in", s.all + ",new", "--to", "new", "f")
+        check("new now holds 5 shards of f" in run.err, run.err)
+        check(len(os.listdir(s / "new")) == 5, "where --to says")
+        os.unlink(s / f"new/{shard('f', 1)}")
+        s.write(f"new/{shard('f', 1)}", b"a text")
+        before = s.state()
+        run = s.gfk("repair", "--in", s.all + ",new", "--to", "new", "f", expect=harness.EXISTS)
+        check("is not a shard of this set" in run.err and s.state() == before, run.err)
+        s.gfk("repair", "--in", s.all, "--to", "none", "f", expect=harness.IO)
+    with Folder() as folder:  # from one folder to several
+        content = harness.encoded(folder)
+        for disk in ("x", "y"):
+            os.mkdir(folder / disk)
+        for index in (1, 3):
+            os.unlink(folder / shard("f", index))
+        folder.gfk("repair", "--to", "x,y", "f")
+        check(len(os.listdir(folder / "x")) == len(os.listdir(folder / "y")) == 1, "one each")
+        check(len(folder.shards("f")) == 3, folder.names())
+        os.unlink(folder / "f")
+        folder.gfk("decode", ".", "x", "y")
+        check(folder.read("f") == content, "three folders")
+
+
+def sets_of_the_same_name():
+    """Only what has the same set id is one set."""
+    with Sets() as s:
+        run = s.gfk("verify", "a", "other/a")
+        check(len(run.text.splitlines()) == 2, run.text)
+        for index in range(N):
+            os.unlink(s / shard("other/a", index))
+        s.gfk("verify", "a", "other/a", expect=harness.UNRECOVERABLE)  # a lacks nothing
+        run = s.gfk("verify", "a", "other", expect=harness.UNRECOVERABLE)
+        check("no shards in the folder other" in run.err, run.err)
+    with Sets() as s:  # a shard of one set under the name of another set in another folder
+        os.rename(s / shard("a", 1), s / shard("other/a", 1))
+        s.gfk("repair", "a", "other/a", expect=harness.EXISTS)
+        run = s.gfk("verify", "a", "other/a", expect=harness.DAMAGED)
+        check("a: 8 of 8" in run.text and "other/a: 7 of 8" in run.text, run.text)
+
+
+def too_few_permissions():
+    if os.geteuid() == 0:
+        probe = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "true"],
+                               capture_output=True, check=False)
+        if probe.returncode != 0:
+            print("skipped: root may read every folder")
+            return
+        more = {"user": 65534, "group": 65534, "extra_groups": []}
+    else:
+        more = {}
+    with Sets() as s:
+        for path, _, _ in os.walk(s.path):
+            os.chmod(path, 0o755)
+        os.chmod(s / "sub/deep", 0)
+        run = s.gfk("scrub", ".", expect=harness.IO, **more)
+        check("cannot read the folder sub/deep" in run.err and words(run)["sub/c"] == "ok", run.text)
+
+
+harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
+             renamed_in_a_tree, links, encode_to_several_folders, encode_again_to_several_folders,
+             any_folder_may_be_lost, a_folder_that_is_gone, repair_keeps_the_balance,
+             repair_to_chosen_folders, sets_of_the_same_name, too_few_permissions)
