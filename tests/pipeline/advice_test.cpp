@@ -2,7 +2,9 @@
 // What the advisor makes of a calibration's numbers.
 #include "calibration.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace {
 
@@ -59,6 +61,34 @@ TEST(HostAdvice, Paths) {
     EXPECT_LT(a.both_seconds, 0);
     EXPECT_EQ(0u, a.crossover);
     EXPECT_GE(advise(round_machine(), 1, 1, 0, GFK_PINNED).both_seconds, 0);
+}
+
+// On any machine AUTO takes a path whose predicted time no other path undercuts.
+TEST(HostAdvice, TheShortestPrediction) {
+    Random random(1);
+    const auto scale = [&](double &rate) {
+        rate *= std::exp2(double(random.below(1000)) / 100 - 5);
+    };
+    size_t taken[4] = {};
+    for (int machine = 0; machine < 2000; machine++) {
+        gfk_calibration c = round_machine();
+        for (auto &rates : c.cpu)
+            std::for_each(std::begin(rates), std::end(rates), scale);
+        for (auto &rates : c.bus)
+            std::for_each(std::begin(rates), std::end(rates), scale);
+        std::for_each(std::begin(c.kernel), std::end(c.kernel), scale);
+        std::for_each(std::begin(c.both), std::end(c.both), scale);
+        scale(c.cpu_call);
+        scale(c.gpu_call);
+        const gfk_advice a =
+            advise(c, 1 + random.below(40), 1 + random.below(20), size_t(1) << random.below(30),
+                   random.below(2) ? GFK_PINNED : GFK_PAGEABLE, 8u << random.below(3));
+        const double times[4] = {INFINITY, a.cpu_seconds, a.gpu_seconds, a.both_seconds};
+        EXPECT_EQ(*std::min_element(times, times + 4), times[a.path]) << a.why;
+        taken[a.path]++;
+    }
+    for (gfk_path path : {GFK_PATH_CPU, GFK_PATH_GPU, GFK_PATH_BOTH})
+        EXPECT_GT(taken[path], 100u) << gfk_path_name(path);
 }
 
 TEST(HostAdvice, FieldsHaveTheirOwnRates) {

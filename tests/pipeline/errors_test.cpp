@@ -228,7 +228,7 @@ TEST(HostDescriptor, Defaults) {
     EXPECT_EQ(device_count() ? 1u : 0u, info.device_count);
     EXPECT_EQ(size_t(1) << 30, info.device_memory);
     EXPECT_EQ(size_t(256) << 20, info.pinned_memory);
-    EXPECT_EQ(4u, info.streams);
+    EXPECT_EQ(0u, info.streams);
     EXPECT_GE(info.threads, 1u);
     EXPECT_FALSE(info.calibrated);
     EXPECT_OK(info.calibration);

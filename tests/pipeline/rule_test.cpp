@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which path AUTO takes without a calibration, on simulated devices.
+// Which path AUTO takes without a calibration, and how CPU and devices share a call, on simulated
+// devices.
 #include <cstring>
 
 #include "fixture.h"
@@ -62,6 +63,32 @@ TEST_F(HostRule, WithIsal) {
                   report(longer, Place::PINNED, threads).path)
             << threads;
         EXPECT_EQ(GFK_PATH_GPU, report(longer, Place::PINNED, threads, {0, 1}).path) << threads;
+    }
+}
+
+// However long a chunk may be, a device that is slow holds a small part of the call when the CPU has
+// done all the rest.
+TEST_F(HostRule, ASlowDeviceHoldsLittle) {
+    simulated_device slow = SIMULATED_DEVICE_INIT;
+    slow.wait_us = 300000;
+    simulated_device_set(&slow);
+    gfk_pipeline_desc desc = pipeline_desc(GFK_PATH_BOTH);
+    desc.threads = 4;
+    desc.chunk = size_t(1) << 30;
+    const Pipeline pipeline = make_pipeline(desc);
+    for (Place place : {Place::PAGEABLE, Place::PINNED}) {
+        uint64_t held = 0;
+        for (uint64_t again = 0; again < 50 && held == 0; again++) { // the CPU may do all of a call
+            Random random(again);
+            const HostRun run = run_product(pipeline.get(), make_field(8, 0x12b), 2, 4, MIB,
+                                            GFK_SET, place, random);
+            ASSERT_OK(run.status);
+            EXPECT_TRUE(run.right);
+            held = run.report.gpu_bytes;
+        }
+        EXPECT_GT(held, 0u) << place_name(place);
+        EXPECT_LE(held, MIB / 2) << place_name(place);
+        count_checked();
     }
 }
 

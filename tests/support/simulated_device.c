@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/device/device.h"
 #include "host/product/engine.h"
@@ -426,6 +427,10 @@ gfk_status gfk_device_record(void *mark, gfk_stream_t stream) {
 
 gfk_status gfk_device_wait(void *mark) {
     const event *e = mark;
+    (void)pthread_mutex_lock(&mutex);
+    const unsigned wait_us = config.wait_us;
+    (void)pthread_mutex_unlock(&mutex);
+    (void)usleep(wait_us);
     (void)pthread_mutex_lock(&mutex);
     if (fails(e->stream->device))
         return guarded(failure());

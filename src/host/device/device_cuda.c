@@ -218,6 +218,10 @@ static gfk_status copy_rows(void *to, size_t to_pitch, const void *from, size_t 
                             size_t bytes, size_t rows, enum cudaMemcpyKind kind,
                             gfk_stream_t stream) {
     enum { SMALL_ROW = 256 << 10, MOST_PITCH = 0x7fffffff };
+    if (to_pitch == bytes && from_pitch == bytes) {
+        bytes *= rows;
+        rows = 1;
+    }
     if (rows > 1 && bytes <= SMALL_ROW && to_pitch <= MOST_PITCH && from_pitch <= MOST_PITCH)
         return status_of(
             cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, kind, stream));

@@ -11,11 +11,9 @@ enum {
     MOST_TILE = 65536,
     LONG_TILE_BYTES = 16 << 20, /* where nothing is read twice */
     MOST_LONG_TILE = 1 << 20,
-    ONE_PASS_INS = 64,      /* inputs that ISA-L's engine sums up in one pass */
-    ONE_PASS_OUTS = 6,      /* outputs that ISA-L computes while it reads the inputs once */
-    TILES_PER_THREAD = 4,   /* at least, so that all threads are busy to the end */
-    SHARED_TILES = 8,       /* per thread, where devices want the threads' help in between */
-    SHARED_TILE = 256 << 10 /* but no more bytes of a region than this or a tile */
+    ONE_PASS_INS = 64,   /* inputs that ISA-L's engine sums up in one pass */
+    ONE_PASS_OUTS = 6,   /* outputs that ISA-L computes while it reads the inputs once */
+    TILES_PER_THREAD = 4 /* at least, so that all threads are busy to the end */
 };
 
 static size_t whole_pages(size_t bytes, size_t regions, size_t most) {
@@ -74,35 +72,20 @@ static void compute_tile(gfk_job *job, size_t at, size_t length, unsigned char *
     (void)call.product->engine->run(&call); /* the engines of the CPU cannot fail */
 }
 
-typedef struct tiles {
-    gfk_job *job;
-    gfk_range range;
-    atomic_size_t next;
-} tiles;
-
 /* One thread, with its own scratch memory, takes tiles until none is left. */
 static void compute_tiles(size_t thread, void *context) {
-    tiles *t = context;
-    gfk_job *job = t->job;
+    gfk_job *job = context;
     unsigned char *scratch = job->scratch + thread * job->scratch_bytes;
-    for (size_t at; (at = atomic_fetch_add_explicit(&t->next, job->tile, memory_order_relaxed)) <
-                    t->range.length;)
-        compute_tile(job, t->range.at + at, gfk_least(job->tile, t->range.length - at), scratch);
-}
-
-void gfk_cpu_range(gfk_job *job, gfk_range range) {
-    tiles t = {.job = job, .range = range};
-    const size_t count = range.length / job->tile + (range.length % job->tile != 0);
-    const size_t threads = gfk_least(job->pipeline->info.threads, count);
-    gfk_pool_run(job->pipeline->pool, threads, threads, compute_tiles, &t);
-}
-
-void gfk_cpu_work(gfk_job *job, bool with_devices) {
-    const size_t most = job->tile > SHARED_TILE ? job->tile : (size_t)SHARED_TILE;
-    const size_t short_range = gfk_least(SHARED_TILES * job->tile, most) / job->tile * job->tile;
-    const size_t want = with_devices ? short_range * job->pipeline->info.threads : job->bytes;
-    for (gfk_range range; gfk_job_take(job, want, &range);) {
-        gfk_cpu_range(job, range);
-        job->cpu_bytes += range.length;
+    for (gfk_range range; gfk_job_take(job, job->tile, &range);) {
+        compute_tile(job, range.at, range.length, scratch);
+        atomic_fetch_add_explicit(&job->cpu_bytes, range.length, memory_order_relaxed);
     }
+}
+
+void gfk_cpu_work(gfk_job *job) {
+    const size_t next = gfk_least(atomic_load(&job->next), job->end), left = job->end - next;
+    const size_t tiles = left / job->tile + (left % job->tile != 0);
+    const size_t threads = gfk_least(job->computing, tiles);
+    if (threads != 0)
+        gfk_pool_run(job->pipeline->pool, threads, threads, compute_tiles, job);
 }

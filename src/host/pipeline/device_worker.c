@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One device's part of a call: chunks go to the device, through its engine and back, several at a
  * time on streams of their own, so that both directions of the bus and the processors are busy at
- * once. The thread waits for nothing but the oldest chunk. */
+ * once.
+ *
+ * Threads feed the device, each with stages of its own: it copies a chunk's staged regions, orders
+ * the chunk's work, and meanwhile turns to its other stages; it waits for nothing but the oldest of
+ * its chunks, and never for another thread. */
 #include "pipeline.h"
 
 enum {
     ALIGN = 256,             /* of regions on the device, and of mismatch flags */
     LEAST_LENGTH = 4096,     /* bytes of a region in a chunk; with less there are fewer stages */
     DIRECT_CHUNK = 64 << 20, /* long enough to hide what ordering and starting copies costs */
-    STAGED_CHUNK = 16 << 20, /* short enough that staged bytes are still in the CPU's cache */
-    CHUNKS_PER_STAGE = 4,    /* at least, so that the first and the last are a small part */
+    STAGED_CHUNK = 4 << 20,  /* short enough that staged bytes are still in the CPU's cache */
+    DIRECT_STAGES = 4,
+    STAGES_PER_FEEDER = 2,
+    CHUNKS_PER_STAGE = 4,          /* at least, so that the first and the last are a small part */
     LEAST_SHARED_LENGTH = 64 << 10 /* a chunk of a region is not made shorter for that */
 };
 
 /* How the byte range is cut into chunks, and the memory of each stage. */
 typedef struct chunking {
     size_t length; /* bytes of each region in a chunk */
-    unsigned stages;
+    unsigned stages, feeders;
     size_t memory, pinned;
 } chunking;
 
@@ -25,6 +31,7 @@ typedef struct device_run {
     gfk_job *job;
     gfk_product_t product;
     chunking chunks;
+    atomic_int failure; /* a status, where one of the feeders had to stop */
 } device_run;
 
 static size_t round_up(size_t n) {
@@ -50,11 +57,17 @@ static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, uns
     return gfk_least(length, length_within(pinned, staged)) / ALIGN * ALIGN;
 }
 
+static unsigned usual_stages(const gfk_job *job) {
+    const bool direct = job->in.staged_count + job->out.staged_count == 0;
+    const size_t stages = direct ? DIRECT_STAGES : STAGES_PER_FEEDER * job->feeding;
+    return (unsigned)gfk_least(stages, GFK_MOST_STREAMS);
+}
+
 /* False: the limits on memory do not allow a single chunk. */
 static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunking *c) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
-    unsigned stages = info->streams;
+    unsigned stages = info->streams ? info->streams : usual_stages(job);
     size_t length = most_length(info, job, stages);
     while (stages > 1 && length < LEAST_LENGTH)
         length = most_length(info, job, --stages);
@@ -68,8 +81,10 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunk
     }
     length = gfk_least(length, round_up(job->bytes));
     const size_t chunks = job->bytes / length + (job->bytes % length != 0);
+    stages = (unsigned)gfk_least(stages, chunks);
     *c = (chunking){.length = length,
-                    .stages = (unsigned)gfk_least(stages, chunks),
+                    .stages = stages,
+                    .feeders = (unsigned)gfk_least(stages, job->feeding),
                     .memory = regions * length + ALIGN,
                     .pinned = staged * length + ALIGN};
     return true;
@@ -181,10 +196,10 @@ static gfk_status start_chunk(device_run *r, gfk_stage *stage) {
     gfk_job *job = r->job;
     const layout l = layout_of(job, stage);
     const bool check = job->work == GFK_WORK_CHECK, read_out = job->work != GFK_WORK_SET;
-    gfk_copy_staged(job, &job->in, stage->range, l.staged_in, l.pitch, false);
+    gfk_copy_staged(&job->in, stage->range, l.staged_in, l.pitch, false);
     RETURN_IF_ERROR(order_copies(&job->in, stage, l.in, l.staged_in, l.pitch, false));
     if (read_out) {
-        gfk_copy_staged(job, &job->out, stage->range, l.staged_out, l.pitch, false);
+        gfk_copy_staged(&job->out, stage->range, l.staged_out, l.pitch, false);
         RETURN_IF_ERROR(order_copies(&job->out, stage, l.out, l.staged_out, l.pitch, false));
     }
     if (check)
@@ -208,7 +223,7 @@ static gfk_status finish_chunk(device_run *r, gfk_stage *stage) {
     gfk_job *job = r->job;
     const layout l = layout_of(job, stage);
     if (job->work != GFK_WORK_CHECK)
-        gfk_copy_staged(job, &job->out, stage->range, l.staged_out, l.pitch, true);
+        gfk_copy_staged(&job->out, stage->range, l.staged_out, l.pitch, true);
     else if (*(const uint32_t *)(const void *)l.staged_mismatch != 0)
         __atomic_store_n(&job->differs, 1, __ATOMIC_RELAXED);
     r->worker->done += stage->range.length;
@@ -219,19 +234,33 @@ static gfk_status finish_chunk(device_run *r, gfk_stage *stage) {
 
 /* ---- all chunks ----------------------------------------------------------------------------- */
 
-static gfk_status run_chunks(device_run *r) {
-    const unsigned stages = r->chunks.stages;
-    gfk_stage *all = r->worker->stages;
-    unsigned next = 0;
+/* A feeder's stages are every `feeders`-th one. */
+static gfk_status run_chunks(device_run *r, size_t feeder) {
+    const size_t feeders = r->chunks.feeders;
+    const size_t stages = (r->chunks.stages - feeder + feeders - 1) / feeders;
+    gfk_stage *first = &r->worker->stages[feeder];
+    size_t next = 0;
     for (;; next = (next + 1) % stages) {
-        RETURN_IF_ERROR(finish_chunk(r, &all[next]));
-        if (!gfk_job_take(r->job, r->chunks.length, &all[next].range))
+        gfk_stage *stage = &first[next * feeders];
+        RETURN_IF_ERROR(finish_chunk(r, stage));
+        if (atomic_load(&r->failure) != GFK_STATUS_SUCCESS ||
+            !gfk_job_take(r->job, r->chunks.length, &stage->range))
             break;
-        RETURN_IF_ERROR(start_chunk(r, &all[next]));
+        RETURN_IF_ERROR(start_chunk(r, stage));
     }
-    for (unsigned i = 1; i < stages; i++)
-        RETURN_IF_ERROR(finish_chunk(r, &all[(next + i) % stages]));
+    for (size_t i = 1; i < stages; i++)
+        RETURN_IF_ERROR(finish_chunk(r, &first[(next + i) % stages * feeders]));
     return GFK_STATUS_SUCCESS;
+}
+
+static void feed(size_t feeder, void *context) {
+    device_run *r = context;
+    int previous;
+    gfk_status status = gfk_device_enter(r->worker->device, &previous);
+    if (status == GFK_STATUS_SUCCESS)
+        status = gfk_device_leave(previous, run_chunks(r, feeder));
+    if (status != GFK_STATUS_SUCCESS)
+        atomic_store(&r->failure, (int)status);
 }
 
 /* After a failure: takes the chunks that still arrive and leaves the others to the CPU. No work is
@@ -264,8 +293,10 @@ void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
         return;
     }
     worker->status = prepare(&r);
-    if (worker->status == GFK_STATUS_SUCCESS)
-        worker->status = run_chunks(&r);
+    if (worker->status == GFK_STATUS_SUCCESS) {
+        gfk_pool_run(job->pipeline->pool, r.chunks.feeders, r.chunks.feeders, feed, &r);
+        worker->status = (gfk_status)atomic_load(&r.failure);
+    }
     if (worker->status != GFK_STATUS_SUCCESS)
         abandon(&r);
     (void)gfk_device_leave(previous, worker->status);

@@ -4,7 +4,7 @@
 
 #include "pipeline.h"
 
-enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20, STREAMS = 4 };
+enum { DEVICE_MEMORY = 1 << 30, PINNED_MEMORY = 256 << 20 };
 
 static const gfk_pipeline_desc defaults = GFK_PIPELINE_DESC_INIT;
 
@@ -75,7 +75,7 @@ gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc
     info.device_memory = desc->device_memory ? desc->device_memory : DEVICE_MEMORY;
     info.pinned_memory = desc->pinned_memory ? desc->pinned_memory : PINNED_MEMORY;
     info.chunk = desc->chunk;
-    info.streams = desc->streams ? desc->streams : STREAMS;
+    info.streams = desc->streams;
     info.threads = desc->threads ? desc->threads : cores();
     gfk_pipeline_t p = calloc(1, sizeof *p);
     if (p == NULL)

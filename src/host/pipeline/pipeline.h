@@ -64,7 +64,8 @@ typedef struct gfk_device_worker {
     gfk_buffer memory, pinned; /* of all stages */
     /* Of the call that is going on. */
     gfk_status status;
-    size_t done, chunk; /* bytes of the byte range; of all regions together */
+    atomic_size_t done; /* bytes of the byte range */
+    size_t chunk;       /* bytes of all regions together */
     size_t redo_count;
     gfk_range redo[GFK_MOST_STREAMS]; /* chunks that the device failed to compute */
     bool lost_output;                 /* the outputs of one of them cannot be computed again */
@@ -112,13 +113,17 @@ struct gfk_job {
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
-    const uint32_t *answer; /* GFK_WORK_CHECK: where the caller wants it */
-    bool in_place;          /* one region is multiplied in place */
-    atomic_size_t next;     /* bytes of the range that a worker has begun */
-    uint32_t differs;       /* a mismatch map of one entry */
-    size_t cpu_bytes;       /* that the CPU did, before any failure */
-    size_t tile;            /* bytes of each region that a thread of the CPU takes at a time */
-    unsigned char *scratch; /* scratch_bytes for each such thread */
+    const uint32_t *answer;  /* GFK_WORK_CHECK: where the caller wants it */
+    bool in_place;           /* one region is multiplied in place */
+    size_t computing;        /* threads of the CPU that compute */
+    size_t feeding;          /* threads that copy regions for each device, or order its work */
+    size_t takers;           /* about so many parts of the range are under way at the same time */
+    atomic_size_t next;      /* the range up to here has been taken */
+    size_t end;              /* of the range that can be taken */
+    uint32_t differs;        /* a mismatch map of one entry */
+    atomic_size_t cpu_bytes; /* that the CPU did */
+    size_t tile;             /* bytes of each region that a thread of the CPU takes at a time */
+    unsigned char *scratch;  /* scratch_bytes for each such thread */
     size_t scratch_bytes;
 };
 /* The shift with which a mismatch map has one entry for the whole region. */
@@ -135,12 +140,22 @@ static inline size_t gfk_least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Takes the next `want` bytes or the rest of the byte range; false: there is no rest. */
+/* Parts of a range begin at multiples of so many bytes. */
+enum { GFK_GRAIN = 256 };
+
+/* Takes the next `want` bytes, or, near the end, down to an eighth of them, so that nobody is left
+ * with a long part when all others are done. False: there is no rest. */
 static inline bool gfk_job_take(gfk_job *job, size_t want, gfk_range *range) {
-    range->at = atomic_fetch_add_explicit(&job->next, want, memory_order_relaxed);
-    if (range->at >= job->bytes)
-        return false;
-    range->length = gfk_least(want, job->bytes - range->at);
+    const size_t least = want / 8 < GFK_GRAIN ? GFK_GRAIN : want / 8 / GFK_GRAIN * GFK_GRAIN;
+    size_t at = atomic_load_explicit(&job->next, memory_order_relaxed), length;
+    do {
+        if (at >= job->end)
+            return false;
+        const size_t left = job->end - at, share = left / 2 / job->takers / GFK_GRAIN * GFK_GRAIN;
+        length = gfk_least(left, share < least ? least : gfk_least(share, want));
+    } while (!atomic_compare_exchange_weak_explicit(&job->next, &at, at + length,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    *range = (gfk_range){at, length};
     return true;
 }
 
@@ -163,11 +178,9 @@ gfk_status gfk_product_cache_find(gfk_pipeline_t pipeline, const gfk_request *re
 gfk_status gfk_cached_product_on(gfk_cached_product *cached, const gfk_device_worker *worker,
                                  gfk_product_t *product);
 
-/* cpu.c: scratch memory for the job; one range of the job on all threads; ranges until none is
- * left, short ones if devices take ranges too. */
+/* cpu.c: scratch memory for the job; tiles on job->computing threads until none is left. */
 gfk_status gfk_cpu_prepare(gfk_job *job);
-void gfk_cpu_range(gfk_job *job, gfk_range range);
-void gfk_cpu_work(gfk_job *job, bool with_devices);
+void gfk_cpu_work(gfk_job *job);
 
 /* device_worker.c: chunks until none is left or the device fails. The worker then holds the result,
  * and the chunks that it failed to compute. */
@@ -179,8 +192,8 @@ void gfk_device_worker_close(gfk_device_worker *worker);
 gfk_status gfk_job_find_staged(gfk_job *job, size_t *lists);
 /* staging.c: copies the part `range` of the staged regions to the pinned buffers of a stage, where
  * the regions are `pitch` bytes apart, or with `out` back. */
-void gfk_copy_staged(const gfk_job *job, const gfk_side *side, gfk_range range,
-                     unsigned char *pinned, size_t pitch, bool out);
+void gfk_copy_staged(const gfk_side *side, gfk_range range, unsigned char *pinned, size_t pitch,
+                     bool out);
 
 /* calibrate.c: writes the names of this machine and of the pipeline's devices and the number of
  * threads; and: are they those of the calibration? */

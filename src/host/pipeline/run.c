@@ -6,12 +6,13 @@
 
 /* ---- who works ------------------------------------------------------------------------------ */
 
+enum { COPIERS = 16 /* the most threads that copy for one device */ };
+
 /* One of those who share a call: a device or the CPU. */
 typedef struct participant {
     pthread_t thread;
     gfk_job *job;
     gfk_device_worker *worker; /* NULL: the CPU */
-    bool with_devices;         /* of the CPU */
 } participant;
 
 static void *take_part(void *argument) {
@@ -19,8 +20,25 @@ static void *take_part(void *argument) {
     if (p->worker != NULL)
         gfk_device_worker_run(p->worker, p->job);
     else
-        gfk_cpu_work(p->job, p->with_devices);
+        gfk_cpu_work(p->job);
     return NULL;
+}
+
+/* Divides the threads among `devices` devices and the CPU. A device needs threads that copy where
+ * regions are staged, and one that waits otherwise. */
+static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
+    const size_t threads = job->pipeline->info.threads;
+    const bool staged = devices != 0 && job->in.staged_count + job->out.staged_count != 0;
+    const size_t copying = path == GFK_PATH_BOTH ? threads / 2 : threads;
+    job->feeding = staged ? gfk_least(copying / devices, COPIERS) : 1;
+    if (job->feeding == 0)
+        job->feeding = 1;
+    job->computing = threads;
+    if (staged && path == GFK_PATH_BOTH)
+        job->computing -= gfk_least(threads - 1, job->feeding * devices);
+    job->takers = devices * (staged ? 2 * job->feeding : 4);
+    if (path != GFK_PATH_GPU)
+        job->takers += job->computing;
 }
 
 /* The calling thread is the last participant. A participant whose thread cannot be started leaves
@@ -32,10 +50,9 @@ static void share(gfk_job *job, gfk_path path) {
     for (size_t i = 0; path != GFK_PATH_CPU && i < p->info.device_count; i++)
         if (!p->workers[i].dead)
             all[count++] = (participant){.job = job, .worker = &p->workers[i]};
-    if (path != GFK_PATH_GPU) {
-        all[count] = (participant){.job = job, .with_devices = count != 0};
-        count++;
-    }
+    share_threads(job, path, count);
+    if (path != GFK_PATH_GPU)
+        all[count++] = (participant){.job = job};
     while (started + 1 < count &&
            pthread_create(&all[started].thread, NULL, take_part, &all[started]) == 0)
         started++;
@@ -48,7 +65,8 @@ static void reset_workers(gfk_job *job) {
     for (size_t i = 0; i < job->pipeline->info.device_count; i++) {
         gfk_device_worker *worker = &job->pipeline->workers[i];
         worker->status = GFK_STATUS_SUCCESS;
-        worker->done = worker->chunk = worker->redo_count = 0;
+        worker->done = 0;
+        worker->chunk = worker->redo_count = 0;
         worker->lost_output = false;
     }
 }
@@ -56,19 +74,18 @@ static void reset_workers(gfk_job *job) {
 /* Computes on the CPU what devices failed to compute, and what nobody began because all devices
  * failed. Returns the bytes. */
 static size_t redo(gfk_job *job) {
-    size_t bytes = 0;
+    const size_t before = job->cpu_bytes;
+    job->computing = job->takers = job->pipeline->info.threads;
+    gfk_cpu_work(job);
     for (size_t i = 0; i < job->pipeline->info.device_count; i++) {
         const gfk_device_worker *worker = &job->pipeline->workers[i];
         for (size_t n = 0; n < worker->redo_count; n++) {
-            gfk_cpu_range(job, worker->redo[n]);
-            bytes += worker->redo[n].length;
+            job->next = worker->redo[n].at;
+            job->end = job->next + worker->redo[n].length;
+            gfk_cpu_work(job);
         }
     }
-    const size_t before = job->cpu_bytes;
-    gfk_cpu_work(job, false);
-    bytes += job->cpu_bytes - before;
-    job->cpu_bytes = before;
-    return bytes;
+    return job->cpu_bytes - before;
 }
 
 static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
@@ -93,7 +110,7 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
         report->staged_regions = job->in.staged_count + job->out.staged_count;
     if (!lost_output)
         report->redone_bytes = redo(job);
-    report->cpu_bytes = job->cpu_bytes + report->redone_bytes;
+    report->cpu_bytes = job->cpu_bytes;
     report->seconds = gfk_now() - begin;
     return lost_output ? GFK_STATUS_CUDA : GFK_STATUS_SUCCESS;
 }
@@ -150,6 +167,7 @@ static gfk_status run_with_product(gfk_pipeline_t pipeline, const gfk_request *r
                    .in = {.regions = r->in, .count = r->cols},
                    .out = {.regions = r->out, .count = r->rows},
                    .bytes = r->bytes,
+                   .end = r->bytes,
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};

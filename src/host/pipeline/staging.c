@@ -3,7 +3,7 @@
  * registered, but it can be allocated and freed by the same calls.
  *
  * Staging: which regions devices cannot reach, and the copies between these regions and pinned
- * buffers, on all threads. */
+ * buffers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,11 +54,6 @@ gfk_status gfk_pinned_unregister(void *memory) {
 
 /* ---- staging -------------------------------------------------------------------------------- */
 
-enum {
-    PART = 256 << 10, /* bytes of a region that a thread takes at a time */
-    COPIERS = 16,     /* the most threads; 64 threads copied at half the rate of 16 */
-};
-
 static bool in_one_pinned_range(const gfk_side *side, size_t bytes) {
     const gfk_regions *regions = side->regions;
     return regions->pointers == NULL &&
@@ -92,35 +87,10 @@ gfk_status gfk_job_find_staged(gfk_job *job, size_t *lists) {
     return find_staged(&job->out, job->bytes, lists + 2 * job->in.count);
 }
 
-typedef struct copies {
-    const gfk_side *side;
-    gfk_range range;
-    unsigned char *pinned;
-    size_t pitch, parts; /* parts of each region */
-    bool out;
-} copies;
-
-static void copy_part(size_t step, void *context) {
-    const copies *c = context;
-    const size_t place = step / c->parts, at = step % c->parts * PART;
-    const size_t length = gfk_least(PART, c->range.length - at);
-    unsigned char *theirs =
-        gfk_region_address(c->side->regions, c->side->staged[place]) + c->range.at + at;
-    unsigned char *ours = c->pinned + place * c->pitch + at;
-    if (c->out)
-        memcpy(theirs, ours, length);
-    else
-        memcpy(ours, theirs, length);
-}
-
-void gfk_copy_staged(const gfk_job *job, const gfk_side *side, gfk_range range,
-                     unsigned char *pinned, size_t pitch, bool out) {
-    copies c = {.side = side,
-                .range = range,
-                .pinned = pinned,
-                .pitch = pitch,
-                .parts = range.length / PART + (range.length % PART != 0),
-                .out = out};
-    gfk_pool_run(job->pipeline->pool, gfk_least(job->pipeline->info.threads, COPIERS),
-                 side->staged_count * c.parts, copy_part, &c);
+void gfk_copy_staged(const gfk_side *side, gfk_range range, unsigned char *pinned, size_t pitch,
+                     bool out) {
+    for (size_t i = 0; i < side->staged_count; i++, pinned += pitch) {
+        unsigned char *theirs = gfk_region_address(side->regions, side->staged[i]) + range.at;
+        (void)memcpy(out ? theirs : pinned, out ? pinned : theirs, range.length);
+    }
 }
