@@ -116,7 +116,7 @@ struct HostWork : Work {
         }
         if (isal_coder_ != nullptr && w == 8)
             isal_ = isal_coder_->library->create(isal_coder_, (int)k, (int)m, matrix.data());
-        if (case_.path == GFK_PATH_AUTO && other_library() == nullptr)
+        if (case_.path != GFK_PATH_CPU && case_.path != GFK_PATH_GPU && other_library() == nullptr)
             find_rival();
         poison();
         return call(); // buffers, products, pages
@@ -152,6 +152,8 @@ struct HostWork : Work {
 #ifdef HAVE_CUDA
         if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED)
             facts.set("kernel_GBps", 1e-9 * product_rate(case_.shape));
+        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PAGEABLE)
+            facts.set("copies_GBps", bytes / std::min(copy_seconds(), copy_seconds()));
 #endif
     }
 
@@ -200,6 +202,7 @@ struct HostWork : Work {
     const char *bound_name() const {
         return case_.path == GFK_PATH_CPU    ? "ISA-L called directly"
                : case_.path == GFK_PATH_AUTO ? "the best of the other paths"
+               : case_.path == GFK_PATH_BOTH ? "the better of GPU and CPU alone"
                : case_.where == GFK_PAGEABLE ? "a plain pageable copy"
                                              : "transfer only";
     }
@@ -229,11 +232,38 @@ struct HostWork : Work {
             }
         });
     }
-    // AUTO goes for the best of the others, as far as their rows were measured.
+    // What the threads that copy for the devices could do without any device: they copy the inputs
+    // to buffers that stay in their caches, and as much from there to the outputs.
+    double copy_seconds() const {
+        constexpr size_t kPart = 256 * kKiB, kBuffer = 3 * kMiB;
+        const auto threads = (unsigned)std::min<size_t>(8 * case_.devices, cpu_cores());
+        std::vector<std::vector<unsigned char>> buffers(threads);
+        for (auto &buffer : buffers)
+            buffer.assign(kBuffer, 1);
+        return Team(threads).run(mix_.bytes, kUnit, [&](unsigned thread, size_t from, size_t to) {
+            size_t place = 0;
+            const auto copy = [&](const Regions &regions, size_t at, bool back) {
+                for (unsigned char *region : regions) {
+                    unsigned char *buffer = buffers[thread].data() + place;
+                    const size_t length = std::min(kPart, to - at);
+                    std::memcpy(back ? region + at : buffer, back ? buffer : region + at, length);
+                    place = (place + kPart) % kBuffer;
+                }
+            };
+            for (size_t at = from; at < to; at += kPart) {
+                copy(mix_.in, at, false);
+                copy(mix_.out, at, true);
+            }
+        });
+    }
+    // AUTO goes for the best of the others, as far as their rows were measured, and BOTH for the
+    // better of GPU and CPU.
     void find_rival() {
         HostCase best = case_;
         double rate = 0;
         for (gfk_path path : {GFK_PATH_CPU, GFK_PATH_GPU, GFK_PATH_BOTH}) {
+            if (path == case_.path)
+                continue;
             HostCase other = case_;
             other.path = path;
             HostCase measured = other;
@@ -282,7 +312,7 @@ Row host_row(const HostCase &c) {
     return row;
 }
 
-// First all pageable ones, then those that have their memory pinned.
+// Pageable ones, those that have their memory pinned, and with several devices both again.
 std::vector<HostCase> figures(const Options &options, int devices) {
     std::vector<HostCase> cases;
     const size_t data = options.size_or(options.quick ? 512 * kMiB : 8 * kGiB);
@@ -296,9 +326,10 @@ std::vector<HostCase> figures(const Options &options, int devices) {
             for (gfk_path path : {GFK_PATH_GPU, GFK_PATH_BOTH, GFK_PATH_AUTO})
                 if (devices != 0 && (path == GFK_PATH_GPU || !options.quick))
                     cases.push_back({operation, shape, data, where, path});
-    for (int n = 2; n <= devices && !options.quick; n *= 2)
-        for (const auto &[operation, shape] : calls)
-            cases.push_back({operation, shape, data, GFK_PINNED, GFK_PATH_GPU, 0, (size_t)n});
+    for (gfk_where where : {GFK_PINNED, GFK_PAGEABLE})
+        for (int n = 2; n <= devices && !options.quick; n *= 2)
+            for (const auto &[operation, shape] : calls)
+                cases.push_back({operation, shape, data, where, GFK_PATH_GPU, 0, (size_t)n});
     return cases;
 }
 

@@ -141,13 +141,15 @@ HOST_PAGE = [
     Table("Paths",
           """GB/s of data beside what bounds the call; docs/benchmarking.md says what is asked of it. The
           bound has a pass before each of the call's. [{gpu:if}Kernel only: a product of the same shape in
-          device memory. ]CPU seconds are those of all threads, up to {threads}, in one pass.""",
+          device memory. Copies only: as many threads as copy for the GPUs, without GPUs. ]CPU seconds are
+          those of all threads, up to {threads}, in one pass.""",
           lambda results: rows.calls(results).query("streams == 0"),
           {"call": "{call}", "path": "{path:upper}", "took": "{path_taken:upper}", "GPUs": "{gpus:count}",
            "memory": "{memory}", "GB/s of data": "{data_GBps:rate}", "100 % is": "{bound}",
            "GB/s of that": "{bound_GBps:rate}", "reached": "{reached}",
            "of the better of GPU and ISA-L": "{of_better:.1f} %", "of one GPU": "{of_one:.2f} x",
-           "kernel only": "{kernel_GBps:rate}", "CPU seconds": "{cpu_seconds:.2f}",
+           "kernel only": "{kernel_GBps:rate}", "copies only": "{copies_GBps:rate}",
+           "CPU seconds": "{cpu_seconds:.2f}",
            "spread %": "{spread_percent:.1f}"},
           sort=("operation", "k", "nominal_bytes", "gpus", "path", "memory")),
     Table("Streams",

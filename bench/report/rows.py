@@ -148,10 +148,11 @@ def calls(results):
     cpu = results.beside(rows, keys, f"{one} and path == 'cpu'")  # does not ask whether memory is pinned
     better = gpu.data_GBps.combine(cpu.bound_GBps, max).where(cpu.bound_GBps.notna())
     both, auto = rows.path == "both", rows.path == "auto"
-    bound = rows.bound_GBps.where(~both, gpu.data_GBps + cpu.data_GBps)
+    added = both & rows.bound_GBps.isna()  # results of earlier versions
+    bound = rows.bound_GBps.where(~added, gpu.data_GBps + cpu.data_GBps)
     rows = rows.assign(
         call=texts(rows, "{operation}[ {shape}], {size}"), bound_GBps=bound,
-        bound=rows.bound.mask(both, "GPU and CPU added").mask(auto, "the best path"),
+        bound=rows.bound.mask(added, "GPU and CPU added").mask(auto, "the best path"),
         ratio=rows.data_GBps / bound, percent=100 * rows.data_GBps / bound,
         of_better=(100 * rows.data_GBps / better).where(auto),
         of_one=(rows.data_GBps / gpu.data_GBps).where(rows.gpus > 1))

@@ -11,9 +11,10 @@ enum {
     MOST_TILE = 65536,
     LONG_TILE_BYTES = 16 << 20, /* where nothing is read twice */
     MOST_LONG_TILE = 1 << 20,
-    ONE_PASS_INS = 64,   /* inputs that ISA-L's engine sums up in one pass */
-    ONE_PASS_OUTS = 6,   /* outputs that ISA-L computes while it reads the inputs once */
-    TILES_PER_THREAD = 4 /* at least, so that all threads are busy to the end */
+    ONE_PASS_INS = 64,    /* inputs that ISA-L's engine sums up in one pass */
+    ONE_PASS_OUTS = 6,    /* outputs that ISA-L computes while it reads the inputs once */
+    TILES_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
+    SHORTER = 8           /* times: tiles near the end of a call */
 };
 
 static size_t whole_pages(size_t bytes, size_t regions, size_t most) {
@@ -76,7 +77,8 @@ static void compute_tile(gfk_job *job, size_t at, size_t length, unsigned char *
 static void compute_tiles(size_t thread, void *context) {
     gfk_job *job = context;
     unsigned char *scratch = job->scratch + thread * job->scratch_bytes;
-    for (gfk_range range; gfk_job_take(job, job->tile, &range);) {
+    const size_t least = job->tile < SHORTER * LEAST_TILE ? LEAST_TILE : job->tile / SHORTER;
+    for (gfk_range range; gfk_job_take(job, job->tile, least, &range);) {
         compute_tile(job, range.at, range.length, scratch);
         atomic_fetch_add_explicit(&job->cpu_bytes, range.length, memory_order_relaxed);
     }

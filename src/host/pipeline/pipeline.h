@@ -140,13 +140,11 @@ static inline size_t gfk_least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Parts of a range begin at multiples of so many bytes. */
+/* Takes the next `want` bytes. Near the end it takes less, down to `least`, so that nobody is left
+ * with a long part when all others are done. Both are multiples of GFK_GRAIN. False: there is no
+ * rest. */
 enum { GFK_GRAIN = 256 };
-
-/* Takes the next `want` bytes, or, near the end, down to an eighth of them, so that nobody is left
- * with a long part when all others are done. False: there is no rest. */
-static inline bool gfk_job_take(gfk_job *job, size_t want, gfk_range *range) {
-    const size_t least = want / 8 < GFK_GRAIN ? GFK_GRAIN : want / 8 / GFK_GRAIN * GFK_GRAIN;
+static inline bool gfk_job_take(gfk_job *job, size_t want, size_t least, gfk_range *range) {
     size_t at = atomic_load_explicit(&job->next, memory_order_relaxed), length;
     do {
         if (at >= job->end)
