@@ -24,7 +24,7 @@ FLAGS = "compile ablation giant cold sweep above_101_percent slow_clock".split()
 FIGURES = """time_us_median time_us_min time_us_max data_GBps traffic_GBps percent_of_roofline setup_us
     best_constant_GBps mean_constant_GBps worst_constant_GBps sustained_data_GBps sustained_watts
     sustained_percent_of_roofline data_GB_per_joule percent_of_other bound_GBps percent_of_bound kernel_GBps
-    cpu_seconds bare_launch_us above_bare_us prepared_us prepared_above_bare_us gsymbols_per_s ggathers_per_s
+    copies_GBps cpu_seconds bare_launch_us above_bare_us prepared_us prepared_above_bare_us gsymbols_per_s ggathers_per_s
     percent_of_gathers""".split()
 
 
