@@ -116,8 +116,6 @@ struct HostWork : Work {
         }
         if (isal_coder_ != nullptr && w == 8)
             isal_ = isal_coder_->library->create(isal_coder_, (int)k, (int)m, matrix.data());
-        if (case_.path != GFK_PATH_CPU && case_.path != GFK_PATH_GPU && other_library() == nullptr)
-            find_rival();
         poison();
         return call(); // buffers, products, pages
     }
@@ -209,6 +207,8 @@ struct HostWork : Work {
     double bound_pass() { // seconds; 0: there is no bound
         if (case_.path == GFK_PATH_CPU)
             return isal_ ? isal_seconds() : 0;
+        if (case_.path != GFK_PATH_GPU && rival_ == nullptr)
+            find_rival();
         if (rival_ != nullptr) {
             rival_->poison();
             gfk_check(rival_->call(), "another path");
