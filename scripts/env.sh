@@ -45,7 +45,7 @@ generator_of() {
 
 # apt_install PACKAGE...: as root, or by sudo where it asks for no password. False if one is not installed.
 apt_install() {
-    local sudo=() failed=0 package
+    local sudo=() failed=0 package message
     if ! have apt-get; then
         echo "there is no apt-get to install $*" >&2
         return 1
@@ -60,10 +60,12 @@ apt_install() {
     echo "installing $*"
     sudo+=(env DEBIAN_FRONTEND=noninteractive)
     local install=("${sudo[@]}" apt-get install -y -qq --no-install-recommends)
-    "${sudo[@]}" apt-get update -qq || true # without a network, a package may be in apt's cache
-    "${install[@]}" "$@" >/dev/null && return
+    "${sudo[@]}" apt-get update -qq 2>/dev/null || true # without a network, a package may be in apt's cache
+    "${install[@]}" "$@" >/dev/null 2>&1 && return
     for package in "$@"; do # one that does not exist keeps the others from being installed
-        "${install[@]}" "$package" >/dev/null 2>&1 || { echo "could not install $package" >&2; failed=1; }
+        message=$("${install[@]}" "$package" 2>&1 >/dev/null) && continue
+        echo "could not install $package: ${message##*$'\n'}" >&2
+        failed=1
     done
     return $failed
 }

@@ -52,6 +52,10 @@ if [ "$goal" = report ]; then
     python3 -c 'import matplotlib as m; exit(m.__version_info__ < (3, 7))' 2>/dev/null ||
         pip_install "$build" matplotlib || true
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
+    if [ "${arguments[0]}" = "build/quickstart-bench/results/*.json" ]; then
+        echo "nothing was measured yet: scripts/quickstart.sh bench comes first" >&2
+        exit 1
+    fi
     exec python3 bench/report.py "${arguments[@]}"
 fi
 

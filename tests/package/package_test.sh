@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # package_test.sh CMAKE CC GENERATOR SOURCE_DIR BUILD_DIR WORK_DIR: installs the build into an empty
-# prefix and uses it from there, by find_package and by pkg-config.
+# prefix and uses it from there by find_package, by hand and by pkg-config, and from the build folder: the
+# commands of README.md.
 set -eu
 cmake=$1 cc=$2 generator=$3 source=$4 build=$5 work=$6
 rm -rf "$work"
@@ -13,14 +14,22 @@ mkdir -p "$work"
 "$work/build/consumer_c"
 "$work/build/consumer_cpp"
 
+library=$(dirname "$(find "$work/prefix" -name 'libgfk.*' | head -n 1)")
+for folders in "-I$work/prefix/include -L$library -lgfk -Wl,-rpath,$library" \
+    "-I$source/../../../include -L$build/src -lgfk -Wl,-rpath,$build/src"; do
+    # shellcheck disable=SC2086
+    "$cc" -std=c11 "$source/consumer.c" -o "$work/consumer_by_hand" $folders
+    "$work/consumer_by_hand"
+done
+
 if ! command -v pkg-config >/dev/null; then
     echo "pkg-config is not installed; that half is left out"
     exit 0
 fi
 pc=$(find "$work/prefix" -name gfk.pc)
-library=$(dirname "$(find "$work/prefix" -name 'libgfk.*' | head -n 1)")
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-"$cc" -std=c11 "$source/consumer.c" -o "$work/consumer_pc" $(pkg-config --cflags --libs gfk)
-LD_LIBRARY_PATH=$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$work/consumer_pc"
+"$cc" -std=c11 "$source/consumer.c" -o "$work/consumer_pc" $(pkg-config --cflags --libs gfk) \
+    "-Wl,-rpath,$library"
+"$work/consumer_pc"
