@@ -76,7 +76,7 @@ def layers(tracked):
 
 def readme():
     blocks = re.findall(r"^```c\n(.*?)^```$", read("README.md"), re.M | re.S)
-    for example in ("examples/readme.c", "examples/rs_gpu.c"):
+    for example in (f"examples/{name}.c" for name in ("readme", "rs_gpu", "rs_cpu", "rs_host")):
         if read(example).split("\n", 2)[2] not in blocks:  # without the two comment lines
             yield f"README.md does not show {example} as it is"
     for mark in ("<!-- table:begin -->", "<!-- table:end -->"):
