@@ -330,8 +330,8 @@ def more_forged_shards_than_the_code_can_locate():
             run = s.comes_back(f"{indices} forged")
             check(f"{N - len(indices)} of {N} shards are intact; the file can" in run.text, run.text)
             for index in indices:
-                check(f"{index:03d} damaged f.gfk.{index:03d}: 5 of 5 blocks damaged, 5 of them "
-                      "with checksums that hid it\n" in run.text, run.text)
+                check(f"{index:03d} damaged f.gfk.{index:03d}: 5 of 5 blocks damaged, 5 with "
+                      "checksums that hid it\n" in run.text, run.text)
     with Set() as s:  # other shards in other stripes; one of their blocks is honest
         forged(s, (0, 1), (0,))
         forged(s, (5,), (2, 4))

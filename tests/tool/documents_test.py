@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The man page, docs/tool.md and the completion have every command and option that --help has, and
+"""The man page, docs/tool.md and the completions have every command and option that --help has, and
 no others."""
 
 import os
+import pty
 import re
+import select
 import shutil
 import subprocess
 
@@ -33,10 +35,15 @@ def commands():
 
 def every_command_has_help():
     names = commands()
-    check(len(names) == 13, names)
-    for name in names:
+    check(len(names) == 14 and names[-1] == "help", names)
+    for name in names[:-1]:
         text = gfk(name, "--help").text
-        check(text.startswith(f"usage: gfk {name}") and "--help" in options_of(text), text)
+        check(text.startswith(f"usage: gfk {name}") and {"--help", "-h"} <= options_of(text), text)
+        for arguments in ((name, "-h"), ("help", name)):
+            check(gfk(*arguments).text == text, arguments)
+    for arguments in (("-h",), ("help",), ("help", "help"), ("help", "--help"), ("help", "-h")):
+        check(gfk(*arguments).text == gfk("--help").text, arguments)
+    check(gfk("-V").text == gfk("--version").text, "-V")
 
 
 def the_man_page():
@@ -64,28 +71,136 @@ def the_document():
         check(f"| {code} |" in page, f"docs/tool.md does not have exit code {code}")
 
 
-def complete(*words):
-    script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gfk; ' \
+SCRIPTS = os.path.join(ROOT, "tools", "completion", "gfk.")
+MATRICES = {"cauchy", "vandermonde", "reed_sol_van", "cauchy_good", "gen_rs", "gen_cauchy1"}
+
+
+def shell(program, *arguments, cwd):
+    """Runs a shell that finds the tool by its name."""
+    path = os.path.dirname(harness.options.tool) + os.pathsep + os.environ["PATH"]
+    name = os.path.basename(harness.options.tool)
+    check(name == "gfk", "the completions are those of gfk")
+    run = subprocess.run([program, *arguments], capture_output=True, text=True, check=False, cwd=cwd,
+                         env=dict(os.environ, PATH=path, HOME=cwd))
+    check(run.returncode == 0 and run.stderr == "", run.stderr)
+    return run.stdout
+
+
+def in_bash(cwd, *words):
+    """What bash replaces its last word with. bash cuts words at =."""
+    words = [part for word in words for part in re.split("(=)", word)]
+    if len(words) > 1 and words[-2:] == ["=", ""]:
+        words.pop()
+    script = 'source "$1"; shift; COMP_WORDS=(gfk "$@"); COMP_CWORD=$#; _gfk; ' \
              'printf "%s\\n" "${COMPREPLY[@]}"'
-    run = subprocess.run(["bash", "-c", script, "bash",
-                          os.path.join(ROOT, "tools/completion/gfk.bash"), "gfk", *words],
-                         capture_output=True, text=True, check=True)
-    return set(run.stdout.split())
+    return set(shell("bash", "-c", script, "bash", SCRIPTS + "bash", *words, cwd=cwd).splitlines()) - {""}
+
+
+def in_fish(cwd, *words):
+    line = " ".join(["gfk", *words[:-1], words[-1].replace(" ", "\\ ")])
+    out = shell("fish", "--no-config", "-c", f"source {SCRIPTS}fish; complete -C $argv[1]", line, cwd=cwd)
+    found = {text.split("\t")[0] for text in out.splitlines()}
+    option = re.match("--[a-z-]+=", words[-1])
+    return {text.removeprefix(option[0]) for text in found} if option else found
+
+
+def sets_to_complete(folder):
+    """Two bases here, one in a folder below."""
+    os.mkdir(folder / "sub")
+    for name in ("c", "my file", "sub/b"):
+        folder.write(name, b"x")
+        folder.gfk("encode", "-q", "-k2", "-m1", name)
+    os.unlink(folder / "my file")
+    folder.write("my own", b"x")
+
+
+def offers_of(offered, cwd):
+    names = commands()
+    check(offered(cwd, "") == {*names, "--help", "--version"}, offered(cwd, ""))
+    check(offered(cwd, "ver") == {"verify"}, offered(cwd, "ver"))
+    for name in names[:-1]:
+        options = options_of(gfk(name, "--help").text)
+        check(offered(cwd, name, "-") == options, f"{name}: {offered(cwd, name, '-') ^ options}")
+        check(offered(cwd, name, "--", "-") == offered(cwd, name, "-nothing"), f"{name} -- -")
+    check(offered(cwd, "help", "") == set(names), offered(cwd, "help", ""))
+    check(offered(cwd, "methods", "") == {"8", "16", "32"}, "widths")
+    for words, values in ((("encode", "--matrix"), MATRICES),
+                          (("verify", "--backend"), {"auto", "cuda", "host"}),
+                          (("advise", "--width"), {"8", "16", "32"})):
+        check(offered(cwd, *words, "") == values, offered(cwd, *words, ""))
+        check(offered(cwd, words[0], words[1] + "=") == values, offered(cwd, words[0], words[1] + "="))
+    check(offered(cwd, "encode", "-w", "1") == {"16"}, "a letter's value")
+    check(offered(cwd, "encode", "--matrix=gen_") == {"gen_rs", "gen_cauchy1"}, "a value's beginning")
+    check(offered(cwd, "encode", "-k", "") == set(), "a number")
+    for name in ("decode", "verify", "repair", "info"):
+        check(offered(cwd, name, "") == {"c", "my file", "sub/"}, offered(cwd, name, ""))
+    check(offered(cwd, "verify", "sub/") == {"sub/b"}, offered(cwd, "verify", "sub/"))
+    check(offered(cwd, "verify", "--quiet", "c.gfk.") == {f"c.gfk.00{i}" for i in range(3)}, "shards")
+    check(offered(cwd, "verify", "my f") == {"my file"}, offered(cwd, "verify", "my f"))
+    check({"c", "my own"} <= {n.rstrip("/") for n in offered(cwd, "encode", "")}, "files")
+    check("sub" in {n.rstrip("/") for n in offered(cwd, "decode", "--output=su")}, "an output")
+
+
+def typed(program, arguments, setup, line, cwd):
+    """Types a line and a tab into an interactive shell; the words of the line afterwards."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        path = os.path.dirname(harness.options.tool) + os.pathsep + os.environ["PATH"]
+        os.chdir(cwd)
+        os.execvpe(program, [program, *arguments],
+                   dict(os.environ, PATH=path, HOME=cwd, TERM="dumb", LC_ALL="C"))
+    seen = b""
+
+    def read_until(mark):
+        nonlocal seen
+        while mark not in seen:
+            ready, _, _ = select.select([terminal], [], [], 30)
+            check(ready, f"{program} is silent after {seen}")
+            seen += os.read(terminal, 65536)
+
+    try:
+        os.write(terminal, setup.encode() + b"; echo rea''dy\n")
+        read_until(b"ready\r\n")
+        os.write(terminal, line.encode() + b"\t\x01printf '<%s>' \x05; echo do''ne\n")
+        read_until(b"done\r\n")
+    finally:
+        os.close(terminal)
+        os.waitpid(pid, 0)
+    return re.findall(r"<([^>]*)>", seen.decode().rsplit("\n<", 1)[-1].join(["<", ""]))
+
+
+def lines_of(program, arguments, setup, cwd):
+    """In a real shell: what a tab makes of a line."""
+    for line, words in (("enc", ["encode"]), ("encode --matr", ["encode", "--matrix"]),
+                        ("encode --matrix=cauchy_", ["encode", "--matrix=cauchy_good"]),
+                        ("encode --matrix v", ["encode", "--matrix", "vandermonde"]),
+                        ("verify my", ["verify", "my file"]), ("verify my\\ f", ["verify", "my file"]),
+                        ("verify sub/", ["verify", "sub/b"]), ("info s", ["info", "sub/"]),
+                        ("decode --output=my\\ o", ["decode", "--output=my own"]),
+                        ("decode -q c.gfk.002", ["decode", "-q", "c.gfk.002"])):
+        found = typed(program, arguments, setup, "gfk " + line, cwd)
+        check(found == ["gfk", *words], f"{program}: {line} becomes {found}")
 
 
 def the_completion():
-    if not shutil.which("bash"):
-        print("skipped: there is no bash")
+    if os.path.basename(harness.options.tool) != "gfk":
+        print("skipped: the completions are those of gfk")
         return
-    names = commands()
-    check(complete("") == {*names, "--help", "--version"}, complete(""))
-    for name in names:
-        offered = options_of(gfk(name, "--help").text)
-        check(complete(name, "-") - {"8", "16", "32"} == offered,
-              f"{name}: {sorted(complete(name, '-') ^ offered)}")
-    check(complete("encode", "--backend", "") == {"auto", "cuda", "host"}, "backends")
-    for matrix in complete("encode", "--matrix", ""):
-        check(matrix in gfk("encode", "--help").text, matrix)
+    for program, offered, start in (
+            ("bash", in_bash, (["--norc", "-i"], f"source {SCRIPTS}bash")),
+            ("fish", in_fish, None),
+            ("zsh", None, (["-f", "-i"], "autoload -U compinit; compinit -u -D; bindkey -e"))):
+        if not shutil.which(program):
+            print(f"skipped: there is no {program}")
+            continue
+        with harness.Folder() as folder:
+            sets_to_complete(folder)
+            if offered:
+                offers_of(offered, folder.path)
+            if start:
+                os.mkdir(folder / ".functions")
+                shutil.copy(SCRIPTS + "zsh", folder / ".functions/_gfk")
+                lines_of(program, start[0], "fpath=(~/.functions $fpath); " + start[1], folder.path)
 
 
 def the_first_example_of_the_readme():

@@ -87,7 +87,8 @@ def check_parity(header, data, parity, j, rows):
 def what_the_document_says():
     cases = [(1, 1, 8, 0x11d, 64, 1), (3, 2, 8, 0x11d, 64, 0), (3, 2, 8, 0x11b, 128, 1000),
              (10, 4, 8, 0x11d, 512, 20481), (4, 3, 16, 0x1100b, 256, 5000),
-             (5, 2, 32, 0x100400007, 64, 3333), (4, 2, 8, 0x11d, 4096, 4 * 4096 * 2), (2, 1, 8, 0x11d, 64, 200001)]
+             (5, 2, 32, 0x100400007, 64, 3333), (4, 2, 8, 0x11d, 4096, 4 * 4096 * 2),
+             (2, 1, 8, 0x11d, 64, 200001)]
     for k, m, w, polynomial, block, size in cases:
         content = harness.rng.randbytes(size)
         with Folder() as folder:

@@ -5,6 +5,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 
 import harness
@@ -35,6 +36,73 @@ def wrong_command_lines():
         folder.gfk("encode", "--backend", "cuda", "-k3", "-m2", "--block-size", "1K", "f",
                    expect=(harness.OK, harness.BACKEND))
         folder.gfk("verify", "--backend", "host", "f")
+
+
+def errors_name_what_is_wrong():
+    for arguments, words in (
+            (("encode", "--none", "f"), "unknown option --none;"),
+            (("encode", "--none=3", "f"), "unknown option --none;"),
+            (("encode", "-xk3", "f"), "unknown option -x;"), (("verify", "f", "-Z"), "unknown option -Z;"),
+            (("encode", "-qfZ", "f"), "unknown option -Z;"),
+            (("decode", "-k3", "f"), "unknown option -k;"),
+            (("encode", "--m=3", "f"), "--m may be several options;"),
+            (("encode", "--json=1", "f"), "--json takes no argument;"),
+            (("encode", "--force=1", "f"), "--force takes no argument;"),
+            (("encode", "-k"), "-k needs an argument;"), (("encode", "-fk"), "-k needs an argument;"),
+            (("encode", "--data"), "--data needs an argument;"),
+            (("encode", "-kx", "f"), "--data does not take x;"),
+            (("encode", "--matrix=none", "f"), "--matrix does not take none;"),
+            (("encode", "-o", "", "f"), "--output does not take an empty text;"),
+            (("none",), "there is no command none;"), (("help", "none"), "there is no command none;"),
+            (("--none",), "there is no option --none;"), (("help", "encode", "decode"), "one command;"),
+            (("encode", "-k250", "-m7", "f"), "at most; -w 16 allows"),
+            (("encode", "--polynomial", "0x100", "f"), "no field with w = 8 and the polynomial 0x100: "),
+            (("mul", 1, 1, 8, "-m", "NONE", "-"), "gfk: "), (("div", 1, 0, 8), "gfk: zero has no inverse\n")):
+        run = gfk(*arguments, expect=harness.USAGE)
+        check(words in run.err, f"{arguments}: {run.err}")
+        check(".;" not in run.err, run.err)
+    with Folder() as folder:
+        cache = dict(os.environ, XDG_CACHE_HOME=folder.path)
+        run = gfk("advise", expect=harness.IO, env=cache)
+        check("run gfk calibrate\n" in run.err and "yet" in run.err and ".;" not in run.err, run.err)
+        os.mkdir(folder / "gfk")
+        folder.write("gfk/calibration", b"no calibration")
+        run = gfk("advise", expect=harness.IO, env=cache)
+        check("run gfk calibrate again\n" in run.err and "yet" not in run.err, run.err)
+
+
+def singular_and_plural():
+    said = ""
+    with Folder() as folder:
+        folder.write("f", b"x")
+        for command_line in (("encode", "-k1", "-m1", "f"), ("info", "f"),
+                             ("decode", "-f", "f"), ("repair", "f")):
+            said += folder.gfk(*command_line).text
+        harness.flip(folder / shard("f", 0), 600)
+        for name in ("verify", "decode -f", "repair"):
+            run = folder.gfk(*name.split(), "f", expect=None)
+            said += run.text + run.err
+        for index in range(2):
+            harness.flip(folder / shard("f", index), 600)
+        for name in ("verify", "decode -f", "repair"):
+            run = folder.gfk(*name.split(), "f", expect=harness.UNRECOVERABLE)
+            said += run.text + run.err
+        os.unlink(folder / shard("f", 0))
+        folder.write(shard("f", 1), b"x")
+        folder.gfk("encode", "-f", "-k3", "-m1", "f")
+        for index in (0, 1, 2):
+            os.unlink(folder / shard("f", index))
+        said += folder.gfk("decode", "-f", "f", expect=harness.UNRECOVERABLE).err
+        os.unlink(folder / shard("f", 3))
+        folder.gfk("encode", "-k1", "-m1", "f")
+        os.truncate(folder / shard("f", 0), 512)
+        os.truncate(folder / shard("f", 1), 512)
+        said += folder.gfk("verify", "f", expect=harness.UNRECOVERABLE).err
+    check("1 byte," in said and "1 stripe," in said and "1 is needed" in said, said)
+    said = said.replace("1 + 1 shards", "")
+    wrong = re.findall(r".*(?<!\.)\b1 (?:bytes|shards|stripes|blocks|threads|subsets|copies|are|were)\b.*|"
+                       r".*(?:fewer than|last) 1 [a-z]+s .*", said)
+    check(not wrong, wrong)
 
 
 def json_for_machines():
@@ -80,7 +148,7 @@ def json_for_machines():
         folder.write(strange, b"x")
         folder.gfk("encode", "-q", "-k1", "-m1", strange)
         run = folder.gfk("info", strange)
-        check("file       a?b??2J?2J\u00a0\u20ac, 1 bytes" in run.text, run.out)
+        check("file       a?b??2J?2J\u00a0\u20ac, 1 byte, " in run.text, run.out)
 
 
 def progress_on_a_terminal_alone():
@@ -111,4 +179,5 @@ def progress_on_a_terminal_alone():
         check(run.out == b"" and run.err == "", "--quiet")
 
 
-harness.main(wrong_command_lines, json_for_machines, progress_on_a_terminal_alone)
+harness.main(wrong_command_lines, errors_name_what_is_wrong, singular_and_plural,
+             json_for_machines, progress_on_a_terminal_alone)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <gfk/gfk.h>
 #include <gfk/host.h>
@@ -43,7 +44,7 @@ static void report_machine(const gfk_calibration *c) {
         say("GPU        %s", c->devices[i]);
     }
     json_close_array();
-    say("CPU        %s, %u threads", c->processor, c->threads);
+    say("CPU        %s, %u thread%s", c->processor, c->threads, plural(c->threads));
     if (c->device_count == 0)
         say("GPU        none");
     else
@@ -86,8 +87,7 @@ static int report_advice(const gfk_calibration *c, const tool_options *o, uint64
         json_close_object();
     }
     json_close_array();
-    return status == GFK_STATUS_SUCCESS ? 0
-                                        : fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
+    return status == GFK_STATUS_SUCCESS ? 0 : fail(TOOL_INTERNAL, "%s", status_text(status));
 }
 
 static int measure(const tool_options *o, const char *file, gfk_calibration *c) {
@@ -104,14 +104,18 @@ static int measure(const tool_options *o, const char *file, gfk_calibration *c) 
     if (status == GFK_STATUS_IO)
         return fail(TOOL_IO, "cannot write %s", file);
     return fail(status == GFK_STATUS_OUT_OF_MEMORY ? TOOL_INTERNAL : TOOL_BACKEND, "%s",
-                gfk_status_description(status));
+                status_text(status));
 }
 
 static int load(const char *file, gfk_calibration *c) {
     const gfk_status status = gfk_calibration_load(c, file);
     if (status == GFK_STATUS_SUCCESS)
         return 0;
-    return fail(TOOL_IO, "%s: %s; gfk calibrate makes it", file, gfk_status_description(status));
+    if (access(file, F_OK) != 0)
+        return fail(TOOL_IO, "there is no calibration of this machine yet (%s): run gfk calibrate",
+                    file);
+    return fail(TOOL_IO, "the calibration %s cannot be used (%s): run gfk calibrate again", file,
+                status_text(status));
 }
 
 static int command(unsigned which, const char *name, const command_help *help, int argc,

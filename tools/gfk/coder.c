@@ -22,7 +22,7 @@ struct coder {
 };
 
 static int failed(gfk_status status) {
-    return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
+    return fail(TOOL_INTERNAL, "%s", status_text(status));
 }
 
 /* With ISA-L and without a calibration the CPU computes: a GPU takes half a second to start. */
@@ -59,9 +59,9 @@ static int open_pipeline(coder *c, const coder_options *options) {
     const gfk_status status = gfk_pipeline_create(&c->pipeline, &desc);
     if (status == GFK_STATUS_OUT_OF_MEMORY)
         return failed(status);
-    return status == GFK_STATUS_SUCCESS ? 0
-                                        : fail(TOOL_BACKEND, "there is no such GPU to use: %s",
-                                               gfk_status_description(status));
+    return status == GFK_STATUS_SUCCESS
+               ? 0
+               : fail(TOOL_BACKEND, "there is no such GPU to use: %s", status_text(status));
 }
 
 /* Describes a status in terms of shards; the library's description is about matrices. */
@@ -70,7 +70,7 @@ static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk
     if (status == GFK_STATUS_SINGULAR)
         return "with it, some losses of m shards could not be brought back";
     if (status != GFK_STATUS_NOT_SUPPORTED)
-        return gfk_status_description(status);
+        return status_text(status);
     if (gfk_field_init(&usual, field->w, 0) == GFK_STATUS_SUCCESS &&
         (usual.polynomial != field->polynomial || field->w != 8))
         return matrix == GFK_RS_GEN_RS || matrix == GFK_RS_GEN_CAUCHY1
@@ -150,7 +150,7 @@ static int done(coder *c, gfk_status status, const gfk_pipeline_report *report) 
     c->path = report->path == GFK_PATH_GPU && report->gpu_bytes == 0 ? GFK_PATH_CPU : report->path;
     if (report->device_status != GFK_STATUS_SUCCESS && !c->told) {
         c->told = true;
-        warn("the GPU failed (%s); the CPU goes on", gfk_status_description(report->device_status));
+        warn("the GPU failed (%s); the CPU goes on", status_text(report->device_status));
     }
     return 0;
 }

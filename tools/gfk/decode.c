@@ -157,8 +157,8 @@ static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
         json_seconds("seconds", seconds);
         json_string("engine", coder_engine(c));
         if (!d.to_stdout)
-            say("%s: %llu bytes, %.1f MB/s", path, (unsigned long long)set->header.file_bytes,
-                (double)set->header.file_bytes / seconds / 1e6);
+            say("%s: %llu byte%s, %.1f MB/s", path, (unsigned long long)set->header.file_bytes,
+                plural(set->header.file_bytes), (double)set->header.file_bytes / seconds / 1e6);
     }
     coder_close(c);
     free(path);

@@ -237,7 +237,7 @@ int command_encode(int argc, char **argv) {
     const gfk_status status = gfk_field_init(&field, o.w, o.polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,
-                    (unsigned long long)o.polynomial, gfk_status_description(status));
+                    (unsigned long long)o.polynomial, status_text(status));
     if (o.to.count != 0 && o.output != NULL && strchr(o.output, '/') != NULL)
         return fail(TOOL_USAGE, "with --to, --output is a name without a folder");
     code = check_folders(&o.to);

@@ -9,34 +9,67 @@
 #include "options.h"
 #include "report.h"
 
-static const struct {
-    const char *name;
-    command_fn *run;
-    const char *text;
-} commands[] = {
-    {"encode", command_encode, "make k + m shards of a file, any k of which bring it back"},
-    {"decode", command_decode, "bring a file back from its shards"},
-    {"verify", command_verify, "check shards, and whether the file can be brought back"},
-    {"repair", command_repair, "make missing and damaged shards again"},
-    {"scrub", command_scrub, "check all shards in a tree of folders"},
-    {"info", command_info, "say what shards are of, and which are there"},
-    {"calibrate", command_calibrate, "measure what CPU, bus and GPU do, and keep it"},
-    {"advise", command_advise, "say what would encode fastest"},
-    {"mul", command_mul, "multiply in GF(2^w), as gf_mult does"},
-    {"div", command_div, "divide in GF(2^w), as gf_div does"},
-    {"methods", command_methods, "list the methods, and why one is not there"},
-    {"unit", command_unit, "test a method, as gf_unit does"},
-    {"time", command_time, "time a method, as gf_time does"},
+static command_fn show_help;
+
+static const tool_command commands[] = {
+    {"encode", COMMAND_ENCODE, command_encode,
+     "make k + m shards of a file, any k of which bring it back"},
+    {"decode", COMMAND_DECODE, command_decode, "bring a file back from its shards"},
+    {"verify", COMMAND_VERIFY, command_verify,
+     "check shards, and whether the file can be brought back"},
+    {"repair", COMMAND_REPAIR, command_repair, "make missing and damaged shards again"},
+    {"scrub", COMMAND_SCRUB, command_scrub, "check all shards in a tree of folders"},
+    {"info", COMMAND_INFO, command_info, "say what shards are of, and which are there"},
+    {"calibrate", COMMAND_CALIBRATE, command_calibrate,
+     "measure what CPU, bus and GPU do, and keep it"},
+    {"advise", COMMAND_ADVISE, command_advise, "say what would encode fastest"},
+    {"mul", COMMAND_SMALL, command_mul, "multiply in GF(2^w), as gf_mult does"},
+    {"div", COMMAND_SMALL, command_div, "divide in GF(2^w), as gf_div does"},
+    {"methods", COMMAND_METHODS, command_methods, "list the methods, and why one is not there"},
+    {"unit", COMMAND_SMALL, command_unit, "test a method, as gf_unit does"},
+    {"time", COMMAND_SMALL, command_time, "time a method, as gf_time does"},
+    {"help", COMMAND_HELP, show_help, "describe a command"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+const tool_command *command_at(size_t i) {
+    return i < COMMANDS ? &commands[i] : NULL;
+}
+
+const tool_command *command_find(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int no_command(const char *name) {
+    return fail(TOOL_USAGE, "there is no %s %s; gfk help lists the %ss",
+                name[0] == '-' ? "option" : "command", name, name[0] == '-' ? "option" : "command");
+}
 
 static void print_help(FILE *out) {
     fprintf(out, "usage: gfk COMMAND [OPTION...] [ARGUMENT...]\n\ncommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].text);
     fprintf(out, "\noptions:\n"
-                 "  --help     this text; after a command, the command's\n"
-                 "  --version  the version\n");
+                 "  -h, --help     this text; after a command, the command's, as gfk help COMMAND\n"
+                 "  -V, --version  the version\n");
+}
+
+static int show_help(int argc, char **argv) {
+    if (argc >= 3 && strcmp(argv[1], "--complete") == 0)
+        return complete((size_t)argc - 2, argv + 2);
+    if (argc > 2)
+        return fail(TOOL_USAGE, "one command; usage: gfk help [COMMAND]");
+    const tool_command *command = argc < 2 ? NULL : command_find(argv[1]);
+    if (argc < 2 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0 ||
+        (command != NULL && command->bit == COMMAND_HELP)) {
+        print_help(stdout);
+        return TOOL_OK;
+    }
+    char help[] = "--help", *arguments[] = {argv[1], help, NULL};
+    return command != NULL ? command->run(2, arguments) : no_command(argv[1]);
 }
 
 /* Opens /dev/null for each of standard input, output and error that is closed. Otherwise the next
@@ -57,23 +90,21 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return TOOL_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0) {
+    if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
         print_help(stdout);
         return TOOL_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {
         const int v = gfk_version();
         printf("gfk %d.%d.%d\n", v / 10000, v / 100 % 100, v % 100);
         return TOOL_OK;
     }
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        const int code = commands[i].run(argc - 1, argv + 1);
-        json_end_early(argv[1], code);
-        if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK)
-            return fail(TOOL_IO, "cannot write standard output");
-        return code;
-    }
-    return fail(TOOL_USAGE, "there is no command %s; gfk --help lists them", argv[1]);
+    const tool_command *command = command_find(argv[1]);
+    if (command == NULL)
+        return no_command(argv[1]);
+    const int code = command->run(argc - 1, argv + 1);
+    json_end_early(argv[1], code);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK)
+        return fail(TOOL_IO, "cannot write standard output");
+    return code;
 }

@@ -69,7 +69,7 @@ int method_parse(method *result, const char *width, char *const *words, size_t c
     gfk_status status = gfk_field_init(&m.field, w, polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", w,
-                    (unsigned long long)polynomial, gfk_status_description(status));
+                    (unsigned long long)polynomial, status_text(status));
     if (text[0] != '\0' && strcmp(text, "-") != 0 && strcmp(text, "- -") != 0)
         status = gfk_multiplier_desc_parse(&m.desc, text);
     if (status == GFK_STATUS_NOT_SUPPORTED)
@@ -87,7 +87,7 @@ int method_parse(method *result, const char *width, char *const *words, size_t c
 
 static int failed(gfk_status status) {
     return fail(status == GFK_STATUS_TABLE_LIMIT ? TOOL_USAGE : TOOL_INTERNAL, "%s",
-                gfk_status_description(status));
+                status_text(status));
 }
 
 int method_open(method *m) {

@@ -44,7 +44,7 @@ static int compute(int argc, char **argv, const command_help *help, bool divide)
         if (!method_parse_element(&m, o.arguments[i], i == 0 ? &a : &b))
             return fail(TOOL_USAGE, "%s is not an element of GF(2^%u)", o.arguments[i], m.field.w);
     if (divide && gfk_field_inverse(&m.field, b, &b) != GFK_STATUS_SUCCESS)
-        return fail(TOOL_USAGE, "%s", gfk_status_description(GFK_STATUS_DIVISION_BY_ZERO));
+        return fail(TOOL_USAGE, "%s", status_text(GFK_STATUS_DIVISION_BY_ZERO));
     code = multiply(&m, a, b, &result);
     if (code == 0)
         printf(m.hexadecimal ? "%x\n" : "%u\n", result);

@@ -48,8 +48,6 @@ bool parse_size(const char *text, uint64_t *value) {
 
 /* ---- values: each function stores what it parses in a member of tool_options ---------------- */
 
-typedef bool parse_fn(const char *text, void *member);
-
 static bool parse_shards(const char *text, void *member) {
     uint64_t number = 0;
     const bool valid = parse_number(text, 1, MAX_SHARDS, &number);
@@ -68,21 +66,33 @@ static bool parse_polynomial(const char *text, void *member) {
     return parse_number(text, 1, UINT64_C(0x1ffffffff), member);
 }
 
+#define MATRICES "cauchy|vandermonde|reed_sol_van|cauchy_good|gen_rs|gen_cauchy1"
+#define BACKENDS "auto|cuda|host"
+
+/* The position of a word in a list with | between the words; -1: the list does not have it. */
+static int find_word(const char *list, const char *word) {
+    const size_t length = strlen(word);
+    for (int i = 0;; i++) {
+        const char *end = strchr(list, '|');
+        const size_t here = end == NULL ? strlen(list) : (size_t)(end - list);
+        if (here == length && memcmp(list, word, length) == 0)
+            return i;
+        if (end == NULL)
+            return -1;
+        list = end + 1;
+    }
+}
+
 static bool parse_matrix(const char *text, void *member) {
-    gfk_rs_matrix *matrix = member;
-    *matrix = GFK_RS_CAUCHY;
-    while (*matrix != GFK_RS_CUSTOM && strcmp(text, gfk_rs_matrix_name(*matrix)) != 0)
-        ++*matrix;
-    return *matrix != GFK_RS_CUSTOM;
+    const int i = find_word(MATRICES, text);
+    *(gfk_rs_matrix *)member = (gfk_rs_matrix)i; /* the words are in the order of the matrices */
+    return i >= 0;
 }
 
 static bool parse_backend(const char *text, void *member) {
-    static const char *const names[] = {"auto", "cuda", "host"};
-    coder_backend *backend = member;
-    *backend = BACKEND_AUTO;
-    while (*backend <= BACKEND_HOST && strcmp(text, names[*backend]) != 0)
-        ++*backend;
-    return *backend <= BACKEND_HOST;
+    const int i = find_word(BACKENDS, text);
+    *(coder_backend *)member = (coder_backend)i;
+    return i >= 0;
 }
 
 static bool parse_block_size(const char *text, void *member) {
@@ -142,24 +152,16 @@ enum {
 };
 #define MEMBER(name) offsetof(tool_options, name)
 
-static const struct row {
-    const char *name;
-    char letter;          /* 0: none */
-    const char *argument; /* name of the option's argument; NULL: none */
-    unsigned commands;    /* commands that have the option */
-    parse_fn *parse;      /* NULL: prints the help */
-    size_t member;        /* of tool_options */
-    const char *help;
-} rows[] = {
+static const option_row rows[] = {
     {"data", 'k', "K", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(k), "data shards (10)"},
     {"parity", 'm', "M", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(m),
      "parity shards: so many may be lost (4)"},
-    {"width", 'w', "W", COMMAND_ENCODE | SPEED, parse_width, MEMBER(w),
-     "bits of a symbol: 8, 16 or 32 (8)"},
+    {"width", 'w', "8|16|32", COMMAND_ENCODE | SPEED, parse_width, MEMBER(w),
+     "bits of a symbol (8)"},
     {"polynomial", 0, "P", COMMAND_ENCODE, parse_polynomial, MEMBER(polynomial),
      "of the field, with its leading term (0x11d, 0x1100b, 0x100400007)"},
-    {"matrix", 0, "NAME", COMMAND_ENCODE, parse_matrix, MEMBER(matrix),
-     "cauchy, vandermonde, reed_sol_van, cauchy_good, gen_rs or gen_cauchy1 (cauchy)"},
+    {"matrix", 0, MATRICES, COMMAND_ENCODE, parse_matrix, MEMBER(matrix),
+     "generator matrix (cauchy)"},
     {"block-size", 0, "SIZE", COMMAND_ENCODE, parse_block_size, MEMBER(block_bytes),
      "bytes under one checksum, a multiple of 64 (1M; less for many shards)"},
     {"output", 'o', "BASE", COMMAND_ENCODE, parse_text, MEMBER(output),
@@ -175,8 +177,8 @@ static const struct row {
     {"repair", 0, NULL, COMMAND_SCRUB, set_flag, MEMBER(repair), "repair what is damaged"},
     {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
      MEMBER(force), "replace files that hold something else"},
-    {"backend", 0, "NAME", COMPUTING, parse_backend, MEMBER(coder.backend),
-     "what computes: auto, cuda or host (auto)"},
+    {"backend", 0, BACKENDS, COMPUTING, parse_backend, MEMBER(coder.backend),
+     "what computes (auto)"},
     {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),
      "the GPU to use"},
     {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory),
@@ -186,32 +188,77 @@ static const struct row {
     {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
      "one line of JSON instead of text"},
     {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "nothing but errors"},
-    {"help", 0, NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_SMALL, NULL, 0, "this text"},
+    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_SMALL, NULL, 0, "this text"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0], NO_LETTER = 256 /* with the row's number */ };
 
-static const struct row *row_of(unsigned command, int key) {
+const option_row *option_at(size_t i) {
+    return i < ROWS ? &rows[i] : NULL;
+}
+
+static const option_row *row_of(unsigned command, int key) {
     if (key >= NO_LETTER)
         return &rows[key - NO_LETTER];
-    const struct row *row = rows;
-    while (row->letter != key || (row->commands & command) == 0)
-        row++;
-    return row;
+    for (size_t i = 0; i < ROWS; i++)
+        if (key != 0 && rows[i].letter == key && (rows[i].commands & command) != 0)
+            return &rows[i];
+    return NULL;
+}
+
+static void print_option(const option_row *r) {
+    char left[64];
+    const bool words = r->argument != NULL && strchr(r->argument, '|') != NULL;
+    const char *argument = !words ? r->argument : r->letter == 'w' ? "W" : "NAME";
+    snprintf(left, sizeof left, "%c%c%s--%s%s%s", r->letter ? '-' : ' ',
+             r->letter ? r->letter : ' ', r->letter ? ", " : "  ", r->name,
+             argument == NULL ? "" : " ", argument == NULL ? "" : argument);
+    printf("  %-24s %s", left, r->help);
+    for (const char *word = words ? r->argument : NULL; word != NULL; word = strchr(word, '|')) {
+        const size_t skip = word != r->argument;
+        word += skip;
+        printf("%s%.*s", skip ? ", " : ": ", (int)strcspn(word, "|"), word);
+    }
+    printf("\n");
 }
 
 static void print_help(unsigned command, const command_help *help) {
     printf("usage: gfk %s\n\n%s\n\noptions:\n", help->usage, help->text);
-    for (size_t i = 0; i < ROWS; i++) {
-        char left[64];
-        const struct row *r = &rows[i];
-        if ((r->commands & command) == 0)
-            continue;
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", r->letter ? '-' : ' ',
-                 r->letter ? r->letter : ' ', r->letter ? ", " : "  ", r->name,
-                 r->argument == NULL ? "" : " ", r->argument == NULL ? "" : r->argument);
-        printf("  %-24s %s\n", left, r->help);
-    }
+    for (size_t i = 0; i < ROWS; i++)
+        if ((rows[i].commands & command) != 0)
+            print_option(&rows[i]);
 }
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+/* The number of the command's options that begin with the text. */
+static size_t options_like(unsigned command, const char *text, size_t length) {
+    size_t count = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        count += (rows[i].commands & command) != 0 && strncmp(rows[i].name, text, length) == 0;
+    return count;
+}
+
+/* getopt_long refused an option. `before` is the argument in front of the next one, which is the
+ * option itself if the option is long. */
+static int refuse(unsigned command, const command_help *help, const char *before, bool argument) {
+    const option_row *known = row_of(command, optopt);
+    char letter[] = {'-', (char)optopt, '\0'};
+    const bool is_long = strncmp(before, "--", 2) == 0 && (optopt == 0 || known != NULL);
+    const int length = is_long ? (int)strcspn(before, "=") : 2;
+    const char *option = is_long ? before : letter;
+    if (argument)
+        return fail(TOOL_USAGE, "%.*s needs an argument; usage: gfk %s", length, option,
+                    help->usage);
+    if (known != NULL)
+        return fail(TOOL_USAGE, "%.*s takes no argument; usage: gfk %s", length, option,
+                    help->usage);
+    if (is_long && options_like(command, option + 2, (size_t)length - 2) > 1)
+        return fail(TOOL_USAGE, "%.*s may be several options; gfk help %.*s lists them", length,
+                    option, (int)strcspn(help->usage, " "), help->usage);
+    return fail(TOOL_USAGE, "unknown option %.*s; usage: gfk %s", length, option, help->usage);
+}
+
+/* ---- the parser ----------------------------------------------------------------------------- */
 
 int options_parse(tool_options *options, unsigned command, const command_help *help, int argc,
                   char **argv) {
@@ -241,19 +288,17 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
     opterr = 0;
     optind = 1;
     for (int key; (key = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (key == ':')
-            return fail(TOOL_USAGE, "%s needs an argument", argv[optind - 1]);
-        if (key == '?')
-            return fail(TOOL_USAGE, "unknown option %s; usage: gfk %s", argv[optind - 1],
-                        help->usage);
-        const struct row *row = row_of(command, key);
+        if (key == ':' || key == '?')
+            return refuse(command, help, argv[optind - 1], key == ':');
+        const option_row *row = row_of(command, key);
         if (row->parse == NULL) {
             print_help(command, help);
             return 0;
         }
         if (!row->parse(optarg, (char *)options + row->member))
-            return fail(TOOL_USAGE, "%s is not a value that this option takes: %s", optarg,
-                        argv[optind - 1] == optarg ? argv[optind - 2] : argv[optind - 1]);
+            return fail(TOOL_USAGE, "--%s does not take %s; gfk help %.*s says what it takes",
+                        row->name, *optarg == '\0' ? "an empty text" : optarg,
+                        (int)strcspn(help->usage, " "), help->usage);
         report_as_json = options->json;
         report_quiet = options->quiet;
     }

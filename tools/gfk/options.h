@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line. One table of options serves the parser and --help. */
+/* The command line. One table of options serves the parser, --help and completion. */
 #ifndef GFK_TOOL_OPTIONS_H
 #define GFK_TOOL_OPTIONS_H
 
@@ -19,8 +19,9 @@ enum {
     COMMAND_METHODS = 32,
     COMMAND_CALIBRATE = 64,
     COMMAND_ADVISE = 128,
+    COMMAND_SMALL = 256, /* mul, div, unit, time: --help is the only option */
     COMMAND_SCRUB = 512,
-    COMMAND_SMALL = 256 /* mul, div, unit, time: --help is the only option */
+    COMMAND_HELP = 1024
 };
 
 /* Folders of an option. */
@@ -44,6 +45,20 @@ typedef struct tool_options {
     size_t count;     /* number of arguments */
 } tool_options;
 
+/* One option. An option that differs between commands has a row for each. */
+typedef struct option_row {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* name of the option's argument, or its values: "a|b"; NULL: none */
+    unsigned commands;    /* commands that have the option */
+    bool (*parse)(const char *text, void *member); /* NULL: prints the help */
+    size_t member;                                 /* of tool_options */
+    const char *help;
+} option_row;
+
+/* The options in the order of --help; NULL behind the last one. */
+const option_row *option_at(size_t i);
+
 /* The texts of a command for --help. */
 typedef struct command_help {
     const char *usage; /* usage line without "gfk" */
@@ -62,6 +77,21 @@ typedef int command_fn(int argc, char **argv);
 command_fn command_encode, command_decode, command_verify, command_repair, command_info,
     command_scrub, command_calibrate, command_advise, command_mul, command_div, command_methods,
     command_unit, command_time;
+
+typedef struct tool_command {
+    const char *name;
+    unsigned bit; /* one of the commands above */
+    command_fn *run;
+    const char *text; /* description in one line */
+} tool_command;
+
+/* The commands in the order of the help; NULL behind the last one. */
+const tool_command *command_at(size_t i);
+const tool_command *command_find(const char *name); /* NULL: there is none */
+
+/* gfk help --complete WORD...: prints what the last word, which may be empty, can become after the
+ * words before it. docs/tool.md describes the lines. The completions of the shells call this. */
+int complete(size_t count, char *const *words);
 
 /* Parses a number from least to most: decimal, or hexadecimal after 0x. */
 bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);

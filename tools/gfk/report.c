@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -212,6 +213,16 @@ void say(const char *format, ...) {
     va_end(arguments);
     disarm(line);
     puts(line);
+}
+
+const char *status_text(gfk_status status) {
+    static _Thread_local char line[128];
+    snprintf(line, sizeof line, "%s", gfk_status_description(status));
+    const size_t length = strlen(line);
+    if (length != 0 && line[length - 1] == '.')
+        line[length - 1] = '\0';
+    line[0] = (char)tolower((unsigned char)line[0]);
+    return line;
 }
 
 const char *plural(uint64_t count) {

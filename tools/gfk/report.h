@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <gfk/status.h>
+
 /* docs/tool.md and gfk(1) list the exit codes. */
 enum exit_code {
     TOOL_OK = 0,
@@ -34,6 +36,9 @@ void report_mute(bool on);
 /* say: prints a line of the result on standard output; prints nothing with --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The description of a status inside a message: no capital letter and no full stop. The text is
+ * valid until the next call of the thread. */
+const char *status_text(gfk_status status);
 /* The end of a noun behind a count: "s", or nothing after 1. */
 const char *plural(uint64_t count);
 

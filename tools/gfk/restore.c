@@ -150,8 +150,9 @@ int restore_fail_for_shards(const shard_set *set) {
             list_add(&missing, i);
     const size_t present = set->count - missing.count, needed = set->header.k - present;
     return fail(TOOL_UNRECOVERABLE,
-                "%zu shards of %s can be read, %u are needed: %zu more of the shards %s", present,
-                path_name(set->base), set->header.k, needed, missing.text);
+                "%zu shard%s of %s can be read, %u %s needed: %zu more of the shard%s %s", present,
+                plural(present), path_name(set->base), set->header.k,
+                set->header.k == 1 ? "is" : "are", needed, plural(missing.count), missing.text);
 }
 
 /* Describes the first stripe that cannot be restored. */
@@ -166,18 +167,19 @@ static void give_reason(const restore *r, const batch *b, size_t stripe) {
                                 (unsigned long long)(b->first + stripe), path_name(r->set->base));
     if (length < 0 || length >= REASON_BYTES)
         return;
-    if (good >= b->k)
+    const size_t needed = good < b->k ? b->k - good : 0;
+    if (needed == 0)
         snprintf(reason + length, REASON_BYTES - (size_t)length,
                  "%zu blocks fit their checksums, but not each other", good);
     else
         snprintf(
             reason + length, REASON_BYTES - (size_t)length,
             "%zu %s intact, %zu %s needed. Damaged there: %s %s; missing or unreadable: %s %s; "
-            "intact copies of %zu of them are needed",
+            "%s of %zu of them %s needed",
             good, good == 1 ? "block is" : "blocks are", b->k, b->k == 1 ? "is" : "are",
             damaged.count == 1 ? "shard" : "shards", damaged.count == 0 ? "none" : damaged.text,
             missing.count == 1 ? "shard" : "shards", missing.count == 0 ? "none" : missing.text,
-            b->k - good);
+            needed == 1 ? "an intact copy" : "intact copies", needed, needed == 1 ? "is" : "are");
 }
 
 /* ---- one stripe ----------------------------------------------------------------------------- */
@@ -404,11 +406,13 @@ static void find_end(restore *r) {
     r->result->lost_stripes = r->result->damaged_stripes = behind;
     for (size_t i = 0; i < r->set->count; i++)
         r->result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : behind;
-    snprintf(r->result->reason, REASON_BYTES,
-             "%s: the last %llu of %llu stripes cannot be brought back: fewer than %u shards are "
-             "long enough to have them",
-             path_name(r->set->base), (unsigned long long)behind,
-             (unsigned long long)stripe_count(header), header->k);
+    snprintf(
+        r->result->reason, REASON_BYTES,
+        "%s: the last %llu of %llu stripe%s cannot be brought back: fewer than %u shard%s long "
+        "enough",
+        path_name(r->set->base), (unsigned long long)behind,
+        (unsigned long long)stripe_count(header), plural(stripe_count(header)), header->k,
+        header->k == 1 ? " is" : "s are");
 }
 
 static int restore_stripes(restore *r) {
@@ -492,7 +496,7 @@ int restore_open_coder(coder **c, const shard_set *set, const coder_options *opt
     const gfk_status status = gfk_field_init(&field, h->w, h->polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
-                    gfk_status_description(status));
+                    status_text(status));
     const int code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
     return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* the shards hold wrong values */
 }

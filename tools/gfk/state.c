@@ -99,12 +99,12 @@ static void describe(const shard_set *set, const restore_result *result, size_t 
     if (s->bytes != shard_bytes(&set->header))
         note(text, room, s->bytes < shard_bytes(&set->header) ? "too short" : "too long");
     if (result != NULL && result->bad_blocks[index] != 0)
-        note(text, room, "%llu of %llu blocks damaged",
+        note(text, room, "%llu of %llu block%s damaged",
              (unsigned long long)result->bad_blocks[index],
-             (unsigned long long)stripe_count(&set->header));
+             (unsigned long long)stripe_count(&set->header), plural(stripe_count(&set->header)));
     if (result != NULL && result->corrected[index] != 0)
-        note(text, room, "%llu of them with checksums that hid it",
-             (unsigned long long)result->corrected[index]);
+        note(text, room, "%llu with %s that hid it", (unsigned long long)result->corrected[index],
+             result->corrected[index] == 1 ? "a checksum" : "checksums");
     if (s->error != 0)
         note(text, room, "the system said: %s", shard_error_text(s->error));
 }

@@ -60,7 +60,7 @@ static int time_single(timing *t, const char *what, operation *run) {
             uint32_t result = 0;
             const gfk_status status = run(t, i, &result);
             if (status != GFK_STATUS_SUCCESS)
-                return fail(TOOL_INTERNAL, "%s", gfk_status_description(status));
+                return fail(TOOL_INTERNAL, "%s", status_text(status));
         }
     }
     print(what, seconds_now() - start, (double)count * (double)t->iterations,

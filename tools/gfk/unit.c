@@ -75,8 +75,8 @@ static int test_region(unit *u) {
         return code;
     for (size_t i = 0; i < ROOM; i++)
         if (dst[i] != expected[i])
-            return fail(TOOL_DAMAGED, "%x times a region of %zu bytes is wrong at byte %td", c,
-                        bytes, (ptrdiff_t)i - (ptrdiff_t)to);
+            return fail(TOOL_DAMAGED, "%x times a region of %zu byte%s is wrong at byte %td", c,
+                        bytes, plural(bytes), (ptrdiff_t)i - (ptrdiff_t)to);
     return 0;
 }
 
@@ -91,8 +91,8 @@ static int test_regions(unit *u) {
 static int test_method(unit *u, const char *letters) {
     const gfk_multiplier_info *info = &u->method.info;
     const bool all = strchr(letters, 'A') != NULL, verbose = strchr(letters, 'V') != NULL;
-    say("%s: %llu bytes of tables", info->kernel->id,
-        (unsigned long long)(info->table_bytes + info->workspace_bytes));
+    const uint64_t bytes = info->table_bytes + info->workspace_bytes;
+    say("%s: %llu byte%s of tables", info->kernel->id, (unsigned long long)bytes, plural(bytes));
     if (verbose)
         say("Seed: %llu", (unsigned long long)u->random);
     int code = 0;

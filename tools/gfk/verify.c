@@ -36,7 +36,8 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         if (outcome != NULL)
             *outcome = (set_outcome){set->count, bad};
         else
-            say("%s: %zu of %zu shards are intact%s", set->base, set->count - bad, set->count,
+            say("%s: %zu of %zu shards %s intact%s", set->base, set->count - bad, set->count,
+                set->count - bad == 1 ? "is" : "are",
                 lost      ? "; the file cannot be brought back"
                 : bad > 0 ? "; the file can be brought back"
                           : "");
@@ -144,16 +145,18 @@ static int describe(shard_set *set, const tool_options *options, set_outcome *ou
     const size_t present = shard_set_present(set);
     char changed[TIME_BYTES];
     describe_time(h, changed);
-    say("file       %s, %llu bytes, mode %04o, XXH3-128 %016llx%016llx",
+    say("file       %s, %llu byte%s, mode %04o, XXH3-128 %016llx%016llx",
         h->name[0] == '\0' ? "(no name)" : h->name, (unsigned long long)h->file_bytes,
-        (unsigned)h->mode, (unsigned long long)h->hash_high, (unsigned long long)h->hash_low);
+        plural(h->file_bytes), (unsigned)h->mode, (unsigned long long)h->hash_high,
+        (unsigned long long)h->hash_low);
     say("changed    %s", changed[0] == '\0' ? "(no time)" : changed);
     say("code       k = %u, m = %u, w = %u, polynomial 0x%llx, matrix %s", h->k, h->m, h->w,
         (unsigned long long)h->polynomial, gfk_rs_matrix_name((gfk_rs_matrix)h->matrix));
-    say("layout     %llu stripes, blocks of %llu bytes, shards of %llu bytes",
-        (unsigned long long)stripe_count(h), (unsigned long long)h->block_bytes,
-        (unsigned long long)shard_bytes(h));
-    say("shards     %zu of %zu can be read, %u are needed", present, set->count, h->k);
+    say("layout     %llu stripe%s, blocks of %llu bytes, shards of %llu bytes",
+        (unsigned long long)stripe_count(h), plural(stripe_count(h)),
+        (unsigned long long)h->block_bytes, (unsigned long long)shard_bytes(h));
+    say("shards     %zu of %zu can be read, %u %s needed", present, set->count, h->k,
+        h->k == 1 ? "is" : "are");
     report_set(set);
     report_shards(set, NULL, true);
     return 0;
