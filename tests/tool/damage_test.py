@@ -374,6 +374,8 @@ def the_bounds_of_the_search():
             run = s.gfk(command, "f", expect=harness.UNRECOVERABLE)
             check("tried all 63 subsets of the shards\n" in run.err, run.err)
             check("18446744073709551" not in run.err, run.err)
+        run = s.gfk("verify", "f", expect=harness.UNRECOVERABLE)
+        check("7 of 7 shards are intact by their checksums; the file cannot" in run.text, run.text)
         s.is_lost("k - 1 honest shards")
     with Set() as s:  # of k shards no subset is left to try
         forged(s, (0,))

@@ -38,7 +38,9 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         else
             say("%s: %zu of %zu shards %s intact%s", set->base, set->count - bad, set->count,
                 set->count - bad == 1 ? "is" : "are",
-                lost      ? "; the file cannot be brought back"
+                result.contradiction && lost
+                    ? " by their checksums; the file cannot be brought back"
+                : lost    ? "; the file cannot be brought back"
                 : bad > 0 ? "; the file can be brought back"
                           : "");
         if (outcome == NULL || report_as_json)
