@@ -134,6 +134,11 @@ def offers_of(offered, cwd):
     check(offered(cwd, "encode", "-k", "") == set(), "a number")
     for name in ("decode", "verify", "repair", "info"):
         check(offered(cwd, name, "") == {"c", "my file", "sub/"}, offered(cwd, name, ""))
+    for words in (("scrub",), ("decode", "--in"), ("encode", "--to", "sub,")):
+        before = words[-1] if words[-1].endswith(",") else ""
+        found = offered(cwd, *words) if before else offered(cwd, *words, "")
+        check(found == {before + "sub/"}, f"{words}: {found}")
+    check(offered(cwd, "repair", "--to=sub/,s") == {"sub/,sub/"}, "the second folder")
     check(offered(cwd, "verify", "sub/") == {"sub/b"}, offered(cwd, "verify", "sub/"))
     check(offered(cwd, "verify", "--quiet", "c.gfk.") == {f"c.gfk.00{i}" for i in range(3)}, "shards")
     check(offered(cwd, "verify", "my f") == {"my file"}, offered(cwd, "verify", "my f"))

@@ -173,8 +173,7 @@ static void warn_of_full_folders(const tool_options *o, const char *base) {
     const size_t most = folders == 0 ? 0 : (n + folders - 1) / folders;
     if (most > o->m)
         warn("%s gets %zu of the %zu shards of %s, but only %u may be lost; for this code --to "
-             "needs "
-             "%zu folders",
+             "needs %zu folders",
              o->to.paths[0], most, n, base, o->m, (n + o->m - 1) / o->m);
 }
 

@@ -314,8 +314,7 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         if (outcome == NULL && bad == 0)
             say("%s: all %zu shards are intact", set->base, set->count);
         else if (outcome == NULL)
-            say("%s: %zu of %zu shards %s made again", set->base, bad, set->count,
-                bad == 1 ? "was" : "were");
+            say("%s: %zu of %zu shards made again", set->base, bad, set->count);
         if (outcome == NULL || report_as_json) {
             report_shards(set, &damage, false);
             report_written(&r);

@@ -127,7 +127,7 @@ int command_scrub(int argc, char **argv) {
             code = worse(code, one);
         }
         say("%zu set%s: %zu ok, %zu repaired, %zu damaged, %zu lost, %zu failed", list.count,
-            list.count == 1 ? "" : "s", counts[VERDICT_OK], counts[VERDICT_REPAIRED],
+            plural(list.count), counts[VERDICT_OK], counts[VERDICT_REPAIRED],
             counts[VERDICT_DAMAGED], counts[VERDICT_LOST], counts[VERDICT_FAILED]);
     }
     set_list_free(&list);
