@@ -73,7 +73,8 @@ void print_absent() {
     std::map<std::string, int> reasons;
     for (size_t i = 0; i < gfk_kernel_count(); i++) {
         const char *reason = nullptr;
-        if (gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) != GFK_STATUS_SUCCESS)
+        if (gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) !=
+            GFK_STATUS_SUCCESS)
             reasons[reason ? reason : "unknown"]++;
     }
     for (const auto &[reason, count] : reasons)
