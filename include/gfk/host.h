@@ -53,7 +53,8 @@ typedef enum gfk_path {
     GFK_PATH_AUTO = 0, /* the path with the shortest predicted time, chosen for each call */
     GFK_PATH_CPU,      /* ISA-L on all cores for w = 8, polynomial 0x11d; else the host engine */
     GFK_PATH_GPU,      /* all devices of the pipeline */
-    GFK_PATH_BOTH      /* all devices and the CPU; each takes the next chunk when it is idle */
+    GFK_PATH_BOTH      /* all devices and the CPU; each takes the next chunk when it is idle. Of
+                          the threads a quarter copies for the devices where a region is pageable */
 } gfk_path;
 
 /* gfk_path_name: "auto", "cpu", "gpu", "both"; never NULL. */
@@ -75,11 +76,12 @@ typedef struct gfk_pipeline_desc {
                              otherwise; each device rounds up to pages of 4096 bytes */
     size_t chunk;         /* bytes of one chunk, all regions together; 0: the library chooses, up
                              to 64 MiB. The two memory limits take precedence */
-    unsigned streams;     /* chunks in flight on each device, at most GFK_MOST_STREAMS; 0: 4. The
-                             memory limits may allow fewer */
-    unsigned threads;     /* CPU threads that compute, and that copy for one device (at most 16 of
-                             them); 0: one for each core that the caller may run on. At most
-                             GFK_MOST_THREADS */
+    unsigned streams;     /* chunks in flight on each device, at most GFK_MOST_STREAMS; 0: 4, and
+                             2 for each thread that copies where a region is pageable. The memory
+                             limits may allow fewer. No more threads copy than there are streams */
+    unsigned threads;     /* CPU threads that compute, or that copy pageable regions for the devices
+                             (at most 8 for each device); 0: one for each core that the caller may
+                             run on. At most GFK_MOST_THREADS */
     const char *calibration_file; /* written by gfk_calibrate; NULL: none. The library ignores a
                                      file that is missing, damaged or of another machine;
                                      gfk_pipeline_info.calibration tells which */
@@ -104,8 +106,9 @@ typedef struct gfk_pipeline_info {
     int devices[GFK_MOST_DEVICES];
     size_t device_count; /* 0: there is no device, or path is CPU */
     size_t device_memory, pinned_memory;
-    size_t chunk; /* 0: the library chooses for each call */
-    unsigned streams, threads;
+    size_t chunk;     /* 0: the library chooses for each call */
+    unsigned streams; /* 0: the library chooses for each call */
+    unsigned threads;
     bool calibrated;
     gfk_status calibration; /* SUCCESS: the file is in use, or none was named. IO: the file cannot
                                be read. CORRUPT. WRONG_DEVICE: the file is of another machine, or
@@ -143,7 +146,8 @@ typedef struct gfk_pipeline_report {
     gfk_status device_status; /* the status of the first device that failed; SUCCESS: none failed
  */
     size_t staged_regions;    /* regions that went through pinned buffers; 0 on the CPU */
-    size_t chunk;             /* bytes of one chunk, all regions together; 0 on the CPU */
+    size_t chunk;             /* bytes of one chunk, all regions together; chunks near the end of
+                                 the call are shorter; 0 on the CPU */
     double seconds;
     uint64_t reserved[4]; /* 0 */
 } gfk_pipeline_report;

@@ -3,6 +3,7 @@
 // limits on memory, numbers of streams and threads. Threads that share a pipeline.
 #include "fixture.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace {
@@ -68,6 +69,30 @@ TEST_P(HostProduct, TinyLimits) {
                           places()[stream % places().size()], stream),
                         stream++;
             }
+}
+
+// Calls so long that the CPU writes its outputs past the caches.
+TEST_P(HostProduct, LongRegions) {
+    if (options.reduced)
+        GTEST_SKIP() << "too long under a sanitizer";
+    const size_t bytes = 64 * MIB + 5, margin = 64;
+    Random random(1);
+    const Bytes src = random.bytes(bytes);
+    const gfk_field field = make_field(8);
+    const Bytes expected = product_of(field, 0x8e, src);
+    Bytes dst(bytes + 2 * margin, 0x5a);
+    const Pipeline pipeline = make_pipeline(desc());
+    for (size_t odd : {size_t(0), size_t(3)}) {
+        uint8_t *to = dst.data() + margin / 2 + odd;
+        std::fill(dst.begin(), dst.end(), 0x5a);
+        ASSERT_OK(gfk_region_multiply_host(pipeline.get(), &field, 0x8e, src.data(), to, bytes,
+                                           GFK_SET, nullptr));
+        EXPECT_EQ(bytes, first_difference(expected.data(), to, bytes));
+        EXPECT_TRUE(std::all_of(dst.data(), to, [](uint8_t b) { return b == 0x5a; }));
+        EXPECT_TRUE(
+            std::all_of(to + bytes, dst.data() + dst.size(), [](uint8_t b) { return b == 0x5a; }));
+        count_checked();
+    }
 }
 
 TEST_P(HostProduct, Threads) {

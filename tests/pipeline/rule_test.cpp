@@ -14,7 +14,11 @@ class HostRule : public testing::Test {
         const simulated_device bus = SIMULATED_DEVICE_INIT;
         simulated_device_set(&bus);
     }
-    void TearDown() override { EXPECT_EQ(0u, simulated_device_faults()); }
+    void TearDown() override {
+        const simulated_device usual = SIMULATED_DEVICE_INIT;
+        simulated_device_set(&usual);
+        EXPECT_EQ(0u, simulated_device_faults());
+    }
 
     // What a call does with 4 inputs and 2 outputs that have `total` bytes together.
     static gfk_pipeline_report report(size_t total, Place place, unsigned threads,

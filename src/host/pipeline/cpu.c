@@ -11,10 +11,13 @@ enum {
     MOST_TILE = 65536,
     LONG_TILE_BYTES = 16 << 20, /* where nothing is read twice */
     MOST_LONG_TILE = 1 << 20,
-    ONE_PASS_INS = 64,    /* inputs that ISA-L's engine sums up in one pass */
-    ONE_PASS_OUTS = 6,    /* outputs that ISA-L computes while it reads the inputs once */
-    TILES_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
-    SHORTER = 8           /* times: tiles near the end of a call */
+    ONE_PASS_INS = 64,       /* inputs that ISA-L's engine sums up in one pass */
+    ONE_PASS_OUTS = 6,       /* outputs that ISA-L computes while it reads the inputs once */
+    TILES_PER_THREAD = 4,    /* at least, so that all threads are busy to the end */
+    SHORTER = 8,             /* times: tiles near the end of a call */
+    PAST_CACHES = 128 << 20, /* bytes of all regions, of which a cache would keep few */
+    OWN_STEP = 16 << 10,
+    OWN_PITCH = OWN_STEP + 256 /* outputs do not compete for the same lines of a cache */
 };
 
 static size_t whole_pages(size_t bytes, size_t regions, size_t most) {
@@ -24,12 +27,14 @@ static size_t whole_pages(size_t bytes, size_t regions, size_t most) {
 
 /* Regions that are read again should be found in the cache. Where nothing is read again, longer
  * tiles are faster, as each tile begins with one wait for memory for each region. */
-static size_t tile_of(const gfk_job *job) {
+static size_t tile_of(gfk_job *job) {
     const size_t regions = job->in.count + job->out.count;
     const size_t usual = whole_pages(TILE_BYTES, regions, MOST_TILE);
     if (job->work != GFK_WORK_SET || job->in_place || job->in.count > ONE_PASS_INS ||
         job->out.count > ONE_PASS_OUTS || job->cached->host->info.engine->family != GFK_ENGINE_ISAL)
         return usual;
+    if (job->bytes >= PAST_CACHES / regions)
+        job->step = OWN_STEP;
     const size_t share = job->bytes / job->pipeline->info.threads / TILES_PER_THREAD;
     const size_t length =
         whole_pages(share, 1, whole_pages(LONG_TILE_BYTES, regions, MOST_LONG_TILE));
@@ -41,6 +46,8 @@ gfk_status gfk_cpu_prepare(gfk_job *job) {
     size_t bytes = (job->in.count + job->out.count) * sizeof(void *);
     if (job->in_place)
         bytes += job->tile;
+    if (job->step != 0)
+        bytes += job->out.count * OWN_PITCH;
     job->scratch_bytes = (bytes + 63) / 64 * 64;
     job->scratch = malloc(job->pipeline->info.threads * job->scratch_bytes);
     return job->scratch ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
@@ -51,26 +58,44 @@ static void set_pointers(void **pointers, const gfk_side *side, size_t at) {
         pointers[i] = gfk_region_address(side->regions, i) + at;
 }
 
-static void compute_tile(gfk_job *job, size_t at, size_t length, unsigned char *scratch) {
-    void **pointers = (void **)(void *)scratch;
-    const gfk_regions in = {pointers, NULL, 0}, out = {pointers + job->in.count, NULL, 0};
+/* The outputs go to `own`, one behind the other, or, where it is NULL, to their place. */
+static void compute(gfk_job *job, gfk_range range, unsigned char *scratch, unsigned char *own) {
+    void **pointers = (void **)(void *)scratch, **outs = pointers + job->in.count;
+    const gfk_regions in = {pointers, NULL, 0}, out = {outs, NULL, 0};
     const gfk_product_call call = {.product = job->cached->host,
                                    .in = &in,
                                    .out = &out,
-                                   .bytes = length,
+                                   .bytes = range.length,
                                    .accumulate = job->work == GFK_WORK_XOR,
                                    .on_caller = true,
                                    .mismatch_map =
                                        job->work == GFK_WORK_CHECK ? &job->differs : NULL,
                                    .shift = GFK_WHOLE_REGION};
-    set_pointers(pointers, &job->in, at);
-    set_pointers(pointers + job->in.count, &job->out, at);
+    set_pointers(pointers, &job->in, range.at);
+    set_pointers(outs, &job->out, range.at);
+    for (size_t i = 0; own != NULL && i < job->out.count; i++)
+        outs[i] = own + i * OWN_PITCH;
     if (job->in_place) { /* engines read an input again after they wrote the output */
-        unsigned char *copy = (unsigned char *)(pointers + job->in.count + job->out.count);
-        memcpy(copy, pointers[0], length);
+        unsigned char *copy = (unsigned char *)(outs + job->out.count);
+        memcpy(copy, pointers[0], range.length);
         pointers[0] = copy;
     }
     (void)call.product->engine->run(&call); /* the engines of the CPU cannot fail */
+}
+
+static void compute_tile(gfk_job *job, gfk_range tile, unsigned char *scratch) {
+    if (job->step == 0) {
+        compute(job, tile, scratch, NULL);
+        return;
+    }
+    unsigned char *own = scratch + job->scratch_bytes - job->out.count * OWN_PITCH;
+    for (size_t at = 0; at < tile.length; at += job->step) {
+        const gfk_range part = {tile.at + at, gfk_least(job->step, tile.length - at)};
+        compute(job, part, scratch, own);
+        for (size_t i = 0; i < job->out.count; i++)
+            gfk_copy_past_caches(gfk_region_address(job->out.regions, i) + part.at,
+                                 own + i * OWN_PITCH, part.length);
+    }
 }
 
 /* One thread, with its own scratch memory, takes tiles until none is left. */
@@ -79,7 +104,7 @@ static void compute_tiles(size_t thread, void *context) {
     unsigned char *scratch = job->scratch + thread * job->scratch_bytes;
     const size_t least = job->tile < SHORTER * LEAST_TILE ? LEAST_TILE : job->tile / SHORTER;
     for (gfk_range range; gfk_job_take(job, job->tile, least, &range);) {
-        compute_tile(job, range.at, range.length, scratch);
+        compute_tile(job, range, scratch);
         atomic_fetch_add_explicit(&job->cpu_bytes, range.length, memory_order_relaxed);
     }
 }

@@ -12,7 +12,7 @@ enum {
     ALIGN = GFK_GRAIN,       /* of regions on the device, and of mismatch flags */
     LEAST_LENGTH = 4096,     /* bytes of a region in a chunk; with less there are fewer stages */
     DIRECT_CHUNK = 64 << 20, /* long enough to hide what ordering and starting copies costs */
-    STAGED_CHUNK = 4 << 20,  /* short enough that staged bytes are still in the CPU's cache */
+    STAGED_CHUNK = 8 << 20,  /* short enough that staged bytes are still in the CPU's cache */
     DIRECT_STAGES = 4,
     STAGES_PER_FEEDER = 2,
     CHUNKS_PER_STAGE = 4, /* at least, so that the first and the last are a small part */
@@ -198,10 +198,10 @@ static gfk_status start_chunk(device_run *r, gfk_stage *stage) {
     gfk_job *job = r->job;
     const layout l = layout_of(job, stage);
     const bool check = job->work == GFK_WORK_CHECK, read_out = job->work != GFK_WORK_SET;
-    gfk_copy_staged(&job->in, stage->range, l.staged_in, l.pitch, false);
+    gfk_copy_staged(job, &job->in, stage->range, l.staged_in, l.pitch, false);
     RETURN_IF_ERROR(order_copies(&job->in, stage, l.in, l.staged_in, l.pitch, false));
     if (read_out) {
-        gfk_copy_staged(&job->out, stage->range, l.staged_out, l.pitch, false);
+        gfk_copy_staged(job, &job->out, stage->range, l.staged_out, l.pitch, false);
         RETURN_IF_ERROR(order_copies(&job->out, stage, l.out, l.staged_out, l.pitch, false));
     }
     if (check)
@@ -225,7 +225,7 @@ static gfk_status finish_chunk(device_run *r, gfk_stage *stage) {
     gfk_job *job = r->job;
     const layout l = layout_of(job, stage);
     if (job->work != GFK_WORK_CHECK)
-        gfk_copy_staged(&job->out, stage->range, l.staged_out, l.pitch, true);
+        gfk_copy_staged(job, &job->out, stage->range, l.staged_out, l.pitch, true);
     else if (*(const uint32_t *)(const void *)l.staged_mismatch != 0)
         __atomic_store_n(&job->differs, 1, __ATOMIC_RELAXED);
     r->worker->done += stage->range.length;

@@ -113,14 +113,17 @@ struct gfk_job {
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
-    const uint32_t *answer;  /* GFK_WORK_CHECK: where the caller wants it */
-    bool in_place;           /* one region is multiplied in place */
-    size_t computing;        /* threads of the CPU that compute */
-    size_t feeding;          /* threads that copy regions for each device, or order its work */
-    size_t takers;           /* about so many parts of the range are under way at the same time */
-    atomic_size_t next;      /* the range up to here has been taken */
-    size_t end;              /* of the range that can be taken */
-    uint32_t differs;        /* a mismatch map of one entry */
+    const uint32_t *answer; /* GFK_WORK_CHECK: where the caller wants it */
+    bool in_place;          /* one region is multiplied in place */
+    size_t computing;       /* threads of the CPU that compute */
+    size_t feeding;         /* threads that copy regions for each device, or order its work */
+    size_t takers;          /* threads that take parts of the range */
+    bool past_caches;       /* staged outputs go past the caches to their place */
+    size_t step;            /* the CPU computes so many bytes of each region into memory of its own,
+                              * from where they go past the caches to their place; 0: not so */
+    atomic_size_t next;     /* the range up to here has been taken */
+    size_t end;             /* of the range that can be taken */
+    uint32_t differs;       /* a mismatch map of one entry */
     atomic_size_t cpu_bytes; /* that the CPU did */
     size_t tile;             /* bytes of each region that a thread of the CPU takes at a time */
     unsigned char *scratch;  /* scratch_bytes for each such thread */
@@ -149,7 +152,9 @@ static inline bool gfk_job_take(gfk_job *job, size_t want, size_t least, gfk_ran
     do {
         if (at >= job->end)
             return false;
-        const size_t left = job->end - at, share = left / 2 / job->takers / GFK_GRAIN * GFK_GRAIN;
+        const size_t left = job->end - at;
+        const size_t share =
+            job->takers == 1 ? left : left / 2 / job->takers / GFK_GRAIN * GFK_GRAIN;
         length = gfk_least(left, share < least ? least : gfk_least(share, want));
     } while (!atomic_compare_exchange_weak_explicit(&job->next, &at, at + length,
                                                     memory_order_relaxed, memory_order_relaxed));
@@ -190,8 +195,11 @@ void gfk_device_worker_close(gfk_device_worker *worker);
 gfk_status gfk_job_find_staged(gfk_job *job, size_t *lists);
 /* staging.c: copies the part `range` of the staged regions to the pinned buffers of a stage, where
  * the regions are `pitch` bytes apart, or with `out` back. */
-void gfk_copy_staged(const gfk_side *side, gfk_range range, unsigned char *pinned, size_t pitch,
-                     bool out);
+void gfk_copy_staged(const gfk_job *job, const gfk_side *side, gfk_range range,
+                     unsigned char *pinned, size_t pitch, bool out);
+/* staging.c: as memcpy. An ordinary store first reads the line that it overwrites; these stores do
+ * not. */
+void gfk_copy_past_caches(unsigned char *to, const unsigned char *from, size_t bytes);
 
 /* calibrate.c: writes the names of this machine and of the pipeline's devices and the number of
  * threads; and: are they those of the calibration? */

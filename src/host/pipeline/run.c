@@ -38,9 +38,8 @@ static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
     job->computing = threads;
     if (staged && path == GFK_PATH_BOTH)
         job->computing -= gfk_least(threads - 1, job->feeding * devices);
-    job->takers = devices * (staged ? 2 * job->feeding : 4);
-    if (path != GFK_PATH_GPU)
-        job->takers += job->computing;
+    job->takers = devices * job->feeding + (path == GFK_PATH_GPU ? 0 : job->computing);
+    job->past_caches = path == GFK_PATH_BOTH; /* a device alone leaves memory idle enough */
 }
 
 /* The calling thread is the last participant. A participant whose thread cannot be started leaves

@@ -90,9 +90,7 @@ gfk_status gfk_job_find_staged(gfk_job *job, size_t *lists) {
     return find_staged(&job->out, job->bytes, lists + 2 * job->in.count);
 }
 
-/* As memcpy, past the caches: to write a line into a cache would first read the line, and half of
- * what copies and transfers are limited by is the bandwidth of memory. */
-static void copy_past_caches(unsigned char *to, const unsigned char *from, size_t bytes) {
+void gfk_copy_past_caches(unsigned char *to, const unsigned char *from, size_t bytes) {
 #ifdef __SSE2__
     const size_t head = gfk_least(-(uintptr_t)to % LINE, bytes);
     (void)memcpy(to, from, head);
@@ -106,13 +104,13 @@ static void copy_past_caches(unsigned char *to, const unsigned char *from, size_
     (void)memcpy(to, from, bytes);
 }
 
-void gfk_copy_staged(const gfk_side *side, gfk_range range, unsigned char *pinned, size_t pitch,
-                     bool out) {
+void gfk_copy_staged(const gfk_job *job, const gfk_side *side, gfk_range range,
+                     unsigned char *pinned, size_t pitch, bool out) {
     for (size_t i = 0; i < side->staged_count; i++, pinned += pitch) {
         unsigned char *theirs = gfk_region_address(side->regions, side->staged[i]) + range.at;
-        if (out)
-            copy_past_caches(theirs, pinned, range.length);
+        if (out && job->past_caches)
+            gfk_copy_past_caches(theirs, pinned, range.length);
         else
-            (void)memcpy(pinned, theirs, range.length);
+            (void)memcpy(out ? theirs : pinned, out ? pinned : theirs, range.length);
     }
 }
