@@ -151,7 +151,8 @@ struct HostWork : Work {
         if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED)
             facts.set("kernel_GBps", 1e-9 * product_rate(case_.shape));
         if (case_.path == GFK_PATH_GPU && case_.where == GFK_PAGEABLE)
-            facts.set("copies_GBps", bytes / std::min(copy_seconds(), copy_seconds()));
+            facts.set("copies_GBps",
+                      bytes / std::min({copy_seconds(), copy_seconds(), copy_seconds()}));
 #endif
     }
 
@@ -235,7 +236,7 @@ struct HostWork : Work {
     // What the threads that copy for the devices could do without any device: they copy the inputs
     // to buffers that stay in their caches, and as much from there to the outputs.
     double copy_seconds() const {
-        constexpr size_t kPart = 256 * kKiB, kBuffer = 3 * kMiB;
+        constexpr size_t kPart = 256 * kKiB, kBuffer = kMiB;
         const auto threads = (unsigned)std::min<size_t>(8 * case_.devices, cpu_cores());
         std::vector<std::vector<unsigned char>> buffers(threads);
         for (auto &buffer : buffers)

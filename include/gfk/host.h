@@ -244,7 +244,7 @@ typedef struct gfk_calibration {
  * file         the file to write; it is replaced as a whole or not at all. NULL: no file
  * calibration  receives the rates; may be NULL if file is not NULL
  *
- * Allocates 512 MiB besides the descriptor's memory, or a sixteenth of the machine's memory if
+ * Allocates 1 GiB besides the descriptor's memory, or a sixteenth of the machine's memory if
  * that is less.
  *
  * Returns SUCCESS; the statuses of gfk_pipeline_create; IO (the file cannot be written;

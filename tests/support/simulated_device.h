@@ -30,7 +30,7 @@ typedef struct simulated_device {
     unsigned wait_us;     /* a wait for an event takes so many microseconds at least */
 } simulated_device;
 #define SIMULATED_DEVICE_INIT                                                                      \
-    {2, (size_t)1 << 30, (size_t)1 << 30, SIMULATED_MIXED, 0, 0, GFK_STATUS_CUDA, false, 0}
+    {2, (size_t)1 << 30, (size_t)2 << 30, SIMULATED_MIXED, 0, 0, GFK_STATUS_CUDA, false, 0}
 
 void simulated_device_set(const simulated_device *bus);
 /* The number of operations that no real device could execute: on memory that is not pinned, or not

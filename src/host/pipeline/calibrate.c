@@ -76,7 +76,7 @@ bool gfk_machine_fits(const gfk_calibration *calibration, const gfk_pipeline_inf
 /* ---- measurements --------------------------------------------------------------------------- */
 
 enum {
-    BUFFER = 512 << 20,  /* larger than any cache */
+    BUFFER = 1 << 30,    /* larger than any cache: the larger ones have 300 MiB and more */
     FIRST_TRY = 1 << 20, /* bytes of all regions together, doubled until a run is long enough */
     CALL_BYTES = 256,
     CALLS = 20,
@@ -267,9 +267,10 @@ static size_t buffer_bytes(void) {
 }
 
 /* Bytes as random as any, quickly: zeros would be faster than data. */
-static void fill(unsigned char *memory, size_t bytes) {
-    uint64_t x = 1;
-    for (size_t i = 0; i < bytes; i += sizeof x) {
+static void fill(uint64_t begin, uint64_t end, void *context) {
+    unsigned char *memory = context;
+    uint64_t x = begin + 1;
+    for (uint64_t i = begin; i < end; i += sizeof x) {
         x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         memcpy(memory + i, &x, sizeof x);
     }
@@ -293,7 +294,7 @@ gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
     t.memory = aligned_alloc(4096, t.bytes);
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (t.memory != NULL) {
-        fill(t.memory, t.bytes);
+        gfk_parallel_for(t.bytes, fill, t.memory);
         status = measure(&t, &c);
     }
     gfk_pipeline_destroy(t.pipeline);
