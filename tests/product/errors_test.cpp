@@ -231,6 +231,14 @@ TEST_P(ProductErrors, Tables) {
         GTEST_SKIP() << engine()->id << " has no tables";
     desc.table_limit = info.table_bytes - 1;
     gfk_product_t product = nullptr;
+    if (engine()->family == GFK_ENGINE_HOST) { // does without
+        EXPECT_OK(gfk_product_query(&field_, ROWS, COLS, &desc, &info));
+        EXPECT_EQ(0u, info.table_bytes);
+        EXPECT_OK(gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
+        gfk_product_destroy(product);
+        count_checked();
+        return;
+    }
     EXPECT_STATUS(GFK_STATUS_TABLE_LIMIT,
                   gfk_product_create(&product, &field_, ROWS, COLS, ones, &desc));
     EXPECT_EQ(nullptr, product);

@@ -52,6 +52,12 @@ static inline void gfk_mark(const gfk_product_call *call, uint64_t offset) {
     __atomic_store_n(&call->mismatch_map[offset >> call->shift], 1, __ATOMIC_RELAXED);
 }
 
+/* Computes the bytes [offset, offset + length) of all regions of a call. */
+typedef void gfk_range_fn(const gfk_product_call *call, size_t offset, size_t length);
+/* gfk_share_tiles: computes all bytes of a call, for engines on the CPU: in tiles of `tile` bytes of
+ * a region that the pool's threads share, or as one range with on_caller. */
+void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *range);
+
 /* overlap.c: does one of `count` regions of `bytes` bytes share a byte with the `length`
  * bytes from start on?
  */
@@ -92,9 +98,10 @@ struct gfk_product {
     const gfk_engine_kernel_info *named; /* the only kernel that runs may use; NULL: all */
     uint32_t *matrix;                    /* info.rows * info.cols, row by row */
     void *tables;                        /* info.table_bytes long; NULL when that is 0 */
-    void *state;    /* the engine's, on the host; NULL unless its create made one */
-    int processors; /* multiprocessors of the device; 0 for engines on the CPU */
-    int cc;         /* compute capability, 10 * major + minor */
+    void *state;           /* the engine's, on the host; NULL unless its create made one */
+    struct gfk_pool *pool; /* of engines on the CPU; NULL for the others */
+    int processors;        /* multiprocessors of the device; 0 for engines on the CPU */
+    int cc;                /* compute capability, 10 * major + minor */
     bool on_device;
 };
 
@@ -118,10 +125,11 @@ const gfk_engine_info *gfk_engine_named(const char *id, const gfk_engine_kernel_
 bool gfk_engine_kernel_takes(const gfk_engine_kernel_info *kernel, size_t inputs, size_t outputs);
 
 /* What engines.def names of the engines on the CPU. */
+gfk_engine_accepts_fn gfk_host_accepts;
+gfk_engine_create_fn gfk_host_create;
 gfk_engine_run_fn gfk_host_product_run;
 gfk_engine_accepts_fn gfk_isal_accepts;
 gfk_engine_create_fn gfk_isal_create;
-gfk_engine_destroy_fn gfk_isal_destroy;
 gfk_engine_run_fn gfk_isal_run;
 
 #ifdef __cplusplus

@@ -1,60 +1,164 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reference: for every output, tile by tile, the sum over all inputs. The products of a
- * coefficient are looked up by nibbles, in tables that are made anew for every tile. So nothing is
- * kept, however large the matrix is. */
+/* The reference: plain C on all cores. The product of a symbol is the sum of one table entry for
+ * each of its bytes. An entry is a vector of 16 bytes with the products of 16, 8 or 4 outputs side
+ * by side, so that one lookup and one XOR serve a panel of outputs. Four lookups, which are the
+ * bytes of 4, 2 or 1 inputs, are added to a vector of sums at a time. */
+#include <string.h>
+
 #include "engine.h"
 #include "host/base/poly.h"
 #include "host/base/symbol.h"
 
-enum { TILE = 2048 }; /* symbols */
+enum {
+    VECTOR = 16, /* bytes: a symbol of each output of a panel */
+    LOOKUPS = 4,
+    MOST_TABLES = 1 << 20, /* bytes that a product keeps: an L2 cache. Larger matrices have their
+                              tables made anew for every block */
+    KEPT_BLOCK = 1024,     /* symbols of a region that are computed at a time with kept tables, */
+    BLOCK = 2048,          /* and with new ones */
+    TILE = 32768           /* bytes of a region that a thread takes; whole blocks of any width */
+};
 
-static inline __attribute__((always_inline)) void add_symbols(uint32_t *sum, size_t symbols,
-                                                              unsigned w, const gfk_nibbles *t,
-                                                              const unsigned char *in) {
-    for (size_t i = 0; i < symbols; i++) {
-        const uint32_t x = gfk_symbol_get(in, i, w);
-        sum[i] ^= gfk_nibbles_times(t, w, x);
+typedef uint64_t vector __attribute__((vector_size(VECTOR)));
+
+/* Of a panel of outputs and of the inputs of a step. */
+typedef struct tables {
+    vector products[LOOKUPS][256];
+} tables;
+
+static size_t outputs_of_panel(unsigned w) {
+    return VECTOR / (w / 8);
+}
+
+static size_t inputs_of_step(unsigned w) {
+    return LOOKUPS / (w / 8);
+}
+
+static size_t divide_up(size_t n, size_t by) {
+    return n / by + (n % by != 0);
+}
+
+/* Fills in the tables for the outputs from row on and the inputs from col on. */
+static void make_tables(tables *t, gfk_product_t product, size_t row, size_t col) {
+    const gfk_product_info *info = &product->info;
+    const unsigned w = info->field.w, symbol = w / 8;
+    const size_t left = info->rows - row, panel = outputs_of_panel(w);
+    for (unsigned l = 0; l < LOOKUPS; l++) {
+        const size_t i = col + l / symbol;
+        vector image[8] = {0}; /* of the byte's bits */
+        for (size_t j = 0; i < info->cols && j < left && j < panel; j++) {
+            uint32_t c =
+                gfk_poly_multiply(product->matrix[(row + j) * info->cols + i],
+                                  UINT32_C(1) << l % symbol * 8, w, info->field.polynomial);
+            for (unsigned bit = 0; bit < 8; bit++) {
+                gfk_symbol_set(&image[bit], j, w, c);
+                c = gfk_poly_double(c, w, info->field.polynomial);
+            }
+        }
+        t->products[l][0] = (vector){0};
+        for (unsigned bit = 0; bit < 8; bit++)
+            for (unsigned v = 0; v < 1u << bit; v++)
+                t->products[l][(1u << bit) + v] = t->products[l][v] ^ image[bit];
     }
 }
 
-static void add_product(uint32_t *sum, size_t symbols, const gfk_field *field, uint32_t c,
-                        const unsigned char *in) {
-    gfk_nibbles t;
-    gfk_nibbles_expand(&t, field->w, field->polynomial, c);
-    switch (field->w) {
-    case 8:
-        add_symbols(sum, symbols, 8, &t, in);
-        break;
-    case 16:
-        add_symbols(sum, symbols, 16, &t, in);
-        break;
-    default:
-        add_symbols(sum, symbols, 32, &t, in);
+gfk_status gfk_host_accepts(gfk_product_info *info, const char **reason) {
+    *reason = NULL;
+    const size_t panels = divide_up(info->rows, outputs_of_panel(info->field.w));
+    const size_t steps = divide_up(info->cols, inputs_of_step(info->field.w));
+    info->table_bytes =
+        panels <= MOST_TABLES / sizeof(tables) / steps ? panels * steps * sizeof(tables) : 0;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_host_create(gfk_product_t product, const gfk_product_desc *desc) {
+    (void)desc;
+    const gfk_product_info *info = &product->info;
+    tables *next = product->tables;
+    for (size_t row = 0; next != NULL && row < info->rows; row += outputs_of_panel(info->field.w))
+        for (size_t col = 0; col < info->cols; col += inputs_of_step(info->field.w))
+            make_tables(next++, product, row, col);
+    return GFK_STATUS_SUCCESS;
+}
+
+/* ---- a run: everything is compiled for each width -------------------------------------------- */
+
+#define FOR_WIDTH static inline __attribute__((always_inline))
+
+/* Adds the products of the inputs from col on, which begin at `offset`. */
+FOR_WIDTH void add_inputs(vector *sums, size_t symbols, unsigned w, const tables *t,
+                          const gfk_product_call *call, size_t col, size_t offset) {
+    const unsigned char *in[LOOKUPS]; /* the byte that each lookup takes of the first symbol */
+    for (unsigned l = 0; l < LOOKUPS; l++) {
+        const size_t i = col + l / (w / 8); /* beyond the last input the tables are zero */
+        in[l] = gfk_region_address(call->in, i < call->product->info.cols ? i : col) + offset +
+                l % (w / 8);
     }
+    for (size_t s = 0; s < symbols; s++) {
+        vector sum = sums[s];
+        for (unsigned l = 0; l < LOOKUPS; l++)
+            sum ^= t->products[l][in[l][s * (w / 8)]];
+        sums[s] = sum;
+    }
+}
+
+/* Writes, adds or compares output row + j. */
+FOR_WIDTH void finish_output(const vector *sums, size_t symbols, unsigned w,
+                             const gfk_product_call *call, size_t row, size_t j, size_t offset) {
+    unsigned char *out = gfk_region_address(call->out, row + j) + offset;
+    if (call->mismatch_map != NULL) {
+        for (size_t s = 0; s < symbols; s++)
+            if (gfk_symbol_get(&sums[s], j, w) != gfk_symbol_get(out, s, w))
+                gfk_mark(call, offset + s * (w / 8));
+    } else if (call->accumulate) {
+        for (size_t s = 0; s < symbols; s++)
+            gfk_symbol_set(out, s, w, gfk_symbol_get(&sums[s], j, w) ^ gfk_symbol_get(out, s, w));
+    } else {
+        for (size_t s = 0; s < symbols; s++)
+            gfk_symbol_set(out, s, w, gfk_symbol_get(&sums[s], j, w));
+    }
+}
+
+FOR_WIDTH void multiply_block(const gfk_product_call *call, unsigned w, size_t offset,
+                              size_t symbols) {
+    const gfk_product_info *info = &call->product->info;
+    const tables *kept = call->product->tables;
+    vector sums[BLOCK];
+    tables made;
+    for (size_t row = 0; row < info->rows; row += outputs_of_panel(w)) {
+        memset(sums, 0, symbols * sizeof sums[0]);
+        for (size_t col = 0; col < info->cols; col += inputs_of_step(w)) {
+            if (kept == NULL)
+                make_tables(&made, call->product, row, col);
+            add_inputs(sums, symbols, w, kept != NULL ? kept++ : &made, call, col, offset);
+        }
+        for (size_t j = 0; j < outputs_of_panel(w) && row + j < info->rows; j++)
+            finish_output(sums, symbols, w, call, row, j, offset);
+    }
+}
+
+FOR_WIDTH void multiply(const gfk_product_call *call, unsigned w, size_t offset, size_t length) {
+    const size_t most = call->product->tables != NULL ? KEPT_BLOCK : BLOCK;
+    for (size_t at = 0; at < length; at += most * (w / 8)) {
+        const size_t symbols = (length - at) / (w / 8);
+        multiply_block(call, w, offset + at, symbols < most ? symbols : most);
+    }
+}
+
+static void multiply_w8(const gfk_product_call *call, size_t offset, size_t length) {
+    multiply(call, 8, offset, length);
+}
+
+static void multiply_w16(const gfk_product_call *call, size_t offset, size_t length) {
+    multiply(call, 16, offset, length);
+}
+
+static void multiply_w32(const gfk_product_call *call, size_t offset, size_t length) {
+    multiply(call, 32, offset, length);
 }
 
 gfk_status gfk_host_product_run(const gfk_product_call *call) {
-    const gfk_product_info *info = &call->product->info;
-    const unsigned w = info->field.w;
-    const size_t symbols = call->bytes / (w / 8);
-    const bool adds = call->accumulate || call->mismatch_map; /* a check sums to zero */
-    uint32_t sum[TILE];
-    for (size_t first = 0; first < symbols; first += TILE) {
-        const size_t count = symbols - first < TILE ? symbols - first : TILE;
-        const size_t offset = first * (w / 8);
-        for (size_t j = 0; j < info->rows; j++) {
-            unsigned char *out = gfk_region_address(call->out, j) + offset;
-            for (size_t s = 0; s < count; s++)
-                sum[s] = adds ? gfk_symbol_get(out, s, w) : 0;
-            for (size_t i = 0; i < info->cols; i++)
-                add_product(sum, count, &info->field, call->product->matrix[j * info->cols + i],
-                            gfk_region_address(call->in, i) + offset);
-            for (size_t s = 0; s < count; s++)
-                if (!call->mismatch_map)
-                    gfk_symbol_set(out, s, w, sum[s]);
-                else if (sum[s] != 0)
-                    gfk_mark(call, offset + s * (w / 8));
-        }
-    }
+    const unsigned w = call->product->info.field.w;
+    gfk_share_tiles(call, TILE, w == 8 ? multiply_w8 : w == 16 ? multiply_w16 : multiply_w32);
     return GFK_STATUS_SUCCESS;
 }

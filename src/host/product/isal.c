@@ -7,7 +7,6 @@
 #include <isa-l.h>
 
 #include "engine.h"
-#include "host/base/threads.h"
 
 enum {
     SIDE = 64,             /* of a block of the matrix */
@@ -48,12 +47,7 @@ gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) 
                         (unsigned char)product->matrix[(row + j) * all_cols + col + i];
             ec_init_tables((int)cols, (int)rows, block, block_tables(product, row, col));
         }
-    product->state = gfk_pool_acquire();
-    return product->state ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
-}
-
-void gfk_isal_destroy(gfk_product_t product) {
-    gfk_pool_release(product->state);
+    return GFK_STATUS_SUCCESS;
 }
 
 /* ISA-L sets outputs from all inputs of a block at once, but adds to them one input at a time. */
@@ -120,20 +114,7 @@ static void multiply_range(const gfk_product_call *call, size_t offset, size_t l
             multiply_rows(call, row, offset, length);
 }
 
-static void multiply_tile(size_t tile, void *context) {
-    const gfk_product_call *call = context;
-    const size_t most = tile_length(&call->product->info), offset = tile * most;
-    multiply_range(call, offset, call->bytes - offset < most ? call->bytes - offset : most);
-}
-
 gfk_status gfk_isal_run(const gfk_product_call *call) {
-    if (call->on_caller) {
-        multiply_range(call, 0, call->bytes);
-        return GFK_STATUS_SUCCESS;
-    }
-    const size_t tile = tile_length(&call->product->info);
-    const size_t tiles = call->bytes / tile + (call->bytes % tile != 0);
-    gfk_pool_run(call->product->state, GFK_ALL_THREADS, tiles, multiply_tile,
-                 (void *)(uintptr_t)call);
+    gfk_share_tiles(call, tile_length(&call->product->info), multiply_range);
     return GFK_STATUS_SUCCESS;
 }

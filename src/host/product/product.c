@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "host/base/field.h"
 #include "host/base/status.h"
+#include "host/base/threads.h"
 #include "host/device/device.h"
 
 static const gfk_product_desc defaults = GFK_PRODUCT_DESC_INIT;
@@ -120,6 +121,10 @@ static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t c
                                                : gfk_device_resolve(desc->device, &device, &reason);
 }
 
+static uint64_t table_limit(const gfk_product_desc *desc) {
+    return desc->table_limit ? desc->table_limit : GFK_DEFAULT_TABLE_LIMIT;
+}
+
 static gfk_status consider(const search *s, const gfk_engine *engine, gfk_product_info *info) {
     const char *reason;
     *info = (gfk_product_info){.engine = &engine->info,
@@ -135,19 +140,22 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
     RETURN_IF_ERROR(gfk_engine_check(engine, s->desc->device, &info->device, &reason));
     if (kernel != NULL)
         RETURN_IF_ERROR(gfk_device_check(kernel->cc_min, kernel->cc_max, 0, info->device, &reason));
-    return engine->accepts != NULL ? engine->accepts(info, &reason) : GFK_STATUS_SUCCESS;
+    if (engine->accepts != NULL)
+        RETURN_IF_ERROR(engine->accepts(info, &reason));
+    if (engine->info.family == GFK_ENGINE_HOST && info->table_bytes > table_limit(s->desc))
+        info->table_bytes = 0; /* the reference needs no tables, but is faster with them */
+    return GFK_STATUS_SUCCESS;
 }
 
 /* The next engine of the list that can run here and whose tables are within the limit, in *info.
  * TABLE_LIMIT: some can run, but none fits; *info is the first of these. Any other status: why the
  * first one left cannot run. */
 static gfk_status next_engine(search *s, gfk_product_info *info) {
-    const uint64_t limit = s->desc->table_limit ? s->desc->table_limit : GFK_DEFAULT_TABLE_LIMIT;
     gfk_status result = GFK_STATUS_SUCCESS; /* none considered yet */
     while (s->next < s->count) {
         gfk_product_info candidate;
         gfk_status status = consider(s, s->engines[s->next++], &candidate);
-        if (status == GFK_STATUS_SUCCESS && candidate.table_bytes <= limit) {
+        if (status == GFK_STATUS_SUCCESS && candidate.table_bytes <= table_limit(s->desc)) {
             *info = candidate;
             return GFK_STATUS_SUCCESS;
         }
@@ -191,6 +199,8 @@ static gfk_status build(gfk_product_t p, const gfk_product_desc *desc) {
     if (bytes != 0 && p->on_device)
         RETURN_IF_ERROR(gfk_device_alloc(&p->tables, bytes));
     else if (bytes > SIZE_MAX || (bytes != 0 && (p->tables = malloc((size_t)bytes)) == NULL))
+        return GFK_STATUS_OUT_OF_MEMORY;
+    if (!p->on_device && (p->pool = gfk_pool_acquire()) == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     return p->engine->create != NULL ? p->engine->create(p, desc) : GFK_STATUS_SUCCESS;
 }
@@ -267,6 +277,7 @@ void gfk_product_destroy(gfk_product_t product) {
         gfk_device_free(product->info.device, product->tables);
     else
         free(product->tables);
+    gfk_pool_release(product->pool);
     free(product->matrix);
     free(product);
 }

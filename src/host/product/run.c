@@ -2,6 +2,7 @@
 /* The product call: all checks, and the call of the engine. */
 #include "engine.h"
 #include "host/base/status.h"
+#include "host/base/threads.h"
 #include "host/device/device.h"
 
 /* Checks what does not depend on the regions: stream and device. */
@@ -62,6 +63,27 @@ gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const g
                                    .accumulate = mode == GFK_XOR,
                                    .stream = stream};
     return product->engine->run(&call);
+}
+
+typedef struct tiles {
+    const gfk_product_call *call;
+    size_t tile;
+    gfk_range_fn *range;
+} tiles;
+
+static void compute_tile(size_t i, void *context) {
+    const tiles *t = context;
+    const size_t offset = i * t->tile, left = t->call->bytes - offset;
+    t->range(t->call, offset, left < t->tile ? left : t->tile);
+}
+
+void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *range) {
+    tiles t = {call, tile, range};
+    if (call->on_caller || call->product->pool == NULL)
+        range(call, 0, call->bytes);
+    else
+        gfk_pool_run(call->product->pool, GFK_ALL_THREADS,
+                     call->bytes / tile + (call->bytes % tile != 0), compute_tile, &t);
 }
 
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
