@@ -24,11 +24,6 @@ set(pc_libs_private "-lpthread -lrt -ldl")
 if(GFK_HAVE_CUDA) # what a static libgfk leaves to the program
   set(pc_libs_private "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ ${pc_libs_private}")
 endif()
-if(GFK_HAVE_ISAL)
-  get_filename_component(isal_dir ${ISAL_LIBRARY} DIRECTORY)
-  set(pc_libs_private "-L${isal_dir} -lisal ${pc_libs_private}")
-  install(FILES cmake/FindISAL.cmake DESTINATION ${package_dir})
-endif()
 configure_file(cmake/gfk.pc.in gfk.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gfk-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/gfk-config-version.cmake DESTINATION ${package_dir})

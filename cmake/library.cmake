@@ -42,11 +42,7 @@ function(gfk_add_library target)
   target_include_directories(
     ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${target} PRIVATE Threads::Threads)
-  if(GFK_HAVE_ISAL)
-    target_compile_definitions(${target} PRIVATE GFK_HAVE_ISAL)
-    target_link_libraries(${target} PRIVATE ISAL::isal)
-  endif()
+  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   if(GFK_HAVE_CUDA)
     target_sources(
       ${target}
@@ -55,8 +51,7 @@ function(gfk_add_library target)
               $<TARGET_OBJECTS:gfk_xor_prebuilt> $<TARGET_OBJECTS:gfk_kernels>
               $<TARGET_OBJECTS:gfk_wgmma>)
     target_compile_definitions(${target} PRIVATE GFK_HAVE_CUDA)
-    # The xor engine looks for nvJitLink at run time.
-    target_link_libraries(${target} PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})
+    target_link_libraries(${target} PRIVATE CUDA::cudart_static)
   else()
     target_sources(${target} PRIVATE ${host}/device/device_none.c
                                      ${PROJECT_SOURCE_DIR}/src/kernels/none.c)

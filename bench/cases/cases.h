@@ -45,6 +45,7 @@ Fields multiplier_facts(const Multiplier &m, const gfk_kernel_info *kernel,
 using KernelTest = bool (*)(const gfk_kernel_info *);
 std::vector<const gfk_kernel_info *> kernels(KernelTest test);
 bool on_device(const gfk_kernel_info *kernel);
+bool on_device(const gfk_engine_info *engine);
 bool runs_here(const gfk_kernel_info *kernel);
 bool is_giant(const gfk_kernel_info *kernel);
 

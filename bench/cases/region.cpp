@@ -251,7 +251,8 @@ void add_giant_rows(const Options &options, Rows *rows) {
 }
 
 void add_region_call_rows(const Options &options, Rows *rows) {
-    for (const gfk_kernel_info *k : kernels(on_device)) {
+    for (const gfk_kernel_info *k :
+         kernels([](const gfk_kernel_info *k) { return on_device(k); })) {
         if (!runs_here(k) || is_giant(k))
             continue;
         Row row(std::string("host_time/") + k->id, kernel_facts(k));

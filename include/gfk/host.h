@@ -51,7 +51,7 @@ GFK_API gfk_status gfk_pinned_unregister(void *memory);
 /* Which processors do the work. */
 typedef enum gfk_path {
     GFK_PATH_AUTO = 0, /* the path with the shortest predicted time, chosen for each call */
-    GFK_PATH_CPU,      /* ISA-L on all cores for w = 8, polynomial 0x11d; else the host engine */
+    GFK_PATH_CPU,      /* the CPU's fastest engine for the field and the shape, on all cores */
     GFK_PATH_GPU,      /* all devices of the pipeline */
     GFK_PATH_BOTH      /* all devices and the CPU; each takes the next chunk when it is idle. Of
                           the threads a quarter copies for the devices where a region is pageable */

@@ -21,12 +21,13 @@ extern "C" {
 /* What an engine is, apart from its width and variant; docs/engines has a page for each. */
 typedef enum gfk_engine_family {
     GFK_ENGINE_AUTO = 0,
-    GFK_ENGINE_HOST,  /* the reference, in C on all cores of the CPU */
-    GFK_ENGINE_ISAL,  /* ISA-L on all cores of the CPU; w = 8, polynomial 0x11d */
-    GFK_ENGINE_PEROP, /* one fused kernel over the operation of any method */
-    GFK_ENGINE_PRMT,  /* sixteen-entry tables in the constant bank, looked up by PRMT */
-    GFK_ENGINE_BMMA,  /* binary tensor cores */
-    GFK_ENGINE_XOR    /* the matrix compiled into a program of XORs */
+    GFK_ENGINE_HOST,      /* the reference, in C on all cores of the CPU */
+    GFK_ENGINE_ISAL,      /* ISA-L on all cores of the CPU; w = 8, polynomial 0x11d */
+    GFK_ENGINE_PEROP,     /* one fused kernel over the operation of any method */
+    GFK_ENGINE_PRMT,      /* sixteen-entry tables in the constant bank, looked up by PRMT */
+    GFK_ENGINE_BMMA,      /* binary tensor cores */
+    GFK_ENGINE_XOR,       /* the matrix compiled into a program of XORs */
+    GFK_ENGINE_GFCOMPLETE /* GF-Complete on all cores of the CPU; fields that it takes */
 } gfk_engine_family;
 
 /* Labels of an engine, a set of bits. */
@@ -53,7 +54,8 @@ GFK_API const gfk_engine_info *gfk_engine_find(const char *id);
 /* gfk_engine_available: can this engine run here?
  *
  * device  GFK_CURRENT_DEVICE or a device's number for engines on a device; engines on the CPU take
- *         these and GFK_CPU
+ *         these and GFK_CPU. Engines on the CPU are asked about the default field and the build's
+ *         libraries
  * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
  *
  * Returns SUCCESS; INVALID_ARGUMENT (info is not of this list, a number that stands for no place,
@@ -119,6 +121,10 @@ typedef struct gfk_product_desc {
                                  others than its owner may write to, is as good as none. */
     size_t bytes;             /* the length of the regions to come, for the choice; 0: long */
     uint64_t table_limit;     /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
+    /* Absolute paths of the shared libraries of the engines ISAL and GFCOMPLETE; NULL: those that the
+     * build found, if any. They are loaded by path and used by handle: the program may hold other
+     * libraries with the same names. Nothing is searched anywhere else. */
+    const char *isal_library, *gfcomplete_library;
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -128,6 +134,8 @@ typedef struct gfk_product_desc {
      GFK_METHOD_AUTO,                                                                              \
      GFK_CURRENT_DEVICE,                                                                           \
      false,                                                                                        \
+     0,                                                                                            \
+     0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
      0}
@@ -192,7 +200,7 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an enumerator, size or device number out of range, an engine that contradicts desc, an
- * engine, family or method of a device with GFK_CPU); INVALID_CONSTANT (an element outside the
+ * engine, family or method of a device with GFK_CPU, a library's path that is not absolute); INVALID_CONSTANT (an element outside the
  * field); INVALID_SIZE (rows * cols overflows); UNKNOWN_METHOD (no such engine or kernel);
  * NO_DEVICE (there is no such device); NOT_SUPPORTED (engines match, but none can run here; the
  * kernel named does not take this shape; an engine that compiles was named without desc->compile;

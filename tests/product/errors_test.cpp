@@ -79,7 +79,7 @@ TEST_F(ProductDescriptor, ShapesAndFields) {
 
 TEST_F(ProductDescriptor, Enumerators) {
     refused(INVALID, [](CreateArguments &a) { a.desc.size--; });
-    for (int wrong : {-1, 7, 1000})
+    for (int wrong : {-1, 8, 1000})
         refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.family, &wrong, sizeof wrong); });
     for (int wrong : {-1, 8, 1000})
         refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.method, &wrong, sizeof wrong); });

@@ -154,6 +154,19 @@ TEST(ProductChoice, OtherPolynomials) {
     count_checked();
 }
 
+// For these GF-Complete reports success without the functions; AUTO takes another engine.
+TEST(ProductChoice, FieldsThatGfCompleteLacks) {
+    for (const gfk_field &field : {make_field(16, 0x1dd69), make_field(32, 0x104c11db7)}) {
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        desc.family = GFK_ENGINE_GFCOMPLETE;
+        gfk_product_info info;
+        EXPECT_STATUS(GFK_STATUS_NOT_SUPPORTED, gfk_product_query(&field, 4, 10, &desc, &info));
+        desc.family = GFK_ENGINE_AUTO;
+        EXPECT_NE(GFK_ENGINE_GFCOMPLETE, chosen(field, 4, 10, desc)->family);
+        count_checked();
+    }
+}
+
 TEST(ProductChoice, InfoSaysWhatCreateMakes) {
     Random random;
     for (Engine engine : engines()) {

@@ -10,7 +10,8 @@ std::vector<Engine> engines();
 std::vector<Engine> cuda_engines();
 std::string engine_name(const testing::TestParamInfo<Engine> &info);
 inline bool on_host(Engine engine) {
-    return engine->family == GFK_ENGINE_HOST || engine->family == GFK_ENGINE_ISAL;
+    return engine->family == GFK_ENGINE_HOST || engine->family == GFK_ENGINE_ISAL ||
+           engine->family == GFK_ENGINE_GFCOMPLETE;
 }
 
 #define PER_ENGINE(suite, which)                                                                   \

@@ -69,6 +69,10 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes);
 
+/* Loads the library that the engine needs, from the path in the descriptor or else in the build, and
+ * checks that the library works in this field. NULL in a row: the engine needs none. */
+typedef gfk_status gfk_engine_load_fn(const gfk_product_desc *desc, const gfk_field *field,
+                                      const char **reason);
 /* Can the engine take info->field, info->rows and info->cols on info->device? NULL in a row: all
  * fields and shapes of its width. Sets info->table_bytes, the device or host memory that create
  * would take. info->kernel is the kernel that the descriptor names, whose shape and device have
@@ -86,6 +90,7 @@ typedef gfk_status gfk_engine_run_fn(const gfk_product_call *call);
 
 typedef struct gfk_engine {
     gfk_engine_info info; /* first, so that an info pointer is an engine pointer */
+    gfk_engine_load_fn *load;
     gfk_engine_accepts_fn *accepts;
     gfk_engine_create_fn *create;   /* NULL: nothing to do */
     gfk_engine_destroy_fn *destroy; /* NULL: nothing to do */
@@ -128,9 +133,11 @@ bool gfk_engine_kernel_takes(const gfk_engine_kernel_info *kernel, size_t inputs
 gfk_engine_accepts_fn gfk_host_accepts;
 gfk_engine_create_fn gfk_host_create;
 gfk_engine_run_fn gfk_host_product_run;
+gfk_engine_load_fn gfk_isal_load, gfk_gfcomplete_load;
 gfk_engine_accepts_fn gfk_isal_accepts;
-gfk_engine_create_fn gfk_isal_create;
-gfk_engine_run_fn gfk_isal_run;
+gfk_engine_create_fn gfk_isal_create, gfk_gfcomplete_create;
+gfk_engine_destroy_fn gfk_isal_destroy, gfk_gfcomplete_destroy;
+gfk_engine_run_fn gfk_isal_run, gfk_gfcomplete_run;
 
 #ifdef __cplusplus
 }

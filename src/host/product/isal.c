@@ -2,11 +2,11 @@
 /* ISA-L on all cores. The matrix is divided into blocks of at most 64 outputs and 64 inputs, so
  * that the addresses of a block fit on the stack. The regions are divided into tiles, which the
  * threads of a pool share. */
+#include <stdlib.h>
 #include <string.h>
 
-#include <isa-l.h>
-
 #include "engine.h"
+#include "host/base/library.h"
 
 enum {
     SIDE = 64,             /* of a block of the matrix */
@@ -14,6 +14,33 @@ enum {
     COEFFICIENT = 32,      /* bytes of ISA-L's tables for one coefficient */
     TILE_BYTES = 512 << 10 /* of a tile in all regions together: an L2 cache */
 };
+
+static const char *const names[] = {"ec_init_tables", "ec_encode_data", "ec_encode_data_update"};
+typedef struct functions {
+    void (*init_tables)(int cols, int rows, unsigned char *matrix, unsigned char *tables);
+    void (*encode)(int length, int cols, int rows, unsigned char *tables, unsigned char **in,
+                   unsigned char **out);
+    void (*update)(int length, int cols, int rows, int col, unsigned char *tables,
+                   unsigned char *in, unsigned char **out);
+} functions;
+
+static bool load(const gfk_product_desc *desc, functions *isal) {
+#ifdef GFK_ISAL_LIBRARY
+    const char *path = desc->isal_library ? desc->isal_library : GFK_ISAL_LIBRARY;
+#else
+    const char *path = desc->isal_library;
+#endif
+    return path != NULL && gfk_library_load(path, names, sizeof names / sizeof names[0], isal);
+}
+
+gfk_status gfk_isal_load(const gfk_product_desc *desc, const gfk_field *field,
+                         const char **reason) {
+    (void)field;
+    functions isal;
+    const bool loaded = load(desc, &isal);
+    *reason = loaded ? NULL : "the build found no ISA-L, or ISA-L cannot be loaded";
+    return loaded ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+}
 
 gfk_status gfk_isal_accepts(gfk_product_info *info, const char **reason) {
     *reason = "ISA-L has no other field than w = 8 with polynomial 0x11d";
@@ -35,7 +62,11 @@ static unsigned char *block_tables(gfk_product_t product, size_t row, size_t col
 }
 
 gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) {
-    (void)desc;
+    functions *isal = product->state = malloc(sizeof *isal);
+    if (isal == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    if (!load(desc, isal))
+        return GFK_STATUS_NOT_SUPPORTED;
     const size_t all_rows = product->info.rows, all_cols = product->info.cols;
     unsigned char block[SIDE * SIDE];
     for (size_t row = 0; row < all_rows; row += SIDE)
@@ -45,9 +76,13 @@ gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) 
                 for (size_t i = 0; i < cols; i++)
                     block[j * cols + i] =
                         (unsigned char)product->matrix[(row + j) * all_cols + col + i];
-            ec_init_tables((int)cols, (int)rows, block, block_tables(product, row, col));
+            isal->init_tables((int)cols, (int)rows, block, block_tables(product, row, col));
         }
     return GFK_STATUS_SUCCESS;
+}
+
+void gfk_isal_destroy(gfk_product_t product) {
+    free(product->state);
 }
 
 /* ISA-L sets outputs from all inputs of a block at once, but adds to them one input at a time. */
@@ -57,15 +92,16 @@ static void multiply_matrix_block(const gfk_product_call *call, size_t row, size
     const gfk_product_info *info = &call->product->info;
     const size_t rows = block_side(row, info->rows), cols = block_side(col, info->cols);
     unsigned char *tables = block_tables(call->product, row, col);
+    const functions *isal = call->product->state;
     unsigned char *in[SIDE], **out = (unsigned char **)(uintptr_t)outputs;
     for (size_t i = 0; i < cols; i++)
         in[i] = gfk_region_address(call->in, col + i) + offset;
     if (!accumulate) {
-        ec_encode_data(length, (int)cols, (int)rows, tables, in, out);
+        isal->encode(length, (int)cols, (int)rows, tables, in, out);
         return;
     }
     for (size_t i = 0; i < cols; i++)
-        ec_encode_data_update(length, (int)cols, (int)rows, (int)i, tables, in[i], out);
+        isal->update(length, (int)cols, (int)rows, (int)i, tables, in[i], out);
 }
 
 static void multiply_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {

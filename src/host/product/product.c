@@ -40,9 +40,14 @@ typedef struct search {
     size_t count, next;
 } search;
 
+static bool is_absolute(const char *path) {
+    return path == NULL || path[0] == '/';
+}
+
 static bool is_valid(const gfk_product_desc *desc) {
-    return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_XOR &&
-           (unsigned)desc->method <= GFK_METHOD_SPLIT && desc->device >= GFK_CURRENT_DEVICE;
+    return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_GFCOMPLETE &&
+           (unsigned)desc->method <= GFK_METHOD_SPLIT && desc->device >= GFK_CURRENT_DEVICE &&
+           is_absolute(desc->isal_library) && is_absolute(desc->gfcomplete_library);
 }
 
 static bool matches(const search *s, const gfk_engine_info *info) {
@@ -140,6 +145,8 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
     RETURN_IF_ERROR(gfk_engine_check(engine, s->desc->device, &info->device, &reason));
     if (kernel != NULL)
         RETURN_IF_ERROR(gfk_device_check(kernel->cc_min, kernel->cc_max, 0, info->device, &reason));
+    if (engine->load != NULL)
+        RETURN_IF_ERROR(engine->load(s->desc, s->field, &reason));
     if (engine->accepts != NULL)
         RETURN_IF_ERROR(engine->accepts(info, &reason));
     if (engine->info.family == GFK_ENGINE_HOST && info->table_bytes > table_limit(s->desc))

@@ -7,7 +7,7 @@
 #include "host/device/device.h"
 
 /* A CUDA engine's functions are gfk_<id>_accepts and so on. A build without CUDA has the rows of
- * CUDA engines without functions, and a build without ISA-L the row of isal_w8. */
+ * CUDA engines without functions. */
 #ifdef GFK_HAVE_CUDA
 #define CUDA_FUNCTION(f) f
 #define GFK_CUDA_ENGINE(id, ...)                                                                   \
@@ -24,20 +24,17 @@
 #undef GFK_HOST_ENGINE
 #undef GFK_CUDA_ENGINE
 
-#ifdef GFK_HAVE_ISAL
-#define ISAL(f) f
-#else
-#define ISAL(f) NULL
-#endif
 #define NONE NULL
-#define GFK_HOST_ENGINE(id, FAMILY, w, labels, accepts, create, destroy, run)                      \
+#define GFK_HOST_ENGINE(id, FAMILY, w, labels, load, accepts, create, destroy, run)                \
     {{#id, GFK_ENGINE_##FAMILY, w, GFK_METHOD_AUTO, labels, 0, 0, (w) / 8},                        \
+     load,                                                                                         \
      accepts,                                                                                      \
      create,                                                                                       \
      destroy,                                                                                      \
      run},
 #define GFK_CUDA_ENGINE(id, FAMILY, METHOD, w, labels, cc_min, cc_max, tile)                       \
     {{#id, GFK_ENGINE_##FAMILY, w, GFK_METHOD_##METHOD, labels, cc_min, cc_max, tile},             \
+     NULL,                                                                                         \
      CUDA_FUNCTION(gfk_##id##_accepts),                                                            \
      CUDA_FUNCTION(gfk_##id##_create),                                                             \
      CUDA_FUNCTION(gfk_##id##_destroy),                                                            \
@@ -73,7 +70,8 @@ const gfk_engine *gfk_engine_of(const gfk_engine_info *info) {
 }
 
 bool gfk_engine_on_host(const gfk_engine_info *info) {
-    return info->family == GFK_ENGINE_HOST || info->family == GFK_ENGINE_ISAL;
+    return info->family == GFK_ENGINE_HOST || info->family == GFK_ENGINE_ISAL ||
+           info->family == GFK_ENGINE_GFCOMPLETE;
 }
 
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
@@ -83,8 +81,7 @@ gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device
     const gfk_engine_info *info = &engine->info;
     const bool on_host = gfk_engine_on_host(info);
     if (engine->run == NULL) {
-        *reason = on_host ? "this build of the library has no ISA-L"
-                          : "this build of the library has no CUDA kernels";
+        *reason = "this build of the library has no CUDA kernels";
         return GFK_STATUS_NOT_SUPPORTED;
     }
     if (on_host)
@@ -106,11 +103,16 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
         *reason = "the number stands for no place where this row can run";
         return GFK_STATUS_INVALID_ARGUMENT;
     }
-    return gfk_engine_check(engine, device, &device, reason);
+    RETURN_IF_ERROR(gfk_engine_check(engine, device, &device, reason));
+    static const gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+    gfk_field field; /* the usual one */
+    RETURN_IF_ERROR(gfk_field_init(&field, info->w, 0));
+    return engine->load != NULL ? engine->load(&desc, &field, reason) : GFK_STATUS_SUCCESS;
 }
 
 const char *gfk_engine_family_name(gfk_engine_family family) {
-    static const char *const names[] = {"auto", "host", "isal", "perop", "prmt", "bmma", "xor"};
+    static const char *const names[] = {"auto", "host", "isal", "perop",
+                                        "prmt", "bmma", "xor",  "gfcomplete"};
     return (size_t)family < sizeof names / sizeof names[0] ? names[family] : "unknown";
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Other libraries, reached by handle and never by symbol name: the program may hold another library
+ * with the same names. */
+#ifndef GFK_HOST_LIBRARY_H
+#define GFK_HOST_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* gfk_library_load: loads the shared library at an absolute path and fills in an array, or a struct,
+ * of `count` function pointers with the functions of these names. False: the library cannot be
+ * loaded, or lacks one of them. The process keeps the library until it ends; loading a library
+ * again only looks it up. Any thread. */
+bool gfk_library_load(const char *path, const char *const *names, size_t count, void *functions);
+
+#endif
