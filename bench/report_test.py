@@ -140,8 +140,7 @@ class ReportTest(Case):
         found = [line for line in preference.products(results).splitlines() if "(8," in line]
         self.assertEqual(found, [f"GFK_PREFER_ENGINE(8, {line}_w8)" for line in (
             "1, 0, 1, 0, 0, 262144, 0, bmma", "1, 3, 1, 18, 0, 0, 1, xor", "1, 3, 1, 18, 0, 0, 0, prmt",
-            "4, 0, 19, 0, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, 0, prmt",
-            "1, 0, 1, 0, 0, 0, 0, isal")])
+            "4, 0, 19, 0, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, 0, prmt")])
         self.assertIsNone(preference.products(self.results([row("a")])))
         self.assertRaises(SystemExit, preference.regions, self.results([row("a")]))
 

@@ -116,6 +116,15 @@ prebuild() {
     echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
 }
 
+# Makes the file at a path of the other machine a link to the library of that name on this one.
+link_library() { # PATH
+    local found
+    [ -n "$1" ] && [ ! -e "$1" ] || return 0
+    found=$(find -L "$PWD/.deps" /usr/lib /usr/local/lib -name "${1##*/}" -print -quit 2>/dev/null || true)
+    [ -n "$found" ] || { echo "there is no ${1##*/}, so the engines that load it cannot run"; return 0; }
+    mkdir -p "${1%/*}" && ln -sfn "$found" "$1"
+}
+
 # Paths of the other machine become paths of this one in what ctest and cmake --install read, but for
 # OLD_RPATH, which says what is in the programs.
 unpack() {
@@ -132,6 +141,10 @@ unpack() {
     done
     find "$build" -name '*.cmake' -exec sed -i "${edit[@]}" \
         -e "/OLD_RPATH/!s|$(there CMAKE_HOME_DIRECTORY)|$PWD|g" {} +
+    # The engines on the CPU load ISA-L and GF-Complete from the paths that the other machine has.
+    for variable in GFK_ISAL_LIBRARY GFK_GFCOMPLETE_LIBRARY; do
+        link_library "$(there $variable)" || return 1
+    done
 }
 
 # ---- sharing out -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ typedef struct coder_library {
     enum coder_threads threads;
     const char *(*version)(void); /* NULL: the library does not know its own */
     const char *(*simd)(void);    /* the instruction sets that the library uses here */
-    /* From a matrix of m rows and k columns; GF-Complete: k = m = 1. NULL: not offered. */
+    /* From a matrix of m rows and k columns; GF-Complete's variants: k = m = 1. NULL: not offered. */
     void *(*create)(const struct coder *self, int k, int m, const uint32_t *matrix);
     void (*destroy)(void *made);
     /* bytes: a multiple of 64, below 2 GiB */
@@ -33,7 +33,7 @@ typedef struct coder_library {
 typedef struct coder {
     const coder_library *library;
     unsigned w;
-    const char *variant; /* of GF-Complete, for ids: "split_8_4_simd"; else NULL */
+    const char *variant; /* of GF-Complete's methods, for ids: "split_8_4_simd"; else NULL */
     const char *method;  /* this project's name of the method, or GF-Complete's own; else NULL */
     int arguments[4];    /* GF-Complete's multiplication, region options, arg1, arg2 */
 } coder;

@@ -203,7 +203,6 @@ void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, 
                  size_t data, unsigned threads, uint64_t seed, bool sweep = false) {
     CpuCase c = {
         engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
-    c.longest_pass = engine && engine->family == GFK_ENGINE_HOST ? kLongestPass : 0;
     const bool cold = c.region * shape.k >= kCold;
     Row row =
         cpu_row(c, engine ? engine->id : other->library->name,
@@ -377,8 +376,9 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
     if (options.is("rs-sweep"))
         for (const Shape &shape : rs_sweep_shapes())
             for_coders(false, [&](const coder *c) {
-                add_product(rows, nullptr, c, shape, shape.k * kMiB,
-                            c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
+                if (c->w == shape.w && c->library->version != nullptr) // not GF-Complete
+                    add_product(rows, nullptr, c, shape, shape.k * kMiB,
+                                c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
             });
     if (!options.is("product"))
         return;
@@ -386,11 +386,9 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
     for (const Shape &shape : few_shapes()) {
         for (size_t i = 0; i < gfk_engine_count(); i++) {
             const gfk_engine_info *engine = gfk_engine_at(i);
-            const bool reference = engine->family == GFK_ENGINE_HOST;
-            if (engine->w == shape.w && (reference || engine->family == GFK_ENGINE_ISAL) &&
+            if (engine->w == shape.w && !on_device(engine) &&
                 gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
-                add_product(rows, engine, nullptr, shape, data, reference ? 1 : cores,
-                            options.seed);
+                add_product(rows, engine, nullptr, shape, data, cores, options.seed);
         }
         for_coders(false, [&](const coder *c) {
             if (c->w != shape.w)
@@ -440,6 +438,8 @@ Fields baseline_facts() {
     f.add("gf_complete_simd", given(gf ? gf->library->simd() : ""), "isa_l", "not found",
           "jerasure", "not found");
     for_coders(false, [&](const coder *c) {
+        if (c->library->version == nullptr)
+            return;
         const std::string key = c == coder_of("isa-l") ? "isa_l" : c->library->name;
         f.set(key, c->library->version());
         f.set(key + "_simd", c->library->simd());

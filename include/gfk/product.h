@@ -177,7 +177,8 @@ static inline gfk_regions gfk_inputs_spaced(const void *base, size_t stride) {
     return regions;
 }
 
-/* gfk_product_query: which engine would gfk_product_create take? Nothing is allocated or compiled;
+/* gfk_product_query: which engine would gfk_product_create take? No table is allocated and nothing
+ * compiled, but libraries of engines on the CPU are loaded;
  * table_bytes is what create would allocate, and table_limit does not refuse here. Statuses as
  * gfk_product_create. */
 GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,

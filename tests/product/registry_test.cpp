@@ -158,6 +158,7 @@ TEST(ProductChoice, OtherPolynomials) {
 TEST(ProductChoice, FieldsThatGfCompleteLacks) {
     for (const gfk_field &field : {make_field(16, 0x1dd69), make_field(32, 0x104c11db7)}) {
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        desc.device = GFK_CPU;
         desc.family = GFK_ENGINE_GFCOMPLETE;
         gfk_product_info info;
         EXPECT_STATUS(GFK_STATUS_NOT_SUPPORTED, gfk_product_query(&field, 4, 10, &desc, &info));

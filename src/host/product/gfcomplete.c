@@ -37,12 +37,12 @@ typedef struct gf {
     void *scratch;
 } gf;
 
-static const char *const names[] = {"gf_init_hard", "gf_free", "gf_size"};
+static const char *const names[] = {"gf_init_hard", "gf_free", "gf_scratch_size"};
 typedef struct functions {
     int (*init)(gf *, int w, int method, int region, int divide, uint64_t polynomial, int arg1,
                 int arg2, gf *base, void *scratch);
     int (*free)(gf *, int recursive);
-    int (*size)(gf *);
+    int (*scratch_size)(int w, int method, int region, int divide, int arg1, int arg2);
 } functions;
 
 /* ---- fields: made once, for all products ---------------------------------------------------- */
@@ -128,7 +128,7 @@ static bool begin(field *f) {
         !add_object(f))
         return false;
     gf *first = &f->slots[0].object;
-    const int size = f->call.size(first);
+    const int size = f->call.scratch_size((int)f->w, SPLIT_TABLE, 0, 0, (int)f->w, 4);
     void *before = size > 0 ? malloc((size_t)size) : NULL;
     if (before != NULL)
         memcpy(before, first->scratch, (size_t)size);

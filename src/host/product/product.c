@@ -25,6 +25,7 @@ static const struct preference {
                           compile, id)                                                             \
     {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, compile, #id},
 #include "preference.def"
+#include "preference_cpu.def"
 #undef GFK_PREFER_ENGINE
 };
 
