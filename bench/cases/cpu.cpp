@@ -204,8 +204,11 @@ void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, 
     CpuCase c = {
         engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
     const bool cold = c.region * shape.k >= kCold;
+    std::string id = engine ? engine->id : other->library->name;
+    if (other != nullptr && other->library->version == nullptr) // GF-Complete has all widths
+        id += "_w" + std::to_string(shape.w);
     Row row =
-        cpu_row(c, engine ? engine->id : other->library->name,
+        cpu_row(c, id,
                 shape_text(shape) + "/" + size_text(data) + "/set/" + (cold ? "cold" : "hot") +
                     "/threads=" + std::to_string(threads) + (sweep ? "/sweep" : ""),
                 data);
