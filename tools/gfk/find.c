@@ -173,8 +173,10 @@ static int add_folder(finder *f, const char *folder, size_t relative, bool walk)
             code = add_base(f, content.bases.paths[i]);
     for (size_t i = 0; i < content.files.count && code == 0; i++)
         code = add_file(f, content.files.paths[i]);
-    for (size_t i = first; i < f->count; i++)
+    for (size_t i = first; i < f->count; i++) {
         f->items[i].relative = relative;
+        f->items[i].places.listed = true;
+    }
     for (size_t i = 0; i < content.folders.count && code == 0 && walk; i++)
         code = add_folder(f, content.folders.paths[i], relative, true);
     path_list_free(&content.bases);
@@ -207,15 +209,11 @@ static bool has_shards(const char *base) {
     char *folder = path_folder(base);
     DIR *entries = folder == NULL ? NULL : opendir(folder);
     bool found = false;
-    uint32_t index = 0;
     free(folder);
     if (entries == NULL)
         return false;
-    for (const struct dirent *entry; !found && (entry = readdir(entries)) != NULL;) {
-        const size_t temp = temp_name_length(entry->d_name);
-        const char *name = temp != 0 ? entry->d_name + 1 : entry->d_name;
-        found = shard_name_of(name, temp != 0 ? temp : strlen(name), path_name(base), &index);
-    }
+    for (const struct dirent *entry; !found && (entry = readdir(entries)) != NULL;)
+        found = shard_entry_of(entry->d_name, path_name(base));
     closedir(entries);
     return found;
 }
@@ -338,6 +336,7 @@ static int merge(item *into, item *from) {
     for (size_t i = 0; i < into->count && from->seen != NULL && from->count == into->count; i++)
         if (from->seen[i] && !into->seen[i])
             into->present += into->seen[i] = true;
+    into->places.listed &= from->places.listed || from->places.bases.count == 0;
     int code = add_bases(&into->places.bases, &from->places.bases);
     for (size_t i = 0; i < from->places.files.count && code == 0; i++)
         code = path_list_add(&into->places.files, strdup(from->places.files.paths[i]));
@@ -423,8 +422,9 @@ static int find_in(finder *f, const tool_options *o) {
     }
     if (o->count != 0 || code != 0)
         return code;
-    for (size_t i = 0; i < o->in.count && code == 0; i++)
-        code = add_folder(f, o->in.paths[i], 0, false);
+    for (size_t i = 0; i < o->in.count && code == 0; i++) /* a disk may be missing */
+        if (access(o->in.paths[i], R_OK | X_OK) == 0)
+            code = add_folder(f, o->in.paths[i], 0, false);
     if (code == 0 && f->count != 0)
         code = merge_items(f);
     for (size_t i = 0; i < f->count && code == 0; i++) {
@@ -438,8 +438,8 @@ static int find_in(finder *f, const tool_options *o) {
         path_list_free(&bases);
     }
     if (code == 0 && f->count == 0 && f->code == 0)
-        no_set(f, TOOL_UNRECOVERABLE, "there are no shards in %s%s", o->in.paths[0],
-               o->in.count == 1 ? "" : " and the other folders");
+        no_set(f, TOOL_UNRECOVERABLE, "there are no shards in the folder %s%s", o->in.paths[0],
+               o->in.count == 1 ? "" : " or the other folders");
     return code;
 }
 
@@ -467,6 +467,7 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
         shard_places *places = &f.items[i].places;
         if (places->name == NULL)
             continue;
+        places->listed &= o->to.count == 0;
         for (size_t j = 0; j < o->to.count && code == 0; j++)
             code =
                 path_list_add(&places->bases, path_join(o->to.paths[j], path_name(places->name)));

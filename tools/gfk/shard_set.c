@@ -62,77 +62,65 @@ static int add(shard_set *set, const char *path, size_t base, bool temp) {
     return append(set, &source);
 }
 
-/* Adds an entry of a base's folder if the entry has the name of a shard of the base. */
-static int add_named(shard_set *set, size_t base, const char *folder, const char *entry) {
-    uint32_t index = 0;
-    const size_t temp = temp_name_length(entry);
-    const char *name = temp != 0 ? entry + 1 : entry;
-    if (!shard_name_of(name, temp != 0 ? temp : strlen(name), path_name(set->bases.paths[base]),
-                       &index))
-        return 0;
-    char *path = path_join(folder, entry);
-    const int code =
-        path == NULL ? fail(TOOL_INTERNAL, "out of memory") : add(set, path, base, temp != 0);
-    free(path);
-    return code;
-}
-
-/* Adds an entry of a base's folder if the entry is a shard of the chosen set under another name.
- * Only files of the right length are opened. */
-static int add_renamed(shard_set *set, size_t base, const char *folder, const char *entry) {
-    uint32_t index = 0;
+/* Adds a file of a base's folder if the file is a shard of the chosen set. Only a file of the right
+ * length is opened. */
+static int add_renamed(shard_set *set, const char *path, size_t base) {
     struct stat status;
     shard_source source;
-    int code = 0;
-    if (temp_name_length(entry) != 0 ||
-        shard_name_of(entry, strlen(entry), path_name(set->bases.paths[base]), &index))
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        (uint64_t)status.st_size != shard_bytes(&set->header) || access(path, R_OK) != 0 ||
+        !shard_source_open(&source, path))
         return 0;
-    char *path = path_join(folder, entry);
-    if (path == NULL)
+    source.base = base;
+    if (source.head && shard_header_same_set(&set->header, &source.header))
+        return append(set, &source);
+    shard_source_close(&source);
+    return 0;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lists the files in the folder of a base that have, or have not, the name of a shard of the base.
+ * The list is sorted: choice and messages do not depend on the file system. */
+static int list_folder(const char *base, bool named, path_list *paths) {
+    char *folder = path_folder(base);
+    if (folder == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
-    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-        (uint64_t)status.st_size == shard_bytes(&set->header) && access(path, R_OK) == 0 &&
-        shard_source_open(&source, path)) {
-        source.base = base;
-        if (source.head && shard_header_same_set(&set->header, &source.header))
-            code = append(set, &source);
-        else
-            shard_source_close(&source);
-    }
-    free(path);
+    DIR *entries = opendir(folder);
+    int code = 0;
+    if (entries == NULL)
+        code = fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
+    for (const struct dirent *e; code == 0 && (e = readdir(entries)) != NULL;)
+        if (shard_entry_of(e->d_name, path_name(base)) == named)
+            code = path_list_add(paths, path_join(folder, e->d_name));
+    if (entries != NULL)
+        closedir(entries);
+    free(folder);
+    if (paths->count != 0)
+        qsort(paths->paths, paths->count, sizeof(char *), by_text);
     return code;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-typedef int add_entry(shard_set *set, size_t base, const char *folder, const char *entry);
-
-/* Sorts the entries by name: choice and messages do not depend on the file system. */
-static int search_folders(shard_set *set, add_entry *add_one) {
+/* Adds the files in the folders of the bases: those with the names of shards, or the renamed ones
+ * among the other files. */
+static int search_folders(shard_set *set, bool named) {
     int code = 0;
     for (size_t base = 0; base < set->bases.count && code == 0; base++) {
-        struct dirent **entries = NULL;
-        char *folder = path_folder(set->bases.paths[base]);
-        if (folder == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
-        const int count = scandir(folder, &entries, NULL, by_name);
-        if (count < 0)
-            code = fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
-        for (int i = 0; i < count; i++) {
-            if (code == 0)
-                code = add_one(set, base, folder, entries[i]->d_name);
-            free(entries[i]);
-        }
-        free(entries);
-        free(folder);
+        path_list found = {0};
+        code = list_folder(set->bases.paths[base], named, &found);
+        for (size_t i = 0; i < found.count && code == 0; i++)
+            code = named
+                       ? add(set, found.paths[i], base, temp_name_length(path_name(found.paths[i])))
+                       : add_renamed(set, found.paths[i], base);
+        path_list_free(&found);
     }
     return code;
 }
 
 int shard_set_search(shard_set *set) {
-    return search_folders(set, add_named);
+    return search_folders(set, true);
 }
 
 /* ---- the choice of a set -------------------------------------------------------------------- */
@@ -307,8 +295,8 @@ static int find(shard_set *set, const shard_places *places) {
     }
     if (code == 0)
         code = choose(set, &best);
-    if (code == 0 && set->searched && best.present < set->count)
-        code = search_folders(set, add_renamed);
+    if (code == 0 && set->searched && !places->listed && best.present < set->count)
+        code = search_folders(set, false);
     return code == 0 ? assign(set) : code;
 }
 

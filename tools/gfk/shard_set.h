@@ -19,6 +19,7 @@ typedef struct shard_places {
     char *name;      /* the base that messages name */
     path_list bases; /* each base's folder is searched, and may receive new shards */
     path_list files; /* files that are read too, under any name */
+    bool listed;     /* `files` has all shards of the folders that have other names */
 } shard_places;
 
 void shard_places_free(shard_places *places);
@@ -98,5 +99,9 @@ bool shard_name_parse(const char *name, size_t length, size_t *base_length, uint
 /* True if the name is that of a shard of `base`, which is a name and not a path. *index then
  * receives the index. */
 bool shard_name_of(const char *name, size_t length, const char *base, uint32_t *index);
+
+/* True if an entry of a folder has the name of a shard of `base`, or of a shard's temporary file.
+ */
+bool shard_entry_of(const char *entry, const char *base);
 
 #endif

@@ -49,6 +49,13 @@ bool shard_name_of(const char *name, size_t length, const char *base, uint32_t *
            memcmp(name, base, base_length) == 0;
 }
 
+bool shard_entry_of(const char *entry, const char *base) {
+    uint32_t index = 0;
+    const size_t temp = temp_name_length(entry);
+    return shard_name_of(temp != 0 ? entry + 1 : entry, temp != 0 ? temp : strlen(entry), base,
+                         &index);
+}
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
 static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset) {
