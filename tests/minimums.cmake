@@ -106,7 +106,7 @@ set(gfk_minimums
   "tool.fake_backends 900 480"
   "tool.round_trip 1795 1102"
   "tool.damage 1850 950"
-  "tool.sets 900 650"
+  "tool.sets 850 650"
   "tool.format 26740 26740"
   "tool.reports 180 180"
   "tool.trouble 180 180"

@@ -95,8 +95,7 @@ static verdict scrub_one(const shard_places *places, const tool_options *o, int 
     json_string("verdict", verdict_words[found]);
     char shards[96] = "the message on standard error says why";
     if (found == VERDICT_REPAIRED)
-        snprintf(shards, sizeof shards, "%zu of %zu shards were made again", outcome.bad,
-                 outcome.count);
+        snprintf(shards, sizeof shards, "%zu of %zu shards made again", outcome.bad, outcome.count);
     else if (outcome.count != 0)
         snprintf(shards, sizeof shards, "%zu of %zu shards are intact", outcome.count - outcome.bad,
                  outcome.count);
