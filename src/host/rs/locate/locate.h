@@ -10,6 +10,7 @@
 #include <gfk/rs.h>
 
 #include "host/base/arithmetic.h"
+#include "host/base/threads.h"
 
 enum {
     GFK_LOCATE_CHUNK_SHIFT = 16,      /* a mark stands for 64 KiB of every region */
@@ -125,28 +126,40 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_loca
             sum ^= gfk_times(f, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
         *gfk_word(s, c->t + d) = sum;
     }
+    /* The roots. C' is divided by z - p for each root p; what is left of C' is in the places of the
+     * values. Its last root is its constant term. */
+    for (uint32_t l = 0; l < length; l++)
+        *gfk_error_value(c, s, l) = *gfk_word(s, l);
     uint32_t found = 0;
     for (uint32_t i = 0; i < c->k + c->m && found < length; i++) {
-        const uint32_t point = c->points[i];
-        uint32_t value = 1, slope = 0, numerator = 0;
-        for (uint32_t l = 1; l <= length; l++)
-            value = gfk_times(f, value, point) ^ *gfk_word(s, l - 1);
+        const uint32_t point = c->points[i], left = length - found;
+        uint32_t value = 1;
+        for (uint32_t l = 0; l < left; l++)
+            value = (left == 1 ? point : gfk_times(f, value, point)) ^ *gfk_error_value(c, s, l);
         if (value != 0)
             continue;
         value = 1;
+        for (uint32_t l = 0; l + 1 < left; l++) {
+            value = gfk_times(f, value, point) ^ *gfk_error_value(c, s, l);
+            *gfk_error_value(c, s, l) = value;
+        }
+        *gfk_error_region(c, s, found) = i;
+        found++;
+    }
+    if (found < length) /* the other roots are no points, or are double */
+        return 0;
+    for (uint32_t e = 0; e < found; e++) {
+        const uint32_t i = *gfk_error_region(c, s, e), point = c->points[i];
+        uint32_t value = 1, slope = 0, numerator = 0;
         for (uint32_t l = 1; l <= length; l++) {
             slope = gfk_times(f, slope, point) ^ value;
             value = gfk_times(f, value, point) ^ *gfk_word(s, l - 1);
             numerator = gfk_times(f, numerator, point) ^ *gfk_word(s, c->t + l - 1);
         }
-        if (slope == 0) /* a double root */
-            return 0;
-        *gfk_error_region(c, s, found) = i;
-        *gfk_error_value(c, s, found) =
+        *gfk_error_value(c, s, e) =
             gfk_times(f, gfk_quotient(f, numerator, slope), c->v_inverses[i]);
-        found++;
     }
-    return found == length ? found : 0;
+    return found;
 }
 
 /* ---- any other code: a search --------------------------------------------------------------- */
@@ -265,12 +278,91 @@ GFK_HOST_DEVICE uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_
     return c->points != NULL ? gfk_locate_by_points(c, s) : gfk_locate_by_search(c, s);
 }
 
+/* ---- a guess for many positions ------------------------------------------------------------- */
+
+/* Regions that may explain many positions: `data` data regions, then `parity` parity regions. The
+ * syndromes of as many unguessed parity regions as there are data regions, the pivots, determine
+ * the errors of the data; these determine what all other syndromes are. All of this is one product,
+ * `map` times the pivots' syndromes. Its row x is
+ *
+ *   x < data               the error of regions[x]
+ *   data <= x < m - parity   what the syndrome of parity rows[x] must be
+ *   m - parity <= x        what the syndrome of parity rows[x] would be without its own error
+ *
+ * If the syndromes are what they must be, the guessed regions explain them. There are at most t, so
+ * no other set of at most t regions does. */
+typedef struct gfk_locate_guess {
+    uint32_t data, parity;
+    uint32_t *regions; /* t */
+    uint32_t *rows;    /* m parity regions, the pivots first */
+    uint32_t *map;     /* m * data */
+} gfk_locate_guess;
+
+enum { GFK_LOCATE_MOST_GUESSED = 32 };
+
+GFK_HOST_DEVICE uint32_t gfk_most_guessed(const gfk_locate_code *c) {
+    return c->t < GFK_LOCATE_MOST_GUESSED ? c->t : (uint32_t)GFK_LOCATE_MOST_GUESSED;
+}
+
+/* Guesses the regions of a result with `count` errors; the map is not made yet. False: there are
+ * too many. */
+GFK_HOST_DEVICE bool gfk_guess_regions(const gfk_locate_code *c, gfk_locate_state s, uint32_t count,
+                                       gfk_locate_guess *g) {
+    if (count > gfk_most_guessed(c))
+        return false;
+    uint32_t at = 0, row = 0;
+    for (uint32_t e = 0; e < count; e++)
+        if (*gfk_error_region(c, s, e) < c->k)
+            g->regions[at++] = *gfk_error_region(c, s, e);
+    g->data = at;
+    g->parity = count - at;
+    for (uint32_t j = 0; j < c->m; j++) {
+        bool guessed = false;
+        for (uint32_t e = 0; e < count; e++)
+            guessed |= *gfk_error_region(c, s, e) == c->k + j;
+        if (guessed)
+            g->rows[c->m - count + at] = j;
+        else
+            g->rows[row++] = j;
+        if (guessed)
+            g->regions[at++] = c->k + j;
+    }
+    return true;
+}
+
+GFK_HOST_DEVICE void gfk_guess_fill_row(const gfk_locate_code *c, const gfk_locate_guess *g,
+                                        uint32_t x) {
+    for (uint32_t i = 0; i < g->data; i++)
+        g->map[x * g->data + i] = c->matrix[(size_t)g->rows[x] * c->k + g->regions[i]];
+}
+
+/* The map begins as the coefficients of all rows. Step p exchanges error p and syndrome p as
+ * argument and value: first in all rows but p, in any order, then in row p. As the code is MDS,
+ * every pivot is regular. */
+GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_locate_guess *g,
+                                        uint32_t p, uint32_t x) {
+    const gfk_arithmetic *f = &c->field;
+    const uint32_t *pivot_row = g->map + p * g->data, inverse = gfk_inverse(f, pivot_row[p]);
+    uint32_t *row = g->map + x * g->data;
+    const uint32_t factor = x == p ? inverse : gfk_times(f, row[p], inverse);
+    for (uint32_t i = 0; i < g->data; i++)
+        if (i == p)
+            row[i] = factor;
+        else if (x == p)
+            row[i] = gfk_times(f, row[i], factor);
+        else
+            row[i] ^= gfk_times(f, pivot_row[i], factor);
+}
+
 /* ---- the parts ------------------------------------------------------------------------------ */
 
 struct gfk_rs_locator {
     gfk_locate_code code; /* points into tables, and on the host to the code's arithmetic */
     void *tables;
-    int device; /* GFK_CPU: tables are in host memory */
+    int device;            /* GFK_CPU: tables are in host memory */
+    gfk_product_t encoder; /* the code's */
+    gfk_pool *pool;        /* on the host */
+    size_t threads;
 };
 
 /* One call after all checks. The regions and everything that is written are in the memory of the
@@ -294,6 +386,11 @@ extern "C" {
  * the code is not a generalized Reed-Solomon code, or not known to be one. */
 bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
                   uint32_t *points, uint32_t *multipliers);
+
+/* host.c: the bytes of workspace that locating takes on the CPU, and the work. */
+size_t gfk_locate_host_workspace(const struct gfk_rs_locator *locator, size_t bytes);
+void gfk_locate_on_host(const struct gfk_rs_locator *locator, const gfk_locate_call *call,
+                        void *workspace);
 
 /* locate.cu, asynchronous on call->stream: clear verdict, counts and map; mark all chunks; go
  * through the marked ones. */

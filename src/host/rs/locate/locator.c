@@ -97,8 +97,15 @@ gfk_status gfk_rs_locator_create(gfk_rs_t code) {
     if (locator == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     locator->device = GFK_CPU;
+    locator->encoder = code->encoder;
     bool offered = false;
-    const gfk_status status = make(code, locator, &offered);
+    gfk_status status = make(code, locator, &offered);
+    if (status == GFK_STATUS_SUCCESS && offered && code->info.device < 0) {
+        locator->threads = gfk_usable_cores();
+        locator->pool = gfk_pool_acquire();
+        if (locator->pool == NULL)
+            status = GFK_STATUS_OUT_OF_MEMORY;
+    }
     if (status != GFK_STATUS_SUCCESS || !offered) {
         gfk_rs_locator_destroy(locator);
         return status;
@@ -111,6 +118,7 @@ gfk_status gfk_rs_locator_create(gfk_rs_t code) {
 void gfk_rs_locator_destroy(gfk_rs_locator *locator) {
     if (locator == NULL)
         return;
+    gfk_pool_release(locator->pool);
     if (locator->device >= 0)
         gfk_device_free(locator->device, locator->tables);
     else

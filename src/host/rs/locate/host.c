@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Locating on the CPU: tile by tile, by the threads of a pool. The encoder gives the syndromes of a
+ * tile. A guess of the damaged regions explains most of a tile in bulk; what the guess does not
+ * explain is decoded position by position. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "host/base/symbol.h"
+#include "host/rs/code.h"
+#include "locate.h"
+
+enum {
+    TILE_BYTES = 256 << 10, /* of a tile in all regions and rows together: half of an L2 cache */
+    MOST_LENGTH = 16 << 10, /* of a tile in a region */
+    FEW = 32,               /* so many positions are decoded without a guess */
+    MOST_GUESSES = 3,       /* for a tile */
+    MOST_SKIPPED = 64,      /* tiles without a guess after guesses that explained little */
+    COEFFICIENT = 32        /* bytes of ISA-L's tables for one coefficient */
+};
+
+/* A thread's part of the workspace. Rows are as long as a tile. */
+typedef struct worker {
+    unsigned char **in;       /* the data of the tile */
+    unsigned char *syndromes; /* m rows */
+    unsigned char *values;    /* m rows: what the guess makes of the pivots' syndromes */
+    unsigned char *wrong;     /* a row: positions that are not explained yet are not 0 */
+    unsigned char *rest;      /* a row: the same, if the guess were accepted */
+    unsigned char *zeros;     /* a row */
+    unsigned char **pivots;   /* most_guessed */
+    uint64_t *counts;         /* k + m */
+    gfk_rs_verdict *verdict;
+    gfk_locate_state state;
+    gfk_locate_guess guess;
+    struct gfk_product *map; /* the product of the guess */
+    bool guessed;
+    size_t skip, skipped; /* tiles to go without a guess, and how many the last time */
+} worker;
+
+typedef struct share {
+    const gfk_locate_call *call;
+    const gfk_rs_locator *locator;
+    size_t length; /* of a tile in a region */
+    atomic_size_t next;
+    unsigned char *memory;
+    size_t worker_bytes;
+} share;
+
+static bool has_tables(const gfk_rs_locator *locator) {
+    return locator->encoder->info.engine->family == GFK_ENGINE_ISAL;
+}
+
+static size_t tile_length(const gfk_locate_code *c) {
+    const size_t length = TILE_BYTES / ((size_t)c->k + 3 * (size_t)c->m) / 256 * 256;
+    return length < 256 ? 256 : length > MOST_LENGTH ? MOST_LENGTH : length;
+}
+
+static void *take(uintptr_t *at, size_t bytes) {
+    void *p = (void *)*at;
+    *at += (bytes + 63) / 64 * 64;
+    return p;
+}
+
+/* Divides the memory of a worker; returns where the memory ends. */
+static uintptr_t divide(const gfk_rs_locator *locator, worker **made, uintptr_t at) {
+    const gfk_locate_code *c = &locator->code;
+    const size_t length = tile_length(c), most = gfk_most_guessed(c), m = c->m;
+    worker w = {.guessed = false};
+    *made = take(&at, sizeof w);
+    w.in = take(&at, c->k * sizeof *w.in);
+    w.syndromes = take(&at, m * length);
+    w.values = take(&at, m * length);
+    w.wrong = take(&at, length);
+    w.rest = take(&at, length);
+    w.zeros = take(&at, length);
+    w.pivots = take(&at, most * sizeof *w.pivots);
+    w.counts = take(&at, (c->k + m) * sizeof *w.counts);
+    w.verdict = take(&at, sizeof *w.verdict);
+    w.state = (gfk_locate_state){take(&at, gfk_locate_words(c) * sizeof(uint32_t)), 1};
+    w.guess.regions = take(&at, c->t * sizeof(uint32_t));
+    w.guess.rows = take(&at, m * sizeof(uint32_t));
+    w.guess.map = take(&at, m * most * sizeof(uint32_t));
+    w.map = take(&at, sizeof *w.map);
+    void *tables = has_tables(locator) ? take(&at, COEFFICIENT * m * most) : NULL;
+    if (((uintptr_t)*made & ~(uintptr_t)255) == 0) /* only the size is wanted */
+        return at;
+    memset(w.zeros, 0, length);
+    memset(w.counts, 0, (c->k + m) * sizeof *w.counts);
+    memset(w.verdict, 0, sizeof *w.verdict);
+    w.verdict->first_corrupt = UINT64_MAX;
+    *w.map = *locator->encoder;
+    w.map->info.rows = m;
+    w.map->matrix = w.guess.map;
+    w.map->tables = tables;
+    **made = w;
+    return at;
+}
+
+static size_t worker_bytes(const gfk_rs_locator *locator) {
+    worker *none;
+    return (divide(locator, &none, 0) + 255) / 256 * 256;
+}
+
+static size_t tiles_of(const gfk_rs_locator *locator, size_t bytes) {
+    const size_t length = tile_length(&locator->code);
+    return bytes / length + (bytes % length != 0);
+}
+
+static size_t workers_of(const gfk_rs_locator *locator, size_t bytes) {
+    const size_t tiles = tiles_of(locator, bytes);
+    return tiles < locator->threads ? tiles : locator->threads;
+}
+
+size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes) {
+    return workers_of(locator, bytes) * worker_bytes(locator);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* How many of the symbols of `a` are not 0 where those of `but` are 0? Sums of at most 255 ones fit
+ * a symbol, so the compiler adds up whole vectors of symbols. */
+#define COUNT(type)                                                                                \
+    for (size_t first = 0; first < symbols; first += 255) {                                        \
+        const size_t end = symbols - first < 255 ? symbols : first + 255;                          \
+        type ones = 0;                                                                             \
+        for (size_t i = first; i < end; i++)                                                       \
+            ones = (type)(ones + ((((const type *)a)[i] != 0) & (((const type *)but)[i] == 0)));   \
+        count += ones;                                                                             \
+    }
+static size_t count_symbols(const unsigned char *a, const unsigned char *but, size_t bytes,
+                            unsigned w) {
+    size_t count = 0;
+    const size_t symbols = bytes / (w / 8);
+    if (w == 8)
+        COUNT(uint8_t)
+    else if (w == 16)
+        COUNT(uint16_t)
+    else
+        COUNT(uint32_t)
+    return count;
+}
+#undef COUNT
+
+static bool is_zero(const unsigned char *a, size_t bytes) {
+    return bytes == 0 || (a[0] == 0 && memcmp(a, a + 1, bytes - 1) == 0);
+}
+
+/* sum |= a ^ b */
+static void merge_difference(unsigned char *restrict sum, const unsigned char *restrict a,
+                             const unsigned char *restrict b, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        sum[i] |= a[i] ^ b[i];
+}
+
+static void merge(unsigned char *restrict sum, const unsigned char *restrict a, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        sum[i] |= a[i];
+}
+
+static void add(unsigned char *restrict to, const unsigned char *restrict from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        to[i] ^= from[i];
+}
+
+/* ---- a tile --------------------------------------------------------------------------------- */
+
+typedef struct tile {
+    const share *share;
+    worker *w;
+    size_t offset, bytes;
+} tile;
+
+static unsigned char *row_of(const tile *t, unsigned char *rows, size_t j) {
+    return rows + j * t->share->length;
+}
+
+static unsigned char *region_of(const tile *t, size_t i) {
+    const gfk_locate_call *call = t->share->call;
+    return (i < call->code.k ? gfk_region_address(call->data, i)
+                             : gfk_region_address(call->parity, i - call->code.k)) +
+           t->offset;
+}
+
+static gfk_status run(const tile *t, gfk_product_t product, gfk_engine_run_fn *engine,
+                      unsigned char **in, unsigned char *out) {
+    const gfk_regions inputs = {.pointers = (void **)in};
+    const gfk_regions outputs = {.base = out, .stride = t->share->length};
+    const gfk_product_call call = {
+        .product = product, .in = &inputs, .out = &outputs, .bytes = t->bytes, .on_caller = true};
+    return engine(&call);
+}
+
+/* Computes the syndromes and w->wrong. False: nothing is wrong. */
+static bool find_syndromes(const tile *t) {
+    const gfk_locate_code *c = &t->share->call->code;
+    worker *w = t->w;
+    for (size_t i = 0; i < c->k; i++)
+        w->in[i] = region_of(t, i);
+    run(t, t->share->locator->encoder, t->share->locator->encoder->engine->run, w->in,
+        w->syndromes);
+    bool differs = false;
+    for (size_t j = 0; j < c->m && !differs; j++)
+        differs = memcmp(row_of(t, w->syndromes, j), region_of(t, c->k + j), t->bytes) != 0;
+    if (!differs)
+        return false;
+    memset(w->wrong, 0, t->bytes);
+    for (size_t j = 0; j < c->m; j++) {
+        unsigned char *row = row_of(t, w->syndromes, j);
+        add(row, region_of(t, c->k + j), t->bytes);
+        merge(w->wrong, row, t->bytes);
+    }
+    return true;
+}
+
+/* Decodes symbol i of the tile; returns the number of errors. */
+static uint32_t decode(const tile *t, size_t i) {
+    const gfk_locate_code *c = &t->share->call->code;
+    for (size_t j = 0; j < c->m; j++)
+        t->w->state.words[j] = gfk_symbol_get(row_of(t, t->w->syndromes, j), i, c->field.w);
+    return gfk_locate_errors(c, t->w->state);
+}
+
+/* Makes a guess from the first position that w->rest has. */
+static bool make_guess(const tile *t) {
+    const gfk_locate_code *c = &t->share->call->code;
+    worker *w = t->w;
+    gfk_locate_guess *g = &w->guess;
+    size_t first = 0;
+    while (gfk_symbol_get(w->rest, first, c->field.w) == 0)
+        first++;
+    const uint32_t errors = decode(t, first);
+    w->guessed = errors != 0 && gfk_guess_regions(c, w->state, errors, g);
+    if (!w->guessed || g->data == 0)
+        return w->guessed;
+    for (uint32_t x = 0; x < c->m; x++)
+        gfk_guess_fill_row(c, g, x);
+    for (uint32_t p = 0; p < g->data; p++) {
+        for (uint32_t x = 0; x < c->m; x++)
+            if (x != p)
+                gfk_guess_exchange(c, g, p, x);
+        gfk_guess_exchange(c, g, p, p);
+    }
+    w->map->info.cols = g->data;
+    if (has_tables(t->share->locator)) { /* create fills the tables, and holds the pool */
+        w->map->engine->create(w->map, NULL);
+        w->map->engine->destroy(w->map);
+    }
+    return true;
+}
+
+/* Computes w->values and w->rest. Returns the number of positions that the guess leaves. */
+static size_t try_guess(const tile *t) {
+    const gfk_locate_code *c = &t->share->call->code;
+    worker *w = t->w;
+    const gfk_locate_guess *g = &w->guess;
+    for (size_t p = 0; p < g->data; p++)
+        w->pivots[p] = row_of(t, w->syndromes, g->rows[p]);
+    if (g->data != 0)
+        run(t, w->map, has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
+            w->pivots, w->values);
+    else
+        memset(w->values, 0, c->m * t->share->length);
+    memset(w->rest, 0, t->bytes);
+    for (size_t x = g->data; x < c->m; x++) {
+        unsigned char *value = row_of(t, w->values, x);
+        const unsigned char *syndrome = row_of(t, w->syndromes, g->rows[x]);
+        if (x < c->m - g->parity)
+            merge_difference(w->rest, value, syndrome, t->bytes);
+        else
+            add(value, syndrome, t->bytes);
+    }
+    return is_zero(w->rest, t->bytes) ? 0 : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
+}
+
+/* Counts and repairs what the guess explains. */
+static void accept_guess(const tile *t, size_t left) {
+    const gfk_locate_call *call = t->share->call;
+    const gfk_locate_code *c = &call->code;
+    const unsigned width = c->field.w;
+    worker *w = t->w;
+    for (size_t e = 0; e < w->guess.data + w->guess.parity; e++) {
+        const uint32_t which = w->guess.regions[e];
+        unsigned char *values = row_of(
+            t, w->values, e < w->guess.data ? e : c->m - w->guess.parity + e - w->guess.data);
+        const size_t count = count_symbols(values, w->rest, t->bytes, width);
+        w->counts[which] += count;
+        if (!call->repair || count == 0)
+            continue;
+        for (size_t i = 0; left != 0 && i < t->bytes / (width / 8); i++)
+            if (gfk_symbol_get(w->rest, i, width) != 0)
+                gfk_symbol_set(values, i, width, 0);
+        add(region_of(t, which), values, t->bytes);
+    }
+}
+
+/* Decodes all positions that w->wrong has. */
+static void decode_all(const tile *t) {
+    const gfk_locate_call *call = t->share->call;
+    const unsigned width = call->code.field.w;
+    worker *w = t->w;
+    for (size_t i = 0; i < t->bytes / (width / 8); i++) {
+        if (gfk_symbol_get(w->wrong, i, width) == 0)
+            continue;
+        const uint32_t errors = decode(t, i);
+        w->verdict->unexplained += errors == 0;
+        for (uint32_t e = 0; e < errors; e++) {
+            const uint32_t which = *gfk_error_region(&call->code, w->state, e);
+            unsigned char *wrong = region_of(t, which);
+            w->counts[which]++;
+            if (call->repair)
+                gfk_symbol_set(wrong, i, width,
+                               gfk_symbol_get(wrong, i, width) ^
+                                   *gfk_error_value(&call->code, w->state, e));
+        }
+    }
+}
+
+/* Explains what a guess can explain: the last tile's, or new ones. */
+static void guess_tile(const tile *t, size_t corrupt) {
+    worker *w = t->w;
+    if (w->skip != 0) {
+        w->skip--;
+        return;
+    }
+    size_t left = corrupt;
+    memcpy(w->rest, w->wrong, t->bytes);
+    if (w->guessed)
+        left = try_guess(t);
+    for (unsigned i = 0; i < MOST_GUESSES && left > corrupt / 4; i++) {
+        if (!make_guess(t))
+            break;
+        left = try_guess(t);
+    }
+    if (w->guessed && left < corrupt) {
+        accept_guess(t, left);
+        memcpy(w->wrong, w->rest, t->bytes);
+    }
+    const size_t more = 2 * w->skipped + 1;
+    w->skipped = left <= corrupt / 2 ? 0 : more < MOST_SKIPPED ? more : MOST_SKIPPED;
+    w->skip = w->skipped;
+}
+
+static void locate_tile(const tile *t) {
+    const unsigned width = t->share->call->code.field.w;
+    worker *w = t->w;
+    if (!find_syndromes(t))
+        return;
+    const size_t corrupt = count_symbols(w->wrong, w->zeros, t->bytes, width);
+    w->verdict->corrupt += corrupt;
+    if (t->offset < w->verdict->first_corrupt) {
+        size_t first = 0;
+        while (gfk_symbol_get(w->wrong, first, width) == 0)
+            first++;
+        w->verdict->first_corrupt = t->offset + first * (width / 8);
+    }
+    if (corrupt > FEW)
+        guess_tile(t, corrupt);
+    if (!is_zero(w->wrong, t->bytes))
+        decode_all(t);
+}
+
+/* ---- the call ------------------------------------------------------------------------------- */
+
+static worker *worker_of(const share *s, size_t i) {
+    return (worker *)(s->memory + i * s->worker_bytes);
+}
+
+static void work(size_t i, void *context) {
+    share *s = context;
+    const gfk_locate_call *call = s->call;
+    worker *w;
+    divide(s->locator, &w, (uintptr_t)worker_of(s, i));
+    const size_t tiles = tiles_of(s->locator, call->bytes);
+    for (size_t n; (n = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < tiles;) {
+        const size_t offset = n * s->length, left = call->bytes - offset;
+        const tile t = {s, w, offset, left < s->length ? left : s->length};
+        locate_tile(&t);
+    }
+}
+
+void gfk_locate_on_host(const gfk_rs_locator *locator, const gfk_locate_call *call,
+                        void *workspace) {
+    const size_t regions = (size_t)call->code.k + call->code.m;
+    share s = {.call = call,
+               .locator = locator,
+               .length = tile_length(&call->code),
+               .memory = workspace,
+               .worker_bytes = worker_bytes(locator)};
+    gfk_rs_verdict sum = {.first_corrupt = UINT64_MAX};
+    memset(call->counts, 0, regions * sizeof *call->counts);
+    const size_t workers = workers_of(locator, call->bytes);
+    if (workers != 0)
+        gfk_pool_run(locator->pool, workers, workers, work, &s);
+    for (size_t n = 0; n < workers; n++) {
+        const worker *w = worker_of(&s, n);
+        sum.corrupt += w->verdict->corrupt;
+        sum.unexplained += w->verdict->unexplained;
+        if (w->verdict->first_corrupt < sum.first_corrupt)
+            sum.first_corrupt = w->verdict->first_corrupt;
+        for (size_t i = 0; i < regions; i++)
+            call->counts[i] += w->counts[i];
+    }
+    sum.located = sum.corrupt - sum.unexplained;
+    *call->verdict = sum;
+}
