@@ -27,3 +27,22 @@ gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, boo
 NO_LOCATE(clear)
 NO_LOCATE(mark)
 NO_LOCATE(run)
+
+size_t gfk_locate_operand_words(const gfk_rs_info *info) {
+    (void)info;
+    return 0;
+}
+void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *words) {
+    (void)info;
+    (void)matrix;
+    (void)words;
+}
+size_t gfk_locate_blocks(int processors) {
+    (void)processors;
+    return 0;
+}
+size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes) {
+    (void)locator;
+    (void)bytes;
+    return 0;
+}

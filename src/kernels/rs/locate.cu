@@ -1,21 +1,176 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating on a device: one launch over the chunks that the check has marked, a thread for each
- * position of a piece. What a thread does with a position is locate.h, with its state in shared
- * memory. */
+/* Locating on a device: one launch over the chunks that the check has marked. Where the binary
+ * tensor cores compute syndromes, a block goes from tile to tile (locate_tiles.cuh). Elsewhere a
+ * thread takes a position of a piece, computes its syndromes and decodes them. What a thread does
+ * with a position is locate.h, with its state in shared memory. */
+#include <string.h>
+
 #include "host/product/engine.h"
-#include "host/rs/locate/locate.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/common/vector_io.cuh"
+#include "kernels/product/bmma/mainloop_direct.cuh"
+#include "locate_tiles.cuh"
 
 namespace {
 
+using namespace gfk::locate;
+
 constexpr uint64_t most_blocks = 2048;
-constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region */
 constexpr unsigned shared_limit = 48 << 10, most_threads = 128;
 static_assert(2 * GFK_LOCATE_MOST_ROWS * sizeof(uint32_t) < shared_limit, "");
 
-using Count = unsigned long long; /* as atomicAdd wants it */
-static_assert(sizeof(Count) == sizeof(uint64_t), "");
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+/* The products of a tile's whole vectors: outputs of the matrix, in rows of the slab. */
+template <class K>
+__device__ void multiply_tile(const TileJob &job, uint64_t tile, uint8_t *rows) {
+    using T = typename K::T;
+    constexpr unsigned step_bytes = 16 * T::vectors * K::tiles;
+    const unsigned lane = threadIdx.x % 32;
+    const uint64_t begin = tile < job.begin ? job.begin : tile;
+    const uint64_t end = tile + tile_bytes < job.end ? tile + tile_bytes : job.end;
+    for (uint64_t at = begin + threadIdx.x / 32 * step_bytes; at < end;
+         at += threads / 32 * step_bytes)
+        for (unsigned pass = 0; pass < job.passes; pass++) {
+            uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
+            gfk::bmma::gather<K>(job, at, end, pass, lane, a);
+            const uint32_t *panel = job.operand + pass * job.pass_words;
+            gfk::bmma::load_pair<T>(panel, 0, lane, b[0]);
+#pragma unroll 1
+            for (unsigned j = 0; j < job.panels; j++) {
+                const uint32_t *following =
+                    j + 1 < job.panels ? panel + T::panel_registers * 32 : panel;
+                uint32_t words[K::tiles][T::words] = {};
+                gfk::bmma::add_panel<K>(a, panel, following, lane, b, words);
+                const unsigned output = T::w == 32 ? j : j * T::outputs + lane % T::lanes;
+#pragma unroll
+                for (int u = 0; u < K::tiles; u++) {
+                    gfk::bmma::exchange<T>(words[u], lane);
+                    const uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
+                    if (output < job.code.m && vector < end)
+                        gfk::store_vector<true>(rows + output * tile_bytes + (vector - tile) +
+                                                    (T::w == 32 ? 4 * (lane % 4) : 0),
+                                                words[u], pass != 0);
+                }
+                panel = following;
+            }
+        }
+}
+
+__device__ bool marked(const TileJob &job, uint64_t piece) {
+    const uint64_t begin = piece << piece_shift, end = begin + (1u << piece_shift);
+    const uint64_t first = begin < job.phase ? 0 : begin - job.phase;
+    const uint64_t last = min(end - job.phase, job.bytes) - 1;
+    return (job.mismatch_map[first >> GFK_LOCATE_CHUNK_SHIFT] |
+            job.mismatch_map[last >> GFK_LOCATE_CHUNK_SHIFT]) != 0;
+}
+
+template <class J>
+__device__ void report(const J &job, const Found &found) {
+    if (found.corrupt == 0)
+        return;
+    atomicAdd((Count *)&job.verdict->corrupt, found.corrupt);
+    atomicAdd((Count *)&job.verdict->located, found.corrupt - found.unexplained);
+    atomicAdd((Count *)&job.verdict->unexplained, found.unexplained);
+    atomicMin((Count *)&job.verdict->first_corrupt, found.first);
+}
+
+/* Calls f(piece) for the marked ones of a block's pieces, by all threads together. Mostly nothing
+ * is wrong, so each thread looks at the mark of one piece first. */
+template <class J, class F>
+__device__ void for_marked(const J &job, uint64_t pieces, const F &f) {
+    const uint64_t stride = gridDim.x;
+    for (uint64_t first = blockIdx.x; first < pieces; first += stride * blockDim.x) {
+        const uint64_t mine = first + threadIdx.x * stride;
+        if (!__syncthreads_or(mine < pieces && marked(job, mine)))
+            continue;
+        for (uint64_t i = 0, piece = first; i < blockDim.x && piece < pieces; i++, piece += stride)
+            if (marked(job, piece))
+                f(piece);
+    }
+}
+
+template <class K>
+__global__ void __launch_bounds__(threads, K::blocks)
+    locate_tiles(const __grid_constant__ TileJob job, unsigned deciders) {
+    extern __shared__ uint32_t words[];
+    __shared__ Shared shared;
+    if (threadIdx.x == 0) {
+        shared.found = {0, 0, ~Count(0)};
+        shared.slab = slab_at(job.code, job.slabs + blockIdx.x * slab_bytes(job.code));
+        shared.guessed = shared.skip = shared.skipped = 0;
+    }
+    if (threadIdx.x < GFK_LOCATE_MOST_GUESSED)
+        shared.counts[threadIdx.x] = 0;
+    __syncthreads();
+    const gfk_locate_state state = {words + threadIdx.x % deciders, deciders};
+    const uint64_t all = job.bytes + job.phase;
+    for_marked(job, (all + (1u << piece_shift) - 1) >> piece_shift, [&](uint64_t piece) {
+        const uint64_t begin = piece << piece_shift;
+        for (uint64_t tile = begin; tile < begin + (1u << piece_shift) && tile < all;
+             tile += tile_bytes) {
+            multiply_tile<K>(job, tile, shared.slab.rows);
+            locate_tile<K::T::w, K::aligned>(job, shared, tile, state, deciders);
+        }
+    });
+    __syncthreads();
+    flush_counts(job, shared);
+    if (threadIdx.x == 0)
+        report(job, shared.found);
+}
+
+/* Inputs: of a pass. Four blocks on a multiprocessor: registers for units of w = 32. */
+template <int W, int Slots, bool Aligned>
+using Policy = gfk::bmma::Streamed<gfk::bmma::Layout<W, 4, Slots>, W == 8 ? 1 : 2, (int)threads, 4,
+                                   gfk::bmma::Schedule::persistent, Aligned>;
+constexpr size_t blocks_per_processor = 4;
+
+/* f(policy, of an aligned call), for the policy of a code. */
+template <class F>
+auto with_policy(unsigned w, size_t k, const F &f) {
+    const bool narrow = k <= 16;
+    return w == 8    ? narrow ? f(Policy<8, 4, true>()) : f(Policy<8, 8, true>())
+              : w == 16 ? narrow ? f(Policy<16, 4, true>()) : f(Policy<16, 8, true>())
+              : narrow ? f(Policy<32, 4, true>())
+                     : f(Policy<32, 8, true>());
+}
+
+template <class K>
+gfk_status run_tiles(const gfk_locate_call *call, const gfk::Vectors &vectors) {
+    using T = typename K::T;
+    const gfk_rs_locator *locator = call->locator;
+    const gfk_locate_code &c = locator->code;
+    TileJob job = {};
+    job.code = c;
+    job.bytes = call->bytes;
+    job.phase = vectors.phase;
+    job.begin = 16 * (vectors.whole_begin < vectors.count ? vectors.whole_begin : vectors.count);
+    job.end = 16 * vectors.whole_end > job.begin ? 16 * vectors.whole_end : job.begin;
+    job.mismatch_map = call->mismatch_map;
+    job.verdict = call->verdict;
+    job.counts = call->counts;
+    job.repair = call->repair;
+    job.slabs = call->slabs;
+    job.operand = locator->operand;
+    job.passes = (uint32_t)gfk::bmma::divide_up(c.k, T::inputs);
+    job.panels = (uint32_t)gfk::bmma::divide_up(c.m, T::outputs);
+    job.pass_words = job.panels * gfk::bmma::panel_words<T>();
+    const size_t regions = (size_t)c.k + c.m, all = (size_t)job.passes * T::inputs;
+    for (size_t i = 0; i < (all > regions ? all : regions); i++)
+        job.in[i] = (i < c.k       ? gfk_region_address(call->data, i)
+                     : i < regions ? gfk_region_address(call->parity, i - c.k)
+                                   : gfk_region_address(call->data, 0)) -
+                    vectors.phase;
+    const size_t state = gfk_locate_words(&c) * sizeof(uint32_t);
+    unsigned deciders = threads;
+    while (deciders > 1 && deciders * state > state_bytes)
+        deciders /= 2;
+    const uint64_t pieces = (call->bytes + job.phase + (1u << piece_shift) - 1) >> piece_shift;
+    const uint64_t blocks = pieces < locator->blocks ? pieces : locator->blocks;
+    return gfk::launch(locate_tiles<K>, blocks, threads, deciders * state, call->stream, job,
+                       deciders);
+}
+
+/* ---- positions ------------------------------------------------------------------------------ */
 
 /* Addresses by value, or equally spaced data and parity. */
 struct Job {
@@ -28,19 +183,13 @@ struct Job {
     uint8_t *data, *parity;
     size_t data_stride, parity_stride;
     uint8_t *regions[GFK_LOCATE_MOST_DEVICE_POINTERS];
-};
 
-/* What a block found, before it is added to the verdict. */
-struct Found {
-    Count corrupt, located, unexplained, first;
+    __device__ uint8_t *region(uint32_t i) const {
+        if (!spaced)
+            return regions[i];
+        return i < code.k ? data + i * data_stride : parity + (i - code.k) * parity_stride;
+    }
 };
-
-__device__ uint8_t *region(const Job &job, uint32_t i) {
-    if (!job.spaced)
-        return job.regions[i];
-    return i < job.code.k ? job.data + i * job.data_stride
-                          : job.parity + (i - job.code.k) * job.parity_stride;
-}
 
 /* gfk::load_bytes without a loop: w is not known to the compiler. */
 __device__ uint32_t load_symbol(const uint8_t *p, unsigned w) {
@@ -56,37 +205,15 @@ __device__ bool differs(const Job &job, uint64_t offset, gfk_locate_state state)
     const gfk_locate_code &c = job.code;
     uint32_t any = 0;
     for (uint32_t j = 0; j < c.m; j++)
-        *gfk_word(state, j) = load_symbol(region(job, c.k + j) + offset, c.field.w);
+        *gfk_word(state, j) = load_symbol(job.region(c.k + j) + offset, c.field.w);
     for (uint32_t i = 0; i < c.k; i++) {
-        const uint32_t symbol = load_symbol(region(job, i) + offset, c.field.w);
+        const uint32_t symbol = load_symbol(job.region(i) + offset, c.field.w);
         for (uint32_t j = 0; j < c.m; j++)
             *gfk_word(state, j) ^= gfk_times(&c.field, c.matrix[(size_t)j * c.k + i], symbol);
     }
     for (uint32_t j = 0; j < c.m; j++)
         any |= *gfk_word(state, j);
     return any != 0;
-}
-
-/* Where one region is damaged all over, all lanes count the same word: one addition for all. */
-__device__ void count(uint64_t *counts, uint32_t which) {
-    const unsigned same = __match_any_sync(__activemask(), which);
-    if ((threadIdx.x & 31) == __ffs((int)same) - 1)
-        atomicAdd((Count *)&counts[which], (Count)__popc(same));
-}
-
-__device__ void locate_position(const Job &job, uint64_t offset, gfk_locate_state state,
-                                Found &found) {
-    atomicAdd(&found.corrupt, 1);
-    atomicMin(&found.first, (Count)offset);
-    const uint32_t errors = gfk_locate_errors(&job.code, state);
-    atomicAdd(errors == 0 ? &found.unexplained : &found.located, 1);
-    for (uint32_t e = 0; e < errors; e++) {
-        const uint32_t which = *gfk_error_region(&job.code, state, e);
-        count(job.counts, which);
-        if (job.repair)
-            gfk::store_bytes(region(job, which) + offset, job.code.field.w / 8,
-                             *gfk_error_value(&job.code, state, e), true);
-    }
 }
 
 __device__ bool marked(const Job &job, uint64_t piece) {
@@ -97,37 +224,63 @@ __device__ void locate_piece(const Job &job, uint64_t piece, gfk_locate_state st
     const unsigned size = job.code.field.w / 8;
     const uint64_t begin = piece << piece_shift;
     const uint64_t end = min(begin + (1u << piece_shift), job.bytes);
-    for (uint64_t offset = begin + threadIdx.x * size; offset < end; offset += blockDim.x * size)
-        if (differs(job, offset, state))
-            locate_position(job, offset, state, found);
+    for (uint64_t offset = begin + threadIdx.x * size; offset < end; offset += blockDim.x * size) {
+        if (!differs(job, offset, state))
+            continue;
+        atomicAdd(&found.corrupt, 1);
+        atomicMin(&found.first, (Count)offset);
+        if (!locate_position(job, offset, state))
+            atomicAdd(&found.unexplained, 1);
+    }
 }
 
 __global__ void __launch_bounds__(most_threads) locate(const __grid_constant__ Job job) {
     extern __shared__ uint32_t words[];
     __shared__ Found found;
     if (threadIdx.x == 0)
-        found = {0, 0, 0, ~Count(0)};
+        found = {0, 0, ~Count(0)};
     __syncthreads();
     const gfk_locate_state state = {words + threadIdx.x, blockDim.x};
-    const uint64_t pieces = (job.bytes + (1u << piece_shift) - 1) >> piece_shift;
-    const uint64_t stride = gridDim.x;
-    /* Mostly nothing is wrong, so each thread looks at the mark of one piece first. */
-    for (uint64_t first = blockIdx.x; first < pieces; first += stride * blockDim.x) {
-        const uint64_t mine = first + threadIdx.x * stride;
-        if (!__syncthreads_or(mine < pieces && marked(job, mine)))
-            continue;
-        for (uint64_t i = 0, piece = first; i < blockDim.x && piece < pieces; i++, piece += stride)
-            if (marked(job, piece))
-                locate_piece(job, piece, state, found);
-    }
+    for_marked(job, (job.bytes + (1u << piece_shift) - 1) >> piece_shift,
+               [&](uint64_t piece) { locate_piece(job, piece, state, found); });
     __syncthreads();
-    if (threadIdx.x != 0 || found.corrupt == 0)
-        return;
-    atomicAdd((Count *)&job.verdict->corrupt, found.corrupt);
-    atomicAdd((Count *)&job.verdict->located, found.located);
-    atomicAdd((Count *)&job.verdict->unexplained, found.unexplained);
-    atomicMin((Count *)&job.verdict->first_corrupt, found.first);
+    if (threadIdx.x == 0)
+        report(job, found);
 }
+
+gfk_status run_positions(const gfk_locate_call *call) {
+    const gfk_locate_code &c = call->locator->code;
+    const uint32_t regions = c.k + c.m;
+    Job job = {};
+    job.code = c;
+    job.bytes = call->bytes;
+    job.mismatch_map = call->mismatch_map;
+    job.verdict = call->verdict;
+    job.counts = call->counts;
+    job.repair = call->repair;
+    job.spaced = regions > GFK_LOCATE_MOST_DEVICE_POINTERS;
+    if (job.spaced) {
+        job.data = gfk_region_address(call->data, 0);
+        job.parity = gfk_region_address(call->parity, 0);
+        job.data_stride = call->data->stride;
+        job.parity_stride = call->parity->stride;
+    } else {
+        for (uint32_t i = 0; i < regions; i++)
+            job.regions[i] = i < c.k ? gfk_region_address(call->data, i)
+                                     : gfk_region_address(call->parity, i - c.k);
+    }
+    const size_t state = gfk_locate_words(&c) * sizeof(uint32_t);
+    unsigned threads = most_threads;
+    while (threads > 1 && threads * state > shared_limit - sizeof(Found))
+        threads /= 2;
+    const uint64_t piece = UINT64_C(1) << piece_shift;
+    /* Where nothing is wrong, all that is left is to read the map. */
+    const uint64_t pieces = (call->bytes + piece - 1) / piece;
+    return gfk::launch(locate, pieces < most_blocks ? pieces : most_blocks, threads,
+                       threads * state, call->stream, job);
+}
+
+/* ---- the parts ------------------------------------------------------------------------------ */
 
 struct Blank {
     gfk_rs_verdict *verdict;
@@ -158,7 +311,8 @@ size_t mark_bytes(const gfk_locate_call *call) {
 
 extern "C" gfk_status gfk_locate_device_clear(const gfk_locate_call *call) {
     const Blank blank = {call->verdict, call->counts, call->mismatch_map,
-                         (uint64_t)call->code.k + call->code.m, mark_bytes(call) / 4};
+                         (uint64_t)call->locator->code.k + call->locator->code.m,
+                         mark_bytes(call) / 4};
     return gfk::launch(clear, 64, 256, 0, call->stream, blank);
 }
 
@@ -168,33 +322,51 @@ extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
 }
 
 extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
-    const gfk_locate_code &c = call->code;
-    const uint32_t regions = c.k + c.m;
-    Job job = {};
-    job.code = c;
-    job.bytes = call->bytes;
-    job.mismatch_map = call->mismatch_map;
-    job.verdict = call->verdict;
-    job.counts = call->counts;
-    job.repair = call->repair;
-    job.spaced = regions > GFK_LOCATE_MOST_DEVICE_POINTERS;
-    if (job.spaced) {
-        job.data = gfk_region_address(call->data, 0);
-        job.parity = gfk_region_address(call->parity, 0);
-        job.data_stride = call->data->stride;
-        job.parity_stride = call->parity->stride;
-    } else {
-        for (uint32_t i = 0; i < regions; i++)
-            job.regions[i] = i < c.k ? gfk_region_address(call->data, i)
-                                     : gfk_region_address(call->parity, i - c.k);
-    }
-    const size_t state = gfk_locate_words(&c) * sizeof(uint32_t);
-    unsigned threads = most_threads;
-    while (threads > 1 && threads * state > shared_limit - sizeof(Found))
-        threads /= 2;
-    const uint64_t piece = UINT64_C(1) << piece_shift;
-    /* Where nothing is wrong, all that is left is to read the map. */
-    const uint64_t pieces = (call->bytes + piece - 1) / piece;
-    return gfk::launch(locate, pieces < most_blocks ? pieces : most_blocks, threads,
-                       threads * state, call->stream, job);
+    const gfk_locate_code &c = call->locator->code;
+    if (call->locator->operand == NULL)
+        return run_positions(call);
+    struct gfk_product shape = {};
+    shape.info.field.w = c.field.w;
+    shape.info.rows = c.m;
+    shape.info.cols = c.k;
+    gfk_product_call regions = {};
+    regions.product = &shape;
+    regions.in = call->data;
+    regions.out = call->parity;
+    regions.bytes = call->bytes;
+    const gfk::Vectors vectors = gfk::vectors_of(&regions);
+    if (!vectors.aligned)
+        return run_positions(call);
+    return with_policy(c.field.w, c.k,
+                       [&](auto policy) { return run_tiles<decltype(policy)>(call, vectors); });
+}
+
+extern "C" size_t gfk_locate_operand_words(const gfk_rs_info *info) {
+    int cc = 0;
+    if (info->m > most_rows || info->k + info->m > GFK_LOCATE_MOST_DEVICE_POINTERS ||
+        gfk_device_capability(info->device, &cc) != GFK_STATUS_SUCCESS || cc < 80 || cc > 90)
+        return 0;
+    return with_policy(info->field.w, info->k, [&](auto policy) {
+        return gfk::bmma::matrix_words<typename decltype(policy)::T>(info->m, info->k);
+    });
+}
+
+extern "C" void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix,
+                                         uint32_t *words) {
+    with_policy(info->field.w, info->k, [&](auto policy) {
+        gfk::bmma::build_matrix<typename decltype(policy)::T>(words, info->field.polynomial,
+                                                              info->m, info->k, matrix);
+        return 0;
+    });
+}
+
+extern "C" size_t gfk_locate_blocks(int processors) {
+    return blocks_per_processor * (size_t)processors;
+}
+
+extern "C" size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes) {
+    const uint64_t pieces = ((uint64_t)bytes >> piece_shift) + 2;
+    return locator->operand == NULL || bytes == 0
+               ? 0
+               : (pieces < locator->blocks ? pieces : locator->blocks) * slab_bytes(locator->code);
 }

@@ -175,8 +175,9 @@ static unsigned char *row_of(const tile *t, unsigned char *rows, size_t j) {
 
 static unsigned char *region_of(const tile *t, size_t i) {
     const gfk_locate_call *call = t->share->call;
-    return (i < call->code.k ? gfk_region_address(call->data, i)
-                             : gfk_region_address(call->parity, i - call->code.k)) +
+    return (i < t->share->locator->code.k
+                ? gfk_region_address(call->data, i)
+                : gfk_region_address(call->parity, i - t->share->locator->code.k)) +
            t->offset;
 }
 
@@ -191,7 +192,7 @@ static gfk_status run(const tile *t, gfk_product_t product, gfk_engine_run_fn *e
 
 /* Computes the syndromes and w->wrong. False: nothing is wrong. */
 static bool find_syndromes(const tile *t) {
-    const gfk_locate_code *c = &t->share->call->code;
+    const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
     for (size_t i = 0; i < c->k; i++)
         w->in[i] = region_of(t, i);
@@ -213,7 +214,7 @@ static bool find_syndromes(const tile *t) {
 
 /* Decodes symbol i of the tile; returns the number of errors. */
 static uint32_t decode(const tile *t, size_t i) {
-    const gfk_locate_code *c = &t->share->call->code;
+    const gfk_locate_code *c = &t->share->locator->code;
     for (size_t j = 0; j < c->m; j++)
         t->w->state.words[j] = gfk_symbol_get(row_of(t, t->w->syndromes, j), i, c->field.w);
     return gfk_locate_errors(c, t->w->state);
@@ -221,7 +222,7 @@ static uint32_t decode(const tile *t, size_t i) {
 
 /* Makes a guess from the first position that w->rest has. */
 static bool make_guess(const tile *t) {
-    const gfk_locate_code *c = &t->share->call->code;
+    const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
     gfk_locate_guess *g = &w->guess;
     size_t first = 0;
@@ -249,7 +250,7 @@ static bool make_guess(const tile *t) {
 
 /* Computes w->values and w->rest. Returns the number of positions that the guess leaves. */
 static size_t try_guess(const tile *t) {
-    const gfk_locate_code *c = &t->share->call->code;
+    const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
     const gfk_locate_guess *g = &w->guess;
     for (size_t p = 0; p < g->data; p++)
@@ -274,7 +275,7 @@ static size_t try_guess(const tile *t) {
 /* Counts and repairs what the guess explains. */
 static void accept_guess(const tile *t, size_t left) {
     const gfk_locate_call *call = t->share->call;
-    const gfk_locate_code *c = &call->code;
+    const gfk_locate_code *c = &t->share->locator->code;
     const unsigned width = c->field.w;
     worker *w = t->w;
     for (size_t e = 0; e < w->guess.data + w->guess.parity; e++) {
@@ -295,7 +296,8 @@ static void accept_guess(const tile *t, size_t left) {
 /* Decodes all positions that w->wrong has. */
 static void decode_all(const tile *t) {
     const gfk_locate_call *call = t->share->call;
-    const unsigned width = call->code.field.w;
+    const gfk_locate_code *c = &t->share->locator->code;
+    const unsigned width = c->field.w;
     worker *w = t->w;
     for (size_t i = 0; i < t->bytes / (width / 8); i++) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
@@ -303,13 +305,12 @@ static void decode_all(const tile *t) {
         const uint32_t errors = decode(t, i);
         w->verdict->unexplained += errors == 0;
         for (uint32_t e = 0; e < errors; e++) {
-            const uint32_t which = *gfk_error_region(&call->code, w->state, e);
+            const uint32_t which = *gfk_error_region(c, w->state, e);
             unsigned char *wrong = region_of(t, which);
             w->counts[which]++;
             if (call->repair)
                 gfk_symbol_set(wrong, i, width,
-                               gfk_symbol_get(wrong, i, width) ^
-                                   *gfk_error_value(&call->code, w->state, e));
+                               gfk_symbol_get(wrong, i, width) ^ *gfk_error_value(c, w->state, e));
         }
     }
 }
@@ -340,7 +341,7 @@ static void guess_tile(const tile *t, size_t corrupt) {
 }
 
 static void locate_tile(const tile *t) {
-    const unsigned width = t->share->call->code.field.w;
+    const unsigned width = t->share->locator->code.field.w;
     worker *w = t->w;
     if (!find_syndromes(t))
         return;
@@ -377,13 +378,13 @@ static void work(size_t i, void *context) {
     }
 }
 
-void gfk_locate_on_host(const gfk_rs_locator *locator, const gfk_locate_call *call,
-                        void *workspace) {
-    const size_t regions = (size_t)call->code.k + call->code.m;
+void gfk_locate_on_host(const gfk_locate_call *call) {
+    const gfk_rs_locator *locator = call->locator;
+    const size_t regions = (size_t)locator->code.k + locator->code.m;
     share s = {.call = call,
                .locator = locator,
-               .length = tile_length(&call->code),
-               .memory = workspace,
+               .length = tile_length(&locator->code),
+               .memory = call->workspace,
                .worker_bytes = worker_bytes(locator)};
     gfk_rs_verdict sum = {.first_corrupt = UINT64_MAX};
     memset(call->counts, 0, regions * sizeof *call->counts);

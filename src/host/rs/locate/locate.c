@@ -11,10 +11,13 @@ static size_t round_up(size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-/* On a device the workspace has the mismatch map. */
+/* On a device the workspace has the mismatch map and what the blocks work in. */
+static size_t map_bytes(size_t bytes) {
+    return round_up(chunks_of(bytes) * sizeof(uint32_t));
+}
 static size_t workspace_of(const gfk_rs_locator *locator, size_t bytes) {
     return locator->device < 0 ? gfk_locate_host_workspace(locator, bytes)
-                               : round_up(chunks_of(bytes) * sizeof(uint32_t));
+                               : map_bytes(bytes) + gfk_locate_slabs(locator, bytes);
 }
 
 gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspace_bytes) {
@@ -37,7 +40,7 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
     const size_t k = code->info.k, m = code->info.m, bytes = call->bytes;
     const gfk_span spans[] = {{call->verdict, sizeof *call->verdict},
                               {call->counts, (k + m) * sizeof *call->counts},
-                              {call->mismatch_map, workspace_bytes}};
+                              {call->workspace, workspace_bytes}};
     for (size_t a = 0; a < 3; a++) {
         if (spans[a].bytes == 0)
             continue;
@@ -58,10 +61,9 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
 
 static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
     const size_t needed = workspace_of(code->locator, call->bytes);
-    if (needed > (call->mismatch_map ? workspace_bytes : 0))
+    if (needed > (call->workspace ? workspace_bytes : 0))
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
-    if ((uintptr_t)call->mismatch_map % 256 != 0 ||
-        (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
+    if ((uintptr_t)call->workspace % 256 != 0 || (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
         (uintptr_t)call->counts % sizeof(uint64_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, call->data, call->parity,
@@ -82,12 +84,21 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         return GFK_STATUS_INVALID_ARGUMENT;
     if (code->locator == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
-    const gfk_locate_call call = {
-        code->locator->code, data,  parity, bytes, repair == GFK_RS_REPAIR, verdict, counts,
-        workspace,           stream};
+    const gfk_locate_call call = {.locator = code->locator,
+                                  .data = data,
+                                  .parity = parity,
+                                  .bytes = bytes,
+                                  .repair = repair == GFK_RS_REPAIR,
+                                  .verdict = verdict,
+                                  .counts = counts,
+                                  .workspace = workspace,
+                                  .mismatch_map = workspace,
+                                  .slabs =
+                                      workspace ? (uint8_t *)workspace + map_bytes(bytes) : NULL,
+                                  .stream = stream};
     RETURN_IF_ERROR(check_call(code, &call, workspace_bytes));
     if (code->info.device < 0) {
-        gfk_locate_on_host(code->locator, &call, workspace);
+        gfk_locate_on_host(&call);
         return GFK_STATUS_SUCCESS;
     }
     RETURN_IF_ERROR(gfk_locate_device_clear(&call));

@@ -356,25 +356,29 @@ GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_loca
 
 /* ---- the parts ------------------------------------------------------------------------------ */
 
-struct gfk_rs_locator {
+typedef struct gfk_rs_locator {
     gfk_locate_code code; /* points into tables, and on the host to the code's arithmetic */
     void *tables;
     int device;            /* GFK_CPU: tables are in host memory */
     gfk_product_t encoder; /* the code's */
     gfk_pool *pool;        /* on the host */
     size_t threads;
-};
+    const uint32_t *operand; /* on a device: of its tensor cores; NULL: they cannot help */
+    size_t blocks;           /* that work on tiles at the same time */
+} gfk_rs_locator;
 
 /* One call after all checks. The regions and everything that is written are in the memory of the
  * code's device, or of the host. */
 typedef struct gfk_locate_call {
-    gfk_locate_code code;
+    const gfk_rs_locator *locator;
     const gfk_regions *data, *parity;
     size_t bytes;
     bool repair;
     gfk_rs_verdict *verdict;
     uint64_t *counts;
-    uint32_t *mismatch_map; /* for every chunk */
+    void *workspace;
+    uint32_t *mismatch_map; /* on a device: for every chunk */
+    uint8_t *slabs;         /* on a device: for every block */
     gfk_stream_t stream;
 } gfk_locate_call;
 
@@ -388,15 +392,20 @@ bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32
                   uint32_t *points, uint32_t *multipliers);
 
 /* host.c: the bytes of workspace that locating takes on the CPU, and the work. */
-size_t gfk_locate_host_workspace(const struct gfk_rs_locator *locator, size_t bytes);
-void gfk_locate_on_host(const struct gfk_rs_locator *locator, const gfk_locate_call *call,
-                        void *workspace);
+size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes);
+void gfk_locate_on_host(const gfk_locate_call *call);
 
 /* locate.cu, asynchronous on call->stream: clear verdict, counts and map; mark all chunks; go
  * through the marked ones. */
 gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
 gfk_status gfk_locate_device_mark(const gfk_locate_call *call);
 gfk_status gfk_locate_device_run(const gfk_locate_call *call);
+/* The matrix operand of the tensor cores, in words; 0: they cannot help with this code. */
+size_t gfk_locate_operand_words(const gfk_rs_info *info);
+void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *words);
+/* How many blocks work on tiles, and the bytes of workspace that they take. */
+size_t gfk_locate_blocks(int processors);
+size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -8,21 +8,24 @@
 #include "locate.h"
 
 /* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
- * parity, inverses of all multipliers; for a device also the tables of the arithmetic. */
+ * parity, inverses of all multipliers; for a device also the tables of the arithmetic and the
+ * operand of tensor cores, at a multiple of 16 bytes. */
 typedef struct layout {
-    size_t points, v_parity, v_inverses, log, words;
+    size_t points, v_parity, v_inverses, log, operand, words;
 } layout;
 
-static layout layout_of(const gfk_rs_info *info, size_t log_entries) {
+static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t operand_words) {
     layout l = {.points = info->m * info->k};
     l.v_parity = l.points + info->k + info->m;
     l.v_inverses = l.v_parity + info->m;
     l.log = l.v_inverses + info->k + info->m;
-    l.words = l.log + (log_entries + 1) / 2;
+    l.operand = (l.log + (log_entries + 1) / 2 + 3) / 4 * 4;
+    l.words = l.operand + operand_words;
     return l;
 }
 
-static gfk_locate_code view(gfk_rs_t code, bool points, const layout *l, const uint32_t *words) {
+static gfk_locate_code view(gfk_rs_t code, bool points, bool log, const layout *l,
+                            const uint32_t *words) {
     gfk_locate_code out = {.field = code->arithmetic,
                            .k = (uint32_t)code->info.k,
                            .m = (uint32_t)code->info.m,
@@ -31,7 +34,7 @@ static gfk_locate_code view(gfk_rs_t code, bool points, const layout *l, const u
                            .points = points ? words + l->points : NULL,
                            .v_parity = words + l->v_parity,
                            .v_inverses = words + l->v_inverses};
-    if (l->words != l->log) {
+    if (log) {
         out.field.log = (const uint16_t *)(words + l->log);
         out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
     }
@@ -77,16 +80,28 @@ static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
 static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     const bool on_device = code->info.device >= 0;
     const size_t entries = on_device ? gfk_arithmetic_entries(&code->info.field) : 0;
-    const layout l = layout_of(&code->info, entries);
+    const size_t operand_words = on_device ? gfk_locate_operand_words(&code->info) : 0;
+    const layout l = layout_of(&code->info, entries, operand_words);
     const size_t bytes = l.words * sizeof(uint32_t);
     bool points = false;
     locator->tables = calloc(1, bytes);
     if (locator->tables == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     *offered = fill(code, &l, entries, locator->tables, &points);
-    if (*offered && on_device)
+    if (!*offered)
+        return GFK_STATUS_SUCCESS;
+    if (operand_words != 0)
+        gfk_locate_build_operand(&code->info, code->matrix,
+                                 (uint32_t *)locator->tables + l.operand);
+    if (on_device)
         RETURN_IF_ERROR(upload(locator, code->info.device, bytes));
-    locator->code = view(code, points, &l, locator->tables);
+    locator->code = view(code, points, entries != 0, &l, locator->tables);
+    if (operand_words == 0)
+        return GFK_STATUS_SUCCESS;
+    int processors = 0;
+    RETURN_IF_ERROR(gfk_device_processors(code->info.device, &processors));
+    locator->operand = (const uint32_t *)locator->tables + l.operand;
+    locator->blocks = gfk_locate_blocks(processors);
     return GFK_STATUS_SUCCESS;
 }
 

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Locating tile by tile. A block has the binary tensor cores compute the syndromes of a tile into
+ * its part of the workspace. A guess of the damaged regions explains most of a tile in bulk; what
+ * the guess does not explain is decoded position by position. A block keeps its guess from tile to
+ * tile.
+ *
+ * Offsets are counted from where vector 0 of a region begins (kernels/product/extent.cuh). */
+#pragma once
+
+#include "host/rs/locate/locate.h"
+#include "kernels/common/split_332.cuh"
+#include "kernels/common/vector_io.cuh"
+
+namespace gfk {
+namespace locate {
+
+constexpr unsigned threads = 128, tile_bytes = 16 * threads; /* a vector for each thread */
+constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region at a time */
+constexpr unsigned state_bytes = 32 << 10;
+constexpr uint32_t most_rows = 64; /* of codes that are located in tiles */
+constexpr uint32_t few = 16;       /* so many positions are decoded without a guess */
+constexpr unsigned most_guesses = 2, most_skipped = 64; /* for a tile; tiles */
+
+using Count = unsigned long long; /* as atomicAdd wants it */
+static_assert(sizeof(Count) == sizeof(uint64_t), "");
+
+/* What a block found, before it is added to the verdict. */
+struct Found {
+    Count corrupt, unexplained, first;
+};
+
+/* The lookup tables of a coefficient and a pair of bytes, one of the input and one of the output:
+ * entries by bits 0 to 2, by bits 3 to 5, by bits 6 and 7. */
+struct Tables {
+    uint32_t low[2], middle[2], high, unused;
+};
+
+/* The block's part of the workspace. */
+struct Slab {
+    uint8_t *rows; /* m * tile_bytes: the syndromes */
+    gfk_locate_guess guess;
+    Tables *tables; /* for each element of the guess's map (w / 8)^2: [input byte][output byte] */
+};
+
+__host__ __device__ inline uint64_t slab_words(const gfk_locate_code &c) {
+    const uint32_t most = gfk_most_guessed(&c), planes = c.field.w / 8;
+    return (uint64_t)c.m * (tile_bytes / 4 + 1 + most) + c.t +
+           (uint64_t)c.m * most * planes * planes * (sizeof(Tables) / 4) + 64;
+}
+__host__ __device__ inline uint64_t slab_bytes(const gfk_locate_code &c) {
+    return (slab_words(c) * 4 + 255) / 256 * 256;
+}
+__device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
+    const uint32_t most = gfk_most_guessed(&c), planes = c.field.w / 8;
+    Slab slab;
+    slab.rows = p;
+    p += (uint64_t)c.m * tile_bytes;
+    slab.tables = (Tables *)p;
+    p += (uint64_t)c.m * most * planes * planes * sizeof(Tables);
+    slab.guess.map = (uint32_t *)p;
+    slab.guess.rows = slab.guess.map + (uint64_t)c.m * most;
+    slab.guess.regions = slab.guess.rows + c.m;
+    slab.guess.data = slab.guess.parity = 0;
+    return slab;
+}
+
+/* What the threads of a block share. Positions of a tile have a byte each in `left`, whose top bit
+ * is set if the position is not explained yet. */
+struct Shared {
+    Found found;
+    Slab slab;
+    Count counts[GFK_LOCATE_MOST_GUESSED]; /* of the guessed regions, since the guess was made */
+    uint32_t left[tile_bytes / 4];
+    uint32_t left_count, first_left;
+    uint32_t guessed; /* 0 or 1 */
+    uint32_t skip, skipped;
+};
+
+/* The top bit of every byte that is not 0. */
+__device__ inline uint32_t nonzero_bytes(uint32_t x) {
+    return (((x & 0x7f7f7f7f) + 0x7f7f7f7f) | x) & 0x80808080;
+}
+
+/* Adds to a word of shared memory what all lanes of a warp bring. */
+template <class T>
+__device__ inline void add_from_warp(T *to, uint32_t x) {
+    const uint32_t sum = __reduce_add_sync(0xffffffff, x);
+    if (threadIdx.x % 32 == 0 && sum != 0)
+        atomicAdd(to, (T)sum);
+}
+
+/* ---- the arithmetic of a unit --------------------------------------------------------------- */
+
+/* A unit is 8 symbols of a row. Plane b has their bytes b, so that one table serves all bytes of a
+ * plane. */
+template <int W>
+struct Unit {
+    static constexpr int planes = W / 8, bytes = 8 * planes;
+    static constexpr unsigned count = tile_bytes / bytes; /* in a tile */
+    uint32_t x[planes][2];
+
+    __device__ void load(const uint8_t *row, unsigned unit) {
+        uint32_t w[2 * planes];
+        const uint2 *p = (const uint2 *)(row + unit * bytes);
+#pragma unroll
+        for (int i = 0; i < planes; i++) {
+            const uint2 v = p[i];
+            w[2 * i] = v.x;
+            w[2 * i + 1] = v.y;
+        }
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int b = 0; b < planes; b++) {
+                if constexpr (W == 8)
+                    x[b][h] = w[h];
+                else if constexpr (W == 16)
+                    x[b][h] = prmt(w[2 * h], w[2 * h + 1], b == 0 ? 0x6420 : 0x7531);
+                else
+                    x[b][h] = prmt(prmt(w[4 * h], w[4 * h + 1], (unsigned)(b | (4 + b) << 4)),
+                                   prmt(w[4 * h + 2], w[4 * h + 3], (unsigned)(b | (4 + b) << 4)),
+                                   0x5410);
+            }
+    }
+    __device__ void add(const Unit &other) {
+#pragma unroll
+        for (int b = 0; b < planes; b++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                x[b][h] ^= other.x[b][h];
+    }
+    /* The bits of symbols 4h to 4h + 3, all planes together: a byte is 0 if its symbol is. */
+    __device__ uint32_t any(int h) const {
+        uint32_t sum = x[0][h];
+#pragma unroll
+        for (int b = 1; b < planes; b++)
+            sum |= x[b][h];
+        return sum;
+    }
+    __device__ uint32_t symbol(int i) const {
+        uint32_t value = 0;
+#pragma unroll
+        for (int b = 0; b < planes; b++)
+            value |= (x[b][i / 4] >> (8 * (i % 4)) & 0xff) << (8 * b);
+        return value;
+    }
+};
+
+/* f(x, unit x of the guess's product) for rows x from begin on. Rows are computed together, as far
+ * as registers allow, because an input's indices serve all of them. */
+template <int W, class F>
+__device__ inline void map_rows(const Slab &slab, unsigned unit, uint32_t begin, uint32_t end,
+                                const F &f) {
+    constexpr int planes = W / 8, together = W == 32 ? 2 : 4;
+    const gfk_locate_guess &g = slab.guess;
+    for (uint32_t first = begin; first < end; first += together) {
+        Unit<W> sums[together] = {};
+        for (uint32_t i = 0; i < g.data; i++) {
+            Unit<W> in;
+            in.load(slab.rows + g.rows[i] * tile_bytes, unit);
+            Indices332 indices[planes];
+#pragma unroll
+            for (int b = 0; b < planes; b++)
+                indices[b].set(in.x[b][0], in.x[b][1]);
+#pragma unroll
+            for (int r = 0; r < together; r++) {
+                if (first + r >= end)
+                    continue;
+                const Tables *t = slab.tables + ((first + r) * g.data + i) * (planes * planes);
+#pragma unroll
+                for (int b = 0; b < planes; b++)
+#pragma unroll
+                    for (int o = 0; o < planes; o++) {
+                        const Tables &table = t[b * planes + o];
+#pragma unroll
+                        for (int h = 0; h < 2; h++)
+                            sums[r].x[o][h] ^=
+                                prmt(table.low[0], table.low[1], indices[b].low >> (16 * h)) ^
+                                prmt(table.middle[0], table.middle[1],
+                                     indices[b].middle >> (16 * h)) ^
+                                prmt(table.high, 0, indices[b].high >> (16 * h));
+                    }
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < together; r++) {
+            if (first + r >= end)
+                continue;
+            Unit<W> y;
+#pragma unroll
+            for (int o = 0; o < planes; o++)
+                sort_interleaved(sums[r].x[o], y.x[o]);
+            f(first + r, y);
+        }
+    }
+}
+
+/* ---- a tile --------------------------------------------------------------------------------- */
+
+/* The parameters of a launch. */
+struct TileJob {
+    gfk_locate_code code;
+    uint64_t bytes;      /* of a region */
+    uint64_t begin, end; /* of the whole vectors */
+    uint32_t phase;      /* bytes of vector 0 before the region */
+    const uint32_t *mismatch_map;
+    gfk_rs_verdict *verdict;
+    uint64_t *counts;
+    bool repair;
+    uint8_t *slabs;
+    const uint32_t *operand; /* of the tensor cores */
+    uint64_t pass_words;
+    uint32_t passes, panels;
+    /* All regions less the phase, then any addresses up to a whole pass. */
+    uint8_t *in[GFK_LOCATE_MOST_DEVICE_POINTERS + 32];
+
+    __device__ uint8_t *region(uint32_t i) const { return in[i]; }
+    __device__ bool is_whole(uint64_t at) const { return at >= begin && at < end; }
+    __device__ bool is_inside(uint64_t at) const { return at >= phase && at - phase < bytes; }
+};
+
+/* One row's syndrome of the symbol at an offset, by scalar arithmetic. */
+template <int W>
+__device__ inline uint32_t syndrome(const TileJob &job, uint32_t j, uint64_t at) {
+    const gfk_locate_code &c = job.code;
+    uint32_t sum = load_bytes(job.in[c.k + j] + at, W / 8);
+    for (uint32_t i = 0; i < c.k; i++)
+        sum ^=
+            gfk_times(&c.field, c.matrix[(size_t)j * c.k + i], load_bytes(job.in[i] + at, W / 8));
+    return sum;
+}
+
+/* Makes syndromes of the products: adds the parity, and computes the partial vectors. What lies
+ * outside of the regions becomes 0. */
+template <int W, bool Aligned>
+__device__ inline void finish_syndromes(const TileJob &job, Slab &slab, uint64_t tile) {
+    constexpr unsigned size = W / 8, symbols = 16 / size;
+    const gfk_locate_code &c = job.code;
+    const uint64_t mine = tile + 16 * threadIdx.x;
+    if (job.is_whole(mine))
+        for (uint32_t j = 0; j < c.m; j++) {
+            uint32_t x[4];
+            load_vector<Aligned>(job.in[c.k + j] + mine, x);
+            store_vector<true>(slab.rows + j * tile_bytes + 16 * threadIdx.x, x, true);
+        }
+    if (tile >= job.begin && tile + tile_bytes <= job.end)
+        return;
+    for (unsigned item = threadIdx.x; item < threads * symbols * c.m; item += threads) {
+        const unsigned offset = item % (threads * symbols) * size, j = item / (threads * symbols);
+        const uint64_t at = tile + offset;
+        if (job.is_whole(at / 16 * 16))
+            continue;
+        const uint32_t sum = job.is_inside(at) ? syndrome<W>(job, j, at) : 0;
+        store_bytes(slab.rows + j * tile_bytes + offset, size, sum);
+    }
+}
+
+/* Which positions of the tile are corrupt? */
+template <int W>
+__device__ inline void find_corrupt(const TileJob &job, Shared &shared, uint64_t tile) {
+    constexpr unsigned size = W / 8;
+    for (unsigned base = 0; base < Unit<W>::count; base += threads) {
+        const unsigned unit = base + threadIdx.x;
+        uint32_t corrupt = 0;
+        if (unit < Unit<W>::count) {
+            uint32_t any[2] = {};
+            for (uint32_t j = 0; j < job.code.m; j++) {
+                Unit<W> x;
+                x.load(shared.slab.rows + j * tile_bytes, unit);
+                any[0] |= x.any(0);
+                any[1] |= x.any(1);
+            }
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                any[h] = nonzero_bytes(any[h]);
+                shared.left[2 * unit + h] = any[h];
+            }
+            corrupt = (uint32_t)(__popc(any[0]) + __popc(any[1]));
+            if (corrupt != 0) {
+                const unsigned symbol = 8 * unit + (any[0] != 0 ? (__ffs((int)any[0]) - 1) / 8
+                                                                : 4 + (__ffs((int)any[1]) - 1) / 8);
+                atomicMin(&shared.first_left, symbol);
+                atomicMin(&shared.found.first, (Count)(tile + symbol * size - job.phase));
+            }
+        }
+        add_from_warp(&shared.left_count, corrupt);
+    }
+}
+
+/* ---- guesses -------------------------------------------------------------------------------- */
+
+/* Block b of the workspace counts for the guess's regions; then the guess may change. */
+__device__ inline void flush_counts(const TileJob &job, Shared &shared) {
+    const gfk_locate_guess &g = shared.slab.guess;
+    if (threadIdx.x < g.data + g.parity && shared.counts[threadIdx.x] != 0) {
+        atomicAdd((Count *)&job.counts[g.regions[threadIdx.x]], shared.counts[threadIdx.x]);
+        shared.counts[threadIdx.x] = 0;
+    }
+}
+
+/* Fills the tables of one coefficient. */
+template <int W>
+__device__ inline void fill_tables(const gfk_arithmetic &f, uint32_t c, Tables *tables) {
+    constexpr int planes = W / 8;
+    uint32_t basis[8];
+    for (int b = 0; b < planes; b++) {
+        for (int bit = 0; bit < 8; bit++) {
+            basis[bit] = c;
+            c = (c << 1 ^ (c >> (W - 1) & 1 ? f.polynomial : 0)) & (0xffffffffu >> (32 - W));
+        }
+        for (int o = 0; o < planes; o++) {
+            Tables &t = tables[b * planes + o];
+            /* Byte o of the product of the bits of v, the first of which is `bit`. */
+            const auto entry = [&](int bit, int bits, uint32_t v) {
+                uint32_t sum = 0;
+                for (int i = 0; i < bits; i++)
+                    sum ^= v >> i & 1 ? basis[bit + i] : 0;
+                return sum >> (8 * o) & 0xff;
+            };
+            t.low[0] = t.low[1] = t.middle[0] = t.middle[1] = t.high = 0;
+            for (uint32_t v = 0; v < 4; v++) {
+                t.low[0] |= entry(0, 3, v) << (8 * v);
+                t.low[1] |= entry(0, 3, v + 4) << (8 * v);
+                t.middle[0] |= entry(3, 3, v) << (8 * v);
+                t.middle[1] |= entry(3, 3, v + 4) << (8 * v);
+                t.high |= entry(6, 2, v) << (8 * v);
+            }
+        }
+    }
+}
+
+/* Loads the syndromes of a position of the tile. */
+template <int W>
+__device__ inline void load_state(const TileJob &job, const Slab &slab, unsigned symbol,
+                                  gfk_locate_state state) {
+    for (uint32_t j = 0; j < job.code.m; j++)
+        *gfk_word(state, j) = load_bytes(slab.rows + j * tile_bytes + symbol * (W / 8), W / 8);
+}
+
+/* Makes a guess from position first_left. All threads of the block call it together. */
+template <int W>
+__device__ inline void make_guess(const TileJob &job, Shared &shared, gfk_locate_state state) {
+    const gfk_locate_code &c = job.code;
+    gfk_locate_guess &g = shared.slab.guess;
+    flush_counts(job, shared);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        load_state<W>(job, shared.slab, shared.first_left, state);
+        const uint32_t errors = gfk_locate_errors(&c, state);
+        shared.guessed = errors != 0 && gfk_guess_regions(&c, state, errors, &g);
+        if (!shared.guessed)
+            g.data = g.parity = 0;
+    }
+    __syncthreads();
+    if (!shared.guessed || g.data == 0)
+        return;
+    for (uint32_t x = threadIdx.x; x < c.m; x += threads)
+        gfk_guess_fill_row(&c, &g, x);
+    for (uint32_t p = 0; p < g.data; p++) {
+        __syncthreads();
+        for (uint32_t x = threadIdx.x; x < c.m; x += threads)
+            if (x != p)
+                gfk_guess_exchange(&c, &g, p, x);
+        __syncthreads();
+        if (threadIdx.x == 0)
+            gfk_guess_exchange(&c, &g, p, p);
+    }
+    __syncthreads();
+    for (uint32_t e = threadIdx.x; e < c.m * g.data; e += threads)
+        fill_tables<W>(c.field, g.map[e], shared.slab.tables + e * (W / 8) * (W / 8));
+    __syncthreads();
+}
+
+/* Counts and repairs what the guess explains of the positions that are left; the others stay. */
+template <int W>
+__device__ inline void use_guess(const TileJob &job, Shared &shared, uint64_t tile) {
+    constexpr unsigned size = W / 8;
+    const Slab &slab = shared.slab;
+    const gfk_locate_guess &g = slab.guess;
+    const uint32_t m = job.code.m;
+    for (unsigned base = 0; base < Unit<W>::count; base += threads) {
+        const unsigned unit = base + threadIdx.x;
+        const bool mine = unit < Unit<W>::count;
+        uint32_t bad[2] = {}, left[2] = {};
+        if (mine) {
+            left[0] = shared.left[2 * unit];
+            left[1] = shared.left[2 * unit + 1];
+            map_rows<W>(slab, unit, g.data, m - g.parity, [&](uint32_t x, Unit<W> &y) {
+                Unit<W> syndromes;
+                syndromes.load(slab.rows + g.rows[x] * tile_bytes, unit);
+                y.add(syndromes);
+                bad[0] |= y.any(0);
+                bad[1] |= y.any(1);
+            });
+            bad[0] = nonzero_bytes(bad[0]) & left[0];
+            bad[1] = nonzero_bytes(bad[1]) & left[1];
+            shared.left[2 * unit] = bad[0];
+            shared.left[2 * unit + 1] = bad[1];
+            if ((bad[0] | bad[1]) != 0)
+                atomicMin(&shared.first_left,
+                          8 * unit + (bad[0] != 0 ? (__ffs((int)bad[0]) - 1) / 8
+                                                  : 4 + (__ffs((int)bad[1]) - 1) / 8));
+        }
+        add_from_warp(&shared.left_count, (uint32_t)(__popc(bad[0]) + __popc(bad[1])));
+        left[0] ^= bad[0]; /* now: what the guess explains */
+        left[1] ^= bad[1];
+        const auto count = [&](uint32_t x, Unit<W> &y) {
+            const uint32_t e = x < g.data ? x : x - (m - g.parity) + g.data;
+            const uint32_t wrong[2] = {nonzero_bytes(y.any(0)) & left[0],
+                                       nonzero_bytes(y.any(1)) & left[1]};
+            add_from_warp(&shared.counts[e], (uint32_t)(__popc(wrong[0]) + __popc(wrong[1])));
+            if (!job.repair || !mine)
+                return;
+            uint8_t *region = job.in[g.regions[e]] + tile + unit * Unit<W>::bytes;
+            for (unsigned i = 0; i < 8; i++)
+                if (wrong[i / 4] >> (8 * (i % 4)) & 0x80)
+                    store_bytes(region + i * size, size, y.symbol((int)i), true);
+        };
+        const unsigned any_unit =
+            mine ? unit : 0; /* idle lanes follow their warp, without effect */
+        map_rows<W>(slab, any_unit, 0, g.data, count);
+        map_rows<W>(slab, any_unit, m - g.parity, m, [&](uint32_t x, Unit<W> &y) {
+            Unit<W> syndromes;
+            syndromes.load(slab.rows + g.rows[x] * tile_bytes, any_unit);
+            y.add(syndromes);
+            count(x, y);
+        });
+    }
+}
+
+/* ---- position by position ------------------------------------------------------------------- */
+
+/* Where one region is damaged all over, all lanes count the same word: one addition for all. */
+__device__ inline void count(uint64_t *counts, uint32_t which) {
+    const unsigned same = __match_any_sync(__activemask(), which);
+    if ((threadIdx.x & 31) == __ffs((int)same) - 1)
+        atomicAdd((Count *)&counts[which], (Count)__popc(same));
+}
+
+/* Counts and repairs the errors of a position, whose syndromes are in the state. Returns whether
+ * they could be located. */
+template <class J>
+__device__ inline bool locate_position(const J &job, uint64_t at, gfk_locate_state state) {
+    const uint32_t errors = gfk_locate_errors(&job.code, state);
+    for (uint32_t e = 0; e < errors; e++) {
+        const uint32_t which = *gfk_error_region(&job.code, state, e);
+        count(job.counts, which);
+        if (job.repair)
+            store_bytes(job.region(which) + at, job.code.field.w / 8,
+                        *gfk_error_value(&job.code, state, e), true);
+    }
+    return errors != 0;
+}
+
+/* Decodes what is left. `deciders`: threads that have a state. */
+template <int W>
+__device__ inline void decode_left(const TileJob &job, Shared &shared, uint64_t tile,
+                                   gfk_locate_state state, unsigned deciders) {
+    if (threadIdx.x >= deciders)
+        return;
+    const uint8_t *left = (const uint8_t *)shared.left;
+    uint32_t unexplained = 0;
+    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
+        if (left[symbol] == 0)
+            continue;
+        load_state<W>(job, shared.slab, symbol, state);
+        unexplained += !locate_position(job, tile + symbol * (W / 8), state);
+    }
+    if (unexplained != 0)
+        atomicAdd(&shared.found.unexplained, (Count)unexplained);
+}
+
+/* Explains a tile whose products are in the slab. All threads call it together. */
+template <int W, bool Aligned>
+__device__ inline void locate_tile(const TileJob &job, Shared &shared, uint64_t tile,
+                                   gfk_locate_state state, unsigned deciders) {
+    __syncthreads(); /* the products are there */
+    finish_syndromes<W, Aligned>(job, shared.slab, tile);
+    if (threadIdx.x == 0) {
+        shared.left_count = 0;
+        shared.first_left = ~0u;
+    }
+    __syncthreads();
+    find_corrupt<W>(job, shared, tile);
+    __syncthreads();
+    const uint32_t corrupt = shared.left_count;
+    if (corrupt == 0)
+        return;
+    uint32_t left = corrupt;
+    const bool skips = shared.skip != 0;
+    for (unsigned guess = shared.guessed ? 0 : 1; guess <= most_guesses && left > few && !skips;
+         guess++) {
+        if (guess != 0)
+            make_guess<W>(job, shared, state);
+        if (!shared.guessed)
+            break;
+        __syncthreads(); /* all threads have read what thread 0 resets */
+        if (threadIdx.x == 0) {
+            shared.left_count = 0;
+            shared.first_left = ~0u;
+        }
+        __syncthreads();
+        use_guess<W>(job, shared, tile);
+        __syncthreads();
+        left = shared.left_count;
+    }
+    if (left != 0)
+        decode_left<W>(job, shared, tile, state, deciders);
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    shared.found.corrupt += corrupt;
+    if (skips) {
+        shared.skip--;
+    } else if (corrupt > few) {
+        const uint32_t more = 2 * shared.skipped + 1;
+        shared.skipped = left <= corrupt / 2 ? 0 : more < most_skipped ? more : most_skipped;
+        shared.skip = shared.skipped;
+    }
+}
+
+} // namespace locate
+} // namespace gfk
