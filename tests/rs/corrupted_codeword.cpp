@@ -125,3 +125,53 @@ testing::AssertionResult CorruptedCodeword::is_consistent() const {
                << named << " symbols named at " << verdict_.located << " positions";
     return testing::AssertionSuccess();
 }
+
+testing::AssertionResult CorruptedCodeword::is_as_one_by_one(gfk_rs_repair repair) const {
+    const size_t size = info_.field.w / 8, n = regions_.count();
+    RsShape shape = {info_.matrix, info_.k, info_.m};
+    if (shape.matrix == GFK_RS_CUSTOM)
+        shape.custom = matrix_of(code_);
+    const RsCode one = make_host_code(info_.field, shape);
+    size_t needed = 0;
+    require_success(gfk_rs_locate_workspace(one.get(), size, &needed), "gfk_rs_locate_workspace");
+    Memory workspace(true, needed);
+    gfk_rs_verdict expected = {};
+    expected.first_corrupt = UINT64_MAX;
+    std::vector<uint64_t> counts(n), here(n);
+    Bytes symbols(n * size), content = damaged_;
+    const gfk_regions data = {nullptr, symbols.data(), size};
+    const gfk_regions parity = {nullptr, symbols.data() + info_.k * size, size};
+    for (size_t symbol = 0; symbol < errors_.size(); symbol++) {
+        if (errors_[symbol] == 0)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            std::memcpy(&symbols[i * size], regions_.in_copy(content, i) + symbol * size, size);
+        gfk_rs_verdict verdict;
+        require_success(gfk_rs_locate(one.get(), &data, &parity, size, repair, &verdict,
+                                      here.data(), workspace.data(), needed, nullptr),
+                        "gfk_rs_locate");
+        expected.corrupt += verdict.corrupt;
+        expected.located += verdict.located;
+        expected.unexplained += verdict.unexplained;
+        if (verdict.corrupt != 0 && expected.first_corrupt == UINT64_MAX)
+            expected.first_corrupt = symbol * size;
+        for (size_t i = 0; i < n; i++) {
+            counts[i] += here[i];
+            std::memcpy(regions_.in_copy(content, i) + symbol * size, &symbols[i * size], size);
+        }
+    }
+    if (std::memcmp(&expected, &verdict_, sizeof expected) != 0)
+        return testing::AssertionFailure()
+               << who() << ", " << info_.k << " + " << info_.m << ", length " << bytes()
+               << ": corrupt " << verdict_.corrupt << ", located " << verdict_.located
+               << ", unexplained " << verdict_.unexplained << ", first " << verdict_.first_corrupt
+               << "; one by one " << expected.corrupt << ", " << expected.located << ", "
+               << expected.unexplained << ", " << expected.first_corrupt << "; seed "
+               << options.seed;
+    for (size_t i = 0; i < n; i++)
+        if (counts[i] != counts_[i])
+            return testing::AssertionFailure()
+                   << who() << ": region " << i << " counted " << counts_[i]
+                   << " times, one by one " << counts[i] << "; seed " << options.seed;
+    return same(content, "as one by one");
+}

@@ -26,6 +26,9 @@ class CorruptedCodeword {
     testing::AssertionResult is_untouched() const { return same(damaged_, "the damage stays"); }
     // Whatever the damage was: the numbers fit each other and the number of damaged positions.
     testing::AssertionResult is_consistent() const;
+    // After locate: verdict, counts and contents are those of calls for one position each, on the
+    // host, where no guess from other positions can help or harm.
+    testing::AssertionResult is_as_one_by_one(gfk_rs_repair repair) const;
     void adopt() { damaged_ = content_; } // goes on from what the buffer holds
 
     const gfk_rs_verdict &verdict() const { return verdict_; }

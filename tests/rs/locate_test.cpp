@@ -150,6 +150,60 @@ TEST_P(RsLocate, WholeRegions) {
     }
 }
 
+// Damage of all kinds at once, from no region to more than t: whole regions and parts of them,
+// another region in each stretch, scattered symbols, other symbols at every position. A guess for
+// many positions at once must not show.
+TEST_P(RsLocate, AsOneByOne) {
+    const size_t shapes[][2] = {{10, 4}, {5, 2}, {4, 3}, {20, 9}, {60, 24}};
+    const size_t rounds = options.reduced ? 1 : 6;
+    for (unsigned w : {8u, 16u, 32u})
+        for (const auto &shape : shapes)
+            for (size_t round = 0; round < rounds; round++) {
+                Random random(1000 * w + 10 * shape[1] + round);
+                const size_t k = shape[0], m = shape[1], t = m / 2, n = k + m;
+                const gfk_field field = make_field(w);
+                RsShape code_shape = {of_points[round % 4], k, m};
+                if (m < 5 && round == 5)
+                    code_shape = {GFK_RS_CUSTOM, k, m, random_mds(field, k, m, random)};
+                const RsCode code = make_rs_code(host(), field, code_shape);
+                const size_t symbols = (m > 9 ? 4000 : 24000) * 8 / w + random.below(100);
+                CorruptedCodeword codeword(host(), code.get(), symbols * (w / 8), round % 2 == 1,
+                                           random);
+                for (size_t kind = 0; kind < 2; kind++) {
+                    const bool whole = random.below(2) == 0;
+                    const size_t begin = whole ? 0 : random.below(symbols);
+                    const size_t end = whole ? symbols : begin + random.below(symbols - begin);
+                    const size_t errors = 1 + random.below(random.below(3) == 0 ? m : t);
+                    const size_t step = 200 + random.below(symbols);
+                    Indices wrong = random_indices(n, errors, random);
+                    for (size_t symbol = begin; symbol < end; symbol++)
+                        switch ((round + kind) % 4) {
+                        case 2: // other regions in each stretch
+                            if ((symbol - begin) % step == 0)
+                                wrong = random_indices(n, errors, random);
+                            /* fall through */
+                        case 0: // garbage: some symbols are right by chance
+                            for (size_t region : wrong)
+                                if (random.below(20) != 0)
+                                    codeword.damage(region, symbol,
+                                                    1 + (uint32_t)random.below(255));
+                            break;
+                        case 1:
+                            codeword.damage_some(symbol, 1 + random.below(t), random);
+                            break;
+                        default:
+                            if (random.below(500) == 0)
+                                codeword.damage_some(symbol, 1 + random.below(m), random);
+                        }
+                }
+                for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
+                    ASSERT_OK(codeword.locate(repair));
+                    ASSERT_TRUE(codeword.is_as_one_by_one(repair));
+                    count_checked(symbols);
+                }
+            }
+}
+
 TEST_P(RsLocate, NothingWrong) {
     for (unsigned w : {8u, 16u, 32u})
         for (size_t symbols : {0, 1, 100, 40000}) {

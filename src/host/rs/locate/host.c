@@ -13,7 +13,7 @@ enum {
     TILE_BYTES = 256 << 10, /* of a tile in all regions and rows together: half of an L2 cache */
     MOST_LENGTH = 16 << 10, /* of a tile in a region */
     FEW = 32,               /* so many positions are decoded without a guess */
-    MOST_GUESSES = 3,       /* for a tile */
+    MOST_GUESSES = 2,       /* for a tile */
     MOST_SKIPPED = 64,      /* tiles without a guess after guesses that explained little */
     COEFFICIENT = 32        /* bytes of ISA-L's tables for one coefficient */
 };
@@ -24,7 +24,7 @@ typedef struct worker {
     unsigned char *syndromes; /* m rows */
     unsigned char *values;    /* m rows: what the guess makes of the pivots' syndromes */
     unsigned char *wrong;     /* a row: positions that are not explained yet are not 0 */
-    unsigned char *rest;      /* a row: the same, if the guess were accepted */
+    unsigned char *rest;      /* a row: what the guess leaves of them */
     unsigned char *zeros;     /* a row */
     unsigned char **pivots;   /* most_guessed */
     uint64_t *counts;         /* k + m */
@@ -49,9 +49,11 @@ static bool has_tables(const gfk_rs_locator *locator) {
     return locator->encoder->info.engine->family == GFK_ENGINE_ISAL;
 }
 
-static size_t tile_length(const gfk_locate_code *c) {
-    const size_t length = TILE_BYTES / ((size_t)c->k + 3 * (size_t)c->m) / 256 * 256;
-    return length < 256 ? 256 : length > MOST_LENGTH ? MOST_LENGTH : length;
+/* The length of a tile in a region of so many bytes. */
+static size_t tile_length(const gfk_locate_code *c, size_t bytes) {
+    const size_t fits = TILE_BYTES / ((size_t)c->k + 3 * (size_t)c->m) / 256 * 256;
+    const size_t length = fits < 256 ? 256 : fits > MOST_LENGTH ? MOST_LENGTH : fits;
+    return bytes < length ? (bytes + 255) / 256 * 256 : length;
 }
 
 static void *take(uintptr_t *at, size_t bytes) {
@@ -61,9 +63,9 @@ static void *take(uintptr_t *at, size_t bytes) {
 }
 
 /* Divides the memory of a worker; returns where the memory ends. */
-static uintptr_t divide(const gfk_rs_locator *locator, worker **made, uintptr_t at) {
+static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **made, uintptr_t at) {
     const gfk_locate_code *c = &locator->code;
-    const size_t length = tile_length(c), most = gfk_most_guessed(c), m = c->m;
+    const size_t most = gfk_most_guessed(c), m = c->m;
     worker w = {.guessed = false};
     *made = take(&at, sizeof w);
     w.in = take(&at, c->k * sizeof *w.in);
@@ -95,23 +97,19 @@ static uintptr_t divide(const gfk_rs_locator *locator, worker **made, uintptr_t 
     return at;
 }
 
-static size_t worker_bytes(const gfk_rs_locator *locator) {
+static size_t worker_bytes(const gfk_rs_locator *locator, size_t length) {
     worker *none;
-    return (divide(locator, &none, 0) + 255) / 256 * 256;
+    return (divide(locator, length, &none, 0) + 255) / 256 * 256;
 }
 
-static size_t tiles_of(const gfk_rs_locator *locator, size_t bytes) {
-    const size_t length = tile_length(&locator->code);
-    return bytes / length + (bytes % length != 0);
-}
-
-static size_t workers_of(const gfk_rs_locator *locator, size_t bytes) {
-    const size_t tiles = tiles_of(locator, bytes);
+static size_t workers_of(const gfk_rs_locator *locator, size_t bytes, size_t length) {
+    const size_t tiles = bytes == 0 ? 0 : (bytes - 1) / length + 1;
     return tiles < locator->threads ? tiles : locator->threads;
 }
 
 size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes) {
-    return workers_of(locator, bytes) * worker_bytes(locator);
+    const size_t length = tile_length(&locator->code, bytes);
+    return workers_of(locator, bytes, length) * worker_bytes(locator, length);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -139,6 +137,22 @@ static size_t count_symbols(const unsigned char *a, const unsigned char *but, si
     return count;
 }
 #undef COUNT
+
+/* Clears the symbols of `a` where those of `but` are 0, or are not 0. */
+#define CLEAR(type)                                                                                \
+    for (size_t i = 0; i < symbols; i++)                                                           \
+        ((type *)a)[i] = (type)((((const type *)but)[i] == 0) == zero ? 0 : ((type *)a)[i]);
+static void clear_symbols(unsigned char *restrict a, const unsigned char *restrict but, bool zero,
+                          size_t bytes, unsigned w) {
+    const size_t symbols = bytes / (w / 8);
+    if (w == 8)
+        CLEAR(uint8_t)
+    else if (w == 16)
+        CLEAR(uint16_t)
+    else
+        CLEAR(uint32_t)
+}
+#undef CLEAR
 
 static bool is_zero(const unsigned char *a, size_t bytes) {
     return bytes == 0 || (a[0] == 0 && memcmp(a, a + 1, bytes - 1) == 0);
@@ -220,13 +234,13 @@ static uint32_t decode(const tile *t, size_t i) {
     return gfk_locate_errors(c, t->w->state);
 }
 
-/* Makes a guess from the first position that w->rest has. */
+/* Makes a guess from the first position that w->wrong has. */
 static bool make_guess(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
     gfk_locate_guess *g = &w->guess;
     size_t first = 0;
-    while (gfk_symbol_get(w->rest, first, c->field.w) == 0)
+    while (gfk_symbol_get(w->wrong, first, c->field.w) == 0)
         first++;
     const uint32_t errors = decode(t, first);
     w->guessed = errors != 0 && gfk_guess_regions(c, w->state, errors, g);
@@ -272,25 +286,23 @@ static size_t try_guess(const tile *t) {
     return is_zero(w->rest, t->bytes) ? 0 : count_symbols(w->rest, w->zeros, t->bytes, c->field.w);
 }
 
-/* Counts and repairs what the guess explains. */
-static void accept_guess(const tile *t, size_t left) {
-    const gfk_locate_call *call = t->share->call;
+/* Counts and repairs what the guess explains. What it leaves is in w->wrong then. */
+static void accept_guess(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
-    const unsigned width = c->field.w;
     worker *w = t->w;
     for (size_t e = 0; e < w->guess.data + w->guess.parity; e++) {
-        const uint32_t which = w->guess.regions[e];
-        unsigned char *values = row_of(
-            t, w->values, e < w->guess.data ? e : c->m - w->guess.parity + e - w->guess.data);
-        const size_t count = count_symbols(values, w->rest, t->bytes, width);
-        w->counts[which] += count;
-        if (!call->repair || count == 0)
+        const size_t x = e < w->guess.data ? e : c->m - w->guess.parity + e - w->guess.data;
+        unsigned char *values = row_of(t, w->values, x);
+        const size_t count = count_symbols(values, w->rest, t->bytes, c->field.w);
+        w->counts[w->guess.regions[e]] += count;
+        if (!t->share->call->repair || count == 0)
             continue;
-        for (size_t i = 0; left != 0 && i < t->bytes / (width / 8); i++)
-            if (gfk_symbol_get(w->rest, i, width) != 0)
-                gfk_symbol_set(values, i, width, 0);
-        add(region_of(t, which), values, t->bytes);
+        clear_symbols(values, w->rest, false, t->bytes, c->field.w);
+        add(region_of(t, w->guess.regions[e]), values, t->bytes);
     }
+    unsigned char *explained = w->wrong;
+    w->wrong = w->rest;
+    w->rest = explained;
 }
 
 /* Decodes all positions that w->wrong has. */
@@ -315,29 +327,29 @@ static void decode_all(const tile *t) {
     }
 }
 
-/* Explains what a guess can explain: the last tile's, or new ones. */
-static void guess_tile(const tile *t, size_t corrupt) {
+/* Explains what guesses explain: the last tile's, then new ones, each from a position that is left.
+ * Returns how many positions are left. */
+static size_t guess_tile(const tile *t, size_t corrupt) {
+    const gfk_locate_code *c = &t->share->locator->code;
     worker *w = t->w;
     if (w->skip != 0) {
         w->skip--;
-        return;
+        return corrupt;
     }
     size_t left = corrupt;
-    memcpy(w->rest, w->wrong, t->bytes);
-    if (w->guessed)
-        left = try_guess(t);
-    for (unsigned i = 0; i < MOST_GUESSES && left > corrupt / 4; i++) {
-        if (!make_guess(t))
+    for (unsigned i = w->guessed ? 0 : 1; i <= MOST_GUESSES && left > FEW; i++) {
+        if (left < corrupt) /* a guess does not see the positions that another one explained */
+            for (size_t j = 0; j < c->m; j++)
+                clear_symbols(row_of(t, w->syndromes, j), w->wrong, true, t->bytes, c->field.w);
+        if (i != 0 && !make_guess(t))
             break;
         left = try_guess(t);
-    }
-    if (w->guessed && left < corrupt) {
-        accept_guess(t, left);
-        memcpy(w->wrong, w->rest, t->bytes);
+        accept_guess(t);
     }
     const size_t more = 2 * w->skipped + 1;
     w->skipped = left <= corrupt / 2 ? 0 : more < MOST_SKIPPED ? more : MOST_SKIPPED;
     w->skip = w->skipped;
+    return left;
 }
 
 static void locate_tile(const tile *t) {
@@ -353,9 +365,7 @@ static void locate_tile(const tile *t) {
             first++;
         w->verdict->first_corrupt = t->offset + first * (width / 8);
     }
-    if (corrupt > FEW)
-        guess_tile(t, corrupt);
-    if (!is_zero(w->wrong, t->bytes))
+    if ((corrupt > FEW ? guess_tile(t, corrupt) : corrupt) != 0)
         decode_all(t);
 }
 
@@ -369,9 +379,9 @@ static void work(size_t i, void *context) {
     share *s = context;
     const gfk_locate_call *call = s->call;
     worker *w;
-    divide(s->locator, &w, (uintptr_t)worker_of(s, i));
-    const size_t tiles = tiles_of(s->locator, call->bytes);
-    for (size_t n; (n = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < tiles;) {
+    divide(s->locator, s->length, &w, (uintptr_t)worker_of(s, i));
+    for (size_t n; (n = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) <
+                   (call->bytes - 1) / s->length + 1;) {
         const size_t offset = n * s->length, left = call->bytes - offset;
         const tile t = {s, w, offset, left < s->length ? left : s->length};
         locate_tile(&t);
@@ -381,14 +391,15 @@ static void work(size_t i, void *context) {
 void gfk_locate_on_host(const gfk_locate_call *call) {
     const gfk_rs_locator *locator = call->locator;
     const size_t regions = (size_t)locator->code.k + locator->code.m;
+    const size_t length = tile_length(&locator->code, call->bytes);
     share s = {.call = call,
                .locator = locator,
-               .length = tile_length(&locator->code),
+               .length = length,
                .memory = call->workspace,
-               .worker_bytes = worker_bytes(locator)};
+               .worker_bytes = worker_bytes(locator, length)};
     gfk_rs_verdict sum = {.first_corrupt = UINT64_MAX};
     memset(call->counts, 0, regions * sizeof *call->counts);
-    const size_t workers = workers_of(locator, call->bytes);
+    const size_t workers = workers_of(locator, call->bytes, length);
     if (workers != 0)
         gfk_pool_run(locator->pool, workers, workers, work, &s);
     for (size_t n = 0; n < workers; n++) {

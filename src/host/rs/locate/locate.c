@@ -61,13 +61,13 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
 
 static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
     const size_t needed = workspace_of(code->locator, call->bytes);
-    if (needed > (call->workspace ? workspace_bytes : 0))
-        return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)call->workspace % 256 != 0 || (uintptr_t)call->verdict % sizeof(uint64_t) != 0 ||
         (uintptr_t)call->counts % sizeof(uint64_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, call->data, call->parity,
                                                 call->bytes, call->stream));
+    if (needed > (call->workspace ? workspace_bytes : 0))
+        return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if (code->info.device >= 0 && call->bytes != 0 &&
         code->info.k + code->info.m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
         (call->data->pointers != NULL || call->parity->pointers != NULL))
