@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
+#include <random>
 #include <tuple>
 
 namespace {
@@ -281,6 +283,96 @@ struct CodeCreate : Work {
     Object<gfk_rs_t> code_;
 };
 
+// ---- verifying and locating, with damage at every position -----------------------------------
+struct CpuDamage {
+    const char *operation, *damage; // "": none
+    size_t errors;                  // symbols at a position
+    bool anywhere;                  // other regions at each position
+};
+
+// Regions of data and parity one behind the other.
+struct CpuLocate : Work {
+    CpuLocate(const Library &library, const Shape &shape, size_t region, const CpuDamage &damage)
+        : library_(library), shape_(shape), damage_(damage), bytes_(region) {}
+    gfk_status start() override {
+        const auto [w, k, m] = shape_;
+        const size_t n = k + m, size = w / 8;
+        const gfk_field field = field_of(w);
+        gfk_rs_desc desc = GFK_RS_DESC_INIT;
+        desc.product.family = engine_family(w);
+        GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
+        gfk_rs_info info;
+        GFK_CHECK(library_.gfk_rs_get_info(code_, &info));
+        facts.add("engine", info.product.engine->id, "setup", "create", "setup_us",
+                  code_.create_us);
+        const HostBuffers buffers = host_buffers(bytes_ * n);
+        memory_ = buffers.dst;
+        std::memcpy(memory_, buffers.src, bytes_ * k);
+        GFK_CHECK(library_.gfk_rs_encode(code_, &data(), &parity(), bytes_, nullptr));
+        std::mt19937_64 random(7);
+        for (size_t at = 0; at < bytes_; at += size) {
+            const size_t first = damage_.anywhere ? random() % n : k - (damage_.errors + 1) / 2;
+            for (size_t e = 0; e < damage_.errors; e++) {
+                const uint64_t value = random() | 1;
+                for (size_t b = 0; b < size; b++)
+                    memory_[(first + e) % n * bytes_ + at + b] ^= (unsigned char)(value >> (8 * b));
+            }
+        }
+        size_t needed = 0;
+        GFK_CHECK(library_.gfk_rs_locate_workspace(code_, bytes_, &needed));
+        workspace_.resize(needed + 256);
+        counts_.resize(n);
+        return GFK_STATUS_SUCCESS;
+    }
+    std::string check(bool) override {
+        pass(0);
+        const size_t positions = damage_.errors ? bytes_ / (shape_.w / 8) : 0;
+        if (!locates())
+            return differs_ == 0 ? "" : "right parity was called wrong";
+        return verdict_.corrupt == positions && verdict_.located == positions &&
+                       std::accumulate(counts_.begin(), counts_.end(), size_t{0}) ==
+                           positions * damage_.errors
+                   ? ""
+                   : "the damage was not located";
+    }
+    double pass(long) override {
+        unsigned char *workspace =
+            workspace_.data() + 255 - ((uintptr_t)workspace_.data() + 255) % 256;
+        const Stopwatch watch;
+        if (locates())
+            GFK_CHECK(library_.gfk_rs_locate(code_, &data(), &parity(), bytes_, GFK_RS_REPORT,
+                                             &verdict_, counts_.data(), workspace,
+                                             workspace_.size() - 255, nullptr));
+        else
+            GFK_CHECK(
+                library_.gfk_rs_verify(code_, &data(), &parity(), bytes_, &differs_, nullptr));
+        return watch.us();
+    }
+
+  private:
+    static gfk_engine_family engine_family(unsigned w) {
+        const gfk_engine_info *isal = gfk_engine_find("isal_w8");
+        return w == 8 && gfk_engine_available(isal, -1, nullptr) == GFK_STATUS_SUCCESS
+                   ? GFK_ENGINE_ISAL
+                   : GFK_ENGINE_HOST;
+    }
+    bool locates() const { return std::strcmp(damage_.operation, "locate") == 0; }
+    const gfk_regions &data() { return data_ = {nullptr, memory_, bytes_}; }
+    const gfk_regions &parity() { return parity_ = {nullptr, memory_ + shape_.k * bytes_, bytes_}; }
+
+    const Library &library_;
+    Shape shape_;
+    CpuDamage damage_;
+    size_t bytes_;
+    unsigned char *memory_ = nullptr;
+    gfk_regions data_ = {}, parity_ = {};
+    Object<gfk_rs_t> code_;
+    std::vector<unsigned char> workspace_;
+    std::vector<uint64_t> counts_;
+    gfk_rs_verdict verdict_ = {};
+    uint32_t differs_ = 0;
+};
+
 template <class Use>
 void for_coders(bool gf_complete, Use use) {
     for (const coder *c = coders; c->library != nullptr; c++)
@@ -433,6 +525,31 @@ void add_rs_create_rows(const Options &options, Rows *rows) {
             row.make = makes<CodeCreate>(shape, decoder);
             rows->push_back(row);
         }
+    for (const Shape &shape : {Shape{8, 10, 4}, Shape{16, 10, 4}, Shape{32, 10, 4},
+                               Shape{8, 100, 24}, Shape{16, 100, 24}, Shape{32, 100, 24}}) {
+        const size_t t = shape.m / 2, region = 64 * kMiB / shape.k / 512 * 512;
+        std::string verify;
+        for (const CpuDamage &damage :
+             {CpuDamage{"verify", "", 0, false}, CpuDamage{"locate", "", 0, false},
+              CpuDamage{"locate", "1 region", 1, false}, CpuDamage{"locate", "t regions", t, false},
+              CpuDamage{"locate", "t symbols anywhere", t, true}}) {
+            const std::string operation = damage.operation, text = damage.damage;
+            const std::string id = "rs_" + operation + "_w" + std::to_string(shape.w);
+            Row row(id + "/" + shape_text(shape) + "/" + size_text(region) + "/cpu" +
+                        (text.empty() ? "" : "/" + text),
+                    shape_facts("rs", operation, "cpu", id, shape));
+            row.facts.add("threads", cpu_cores(), "mode", "set", "region_bytes", region, "stripes",
+                          1, "damage", given(text), "rate_of", given(verify));
+            if (verify.empty())
+                verify = row.name;
+            row.data_bytes = (double)(region * shape.k);
+            row.moved = (double)(shape.k + shape.m) / (double)shape.k;
+            row.passes = 3;
+            row.make = makes<CpuLocate>(shape, region, damage);
+            row.finish = percent_of(verify);
+            rows->push_back(row);
+        }
+    }
 }
 
 Fields baseline_facts() {

@@ -13,6 +13,7 @@ namespace {
 const char *const kOperations[] = {"encode", "decode",       "verify",      "locate",
                                    "update", "batch_encode", "batch_decode"};
 const char *const kLost[] = {"data", "parity", "mixed"};
+const char *const kDamages[] = {"clean", "1 region", "t regions", "t symbols anywhere"};
 
 struct RsCase {
     enum Operation { Encode, Decode, Verify, Locate, Update, BatchEncode, BatchDecode } operation;
@@ -24,6 +25,8 @@ struct RsCase {
     size_t stripes = 1;
     std::string rate_of = {}; // the row whose GB/s this one's are compared with; "": none
     int replays = 9;
+    // Of a region, of t regions, or of other t regions at each position: everywhere.
+    enum Damaged { Clean, Region, Regions, Symbols } damaged = Clean;
 
     std::string id() const {
         return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
@@ -35,7 +38,7 @@ struct RsCase {
             name += "x" + std::to_string(stripes);
         if (operation == Decode)
             name += "/lost=" + std::to_string(lost) + " " + kLost[which];
-        return operation == Locate ? name + "/clean" : name;
+        return operation == Locate ? name + "/" + kDamages[damaged] : name;
     }
 };
 
@@ -61,6 +64,18 @@ std::vector<RsCase> figures(size_t data) {
             add({RsCase::Decode, shape, compile, region, 1});
             const std::string verify = add({RsCase::Verify, shape, compile, region});
             add({RsCase::Locate, shape, compile, region, 0, RsCase::Data, 1, verify});
+        }
+    for (const size_t k : {10, 100})
+        for (const unsigned w : {8, 16, 32}) {
+            const Shape shape = {w, k, k == 10 ? size_t{4} : size_t{24}};
+            RsCase c = {RsCase::Verify, shape, false, region_of(data, k)};
+            c.rate_of = w == 8 && k == 10 ? c.name() : add(c);
+            c.operation = RsCase::Locate;
+            for (RsCase::Damaged damaged : {RsCase::Region, RsCase::Regions, RsCase::Symbols}) {
+                c.damaged = damaged;
+                c.replays = damaged == RsCase::Symbols ? 3 : 9;
+                add(c);
+            }
         }
     for (const Shape &shape :
          {Shape{8, 10, 2}, Shape{8, 10, 3}, Shape{8, 10, 4}, Shape{16, 10, 4}, Shape{32, 10, 4}})
@@ -275,7 +290,38 @@ struct Locate : Verify {
     gfk_status make() override {
         GFK_CHECK(library_.gfk_rs_locate_workspace(code_, layout_.bytes, &workspace_bytes_));
         result_ = (char *)gpu_workspace(library_, counts_end() + workspace_bytes_);
+        for (long j = 0; j < sets() && case_.damaged != RsCase::Clean; j++)
+            damage({layout_.in(j), layout_.out(j), layout_.stride(), layout_.bytes,
+                    (unsigned)case_.shape.k, (unsigned)case_.shape.m, w_ / 8, errors(), first()},
+                   gpu().stream);
         return MatrixWork::start();
+    }
+    unsigned errors() const {
+        return case_.damaged == RsCase::Region ? 1 : (unsigned)case_.shape.m / 2;
+    }
+    // Of data and of parity, if there are several.
+    unsigned first() const {
+        const size_t k = case_.shape.k;
+        return (unsigned)(case_.damaged == RsCase::Symbols ? k + case_.shape.m
+                                                           : k - (errors() + 1) / 2);
+    }
+    // Every position is damaged, and what was damaged is located.
+    std::string check(bool after) override {
+        if (case_.damaged == RsCase::Clean)
+            return Verify::check(after);
+        finds();
+        gfk_rs_verdict verdict;
+        std::vector<uint64_t> counts(case_.shape.k + case_.shape.m);
+        GPU_CHECK(cudaMemcpy(&verdict, result_, sizeof verdict, cudaMemcpyDeviceToHost));
+        GPU_CHECK(
+            cudaMemcpy(counts.data(), result_ + 256, 8 * counts.size(), cudaMemcpyDeviceToHost));
+        const size_t positions = layout_.bytes / (w_ / 8), n = counts.size();
+        bool right =
+            verdict.corrupt == positions && verdict.located == positions &&
+            std::accumulate(counts.begin(), counts.end(), size_t{0}) == positions * errors();
+        for (size_t i = 0; i < n && case_.damaged != RsCase::Symbols; i++)
+            right &= counts[i] == ((i + n - first()) % n < errors() ? positions : 0);
+        return right ? "" : "the damage was not located";
     }
     void launch(long j, cudaStream_t stream) const override {
         run(library_.gfk_rs_locate, code_, j, GFK_RS_REPORT, (gfk_rs_verdict *)result_,
@@ -404,17 +450,15 @@ Row rs_row(const RsCase &c) {
     row.facts.add("compile", c.compile, "mode", c.operation == RsCase::Update ? "xor" : "set",
                   "cold", true, "region_bytes", c.region, "stripes", c.stripes, "lost",
                   when(c.lost != 0, c.lost), "lost_kind", when(c.lost != 0, kLost[c.which]),
-                  "rate_of", given(c.rate_of));
+                  "damage", when(c.damaged != RsCase::Clean, kDamages[c.damaged]), "rate_of",
+                  given(c.rate_of));
     row.data_bytes = (double)(bytes * data);
     row.moved = (double)(reads + writes) / (double)data;
     row.passes = c.replays;
     row.missing = [=] { return too_little_memory((size_t)((double)(bytes * regions) * 1.6)); };
     row.ceiling = [=]() -> Ceiling & { return ceiling_of(plain_of(c)); };
     row.make = [=](const Library &library) { return make_work(library, c); };
-    row.finish = [other = c.rate_of](Result *result) {
-        if (const Result *r = find_result(other))
-            result->fields.set("percent_of_other", 100 * result->gbps() / r->gbps());
-    };
+    row.finish = percent_of(c.rate_of);
     return row;
 }
 

@@ -22,6 +22,21 @@ __global__ void fill_kernel(ulonglong2 *p, size_t n, uint64_t counter) {
         p[i] = make_ulonglong2(mix(counter + 2 * i), mix(counter + 2 * i + 1));
 }
 
+__global__ void damage_kernel(Damage d) {
+    const uint64_t position = (uint64_t)blockIdx.x * kThreads + threadIdx.x;
+    if (position >= d.bytes / d.symbol_bytes)
+        return;
+    const unsigned all = d.k + d.m;
+    const unsigned first = d.first < all ? d.first : (unsigned)(mix(~position) % all);
+    for (unsigned e = 0; e < d.errors; e++) {
+        const unsigned i = (first + e) % all;
+        char *region = i < d.k ? d.in + i * d.stride : d.out + (i - d.k) * d.stride;
+        const uint64_t value = mix(position * d.errors + e) | 1;
+        for (unsigned b = 0; b < d.symbol_bytes; b++)
+            region[position * d.symbol_bytes + b] ^= (char)(value >> (8 * b));
+    }
+}
+
 __global__ void compare_kernel(const uint4 *a, const uint4 *b, size_t n, uint64_t base,
                                Mismatches *result) {
     const size_t i = (size_t)blockIdx.x * kThreads + threadIdx.x;
@@ -415,6 +430,11 @@ void fill_random(void *p, size_t bytes, uint64_t seed, uint64_t first_word, cuda
     // The seed is spread out so that two seeds do not give shifted copies of one sequence.
     fill_kernel<<<blocks_of(bytes / 16), kThreads, 0, stream>>>(
         (ulonglong2 *)p, bytes / 16, seed * 0xd1342543de82ef95u + first_word);
+    GPU_CHECK(cudaGetLastError());
+}
+
+void damage(const Damage &d, cudaStream_t stream) {
+    damage_kernel<<<blocks_of(d.bytes / d.symbol_bytes), kThreads, 0, stream>>>(d);
     GPU_CHECK(cudaGetLastError());
 }
 

@@ -21,6 +21,16 @@ struct Mismatches {
 void compare(const void *a, const void *b, size_t bytes, uint64_t base, Mismatches *result,
              cudaStream_t stream);
 
+// Adds a value that is not 0 to a symbol of `errors` neighbouring regions at every position. Regions
+// 0 to k - 1 are at in + i * stride, the next m at out + j * stride. first: the lowest region;
+// k + m: another one at every position.
+struct Damage {
+    char *in, *out;
+    size_t stride, bytes;
+    unsigned k, m, symbol_bytes, errors, first;
+};
+void damage(const Damage &damage, cudaStream_t stream);
+
 // Reads the buffer, so that it, and nothing older, is in the cache, and no line is dirty.
 void read_through(const void *p, size_t bytes, unsigned *sink, cudaStream_t stream);
 

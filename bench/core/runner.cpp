@@ -198,6 +198,13 @@ const Result *find_result(const std::string &name) {
     return nullptr;
 }
 
+std::function<void(Result *)> percent_of(const std::string &other) {
+    return [other](Result *result) {
+        if (const Result *r = find_result(other))
+            result->fields.set("percent_of_other", 100 * result->gbps() / r->gbps());
+    };
+}
+
 std::string size_text(size_t bytes) {
     static const char *const units[] = {"", "KiB", "MiB", "GiB"};
     int unit = 0;

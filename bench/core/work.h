@@ -88,6 +88,7 @@ auto makes(Arguments... arguments) {
 
 const std::vector<Result> &results();               // in the order of measurement
 const Result *find_result(const std::string &name); // measured rows only; null if there is none
+std::function<void(Result *)> percent_of(const std::string &other); // for Row::finish
 
 std::string size_text(size_t bytes); // "64KiB", "1GiB", or plain bytes where no such unit fits
 

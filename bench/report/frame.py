@@ -17,7 +17,7 @@ DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which someth
 
 # The columns that tables and plots use, by what an absent field becomes: "", 0, False, NaN.
 TEXT = """row kind operation state reason where id method implementation variant family engine way mode
-    constants matrix lost_kind memory path path_taken roofline roofline_variant bound""".split()
+    constants matrix lost_kind damage memory path path_taken roofline roofline_variant bound""".split()
 COUNTS = """w k m constant src_offset dst_offset nominal_bytes region_bytes data_bytes stripes lost streams
     gpus threads table_bytes workspace_bytes""".split()
 FLAGS = "compile ablation giant cold sweep above_101_percent slow_clock".split()

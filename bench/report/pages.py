@@ -120,7 +120,7 @@ CODES_PAGE = [
           """GB/s of data; of an update, of the changed region. docs/benchmarking.md says what the ceilings
           and the others are, and what is asked. Codes of many regions are not bound by memory.""",
           lambda results: rows.codes(results).query(f"not ({LONG} and (operation == 'encode' or lost > 1))"),
-          {"operation": "{operation}[, {lost} {lost_kind} lost]", "stripes, regions": "{stripes} x {region}",
+          {"operation": "{operation}[, {lost} {lost_kind} lost][, {damage}]", "stripes, regions": "{stripes} x {region}",
            "code, matrix": "{code}, {matrices}", "engine": "{engine}",
            "GB/s (% of ceiling)": PRECISE, "% of other": "{percent_of_other:.1f}",
            "us of a launch": "{time_us_median:.2f}", "set-up us": "{setup_us:.0f}"},
