@@ -37,7 +37,8 @@ void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, u
     (void)matrix;
     (void)words;
 }
-size_t gfk_locate_blocks(int processors) {
+size_t gfk_locate_blocks(const gfk_rs_info *info, int processors) {
+    (void)info;
     (void)processors;
     return 0;
 }

@@ -20,6 +20,16 @@ static_assert(2 * GFK_LOCATE_MOST_ROWS * sizeof(uint32_t) < shared_limit, "");
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
+/* Has the L2 cache fetch all regions' whole vectors of a tile, while the block is at another one. */
+__device__ void prefetch_tile(const TileJob &job, uint64_t tile) {
+    constexpr unsigned line = 128, lines = tile_bytes / line;
+    for (unsigned i = threadIdx.x; i < (job.code.k + job.code.m) * lines; i += threads) {
+        const uint64_t at = tile + i % lines * line;
+        if (at >= job.begin && at < job.end)
+            asm volatile("prefetch.global.L2 [%0];" : : "l"(job.in[i / lines] + at));
+    }
+}
+
 /* The products of a tile's whole vectors: outputs of the matrix, in rows of the slab. */
 template <class K>
 __device__ void multiply_tile(const TileJob &job, uint64_t tile, uint8_t *rows) {
@@ -98,18 +108,24 @@ __global__ void __launch_bounds__(threads, K::blocks)
         shared.found = {0, 0, ~Count(0)};
         shared.slab = slab_at(job.code, job.slabs + blockIdx.x * slab_bytes(job.code));
         shared.guessed = shared.skip = shared.skipped = 0;
+        shared.tallies[0] = shared.tallies[1] = no_tally;
     }
     if (threadIdx.x < GFK_LOCATE_MOST_GUESSED)
         shared.counts[threadIdx.x] = 0;
     __syncthreads();
     const gfk_locate_state state = {words + threadIdx.x % deciders, deciders};
     const uint64_t all = job.bytes + job.phase;
+    unsigned turn = 0;
     for_marked(job, (all + (1u << piece_shift) - 1) >> piece_shift, [&](uint64_t piece) {
         const uint64_t begin = piece << piece_shift;
         for (uint64_t tile = begin; tile < begin + (1u << piece_shift) && tile < all;
              tile += tile_bytes) {
+            prefetch_tile(job, tile + tile_bytes < begin + (1u << piece_shift)
+                                   ? tile + tile_bytes
+                                   : (piece + gridDim.x) << piece_shift);
             multiply_tile<K>(job, tile, shared.slab.rows);
-            locate_tile<K::T::w, K::aligned>(job, shared, tile, state, deciders);
+            locate_tile<K::T::w, K::aligned>(job, shared, tile, state, deciders, turn);
+            turn = 1 - turn;
         }
     });
     __syncthreads();
@@ -118,13 +134,13 @@ __global__ void __launch_bounds__(threads, K::blocks)
         report(job, shared.found);
 }
 
-/* Inputs: of a pass. Four blocks on a multiprocessor: registers for units of w = 32. */
+/* Slots: for 16 or 32 inputs a pass. Blocks on a multiprocessor: as for the engine's kernels with
+ * the same layout. */
 template <int W, int Slots, bool Aligned>
-using Policy = gfk::bmma::Streamed<gfk::bmma::Layout<W, 4, Slots>, W == 8 ? 1 : 2, (int)threads, 4,
-                                   gfk::bmma::Schedule::persistent, Aligned>;
-constexpr size_t blocks_per_processor = 4;
+using Policy = gfk::bmma::Streamed<gfk::bmma::Layout<W, 4, Slots>, W == 8 ? 1 : 2, (int)threads,
+                                   Slots == 4 ? 6 : 4, gfk::bmma::Schedule::persistent, Aligned>;
 
-/* f(policy, of an aligned call), for the policy of a code. */
+/* f(the policy of a code, for aligned regions). */
 template <class F>
 auto with_policy(unsigned w, size_t k, const F &f) {
     const bool narrow = k <= 16;
@@ -360,8 +376,10 @@ extern "C" void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t
     });
 }
 
-extern "C" size_t gfk_locate_blocks(int processors) {
-    return blocks_per_processor * (size_t)processors;
+extern "C" size_t gfk_locate_blocks(const gfk_rs_info *info, int processors) {
+    return with_policy(info->field.w, info->k, [&](auto policy) {
+        return (size_t) decltype(policy)::blocks * (size_t)processors;
+    });
 }
 
 extern "C" size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes) {

@@ -71,10 +71,14 @@ struct Shared {
     Slab slab;
     Count counts[GFK_LOCATE_MOST_GUESSED]; /* of the guessed regions, since the guess was made */
     uint32_t left[tile_bytes / 4];
-    uint32_t left_count, first_left;
-    uint32_t guessed; /* 0 or 1 */
+    struct Tally {
+        uint32_t corrupt, first_corrupt; /* positions of a tile, and the lowest one */
+        uint32_t left, first_left;       /* those that a guess leaves */
+    } tallies[2];                        /* for this tile and for the next one */
+    uint32_t guessed;                    /* 0 or 1 */
     uint32_t skip, skipped;
 };
+constexpr Shared::Tally no_tally = {0, ~0u, 0, ~0u};
 
 /* The top bit of every byte that is not 0. */
 __device__ inline uint32_t nonzero_bytes(uint32_t x) {
@@ -230,22 +234,11 @@ __device__ inline uint32_t syndrome(const TileJob &job, uint32_t j, uint64_t at)
     return sum;
 }
 
-/* Makes syndromes of the products: adds the parity, and computes the partial vectors. What lies
- * outside of the regions becomes 0. */
-template <int W, bool Aligned>
-__device__ inline void finish_syndromes(const TileJob &job, Slab &slab, uint64_t tile) {
+/* The syndromes of the partial vectors of a tile. What lies outside of the regions becomes 0. */
+template <int W>
+__device__ inline void partial_syndromes(const TileJob &job, Slab &slab, uint64_t tile) {
     constexpr unsigned size = W / 8, symbols = 16 / size;
-    const gfk_locate_code &c = job.code;
-    const uint64_t mine = tile + 16 * threadIdx.x;
-    if (job.is_whole(mine))
-        for (uint32_t j = 0; j < c.m; j++) {
-            uint32_t x[4];
-            load_vector<Aligned>(job.in[c.k + j] + mine, x);
-            store_vector<true>(slab.rows + j * tile_bytes + 16 * threadIdx.x, x, true);
-        }
-    if (tile >= job.begin && tile + tile_bytes <= job.end)
-        return;
-    for (unsigned item = threadIdx.x; item < threads * symbols * c.m; item += threads) {
+    for (unsigned item = threadIdx.x; item < threads * symbols * job.code.m; item += threads) {
         const unsigned offset = item % (threads * symbols) * size, j = item / (threads * symbols);
         const uint64_t at = tile + offset;
         if (job.is_whole(at / 16 * 16))
@@ -255,36 +248,62 @@ __device__ inline void finish_syndromes(const TileJob &job, Slab &slab, uint64_t
     }
 }
 
-/* Which positions of the tile are corrupt? */
+/* A byte for each symbol of a vector: its top bit is set if the symbol is not 0. */
 template <int W>
-__device__ inline void find_corrupt(const TileJob &job, Shared &shared, uint64_t tile) {
-    constexpr unsigned size = W / 8;
-    for (unsigned base = 0; base < Unit<W>::count; base += threads) {
-        const unsigned unit = base + threadIdx.x;
-        uint32_t corrupt = 0;
-        if (unit < Unit<W>::count) {
-            uint32_t any[2] = {};
-            for (uint32_t j = 0; j < job.code.m; j++) {
-                Unit<W> x;
-                x.load(shared.slab.rows + j * tile_bytes, unit);
-                any[0] |= x.any(0);
-                any[1] |= x.any(1);
-            }
+__device__ inline void nonzero_symbols(const uint32_t (&x)[4], uint32_t *flags) {
+    if constexpr (W == 8)
 #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                any[h] = nonzero_bytes(any[h]);
-                shared.left[2 * unit + h] = any[h];
-            }
-            corrupt = (uint32_t)(__popc(any[0]) + __popc(any[1]));
-            if (corrupt != 0) {
-                const unsigned symbol = 8 * unit + (any[0] != 0 ? (__ffs((int)any[0]) - 1) / 8
-                                                                : 4 + (__ffs((int)any[1]) - 1) / 8);
-                atomicMin(&shared.first_left, symbol);
-                atomicMin(&shared.found.first, (Count)(tile + symbol * size - job.phase));
-            }
+        for (int i = 0; i < 4; i++)
+            flags[i] = nonzero_bytes(x[i]);
+    else if constexpr (W == 16)
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            flags[i] = nonzero_bytes(prmt(x[2 * i], x[2 * i + 1], 0x6420) |
+                                     prmt(x[2 * i], x[2 * i + 1], 0x7531));
+    else
+        flags[0] = (x[0] ? 0x80u : 0) | (x[1] ? 0x8000u : 0) | (x[2] ? 0x800000u : 0) |
+                   (x[3] ? 0x80000000u : 0);
+}
+
+/* Makes syndromes of the products by adding the parity, and finds the corrupt positions. A thread
+ * has a vector. */
+template <int W, bool Aligned>
+__device__ inline void find_corrupt(const TileJob &job, Shared &shared, Shared::Tally &tally,
+                                    uint64_t tile) {
+    constexpr unsigned size = W / 8, words = 4 / size; /* of flags */
+    const gfk_locate_code &c = job.code;
+    const uint64_t mine = tile + 16 * threadIdx.x;
+    const bool whole = job.is_whole(mine);
+    uint8_t *row = shared.slab.rows + 16 * threadIdx.x;
+    uint32_t any[4] = {}, flags[words];
+    for (uint32_t j = 0; j < c.m; j++, row += tile_bytes) {
+        uint32_t x[4], y[4] = {};
+        load_vector<true>(row, x);
+        if (whole)
+            load_vector<Aligned>(job.in[c.k + j] + mine, y);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            x[i] ^= y[i];
+            any[i] |= x[i];
         }
-        add_from_warp(&shared.left_count, corrupt);
+        if (whole)
+            store_vector<true>(row, x);
     }
+    nonzero_symbols<W>(any, flags);
+    uint32_t corrupt = 0, first = ~0u;
+#pragma unroll
+    for (unsigned i = words; i-- > 0;) {
+        shared.left[words * threadIdx.x + i] = flags[i];
+        corrupt += (uint32_t)__popc(flags[i]);
+        if (flags[i] != 0)
+            first = 4 * (words * threadIdx.x + i) + (unsigned)(__ffs((int)flags[i]) - 1) / 8;
+    }
+    first = __reduce_min_sync(0xffffffff, first);
+    if (threadIdx.x % 32 == 0 && first != ~0u) {
+        atomicMin(&tally.first_corrupt, first);
+        atomicMin(&shared.found.first, (Count)(tile + first * size - job.phase));
+    }
+    add_from_warp(&tally.corrupt, corrupt);
 }
 
 /* ---- guesses -------------------------------------------------------------------------------- */
@@ -337,15 +356,16 @@ __device__ inline void load_state(const TileJob &job, const Slab &slab, unsigned
         *gfk_word(state, j) = load_bytes(slab.rows + j * tile_bytes + symbol * (W / 8), W / 8);
 }
 
-/* Makes a guess from position first_left. All threads of the block call it together. */
+/* Makes a guess from a position of the tile. All threads of the block call it together. */
 template <int W>
-__device__ inline void make_guess(const TileJob &job, Shared &shared, gfk_locate_state state) {
+__device__ inline void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
+                                  gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     gfk_locate_guess &g = shared.slab.guess;
     flush_counts(job, shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        load_state<W>(job, shared.slab, shared.first_left, state);
+        load_state<W>(job, shared.slab, symbol, state);
         const uint32_t errors = gfk_locate_errors(&c, state);
         shared.guessed = errors != 0 && gfk_guess_regions(&c, state, errors, &g);
         if (!shared.guessed)
@@ -373,7 +393,8 @@ __device__ inline void make_guess(const TileJob &job, Shared &shared, gfk_locate
 
 /* Counts and repairs what the guess explains of the positions that are left; the others stay. */
 template <int W>
-__device__ inline void use_guess(const TileJob &job, Shared &shared, uint64_t tile) {
+__device__ inline void use_guess(const TileJob &job, Shared &shared, Shared::Tally &tally,
+                                 uint64_t tile) {
     constexpr unsigned size = W / 8;
     const Slab &slab = shared.slab;
     const gfk_locate_guess &g = slab.guess;
@@ -397,11 +418,11 @@ __device__ inline void use_guess(const TileJob &job, Shared &shared, uint64_t ti
             shared.left[2 * unit] = bad[0];
             shared.left[2 * unit + 1] = bad[1];
             if ((bad[0] | bad[1]) != 0)
-                atomicMin(&shared.first_left,
+                atomicMin(&tally.first_left,
                           8 * unit + (bad[0] != 0 ? (__ffs((int)bad[0]) - 1) / 8
                                                   : 4 + (__ffs((int)bad[1]) - 1) / 8));
         }
-        add_from_warp(&shared.left_count, (uint32_t)(__popc(bad[0]) + __popc(bad[1])));
+        add_from_warp(&tally.left, (uint32_t)(__popc(bad[0]) + __popc(bad[1])));
         left[0] ^= bad[0]; /* now: what the guess explains */
         left[1] ^= bad[1];
         const auto count = [&](uint32_t x, Unit<W> &y) {
@@ -470,52 +491,57 @@ __device__ inline void decode_left(const TileJob &job, Shared &shared, uint64_t 
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }
 
-/* Explains a tile whose products are in the slab. All threads call it together. */
+/* Explains a tile whose products are in the slab. All threads call it together; `turn` is 0 and 1
+ * in turns. */
 template <int W, bool Aligned>
 __device__ inline void locate_tile(const TileJob &job, Shared &shared, uint64_t tile,
-                                   gfk_locate_state state, unsigned deciders) {
-    __syncthreads(); /* the products are there */
-    finish_syndromes<W, Aligned>(job, shared.slab, tile);
-    if (threadIdx.x == 0) {
-        shared.left_count = 0;
-        shared.first_left = ~0u;
-    }
+                                   gfk_locate_state state, unsigned deciders, unsigned turn) {
+    Shared::Tally &tally = shared.tallies[turn];
+    if (tile < job.begin || tile + tile_bytes > job.end)
+        partial_syndromes<W>(job, shared.slab, tile);
+    __syncthreads(); /* products and partial syndromes are there; no thread is in the last tile */
+    if (threadIdx.x == 0)
+        shared.tallies[1 - turn] = no_tally;
+    const bool skips = shared.skip != 0; /* thread 0 writes it behind the next barrier */
+    find_corrupt<W, Aligned>(job, shared, tally, tile);
     __syncthreads();
-    find_corrupt<W>(job, shared, tile);
-    __syncthreads();
-    const uint32_t corrupt = shared.left_count;
+    const uint32_t corrupt = tally.corrupt;
     if (corrupt == 0)
         return;
     uint32_t left = corrupt;
-    const bool skips = shared.skip != 0;
+    bool used = false;
     for (unsigned guess = shared.guessed ? 0 : 1; guess <= most_guesses && left > few && !skips;
          guess++) {
         if (guess != 0)
-            make_guess<W>(job, shared, state);
+            make_guess<W>(job, shared, used ? tally.first_left : tally.first_corrupt, state);
         if (!shared.guessed)
             break;
-        __syncthreads(); /* all threads have read what thread 0 resets */
-        if (threadIdx.x == 0) {
-            shared.left_count = 0;
-            shared.first_left = ~0u;
+        if (used) {
+            __syncthreads(); /* all threads have read what thread 0 resets */
+            if (threadIdx.x == 0) {
+                tally.left = 0;
+                tally.first_left = ~0u;
+            }
+            __syncthreads();
         }
+        use_guess<W>(job, shared, tally, tile);
         __syncthreads();
-        use_guess<W>(job, shared, tile);
-        __syncthreads();
-        left = shared.left_count;
+        left = tally.left;
+        used = true;
     }
-    if (left != 0)
+    if (left != 0) {
         decode_left<W>(job, shared, tile, state, deciders);
-    __syncthreads();
+        __syncthreads(); /* the next tile takes the place of this one */
+    }
     if (threadIdx.x != 0)
         return;
     shared.found.corrupt += corrupt;
-    if (skips) {
-        shared.skip--;
-    } else if (corrupt > few) {
+    if (!skips && corrupt > few) {
         const uint32_t more = 2 * shared.skipped + 1;
         shared.skipped = left <= corrupt / 2 ? 0 : more < most_skipped ? more : most_skipped;
         shared.skip = shared.skipped;
+    } else if (skips) {
+        shared.skip--;
     }
 }
 

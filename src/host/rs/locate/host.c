@@ -226,12 +226,13 @@ static bool find_syndromes(const tile *t) {
     return true;
 }
 
-/* Decodes symbol i of the tile; returns the number of errors. */
-static uint32_t decode(const tile *t, size_t i) {
-    const gfk_locate_code *c = &t->share->locator->code;
+/* Decodes symbol i of the tile; returns the number of errors. `c` is a copy that no one else can
+ * see, so the compiler knows that the state is no part of it. */
+static inline uint32_t decode(const gfk_locate_code *c, const tile *t, size_t i) {
+    const gfk_locate_state state = t->w->state;
     for (size_t j = 0; j < c->m; j++)
-        t->w->state.words[j] = gfk_symbol_get(row_of(t, t->w->syndromes, j), i, c->field.w);
-    return gfk_locate_errors(c, t->w->state);
+        state.words[j] = gfk_symbol_get(row_of(t, t->w->syndromes, j), i, c->field.w);
+    return gfk_locate_errors(c, state);
 }
 
 /* Makes a guess from the first position that w->wrong has. */
@@ -242,7 +243,7 @@ static bool make_guess(const tile *t) {
     size_t first = 0;
     while (gfk_symbol_get(w->wrong, first, c->field.w) == 0)
         first++;
-    const uint32_t errors = decode(t, first);
+    const uint32_t errors = decode(c, t, first);
     w->guessed = errors != 0 && gfk_guess_regions(c, w->state, errors, g);
     if (!w->guessed || g->data == 0)
         return w->guessed;
@@ -308,21 +309,21 @@ static void accept_guess(const tile *t) {
 /* Decodes all positions that w->wrong has. */
 static void decode_all(const tile *t) {
     const gfk_locate_call *call = t->share->call;
-    const gfk_locate_code *c = &t->share->locator->code;
-    const unsigned width = c->field.w;
+    const gfk_locate_code c = t->share->locator->code;
+    const unsigned width = c.field.w;
     worker *w = t->w;
     for (size_t i = 0; i < t->bytes / (width / 8); i++) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
-        const uint32_t errors = decode(t, i);
+        const uint32_t errors = decode(&c, t, i);
         w->verdict->unexplained += errors == 0;
         for (uint32_t e = 0; e < errors; e++) {
-            const uint32_t which = *gfk_error_region(c, w->state, e);
+            const uint32_t which = *gfk_error_region(&c, w->state, e);
             unsigned char *wrong = region_of(t, which);
             w->counts[which]++;
             if (call->repair)
                 gfk_symbol_set(wrong, i, width,
-                               gfk_symbol_get(wrong, i, width) ^ *gfk_error_value(c, w->state, e));
+                               gfk_symbol_get(wrong, i, width) ^ *gfk_error_value(&c, w->state, e));
         }
     }
 }

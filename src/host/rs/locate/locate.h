@@ -31,6 +31,9 @@ typedef struct gfk_locate_code {
     const uint32_t *points;     /* k + m, all different */
     const uint32_t *v_parity;   /* v[k] to v[k + m - 1] */
     const uint32_t *v_inverses; /* 1 / v[i], k + m */
+    /* If y^2 + y = c has a solution, the sum over the bytes b of c of quadratic[256 * b + byte] is
+     * one. w / 8 * 256 words. */
+    const uint32_t *quadratic;
 } gfk_locate_code;
 
 /* The scratch words of one position: the m syndromes, then the result. They are `stride` words
@@ -113,12 +116,82 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
     return length;
 }
 
+/* The region with this point; k + m if there is none. Most matrices have the points 0, 1, 2, ... */
+GFK_HOST_DEVICE uint32_t gfk_locate_point(const gfk_locate_code *c, uint32_t point) {
+    const uint32_t n = c->k + c->m;
+    if (point < n && c->points[point] == point)
+        return point;
+    uint32_t i = 0;
+    while (i < n && c->points[i] != point)
+        i++;
+    return i;
+}
+
+/* A result of one or two errors: the points, and v times the error. Returns `count`, or 0 if a
+ * point is no region's. */
+GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_state s,
+                                        uint32_t count, const uint32_t *points,
+                                        const uint32_t *values) {
+    for (uint32_t e = 0; e < count; e++) {
+        const uint32_t i = gfk_locate_point(c, points[e]);
+        if (i == c->k + c->m)
+            return 0;
+        *gfk_error_region(c, s, e) = i;
+        *gfk_error_value(c, s, e) = gfk_times(&c->field, values[e], c->v_inverses[i]);
+    }
+    return count;
+}
+
+/* For t = 1 and 2 the recurrence and its roots have formulas. One error at point p: S_r = p S_(r-1).
+ * Two errors: S_r = C_1 S_(r-1) + C_2 S_(r-2), two equations for r = 2 and 3, whose determinant is
+ * not 0; and z = C_1 y makes the quadratic equation y^2 + y = C_2 / C_1^2. */
+GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_locate_state s) {
+    const gfk_arithmetic *f = &c->field;
+    const uint32_t s0 = *gfk_word(s, c->m), s1 = *gfk_word(s, c->m + 1);
+    const uint32_t s2 = c->m > 2 ? *gfk_word(s, c->m + 2) : 0;
+    const uint32_t s3 = c->m > 3 ? *gfk_word(s, c->m + 3) : 0;
+    const uint32_t determinant =
+        c->m == 2 ? 0 : gfk_times(f, s0, s2) ^ gfk_times(f, s1, s1); /* 0 if there is one error */
+    if (determinant == 0) {
+        if (s0 == 0)
+            return 0;
+        const uint32_t point = gfk_quotient(f, s1, s0);
+        for (uint32_t r = 2; r < c->m; r++)
+            if (*gfk_word(s, c->m + r) != gfk_times(f, point, *gfk_word(s, c->m + r - 1)))
+                return 0;
+        return gfk_locate_few(c, s, 1, &point, &s0);
+    }
+    const uint32_t first = gfk_times(f, s1, s2) ^ gfk_times(f, s0, s3); /* C_1 * determinant */
+    if (c->t == 1 || first == 0)
+        return 0;
+    const uint32_t inverse = gfk_inverse(f, gfk_times(f, determinant, first));
+    const uint32_t scale = gfk_times(f, inverse, first); /* 1 / determinant */
+    const uint32_t c1 = gfk_times(f, first, scale);
+    const uint32_t c2 = gfk_times(f, gfk_times(f, s2, s2) ^ gfk_times(f, s1, s3), scale);
+    const uint32_t c1_inverse = gfk_times(f, gfk_times(f, inverse, determinant), determinant);
+    if (c->m == 5 && *gfk_word(s, c->m + 4) != (gfk_times(f, c1, s3) ^ gfk_times(f, c2, s2)))
+        return 0;
+    const uint32_t right = gfk_times(f, gfk_times(f, c2, c1_inverse), c1_inverse);
+    uint32_t y = 0;
+    for (uint32_t b = 0; b < f->w / 8; b++)
+        y ^= c->quadratic[256 * b + (right >> (8 * b) & 0xff)];
+    if ((gfk_times(f, y, y) ^ y) != right)
+        return 0;
+    const uint32_t point = gfk_times(f, c1, y);
+    const uint32_t points[] = {point ^ c1, point};
+    const uint32_t value = gfk_times(f, s1 ^ gfk_times(f, points[1], s0), c1_inverse);
+    const uint32_t values[] = {value, s0 ^ value};
+    return gfk_locate_few(c, s, 2, points, values);
+}
+
 /* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
  * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
  * recurrence holds for all m syndromes, L different points among the roots explain all of them. */
 GFK_HOST_DEVICE uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_state s) {
     const gfk_arithmetic *f = &c->field;
     gfk_locate_syndromes(c, s);
+    if (c->t <= 2)
+        return gfk_locate_by_formulas(c, s);
     const uint32_t length = gfk_berlekamp_massey(c, s);
     for (uint32_t d = 0; d < length; d++) { /* the coefficient of z^(L-1-d) in N, in place of B */
         uint32_t sum = *gfk_word(s, c->m + d);
@@ -404,7 +477,7 @@ gfk_status gfk_locate_device_run(const gfk_locate_call *call);
 size_t gfk_locate_operand_words(const gfk_rs_info *info);
 void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *words);
 /* How many blocks work on tiles, and the bytes of workspace that they take. */
-size_t gfk_locate_blocks(int processors);
+size_t gfk_locate_blocks(const gfk_rs_info *info, int processors);
 size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes);
 
 #ifdef __cplusplus

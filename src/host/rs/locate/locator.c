@@ -8,17 +8,18 @@
 #include "locate.h"
 
 /* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
- * parity, inverses of all multipliers; for a device also the tables of the arithmetic and the
+ * parity, inverses of all multipliers, solutions of quadratic equations; for a device also the tables of the arithmetic and the
  * operand of tensor cores, at a multiple of 16 bytes. */
 typedef struct layout {
-    size_t points, v_parity, v_inverses, log, operand, words;
+    size_t points, v_parity, v_inverses, quadratic, log, operand, words;
 } layout;
 
 static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t operand_words) {
     layout l = {.points = info->m * info->k};
     l.v_parity = l.points + info->k + info->m;
     l.v_inverses = l.v_parity + info->m;
-    l.log = l.v_inverses + info->k + info->m;
+    l.quadratic = l.v_inverses + info->k + info->m;
+    l.log = l.quadratic + info->field.w / 8 * 256;
     l.operand = (l.log + (log_entries + 1) / 2 + 3) / 4 * 4;
     l.words = l.operand + operand_words;
     return l;
@@ -33,12 +34,39 @@ static gfk_locate_code view(gfk_rs_t code, bool points, bool log, const layout *
                            .matrix = words,
                            .points = points ? words + l->points : NULL,
                            .v_parity = words + l->v_parity,
-                           .v_inverses = words + l->v_inverses};
+                           .v_inverses = words + l->v_inverses,
+                           .quadratic = words + l->quadratic};
     if (log) {
         out.field.log = (const uint16_t *)(words + l->log);
         out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
     }
     return out;
+}
+
+/* y -> y^2 + y is linear over bits; only 0 and 1 become 0. Elimination by highest bits turns the
+ * images of 2, 4, 8, ... to a basis in which a solution is read off. */
+static void fill_quadratic(const gfk_arithmetic *f, uint32_t *table) {
+    uint32_t images[32] = {0}, sources[32] = {0}; /* by the highest bit of the image */
+    for (unsigned i = 1; i < f->w; i++) {
+        uint32_t y = UINT32_C(1) << i, c = gfk_times(f, y, y) ^ y;
+        unsigned top = 31;
+        while (images[top = 31 - (unsigned)__builtin_clz(c)] != 0) {
+            c ^= images[top];
+            y ^= sources[top];
+        }
+        images[top] = c;
+        sources[top] = y;
+    }
+    for (uint32_t b = 0; b < f->w / 8; b++)
+        for (uint32_t v = 0; v < 256; v++) {
+            uint32_t c = v << (8 * b), y = 0;
+            for (unsigned top = 32; top-- > 0;)
+                if (c >> top & 1) {
+                    c ^= images[top];
+                    y ^= sources[top];
+                }
+            table[256 * b + v] = y;
+        }
 }
 
 /* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
@@ -58,6 +86,7 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
         memcpy(words + l->v_parity, v_inverses + k, m * sizeof *words);
         for (size_t i = 0; i < n; i++)
             v_inverses[i] = gfk_inverse(f, v_inverses[i]);
+        fill_quadratic(f, words + l->quadratic);
     }
     if (log_entries != 0)
         memcpy(words + l->log, f->log, log_entries * sizeof *f->log);
@@ -101,7 +130,7 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     int processors = 0;
     RETURN_IF_ERROR(gfk_device_processors(code->info.device, &processors));
     locator->operand = (const uint32_t *)locator->tables + l.operand;
-    locator->blocks = gfk_locate_blocks(processors);
+    locator->blocks = gfk_locate_blocks(&code->info, processors);
     return GFK_STATUS_SUCCESS;
 }
 
