@@ -299,7 +299,7 @@ struct CpuLocate : Work {
         const size_t n = k + m, size = w / 8;
         const gfk_field field = field_of(w);
         gfk_rs_desc desc = GFK_RS_DESC_INIT;
-        desc.product.family = engine_family(w);
+        desc.product.device = GFK_CPU;
         GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
         gfk_rs_info info;
         GFK_CHECK(library_.gfk_rs_get_info(code_, &info));
@@ -350,12 +350,6 @@ struct CpuLocate : Work {
     }
 
   private:
-    static gfk_engine_family engine_family(unsigned w) {
-        const gfk_engine_info *isal = gfk_engine_find("isal_w8");
-        return w == 8 && gfk_engine_available(isal, -1, nullptr) == GFK_STATUS_SUCCESS
-                   ? GFK_ENGINE_ISAL
-                   : GFK_ENGINE_HOST;
-    }
     bool locates() const { return std::strcmp(damage_.operation, "locate") == 0; }
     const gfk_regions &data() { return data_ = {nullptr, memory_, bytes_}; }
     const gfk_regions &parity() { return parity_ = {nullptr, memory_ + shape_.k * bytes_, bytes_}; }

@@ -224,7 +224,9 @@ typedef enum gfk_rs_repair {
 } gfk_rs_repair;
 
 /* gfk_rs_locate_workspace: the number of bytes of workspace that gfk_rs_locate needs for regions
- * of this length: four per 64 KiB of a region, and on the host some more for each parity region.
+ * of this length. On a device: four per 64 KiB of a region, and for each parity region 3, 6 or
+ * 15 KiB (w = 8, 16, 32) for every block that runs at a time, at most six per multiprocessor. On
+ * the CPU: for every core at most 40 KiB for each parity region, and less for short regions.
  * INVALID_ARGUMENT for NULL; NOT_SUPPORTED as gfk_rs_locate. Any thread. */
 GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspace_bytes);
 
@@ -253,7 +255,8 @@ GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *
  * NOT_SUPPORTED otherwise. Source of the algorithm: syndromes, then E. R. Berlekamp, "Algebraic
  * Coding Theory", 1968, and J. L. Massey, IEEE Trans. Inf. Theory 15, 1969.
  *
- * Undamaged regions cost as much as gfk_rs_verify. No allocation, no synchronization; capturable.
+ * Undamaged regions cost as much as gfk_rs_verify. Damage of the same regions at many positions is
+ * explained in bulk; other damage costs a decoding of every position. No allocation, no synchronization; capturable.
  * Statuses: above; OVERLAP between regions only with GFK_RS_REPAIR; NOT_SUPPORTED (locatable is 0,
  * or as above); WORKSPACE_TOO_SMALL. */
 GFK_API gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,

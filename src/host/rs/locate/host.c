@@ -195,8 +195,8 @@ static unsigned char *region_of(const tile *t, size_t i) {
            t->offset;
 }
 
-static gfk_status run(const tile *t, gfk_product_t product, gfk_engine_run_fn *engine,
-                      unsigned char **in, unsigned char *out) {
+static gfk_status run_product(const tile *t, gfk_product_t product, gfk_engine_run_fn *engine,
+                              unsigned char **in, unsigned char *out) {
     const gfk_regions inputs = {.pointers = (void **)in};
     const gfk_regions outputs = {.base = out, .stride = t->share->length};
     const gfk_product_call call = {
@@ -210,8 +210,8 @@ static bool find_syndromes(const tile *t) {
     worker *w = t->w;
     for (size_t i = 0; i < c->k; i++)
         w->in[i] = region_of(t, i);
-    run(t, t->share->locator->encoder, t->share->locator->encoder->engine->run, w->in,
-        w->syndromes);
+    run_product(t, t->share->locator->encoder, t->share->locator->encoder->engine->run, w->in,
+                w->syndromes);
     bool differs = false;
     for (size_t j = 0; j < c->m && !differs; j++)
         differs = memcmp(row_of(t, w->syndromes, j), region_of(t, c->k + j), t->bytes) != 0;
@@ -271,8 +271,9 @@ static size_t try_guess(const tile *t) {
     for (size_t p = 0; p < g->data; p++)
         w->pivots[p] = row_of(t, w->syndromes, g->rows[p]);
     if (g->data != 0)
-        run(t, w->map, has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
-            w->pivots, w->values);
+        run_product(t, w->map,
+                    has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
+                    w->pivots, w->values);
     else
         memset(w->values, 0, c->m * t->share->length);
     memset(w->rest, 0, t->bytes);
