@@ -213,6 +213,10 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);
 
+/* Updates and locating have no call of their own here. A code created with GFK_CPU does both in host
+ * memory: an update reads one changed range and is limited by memory, so that a GPU would spend
+ * longer on the bus; gfk_rs_locate works in host memory as it does on a device. */
+
 /* ---- calibration ---------------------------------------------------------------------------- */
 
 /* The rates of a machine, as gfk_calibrate measures them; AUTO predicts times from them. Rates are

@@ -4,6 +4,7 @@
 #ifndef GFK_MULTIPLIER_H
 #define GFK_MULTIPLIER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,12 +33,14 @@ typedef struct gfk_multiplier_desc {
     unsigned arg2; /* and gr. 0: the kernel's default. For SPLIT the order does not matter. */
     int device;    /* GFK_CURRENT_DEVICE, GFK_CPU or a device's number: see gfk/types.h */
     uint64_t table_limit; /* bytes allowed for tables plus workspace; 0: GFK_DEFAULT_TABLE_LIMIT */
+    bool check_pointers;  /* for debugging: calls check the memory of every pointer (gfk/types.h) */
 } gfk_multiplier_desc;
 
 #define GFK_DEFAULT_TABLE_LIMIT (UINT64_C(1) << 30)
 #define GFK_MULTIPLIER_DESC_INIT                                                                   \
-    {sizeof(gfk_multiplier_desc), 0, GFK_METHOD_AUTO, GFK_IMPLEMENTATION_AUTO, 0, 0,               \
-     GFK_CURRENT_DEVICE,          0}
+    {sizeof(gfk_multiplier_desc), 0, GFK_METHOD_AUTO,                                              \
+     GFK_IMPLEMENTATION_AUTO,     0, 0,                                                            \
+     GFK_CURRENT_DEVICE,          0, false}
 
 /* What a descriptor resolves to. */
 typedef struct gfk_multiplier_info {

@@ -125,6 +125,8 @@ typedef struct gfk_product_desc {
      * build found, if any. They are loaded by path and used by handle: the program may hold other
      * libraries with the same names. Nothing is searched anywhere else. */
     const char *isal_library, *gfcomplete_library;
+    bool check_pointers;      /* for debugging: calls check the memory of every pointer; see
+                                 gfk/types.h. For codes too, batches included */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -138,7 +140,8 @@ typedef struct gfk_product_desc {
      0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
-     0}
+     0,                                                                                            \
+     false}
 
 /* What a descriptor resolves to. */
 typedef struct gfk_product_info {
@@ -216,7 +219,7 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
 /* gfk_product_run: out[j] = sum of matrix[j][i] * in[i] (GFK_SET), or that XORed into out[j].
  *
  * memory     Host memory for engines on the CPU; memory that the product's device can access for
- *            the others. Pointers are not checked against that.
+ *            the others. Checked only with gfk_product_desc.check_pointers.
  * in, out    cols and rows regions of `bytes` bytes each; in is only read
  * alignment  Any, each region its own. The fast path is for regions that all begin at the same
  *            phase modulo 16 bytes, at multiples of the symbol's size.

@@ -19,7 +19,7 @@ extern "C" {
  * three functions below:
  *
  * memory     Host memory for host rows; memory that the multiplier's device can access for CUDA
- *            rows. Pointers are not checked against that.
+ *            rows. Checked only with gfk_multiplier_desc.check_pointers.
  * alignment  src and dst may have any alignment, independently of each other. The fast case has
  *            both addresses at a multiple of the symbol size and equal modulo 16; other cases cost
  *            a few percent. An in-place call at an address that is not a multiple of the symbol
@@ -30,7 +30,8 @@ extern "C" {
  * access     Only [src, src+bytes), [dst, dst+bytes) and the workspace are touched; dst is read in
  *            GFK_XOR mode only.
  * constants  Every c below 2^w. c = 0 clears dst (GFK_SET) or leaves dst unchanged (GFK_XOR). c =
- *            1 copies src or XORs it into dst. Both need the workspace as other constants do.
+ *            1 copies src or XORs it into dst. The workspace is checked as for other constants,
+ *            but neither read nor written: no gfk_region_prepare is needed.
  * result     Every row gives the same bytes.
  * workspace  gfk_multiplier_info.workspace_bytes or more, aligned to 16 bytes, in the same kind of
  *            memory as the regions. NULL and 0 if that number is 0. The workspace is in use until

@@ -227,7 +227,8 @@ typedef enum gfk_rs_repair {
  * of this length. On a device: four per 64 KiB of a region, and for each parity region 3, 6 or
  * 15 KiB (w = 8, 16, 32) for every block that runs at a time, at most six per multiprocessor. On
  * the CPU: for every core at most 40 KiB for each parity region, and less for short regions.
- * INVALID_ARGUMENT for NULL; NOT_SUPPORTED as gfk_rs_locate. Any thread. */
+ * INVALID_ARGUMENT for NULL; INVALID_SIZE for a length that is not a multiple of w/8; NOT_SUPPORTED
+ * as gfk_rs_locate. Any thread. */
 GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspace_bytes);
 
 /* gfk_rs_locate: finds wrong symbols without checksums. At every position where the parity does

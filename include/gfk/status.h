@@ -21,7 +21,8 @@ typedef enum gfk_status {
     GFK_STATUS_TABLE_LIMIT,          /* tables and workspace would exceed table_limit */
     GFK_STATUS_OUT_OF_MEMORY,        /* an allocation failed, on the host or on the device */
     GFK_STATUS_NO_DEVICE,            /* no CUDA device, or none of this number */
-    GFK_STATUS_WRONG_DEVICE,         /* the current CUDA device is not the multiplier's */
+    GFK_STATUS_WRONG_DEVICE,         /* the current CUDA device, or (check_pointers) the memory
+                                        of a pointer, is not the object's */
     GFK_STATUS_SINGULAR,             /* a matrix has no inverse */
     GFK_STATUS_TOO_MANY_ERASURES,    /* more regions lost than the code can rebuild */
     GFK_STATUS_CORRUPT,              /* stored data does not match its checksum */

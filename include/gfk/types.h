@@ -28,6 +28,12 @@ typedef struct CUstream_st *gfk_stream_t;
 #define GFK_CPU (-1)
 #define GFK_CURRENT_DEVICE (-2)
 
+/* What check_pointers of a descriptor checks: the first and the last byte of every region, of the
+ * workspace and of every other result of a call, where they are not empty. WRONG_DEVICE, with
+ * nothing written: an object on the CPU got device memory; an object on a device got ordinary host
+ * memory, or memory of another device. Managed memory passes everywhere, pinned (registered) host
+ * memory too if the device can access it. A graph can capture calls that check. */
+
 /* How one constant times one symbol is computed. The names are GF-Complete's; docs/methods has a
  * page for each. */
 typedef enum gfk_method {

@@ -251,6 +251,43 @@ TEST_P(ProductErrors, Tables) {
     count_checked();
 }
 
+// Memory of the wrong kind, in a graph too; memory that both sides access passes.
+TEST_P(ProductErrors, CheckedPointers) {
+    gfk_product_desc desc = product_desc(engine());
+    desc.check_pointers = true;
+    const bool host = on_host(engine());
+    gfk_product_t made = nullptr;
+    ASSERT_OK(gfk_product_create(&made, &field_, ROWS, COLS, ones, &desc));
+    const Stream stream(host);
+    const auto checked = [&](const gfk_regions *in, const gfk_regions *out) {
+        return gfk_product_run(made, in, out, BYTES, GFK_SET, nullptr, 0, stream.get());
+    };
+    if (!host || device::count() != 0) {
+        const Memory elsewhere(!host, Bytes(COLS * BYTES));
+        const gfk_regions wrong = {nullptr, elsewhere.data(), BYTES};
+        EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, checked(&wrong, stage_->out()));
+        EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, checked(stage_->in(), &wrong));
+        expect_untouched();
+        void *const pinned = device::allocate_pinned(COLS * BYTES);
+        std::memset(pinned, 1, COLS * BYTES);
+        const gfk_regions both = {nullptr, pinned, BYTES};
+        EXPECT_OK(checked(&both, stage_->out()));
+        stream.finish();
+        device::release_pinned(pinned);
+    }
+    EXPECT_OK(checked(stage_->in(), stage_->out()));
+    if (!host) {
+        device::Graph graph(stream.get());
+        const gfk_status status = checked(stage_->in(), stage_->out());
+        graph.end();
+        EXPECT_OK(status);
+    }
+    stream.finish();
+    gfk_product_destroy(made);
+    EXPECT_FALSE(device::error_pending());
+    count_checked();
+}
+
 // Tables that no device has room for.
 TEST_P(ProductErrors, OutOfMemory) {
     gfk_product_desc desc = product_desc(engine());

@@ -216,6 +216,50 @@ TEST_P(Errors, Workspace) {
         refused(INVALID, [&](Arguments &a) { a.workspace = memory_->data() + 4096 + shift; }, true);
 }
 
+// c = 0 and c = 1 take a workspace as other constants do, but nobody has to prepare it.
+TEST_P(Errors, SpecialConstantsLeaveTheWorkspaceAlone) {
+    for (uint32_t c : {0u, 1u}) {
+        Arguments a = good_;
+        a.c = c;
+        a.mode = GFK_XOR;
+        a.dst = memory_->data() + 512; // in place: the sum is 0
+        if (c == 0)
+            a.dst = memory_->data() + 2048;
+        EXPECT_OK(prepare(a));
+        EXPECT_OK(multiply_prepared(a));
+        EXPECT_EQ(c == 0 ? Bytes(content_.begin() + 512, content_.begin() + 512 + BYTES)
+                         : Bytes(BYTES),
+                  memory_->read(512, BYTES));
+        EXPECT_EQ(Bytes(content_.begin() + 4096, content_.end()),
+                  memory_->read(4096, content_.size() - 4096));
+        count_checked();
+    }
+}
+
+TEST_P(Errors, CheckedPointers) {
+    const bool host = on_host(row());
+    if (host && device::count() == 0)
+        return; // there is no other memory than the host's
+    const gfk_field f = field();
+    gfk_multiplier_desc desc = GFK_MULTIPLIER_DESC_INIT;
+    desc.kernel = row()->id;
+    desc.check_pointers = true;
+    gfk_multiplier_t made = nullptr;
+    ASSERT_OK(gfk_multiplier_create(&made, &f, &desc));
+    const Multiplier owner(made);
+    const Memory elsewhere(!host, Bytes(round_up(workspace_bytes_, 16) + BYTES));
+    const auto checking = [&](Arguments &a) { a.multiplier = made; };
+    refused(GFK_STATUS_WRONG_DEVICE, [&](Arguments &a) { checking(a), a.src = elsewhere.data(); });
+    refused(GFK_STATUS_WRONG_DEVICE, [&](Arguments &a) { checking(a), a.dst = elsewhere.data(); });
+    if (workspace_bytes_ != 0)
+        refused_by_all(GFK_STATUS_WRONG_DEVICE,
+                       [&](Arguments &a) { checking(a), a.workspace = elsewhere.data(); });
+    Arguments a = good_;
+    checking(a);
+    EXPECT_OK(multiply(a));
+    EXPECT_FALSE(device::error_pending());
+}
+
 TEST_P(Errors, StreamOnHost) {
     int anything = 0; // never looked into
     if (on_host(row()))

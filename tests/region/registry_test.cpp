@@ -71,8 +71,11 @@ TEST(Registry, Names) {
         EXPECT_NE(nullptr, gfk_method_name(static_cast<gfk_method>(i)));
         EXPECT_NE(nullptr, gfk_implementation_name(static_cast<gfk_implementation>(i)));
     }
-    EXPECT_EQ(GFK_VERSION_MAJOR * 10000 + GFK_VERSION_MINOR * 100 + GFK_VERSION_PATCH,
-              gfk_version());
+    const int version = gfk_version();
+    EXPECT_EQ(GFK_VERSION_MAJOR * 10000 + GFK_VERSION_MINOR * 100 + GFK_VERSION_PATCH, version);
+    EXPECT_EQ(GFK_PROJECT_VERSION, std::to_string(version / 10000) + "." +
+                                       std::to_string(version / 100 % 100) + "." +
+                                       std::to_string(version % 100));
 }
 
 // Rows that are wrong on purpose are for the fault tests' library alone.

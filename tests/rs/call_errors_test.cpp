@@ -306,6 +306,39 @@ TEST_P(RsCallErrors, WrongDevice) {
     count_checked(std::size(statuses));
 }
 
+// Every pointer of a code that checks them; the other side's memory is there with a GPU only.
+TEST_P(RsCallErrors, CheckedPointers) {
+    gfk_product_desc desc = product_desc();
+    desc.check_pointers = true;
+    const RsCode checking = make_rs_code(desc, make_field(w()), {GFK_RS_CAUCHY, K, M});
+    const gfk_rs_t code = checking.get();
+    const gfk_regions d = data(), p = parity();
+    Word differs(host());
+    ASSERT_OK(gfk_rs_verify(code, &d, &p, BYTES, differs.address(), nullptr));
+    EXPECT_EQ(0u, differs.read());
+    count_checked();
+    if (device::count() == 0)
+        return;
+    const Memory elsewhere(!host(), Bytes(BYTES));
+    void *const wrong = elsewhere.data();
+    const size_t lost = 1;
+    EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE,
+                  gfk_rs_verify(code, &d, &p, BYTES, static_cast<uint32_t *>(wrong), nullptr));
+    moved(2, wrong, [&] {
+        const gfk_status statuses[] = {
+            gfk_rs_encode(code, &d, &p, BYTES, nullptr),
+            gfk_rs_decode(code, &lost, 1, nullptr, 0, &d, &p, BYTES, nullptr),
+            gfk_rs_verify(code, &d, &p, BYTES, differs.address(), nullptr),
+            gfk_rs_update(code, 0, pointers_[2], pointers_[0], &p, BYTES, nullptr),
+            gfk_rs_delta(code, pointers_[0], pointers_[2], pointers_[1], BYTES, nullptr)};
+        for (size_t i = 0; i < std::size(statuses); i++)
+            EXPECT_STATUS(GFK_STATUS_WRONG_DEVICE, statuses[i]) << "call " << i;
+        count_checked(std::size(statuses));
+    });
+    EXPECT_TRUE(stripe_->is_whole());
+    EXPECT_FALSE(device::error_pending());
+}
+
 PER_PLACE(RsCallErrors);
 
 } // namespace

@@ -159,6 +159,11 @@ TEST_P(RsLocateCall, Workspace) {
     EXPECT_STATUS(INVALID, gfk_rs_locate_workspace(nullptr, 64, &workspace));
     EXPECT_STATUS(INVALID, gfk_rs_locate_workspace(code.get(), 64, nullptr));
     EXPECT_EQ(4711u, workspace);
+    const RsCode wide = make_rs_code(host(), make_field(32), {GFK_RS_CAUCHY, K, M});
+    for (size_t bytes : {1, 2, 3, 4097})
+        EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
+                      gfk_rs_locate_workspace(wide.get(), bytes, &workspace));
+    EXPECT_EQ(4711u, workspace);
     for (size_t bytes : {size_t(0), size_t(1), size_t(1) << 20, size_t(1) << 40, SIZE_MAX}) {
         ASSERT_OK(gfk_rs_locate_workspace(code.get(), bytes, &workspace));
         EXPECT_EQ(0u, workspace % 256);

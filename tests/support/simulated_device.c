@@ -176,6 +176,19 @@ gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
     return kind;
 }
 
+static bool reaches(int place, const void *memory) {
+    const range *r = range_find(memory);
+    return r == NULL ? place == GFK_CPU : r->device == SIMULATED_PINNED || r->device == place;
+}
+
+bool gfk_device_reaches(int place, const void *memory, size_t bytes) {
+    (void)pthread_mutex_lock(&mutex);
+    const bool both = bytes == 0 || (reaches(place, memory) &&
+                                     reaches(place, (const unsigned char *)memory + bytes - 1));
+    (void)pthread_mutex_unlock(&mutex);
+    return both;
+}
+
 gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))

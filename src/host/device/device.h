@@ -62,6 +62,8 @@ typedef enum gfk_memory_kind {
     GFK_MEMORY_DEVICE  /* the CPU does not reach it */
 } gfk_memory_kind;
 gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes);
+/* May an object in this place, GFK_CPU or a device, access the memory? True for no bytes. */
+bool gfk_device_reaches(int place, const void *memory, size_t bytes);
 gfk_status gfk_device_register(void *memory, size_t bytes);
 gfk_status gfk_device_unregister(void *memory);
 

@@ -162,6 +162,25 @@ gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
                : GFK_MEMORY_PAGEABLE;
 }
 
+static bool reaches(int place, const void *memory) {
+    struct cudaPointerAttributes attributes;
+    if (status_of(cudaPointerGetAttributes(&attributes, memory)) != GFK_STATUS_SUCCESS)
+        return place == GFK_CPU; /* memory that CUDA does not know, or no CUDA */
+    switch (attributes.type) {
+    case cudaMemoryTypeManaged:
+        return true;
+    case cudaMemoryTypeDevice:
+        return attributes.device == place;
+    default:
+        return place == GFK_CPU || attributes.devicePointer == memory;
+    }
+}
+
+bool gfk_device_reaches(int place, const void *memory, size_t bytes) {
+    return bytes == 0 ||
+           (reaches(place, memory) && reaches(place, (const unsigned char *)memory + bytes - 1));
+}
+
 /* What registering and unregistering have in common. */
 static gfk_status registration(cudaError_t error, cudaError_t wrong_memory) {
     const gfk_status status = status_of(error);

@@ -14,6 +14,10 @@ gfk_memory_kind gfk_device_memory_kind(const void *memory, size_t bytes) {
     return GFK_MEMORY_PAGEABLE;
 }
 
+bool gfk_device_reaches(int place, const void *memory, size_t bytes) {
+    return place == GFK_CPU;
+}
+
 #define NOT_SUPPORTED(name, ...)                                                                   \
     gfk_status name(__VA_ARGS__) {                                                                 \
         return GFK_STATUS_NOT_SUPPORTED;                                                           \

@@ -107,7 +107,7 @@ struct gfk_product {
     struct gfk_pool *pool; /* of engines on the CPU; NULL for the others */
     int processors;        /* multiprocessors of the device; 0 for engines on the CPU */
     int cc;                /* compute capability, 10 * major + minor */
-    bool on_device;
+    bool on_device, check_pointers;
 };
 
 /* The list (registry.c). */

@@ -230,6 +230,7 @@ static gfk_status make(gfk_product_t *product, const search *s, const gfk_produc
     p->info = *info;
     p->engine = gfk_engine_of(info->engine);
     p->named = s->kernel;
+    p->check_pointers = s->desc->check_pointers;
     p->on_device = !gfk_engine_on_host(info->engine);
     p->matrix = malloc(elements * sizeof *matrix);
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;

@@ -31,6 +31,13 @@ static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t
     return GFK_STATUS_SUCCESS;
 }
 
+static bool reaches(gfk_product_t product, const gfk_regions *regions, size_t count, size_t bytes) {
+    for (size_t i = 0; i < count; i++)
+        if (!gfk_device_reaches(product->info.device, gfk_region_address(regions, i), bytes))
+            return false;
+    return true;
+}
+
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
                                        const gfk_regions *out, size_t bytes, gfk_stream_t stream) {
     if (product == NULL || in == NULL || out == NULL)
@@ -41,7 +48,11 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     RETURN_IF_ERROR(check_regions(in, product->info.cols, bytes));
-    return check_regions(out, product->info.rows, bytes);
+    RETURN_IF_ERROR(check_regions(out, product->info.rows, bytes));
+    return product->check_pointers && !(reaches(product, in, product->info.cols, bytes) &&
+                                        reaches(product, out, product->info.rows, bytes))
+               ? GFK_STATUS_WRONG_DEVICE
+               : GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,

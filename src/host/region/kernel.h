@@ -48,6 +48,7 @@ struct gfk_multiplier {
     void *host_tables; /* allocated by a create whose multiply passes tables by value, or NULL */
     int processors;    /* multiprocessors of the device; 0 for host rows */
     bool on_device;    /* tables are in device memory */
+    bool check_pointers;
 };
 
 /* The list, in registry.c. */

@@ -181,6 +181,7 @@ gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *
         return GFK_STATUS_OUT_OF_MEMORY;
     m->info = info;
     m->kernel = gfk_kernel_of(info.kernel);
+    m->check_pointers = desc->check_pointers;
     m->on_device = info.kernel->implementation != GFK_IMPLEMENTATION_HOST;
     const gfk_status status = m->on_device ? build_on_device(m) : build(m);
     if (status == GFK_STATUS_SUCCESS)

@@ -52,6 +52,15 @@ static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void 
     return GFK_STATUS_SUCCESS;
 }
 
+static gfk_status check_memory(const gfk_call *call) {
+    const gfk_multiplier_info *info = &call->multiplier->info;
+    return gfk_device_reaches(info->device, call->src, call->bytes) &&
+                   gfk_device_reaches(info->device, call->dst, call->bytes) &&
+                   gfk_device_reaches(info->device, call->workspace, info->workspace_bytes)
+               ? GFK_STATUS_SUCCESS
+               : GFK_STATUS_WRONG_DEVICE;
+}
+
 static void fill_basis(gfk_call *call) {
     const gfk_field *field = &call->multiplier->info.field;
     uint32_t power = call->c;
@@ -107,6 +116,8 @@ static gfk_status check_and_multiply(gfk_call *call, size_t workspace_bytes, gfk
     RETURN_IF_ERROR(check_regions(m, call->src, call->dst, call->bytes, mode, call->workspace));
     if (call->bytes == 0)
         return GFK_STATUS_SUCCESS;
+    if (m->check_pointers)
+        RETURN_IF_ERROR(check_memory(call));
     fill_basis(call);
     if (!prepared)
         RETURN_IF_ERROR(prepare(call));
@@ -145,6 +156,8 @@ gfk_status gfk_region_prepare(gfk_multiplier_t multiplier, uint32_t c, void *wor
                               size_t workspace_bytes, gfk_stream_t stream) {
     RETURN_IF_ERROR(check_context(multiplier, c, workspace, workspace_bytes, stream));
     gfk_call call = {.multiplier = multiplier, .c = c, .workspace = workspace, .stream = stream};
+    if (multiplier->check_pointers)
+        RETURN_IF_ERROR(check_memory(&call));
     fill_basis(&call);
     return prepare(&call);
 }

@@ -128,6 +128,12 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
     return GFK_STATUS_SUCCESS;
 }
 
+gfk_status gfk_rs_check_memory(gfk_rs_t code, const void *memory, size_t bytes) {
+    return code->product.check_pointers && !gfk_device_reaches(code->info.device, memory, bytes)
+               ? GFK_STATUS_WRONG_DEVICE
+               : GFK_STATUS_SUCCESS;
+}
+
 gfk_status gfk_rs_get_info(gfk_rs_t code, gfk_rs_info *info) {
     if (code == NULL || info == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -177,6 +183,7 @@ gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     if (code == NULL || differs == NULL || (uintptr_t)differs % sizeof *differs != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(code->encoder, data, parity, bytes, stream));
+    RETURN_IF_ERROR(gfk_rs_check_memory(code, differs, sizeof *differs));
     if (bytes != 0 && (gfk_regions_touch(data, code->info.k, bytes, differs, sizeof *differs) ||
                        gfk_regions_touch(parity, code->info.m, bytes, differs, sizeof *differs)))
         return GFK_STATUS_OVERLAP;

@@ -44,6 +44,8 @@ bool gfk_rs_few_subsets(uint64_t n, uint64_t r, uint64_t most);
 /* code.c: the descriptor for another product of the code. desc NULL: the descriptor of the code.
  * INVALID_ARGUMENT: desc names another place. */
 gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_product_desc *out);
+/* code.c: WRONG_DEVICE if the code checks pointers and this memory is not for its place. */
+gfk_status gfk_rs_check_memory(gfk_rs_t code, const void *memory, size_t bytes);
 /* update.c: makes code->sum_of_two and sum_into. */
 gfk_status gfk_rs_delta_create(gfk_rs_t code);
 /* cache.c: the cache of a new code, and the end of the cache. No entry may be in use, neither by a

@@ -85,6 +85,7 @@ gfk_status gfk_rs_delta_create(gfk_rs_t code) {
     gfk_field bytes;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.device = code->info.device;
+    desc.check_pointers = code->product.check_pointers;
     RETURN_IF_ERROR(gfk_field_init(&bytes, 8, 0));
     RETURN_IF_ERROR(gfk_product_create(&code->sum_of_two, &bytes, 1, 2, ones, &desc));
     return gfk_product_create(&code->sum_into, &bytes, 1, 1, ones, &desc);

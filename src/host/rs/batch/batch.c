@@ -153,6 +153,8 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, gfk_
     void **address = plan->addresses + batch->address_count;
     const gfk_rs_regions all = {k, &stripe->data, &stripe->parity, stripe->bytes};
     RETURN_IF_ERROR(find_addresses(&all, pattern, address));
+    for (size_t i = 0; i < k + rows; i++)
+        RETURN_IF_ERROR(gfk_rs_check_memory(code, address[i], stripe->bytes));
     const gfk_regions in = {.pointers = address}, out = {.pointers = address + k};
     if (gfk_outputs_overlap(&in, k, &out, rows, stripe->bytes) ||
         gfk_rs_unread_overlap(&all, pattern, &out, rows))

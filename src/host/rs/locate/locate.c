@@ -25,6 +25,8 @@ gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspac
         return GFK_STATUS_INVALID_ARGUMENT;
     if (code->locator == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
+    if (bytes % (code->info.field.w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
     *workspace_bytes = workspace_of(code->locator, bytes);
     return GFK_STATUS_SUCCESS;
 }
@@ -68,6 +70,10 @@ static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t 
                                                 call->bytes, call->stream));
     if (needed > (call->workspace ? workspace_bytes : 0))
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    RETURN_IF_ERROR(gfk_rs_check_memory(code, call->verdict, sizeof *call->verdict));
+    RETURN_IF_ERROR(gfk_rs_check_memory(code, call->counts,
+                                        (code->info.k + code->info.m) * sizeof *call->counts));
+    RETURN_IF_ERROR(gfk_rs_check_memory(code, call->workspace, needed));
     if (code->info.device >= 0 && call->bytes != 0 &&
         code->info.k + code->info.m > GFK_LOCATE_MOST_DEVICE_POINTERS &&
         (call->data->pointers != NULL || call->parity->pointers != NULL))
