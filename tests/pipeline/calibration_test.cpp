@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calibrations: the file, and measuring.
-#include "calibration.h"
+#include "fixture.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

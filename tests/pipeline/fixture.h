@@ -64,6 +64,13 @@ struct HostRun {
 HostRun run_product(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
                     size_t bytes, gfk_accumulate mode, Place place, Random &random);
 
+// A calibration that tests can reckon with, of a machine of round numbers: each input byte costs the
+// CPU 1 ns and each output byte of eight inputs another 1 ns; the bus does 50 GB/s one way and
+// 80 GB/s both ways, half of it pageable.
+gfk_calibration round_machine();
+gfk_advice advise(const gfk_calibration &c, size_t k, size_t m, size_t bytes, gfk_where where,
+                  unsigned w = 8);
+
 // Once for each path; skips those that this machine lacks.
 class HostTest : public testing::TestWithParam<gfk_path> {
   protected:

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "host/device/device.h"
-#include "host/product/engine.h"
 
 /* An operation that was ordered on a stream, in a list. */
 typedef struct order {

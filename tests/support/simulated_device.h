@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Simulated devices with latency and injected faults, in place of CUDA: what is ordered on a stream
- * is done at any time at which CUDA may do it, memory runs out, and devices break down. */
+ * is done at any time at which CUDA may do it, memory runs out, and devices break down. Included
+ * ahead of every C file of a program with simulated devices. */
 #ifndef GFK_TESTS_SIMULATED_DEVICE_H
 #define GFK_TESTS_SIMULATED_DEVICE_H
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gfk/status.h>
+#include "host/product/engine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,8 @@ size_t simulated_device_left(void);
 /* An address range in the memory of device 0, which the CPU must not touch. */
 void *simulated_device_memory(size_t bytes);
 void simulated_device_memory_free(void *memory);
+
+gfk_engine_run_fn gfk_simulated_run; /* what simulated_engines.def names */
 
 #ifdef __cplusplus
 }
