@@ -125,7 +125,7 @@ typedef struct gfk_product_desc {
      * build found, if any. They are loaded by path and used by handle: the program may hold other
      * libraries with the same names. Nothing is searched anywhere else. */
     const char *isal_library, *gfcomplete_library;
-    bool check_pointers;      /* for debugging: calls check the memory of every pointer; see
+    bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
 } gfk_product_desc;
 
