@@ -139,6 +139,9 @@ gfk_engine_create_fn gfk_isal_create, gfk_gfcomplete_create;
 gfk_engine_destroy_fn gfk_isal_destroy, gfk_gfcomplete_destroy;
 gfk_engine_run_fn gfk_isal_run, gfk_gfcomplete_run;
 
+/* Fills product->tables from product->matrix, for a product whose state gfk_isal_create made. */
+void gfk_isal_fill_tables(gfk_product_t product);
+
 #ifdef __cplusplus
 }
 #endif

@@ -61,12 +61,8 @@ static unsigned char *block_tables(gfk_product_t product, size_t row, size_t col
     return (unsigned char *)product->tables + COEFFICIENT * (row * product->info.cols + rows * col);
 }
 
-gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) {
-    functions *isal = product->state = malloc(sizeof *isal);
-    if (isal == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    if (!load(desc, isal))
-        return GFK_STATUS_NOT_SUPPORTED;
+void gfk_isal_fill_tables(gfk_product_t product) {
+    const functions *isal = product->state;
     const size_t all_rows = product->info.rows, all_cols = product->info.cols;
     unsigned char block[SIDE * SIDE];
     for (size_t row = 0; row < all_rows; row += SIDE)
@@ -78,6 +74,15 @@ gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) 
                         (unsigned char)product->matrix[(row + j) * all_cols + col + i];
             isal->init_tables((int)cols, (int)rows, block, block_tables(product, row, col));
         }
+}
+
+gfk_status gfk_isal_create(gfk_product_t product, const gfk_product_desc *desc) {
+    product->state = malloc(sizeof(functions));
+    if (product->state == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    if (!load(desc, product->state))
+        return GFK_STATUS_NOT_SUPPORTED;
+    gfk_isal_fill_tables(product);
     return GFK_STATUS_SUCCESS;
 }
 

@@ -256,10 +256,8 @@ static bool make_guess(const tile *t) {
         gfk_guess_exchange(c, g, p, p);
     }
     w->map->info.cols = g->data;
-    if (has_tables(t->share->locator)) { /* create fills the tables, and holds the pool */
-        w->map->engine->create(w->map, NULL);
-        w->map->engine->destroy(w->map);
-    }
+    if (has_tables(t->share->locator))
+        gfk_isal_fill_tables(w->map);
     return true;
 }
 
