@@ -36,6 +36,7 @@ set(gfk_minimums
   "host.rs_guard_pages 72 72"
   "host.product_errors 260 260"
   "host.product_threads 960 960"
+  "matmul_sizes 24"
   "host.product_huge_w8 1"
   "host.product_huge_w16 1"
   "host.product_huge_w32 1"
@@ -73,6 +74,7 @@ set(gfk_minimums
   "gpu.product_async 5427"
   # 24 for each compiled kernel: 80 of PRMT, 92 of perop.
   "gpu.product_kernels 4128"
+  "gpu.matmul 1200"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"
   "gpu.rs_w16 33602"

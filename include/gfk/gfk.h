@@ -6,6 +6,7 @@
 #include <gfk/export.h>
 #include <gfk/field.h>
 #include <gfk/host.h>
+#include <gfk/matmul.h>
 #include <gfk/multiplier.h>
 #include <gfk/product.h>
 #include <gfk/region.h>

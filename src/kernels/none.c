@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A build without CUDA: what the host side calls of kernels by name. No code is on a device there,
  * so nothing reaches these functions. */
+#include "host/product/matmul.h"
 #include "host/region/kernel.h"
 #include "host/rs/batch/batch.h"
 #include "host/rs/locate/locate.h"
 
 gfk_status gfk_region_copy_on_device(const gfk_call *call) {
+    (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
     (void)call;
     return GFK_STATUS_NOT_SUPPORTED;
 }

@@ -63,6 +63,8 @@ void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *ra
  */
 bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
                        size_t length);
+/* run.c: has every region an address, and does it end before the last byte of the address space? */
+gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes);
 /* overlap.c: does an output share a byte with an input or with another output? No region may wrap
  * around the address space. For up to a thousand outputs the time grows as (ins + outs) * log outs.
  * Nothing is allocated. */

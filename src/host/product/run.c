@@ -12,8 +12,7 @@ static gfk_status check_context(gfk_product_t product, gfk_stream_t stream) {
     return gfk_device_require_current(product->info.device);
 }
 
-/* Checks that every region has an address and ends before the last byte of the address space. */
-static gfk_status check_regions(const gfk_regions *regions, size_t count, size_t bytes) {
+gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes) {
     if (regions->pointers != NULL) {
         for (size_t i = 0; i < count; i++) {
             if (regions->pointers[i] == NULL)
@@ -47,8 +46,8 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
         return GFK_STATUS_INVALID_SIZE;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(check_regions(in, product->info.cols, bytes));
-    RETURN_IF_ERROR(check_regions(out, product->info.rows, bytes));
+    RETURN_IF_ERROR(gfk_regions_check(in, product->info.cols, bytes));
+    RETURN_IF_ERROR(gfk_regions_check(out, product->info.rows, bytes));
     return product->check_pointers && !(reaches(product, in, product->info.cols, bytes) &&
                                         reaches(product, out, product->info.rows, bytes))
                ? GFK_STATUS_WRONG_DEVICE

@@ -35,7 +35,7 @@ __device__ inline void expect(uint32_t (&x)[N]) {
         asm volatile("" : "+r"(x[i]) : : "memory");
 }
 
-/* 64 rows, 64 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
+/* 64 rows, 256, 64 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
  * "1". A is in registers, b describes B.
  *
  * To the compiler, D is read, but by multiply_into. Where it is an output only, ptxas 13.0 takes
@@ -56,12 +56,30 @@ __device__ inline void expect(uint32_t (&x)[N]) {
 #define GFK_LIST16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define GFK_WGMMA32(add, kind)                                                                     \
     GFK_WGMMA(add, "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0))
+#define GFK_LIST64                                                                                 \
+    GFK_LIST16                                                                                     \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "                     \
+    "%30, %31"
 #define GFK_WGMMA64(add, kind)                                                                     \
-    GFK_WGMMA(add, "64",                                                                           \
-              GFK_LIST16                                                                           \
-              ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "           \
-              "%30, %31",                                                                          \
-              "{%32, %33, %34, %35}, %36", GFK_D16(kind, 0), GFK_D16(kind, 16))
+    GFK_WGMMA(add, "64", GFK_LIST64, "{%32, %33, %34, %35}, %36", GFK_D16(kind, 0),                \
+              GFK_D16(kind, 16))
+#define GFK_WGMMA256(add, kind)                                                                    \
+    GFK_WGMMA(add, "256",                                                                          \
+              GFK_LIST64 ", %32, %33, %34, %35, %36, %37, %38, %39, "                              \
+                         "%40, %41, %42, %43, %44, %45, %46, %47"                                  \
+                         ", %48, %49, %50, %51, %52, %53, %54, %55, "                              \
+                         "%56, %57, %58, %59, %60, %61, %62, %63"                                  \
+                         ", %64, %65, %66, %67, %68, %69, %70, %71, "                              \
+                         "%72, %73, %74, %75, %76, %77, %78, %79"                                  \
+                         ", %80, %81, %82, %83, %84, %85, %86, %87, "                              \
+                         "%88, %89, %90, %91, %92, %93, %94, %95"                                  \
+                         ", %96, %97, %98, %99, %100, %101, %102, %103, "                          \
+                         "%104, %105, %106, %107, %108, %109, %110, %111"                          \
+                         ", %112, %113, %114, %115, %116, %117, %118, %119, "                      \
+                         "%120, %121, %122, %123, %124, %125, %126, %127",                         \
+              "{%128, %129, %130, %131}, %132", GFK_D16(kind, 0), GFK_D16(kind, 16),               \
+              GFK_D16(kind, 32), GFK_D16(kind, 48), GFK_D16(kind, 64), GFK_D16(kind, 80),          \
+              GFK_D16(kind, 96), GFK_D16(kind, 112))
 
 /* D = A * B. */
 __device__ inline void multiply(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
@@ -86,8 +104,14 @@ __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1,
                                     uint32_t a3, uint64_t b) {
     GFK_WGMMA32("1", "+r");
 }
+__device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1, uint32_t a2,
+                                    uint32_t a3, uint64_t b) {
+    GFK_WGMMA256("1", "+r");
+}
 
+#undef GFK_WGMMA256
 #undef GFK_WGMMA64
+#undef GFK_LIST64
 #undef GFK_WGMMA32
 #undef GFK_LIST16
 #undef GFK_D16

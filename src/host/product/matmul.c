@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The call of a matmul: all checks, and how the work is divided. */
+#include "matmul.h"
+
+#include "engine.h"
+#include "host/base/field.h"
+#include "host/base/status.h"
+#include "host/device/device.h"
+
+static size_t divide_up(size_t a, size_t b) {
+    return a / b + (a % b != 0);
+}
+
+static size_t fit(size_t budget, size_t bytes, size_t most) {
+    const size_t count = bytes < budget ? budget / bytes : 1;
+    return count < most ? count : most;
+}
+
+static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                            gfk_matmul_plan *plan) {
+    if (field == NULL || !gfk_field_is_valid(field) || rows == 0 || cols == 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const size_t symbol = field->w / 8, outputs = GFK_MATMUL_TILE_BITS / field->w;
+    if (bytes % symbol != 0 || cols > SIZE_MAX / GFK_MATMUL_DATA_BYTES / symbol ||
+        rows > SIZE_MAX / cols / symbol)
+        return GFK_STATUS_INVALID_SIZE;
+    plan->batches = divide_up(cols * field->w, GFK_MATMUL_BATCH_BITS);
+    plan->symbol_tiles = divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
+    plan->output_tiles = divide_up(rows, outputs);
+    plan->matrix_bytes = outputs * GFK_MATMUL_BATCH_BITS / 4;
+    const size_t data = plan->batches * GFK_MATMUL_DATA_BYTES;
+    plan->symbol_tiles_at_once = fit((size_t)1 << 30, data, plan->symbol_tiles);
+    plan->output_tiles_at_once = fit(GFK_MATMUL_MOST_OUTPUTS, outputs, plan->output_tiles);
+    plan->data_space = plan->symbol_tiles_at_once * data;
+    plan->matrix_space = plan->output_tiles_at_once * plan->batches * plan->matrix_bytes;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                                size_t *workspace_bytes) {
+    gfk_matmul_plan plan;
+    if (workspace_bytes == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(make_plan(field, rows, cols, bytes, &plan));
+    *workspace_bytes = plan.data_space + plan.matrix_space;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* The matrix, without the gap behind its last row. */
+static gfk_status check_matrix(const gfk_matrix *a, unsigned symbol, size_t *length) {
+    if (a->elements == NULL || (uintptr_t)a->elements % symbol != 0 || a->stride < a->cols)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const size_t room = (UINTPTR_MAX - (uintptr_t)a->elements) / symbol;
+    if (a->cols > room || (a->rows - 1) > (room - a->cols) / a->stride)
+        return GFK_STATUS_INVALID_SIZE;
+    *length = ((a->rows - 1) * a->stride + a->cols) * symbol;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
+                      const gfk_regions *c, size_t bytes, gfk_accumulate mode, void *workspace,
+                      size_t workspace_bytes, gfk_stream_t stream) {
+    if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_matmul_call call = {.field = field,
+                            .a = a,
+                            .b = b,
+                            .c = c,
+                            .bytes = bytes,
+                            .accumulate = mode == GFK_XOR,
+                            .workspace = workspace,
+                            .stream = stream};
+    size_t length;
+    RETURN_IF_ERROR(make_plan(field, a->rows, a->cols, bytes, &call.plan));
+    RETURN_IF_ERROR(check_matrix(a, field->w / 8, &length));
+    int device;
+    const char *reason;
+    RETURN_IF_ERROR(gfk_device_resolve(GFK_CURRENT_DEVICE, &device, &reason));
+    RETURN_IF_ERROR(gfk_device_check(90, 90, 0, device, &reason));
+    RETURN_IF_ERROR(gfk_device_processors(device, &call.processors));
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(gfk_regions_check(b, a->cols, bytes));
+    RETURN_IF_ERROR(gfk_regions_check(c, a->rows, bytes));
+    const size_t space = call.plan.data_space + call.plan.matrix_space;
+    if (workspace == NULL || workspace_bytes < space)
+        return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    if ((uintptr_t)workspace % 256 != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (gfk_outputs_overlap(b, a->cols, c, a->rows, bytes) ||
+        gfk_regions_touch(c, a->rows, bytes, a->elements, length) ||
+        gfk_regions_touch(c, a->rows, bytes, workspace, space) ||
+        gfk_regions_touch(b, a->cols, bytes, workspace, space))
+        return GFK_STATUS_OVERLAP;
+    return gfk_matmul_run(&call);
+}

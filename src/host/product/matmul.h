@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a matmul hands to its kernels, and the sizes that both agree on. */
+#ifndef GFK_HOST_MATMUL_H
+#define GFK_HOST_MATMUL_H
+
+#include <stdbool.h>
+
+#include <gfk/matmul.h>
+
+/* The kernels compute tiles of 128 bits of outputs by 256 symbols, and take the inputs in batches
+ * of 1024 bits. */
+enum {
+    GFK_MATMUL_TILE_BITS = 128,
+    GFK_MATMUL_TILE_SYMBOLS = 256,
+    GFK_MATMUL_BATCH_BITS = 1024,
+    GFK_MATMUL_DATA_BYTES = GFK_MATMUL_TILE_SYMBOLS * GFK_MATMUL_BATCH_BITS / 8, /* of a batch */
+    GFK_MATMUL_MOST_OUTPUTS = 1024                                               /* of one launch */
+};
+
+/* How a call is divided: so many tiles of symbols, and of outputs, are prepared at a time. */
+typedef struct gfk_matmul_plan {
+    size_t batches;
+    size_t symbol_tiles, symbol_tiles_at_once;
+    size_t output_tiles, output_tiles_at_once;
+    size_t matrix_bytes;             /* of a batch and a tile of outputs */
+    size_t data_space, matrix_space; /* bytes of the workspace */
+} gfk_matmul_plan;
+
+typedef struct gfk_matmul_call {
+    const gfk_field *field;
+    const gfk_matrix *a;
+    const gfk_regions *b, *c;
+    size_t bytes;
+    bool accumulate;
+    uint8_t *workspace;
+    int processors;
+    gfk_stream_t stream;
+    gfk_matmul_plan plan;
+} gfk_matmul_call;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Asynchronous. NOT_SUPPORTED in a library without code for warpgroup MMAs. */
+gfk_status gfk_matmul_run(const gfk_matmul_call *call);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A matmul part by part: the kernels that write the operands, and the order of all launches. */
+#include "tile.cuh"
+
+namespace gfk {
+namespace matmul {
+namespace {
+
+struct MatrixJob {
+    const uint8_t *elements;
+    size_t stride; /* elements */
+    size_t rows, cols, steps;
+    uint32_t polynomial;
+};
+
+struct DataJob {
+    Regions b;
+    uint8_t *data;
+    uint64_t first_byte, bytes; /* as of GemmJob */
+    size_t inputs;              /* of this launch */
+    size_t first_step, steps;   /* of this launch, of all */
+};
+
+template <int W>
+__device__ uint32_t times_x(uint32_t a, uint32_t polynomial) {
+    return a << (1 + 32 - W) >> (32 - W) ^ (polynomial & -(a >> (W - 1)));
+}
+
+template <int W>
+__device__ uint32_t load_symbol(const uint8_t *p) {
+    return W == 8 ? *p : W == 16 ? *(const uint16_t *)p : *(const uint32_t *)p;
+}
+
+/* One thread writes 16 bytes: the sequences of one output and one q. The sequence is a linear map
+ * of the element, taken from tables byte by byte. */
+template <int W>
+__global__ void write_matrix(const __grid_constant__ MatrixJob job, uint4 *matrix) {
+    using T = Tile<W>;
+    __shared__ uint64_t table[T::symbol_bytes][256];
+    for (unsigned i = threadIdx.x; i < T::symbol_bytes * 256; i += blockDim.x) {
+        uint32_t a = i % 256 << i / 256 * 8;
+        uint64_t sequence = 0;
+        for (int t = 0; t < 2 * W - 1; t++, a = times_x<W>(a, job.polynomial))
+            sequence |= (uint64_t)(a >> (W - 1)) << t;
+        table[i / 256][i % 256] = sequence;
+    }
+    __syncthreads();
+    const size_t tiles = (job.rows + T::outputs - 1) / T::outputs;
+    const size_t total = tiles * T::outputs * job.steps * 4;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
+         i += (size_t)gridDim.x * blockDim.x) {
+        /* Neighbouring threads read neighbouring elements of a row. */
+        const size_t q = i % 4, step = i / 4 % job.steps, row = i / 4 / job.steps;
+        constexpr int count = T::inputs / 8; /* inputs of a half of q */
+        uint64_t halves[2] = {};
+        for (int h = 0; h < 2; h++)
+            for (int n = 0; n < count; n++) {
+                const size_t col = step * T::inputs + h * T::inputs / 2 + q * count + n;
+                if (row >= job.rows || col >= job.cols)
+                    continue;
+                const uint32_t a =
+                    load_symbol<W>(job.elements + (row * job.stride + col) * T::symbol_bytes);
+                uint64_t sequence = 0;
+                for (int byte = 0; byte < T::symbol_bytes; byte++)
+                    sequence ^= table[byte][a >> 8 * byte & 0xff];
+                halves[h] |= sequence << 2 * W * n % 64;
+            }
+        const size_t at =
+            ((row / T::outputs * job.steps + step) * T::outputs + row % T::outputs) * 4 + q;
+        matrix[at] = make_uint4((uint32_t)halves[0], (uint32_t)(halves[0] >> 32),
+                                (uint32_t)halves[1], (uint32_t)(halves[1] >> 32));
+    }
+}
+
+/* Four bytes of an input; zeros behind its end. */
+__device__ uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
+    if (at + 4 <= bytes && (uintptr_t)(p + at) % 4 == 0)
+        return *(const uint32_t *)(p + at);
+    return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
+}
+
+/* A block writes one step of a tile of symbols. */
+template <int W>
+__global__ __launch_bounds__(256) void write_data(const __grid_constant__ DataJob job) {
+    using T = Tile<W>;
+    constexpr int words = T::region_bytes / 4, pitch = T::region_bytes + 4 * T::symbol_bytes;
+    __shared__ __align__(16) uint8_t x[T::inputs * pitch];
+    const uint64_t begin = job.first_byte + blockIdx.y * (uint64_t)T::region_bytes;
+    const size_t first = (size_t)blockIdx.x * T::inputs;
+    for (unsigned i = threadIdx.x; i < T::inputs * words / 4; i += 256) {
+        const unsigned input = i / (words / 4), at = i % (words / 4) * 16;
+        uint32_t v[4] = {};
+        if (first + input < job.inputs) {
+            const uint8_t *p = job.b.at(first + input);
+            if (begin + at + 16 <= job.bytes && (uintptr_t)(p + begin) % 16 == 0)
+                unpack(load_vector(p + begin + at), v);
+            else
+                for (int n = 0; n < 4; n++)
+                    v[n] = load_word(p, begin + at + 4 * n, job.bytes);
+        }
+        for (int n = 0; n < 4; n++)
+            *(uint32_t *)(x + input * pitch + at + 4 * n) = v[n];
+    }
+    __syncthreads();
+    uint8_t *to = job.data + (blockIdx.y * job.steps + job.first_step + blockIdx.x) * T::data_bytes;
+    for (unsigned i = threadIdx.x; i < T::data_bytes / 16; i += 256) {
+        const unsigned symbol = i / 2, half = i % 2;
+        uint32_t v[4] = {};
+        for (int n = 0; n < T::inputs / 2; n++) {
+            const uint32_t y =
+                load_symbol<W>(x + (half * T::inputs / 2 + n) * pitch + symbol * T::symbol_bytes);
+            v[n * W / 32] |= y << n * W % 32;
+        }
+        *(uint4 *)(to + symbol / 8 * 256 + half * 128 + symbol % 8 * 16) =
+            make_uint4(v[0], v[1], v[2], v[3]);
+    }
+}
+
+template <int W>
+gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles) {
+    using T = Tile<W>;
+    const size_t steps = call->plan.batches * T::steps, at_once = Regions::most / T::inputs;
+    DataJob job;
+    job.data = call->workspace;
+    job.first_byte = first * T::region_bytes;
+    job.bytes = call->bytes;
+    job.steps = steps;
+    for (job.first_step = 0; job.first_step < steps; job.first_step += at_once) {
+        const size_t input = job.first_step * T::inputs;
+        const size_t left = call->a->cols > input ? call->a->cols - input : 0;
+        job.inputs = left < Regions::most ? left : Regions::most;
+        if (job.inputs > 0)
+            set_regions(job.b, call->b, input, job.inputs);
+        const size_t now = steps - job.first_step < at_once ? steps - job.first_step : at_once;
+        write_data<W><<<dim3((unsigned)now, (unsigned)tiles), 256, 0, call->stream>>>(job);
+        const gfk_status status = status_of(cudaGetLastError());
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+template <int W>
+gfk_status run(const gfk_matmul_call *call) {
+    using T = Tile<W>;
+    const gfk_matmul_plan &plan = call->plan;
+    uint8_t *matrix = call->workspace + plan.data_space;
+    GemmJob job;
+    job.matrix = matrix;
+    job.data = call->workspace;
+    job.bytes = call->bytes;
+    job.batches = (uint32_t)plan.batches;
+    job.polynomial = (uint32_t)call->field->polynomial;
+    job.accumulate = call->accumulate;
+    job.zero = 0;
+    size_t symbol_tiles;
+    for (size_t s = 0; s < plan.symbol_tiles; s += symbol_tiles) {
+        const size_t left = plan.symbol_tiles - s;
+        symbol_tiles = left < plan.symbol_tiles_at_once ? left : plan.symbol_tiles_at_once;
+        gfk_status status = write_symbols<W>(call, s, symbol_tiles);
+        job.first_byte = s * T::region_bytes;
+        job.symbol_tiles = (uint32_t)symbol_tiles;
+        const size_t at_once = plan.output_tiles_at_once * T::outputs;
+        for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
+            const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
+            const MatrixJob part = {(const uint8_t *)call->a->elements +
+                                        row * call->a->stride * T::symbol_bytes,
+                                    call->a->stride,
+                                    rows,
+                                    call->a->cols,
+                                    plan.batches * T::steps,
+                                    job.polynomial};
+            status = launch(write_matrix<W>, 4 * (uint64_t)call->processors, 512, 0, call->stream,
+                            part, (uint4 *)matrix);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+            job.rows = (uint32_t)rows;
+            job.output_tiles = (uint32_t)((rows + T::outputs - 1) / T::outputs);
+            set_regions(job.c, call->c, row, rows);
+            status = gemm(W, job, call->processors, call->stream);
+        }
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+} // namespace
+} // namespace matmul
+} // namespace gfk
+
+extern "C" gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
+    using namespace gfk::matmul;
+    const unsigned w = call->field->w;
+    return w == 8 ? run<8>(call) : w == 16 ? run<16>(call) : run<32>(call);
+}

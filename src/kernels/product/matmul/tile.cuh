@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The operands of a matmul in the workspace, and how products become products of bits.
+ *
+ * Let L(y) be the highest bit of y. The bits L(y), L(y x), L(y x^2), ... of a symbol y are its
+ * coordinates in a basis that is dual to 1, x, x^2, .... Bit b of the product a * y is there
+ *     L(a y x^b) = sum over j of y_j L(a x^(b + j)),
+ * so the w x w bits by which a multiplies are a Hankel matrix: 2 w - 1 bits, the sequence
+ * s_t = L(a x^t), of which row b begins at s_b. A lane shifts rows out of the sequence in registers.
+ * Sums stay in that basis until they are stored.
+ *
+ * A tile of outputs is 128 rows of bits. The matrix operand holds sequences of 2 w bits:
+ * [tile of outputs][step][output][q][two halves], 16 bytes for each q = 0 to 3, where a step is 256
+ * bits of inputs, and half h of q has the inputs whose bits are 128 h + 32 q to 128 h + 32 q + 31.
+ * The data operand holds symbols as core matrices of wgmma, [tile of symbols][step][8 symbols][half]
+ * [symbol], 16 bytes of 16 * 8 / w inputs each. Missing inputs and outputs have the sequence 0. */
+#pragma once
+
+#include "host/product/engine.h"
+#include "host/product/matmul.h"
+#include "kernels/common/launch.cuh"
+#include "kernels/common/vector_io.cuh"
+
+namespace gfk {
+namespace matmul {
+
+template <int W>
+struct Tile {
+    static constexpr int w = W, symbol_bytes = W / 8;
+    static constexpr int outputs = GFK_MATMUL_TILE_BITS / W, symbols = GFK_MATMUL_TILE_SYMBOLS;
+    static constexpr int steps = GFK_MATMUL_BATCH_BITS / 256; /* of a batch */
+    static constexpr int inputs = 256 / W;                    /* of a step */
+    static constexpr int region_bytes = symbols * symbol_bytes;
+    static constexpr unsigned data_bytes = 8192, matrix_bytes = outputs * 64; /* of a step */
+};
+
+/* Regions of one launch. */
+struct Regions {
+    static constexpr size_t most = GFK_MATMUL_MOST_OUTPUTS;
+    uint8_t *base; /* NULL: pointers */
+    size_t stride;
+    uint8_t *pointers[most];
+
+    __device__ uint8_t *at(size_t i) const { return base ? base + i * stride : pointers[i]; }
+};
+
+inline void set_regions(Regions &to, const gfk_regions *from, size_t first, size_t count) {
+    to.base = from->pointers ? NULL : (uint8_t *)gfk_region_address(from, first);
+    to.stride = from->stride;
+    for (size_t i = 0; from->pointers && i < count; i++)
+        to.pointers[i] = (uint8_t *)gfk_region_address(from, first + i);
+}
+
+struct GemmJob {
+    const uint8_t *matrix, *data; /* operands */
+    Regions c;
+    uint64_t first_byte, bytes; /* of a region: where the symbols begin, and its length */
+    uint32_t rows, output_tiles, symbol_tiles, batches;
+    uint32_t polynomial, accumulate;
+    uint32_t zero; /* 0; a parameter, so that the compiler does not know the value */
+};
+
+/* gemm.cu. The job's regions and operands are those of one part of a call. */
+gfk_status gemm(unsigned w, const GemmJob &job, int processors, gfk_stream_t stream);
+
+} // namespace matmul
+} // namespace gfk

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matmuls on the current device, against scalar arithmetic.
+#include <algorithm>
+#include <cstring>
+
+#include "support/guarded_regions.h"
+
+namespace {
+
+constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT, SIZE = GFK_STATUS_INVALID_SIZE;
+
+size_t workspace_of(const gfk_field &field, size_t rows, size_t cols, size_t bytes) {
+    size_t workspace = 0;
+    EXPECT_OK(gfk_matmul_workspace(&field, rows, cols, bytes, &workspace));
+    return workspace;
+}
+
+// A matrix of random bytes, with a gap behind each row, and the regions of one call.
+class Matmul {
+  public:
+    Matmul(const gfk_field &field, size_t rows, size_t cols, size_t bytes, const Layout &layout,
+           Random &random)
+        : field_(field), rows_(rows), cols_(cols), stride_(cols + 3),
+          elements_(random.bytes(rows * stride_ * field.w / 8)), matrix_(false, elements_),
+          regions_(false, cols, rows, bytes, layout, random),
+          workspace_(false, random.bytes(workspace_of(field, rows, cols, bytes))) {
+        refill(random);
+    }
+    void refill(Random &random) {
+        content_ = random.bytes(regions_.size());
+        regions_.write(content_);
+    }
+    gfk_status run(gfk_accumulate mode, gfk_stream_t stream = nullptr) {
+        const gfk_matrix a = {matrix_.data(), rows_, cols_, stride_};
+        return gfk_matmul(&field_, &a, regions_.in(), regions_.out(), regions_.bytes(), mode,
+                          workspace_.data(), workspace_.size(), stream);
+    }
+    testing::AssertionResult is_product(gfk_accumulate mode) {
+        Bytes expected = content_;
+        parallel(rows_, [&](size_t j) {
+            uint8_t *out = regions_.in_copy(expected, cols_ + j);
+            if (mode == GFK_SET)
+                std::fill_n(out, regions_.bytes(), uint8_t(0));
+            for (size_t i = 0; i < cols_; i++) {
+                uint32_t c = 0;
+                std::memcpy(&c, &elements_[(j * stride_ + i) * field_.w / 8], field_.w / 8);
+                Times(field_, c).add(regions_.in_copy(content_, i), out, regions_.bytes());
+            }
+        });
+        count_checked();
+        return regions_.is(expected, "matmul, w = " + std::to_string(field_.w) +
+                                         (mode == GFK_XOR ? ", xor" : ", set"));
+    }
+
+  private:
+    gfk_field field_;
+    size_t rows_, cols_, stride_;
+    Bytes elements_, content_;
+    Memory matrix_;
+    GuardedRegions regions_;
+    Memory workspace_;
+};
+
+class MatmulTest : public testing::TestWithParam<unsigned> {
+  protected:
+    void SetUp() override {
+        if (device::count() == 0)
+            SKIP_WITHOUT_GPU("there is no GPU");
+        const int cc = device::compute_capability(device::current());
+        if (cc != 90)
+            GTEST_SKIP() << "matmuls are for compute capability 9.0";
+    }
+    unsigned w() const { return GetParam(); }
+    size_t symbol() const { return w() / 8; }
+    void check(const gfk_field &field, size_t rows, size_t cols, size_t bytes, const Layout &layout,
+               Random &random) {
+        Matmul matmul(field, rows, cols, bytes, layout, random);
+        for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+            matmul.refill(random);
+            ASSERT_OK(matmul.run(mode)) << rows << " x " << cols;
+            ASSERT_TRUE(matmul.is_product(mode)) << rows << " x " << cols;
+        }
+    }
+};
+
+// Rows and columns around the tiles' and the batches' borders.
+TEST_P(MatmulTest, Shapes) {
+    Random random;
+    const size_t outputs = 128 / w(), inputs = 1024 / w();
+    for (size_t rows : {size_t(1), outputs - 1, outputs, outputs + 1, 3 * outputs + 2})
+        for (size_t cols : {size_t(1), inputs - 1, inputs, inputs + 1, 8 * inputs + 5})
+            for (const Layout &layout : {Layout{Layout::PHASE, 0, 0}, {Layout::PHASES, 0, 0}})
+                check(make_field(w()), rows, cols, 300 * symbol(), layout, random);
+}
+
+// Lengths around a tile's, at every phase, spaced evenly and not.
+TEST_P(MatmulTest, Lengths) {
+    Random random;
+    for (size_t symbols : {1, 2, 15, 16, 17, 255, 256, 257, 511, 1000, 5001}) {
+        for (size_t phase : {0, 1, 4, 8, 15})
+            check(make_field(w()), 20, 37, symbols * symbol(), {Layout::PHASE, phase, 0}, random);
+        for (size_t extra : {0, 5})
+            check(make_field(w()), 20, 37, symbols * symbol(), {Layout::SPACED, 3, extra}, random);
+    }
+}
+
+// More regions than one launch takes, by pointers and evenly spaced.
+TEST_P(MatmulTest, ManyRegions) {
+    Random random;
+    for (const Layout &layout : {Layout{Layout::PHASES, 0, 0}, {Layout::SPACED, 0, 16}}) {
+        check(make_field(w()), 1030, 40, 40 * symbol(), layout, random);
+        check(make_field(w()), 20, 2500, 40 * symbol(), layout, random);
+    }
+}
+
+TEST_P(MatmulTest, Polynomials) {
+    Random random;
+    for (uint64_t polynomial : polynomials(w()))
+        check(make_field(w(), polynomial), 17, 50, 400 * symbol(), {Layout::PHASE, 0, 0}, random);
+}
+
+TEST_P(MatmulTest, RandomShapes) {
+    Random random;
+    for (int i = 0; i < (options.reduced ? 4 : 40); i++)
+        check(make_field(w()), 1 + random.below(200), 1 + random.below(300),
+              (1 + random.below(3000)) * symbol(), {Layout::PHASES, 0, 0}, random);
+}
+
+TEST_P(MatmulTest, Graph) {
+    Random random;
+    const Stream stream(false);
+    Matmul matmul(make_field(w()), 40, 60, 3000 * symbol(), {Layout::PHASE, 0, 0}, random);
+    for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+        ASSERT_OK(matmul.run(mode)); // CUDA loads the code now
+        device::Graph graph(stream.get());
+        ASSERT_OK(matmul.run(mode, stream.get()));
+        graph.end();
+        for (int replay = 0; replay < 20; replay++) {
+            matmul.refill(random);
+            graph.launch(stream.get());
+            stream.finish();
+            ASSERT_TRUE(matmul.is_product(mode));
+        }
+    }
+}
+
+TEST_P(MatmulTest, Threads) {
+    on_threads(8, [&](int thread) {
+        Random random(static_cast<uint64_t>(thread));
+        const Stream stream(false);
+        Matmul matmul(make_field(w()), 20 + 7 * (size_t)thread, 50, 900 * symbol(),
+                      {Layout::PHASES, 0, 0}, random);
+        testing::AssertionResult result = testing::AssertionSuccess();
+        for (int again = 0; again < 4 && result; again++) {
+            matmul.refill(random);
+            if (matmul.run(GFK_SET, stream.get()) != GFK_STATUS_SUCCESS)
+                return testing::AssertionFailure() << "a matmul failed";
+            stream.finish();
+            result = matmul.is_product(GFK_SET);
+        }
+        return result;
+    });
+}
+
+TEST_P(MatmulTest, Errors) {
+    Random random;
+    const gfk_field field = make_field(w());
+    const size_t rows = 5, cols = 7, bytes = 600 * symbol(), room = 4096;
+    const Bytes content = random.bytes((rows + cols) * room);
+    Memory memory(false, content), matrix(false, random.bytes(rows * cols * symbol()));
+    Memory workspace(false, random.bytes(workspace_of(field, rows, cols, bytes) + 256));
+    struct Call {
+        const gfk_field *field;
+        gfk_matrix a;
+        gfk_regions b, c;
+        size_t bytes;
+        int mode;
+        uint8_t *workspace;
+        size_t workspace_bytes;
+    };
+    const Call good = {&field,
+                       {matrix.data(), rows, cols, cols},
+                       {{nullptr}, {memory.data()}, room},
+                       {{nullptr}, {memory.data() + cols * room}, room},
+                       bytes,
+                       GFK_SET,
+                       workspace.data(),
+                       workspace.size() - 256};
+    const auto call = [](const Call &x) {
+        return gfk_matmul(x.field, &x.a, &x.b, &x.c, x.bytes, static_cast<gfk_accumulate>(x.mode),
+                          x.workspace, x.workspace_bytes, nullptr);
+    };
+    const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
+        Call bad = good;
+        spoil(bad);
+        EXPECT_EQ(status, call(bad));
+        EXPECT_TRUE(content == memory.read()) << "a refused call has written";
+        count_checked();
+    };
+    refused(INVALID, [](Call &x) { x.field = nullptr; });
+    refused(INVALID, [](Call &x) { x.a.elements = nullptr; });
+    refused(INVALID, [](Call &x) { x.a.rows = 0; });
+    refused(INVALID, [](Call &x) { x.a.cols = 0; });
+    refused(INVALID, [](Call &x) { x.a.stride = x.a.cols - 1; });
+    refused(INVALID, [](Call &x) { x.b.base = nullptr; });
+    refused(INVALID, [](Call &x) { x.c.base = nullptr; });
+    refused(INVALID, [](Call &x) { x.c.stride = x.bytes - 1; });
+    refused(INVALID, [](Call &x) { x.mode = 2; });
+    refused(INVALID, [](Call &x) { x.workspace += 128; });
+    refused(SIZE, [](Call &x) { x.a.rows = SIZE_MAX / 2; });
+    refused(SIZE, [](Call &x) { x.a.cols = SIZE_MAX / 2; });
+    refused(SIZE, [](Call &x) { x.a.stride = SIZE_MAX; });
+    if (symbol() > 1) {
+        refused(SIZE, [](Call &x) { x.bytes--; });
+        refused(INVALID, [](Call &x) { x.a.elements = (const uint8_t *)x.a.elements + 1; });
+    }
+    const gfk_status small = GFK_STATUS_WORKSPACE_TOO_SMALL, overlap = GFK_STATUS_OVERLAP;
+    refused(small, [](Call &x) { x.workspace = nullptr; });
+    refused(small, [](Call &x) { x.workspace_bytes--; });
+    refused(overlap, [&](Call &x) { x.c.base = memory.data() + (cols - 1) * room + bytes - 1; });
+    refused(overlap, [&](Call &x) { x.a.elements = memory.data() + cols * room + symbol(); });
+    refused(overlap, [&](Call &x) { x.c.base = workspace.data(); });
+    refused(overlap, [&](Call &x) { x.b.base = workspace.data(); });
+    Call nothing = good; // not an error
+    nothing.bytes = 0;
+    nothing.b.base = nothing.c.base = nullptr;
+    EXPECT_OK(call(nothing));
+    EXPECT_OK(call(good));
+    EXPECT_FALSE(device::error_pending());
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, MatmulTest, testing::Values(8u, 16u, 32u),
+                         testing::PrintToStringParamName());
+
+// Without a device: the workspace, and that a call says what is missing.
+TEST(MatmulSizes, Workspace) {
+    for (unsigned w : {8u, 16u, 32u}) {
+        const gfk_field field = make_field(w);
+        const size_t symbol = w / 8;
+        size_t bytes = 77;
+        for (size_t cols : {1, 100, 4096, 65536}) {
+            // A batch of inputs is 128 bytes of every symbol's position.
+            const size_t batches = (cols * symbol + 127) / 128;
+            ASSERT_OK(gfk_matmul_workspace(&field, 1, cols, 256 * symbol, &bytes));
+            EXPECT_EQ(batches * (32768 + 32768 / w), bytes);
+            ASSERT_OK(gfk_matmul_workspace(&field, 100000, cols, 1 << 30, &bytes));
+            EXPECT_LE(bytes, (size_t(1) << 30) + 4096 * w * (cols + 1024 / w));
+            count_checked(2);
+        }
+        bytes = 77;
+        gfk_field bad = field;
+        bad.polynomial ^= 1;
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&bad, 1, 1, 64, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(nullptr, 1, 1, 64, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 0, 1, 64, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 0, 64, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 1, 64, nullptr));
+        EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, 1, SIZE_MAX / 8, 64, &bytes));
+        EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, SIZE_MAX / 8, 64, 64, &bytes));
+        if (symbol > 1) {
+            EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, 1, 1, 63, &bytes));
+        }
+        EXPECT_EQ(77u, bytes);
+    }
+}
+
+TEST(MatmulSizes, NoDevice) {
+    if (device::count() != 0)
+        return;
+    const gfk_field field = make_field(8);
+    Bytes memory(1 << 20);
+    const gfk_matrix a = {memory.data(), 1, 1, 1};
+    const gfk_regions b = {{nullptr}, {memory.data()}, 64}, c = {{nullptr}, {&memory[64]}, 64};
+    EXPECT_EQ(GFK_STATUS_NO_DEVICE, gfk_matmul(&field, &a, &b, &c, 64, GFK_SET, &memory[4096],
+                                               memory.size() - 4096, nullptr));
+    count_checked();
+}
+
+} // namespace
