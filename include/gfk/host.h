@@ -122,8 +122,9 @@ typedef struct gfk_pipeline_info {
  * call that needs memory allocates it; destroy frees it.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an enumerator or number out of range, a repeated
- * device, devices together with path CPU); NO_DEVICE (path GPU or BOTH without a device, or a named
- * device does not exist; so in every build without CUDA); OUT_OF_MEMORY; CUDA. On an error *pipeline is unchanged. Any thread. */
+ * device, devices together with path CPU); NO_DEVICE (path GPU or BOTH without a device, or a
+ * named device does not exist; so in every build without CUDA); OUT_OF_MEMORY; CUDA. On an error
+ * *pipeline is unchanged. Any thread. */
 GFK_API gfk_status gfk_pipeline_create(gfk_pipeline_t *pipeline, const gfk_pipeline_desc *desc);
 
 /* gfk_pipeline_get_info: describes the pipeline. INVALID_ARGUMENT for NULL. Any thread. */
@@ -213,9 +214,9 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);
 
-/* Updates and locating have no call of their own here. A code created with GFK_CPU does both in host
- * memory: an update reads one changed range and is limited by memory, so that a GPU would spend
- * longer on the bus; gfk_rs_locate works in host memory as it does on a device. */
+/* Updates and locating have no call of their own here: a code created with GFK_CPU does both in
+ * host memory. An update reads one changed range and is limited by memory, so that a GPU would
+ * spend longer on the bus. */
 
 /* ---- calibration ---------------------------------------------------------------------------- */
 

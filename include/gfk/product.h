@@ -203,12 +203,14 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * several engines, one that fails to compile gives way to the next.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
- * not make, an enumerator, size or device number out of range, an engine that contradicts desc, an
- * engine, family or method of a device with GFK_CPU, a library's path that is not absolute); INVALID_CONSTANT (an element outside the
- * field); INVALID_SIZE (rows * cols overflows); UNKNOWN_METHOD (no such engine or kernel);
- * NO_DEVICE (there is no such device); NOT_SUPPORTED (engines match, but none can run here; the
- * kernel named does not take this shape; an engine that compiles was named without desc->compile;
- * an engine or family of a device was named in a build without CUDA); TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
+ * not make, an enumerator, size or device number out of range, an engine that contradicts desc,
+ * an engine, family or method of a device with GFK_CPU, a library's path that is not absolute);
+ * INVALID_CONSTANT (an element outside the field); INVALID_SIZE (rows * cols overflows);
+ * UNKNOWN_METHOD (no such engine or kernel); NO_DEVICE (there is no such device); NOT_SUPPORTED
+ * (engines match, but none can run here; the kernel named does not take this shape; an engine
+ * that compiles was named without desc->compile; an engine or family of a device was named in a
+ * build without CUDA); TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any
+ * thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);

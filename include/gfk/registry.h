@@ -54,8 +54,9 @@ GFK_API const gfk_kernel_info *gfk_kernel_find(const char *id);
  * reason  if not NULL, receives a static sentence when the answer is no, and NULL when it is yes
  *
  * Returns SUCCESS; INVALID_ARGUMENT (info is not a row of this list, a number that stands for no
- * place, GFK_CPU for a CUDA row); NOT_SUPPORTED (this build has no CUDA, or the device lacks what
- * the row needs); NO_DEVICE; CUDA (the device does not answer). Free memory is not checked. Any thread. */
+ * place, GFK_CPU for a CUDA row); NOT_SUPPORTED (this build has no CUDA, or the device lacks
+ * what the row needs); NO_DEVICE; CUDA (the device does not answer). Free memory is not checked.
+ * Any thread. */
 GFK_API gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device,
                                         const char **reason);
 

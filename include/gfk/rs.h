@@ -257,7 +257,8 @@ GFK_API gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *
  * Coding Theory", 1968, and J. L. Massey, IEEE Trans. Inf. Theory 15, 1969.
  *
  * Undamaged regions cost as much as gfk_rs_verify. Damage of the same regions at many positions is
- * explained in bulk; other damage costs a decoding of every position. No allocation, no synchronization; capturable.
+ * explained in bulk; other damage costs a decoding of every position. No allocation, no
+ * synchronization; capturable.
  * Statuses: above; OVERLAP between regions only with GFK_RS_REPAIR; NOT_SUPPORTED (locatable is 0,
  * or as above); WORKSPACE_TOO_SMALL. */
 GFK_API gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regions *parity,
@@ -334,8 +335,9 @@ typedef struct gfk_rs_batch *gfk_rs_batch_t;
  *
  * stripes   `count` stripes. The array is copied; the regions are not.
  * statuses  if not NULL, receives `count` statuses, one for each stripe. A stripe whose status is
- *           not SUCCESS (INVALID_ARGUMENT, INVALID_SIZE, OVERLAP within the stripe,
- *           TOO_MANY_ERASURES, SINGULAR) is left out of the batch; the other stripes are in it.
+ *           not SUCCESS (INVALID_ARGUMENT, INVALID_SIZE, OVERLAP within the stripe, WRONG_DEVICE
+ *           with check_pointers, TOO_MANY_ERASURES, SINGULAR) is left out of the batch; the other
+ *           stripes are in it.
  *           The statuses are also written if the call fails, except when it returns
  *           INVALID_ARGUMENT for its own arguments. If memory runs out, the stripes from that
  *           point on have OUT_OF_MEMORY.

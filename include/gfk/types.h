@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types that several headers share: streams, places, methods, implementations, the accumulate mode. */
+/* What several headers share: streams, places, methods, implementations, the accumulate mode. */
 #ifndef GFK_TYPES_H
 #define GFK_TYPES_H
 
