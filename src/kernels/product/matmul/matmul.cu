@@ -10,7 +10,7 @@ struct MatrixJob {
     const uint8_t *elements;
     size_t stride; /* elements */
     size_t rows, cols, steps;
-    uint32_t polynomial;
+    uint32_t polynomial; /* as of GemmJob */
 };
 
 struct DataJob {
@@ -150,7 +150,7 @@ gfk_status run(const gfk_matmul_call *call) {
     job.data = call->workspace;
     job.bytes = call->bytes;
     job.batches = (uint32_t)plan.batches;
-    job.polynomial = (uint32_t)call->field->polynomial;
+    job.polynomial = (uint32_t)(call->field->polynomial & (((uint64_t)1 << W) - 1));
     job.accumulate = call->accumulate;
     job.zero = 0;
     size_t symbol_tiles;

@@ -55,7 +55,8 @@ struct GemmJob {
     Regions c;
     uint64_t first_byte, bytes; /* of a region: where the symbols begin, and its length */
     uint32_t rows, output_tiles, symbol_tiles, batches;
-    uint32_t polynomial, accumulate;
+    uint32_t polynomial; /* without its leading term */
+    uint32_t accumulate;
     uint32_t zero; /* 0; a parameter, so that the compiler does not know the value */
 };
 
