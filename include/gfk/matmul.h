@@ -27,7 +27,7 @@ typedef struct gfk_matrix {
 
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
  * elements and regions of `bytes` bytes. The workspace grows with the size of a call up to 1 GiB
- * for the regions and, for the matrix, 4 KiB times cols for each w; larger calls work in parts.
+ * for the regions and, for the matrix, w KiB for each column; larger calls work in parts.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero); INVALID_SIZE (bytes is not a multiple of w/8, or a size overflows). Any thread. */

@@ -30,7 +30,7 @@ static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, si
     plan->matrix_bytes = outputs * GFK_MATMUL_BATCH_BITS / 4;
     const size_t data = plan->batches * GFK_MATMUL_DATA_BYTES;
     plan->symbol_tiles_at_once = fit((size_t)1 << 30, data, plan->symbol_tiles);
-    plan->output_tiles_at_once = fit(GFK_MATMUL_MOST_OUTPUTS, outputs, plan->output_tiles);
+    plan->output_tiles_at_once = fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles);
     plan->data_space = plan->symbol_tiles_at_once * data;
     plan->matrix_space = plan->output_tiles_at_once * plan->batches * plan->matrix_bytes;
     return GFK_STATUS_SUCCESS;

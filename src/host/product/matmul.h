@@ -14,7 +14,8 @@ enum {
     GFK_MATMUL_TILE_SYMBOLS = 256,
     GFK_MATMUL_BATCH_BITS = 1024,
     GFK_MATMUL_DATA_BYTES = GFK_MATMUL_TILE_SYMBOLS * GFK_MATMUL_BATCH_BITS / 8, /* of a batch */
-    GFK_MATMUL_MOST_OUTPUTS = 1024                                               /* of one launch */
+    GFK_MATMUL_PANEL_OUTPUTS = 4096, /* that are prepared at a time */
+    GFK_MATMUL_MOST_POINTERS = 1024  /* to regions, of one launch */
 };
 
 /* How a call is divided: so many tiles of symbols, and of outputs, are prepared at a time. */

@@ -259,6 +259,7 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
                 load_batch();
             wgmma::wait<0>();
             wgmma::expect(c);
+            __syncwarp();
             if (lane == 0)
                 bulk::arrive(released);
         }

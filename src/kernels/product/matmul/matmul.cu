@@ -146,7 +146,6 @@ gfk_status run(const gfk_matmul_call *call) {
     const gfk_matmul_plan &plan = call->plan;
     uint8_t *matrix = call->workspace + plan.data_space;
     GemmJob job;
-    job.matrix = matrix;
     job.data = call->workspace;
     job.bytes = call->bytes;
     job.batches = (uint32_t)plan.batches;
@@ -174,10 +173,14 @@ gfk_status run(const gfk_matmul_call *call) {
                             part, (uint4 *)matrix);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
-            job.rows = (uint32_t)rows;
-            job.output_tiles = (uint32_t)((rows + T::outputs - 1) / T::outputs);
-            set_regions(job.c, call->c, row, rows);
-            status = gemm(W, job, call->processors, call->stream);
+            const size_t most = call->c->pointers ? Regions::most : rows;
+            for (size_t first = 0; first < rows && status == GFK_STATUS_SUCCESS; first += most) {
+                job.matrix = matrix + first / T::outputs * plan.batches * plan.matrix_bytes;
+                job.rows = (uint32_t)(rows - first < most ? rows - first : most);
+                job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
+                set_regions(job.c, call->c, row + first, job.rows);
+                status = gemm(W, job, call->processors, call->stream);
+            }
         }
         if (status != GFK_STATUS_SUCCESS)
             return status;

@@ -35,7 +35,7 @@ struct Tile {
 
 /* Regions of one launch. */
 struct Regions {
-    static constexpr size_t most = GFK_MATMUL_MOST_OUTPUTS;
+    static constexpr size_t most = GFK_MATMUL_MOST_POINTERS;
     uint8_t *base; /* NULL: pointers */
     size_t stride;
     uint8_t *pointers[most];
