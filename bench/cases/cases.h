@@ -45,6 +45,15 @@ Fields multiplier_facts(const Multiplier &m, const gfk_kernel_info *kernel,
 using KernelTest = bool (*)(const gfk_kernel_info *);
 std::vector<const gfk_kernel_info *> kernels(KernelTest test);
 bool on_device(const gfk_kernel_info *kernel);
+// Are all positions corrupt, and were `errors` regions named at each?
+inline bool located_everywhere(const gfk_rs_verdict &verdict, const std::vector<uint64_t> &counts,
+                               size_t positions, size_t errors) {
+    size_t named = 0;
+    for (uint64_t count : counts)
+        named += count;
+    return verdict.corrupt == positions && verdict.located == positions &&
+           named == positions * errors;
+}
 bool on_device(const gfk_engine_info *engine);
 bool runs_here(const gfk_kernel_info *kernel);
 bool is_giant(const gfk_kernel_info *kernel);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -329,9 +328,7 @@ struct CpuLocate : Work {
         const size_t positions = damage_.errors ? bytes_ / (shape_.w / 8) : 0;
         if (!locates())
             return differs_ == 0 ? "" : "right parity was called wrong";
-        return verdict_.corrupt == positions && verdict_.located == positions &&
-                       std::accumulate(counts_.begin(), counts_.end(), size_t{0}) ==
-                           positions * damage_.errors
+        return located_everywhere(verdict_, counts_, positions, damage_.errors)
                    ? ""
                    : "the damage was not located";
     }

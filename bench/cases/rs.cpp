@@ -316,9 +316,7 @@ struct Locate : Verify {
         GPU_CHECK(
             cudaMemcpy(counts.data(), result_ + 256, 8 * counts.size(), cudaMemcpyDeviceToHost));
         const size_t positions = layout_.bytes / (w_ / 8), n = counts.size();
-        bool right =
-            verdict.corrupt == positions && verdict.located == positions &&
-            std::accumulate(counts.begin(), counts.end(), size_t{0}) == positions * errors();
+        bool right = located_everywhere(verdict, counts, positions, errors());
         for (size_t i = 0; i < n && case_.damaged != RsCase::Symbols; i++)
             right &= counts[i] == ((i + n - first()) % n < errors() ? positions : 0);
         return right ? "" : "the damage was not located";
