@@ -5,6 +5,7 @@
 #ifndef GFK_MATMUL_H
 #define GFK_MATMUL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,20 +26,36 @@ typedef struct gfk_matrix {
     size_t stride; /* elements from a row to the next one, at least cols */
 } gfk_matrix;
 
+/* Where a matmul works. Start from GFK_MATMUL_DESC_INIT. */
+typedef struct gfk_matmul_desc {
+    size_t size;      /* sizeof(gfk_matmul_desc), so that the struct can grow */
+    int device;       /* GFK_CURRENT_DEVICE, the number of the calling thread's current device, or
+                         GFK_CPU */
+    unsigned threads; /* on the CPU; 0: one for each core that the caller may run on */
+    /* As of gfk_product_desc: libraries for the CPU, and a check of each pointer for debugging. */
+    const char *isal_library, *gfcomplete_library;
+    bool check_pointers;
+} gfk_matmul_desc;
+
+#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, 0, 0, false}
+
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
- * elements and regions of `bytes` bytes. The workspace grows with the size of a call up to 1 GiB
+ * elements and regions of `bytes` bytes; desc as for gfk_matmul. The workspace grows with the size of a call up to 1 GiB
  * for the regions and, for the matrix, w KiB for each column; larger calls work in parts.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
- * zero); INVALID_SIZE (bytes is not a multiple of w/8, or a size overflows). Any thread. */
+ * zero, a size or device number of the descriptor out of range); INVALID_SIZE (bytes is not a
+ * multiple of w/8, or a size overflows). Any thread. */
 GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols,
-                                        size_t bytes, size_t *workspace_bytes);
+                                        size_t bytes, const gfk_matmul_desc *desc,
+                                        size_t *workspace_bytes);
 
 /* gfk_matmul: c[j] = sum over i of a[j][i] * b[i] (GFK_SET), or that XORed into c[j].
  *
+ * desc       NULL means GFK_MATMUL_DESC_INIT
  * device     The calling thread's current device, of compute capability 9.0. The matrix, the
- *            regions and the workspace are in memory that the device can access. Pointers are not
- *            checked against that.
+ *            regions and the workspace are in memory that the device can access, which is checked
+ *            only with desc->check_pointers. The CPU is not supported yet.
  * a          the matrix; only read
  * b, c       a->cols and a->rows regions of `bytes` bytes each; b is only read
  * alignment  Any, each region its own. Regions at multiples of 16 bytes are the fast case.
@@ -61,13 +78,15 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  * of bit matrices run on the tensor cores. docs/engines/matmul.md explains it.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
- * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace);
- * INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; NOT_SUPPORTED (the device, or this build, has no
- * kernel); NO_DEVICE; CUDA; INTERNAL. On all but the last two nothing has been written. Any thread.
+ * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or
+ * device number of the descriptor out of range); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL;
+ * WRONG_DEVICE (the device is not the current one, or check_pointers found other memory);
+ * NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL. On all but the last two nothing has been written. Any thread.
  */
 GFK_API gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                               const gfk_regions *c, size_t bytes, gfk_accumulate mode,
-                              void *workspace, size_t workspace_bytes, gfk_stream_t stream);
+                              const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
+                              gfk_stream_t stream);
 
 #ifdef __cplusplus
 }

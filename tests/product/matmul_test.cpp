@@ -11,7 +11,7 @@ constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT, SIZE = GFK_STATUS_IN
 
 size_t workspace_of(const gfk_field &field, size_t rows, size_t cols, size_t bytes) {
     size_t workspace = 0;
-    EXPECT_OK(gfk_matmul_workspace(&field, rows, cols, bytes, &workspace));
+    EXPECT_OK(gfk_matmul_workspace(&field, rows, cols, bytes, nullptr, &workspace));
     return workspace;
 }
 
@@ -33,7 +33,7 @@ class Matmul {
     gfk_status run(gfk_accumulate mode, gfk_stream_t stream = nullptr) {
         const gfk_matrix a = {matrix_.data(), rows_, cols_, stride_};
         return gfk_matmul(&field_, &a, regions_.in(), regions_.out(), regions_.bytes(), mode,
-                          workspace_.data(), workspace_.size(), stream);
+                          nullptr, workspace_.data(), workspace_.size(), stream);
     }
     testing::AssertionResult is_product(gfk_accumulate mode) {
         Bytes expected = content_;
@@ -177,6 +177,7 @@ TEST_P(MatmulTest, Errors) {
         int mode;
         uint8_t *workspace;
         size_t workspace_bytes;
+        gfk_matmul_desc desc;
     };
     const Call good = {&field,
                        {matrix.data(), rows, cols, cols},
@@ -185,10 +186,11 @@ TEST_P(MatmulTest, Errors) {
                        bytes,
                        GFK_SET,
                        workspace.data(),
-                       workspace.size() - 256};
+                       workspace.size() - 256,
+                       GFK_MATMUL_DESC_INIT};
     const auto call = [](const Call &x) {
         return gfk_matmul(x.field, &x.a, &x.b, &x.c, x.bytes, static_cast<gfk_accumulate>(x.mode),
-                          x.workspace, x.workspace_bytes, nullptr);
+                          &x.desc, x.workspace, x.workspace_bytes, nullptr);
     };
     const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
         Call bad = good;
@@ -207,6 +209,15 @@ TEST_P(MatmulTest, Errors) {
     refused(INVALID, [](Call &x) { x.c.stride = x.bytes - 1; });
     refused(INVALID, [](Call &x) { x.mode = 2; });
     refused(INVALID, [](Call &x) { x.workspace += 128; });
+    refused(INVALID, [](Call &x) { x.desc.size--; });
+    refused(INVALID, [](Call &x) { x.desc.device = GFK_CURRENT_DEVICE - 1; });
+    refused(GFK_STATUS_NO_DEVICE, [](Call &x) { x.desc.device = 1000; });
+    const Bytes host(rows * cols * symbol());
+    const auto with_check = [&](Call &x) {
+        x.desc.check_pointers = true;
+        x.a.elements = host.data();
+    };
+    refused(GFK_STATUS_WRONG_DEVICE, with_check);
     refused(SIZE, [](Call &x) { x.a.rows = SIZE_MAX / 2; });
     refused(SIZE, [](Call &x) { x.a.cols = SIZE_MAX / 2; });
     refused(SIZE, [](Call &x) { x.a.stride = SIZE_MAX; });
@@ -241,24 +252,24 @@ TEST(MatmulSizes, Workspace) {
         for (size_t cols : {1, 100, 4096, 65536}) {
             // A batch of inputs is 128 bytes of every symbol's position.
             const size_t batches = (cols * symbol + 127) / 128;
-            ASSERT_OK(gfk_matmul_workspace(&field, 1, cols, 256 * symbol, &bytes));
+            ASSERT_OK(gfk_matmul_workspace(&field, 1, cols, 256 * symbol, nullptr, &bytes));
             EXPECT_EQ(batches * (32768 + 32768 / w), bytes);
-            ASSERT_OK(gfk_matmul_workspace(&field, 100000, cols, 1 << 30, &bytes));
+            ASSERT_OK(gfk_matmul_workspace(&field, 100000, cols, 1 << 30, nullptr, &bytes));
             EXPECT_LE(bytes, (size_t(1) << 30) + 1024 * w * (cols + 1024 / w));
             count_checked(2);
         }
         bytes = 77;
         gfk_field bad = field;
         bad.polynomial ^= 1;
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(&bad, 1, 1, 64, &bytes));
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(nullptr, 1, 1, 64, &bytes));
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 0, 1, 64, &bytes));
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 0, 64, &bytes));
-        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 1, 64, nullptr));
-        EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, 1, SIZE_MAX / 8, 64, &bytes));
-        EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, SIZE_MAX / 8, 64, 64, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&bad, 1, 1, 64, nullptr, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(nullptr, 1, 1, 64, nullptr, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 0, 1, 64, nullptr, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 0, 64, nullptr, &bytes));
+        EXPECT_EQ(INVALID, gfk_matmul_workspace(&field, 1, 1, 64, nullptr, nullptr));
+        EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, 1, SIZE_MAX / 8, 64, nullptr, &bytes));
+        EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, SIZE_MAX / 8, 64, 64, nullptr, &bytes));
         if (symbol > 1) {
-            EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, 1, 1, 63, &bytes));
+            EXPECT_EQ(SIZE, gfk_matmul_workspace(&field, 1, 1, 63, nullptr, &bytes));
         }
         EXPECT_EQ(77u, bytes);
     }
@@ -271,8 +282,8 @@ TEST(MatmulSizes, NoDevice) {
     Bytes memory(1 << 20);
     const gfk_matrix a = {memory.data(), 1, 1, 1};
     const gfk_regions b = {{nullptr}, {memory.data()}, 64}, c = {{nullptr}, {&memory[64]}, 64};
-    EXPECT_EQ(GFK_STATUS_NO_DEVICE, gfk_matmul(&field, &a, &b, &c, 64, GFK_SET, &memory[4096],
-                                               memory.size() - 4096, nullptr));
+    EXPECT_EQ(GFK_STATUS_NO_DEVICE, gfk_matmul(&field, &a, &b, &c, 64, GFK_SET, nullptr,
+                                               &memory[4096], memory.size() - 4096, nullptr));
     count_checked();
 }
 

@@ -65,6 +65,8 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
                        size_t length);
 /* run.c: has every region an address, and does it end before the last byte of the address space? */
 gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes);
+/* Can `place` (GFK_CPU or a device) access the first and last byte of each region? */
+bool gfk_regions_reach(int place, const gfk_regions *regions, size_t count, size_t bytes);
 /* overlap.c: does an output share a byte with an input or with another output? No region may wrap
  * around the address space. For up to a thousand outputs the time grows as (ins + outs) * log outs.
  * Nothing is allocated. */

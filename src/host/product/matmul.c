@@ -16,6 +16,12 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
     return count < most ? count : most;
 }
 
+static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
+
+static bool desc_is_valid(const gfk_matmul_desc *desc) {
+    return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE;
+}
+
 static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                             gfk_matmul_plan *plan) {
     if (field == NULL || !gfk_field_is_valid(field) || rows == 0 || cols == 0)
@@ -37,9 +43,9 @@ static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, si
 }
 
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                                size_t *workspace_bytes) {
+                                const gfk_matmul_desc *desc, size_t *workspace_bytes) {
     gfk_matmul_plan plan;
-    if (workspace_bytes == NULL)
+    if (workspace_bytes == NULL || (desc != NULL && !desc_is_valid(desc)))
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(make_plan(field, rows, cols, bytes, &plan));
     *workspace_bytes = plan.data_space + plan.matrix_space;
@@ -58,9 +64,13 @@ static gfk_status check_matrix(const gfk_matrix *a, unsigned symbol, size_t *len
 }
 
 gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
-                      const gfk_regions *c, size_t bytes, gfk_accumulate mode, void *workspace,
-                      size_t workspace_bytes, gfk_stream_t stream) {
-    if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR))
+                      const gfk_regions *c, size_t bytes, gfk_accumulate mode,
+                      const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
+                      gfk_stream_t stream) {
+    if (desc == NULL)
+        desc = &default_desc;
+    if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR) ||
+        !desc_is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_matmul_call call = {.field = field,
                             .a = a,
@@ -75,7 +85,10 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     RETURN_IF_ERROR(check_matrix(a, field->w / 8, &length));
     int device;
     const char *reason;
-    RETURN_IF_ERROR(gfk_device_resolve(GFK_CURRENT_DEVICE, &device, &reason));
+    if (desc->device == GFK_CPU)
+        return GFK_STATUS_NOT_SUPPORTED;
+    RETURN_IF_ERROR(gfk_device_resolve(desc->device, &device, &reason));
+    RETURN_IF_ERROR(gfk_device_require_current(device));
     RETURN_IF_ERROR(gfk_device_check(90, 90, 0, device, &reason));
     RETURN_IF_ERROR(gfk_device_processors(device, &call.processors));
     if (bytes == 0)
@@ -92,5 +105,10 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
         gfk_regions_touch(c, a->rows, bytes, workspace, space) ||
         gfk_regions_touch(b, a->cols, bytes, workspace, space))
         return GFK_STATUS_OVERLAP;
+    if (desc->check_pointers && !(gfk_regions_reach(device, b, a->cols, bytes) &&
+                                  gfk_regions_reach(device, c, a->rows, bytes) &&
+                                  gfk_device_reaches(device, a->elements, length) &&
+                                  gfk_device_reaches(device, workspace, space)))
+        return GFK_STATUS_WRONG_DEVICE;
     return gfk_matmul_run(&call);
 }

@@ -30,9 +30,9 @@ gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t by
     return GFK_STATUS_SUCCESS;
 }
 
-static bool reaches(gfk_product_t product, const gfk_regions *regions, size_t count, size_t bytes) {
+bool gfk_regions_reach(int place, const gfk_regions *regions, size_t count, size_t bytes) {
     for (size_t i = 0; i < count; i++)
-        if (!gfk_device_reaches(product->info.device, gfk_region_address(regions, i), bytes))
+        if (!gfk_device_reaches(place, gfk_region_address(regions, i), bytes))
             return false;
     return true;
 }
@@ -48,8 +48,9 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
         return GFK_STATUS_SUCCESS;
     RETURN_IF_ERROR(gfk_regions_check(in, product->info.cols, bytes));
     RETURN_IF_ERROR(gfk_regions_check(out, product->info.rows, bytes));
-    return product->check_pointers && !(reaches(product, in, product->info.cols, bytes) &&
-                                        reaches(product, out, product->info.rows, bytes))
+    const int place = product->info.device;
+    return product->check_pointers && !(gfk_regions_reach(place, in, product->info.cols, bytes) &&
+                                        gfk_regions_reach(place, out, product->info.rows, bytes))
                ? GFK_STATUS_WRONG_DEVICE
                : GFK_STATUS_SUCCESS;
 }
