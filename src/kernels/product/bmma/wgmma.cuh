@@ -47,24 +47,25 @@ __device__ inline void expect(uint32_t (&x)[N]) {
                  "setp.ne.b32 add, " add ", 0;\n"                                                  \
                  "wgmma.mma_async.sync.aligned.m64n" columns "k256.s32.b1.b1.and.popc "            \
                  "{" d_list "}, " a_list ", add;\n}"                                               \
-                 : __VA_ARGS__                                                                     \
-                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b))
+                 : __VA_ARGS__)
+#define GFK_A_AND_B "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b)
 #define GFK_D16(kind, i)                                                                           \
     kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3]), kind(d[i + 4]), kind(d[i + 5]),    \
         kind(d[i + 6]), kind(d[i + 7]), kind(d[i + 8]), kind(d[i + 9]), kind(d[i + 10]),           \
         kind(d[i + 11]), kind(d[i + 12]), kind(d[i + 13]), kind(d[i + 14]), kind(d[i + 15])
 #define GFK_LIST16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define GFK_WGMMA32(add, kind)                                                                     \
-    GFK_WGMMA(add, "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0))
+    GFK_WGMMA(add, "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0) : GFK_A_AND_B)
 #define GFK_LIST64                                                                                 \
     GFK_LIST16                                                                                     \
     ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "                     \
     "%30, %31"
 #define GFK_WGMMA64(add, kind)                                                                     \
     GFK_WGMMA(add, "64", GFK_LIST64, "{%32, %33, %34, %35}, %36", GFK_D16(kind, 0),                \
-              GFK_D16(kind, 16))
-#define GFK_WGMMA256(add, kind)                                                                    \
-    GFK_WGMMA(add, "256",                                                                          \
+              GFK_D16(kind, 16)                                                                    \
+              : GFK_A_AND_B)
+#define GFK_WGMMA256(kind)                                                                         \
+    GFK_WGMMA("%133", "256",                                                                       \
               GFK_LIST64 ", %32, %33, %34, %35, %36, %37, %38, %39, "                              \
                          "%40, %41, %42, %43, %44, %45, %46, %47"                                  \
                          ", %48, %49, %50, %51, %52, %53, %54, %55, "                              \
@@ -79,7 +80,8 @@ __device__ inline void expect(uint32_t (&x)[N]) {
                          "%120, %121, %122, %123, %124, %125, %126, %127",                         \
               "{%128, %129, %130, %131}, %132", GFK_D16(kind, 0), GFK_D16(kind, 16),               \
               GFK_D16(kind, 32), GFK_D16(kind, 48), GFK_D16(kind, 64), GFK_D16(kind, 80),          \
-              GFK_D16(kind, 96), GFK_D16(kind, 112))
+              GFK_D16(kind, 96), GFK_D16(kind, 112)                                                \
+              : GFK_A_AND_B, "r"(add))
 
 /* D = A * B. */
 __device__ inline void multiply(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
@@ -104,9 +106,10 @@ __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1,
                                     uint32_t a3, uint64_t b) {
     GFK_WGMMA32("1", "+r");
 }
+/* D = A * B, and the old D added where `add` is not 0. */
 __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1, uint32_t a2,
-                                    uint32_t a3, uint64_t b) {
-    GFK_WGMMA256("1", "+r");
+                                    uint32_t a3, uint64_t b, uint32_t add) {
+    GFK_WGMMA256("+r");
 }
 
 #undef GFK_WGMMA256
@@ -115,6 +118,7 @@ __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1
 #undef GFK_WGMMA32
 #undef GFK_LIST16
 #undef GFK_D16
+#undef GFK_A_AND_B
 #undef GFK_WGMMA
 
 } // namespace wgmma

@@ -18,21 +18,19 @@ namespace {
 constexpr int warpgroups = 2, threads = 128 * (warpgroups + 1);
 constexpr unsigned most_shared = 227 * 1024;
 
-/* Shared memory: the ring of stages, a batch each, its barriers, planes of 8 rows of bits by 256
- * symbols, and the table that takes sums back to symbols. */
+/* Shared memory: the ring of stages, a batch each, its barriers, and planes of 8 rows of bits by
+ * 256 symbols. */
 template <int W>
 struct Ring {
     using T = Tile<W>;
     static constexpr unsigned matrix_at = T::steps * T::data_bytes; /* in a stage */
     static constexpr unsigned stage_bytes = T::steps * (T::data_bytes + T::matrix_bytes);
     static constexpr unsigned plane_bytes = warpgroups * 8 * T::symbols;
-    static constexpr unsigned table_bytes = T::symbol_bytes * 256 * T::symbol_bytes;
     static constexpr unsigned stages =
-        (most_shared - plane_bytes - table_bytes) / (stage_bytes + bulk::RingBarriers::stage_bytes);
+        (most_shared - plane_bytes) / (stage_bytes + bulk::RingBarriers::stage_bytes);
     static constexpr unsigned barriers_at = stages * stage_bytes;
     static constexpr unsigned planes_at = barriers_at + stages * bulk::RingBarriers::stage_bytes;
-    static constexpr unsigned table_at = planes_at + plane_bytes;
-    static constexpr unsigned bytes = table_at + table_bytes;
+    static constexpr unsigned bytes = planes_at + plane_bytes;
 };
 
 /* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
@@ -73,7 +71,8 @@ __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarr
 }
 
 /* A lane's rows of bits of the matrix operand, for a step: rows g and g + 8 of the warp's sixteen,
- * g = lane / 4, of columns 32 q on, and of columns 128 + 32 q on. `bit`: the row of its element. */
+ * g = lane / 4, of columns 32 q on, and of columns 128 + 32 q on. `bit`: the coordinate of row g. Rows count down to
+ * coordinate 0. */
 template <int W>
 __device__ void load_rows(uint32_t at, unsigned bit, uint32_t (&a)[4]) {
     uint32_t x[4];
@@ -88,76 +87,122 @@ __device__ void load_rows(uint32_t at, unsigned bit, uint32_t (&a)[4]) {
     } else {
         for (int i = 0; i < 4; i++) {
             const uint32_t low = x[i / 2 * 2], high = x[i / 2 * 2 + 1];
-            const unsigned row = bit + i % 2 * 8;
-            a[i] = W == 16 ? prmt(low >> row, high >> row, 0x5410) : funnel(low, high, row);
+            const unsigned b = bit - i % 2 * 8;
+            a[i] = W == 16 ? prmt(low >> b, high >> b, 0x5410) : funnel(low, high, b);
         }
     }
 }
 
-/* Writes the parities of a warp's counts as two planes of 8 rows by 256 symbols: byte s of a plane
- * has a bit of each row, of symbol s. c[4 * i + 2 * h + e] is of row g + 8 h and symbol
- * 8 * i + 2 * q + e. */
-__device__ inline void write_planes(const uint32_t (&c)[128], unsigned lane, uint8_t *planes) {
+/* Bit i: the parity of count n + 4 i. */
+__device__ inline uint32_t parities(const uint32_t (&c)[128], int n) {
+    uint32_t bits = 0;
+#pragma unroll
+    for (int i = 7; i >= 0; i--) {
+        const uint32_t low = prmt(c[n + 4 * i], c[n + 4 * (8 + i)], 0x0040);
+        const uint32_t high = prmt(c[n + 4 * (16 + i)], c[n + 4 * (24 + i)], 0x0040);
+        bits = bits * 2 + (prmt(low, high, 0x5410) & 0x01010101);
+    }
+    return bits;
+}
+
+/* Exchanges the bits of x at `mask` << shift with the bits of y at `mask`. */
+__device__ inline void swap_bits(uint32_t &x, uint32_t &y, int shift, uint32_t mask) {
+    const uint32_t swap = (x >> shift ^ y) & mask;
+    y ^= swap;
+    x ^= swap << shift;
+}
+
+/* A warp's counts become two planes of 8 rows: byte s of plane h has bit g of row g + 8 h of symbol
+ * s. Count 4 * i + 2 * h + e of a lane is of row g + 8 h and symbol 32 * (2 q + e) + i. Lane L gets
+ * 16 bytes of plane L / 16 from symbol 16 * (L % 16) on. `words`: 128 words of the warp. */
+__device__ inline void transpose(const uint32_t (&c)[128], unsigned lane, uint32_t *words,
+                                 uint32_t (&y)[4]) {
     const unsigned g = lane / 4, q = lane % 4;
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
-        uint32_t bits = 0; /* bit i: symbol 8 * i + 2 * q + e */
-#pragma unroll
-        for (int i = 31; i >= 0; i--)
-            bits = bits * 2 + (c[4 * i + n] & 1);
-        ((uint32_t *)(planes + n / 2 * 256))[8 * (2 * q + n % 2) + g] = bits;
-    }
+    for (int n = 0; n < 4; n++)
+        words[n / 2 * 64 + 8 * (2 * q + n % 2) + g] = parities(c, n);
     __syncwarp();
-    /* The lane takes symbols s = 8 * i + lane % 8 of eight i: byte lane / 8 of eight rows' words. */
-    uint32_t rows[2][2];
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const uint4 *p = (const uint4 *)(planes + h * 256) + 2 * (lane % 8);
-        const unsigned byte = lane / 8, select = byte | (byte + 4) << 4;
-        const uint4 x = p[0], y = p[1];
-        uint32_t low = prmt(prmt(x.x, x.y, select), prmt(x.z, x.w, select), 0x5410);
-        uint32_t high = prmt(prmt(y.x, y.y, select), prmt(y.z, y.w, select), 0x5410);
-        /* Transposes 8 x 8 bits: swaps across the diagonal in squares of 1, 2, 4 bits. */
-        for (uint32_t *z : {&low, &high}) {
-            uint32_t swap = (*z ^ *z >> 7) & 0x00aa00aa;
-            *z ^= swap ^ swap << 7;
-            swap = (*z ^ *z >> 14) & 0x0000cccc;
-            *z ^= swap ^ swap << 14;
-        }
-        rows[h][0] = (low & 0x0f0f0f0f) | (high & 0x0f0f0f0f) << 4;
-        rows[h][1] = (low >> 4 & 0x0f0f0f0f) | (high & 0xf0f0f0f0);
-    }
+    const uint4 *p = (const uint4 *)words + lane / 2 * 2; /* eight rows of 32 symbols */
+    uint32_t low[4], high[4], v[4], even[4], odd[4];
+    unpack(p[0], low);
+    unpack(p[1], high);
     __syncwarp();
 #pragma unroll
-    for (int h = 0; h < 2; h++)
+    for (int i = 0; i < 4; i++) /* rows i and i + 4 of 16 symbols */
+        v[i] = prmt(low[i], high[i], lane % 2 ? 0x7632 : 0x5410);
+    swap_bits(v[0], v[1], 1, 0x55555555);
+    swap_bits(v[2], v[3], 1, 0x55555555);
+    swap_bits(v[0], v[2], 2, 0x33333333);
+    swap_bits(v[1], v[3], 2, 0x33333333);
 #pragma unroll
-        for (int i = 0; i < 8; i++)
-            planes[h * 256 + 8 * (8 * (lane / 8) + i) + lane % 8] =
-                (uint8_t)(rows[h][i / 4] >> 8 * (i % 4));
+    for (int i = 0; i < 4; i++) { /* nibbles of symbols 4 j + i: bytes of an even and an odd j */
+        const uint32_t e = v[i] & 0x0f0f0f0f, o = v[i] >> 4 & 0x0f0f0f0f;
+        even[i] = e | e >> 12;
+        odd[i] = o | o >> 12;
+    }
+    const uint32_t e01 = prmt(even[0], even[1], 0x5140), e23 = prmt(even[2], even[3], 0x5140);
+    const uint32_t o01 = prmt(odd[0], odd[1], 0x5140), o23 = prmt(odd[2], odd[3], 0x5140);
+    y[0] = prmt(e01, e23, 0x5410);
+    y[1] = prmt(o01, o23, 0x5410);
+    y[2] = prmt(e01, e23, 0x7632);
+    y[3] = prmt(o01, o23, 0x7632);
 }
 
-/* Stores a warpgroup's outputs from its planes. A thread stores 16 bytes of one output. */
+/* Four words of symbols from the planes of their bytes: plane i is 256 * i bytes behind. */
+__device__ inline void join_bytes(const uint8_t *planes, uint16_t, uint32_t (&y)[4]) {
+    const uint2 low = *(const uint2 *)planes, high = *(const uint2 *)(planes + 256);
+    y[0] = prmt(low.x, high.x, 0x5140);
+    y[1] = prmt(low.x, high.x, 0x7362);
+    y[2] = prmt(low.y, high.y, 0x5140);
+    y[3] = prmt(low.y, high.y, 0x7362);
+}
+__device__ inline void join_bytes(const uint8_t *planes, uint32_t, uint32_t (&y)[4]) {
+    uint32_t x[4];
+    for (int i = 0; i < 4; i++)
+        x[i] = *(const uint32_t *)(planes + 256 * i);
+    for (int i = 0; i < 2; i++) {
+        const uint32_t low = prmt(x[0], x[1], i ? 0x7362 : 0x5140);
+        const uint32_t high = prmt(x[2], x[3], i ? 0x7362 : 0x5140);
+        y[2 * i] = prmt(low, high, 0x5410);
+        y[2 * i + 1] = prmt(low, high, 0x7632);
+    }
+}
+
+/* From coordinates, the first one at the top, to symbols: the upper half of the product with the
+ * polynomial. */
 template <int W>
-__device__ void store_outputs(const GemmJob &job, const Place &place, const uint8_t *planes,
-                              const uint8_t *table, unsigned warpgroup, unsigned thread) {
+__device__ inline void leave_dual_basis(uint32_t (&y)[4], uint32_t polynomial) {
+    const uint32_t x[4] = {y[0], y[1], y[2], y[3]};
+    for (uint32_t left = polynomial & ~1u; left != 0; left &= left - 1) {
+        const unsigned power = __ffs(left) - 1;
+        const uint32_t mask = replicate<W>((1u << power) - 1);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            y[i] ^= x[i] >> (W - power) & mask;
+    }
+}
+
+/* Stores a warpgroup's outputs. A thread stores 16 bytes of one output. */
+template <int W, class Sync>
+__device__ void store_outputs(const GemmJob &job, const Place &place, const uint32_t (&c)[128],
+                              uint8_t *planes, unsigned warpgroup, const Sync &sync_warpgroup) {
     using T = Tile<W>;
-    constexpr unsigned symbols = 16 / T::symbol_bytes, each = T::symbols / symbols;
-    const unsigned output = thread / each, symbol = thread % each * symbols;
-    uint32_t y[4] = {};
-#pragma unroll
-    for (unsigned i = 0; i < symbols; i++)
-#pragma unroll
-        for (unsigned byte = 0; byte < T::symbol_bytes; byte++) {
-            const unsigned at =
-                256 * byte + planes[(output * T::symbol_bytes + byte) * 256 + symbol + i];
-            const uint32_t z = W == 8    ? table[at]
-                               : W == 16 ? ((const uint16_t *)table)[at]
-                                         : ((const uint32_t *)table)[at];
-            y[i * W / 32] ^= z << i * W % 32;
-        }
+    constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
+    const unsigned thread = threadIdx.x % 128, output = thread / each;
+    uint32_t y[4];
+    transpose(c, thread % 32, (uint32_t *)(planes + thread / 32 * 512), y);
+    if constexpr (W != 8) {
+        using Symbol = std::conditional_t<W == 16, uint16_t, uint32_t>;
+        *(uint4 *)(planes + 16 * thread) = make_uint4(y[0], y[1], y[2], y[3]);
+        sync_warpgroup();
+        join_bytes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
+                   Symbol(), y);
+        sync_warpgroup();
+    }
+    leave_dual_basis<W>(y, job.polynomial);
     const unsigned row = place.outputs * T::outputs + warpgroup * (T::outputs / 2) + output;
     const uint64_t at =
-        job.first_byte + ((uint64_t)place.symbols * T::symbols + symbol) * T::symbol_bytes;
+        job.first_byte + (uint64_t)place.symbols * T::region_bytes + thread % each * 16;
     if (row >= job.rows || at >= job.bytes)
         return;
     uint8_t *p = job.c.at(row) + at;
@@ -176,22 +221,6 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
     extern __shared__ __align__(128) uint8_t memory[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
     const bulk::RingBarriers barriers = {shared + R::barriers_at};
-    uint8_t *const table = memory + R::table_at;
-    /* A symbol is the sum of x^b's share for every coordinate b that is set: the polynomial with
-     * its leading term, divided by x^(b + 1). */
-    const uint64_t polynomial = (uint64_t)1 << W | job.polynomial;
-    for (unsigned i = threadIdx.x; i < T::symbol_bytes * 256; i += threads) {
-        uint32_t y = 0;
-        for (int bit = 0; bit < 8; bit++)
-            if (i >> bit & 1)
-                y ^= (uint32_t)(polynomial >> (i / 256 * 8 + bit + 1));
-        if (W == 8)
-            table[i] = (uint8_t)y;
-        else if (W == 16)
-            ((uint16_t *)table)[i] = (uint16_t)y;
-        else
-            ((uint32_t *)table)[i] = y;
-    }
     if (threadIdx.x == 0) {
         barriers.init(R::stages, 4 * warpgroups);
         bulk::publish_barriers();
@@ -208,7 +237,7 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
 
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const unsigned row = 16 * warp + lane / 4; /* of the warpgroup's 64, and row + 8 */
-    const unsigned bit = row % W;
+    const unsigned bit = W - 1 - row % W;
     const uint32_t mine =
         shared + R::matrix_at + (warpgroup * (T::outputs / 2) + row / W) * 64 + lane % 4 * 16;
     /* Core matrices of 8 symbols by 16 bytes: 128 bytes from half to half, 256 from eight symbols
@@ -232,10 +261,11 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
         }
     };
     const unsigned tiles = job.output_tiles * job.symbol_tiles;
+    uint32_t c[128] = {};
+    wgmma::expect(c);
+    load_batch();
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        uint32_t c[128] = {};
-        wgmma::expect(c);
-        load_batch();
+        const bool last_tile = tiles - tile <= gridDim.x;
         for (unsigned batch = 0; batch < job.batches; batch++) {
             const uint64_t columns = data + position.stage * (R::stage_bytes / 16);
             const uint32_t released = barriers.released(position.stage);
@@ -252,10 +282,10 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
 #pragma unroll
             for (int step = 0; step < T::steps; step++)
                 wgmma::multiply_add(c, a[step][0], a[step][1], a[step][2], a[step][3],
-                                    columns + step * (T::data_bytes / 16));
+                                    columns + step * (T::data_bytes / 16), batch + step);
             wgmma::commit();
             position.next(R::stages);
-            if (batch + 1 < job.batches)
+            if (!last_tile || batch + 1 < job.batches)
                 load_batch();
             wgmma::wait<0>();
             wgmma::expect(c);
@@ -263,11 +293,7 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
             if (lane == 0)
                 bulk::arrive(released);
         }
-        const Place place(job, tile);
-        sync_warpgroup(); /* the planes have been read */
-        write_planes(c, lane, planes + 2 * warp * 256);
-        sync_warpgroup();
-        store_outputs<W>(job, place, planes, table, warpgroup, threadIdx.x % 128);
+        store_outputs<W>(job, Place(job, tile), c, planes, warpgroup, sync_warpgroup);
     }
 }
 

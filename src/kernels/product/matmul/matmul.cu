@@ -111,7 +111,7 @@ __global__ __launch_bounds__(256) void write_data(const __grid_constant__ DataJo
                 load_symbol<W>(x + (half * T::inputs / 2 + n) * pitch + symbol * T::symbol_bytes);
             v[n * W / 32] |= y << n * W % 32;
         }
-        *(uint4 *)(to + symbol / 8 * 256 + half * 128 + symbol % 8 * 16) =
+        *(uint4 *)(to + symbol % 32 * 256 + half * 128 + symbol / 32 * 16) =
             make_uint4(v[0], v[1], v[2], v[3]);
     }
 }

@@ -11,8 +11,8 @@
  * A tile of outputs is 128 rows of bits. The matrix operand holds sequences of 2 w bits:
  * [tile of outputs][step][output][q][two halves], 16 bytes for each q = 0 to 3, where a step is 256
  * bits of inputs, and half h of q has the inputs whose bits are 128 h + 32 q to 128 h + 32 q + 31.
- * The data operand holds symbols as core matrices of wgmma, [tile of symbols][step][8 symbols][half]
- * [symbol], 16 bytes of 16 * 8 / w inputs each. Missing inputs and outputs have the sequence 0. */
+ * The data operand holds symbols as core matrices of wgmma, [tile of symbols][step][i][half][p],
+ * 16 bytes of 128 / w inputs of symbol 32 p + i. Missing inputs and outputs have the sequence 0. */
 #pragma once
 
 #include "host/product/engine.h"
