@@ -29,7 +29,7 @@ set(gfk_minimums
   "host.huge_w32 2"
   "host.giant 201327000"
   # Three engines on the CPU; with ISA-L there is a fourth.
-  "engines 900 900"
+  "engines 22000 22000"
   "host.products 14304 5840"
   "host.products_wide 88 72"
   "host.product_guard_pages 1344 224"

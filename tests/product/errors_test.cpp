@@ -311,15 +311,45 @@ PER_ENGINE(ProductErrors, engines());
 
 // ---- many regions -------------------------------------------------------------------------------
 
-// The search for overlaps among thousands of regions in any order, against a search of all pairs.
-TEST(ProductOverlap, ManyRegions) {
-    const gfk_field field = make_field(8);
-    Engine host = gfk_engine_find("host_w8");
+class ProductOverlap : public testing::Test {
+  protected:
+    // Checks what a run says of inputs and outputs against a comparison of all pairs.
+    void check(gfk_product_t product, const gfk_regions &in, size_t ins, const gfk_regions &out,
+               size_t outs, size_t bytes) {
+        std::vector<uintptr_t> at;
+        for (size_t i = 0; i < ins; i++)
+            at.push_back(address(in, i));
+        for (size_t i = 0; i < outs; i++)
+            at.push_back(address(out, i));
+        bool overlaps = false;
+        for (size_t j = ins; j < at.size(); j++)
+            for (size_t i = 0; i < j; i++)
+                overlaps |= std::max(at[i], at[j]) - std::min(at[i], at[j]) < bytes;
+        EXPECT_STATUS(overlaps ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS,
+                      gfk_product_run(product, &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
+        count_checked();
+        overlapping_ += overlaps;
+        checked_++;
+    }
+    Product product_of(size_t rows, size_t cols) {
+        return make_product(make_field(8), gfk_engine_find("host_w8"),
+                            constant_matrix(rows, cols, 1));
+    }
+    static uintptr_t address(const gfk_regions &regions, size_t i) {
+        return reinterpret_cast<uintptr_t>(regions.pointers ? regions.pointers[i]
+                                                            : static_cast<uint8_t *>(regions.base) +
+                                                                  i * regions.stride);
+    }
+    size_t checked_ = 0, overlapping_ = 0;
+};
+
+// Thousands of regions in any order.
+TEST_F(ProductOverlap, ManyRegions) {
     for (size_t rows : {3, 40, 1500})
         for (size_t trial = 0; trial < 40; trial++) {
             Random random(1000 * rows + trial);
             const size_t cols = 1 + random.below(50), bytes = 1 + random.below(40);
-            const Product product = make_product(field, host, constant_matrix(rows, cols, 1));
+            const Product product = product_of(rows, cols);
             // Slots of a grid in random order; now and then one is moved.
             std::vector<size_t> slots(rows + cols);
             for (size_t i = 0; i < slots.size(); i++) {
@@ -334,18 +364,41 @@ TEST(ProductOverlap, ManyRegions) {
                 const size_t moved = random.below(at.size());
                 at[moved] = static_cast<uint8_t *>(at[moved]) + random.below(bytes + 1);
             }
-            bool overlaps = false;
-            for (size_t j = cols; j < at.size(); j++)
-                for (size_t i = 0; i < at.size(); i++)
-                    overlaps |= i != j && static_cast<size_t>(
-                                              std::labs(static_cast<uint8_t *>(at[i]) -
-                                                        static_cast<uint8_t *>(at[j]))) < bytes;
-            const gfk_regions in = {at.data(), nullptr, 0}, out = {at.data() + cols, nullptr, 0};
-            EXPECT_STATUS(
-                overlaps ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS,
-                gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
-            count_checked();
+            check(product.get(), {at.data(), nullptr, 0}, cols, {at.data() + cols, nullptr, 0},
+                  rows, bytes);
         }
+}
+
+// Equally spaced regions, each set as stride and as addresses: interlocking, far apart, with equal
+// strides, with a stride that is a multiple of the other, and with any.
+TEST_F(ProductOverlap, EquallySpaced) {
+    Bytes memory(2048);
+    Random random(1);
+    for (size_t shape = 0; shape < 50; shape++) {
+        const size_t rows = 1 + random.below(9), cols = 1 + random.below(9);
+        const Product product = product_of(rows, cols);
+        for (size_t trial = 0; trial < 100; trial++) {
+            const size_t bytes = 1 + random.below(8), most = 4 * bytes;
+            const size_t stride = bytes + random.below(most);
+            const size_t other = trial % 4 == 0   ? bytes + random.below(most)
+                                 : trial % 4 == 1 ? 2 * stride
+                                                  : stride;
+            gfk_regions in = {nullptr, memory.data() + random.below(500), stride};
+            gfk_regions out = {nullptr, memory.data() + random.below(500), other};
+            if (trial % 8 >= 4)
+                std::swap(in.stride, out.stride);
+            std::vector<void *> inputs, outputs;
+            for (size_t i = 0; i < cols; i++)
+                inputs.push_back(reinterpret_cast<void *>(address(in, i)));
+            for (size_t i = 0; i < rows; i++)
+                outputs.push_back(reinterpret_cast<void *>(address(out, i)));
+            for (const gfk_regions &a : {in, gfk_regions{inputs.data(), nullptr, 0}})
+                for (const gfk_regions &b : {out, gfk_regions{outputs.data(), nullptr, 0}})
+                    check(product.get(), a, cols, b, rows, bytes);
+        }
+    }
+    EXPECT_GT(overlapping_, checked_ / 10);
+    EXPECT_LT(overlapping_, checked_ / 10 * 9);
 }
 
 } // namespace

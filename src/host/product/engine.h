@@ -58,18 +58,18 @@ typedef void gfk_range_fn(const gfk_product_call *call, size_t offset, size_t le
  * a region that the pool's threads share, or as one range with on_caller. */
 void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *range);
 
-/* overlap.c: does one of `count` regions of `bytes` bytes share a byte with the `length`
- * bytes from start on?
- */
-bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
-                       size_t length);
 /* run.c: has every region an address, and does it end before the last byte of the address space? */
 gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes);
 /* Can `place` (GFK_CPU or a device) access the first and last byte of each region? */
 bool gfk_regions_reach(int place, const gfk_regions *regions, size_t count, size_t bytes);
-/* overlap.c: does an output share a byte with an input or with another output? No region may wrap
- * around the address space. For up to a thousand outputs the time grows as (ins + outs) * log outs.
- * Nothing is allocated. */
+
+/* overlap.c, for regions that gfk_regions_check allows, at least one of at least one byte. Does a
+ * region share a byte with the `length` bytes from start on? */
+bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
+                       size_t length);
+/* overlap.c: does an output share a byte with an input or with another output? The time is constant
+ * for inputs and outputs that are equally spaced, with the same stride or far apart. Otherwise the
+ * time grows as (ins + outs) * log outs, up to a thousand outputs. Nothing is allocated. */
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Overlap by sorting. All regions have the same length, so two regions overlap if their addresses
  * differ by less than that length, and in a sorted list only neighbours need to be compared.
- * Outputs are sorted in groups that fit on the stack; inputs are looked up in the sorted groups. */
+ * Outputs are sorted in groups that fit on the stack; inputs are looked up in the sorted groups.
+ * Equally spaced regions are sorted already: a division finds the neighbours. */
 #include "engine.h"
 
 enum { GROUP = 1024 };
@@ -52,8 +53,44 @@ static uintptr_t address(const gfk_regions *regions, size_t i) {
     return (uintptr_t)gfk_region_address(regions, i);
 }
 
+bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
+                       size_t length) {
+    const uintptr_t x = (uintptr_t)start, base = (uintptr_t)regions->base;
+    size_t first = 0, end = count;
+    if (regions->pointers == NULL) { /* only the last region before x and the next one can touch */
+        first = x < base ? 0 : (x - base) / regions->stride;
+        first = first < count ? first : count - 1;
+        end = first + 1 < count ? first + 2 : count;
+    }
+    for (size_t i = first; i < end; i++) {
+        const uintptr_t y = address(regions, i);
+        if (x < y ? y - x < length : x - y < bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Equally spaced outputs do not overlap each other, so they are compared with the inputs only. Two
+ * sets of one stride overlap if the set that begins later does so with its first region. */
+static bool spaced_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out,
+                                   size_t outs, size_t bytes) {
+    if (in->pointers == NULL) {
+        if (!gfk_regions_touch(in, ins, bytes, out->base, (outs - 1) * out->stride + bytes))
+            return false;
+        if (in->stride == out->stride)
+            return gfk_regions_touch(in, ins, bytes, out->base, bytes) ||
+                   gfk_regions_touch(out, outs, bytes, in->base, bytes);
+    }
+    for (size_t i = 0; i < ins; i++)
+        if (gfk_regions_touch(out, outs, bytes, (void *)address(in, i), bytes))
+            return true;
+    return false;
+}
+
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes) {
+    if (out->pointers == NULL)
+        return spaced_outputs_overlap(in, ins, out, outs, bytes);
     uintptr_t group[GROUP];
     for (size_t first = 0; first < outs; first += GROUP) {
         const size_t count = outs - first < GROUP ? outs - first : GROUP;
@@ -69,17 +106,6 @@ bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *o
         for (size_t i = 0; i < ins; i++)
             if (near(group, count, address(in, i), bytes))
                 return true;
-    }
-    return false;
-}
-
-bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, const void *start,
-                       size_t length) {
-    const uintptr_t x = (uintptr_t)start;
-    for (size_t i = 0; i < count; i++) {
-        const uintptr_t y = address(regions, i);
-        if (x < y ? y - x < length : x - y < bytes)
-            return true;
     }
     return false;
 }
