@@ -108,7 +108,7 @@ struct RingBarriers {
 
     __device__ uint32_t filled(uint32_t stage) const { return address + stage_bytes * stage; }
     __device__ uint32_t released(uint32_t stage) const { return filled(stage) + 8; }
-    /* One thread calls init; `readers` warps read every stage. */
+    /* One thread calls init. So many arrivals of readers release a stage. */
     __device__ void init(uint32_t stages, unsigned readers) const {
         for (uint32_t stage = 0; stage < stages; stage++) {
             init_barrier(filled(stage), 1);
