@@ -12,6 +12,7 @@
 #include "host/base/library.h"
 #include "host/base/lru.h"
 #include "host/base/poly.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/base/symbol.h"
 #include "host/base/threads.h"
@@ -254,7 +255,7 @@ static void multiply_through_buffers(const gfk_product_call *call, gf *object, s
                                      size_t bytes) {
     const gfk_product_info *info = &call->product->info;
     _Alignas(64) unsigned char copy[BUFFER], sum[BUFFER];
-    const size_t padded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const size_t padded = gfk_round_up(bytes, ALIGNMENT);
     memset(copy + bytes, 0, padded - bytes);
     for (size_t j = 0; j < info->rows; j++) {
         unsigned char *out = gfk_region_address(call->out, j) + offset;

@@ -7,6 +7,7 @@
 
 #include "engine.h"
 #include "host/base/poly.h"
+#include "host/base/sizes.h"
 #include "host/base/symbol.h"
 
 enum {
@@ -32,10 +33,6 @@ static size_t outputs_of_panel(unsigned w) {
 
 static size_t inputs_of_step(unsigned w) {
     return LOOKUPS / (w / 8);
-}
-
-static size_t divide_up(size_t n, size_t by) {
-    return n / by + (n % by != 0);
 }
 
 /* Fills in the tables for the outputs from row on and the inputs from col on. */
@@ -64,8 +61,8 @@ static void make_tables(tables *t, gfk_product_t product, size_t row, size_t col
 
 gfk_status gfk_host_accepts(gfk_product_info *info, const char **reason) {
     *reason = NULL;
-    const size_t panels = divide_up(info->rows, outputs_of_panel(info->field.w));
-    const size_t steps = divide_up(info->cols, inputs_of_step(info->field.w));
+    const size_t panels = gfk_divide_up(info->rows, outputs_of_panel(info->field.w));
+    const size_t steps = gfk_divide_up(info->cols, inputs_of_step(info->field.w));
     info->table_bytes =
         panels <= MOST_TABLES / sizeof(tables) / steps ? panels * steps * sizeof(tables) : 0;
     return GFK_STATUS_SUCCESS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The product call: all checks, and the call of the engine. */
 #include "engine.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/base/threads.h"
 #include "host/device/device.h"
@@ -93,8 +94,8 @@ void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *ra
     if (call->on_caller || call->product->pool == NULL)
         range(call, 0, call->bytes);
     else
-        gfk_pool_run(call->product->pool, GFK_ALL_THREADS,
-                     call->bytes / tile + (call->bytes % tile != 0), compute_tile, &t);
+        gfk_pool_run(call->product->pool, GFK_ALL_THREADS, gfk_divide_up(call->bytes, tile),
+                     compute_tile, &t);
 }
 
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,

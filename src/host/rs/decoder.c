@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "code.h"
+#include "host/base/sizes.h"
 #include "host/device/device.h"
 
 enum { GROUP = 1024 };
@@ -36,8 +37,8 @@ void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder) {
 static gfk_status make_products(gfk_rs_decoder_t d, const gfk_field *field,
                                 const gfk_product_desc *desc) {
     const size_t k = d->k, wanted = d->rebuild.rows;
-    d->row_groups = (wanted + GROUP - 1) / GROUP;
-    d->col_groups = (k + GROUP - 1) / GROUP;
+    d->row_groups = gfk_divide_up(wanted, GROUP);
+    d->col_groups = gfk_divide_up(k, GROUP);
     d->products = calloc(d->row_groups * d->col_groups, sizeof *d->products);
     uint32_t *part = malloc(group_size(wanted, 0) * group_size(k, 0) * sizeof *part);
     gfk_status status = d->products && part ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cse.h"
+#include "host/base/sizes.h"
 #include "ir.h"
 
 typedef struct builder {
@@ -176,7 +177,7 @@ bool gfk_jit_lower_horner(gfk_jit_program *program, const uint32_t *matrix) {
     /* The outputs of a group share terms; larger groups would need more registers than there are.
      * The groups are of nearly the same size: 17 outputs are 9 and 8. */
     const size_t most = program->cols > 48 ? 11 : 16;
-    const size_t groups = (program->rows + most - 1) / most;
+    const size_t groups = gfk_divide_up(program->rows, most);
     bool ok = true;
     for (size_t g = 0; ok && g < groups; g++) {
         const size_t first = g * program->rows / groups, end = (g + 1) * program->rows / groups;

@@ -2,6 +2,7 @@
 /* The image of a batch: records of stripes, the index from tasks to stripes, and matrix operands,
  * one for each pattern. */
 #include "batch.h"
+#include "host/base/sizes.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,10 +16,6 @@ typedef struct layout {
     size_t index_words; /* 0: all stripes have the same number of tasks */
     uint32_t tasks, reciprocal, shift;
 } layout;
-
-static size_t round_up(size_t n, size_t unit) {
-    return (n + unit - 1) / unit * unit;
-}
 
 /* How a stripe is cut into vectors: see extent.cuh. What is not aligned is loaded by words that
  * may reach three bytes beyond either end of a vector, so the outermost vectors do not count as
@@ -52,7 +49,7 @@ bool gfk_batch_fills_stages(const gfk_batch_plan *plan) {
         if (!record.aligned || record.whole_begin != 0 || record.whole_end != record.vectors)
             return false;
         vectors += record.vectors;
-        room += round_up(record.vectors, GFK_BATCH_STAGE);
+        room += gfk_round_up(record.vectors, GFK_BATCH_STAGE);
     }
     return 6 * vectors >= 5 * room;
 }
@@ -88,18 +85,18 @@ static gfk_status measure(const gfk_batch_plan *plan, const gfk_batch_kernel *ke
     for (size_t i = 0; i < plan->pattern_count; i++) {
         const gfk_rs_rebuild *pattern = &plan->patterns[i];
         rows = pattern->rows > rows ? pattern->rows : rows;
-        words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
+        words += gfk_round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
     }
     *l = (layout){.tasks = (uint32_t)tasks};
-    l->record_bytes =
-        round_up(sizeof(gfk_batch_record) + 8 * (kernel->inputs + round_up(rows, kernel->outputs)),
-                 sizeof(gfk_batch_record));
+    l->record_bytes = gfk_round_up(sizeof(gfk_batch_record) +
+                                       8 * (kernel->inputs + gfk_round_up(rows, kernel->outputs)),
+                                   sizeof(gfk_batch_record));
     if (uniform)
         divide_by(each, l);
     else
         l->index_words = l->tasks;
-    l->matrices = round_up(plan->stripe_count * l->record_bytes, ALIGNMENT);
-    l->index = round_up(l->matrices + 4 * words, ALIGNMENT);
+    l->matrices = gfk_round_up(plan->stripe_count * l->record_bytes, ALIGNMENT);
+    l->index = gfk_round_up(l->matrices + 4 * words, ALIGNMENT);
     l->bytes = l->index + 4 * l->index_words;
     return GFK_STATUS_SUCCESS;
 }
@@ -156,7 +153,7 @@ gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_ker
         operands[i] = words;
         kernel->build(matrices + words, plan->field.polynomial, pattern->rows, plan->k,
                       pattern->matrix);
-        words += round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
+        words += gfk_round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
     }
     put_stripes(plan, kernel, &l, operands, data);
     free(operands);
