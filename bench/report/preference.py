@@ -63,7 +63,7 @@ def preferred(w, rows, most_bytes):
 
 def products(results):
     """None without the rows of product-map. For each width the lines of short regions, then those of any
-    length, then all engines of the GPU, for where the fastest cannot run."""
+    length, then all engines of the GPU, for where the fastest cannot run. No line stands there twice."""
     rows = results.rows.query("kind == 'product' and way == 'engine' and mode == 'set' and not ablation and "
                               "matrix == 'random' and state == 'measured'")
     points, text = rows.query("where == 'gpu' and few"), []
@@ -77,4 +77,4 @@ def products(results):
         text += [f"GFK_PREFER_ENGINE({w}, 1, 0, 1, 0, 0, 0, 0, {engine})"
                  for engine in fastest(plain)]
     long_map = (points.nominal_bytes == GIB).any()
-    return PRODUCT_HEADER + "\n".join(text) + "\n// clang-format on\n" if long_map else None
+    return PRODUCT_HEADER + "\n".join(dict.fromkeys(text)) + "\n// clang-format on\n" if long_map else None
