@@ -54,7 +54,6 @@ inline bool located_everywhere(const gfk_rs_verdict &verdict, const std::vector<
     return verdict.corrupt == positions && verdict.located == positions &&
            named == positions * errors;
 }
-bool on_device(const gfk_engine_info *engine);
 bool runs_here(const gfk_kernel_info *kernel);
 bool is_giant(const gfk_kernel_info *kernel);
 

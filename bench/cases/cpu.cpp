@@ -472,7 +472,7 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
     for (const Shape &shape : few_shapes()) {
         for (size_t i = 0; i < gfk_engine_count(); i++) {
             const gfk_engine_info *engine = gfk_engine_at(i);
-            if (engine->w == shape.w && !on_device(engine) &&
+            if (engine->w == shape.w && gfk_engine_family_on_cpu(engine->family) &&
                 gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
                 add_product(rows, engine, nullptr, shape, data, cores, options.seed);
         }

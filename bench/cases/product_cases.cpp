@@ -49,21 +49,13 @@ bool is_contender(const gfk_engine_info *engine) {
     return is_no_ablation(engine) && (!is_perop(engine) || engine->method == GFK_METHOD_SPLIT);
 }
 
-} // namespace
-
-bool on_device(const gfk_engine_info *engine) {
-    return engine->family != GFK_ENGINE_HOST && engine->family != GFK_ENGINE_ISAL &&
-           engine->family != GFK_ENGINE_GFCOMPLETE;
-}
-
-namespace {
-
 // The engines that can run here and take this shape, on the device.
 std::vector<std::string> engines(const Shape &shape, bool (*test)(const gfk_engine_info *)) {
     std::vector<std::string> ids;
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const gfk_engine_info *engine = gfk_engine_at(i);
-        if (engine->w == shape.w && on_device(engine) && test(engine) && takes(engine->id, shape))
+        if (engine->w == shape.w && !gfk_engine_family_on_cpu(engine->family) && test(engine) &&
+            takes(engine->id, shape))
             ids.push_back(engine->id);
     }
     return ids;

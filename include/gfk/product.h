@@ -97,8 +97,10 @@ GFK_API size_t gfk_engine_kernel_count(const gfk_engine_info *info);
 GFK_API const gfk_engine_kernel_info *gfk_engine_kernel_at(const gfk_engine_info *info,
                                                            size_t index);
 
-/* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL. */
+/* gfk_engine_family_name: "host", "isal", "perop", ...; "auto" for 0; never NULL.
+ * gfk_engine_family_on_cpu: do the family's engines run on the CPU? */
 GFK_API const char *gfk_engine_family_name(gfk_engine_family family);
+GFK_API bool gfk_engine_family_on_cpu(gfk_engine_family family);
 
 /* ---- products ------------------------------------------------------------------------------- */
 

@@ -60,6 +60,11 @@ TEST(EngineList, FamilyNames) {
         EXPECT_NE(nullptr, gfk_engine_family_name(static_cast<gfk_engine_family>(i)));
     EXPECT_STREQ("auto", gfk_engine_family_name(GFK_ENGINE_AUTO));
     EXPECT_STREQ("xor", gfk_engine_family_name(GFK_ENGINE_XOR));
+    for (int i : {-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1000}) {
+        const bool expected =
+            i == GFK_ENGINE_HOST || i == GFK_ENGINE_ISAL || i == GFK_ENGINE_GFCOMPLETE;
+        EXPECT_EQ(expected, gfk_engine_family_on_cpu(static_cast<gfk_engine_family>(i))) << i;
+    }
 }
 
 // ---- the choice ---------------------------------------------------------------------------------

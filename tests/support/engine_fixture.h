@@ -10,8 +10,7 @@ std::vector<Engine> engines();
 std::vector<Engine> cuda_engines();
 std::string engine_name(const testing::TestParamInfo<Engine> &info);
 inline bool on_host(Engine engine) {
-    return engine->family == GFK_ENGINE_HOST || engine->family == GFK_ENGINE_ISAL ||
-           engine->family == GFK_ENGINE_GFCOMPLETE;
+    return gfk_engine_family_on_cpu(engine->family);
 }
 
 #define PER_ENGINE(suite, which)                                                                   \

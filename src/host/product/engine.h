@@ -118,7 +118,6 @@ struct gfk_product {
 enum { GFK_MOST_ENGINES = 256 };
 extern const gfk_engine gfk_engines[];
 const gfk_engine *gfk_engine_of(const gfk_engine_info *info); /* NULL if info is no row */
-bool gfk_engine_on_host(const gfk_engine_info *info);
 /* Can the engine run here? For a number that gfk_device_allows. Sets *device to GFK_CPU for engines
  * on the CPU, else to the device that the number means. */
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,

@@ -61,7 +61,8 @@ static bool matches(const search *s, const gfk_engine_info *info) {
 static void add(search *s, const gfk_engine *engine) {
     if (!matches(s, &engine->info))
         return;
-    if (!gfk_device_allows(s->desc->device, gfk_engine_on_host(&engine->info), s->named)) {
+    if (!gfk_device_allows(s->desc->device, gfk_engine_family_on_cpu(engine->info.family),
+                           s->named)) {
         s->none = s->named ? GFK_STATUS_INVALID_ARGUMENT : s->none;
         return;
     }
@@ -231,7 +232,7 @@ static gfk_status make(gfk_product_t *product, const search *s, const gfk_produc
     p->engine = gfk_engine_of(info->engine);
     p->named = s->kernel;
     p->check_pointers = s->desc->check_pointers;
-    p->on_device = !gfk_engine_on_host(info->engine);
+    p->on_device = !gfk_engine_family_on_cpu(info->engine->family);
     p->matrix = malloc(elements * sizeof *matrix);
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (p->matrix != NULL) {

@@ -69,22 +69,16 @@ const gfk_engine *gfk_engine_of(const gfk_engine_info *info) {
     return NULL;
 }
 
-bool gfk_engine_on_host(const gfk_engine_info *info) {
-    return info->family == GFK_ENGINE_HOST || info->family == GFK_ENGINE_ISAL ||
-           info->family == GFK_ENGINE_GFCOMPLETE;
-}
-
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason) {
     *device = GFK_CPU;
     *reason = NULL;
     const gfk_engine_info *info = &engine->info;
-    const bool on_host = gfk_engine_on_host(info);
     if (engine->run == NULL) {
         *reason = "this build of the library has no CUDA kernels";
         return GFK_STATUS_NOT_SUPPORTED;
     }
-    if (on_host)
+    if (gfk_engine_family_on_cpu(info->family))
         return GFK_STATUS_SUCCESS;
     RETURN_IF_ERROR(gfk_device_resolve(requested, device, reason));
     return gfk_device_check(info->cc_min, info->cc_max, 0, *device, reason);
@@ -99,7 +93,7 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
         *reason = "this is no row of the list";
         return GFK_STATUS_INVALID_ARGUMENT;
     }
-    if (!gfk_device_allows(device, gfk_engine_on_host(info), true)) {
+    if (!gfk_device_allows(device, gfk_engine_family_on_cpu(info->family), true)) {
         *reason = "the number stands for no place where this row can run";
         return GFK_STATUS_INVALID_ARGUMENT;
     }
@@ -114,6 +108,11 @@ const char *gfk_engine_family_name(gfk_engine_family family) {
     static const char *const names[] = {"auto", "host", "isal", "perop",
                                         "prmt", "bmma", "xor",  "gfcomplete"};
     return (size_t)family < sizeof names / sizeof names[0] ? names[family] : "unknown";
+}
+
+bool gfk_engine_family_on_cpu(gfk_engine_family family) {
+    return family == GFK_ENGINE_HOST || family == GFK_ENGINE_ISAL ||
+           family == GFK_ENGINE_GFCOMPLETE;
 }
 
 /* ---- the compiled kernels of all engines ---------------------------------------------------- */

@@ -119,10 +119,9 @@ gfk_status gfk_rs_product_desc(gfk_rs_t code, const gfk_product_desc *desc, gfk_
         return GFK_STATUS_INVALID_ARGUMENT;
     /* The code's other products are where the code is. For a code on the CPU create refuses what
      * names a device; what names the CPU would run there for any device. */
-    const gfk_engine_info family = {.family = out->family};
     const gfk_engine_kernel_info *kernel;
     const gfk_engine_info *named = gfk_engine_named(out->engine, &kernel);
-    if (device != GFK_CPU && gfk_engine_on_host(named ? named : &family))
+    if (device != GFK_CPU && gfk_engine_family_on_cpu(named ? named->family : out->family))
         return GFK_STATUS_INVALID_ARGUMENT;
     out->device = device;
     return GFK_STATUS_SUCCESS;
