@@ -37,6 +37,7 @@ set(gfk_minimums
   "host.product_errors 260 260"
   "host.product_threads 960 960"
   "matmul_sizes 24"
+  "matrix_kinds 1500000"
   "host.product_huge_w8 1"
   "host.product_huge_w16 1"
   "host.product_huge_w32 1"

@@ -31,7 +31,7 @@ class Matmul {
         regions_.write(content_);
     }
     gfk_status run(gfk_accumulate mode, gfk_stream_t stream = nullptr) {
-        const gfk_matrix a = {matrix_.data(), rows_, cols_, stride_};
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(matrix_.data(), rows_, cols_, stride_);
         return gfk_matmul(&field_, &a, regions_.in(), regions_.out(), regions_.bytes(), mode,
                           nullptr, workspace_.data(), workspace_.size(), stream);
     }
@@ -180,7 +180,7 @@ TEST_P(MatmulTest, Errors) {
         gfk_matmul_desc desc;
     };
     const Call good = {&field,
-                       {matrix.data(), rows, cols, cols},
+                       GFK_MATRIX_DENSE_INIT(matrix.data(), rows, cols, cols),
                        {{nullptr}, {memory.data()}, room},
                        {{nullptr}, {memory.data() + cols * room}, room},
                        bytes,
@@ -280,7 +280,7 @@ TEST(MatmulSizes, NoDevice) {
         return;
     const gfk_field field = make_field(8);
     Bytes memory(1 << 20);
-    const gfk_matrix a = {memory.data(), 1, 1, 1};
+    const gfk_matrix a = GFK_MATRIX_DENSE_INIT(memory.data(), 1, 1, 1);
     const gfk_regions b = {{nullptr}, {memory.data()}, 64}, c = {{nullptr}, {&memory[64]}, 64};
     EXPECT_EQ(GFK_STATUS_NO_DEVICE, gfk_matmul(&field, &a, &b, &c, 64, GFK_SET, nullptr,
                                                &memory[4096], memory.size() - 4096, nullptr));

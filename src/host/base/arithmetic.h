@@ -7,13 +7,8 @@
 #include <stddef.h>
 
 #include <gfk/field.h>
-#include <stddef.h>
 
-#ifdef __CUDACC__
-#define GFK_HOST_DEVICE static __host__ __device__ inline
-#else
-#define GFK_HOST_DEVICE static inline
-#endif
+#include "poly.h"
 
 /* A view of tables, passed by value. The tables must be addressable where the view is used. */
 typedef struct gfk_arithmetic {

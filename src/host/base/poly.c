@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Powers, inverses, irreducibility and generators modulo a polynomial over GF(2). */
+/* Inverses, irreducibility and generators modulo a polynomial over GF(2). */
 #include "poly.h"
 
 static int degree(uint64_t a) {
@@ -15,16 +15,6 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
         b = t;
     }
     return a;
-}
-
-uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w, uint64_t polynomial) {
-    uint32_t power = 1;
-    for (; exponent != 0; exponent >>= 1) {
-        if (exponent & 1)
-            power = gfk_poly_multiply(power, a, w, polynomial);
-        a = gfk_poly_multiply(a, a, w, polynomial);
-    }
-    return power;
 }
 
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial) {

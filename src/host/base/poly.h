@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polynomials over GF(2), as bit masks, modulo a polynomial of degree w <= 32. Nothing is checked.
- */
+ * The host and kernels use the same functions. */
 #ifndef GFK_HOST_POLY_H
 #define GFK_HOST_POLY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __CUDACC__
+#define GFK_HOST_DEVICE static __host__ __device__ inline
+#else
+#define GFK_HOST_DEVICE static inline
+#endif
+
 /* x * a mod polynomial, without a branch, which could not be predicted. */
-static inline uint32_t gfk_poly_double(uint32_t a, unsigned w, uint64_t polynomial) {
+GFK_HOST_DEVICE uint32_t gfk_poly_double(uint32_t a, unsigned w, uint64_t polynomial) {
     const uint64_t shifted = (uint64_t)a << 1;
     return (uint32_t)(shifted ^ (polynomial & -(shifted >> w)));
 }
 
 /* a * b mod polynomial; the time grows with the degree of b. */
-static inline uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w, uint64_t polynomial) {
+GFK_HOST_DEVICE uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w,
+                                           uint64_t polynomial) {
     uint32_t product = 0;
     for (; b != 0; b >>= 1) {
         product ^= a & -(b & 1);
@@ -23,7 +30,25 @@ static inline uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w, uin
     return product;
 }
 
-uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w, uint64_t polynomial);
+/* The same in w steps, which a compiler that knows w can unroll. */
+GFK_HOST_DEVICE uint32_t gfk_poly_product(uint32_t a, uint32_t b, unsigned w, uint64_t polynomial) {
+    uint32_t product = 0;
+    for (unsigned i = w; i-- > 0;)
+        product = gfk_poly_double(product, w, polynomial) ^ (a & -(b >> i & 1));
+    return product;
+}
+
+GFK_HOST_DEVICE uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w,
+                                      uint64_t polynomial) {
+    uint32_t power = 1;
+    for (; exponent != 0; exponent >>= 1) {
+        if (exponent & 1)
+            power = gfk_poly_multiply(power, a, w, polynomial);
+        a = gfk_poly_multiply(a, a, w, polynomial);
+    }
+    return power;
+}
+
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);   /* a != 0 */
 bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);   /* w a power of two */
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest one */
@@ -57,7 +82,7 @@ static inline void gfk_nibbles_expand(gfk_nibbles *t, unsigned w, uint64_t polyn
 }
 
 /* The image of x. */
-static inline uint32_t gfk_nibbles_times(const gfk_nibbles *t, unsigned w, uint32_t x) {
+GFK_HOST_DEVICE uint32_t gfk_nibbles_times(const gfk_nibbles *t, unsigned w, uint32_t x) {
     uint32_t image = 0;
     for (unsigned n = 0; n < w / 4; n++)
         image ^= t->entry[n][x >> (4 * n) & 15];

@@ -82,6 +82,8 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                             .stream = stream};
     size_t length;
     RETURN_IF_ERROR(make_plan(field, a->rows, a->cols, bytes, &call.plan));
+    if (a->kind != GFK_MATRIX_DENSE)
+        return GFK_STATUS_NOT_SUPPORTED;
     RETURN_IF_ERROR(check_matrix(a, field->w / 8, &length));
     int device;
     const char *reason;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The elements of generated matrices. The host and the kernels use the same functions. */
+#ifndef GFK_HOST_GENERATE_H
+#define GFK_HOST_GENERATE_H
+
+#include <gfk/matmul.h>
+
+#include "host/base/poly.h"
+
+/* Inverses without large tables. The conjugate of a in GF(2^w) over the subfield GF(2^(w/2)) is
+ * a^(2^(w/2)), a linear map, and the norm a * conjugate lies in the subfield, so 1/a is
+ * conjugate/norm. The inverses of GF(2^8) are a table. */
+typedef struct gfk_inverter {
+    gfk_nibbles conjugate_16; /* a^(2^16); w = 32 */
+    gfk_nibbles conjugate_8;  /* a^(2^8); w = 16 and 32 */
+    gfk_nibbles number;       /* of an element of GF(2^8): 0 to 255; linear */
+    uint32_t inverses[256];   /* of the elements of GF(2^8), by number */
+} gfk_inverter;
+
+/* 1 / a in GF(2^w); a != 0. */
+GFK_HOST_DEVICE uint32_t gfk_invert(const gfk_inverter *t, unsigned w, uint64_t polynomial,
+                                    uint32_t a) {
+    if (w == 8)
+        return t->inverses[a];
+    uint32_t factor = 1;
+    if (w == 32) {
+        factor = gfk_nibbles_times(&t->conjugate_16, w, a);
+        a = gfk_poly_product(a, factor, w, polynomial);
+    }
+    const uint32_t conjugate = gfk_nibbles_times(&t->conjugate_8, w, a);
+    const uint32_t norm = gfk_poly_product(a, conjugate, w, polynomial);
+    const uint32_t inverse = t->inverses[gfk_nibbles_times(&t->number, w, norm)];
+    const uint32_t quotient = gfk_poly_product(conjugate, inverse, w, polynomial);
+    return w == 32 ? gfk_poly_product(quotient, factor, w, polynomial) : quotient;
+}
+
+/* Philox4x32-10: replaces the counter by the result. */
+GFK_HOST_DEVICE void gfk_philox(uint32_t counter[4], uint64_t key) {
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        const uint64_t a = (uint64_t)counter[0] * 0xd2511f53, b = (uint64_t)counter[2] * 0xcd9e8d57;
+        counter[0] = (uint32_t)(b >> 32) ^ counter[1] ^ k0;
+        counter[1] = (uint32_t)b;
+        counter[2] = (uint32_t)(a >> 32) ^ counter[3] ^ k1;
+        counter[3] = (uint32_t)a;
+        k0 += 0x9e3779b9;
+        k1 += 0xbb67ae85;
+    }
+}
+
+/* Bytes 16 * block to 16 * block + 15 of a row of GFK_MATRIX_RANDOM. */
+GFK_HOST_DEVICE void gfk_random_bytes(uint64_t seed, uint64_t row, uint64_t block,
+                                      uint32_t words[4]) {
+    words[0] = (uint32_t)block;
+    words[1] = (uint32_t)(block >> 32);
+    words[2] = (uint32_t)row;
+    words[3] = (uint32_t)(row >> 32);
+    gfk_philox(words, seed);
+}
+
+/* A generated matrix that has been checked. A value; the points stay the caller's. */
+typedef struct gfk_generator {
+    gfk_field field;
+    gfk_matrix matrix;
+    gfk_inverter inverter; /* CAUCHY */
+} gfk_generator;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Statuses as of gfk_matrix_fill; no allocation. */
+gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix);
+/* Points [first, first + count) of the columns of CAUCHY, VANDERMONDE (with col_points) and PAR2,
+ * and of the rows of CAUCHY and VANDERMONDE (with row_points). */
+void gfk_generator_col_points(const gfk_generator *g, size_t first, size_t count, uint32_t *points);
+void gfk_generator_row_points(const gfk_generator *g, size_t first, size_t count, uint32_t *points);
+/* The elements of rows [row, row + rows) and columns [col, col + cols); `stride` words from a row of
+ * `out` to the next one. */
+void gfk_generator_fill(const gfk_generator *g, size_t row, size_t rows, size_t col, size_t cols,
+                        uint32_t *out, size_t stride);
+#ifdef __cplusplus
+}
+#endif
+#endif
