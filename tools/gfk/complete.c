@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk help --complete: what a word of the command line can become. A line is a candidate for the
  * whole word, a tab and a description, or a tab and "files" where the shell completes files. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,13 +65,12 @@ static void offer_names(const char *word, size_t before, bool bases) {
         free(folder);
         folder = there;
     }
-    struct dirent **entries = NULL;
-    const int count = folder == NULL ? -1 : scandir(folder, &entries, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        offer_entry(&n, folder, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
+    path_list entries = {0};
+    if (folder != NULL)
+        folder_names(folder, &entries);
+    for (size_t i = 0; i < entries.count; i++)
+        offer_entry(&n, folder, entries.paths[i]);
+    path_list_free(&entries);
     free(folder);
     free(n.last);
 }

@@ -68,6 +68,28 @@ void path_list_free(path_list *list) {
     *list = (path_list){0};
 }
 
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void path_list_sort(path_list *list) {
+    if (list->count != 0)
+        qsort(list->paths, list->count, sizeof(char *), by_text);
+}
+
+int folder_names(const char *folder, path_list *names) {
+    DIR *entries = opendir(folder);
+    int error = entries == NULL ? errno : 0;
+    for (const struct dirent *e; error == 0 && (e = readdir(entries)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            path_list_add(names, strdup(e->d_name)) != 0)
+            error = ENOMEM;
+    if (entries != NULL)
+        closedir(entries);
+    path_list_sort(names);
+    return error;
+}
+
 /* ---- reading and writing -------------------------------------------------------------------- */
 
 ssize_t read_all(int fd, void *memory, size_t bytes) {
@@ -347,23 +369,24 @@ void temp_discard(temp_file *temp) {
 void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, void *context),
                 void *context) {
     char *folder = path_folder(path);
-    DIR *entries = folder == NULL ? NULL : opendir(folder);
-    free(folder);
-    if (entries == NULL)
-        return;
-    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        const size_t length = temp_name_length(entry->d_name);
-        if (length == 0 || !mine(entry->d_name + 1, length, context))
+    path_list names = {0};
+    if (folder != NULL)
+        folder_names(folder, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        const size_t length = temp_name_length(names.paths[i]);
+        if (length == 0 || !mine(names.paths[i] + 1, length, context))
             continue;
+        char *found = path_join(folder, names.paths[i]);
         const int fd =
-            openat(dirfd(entries), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (fd < 0)
-            continue;
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            unlinkat(dirfd(entries), entry->d_name, 0);
-        close(fd);
+            found == NULL ? -1 : open(found, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlink(found);
+        if (fd >= 0)
+            close(fd);
+        free(found);
     }
-    closedir(entries);
+    path_list_free(&names);
+    free(folder);
 }
 
 /* ---- signals and limits --------------------------------------------------------------------- */

@@ -31,6 +31,11 @@ typedef struct path_list {
  */
 int path_list_add(path_list *list, char *path);
 void path_list_free(path_list *list);
+void path_list_sort(path_list *list); /* by bytes */
+
+/* Lists the names in a folder, without "." and "..", sorted: choices and messages do not depend on
+ * the file system. Returns 0, or the system's error. */
+int folder_names(const char *folder, path_list *names);
 
 /* ---- reading and writing -------------------------------------------------------------------- */
 

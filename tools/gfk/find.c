@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "find.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,14 +95,6 @@ static void no_set(finder *f, int code, const char *format, const char *path, co
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-static int by_name(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* True if the file begins with the header of a shard. The length alone excludes most files. */
 static bool begins_like_a_shard(const char *path, const struct stat *status) {
     shard_source source;
@@ -138,7 +129,7 @@ static int add_entry(folder_content *content, const char *folder, const char *en
             free(base);
         } else if (S_ISREG(status.st_mode) && temp == 0 && begins_like_a_shard(path, &status)) {
             code = path_list_add(&content->files, strdup(path));
-        } else if (S_ISDIR(status.st_mode) && strcmp(entry, ".") != 0 && strcmp(entry, "..") != 0) {
+        } else if (S_ISDIR(status.st_mode)) {
             code = path_list_add(&content->folders, strdup(path));
         }
     }
@@ -147,19 +138,15 @@ static int add_entry(folder_content *content, const char *folder, const char *en
 }
 
 static int read_folder(finder *f, folder_content *content, const char *folder) {
-    struct dirent **entries = NULL;
-    const int count = scandir(folder, &entries, NULL, by_name);
+    path_list entries = {0};
+    const int error = folder_names(folder, &entries);
     int code = 0;
-    if (count < 0)
-        no_set(f, TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (code == 0)
-            code = add_entry(content, folder, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
-    if (content->bases.count != 0)
-        qsort(content->bases.paths, content->bases.count, sizeof(char *), by_text);
+    if (error != 0)
+        no_set(f, TOOL_IO, "cannot read the folder %s: %s", folder, strerror(error));
+    for (size_t i = 0; i < entries.count && code == 0; i++)
+        code = add_entry(content, folder, entries.paths[i]);
+    path_list_free(&entries);
+    path_list_sort(&content->bases);
     return code;
 }
 
@@ -207,14 +194,14 @@ static int add_root(finder *f, const char *argument, bool walk) {
 /* True if the folder has a file that is named like a shard of the base. */
 static bool has_shards(const char *base) {
     char *folder = path_folder(base);
-    DIR *entries = folder == NULL ? NULL : opendir(folder);
+    path_list entries = {0};
     bool found = false;
+    if (folder != NULL)
+        folder_names(folder, &entries);
+    for (size_t i = 0; i < entries.count && !found; i++)
+        found = shard_entry_of(entries.paths[i], path_name(base));
+    path_list_free(&entries);
     free(folder);
-    if (entries == NULL)
-        return false;
-    for (const struct dirent *entry; !found && (entry = readdir(entries)) != NULL;)
-        found = shard_entry_of(entry->d_name, path_name(base));
-    closedir(entries);
     return found;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shard_set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,44 +77,35 @@ static int add_renamed(shard_set *set, const char *path, size_t base) {
     return 0;
 }
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Lists the files in the folder of a base that have, or have not, the name of a shard of the base.
- * The list is sorted: choice and messages do not depend on the file system. */
-static int list_folder(const char *base, bool named, path_list *paths) {
-    char *folder = path_folder(base);
-    if (folder == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    DIR *entries = opendir(folder);
+/* Adds the files in the folder of a base: those with the names of shards, or the renamed ones among
+ * the other files. */
+static int search_folder(shard_set *set, size_t base, bool named) {
+    const char *name = path_name(set->bases.paths[base]);
+    char *folder = path_folder(set->bases.paths[base]);
+    path_list entries = {0};
+    const int error = folder == NULL ? ENOMEM : folder_names(folder, &entries);
     int code = 0;
-    if (entries == NULL)
-        code = fail(TOOL_IO, "cannot read the folder %s: %s", folder, strerror(errno));
-    for (const struct dirent *e; code == 0 && (e = readdir(entries)) != NULL;)
-        if (shard_entry_of(e->d_name, path_name(base)) == named)
-            code = path_list_add(paths, path_join(folder, e->d_name));
-    if (entries != NULL)
-        closedir(entries);
+    if (error != 0)
+        code = fail(TOOL_IO, "cannot read the folder %s: %s", folder == NULL ? name : folder,
+                    strerror(error));
+    for (size_t i = 0; i < entries.count && code == 0; i++) {
+        if (shard_entry_of(entries.paths[i], name) != named)
+            continue;
+        char *path = path_join(folder, entries.paths[i]);
+        code = path == NULL ? fail(TOOL_INTERNAL, "out of memory")
+               : named      ? add(set, path, base, temp_name_length(entries.paths[i]) != 0)
+                            : add_renamed(set, path, base);
+        free(path);
+    }
+    path_list_free(&entries);
     free(folder);
-    if (paths->count != 0)
-        qsort(paths->paths, paths->count, sizeof(char *), by_text);
     return code;
 }
 
-/* Adds the files in the folders of the bases: those with the names of shards, or the renamed ones
- * among the other files. */
 static int search_folders(shard_set *set, bool named) {
     int code = 0;
-    for (size_t base = 0; base < set->bases.count && code == 0; base++) {
-        path_list found = {0};
-        code = list_folder(set->bases.paths[base], named, &found);
-        for (size_t i = 0; i < found.count && code == 0; i++)
-            code = named
-                       ? add(set, found.paths[i], base, temp_name_length(path_name(found.paths[i])))
-                       : add_renamed(set, found.paths[i], base);
-        path_list_free(&found);
-    }
+    for (size_t base = 0; base < set->bases.count && code == 0; base++)
+        code = search_folder(set, base, named);
     return code;
 }
 
