@@ -230,9 +230,20 @@ def foreign():
             s.write(shard("f", 2), text)
             os.unlink(s.path_of(5))
             is_in_the_way(s, 2, "is not a shard of this set")
+    for text in (harness.rng.randbytes(length), bytes(length - 1) + b"x"):  # a shard's name and length
+        with Set() as s:
+            s.write(shard("f", 2), text)
+            is_in_the_way(s, 2, "is not a shard of this set")
     with Set() as s:
-        s.write(shard("f", 2), harness.rng.randbytes(length))
-        s.comes_back("as long as a shard")
+        s.write(shard("f", 2), bytes(length))
+        s.comes_back("nothing but zeros")
+    for offset in (0, s.offset(STRIPES) - s.block + LAST, *map(s.offset, range(STRIPES))):
+        with Set() as s:  # one header still has the id of the set, but no header is intact
+            noise = bytearray(harness.rng.randbytes(length))
+            noise[offset:offset + BLOCK_HEADER] = s.whole[shard("f", 2)][offset:offset + BLOCK_HEADER]
+            noise[offset + 4] ^= 1
+            s.write(shard("f", 2), noise)
+            s.comes_back(f"the id of the set at {offset}")
 
 
 def block_headers_gone():

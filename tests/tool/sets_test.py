@@ -376,6 +376,69 @@ def sets_of_the_same_name():
         check("a: 8 of 8" in run.text and "other/a: 7 of 8" in run.text, run.text)
 
 
+def old_and_new(folder, old="d1", new="d2", seconds=(10**9, 2 * 10**9)):
+    """Two encodes of one file in two folders; the contents."""
+    contents = harness.rng.randbytes(9000), harness.rng.randbytes(9000)
+    for disk, content, time in zip((old, new), contents, seconds):
+        os.makedirs(folder / disk, exist_ok=True)
+        folder.write("f", content)
+        os.utime(folder / "f", (time, time))
+        folder.gfk("encode", *CODE, "--to", disk, "f")
+    os.unlink(folder / "f")
+    return contents
+
+
+def an_older_and_a_newer_set():
+    """decode takes the newer file in any order of the folders; all other commands do both sets."""
+    for old, new in (("d1", "d2"), ("d2", "d1")):
+        with Folder() as s:
+            _, newer = old_and_new(s, old, new)
+            os.mkdir(s / "d3")
+            for arguments in (("--in", "d1,d2", "f"), ("--in", "d2,d1", "f")):
+                run = s.gfk("decode", "-o", "-", *arguments)
+                check(run.out == newer, "decode took the older file")
+                check(len(run.err.splitlines()) == 1 and f"{old}/{shard('f', 0)} belongs to another set, "
+                      "changed 2001-09-09T01:46:40Z, with 8 of 8 shards; in use is the set of "
+                      f"{new}/{shard('f', 0)}, changed 2033-05-18T03:33:20Z" in run.err, run.err)
+            os.unlink(s / f"{new}/{shard('f', 1)}")
+            os.unlink(s / f"{new}/{shard('f', 2)}")
+            check(s.gfk("decode", "-o", "-", "--in", "d1,d2", "f").out == newer, "two are missing")
+            for arguments in (("--in", "d1,d2", "f"), ("--in", "d1,d2"), ("d1", "d2"), ("d1/f", "d2/f")):
+                run = s.gfk("verify", "--json", *arguments, expect=harness.DAMAGED)
+                found = {r["set"]: r["bad_shards"] for r in map(json.loads, run.text.splitlines())}
+                check(sorted(found.values()) == [0, 2] and "another set" not in run.text, run.text)
+            run = s.gfk("info", "--in", "d1,d2", "f")
+            check(run.text.count("8 of 8 can be read") == run.text.count("6 of 8 can be read") == 1,
+                  run.text)
+            check(s.gfk("scrub", ".", expect=harness.DAMAGED).text.count("damaged  ") == 1, "scrub")
+            os.unlink(s / f"{old}/{shard('f', 5)}")
+            run = s.gfk("repair", "--in", "d1,d2,d3", "f")  # d3 has room; no name is taken twice
+            check("2 of 8 shards made again" in run.text and "1 of 8 shards made" in run.text, run.text)
+            check(s.gfk("verify", "--in", "d1,d2,d3", "f").text.count("8 of 8") == 2, "both repaired")
+            for index in range(M + 1):
+                for disk in (new, "d3"):
+                    if os.path.exists(s / f"{disk}/{shard('f', index)}"):
+                        os.unlink(s / f"{disk}/{shard('f', index)}")
+            run = s.gfk("decode", "-o", "-", "--in", "d1,d2,d3", "f")
+            check(run.out != newer and "with 4 of 8 shards" in run.err, run.err)
+    with Folder() as s:  # both sets are in both folders, and neither can be restored from one folder
+        _, newer = old_and_new(s)
+        for index in range(N):
+            here = ("d1", "d2")[index % 2]
+            os.rename(s / f"d1/{shard('f', index)}", s / f"{here}/t")
+            os.rename(s / f"d2/{shard('f', index)}", s / f"{('d2', 'd1')[index % 2]}/{shard('f', index)}")
+            os.rename(s / f"{here}/t", s / f"{here}/{shard('f', 30 + index)}")
+        check(s.gfk("decode", "-o", "-", "--in", "d1,d2", "f").out == newer, "mixed")
+        for arguments in (("--in", "d1,d2", "f"), ("--in", "d1,d2"), ("d1", "d2"), ("d1/f", "d2/f")):
+            check(s.gfk("verify", *arguments).text.count("8 of 8") == 2, arguments)
+    with Folder() as s:  # a file without a time is the oldest
+        _, newer = old_and_new(s)
+        os.mkdir(s / "d0")
+        s.gfk("encode", *CODE, "--to", "d0", "-o", "f", "-", input=b"from a pipe")
+        run = s.gfk("decode", "-o", "-", "--in", "d0,d1,d2", "f")
+        check(run.out == newer and "without a time" in run.err, run.err)
+
+
 def too_few_permissions():
     if os.geteuid() == 0:
         probe = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "true"],
@@ -397,4 +460,4 @@ def too_few_permissions():
 harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
              renamed_in_a_tree, links, encode_to_several_folders, encode_again_to_several_folders,
              any_folder_may_be_lost, a_folder_that_is_gone, repair_keeps_the_balance,
-             repair_to_chosen_folders, sets_of_the_same_name, too_few_permissions)
+             repair_to_chosen_folders, sets_of_the_same_name, an_older_and_a_newer_set, too_few_permissions)

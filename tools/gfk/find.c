@@ -14,11 +14,12 @@ typedef struct item {
     shard_places places;
     size_t relative; /* where the part of the name begins that is not the folder of the argument */
     size_t order;    /* number of the item */
-    bool spare;      /* a shard among the shards of another set: of use only if its set is found */
+    bool spare;      /* a shard among the shards of another set: its set may be found elsewhere */
+    uint32_t index;  /* of the shard, if spare */
     bool known;      /* set_id is known */
     uint8_t set_id[SET_ID_BYTES];
-    bool *seen;            /* which shards are there; NULL: not known */
-    size_t count, present; /* k + m; true elements of seen */
+    bool *seen;                    /* which shards are there; NULL: not known */
+    size_t count, needed, present; /* k + m; k; true elements of seen */
 } item;
 
 typedef struct finder {
@@ -26,6 +27,7 @@ typedef struct finder {
     size_t count;
     path_list empty; /* folders without shards */
     const char *command;
+    bool all; /* every set counts, and not only one of each name */
     int code;
 } finder;
 
@@ -267,6 +269,27 @@ int check_folders(const folder_list *folders) {
 
 /* ---- which items are one set ---------------------------------------------------------------- */
 
+/* The item has shards of the set of a header. */
+static void know(item *of, const shard_header *header) {
+    of->known = true;
+    memcpy(of->set_id, header->set_id, SET_ID_BYTES);
+    of->needed = header->k;
+    of->count = (size_t)header->k + header->m;
+}
+
+/* The item has a shard. A forged header of the set may have an index that the set has not. */
+static int mark(item *of, size_t index) {
+    if (index >= of->count)
+        return 0;
+    if (of->seen == NULL)
+        of->seen = calloc(of->count, sizeof *of->seen);
+    if (of->seen == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    of->present += !of->seen[index];
+    of->seen[index] = true;
+    return 0;
+}
+
 /* Opens the set of an item, to learn its set id and its shards. */
 static int identify(finder *f, size_t number) {
     shard_set set;
@@ -276,14 +299,9 @@ static int identify(finder *f, size_t number) {
     report_mute(false);
     if (code != 0)
         return 0;
-    of->known = true;
-    memcpy(of->set_id, set.header.set_id, SET_ID_BYTES);
-    of->count = set.count;
-    of->seen = calloc(set.count, sizeof *of->seen);
-    for (size_t i = 0; i < set.count && of->seen != NULL; i++)
-        of->present += of->seen[i] = set.shards[i] != NULL;
-    if (of->seen == NULL)
-        code = fail(TOOL_INTERNAL, "out of memory");
+    know(of, &set.header);
+    for (size_t i = 0; i < set.count && code == 0; i++)
+        code = set.shards[i] != NULL ? mark(of, i) : 0;
     for (size_t i = 0; i < set.source_count && code == 0; i++) {
         const shard_source *s = &set.sources[i];
         if (!s->other || s->temp || !(s->head || s->tail))
@@ -291,8 +309,9 @@ static int identify(finder *f, size_t number) {
         item *spare = add_item(f, strdup(s->path));
         code = spare == NULL ? TOOL_INTERNAL : path_list_add(&spare->places.files, strdup(s->path));
         if (code == 0) {
-            spare->spare = spare->known = true;
-            memcpy(spare->set_id, s->header.set_id, SET_ID_BYTES);
+            know(spare, &s->header);
+            spare->spare = true;
+            spare->index = s->header.index;
         }
     }
     shard_set_close(&set);
@@ -320,14 +339,37 @@ static int add_bases(path_list *to, const path_list *from) {
 }
 
 static int merge(item *into, item *from) {
-    for (size_t i = 0; i < into->count && from->seen != NULL && from->count == into->count; i++)
-        if (from->seen[i] && !into->seen[i])
-            into->present += into->seen[i] = true;
+    int code = from->spare ? mark(into, from->index) : 0;
+    for (size_t i = 0; i < into->count && from->seen != NULL && code == 0; i++)
+        code = from->seen[i] ? mark(into, i) : 0;
     into->places.listed &= from->places.listed || from->places.bases.count == 0;
-    int code = add_bases(&into->places.bases, &from->places.bases);
+    if (code == 0)
+        code = add_bases(&into->places.bases, &from->places.bases);
     for (size_t i = 0; i < from->places.files.count && code == 0; i++)
         code = path_list_add(&into->places.files, strdup(from->places.files.paths[i]));
     shard_places_free(&from->places);
+    return code;
+}
+
+/* Makes the spare shards of a set a set of its own, if the file can be restored from them. */
+static int promote(item *of) {
+    path_list bases = {0};
+    int code = 0;
+    for (size_t i = 0; i < of->places.files.count && code == 0; i++) {
+        const char *path = of->places.files.paths[i], *name = path_name(path);
+        size_t length = strlen(name);
+        uint32_t index = 0;
+        if (shard_name_parse(name, length, &length, &index))
+            code = path_list_add(&bases, strndup(path, (size_t)(name - path) + length));
+    }
+    if (code == 0)
+        code = add_bases(&of->places.bases, &bases);
+    path_list_free(&bases);
+    if (code == 0 && of->places.bases.count != 0) {
+        free(of->places.name);
+        of->places.name = strdup(of->places.bases.paths[0]);
+        code = of->places.name == NULL ? fail(TOOL_INTERNAL, "out of memory") : 0;
+    }
     return code;
 }
 
@@ -383,14 +425,21 @@ static int merge_items(finder *f) {
     item *first = NULL;
     for (size_t i = 0; i < f->count && code == 0; i++) {
         if (first == NULL || !sorted[i]->known ||
-            memcmp(first->set_id, sorted[i]->set_id, SET_ID_BYTES) != 0)
+            memcmp(first->set_id, sorted[i]->set_id, SET_ID_BYTES) != 0) {
             first = sorted[i];
-        else
+            code = first->spare ? mark(first, first->index) : 0;
+        } else {
             code = merge(first, sorted[i]);
-        if (first->spare)
-            shard_places_free(&first->places);
+        }
     }
     free(sorted);
+    for (size_t i = count; i < f->count && code == 0; i++) {
+        item *spare = &f->items[i];
+        if (spare->places.name != NULL && f->all && spare->present >= spare->needed)
+            code = promote(spare);
+        else
+            shard_places_free(&spare->places);
+    }
     for (size_t i = 0; i < count && code == 0; i++)
         if (f->items[i].places.name != NULL && !f->items[i].known)
             code = merge_unknown(f, &f->items[i]);
@@ -407,12 +456,10 @@ static int find_in(finder *f, const tool_options *o) {
         code =
             added == NULL ? TOOL_INTERNAL : bases_in(&added->places.bases, &o->in, o->arguments[i]);
     }
-    if (o->count != 0 || code != 0)
-        return code;
-    for (size_t i = 0; i < o->in.count && code == 0; i++) /* a disk may be missing */
-        if (access(o->in.paths[i], R_OK | X_OK) == 0)
+    for (size_t i = 0; i < o->in.count && code == 0 && o->count == 0; i++)
+        if (access(o->in.paths[i], R_OK | X_OK) == 0) /* a disk may be missing */
             code = add_folder(f, o->in.paths[i], 0, false);
-    if (code == 0 && f->count != 0)
+    if (code == 0 && f->count != 0 && (f->all || o->count == 0))
         code = merge_items(f);
     for (size_t i = 0; i < f->count && code == 0; i++) {
         path_list bases = {0};
@@ -436,7 +483,7 @@ static int find(finder *f, const tool_options *o, bool walk) {
         return find_in(f, o);
     for (size_t i = 0; i < o->count && code == 0; i++)
         code = walk ? add_root(f, o->arguments[i], true) : add_argument(f, o->arguments[i]);
-    if (code == 0 && f->count + f->empty.count > 1 && f->count != 0)
+    if (code == 0 && f->count != 0 && (f->all || f->count + f->empty.count > 1))
         code = merge_items(f);
     for (size_t i = 0; i < f->empty.count && code == 0; i++)
         code = use_empty(f, f->empty.paths[i]);
@@ -444,7 +491,7 @@ static int find(finder *f, const tool_options *o, bool walk) {
 }
 
 int find_sets(set_list *list, const tool_options *o, const char *command, bool walk) {
-    finder f = {.command = command};
+    finder f = {.command = command, .all = strcmp(command, "decode") != 0};
     *list = (set_list){0};
     int code = find(&f, o, walk);
     list->sets = calloc(f.count + 1, sizeof *list->sets);
@@ -455,6 +502,9 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
         if (places->name == NULL)
             continue;
         places->listed &= o->to.count == 0;
+        places->known = f.items[i].known;
+        places->apart = f.all;
+        memcpy(places->set_id, f.items[i].set_id, SET_ID_BYTES);
         for (size_t j = 0; j < o->to.count && code == 0; j++)
             code =
                 path_list_add(&places->bases, path_join(o->to.paths[j], path_name(places->name)));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <xxhash.h>
 
 #include <gfk/rs.h>
@@ -132,6 +134,18 @@ bool shard_header_same_set(const shard_header *a, const shard_header *b) {
     bool same = memcmp(a->set_id, b->set_id, SET_ID_BYTES) == 0 && strcmp(a->name, b->name) == 0;
     NUMBERS_OF_SET(COMPARE)
     return same;
+}
+
+void shard_header_time(const shard_header *header, char text[TIME_BYTES]) {
+    const time_t seconds = (time_t)(int64_t)header->seconds;
+    struct tm utc;
+    size_t length = 0;
+    text[0] = '\0';
+    if (shard_header_has_time(header) && gmtime_r(&seconds, &utc) != NULL && utc.tm_year >= -900 &&
+        utc.tm_year < 8100)
+        length = strftime(text, TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
+    if (length != 0)
+        snprintf(text + length, TIME_BYTES - length, ".%09uZ", header->nanoseconds);
 }
 
 /* ---- block headers -------------------------------------------------------------------------- */

@@ -58,6 +58,10 @@ format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADE
 bool shard_header_same_set(const shard_header *a, const shard_header *b);
 
 bool shard_header_has_time(const shard_header *header);
+/* Writes the time of the last change of the file in UTC (ISO 8601); an empty text if the header
+ * has no time or the year has no four digits. */
+enum { TIME_BYTES = 48 };
+void shard_header_time(const shard_header *header, char text[TIME_BYTES]);
 
 void block_header_write(const block_header *header, uint8_t bytes[BLOCK_HEADER_BYTES]);
 format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK_HEADER_BYTES]);

@@ -151,15 +151,29 @@ static void count_shard(place *p, size_t index) {
         p->first = index;
 }
 
+/* True if the folder has a file that is not of this set in the place of a shard. */
+static bool is_taken(const repairing *r, const place *p, size_t index) {
+    char *path = shard_path(p->base, (uint32_t)index);
+    const shard_source *there = path == NULL ? NULL : shard_set_source(r->set, path);
+    free(path);
+    return there != NULL && (there->other || there->unreadable);
+}
+
 /* The folder for a missing shard: the one with the fewest shards; of several, the one whose shards
- * come from the same folder of encode --to. */
-static place *choose_place(place *places, size_t count, size_t index) {
+ * come from the same folder of encode --to. A folder where the shard's name is taken comes last. */
+static place *choose_place(const repairing *r, place *places, size_t count, size_t index) {
     place *best = NULL;
+    bool best_taken = true;
     for (size_t i = 0; i < count; i++) {
         place *p = &places[i];
         const bool fits = p->held != 0 && p->first % count == index % count;
-        if (p->open && (best == NULL || p->held < best->held || (fits && p->held == best->held)))
+        const bool taken = p->open && is_taken(r, p, index);
+        if (p->open &&
+            (best == NULL || taken < best_taken ||
+             (taken == best_taken && (p->held < best->held || (fits && p->held == best->held))))) {
             best = p;
+            best_taken = taken;
+        }
     }
     return best;
 }
@@ -180,7 +194,7 @@ static int place_missing(repairing *r, place *places, size_t count) {
     for (size_t i = 0; i < set->count; i++) {
         if (!r->wanted[i] || r->paths[i] != NULL)
             continue;
-        place *p = choose_place(places, count, i);
+        place *p = choose_place(r, places, count, i);
         r->paths[i] = p == NULL ? NULL : shard_path(p->base, (uint32_t)i);
         if (r->paths[i] == NULL)
             return fail(TOOL_IO, "there is no folder for shard %03zu of %s", i, set->base);

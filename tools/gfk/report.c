@@ -203,6 +203,22 @@ void warn(const char *format, ...) {
     va_end(arguments);
 }
 
+void warn_once(const char *format, ...) {
+    static text said;
+    char line[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    strcat(line, "\n");
+    const bool again = !report_as_json && said.bytes != NULL && strstr(said.bytes, line) != NULL;
+    if (!again && !muted)
+        append_text(&said, line);
+    line[strlen(line) - 1] = '\0';
+    if (!again)
+        warn("%s", line);
+}
+
 void say(const char *format, ...) {
     if (report_as_json || report_quiet)
         return;

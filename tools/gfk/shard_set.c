@@ -2,6 +2,7 @@
 #include "shard_set.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -119,8 +120,9 @@ static bool has_geometry(const shard_source *source) {
     return source->head || source->tail;
 }
 
-/* A file that no header identifies counts as a damaged shard if the file has a shard's name, and
- * has the length of a shard or holds nothing else than the beginning of the shard's header. */
+/* A file without an intact header is a damaged shard if the id of the set is in the place of a
+ * header, or if the file has a shard's name and nothing is lost with its contents: they are a shard's
+ * length of zeros or cannot be read, or they are the beginning of the shard's header. */
 static bool belongs(const shard_set *set, shard_source *source) {
     if (has_geometry(source))
         return shard_header_same_set(&set->header, &source->header);
@@ -130,19 +132,26 @@ static bool belongs(const shard_set *set, shard_source *source) {
     if (shard_source_search(source, &set->header))
         return source->header.index < set->count;
     return source->named && source->header.index < set->count &&
-           (source->bytes == shard_bytes(&set->header) ||
+           ((source->bytes == shard_bytes(&set->header) && shard_source_is_blank(source)) ||
             shard_source_is_beginning(source, &set->header));
 }
 
 /* The extent to which a set is present. */
 typedef struct strength {
-    bool enough;              /* at least k shards are present */
+    bool enough;     /* at least k shards are present */
+    int64_t seconds; /* last change of the file; a file without a time is the oldest */
+    uint32_t nanoseconds;
     size_t in_place, present; /* shards under the expected name; shards under any name */
 } strength;
 
+/* Both sets can restore their file: the newer file counts. Otherwise the shards count. */
 static bool stronger(strength a, strength b) {
     if (a.enough != b.enough)
         return a.enough;
+    if (a.enough && a.seconds != b.seconds)
+        return a.seconds > b.seconds;
+    if (a.enough && a.nanoseconds != b.nanoseconds)
+        return a.nanoseconds > b.nanoseconds;
     return a.in_place != b.in_place ? a.in_place > b.in_place : a.present > b.present;
 }
 
@@ -151,7 +160,11 @@ static int measure(const shard_set *set, const shard_header *header, strength *r
     if (seen == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
     bool *placed = seen + header->k + header->m;
-    *result = (strength){0};
+    *result = (strength){.seconds = INT64_MIN};
+    if (shard_header_has_time(header)) {
+        result->seconds = (int64_t)header->seconds;
+        result->nanoseconds = header->nanoseconds;
+    }
     for (size_t i = 0; i < set->source_count; i++) {
         const shard_source *s = &set->sources[i];
         if (!has_geometry(s) || !shard_header_same_set(header, &s->header))
@@ -167,14 +180,23 @@ static int measure(const shard_set *set, const shard_header *header, strength *r
     return 0;
 }
 
-/* Chooses the strongest set. After a kill during the replacement of a set, the strongest set is
- * one from which the file can be recovered. */
-static int choose(shard_set *set, strength *best) {
+int shard_set_count(const shard_set *set, const shard_header *header, size_t *present) {
+    strength s = {0};
+    const int code = measure(set, header, &s);
+    *present = s.present;
+    return code;
+}
+
+/* Chooses the set with this id or, if the id is NULL or no such shard is left, the strongest set.
+ * After a kill during the replacement of a set, the strongest set is one from which the file can be
+ * recovered. */
+static int choose(shard_set *set, const uint8_t *set_id, strength *best) {
     const shard_source *chosen = NULL;
     bool readable = false;
     for (size_t i = 0; i < set->source_count; i++) {
         readable |= !set->sources[i].unreadable;
         if (!has_geometry(&set->sources[i]) ||
+            (set_id != NULL && memcmp(set_id, set->sources[i].header.set_id, SET_ID_BYTES) != 0) ||
             (chosen != NULL && shard_header_same_set(&chosen->header, &set->sources[i].header)))
             continue;
         strength s = {0};
@@ -186,6 +208,8 @@ static int choose(shard_set *set, strength *best) {
             chosen = &set->sources[i];
         }
     }
+    if (chosen == NULL && set_id != NULL)
+        return choose(set, NULL, best);
     if (chosen == NULL)
         return fail(TOOL_UNRECOVERABLE,
                     readable                 ? "no file has an intact header of a shard of %s"
@@ -220,12 +244,8 @@ static int assign(shard_set *set) {
         if (s->unreadable)
             continue;
         s->other = !belongs(set, s);
-        if (s->other) {
-            if (!s->temp)
-                warn("%s %s", s->path,
-                     s->identified ? "belongs to another set" : "is not a shard of this set");
+        if (s->other)
             continue;
-        }
         shard_source **link = &set->shards[s->header.index];
         if (is_in(*link, s)) /* found in two ways */
             continue;
@@ -233,6 +253,47 @@ static int assign(shard_set *set) {
             link = &(*link)->next;
         s->next = *link;
         *link = s;
+    }
+    return 0;
+}
+
+/* The words behind the name of a set. */
+static const char *changed(const shard_header *header, char text[TIME_BYTES + 16]) {
+    char time[TIME_BYTES];
+    shard_header_time(header, time);
+    snprintf(text, TIME_BYTES + 16, time[0] == '\0' ? "without a time" : "changed %.19sZ", time);
+    return text;
+}
+
+/* Names each other set in one line, unless it has places of its own, and each file that is no
+ * shard. */
+static int warn_of_others(const shard_set *set, bool apart) {
+    char mine[TIME_BYTES + 16], other[TIME_BYTES + 16];
+    const shard_source *first = NULL;
+    for (size_t i = 0; i < set->count && first == NULL; i++)
+        first = set->shards[i];
+    for (size_t i = 0; i < set->source_count; i++) {
+        const shard_source *s = &set->sources[i];
+        if (!s->other || s->temp)
+            continue;
+        if (!has_geometry(s)) {
+            warn("%s %s", s->path,
+                 s->identified ? "belongs to another set" : "is not a shard of this set");
+            continue;
+        }
+        bool named = false;
+        for (size_t j = 0; j < i && !named; j++)
+            named = set->sources[j].other && has_geometry(&set->sources[j]) &&
+                    shard_header_same_set(&set->sources[j].header, &s->header);
+        size_t present = 0;
+        int code = named ? 0 : shard_set_count(set, &s->header, &present);
+        if (code != 0)
+            return code;
+        if (!named && !(apart && present >= s->header.k))
+            warn(
+                "%s belongs to another set, %s, with %zu of %u shards; in use is the set of %s, %s",
+                s->path, changed(&s->header, other), present, s->header.k + s->header.m,
+                first == NULL ? set->base : first->path, changed(&set->header, mine));
     }
     return 0;
 }
@@ -245,7 +306,7 @@ static void drop_closed_folders(shard_set *set) {
         char *folder = path_folder(bases->paths[i]);
         const bool closed = folder != NULL && access(folder, R_OK | X_OK) != 0;
         if (closed && (i + 1 < bases->count || kept != 0)) {
-            warn("cannot read the folder %s: %s", folder, strerror(errno));
+            warn_once("cannot read the folder %s: %s", folder, strerror(errno));
             free(bases->paths[i]);
         } else {
             bases->paths[kept++] = bases->paths[i];
@@ -284,10 +345,12 @@ static int find(shard_set *set, const shard_places *places) {
         code = add(set, places->files.paths[i], SIZE_MAX, false); /* warns of other errors */
     }
     if (code == 0)
-        code = choose(set, &best);
+        code = choose(set, places->known ? places->set_id : NULL, &best);
     if (code == 0 && set->searched && !places->listed && best.present < set->count)
         code = search_folders(set, false);
-    return code == 0 ? assign(set) : code;
+    if (code == 0)
+        code = assign(set);
+    return code == 0 ? warn_of_others(set, places->apart) : code;
 }
 
 /* ---- public functions ----------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ typedef struct shard_places {
     path_list bases; /* each base's folder is searched, and may receive new shards */
     path_list files; /* files that are read too, under any name */
     bool listed;     /* `files` has all shards of the folders that have other names */
+    bool known;      /* set_id tells which set is meant if the places hold several */
+    bool apart;      /* every set of k shards or more has places of its own */
+    uint8_t set_id[SET_ID_BYTES];
 } shard_places;
 
 void shard_places_free(shard_places *places);
@@ -34,6 +37,7 @@ typedef struct shard_source {
     size_t base;         /* the base whose search found the file; SIZE_MAX: none */
     bool head, tail;     /* the first header is intact; the second header is intact */
     bool identified;     /* a header identifies the shard; otherwise only the name does */
+    bool magic;          /* a header, intact or not, begins with the number of the format */
     bool named;          /* the name is that of a shard with an index */
     uint32_t name_index; /* the index in the name */
     bool temp;           /* a temporary file that a killed run left */
@@ -56,8 +60,8 @@ typedef struct shard_set {
     size_t source_count;
 } shard_set;
 
-/* Finds the shards of one set in the places. If there are several sets, the strongest is taken.
- * Without bases no file is read except places->files. Returns 0, or an exit code after a message.
+/* Finds the shards of one set in the places. If there are several sets and none of them is meant, the
+ * one with k shards or more that has the newest file is taken; a warning names the others. Without bases no file is read except places->files. Returns 0, or an exit code after a message.
  */
 int shard_set_open(shard_set *set, const shard_places *places);
 void shard_set_close(shard_set *set);
@@ -67,6 +71,9 @@ int shard_set_search(shard_set *set);
 
 /* True if both headers are intact and the file has the length that the headers give. */
 bool shard_source_is_whole(const shard_set *set, const shard_source *source);
+
+/* How many shards a set with this header has among the sources. */
+int shard_set_count(const shard_set *set, const shard_header *header, size_t *present);
 
 size_t shard_set_present(const shard_set *set); /* number of shards with a source */
 
@@ -81,8 +88,11 @@ const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
 bool shard_source_open(shard_source *source, const char *path);
 void shard_source_close(shard_source *source);
 const char *shard_error_text(int error);
-/* Identifies the shard by any block header of the set; false if there is none. */
+/* True if the set's id is in the place of any header. Identifies the shard by an intact block header;
+ * without one the shard is the one of the file's name. */
 bool shard_source_search(shard_source *source, const shard_header *header);
+/* True if the file holds nothing but zeros, or cannot be read. */
+bool shard_source_is_blank(shard_source *source);
 /* True if the file is empty, or holds only the beginning of the shard's header. */
 bool shard_source_is_beginning(shard_source *source, const shard_header *header);
 

@@ -67,17 +67,22 @@ static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uin
 }
 
 static bool read_header(shard_source *source, uint64_t offset, shard_header *header) {
-    uint8_t bytes[HEADER_BYTES];
-    return read_exactly(source, bytes, sizeof bytes, offset) &&
-           shard_header_read(header, bytes) == FORMAT_OK;
+    uint8_t bytes[HEADER_BYTES] = {0};
+    const bool complete = read_exactly(source, bytes, sizeof bytes, offset);
+    const format_verdict verdict = shard_header_read(header, bytes);
+    source->magic = source->magic || verdict != FORMAT_FOREIGN;
+    return complete && verdict == FORMAT_OK;
 }
 
 /* If both shard headers are damaged, a block's header still gives set and index. */
 static bool read_block_identity(shard_source *source, uint64_t offset) {
     uint8_t bytes[BLOCK_HEADER_BYTES];
     block_header block;
-    if (!read_exactly(source, bytes, sizeof bytes, offset) ||
-        block_header_read(&block, bytes) != FORMAT_OK || block.index >= MAX_SHARDS)
+    if (!read_exactly(source, bytes, sizeof bytes, offset))
+        return false;
+    const format_verdict verdict = block_header_read(&block, bytes);
+    source->magic = source->magic || verdict != FORMAT_FOREIGN;
+    if (verdict != FORMAT_OK || block.index >= MAX_SHARDS)
         return false;
     memcpy(source->header.set_id, block.set_id, SET_ID_BYTES);
     source->header.index = block.index;
@@ -100,16 +105,43 @@ static void identify(shard_source *source) {
     source->identified = source->head || source->tail || read_block_identity(source, HEADER_BYTES);
 }
 
+/* True if the set's id is at an offset. */
+static bool holds_id(shard_source *source, const shard_header *header, uint64_t offset) {
+    uint8_t id[SET_ID_BYTES];
+    return read_exactly(source, id, sizeof id, offset) &&
+           memcmp(id, header->set_id, SET_ID_BYTES) == 0;
+}
+
 bool shard_source_search(shard_source *source, const shard_header *header) {
+    enum { ID_OF_SHARD = 16, ID_OF_BLOCK = 8 };
     const uint64_t stripes = stripe_count(header);
     const uint32_t index = source->header.index;
+    bool found = holds_id(source, header, ID_OF_SHARD) ||
+                 (source->bytes >= HEADER_BYTES &&
+                  holds_id(source, header, source->bytes - HEADER_BYTES + ID_OF_SHARD));
     for (uint64_t t = 0; t < stripes && block_offset(header, t) < source->bytes; t++) {
-        if (read_block_identity(source, block_offset(header, t)) &&
-            memcmp(source->header.set_id, header->set_id, SET_ID_BYTES) == 0)
+        if (!holds_id(source, header, block_offset(header, t) + ID_OF_BLOCK))
+            continue;
+        found = true;
+        if (read_block_identity(source, block_offset(header, t)))
             return source->identified = true;
     }
     source->header.index = index;
-    return false;
+    return found && source->named;
+}
+
+bool shard_source_is_blank(shard_source *source) {
+    static const uint8_t zeros[1 << 14];
+    uint8_t bytes[sizeof zeros];
+    for (uint64_t at = 0; at < source->bytes; at += sizeof bytes) {
+        const uint64_t left = source->bytes - at;
+        const size_t count = left < sizeof bytes ? (size_t)left : sizeof bytes;
+        if (!read_exactly(source, bytes, count, at))
+            return source->error != 0;
+        if (memcmp(bytes, zeros, count) != 0)
+            return false;
+    }
+    return true;
 }
 
 bool shard_source_is_beginning(shard_source *source, const shard_header *header) {

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "report.h"
 
@@ -165,18 +164,6 @@ void report_shards(const shard_set *set, const restore_result *result, bool all)
     json_close_array();
 }
 
-void describe_time(const shard_header *header, char text[TIME_BYTES]) {
-    const time_t seconds = (time_t)(int64_t)header->seconds;
-    struct tm utc;
-    size_t length = 0;
-    text[0] = '\0';
-    if (shard_header_has_time(header) && gmtime_r(&seconds, &utc) != NULL && utc.tm_year >= -900 &&
-        utc.tm_year < 8100)
-        length = strftime(text, TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
-    if (length != 0)
-        snprintf(text + length, TIME_BYTES - length, ".%09uZ", header->nanoseconds);
-}
-
 void report_set(const shard_set *set) {
     const shard_header *h = &set->header;
     char hexadecimal[2 * SET_ID_BYTES + 1], changed[TIME_BYTES];
@@ -186,7 +173,7 @@ void report_set(const shard_set *set) {
     json_string("set", hexadecimal);
     json_string("name", h->name);
     json_number("mode", h->mode);
-    describe_time(h, changed);
+    shard_header_time(h, changed);
     json_string("mtime", changed);
     json_number("bytes", h->file_bytes);
     snprintf(hexadecimal, sizeof hexadecimal, "%016llx%016llx", (unsigned long long)h->hash_high,

@@ -41,9 +41,5 @@ size_t count_bad_shards(const shard_set *set, const restore_result *result);
 void report_shards(const shard_set *set, const restore_result *result, bool all);
 /* Reports the code, the sizes and the name of the set, in JSON only. */
 void report_set(const shard_set *set);
-/* Writes the time of the last change of the file in UTC (ISO 8601); an empty text if the header
- * has no time or the year has no four digits. */
-enum { TIME_BYTES = 48 };
-void describe_time(const shard_header *header, char text[TIME_BYTES]);
 
 #endif

@@ -145,7 +145,7 @@ static int describe(shard_set *set, const tool_options *options, set_outcome *ou
     const shard_header *h = &set->header;
     const size_t present = shard_set_present(set);
     char changed[TIME_BYTES];
-    describe_time(h, changed);
+    shard_header_time(h, changed);
     say("file       %s, %llu byte%s, mode %04o, XXH3-128 %016llx%016llx",
         h->name[0] == '\0' ? "(no name)" : h->name, (unsigned long long)h->file_bytes,
         plural(h->file_bytes), (unsigned)h->mode, (unsigned long long)h->hash_high,
