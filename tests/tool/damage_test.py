@@ -384,10 +384,16 @@ def the_bounds_of_the_search():
         for command in ("decode", "verify", "repair"):
             run = s.gfk(command, "f", expect=harness.UNRECOVERABLE)
             check("tried all 63 subsets of the shards\n" in run.err, run.err)
+            check("tries up to 63 subsets of the shards, until 68719 MB are restored" in run.err, run.err)
             check("18446744073709551" not in run.err, run.err)
         run = s.gfk("verify", "f", expect=harness.UNRECOVERABLE)
         check("7 of 7 shards are intact by their checksums; the file cannot" in run.text, run.text)
         s.is_lost("k - 1 honest shards")
+    with Set(k=10, m=4) as s:  # long enough to see its progress
+        forged(s, range(5))
+        code, seen = harness.on_a_terminal("verify", "f", cwd=s.path)
+        check(code == harness.UNRECOVERABLE and b"tries up to 1470 subsets" in seen, seen)
+        check(b"\x1b[Kf: search " in seen and b" left" in seen, seen)
     with Set() as s:  # of k shards no subset is left to try
         forged(s, (0,))
         for index in (1, 2, 3):

@@ -5,6 +5,7 @@ import argparse
 import itertools
 import json
 import os
+import pty
 import random
 import shutil
 import subprocess
@@ -75,6 +76,24 @@ def gfk(*arguments, cwd=None, input=None, expect=OK, **more):
         check(run.code in codes, f"gfk {' '.join(map(str, arguments))}: exit code {run.code}, "
               f"not {expect}\n{run.text}\n{run.err}")
     return run
+
+
+def on_a_terminal(*arguments, **more):
+    """Runs the tool with a terminal as standard error; the exit code, and what the terminal got."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.DEVNULL, stderr=slave, **more)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(master)
+    return process.wait(), seen
 
 
 def scratch():

@@ -4,12 +4,10 @@
 
 import json
 import os
-import pty
 import re
-import subprocess
 
 import harness
-from harness import Folder, check, command, encoded, environment, gfk, shard
+from harness import Folder, check, encoded, environment, gfk, shard
 
 harness.parser.add_argument("kill_at", help="the library that kills, here for its slow calls")
 
@@ -156,21 +154,9 @@ def progress_on_a_terminal_alone():
         name = "f\x1b[2J\n"
         folder.write(name, harness.rng.randbytes(4 << 20))
         arguments = ("encode", "-f", "-k4", "-m4", "--block-size", "4K", "--memory", "2M", name)
-        master, slave = pty.openpty()
-        process = subprocess.Popen(command(*arguments), cwd=folder.path, stdout=subprocess.DEVNULL,
-                                   stderr=slave, env=environment(SLOW_CALL="write"))
-        os.close(slave)
-        seen = b""
-        while True:
-            try:
-                part = os.read(master, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            seen += part
-        os.close(master)
-        check(process.wait() == harness.OK, "encode on a terminal")
+        code, seen = harness.on_a_terminal(*arguments, cwd=folder.path,
+                                           env=environment(SLOW_CALL="write"))
+        check(code == harness.OK, "encode on a terminal")
         check(b" %" in seen and b"MB/s" in seen and b"left" in seen, seen)
         check(b"\x1b[Kf?[2J? " in seen and b"\x1b[2J" not in seen, "a name that gives orders")
         check(seen.endswith(b"\r\x1b[K"), "the line is wiped")

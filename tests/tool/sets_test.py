@@ -136,6 +136,31 @@ def a_tree():
         s.gfk("scrub", expect=harness.USAGE)
 
 
+def files_that_are_named_like_shards():
+    """A file of the user that has the name of a shard is ignored; what may be a shard is not."""
+    with Sets() as s:
+        s.write("sub/x.gfk.000", b"a text of the user")
+        for arguments in (("scrub", "."), ("verify", "sub")):
+            run = s.gfk(*arguments)
+            check("lost  " not in run.text and "sub/x:" not in run.text and run.err ==
+                  "gfk: sub/x.gfk.000 is ignored: it is not a shard\n", run.err)
+        run = s.gfk("scrub", "--json", ".")
+        check([json.loads(line)["exit"] for line in run.text.splitlines()] == [0] * 6, run.text)
+        s.write("other/y.gfk.003", b"another text")
+        s.gfk("verify", "sub/x", expect=harness.UNRECOVERABLE)
+        for lost in (b"", bytes(600), s.read(shard("a", 0))[:400]):
+            s.write("other/y.gfk.003", lost)
+            run = s.gfk("scrub", ".", expect=harness.UNRECOVERABLE)
+            check("lost     other/y" in run.text, run.text)
+        s.write("other/y.gfk.003", b"a text")
+        s.write("other/y.gfk.004", b"a text")
+        s.gfk("scrub", ".", expect=harness.UNRECOVERABLE)
+    with Folder() as s:
+        s.write("x.gfk.000", b"a text of the user")
+        run = s.gfk("scrub", ".", expect=harness.UNRECOVERABLE)
+        check(run.out == b"" and run.err.endswith("gfk: there are no shards\n"), run.err)
+
+
 def renamed_in_a_tree():
     """A walk finds shards under any name, if their length and first header are right."""
     with Sets() as s:
@@ -298,6 +323,12 @@ def a_folder_that_is_gone():
         run = s.gfk("repair", "--in", s.all)  # without a base, too
         check("warning: cannot read the folder d1" in run.err and "2 of 8 shards made" in run.text,
               run.err)
+        s.gfk("encode", *CODE, "--to", "d0,d2,d3", "-o", "g", "original")
+        for command in ("verify", "repair", "info"):  # two sets, one message
+            run = s.gfk(command, "--in", s.all)
+            check(run.err.count("cannot read the folder d1") == 1, run.err)
+            for line in s.gfk(command, "--json", "--in", s.all).text.splitlines():
+                check("cannot read the folder d1" in "".join(json.loads(line)["messages"]), line)
         run = s.gfk("verify", "--in", "x,y", expect=harness.UNRECOVERABLE)
         check("no shards in the folder x or the other folders" in run.err, run.err)
         run = s.gfk("verify", "--in", "x,y", "f", expect=(harness.IO, harness.UNRECOVERABLE))
@@ -458,6 +489,7 @@ def too_few_permissions():
 
 
 harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
-             renamed_in_a_tree, links, encode_to_several_folders, encode_again_to_several_folders,
-             any_folder_may_be_lost, a_folder_that_is_gone, repair_keeps_the_balance,
-             repair_to_chosen_folders, sets_of_the_same_name, an_older_and_a_newer_set, too_few_permissions)
+             files_that_are_named_like_shards, renamed_in_a_tree, links, encode_to_several_folders,
+             encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
+             repair_keeps_the_balance, repair_to_chosen_folders, sets_of_the_same_name,
+             an_older_and_a_newer_set, too_few_permissions)

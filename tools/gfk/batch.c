@@ -191,9 +191,11 @@ int batch_run(const coder *c, const shard_header *header, uint64_t file_bytes, u
               .last = UINT64_MAX};
     r.code = create_all(&r, c, header, file_bytes, memory);
     if (r.code == 0) {
-        progress_begin(what, file_bytes == UINT64_MAX ? 0 : file_bytes);
+        if (what != NULL)
+            progress_begin(what, file_bytes == UINT64_MAX ? 0 : file_bytes);
         run_steps(&r);
-        progress_end();
+        if (what != NULL)
+            progress_end();
     }
     for (size_t i = 0; i < r.count; i++)
         destroy(&r.batches[i], c);

@@ -386,6 +386,54 @@ static int merge_unknown(finder *f, item *unknown) {
     return 0;
 }
 
+/* The path of the file of an item that a folder had, if this is the only file with the name of a shard
+ * and is no shard: nothing in the file is like a header, and it has other bytes than zeros. */
+static char *foreign_file(const item *of) {
+    const char *base = of->places.bases.count == 1 ? of->places.bases.paths[0] : "";
+    char *folder = of->places.listed && !of->known ? path_folder(base) : NULL;
+    char *found = NULL;
+    path_list entries = {0};
+    size_t count = 0;
+    if (folder != NULL)
+        folder_names(folder, &entries);
+    for (size_t i = 0; i < entries.count; i++) {
+        if (!shard_entry_of(entries.paths[i], path_name(base)))
+            continue;
+        free(found);
+        found = path_join(folder, entries.paths[i]);
+        count++;
+    }
+    shard_source source;
+    if (count == 1 && found != NULL && shard_source_open(&source, found)) {
+        count += source.magic || shard_source_is_blank(&source);
+        shard_source_close(&source);
+    } else {
+        count = 0;
+    }
+    path_list_free(&entries);
+    free(folder);
+    if (count == 1)
+        return found;
+    free(found);
+    return NULL;
+}
+
+/* Leaves out the files of users that are named like shards. */
+static void leave_out_foreign(finder *f) {
+    size_t left = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        char *path = f->items[i].places.name == NULL ? NULL : foreign_file(&f->items[i]);
+        if (path != NULL) {
+            no_set(f, TOOL_OK, "%s%s is ignored: it is not a shard", path, "");
+            shard_places_free(&f->items[i].places);
+        }
+        left += f->items[i].places.name != NULL;
+        free(path);
+    }
+    if (left == 0)
+        no_set(f, TOOL_UNRECOVERABLE, "there are no shards%s%s", "", "");
+}
+
 /* A folder without shards may receive the shards of the sets that lack shards. */
 static int use_empty(finder *f, const char *folder) {
     int code = 0;
@@ -443,6 +491,8 @@ static int merge_items(finder *f) {
     for (size_t i = 0; i < count && code == 0; i++)
         if (f->items[i].places.name != NULL && !f->items[i].known)
             code = merge_unknown(f, &f->items[i]);
+    if (code == 0)
+        leave_out_foreign(f);
     return code;
 }
 

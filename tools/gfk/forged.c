@@ -34,12 +34,14 @@ static int restore_without(search *s, const uint64_t *stripe, bool *fits) {
     restore_options options = *s->options;
     restore_result result;
     options.thorough = options.trial = true;
+    options.what = NULL;
     options.keep_going = false;
     options.forged = s->forged;
     options.stripe = stripe;
     const int code = restore_run(s->set, s->coder, &options, NULL, NULL, &result);
     *fits = stripe != NULL ? result.lost_stripes == 0 : result.hash_matches;
     restore_result_free(&result);
+    progress_set(s->spent);
     return code;
 }
 
@@ -86,6 +88,28 @@ static int run(search *s, bool *found) {
     return code;
 }
 
+/* Says what is searched and until when, because the search may take minutes. The line of progress
+ * ends at the limit, or where the last subset would be tried. */
+static void begin_progress(const search *s) {
+    const shard_header *header = &s->set->header;
+    const double stripe = (double)stripe_file_bytes(header, s->stripe);
+    const double file = (double)header->file_bytes;
+    double subsets = 0, bytes = 0, choices = 1; /* choices: subsets that leave out `out` shards */
+    for (size_t out = 1; out + header->k <= s->count; out++) {
+        const double trial = out + header->k < s->count ? stripe : file;
+        choices *= (double)(s->count - out + 1) / (double)out;
+        subsets += choices;
+        bytes += choices * (trial < LEAST_TRIAL_BYTES ? LEAST_TRIAL_BYTES : trial);
+    }
+    const double most = (double)s->options->search;
+    char what[256];
+    warn("%s: the blocks contradict each other; the search for forged shards tries up to %.15g "
+         "subset%s of the shards, until %.0f MB are restored",
+         s->options->what, subsets, subsets == 1 ? "" : "s", most / 1e6);
+    snprintf(what, sizeof what, "%s: search", s->options->what);
+    progress_begin(what, bytes < most ? (uint64_t)bytes : s->options->search);
+}
+
 static void add_outcome(const search *s, restore_result *result) {
     const size_t length = strlen(result->reason);
     snprintf(result->reason + length, REASON_BYTES - length,
@@ -114,8 +138,11 @@ int restore_find_forged(const shard_set *set, coder *c, restore_options *options
     for (size_t i = 0; i < set->count && code == 0; i++)
         if (set->shards[i] != NULL)
             s.there[s.count++] = i;
-    if (code == 0)
+    if (code == 0 && s.count > set->header.k) {
+        begin_progress(&s);
         code = run(&s, &found);
+        progress_end();
+    }
     if (code == 0 && !found)
         add_outcome(&s, result);
     if (code == 0 && found) {

@@ -158,6 +158,11 @@ void progress_add(uint64_t bytes) {
         draw(now);
 }
 
+void progress_set(uint64_t bytes) {
+    progress.done = bytes;
+    progress_add(0);
+}
+
 void progress_end(void) {
     progress_clear();
     progress.shown = false;

@@ -52,6 +52,8 @@ const char *plural(uint64_t count);
 void progress_begin(const char *what, uint64_t total);
 /* Adds `bytes` to the bytes done. One thread at a time may call progress_add. */
 void progress_add(uint64_t bytes);
+/* Corrects the bytes done. */
+void progress_set(uint64_t bytes);
 /* Erases the line before other output; a later progress_add draws the line again. */
 void progress_clear(void);
 void progress_end(void);

@@ -31,7 +31,7 @@ typedef struct restore_options {
     bool keep_going;  /* count lost stripes instead of ending at the first */
     uint64_t memory;  /* bytes for batches */
     uint64_t search;  /* bytes that restore_find_forged may restore */
-    const char *what; /* name in the progress line */
+    const char *what; /* name in the progress line; NULL: the caller has a line */
     bool *forged;     /* n flags: no block of these shards is trusted; NULL: no such shards */
     bool trial;       /* do not read the forged shards, and end at the first contradiction */
     const uint64_t *stripe; /* a trial of this stripe only; NULL: of all stripes */

@@ -125,9 +125,10 @@ int command_scrub(int argc, char **argv) {
             counts[scrub_one(&list.sets[i], &o, &one)]++;
             code = worse(code, one);
         }
-        say("%zu set%s: %zu ok, %zu repaired, %zu damaged, %zu lost, %zu failed", list.count,
-            plural(list.count), counts[VERDICT_OK], counts[VERDICT_REPAIRED],
-            counts[VERDICT_DAMAGED], counts[VERDICT_LOST], counts[VERDICT_FAILED]);
+        if (list.count != 0)
+            say("%zu set%s: %zu ok, %zu repaired, %zu damaged, %zu lost, %zu failed", list.count,
+                plural(list.count), counts[VERDICT_OK], counts[VERDICT_REPAIRED],
+                counts[VERDICT_DAMAGED], counts[VERDICT_LOST], counts[VERDICT_FAILED]);
     }
     set_list_free(&list);
     return code;
