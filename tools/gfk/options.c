@@ -174,6 +174,8 @@ static const option_row rows[] = {
      "put missing shards into these folders (those of the set)"},
     {"in", 0, "DIR,DIR,...", SETS, parse_folders, MEMBER(in),
      "the folders that hold the shards of each BASE"},
+    {"balance", 0, NULL, COMMAND_REPAIR, set_flag, MEMBER(balance),
+     "move shards until the folders hold equally many"},
     {"repair", 0, NULL, COMMAND_SCRUB, set_flag, MEMBER(repair), "repair what is damaged"},
     {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
      MEMBER(force), "replace files that hold something else"},

@@ -39,7 +39,7 @@ typedef struct tool_options {
     const char *output;   /* NULL: none given */
     uint64_t search;      /* bytes to restore in the search for forged shards */
     folder_list to, in;
-    bool force, repair, json, quiet;
+    bool force, repair, balance, json, quiet;
     coder_options coder;
     char **arguments; /* arguments that are not options */
     size_t count;     /* number of arguments */

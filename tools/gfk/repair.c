@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "files.h"
 #include "options.h"
@@ -26,6 +27,8 @@ typedef struct repairing {
     shard_writer writer;
     bool *wanted; /* shards to write */
     char **paths; /* their paths; NULL for other shards */
+    bool *moved;  /* shards to write whose file is then removed */
+    size_t moves; /* their number */
 } repairing;
 
 static int write_batch(const batch *b, void *context) {
@@ -109,7 +112,6 @@ typedef struct place {
     struct stat status;
     size_t held, first; /* shards of the set: number, index of the first */
     bool open;          /* the folder may receive shards */
-    bool chosen;        /* the folder receives shards */
 } place;
 
 static bool stat_folder(const char *path, struct stat *status) {
@@ -178,18 +180,18 @@ static place *choose_place(const repairing *r, place *places, size_t count, size
     return best;
 }
 
-/* Finds the paths of the shards to write that have no file. */
-static int place_missing(repairing *r, place *places, size_t count) {
+/* Finds the paths of the shards to write that have no file, and the places of all shards. */
+static int place_missing(repairing *r, place *places, size_t count, place **place_of) {
     const shard_set *set = r->set;
     struct stat status;
     for (size_t i = 0; i < set->count; i++) {
         const char *path = r->paths[i] != NULL                       ? r->paths[i]
                            : set->shards[i] != NULL && !r->wanted[i] ? set->shards[i]->path
                                                                      : NULL;
-        place *p =
+        place_of[i] =
             path != NULL && stat_folder(path, &status) ? find_place(places, count, &status) : NULL;
-        if (p != NULL)
-            count_shard(p, i);
+        if (place_of[i] != NULL)
+            count_shard(place_of[i], i);
     }
     for (size_t i = 0; i < set->count; i++) {
         if (!r->wanted[i] || r->paths[i] != NULL)
@@ -199,18 +201,64 @@ static int place_missing(repairing *r, place *places, size_t count) {
         if (r->paths[i] == NULL)
             return fail(TOOL_IO, "there is no folder for shard %03zu of %s", i, set->base);
         count_shard(p, i);
-        p->chosen = true;
-    }
-    for (size_t i = 0; i < count; i++) {
-        char *folder = path_folder(places[i].base);
-        if (places[i].chosen && places[i].held > set->header.m && folder != NULL &&
-            (count > 1 || r->options->to.count != 0))
-            warn("%s now holds %zu shards of %s, but only %u may be lost; repair --to names more "
-                 "folders",
-                 folder, places[i].held, set->base, set->header.m);
-        free(folder);
+        place_of[i] = p;
     }
     return 0;
+}
+
+/* The shard that leaves a folder for another one: a shard that encode --to would put there, else the
+ * last one. The shard's file is intact. Returns the number of shards if there is none. */
+static size_t choose_move(const repairing *r, const place *from, const place *to, size_t position,
+                          size_t count, place *const *place_of) {
+    size_t best = r->set->count;
+    for (size_t i = 0; i < r->set->count; i++)
+        if (place_of[i] == from && !r->wanted[i] && !is_taken(r, to, i) &&
+            (best == r->set->count || best % count != position))
+            best = i;
+    return best;
+}
+
+/* Moves shards from the fullest folder to the emptiest one until they differ by no more than one
+ * shard. A move writes the shard again, with the others, and removes the old file at the end. */
+static int balance(repairing *r, place *places, size_t count, place **place_of) {
+    for (;;) {
+        place *most = places, *least = NULL;
+        for (place *p = places; p < places + count; p++) {
+            most = p->held > most->held ? p : most;
+            least = p->open && (least == NULL || p->held < least->held) ? p : least;
+        }
+        if (least == NULL || most->held < least->held + 2)
+            return 0;
+        const size_t i = choose_move(r, most, least, (size_t)(least - places), count, place_of);
+        if (i == r->set->count)
+            return 0;
+        r->wanted[i] = r->moved[i] = true;
+        r->moves++;
+        r->paths[i] = shard_path(least->base, (uint32_t)i);
+        if (r->paths[i] == NULL)
+            return fail(TOOL_INTERNAL, "out of memory");
+        place_of[i] = least;
+        most->held--;
+        least->held++;
+    }
+}
+
+/* Warns of folders whose loss is the loss of the file. */
+static void warn_of_full_places(const repairing *r, const place *places, size_t count) {
+    const uint32_t m = r->set->header.m;
+    bool room = false;
+    for (size_t i = 0; i < count; i++)
+        room = room || (places[i].open && places[i].held < m);
+    for (size_t i = 0; i < count && (count > 1 || r->options->to.count != 0); i++) {
+        char *folder = path_folder(places[i].base);
+        if (places[i].held > m && folder != NULL)
+            warn_once("%s now holds %zu shards of %s, but only %u may be lost; %s", folder,
+                      places[i].held, r->set->base, m,
+                      room && !r->options->balance
+                          ? "repair --balance moves shards to other folders"
+                          : "repair --to names more folders");
+        free(folder);
+    }
 }
 
 /* A new shard may take the name under which the only file of another shard is: that shard is then
@@ -238,19 +286,28 @@ static int add_displaced(repairing *r) {
 static int find_paths(repairing *r, const restore_result *damage) {
     const shard_set *set = r->set;
     place *places = calloc(set->bases.count, sizeof *places);
+    place **place_of = calloc(set->count, sizeof(place *));
+    r->moved = calloc(set->count, sizeof *r->moved);
     r->wanted = calloc(set->count, sizeof *r->wanted);
     r->paths = calloc(set->count, sizeof *r->paths);
     int code = 0;
-    if (places == NULL || r->wanted == NULL || r->paths == NULL) {
+    if (places == NULL || place_of == NULL || r->moved == NULL || r->wanted == NULL ||
+        r->paths == NULL) {
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         for (size_t i = 0; i < set->count; i++) {
             r->wanted[i] = shard_is_bad(set, damage, i);
             r->paths[i] = r->wanted[i] ? path_of_file(set, i) : NULL;
         }
-        code = place_missing(r, places, list_places(r, places));
+        const size_t count = list_places(r, places);
+        code = place_missing(r, places, count, place_of);
+        if (code == 0 && r->options->balance)
+            code = balance(r, places, count, place_of);
+        if (code == 0)
+            warn_of_full_places(r, places, count);
     }
     free(places);
+    free(place_of);
     if (code == 0)
         code = add_displaced(r);
     for (size_t i = 0; i < set->count && code == 0; i++)
@@ -267,11 +324,25 @@ static int open_writer(repairing *r) {
     return code;
 }
 
-static int rebuild(repairing *r, const restore_result *damage) {
+/* Removes the files of moved shards. Their copies are on the disk. */
+static int remove_moved(const repairing *r) {
+    int code = 0;
+    for (size_t i = 0; i < r->set->count && code == 0; i++) {
+        char *path = r->moved[i] ? r->set->shards[i]->path : NULL;
+        folder_locks lock;
+        if (path == NULL)
+            continue;
+        code = folders_lock(&lock, &path, 1, true);
+        if (code == 0 && shard_set_source(r->set, path) == r->set->shards[i] && unlink(path) != 0)
+            code = fail(TOOL_IO, "cannot remove %s: %s", path, strerror(errno));
+        folders_unlock(&lock);
+    }
+    return code;
+}
+
+static int rebuild(repairing *r) {
     restore_result result = {0};
-    int code = find_paths(r, damage);
-    if (code == 0)
-        code = open_writer(r);
+    int code = open_writer(r);
     if (code == 0)
         code = restore_run(r->set, r->coder, &r->passes, write_batch, r, &result);
     if (code == 0)
@@ -280,6 +351,8 @@ static int rebuild(repairing *r, const restore_result *damage) {
         code = shard_writer_finish(&r->writer, &r->set->header);
     for (size_t i = 0; i < r->writer.count && code == 0; i++)
         code = temp_place(&r->writer.temps[i], r->writer.paths[i], check_place, r);
+    if (code == 0)
+        code = remove_moved(r);
     restore_result_free(&result);
     shard_writer_close(&r->writer);
     return code;
@@ -291,7 +364,7 @@ static void report_written(const repairing *r) {
         if (r->paths[i] == NULL)
             continue;
         json_string(NULL, r->paths[i]);
-        say("  %03zu written %s", i, r->paths[i]);
+        say("  %03zu %s %s", i, r->moved[i] ? "moved to" : "written", r->paths[i]);
     }
     json_close_array();
 }
@@ -320,13 +393,16 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const size_t bad = count_bad_shards(set, damage.bad_blocks != NULL ? &damage : NULL);
     if (outcome != NULL)
         *outcome = (set_outcome){set->count, bad};
-    if (code == 0 && bad != 0)
-        code = rebuild(&r, &damage);
+    if (code == 0)
+        code = find_paths(&r, &damage);
+    if (code == 0 && bad + r.moves != 0)
+        code = rebuild(&r);
     if (code == 0) {
         report_set(set);
         json_number("repaired", bad);
         if (outcome == NULL && bad == 0)
-            say("%s: all %zu shards are intact", set->base, set->count);
+            say("%s: all %zu shards are intact%s", set->base, set->count,
+                r.moves != 0 ? ", but some moved" : "");
         else if (outcome == NULL)
             say("%s: %zu of %zu shards made again", set->base, bad, set->count);
         if (outcome == NULL || report_as_json) {
@@ -341,6 +417,7 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         free(r.paths[i]);
     free(r.paths);
     free(r.wanted);
+    free(r.moved);
     if (code == 0)
         clean(set);
     return code;
