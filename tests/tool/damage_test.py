@@ -414,7 +414,7 @@ def promise(s, index, **values):
     """Changes what the first header says, and its checksum; the file keeps its length, and loses
     the second header."""
     places = {"k": ("<I", 48), "m": ("<I", 52), "w": ("<I", 32), "polynomial": ("<Q", 40),
-              "block": ("<Q", 64), "size": ("<Q", 72)}
+              "block": ("<Q", 64), "size": ("<Q", 72), "name_bytes": ("<I", 96), "name": ("255s", 100)}
     header = bytearray(s.read(shard("f", index))[:HEADER])
     for name, value in values.items():
         struct.pack_into(places[name][0], header, places[name][1], value)
@@ -454,6 +454,24 @@ def headers_that_promise_too_much():
         check(time.monotonic() - start < 60, "for ever")
 
 
+def names_that_leave_the_folder():
+    """A stored name never leads decode out of the folder of the shards."""
+    with Set() as s:  # so only the name is wrong below
+        for index in range(N):
+            promise(s, index, name_bytes=1, name=b"h")
+        s.gfk("decode", "f")
+        check(s.read("h") == s.content, "another name")
+    for name in (b"../g", b"/g", b"..", b".", b"sub/g"):
+        with Set() as s:
+            os.mkdir(s / "sub")
+            for index in range(N):
+                promise(s, index, name_bytes=len(name), name=name)
+            before = s.names()
+            s.gfk("decode", "--force", "f", expect=harness.UNRECOVERABLE)
+            check(s.names() == before and os.listdir(s / "sub") == [], name)
+            check(not os.path.exists(s / "../g") and not os.path.exists("/g"), name)
+
+
 def too_many_missing():
     with Set() as s:
         for index in (0, 2, 4, 6):
@@ -471,4 +489,4 @@ harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut
              blocks_in_wrong_places, block_headers_gone,
              damage_that_checksums_hide, more_forged_shards_than_the_code_can_locate,
              the_bounds_of_the_search, every_block_has_a_flipped_bit,
-             headers_that_promise_too_much, too_many_missing)
+             headers_that_promise_too_much, names_that_leave_the_folder, too_many_missing)
