@@ -171,7 +171,7 @@ def numbers_are_decimal():
 
 
 def codes_that_there_are_not():
-    cases = [(("-k6", "-m5", "--matrix", "gen_rs"), "could not be brought back"),
+    cases = [(("-k6", "-m5", "--matrix", "gen_rs"), "could not be restored"),
              (("-k200", "-m50", "--matrix", "gen_rs"), "too many losses"),
              (("-w16", "--matrix", "gen_rs"), "defined for w = 8"),
              (("--polynomial", "0x11b", "--matrix", "reed_sol_van"), "the default polynomial"),

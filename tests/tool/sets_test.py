@@ -62,7 +62,7 @@ def several_bases_and_folders():
         check("the shards of 2" in run.err and "out" not in s.names(), run.err)
         s.lose("a", 0, 1, 2, 3)
         run = s.gfk("repair", "a", "b", "none", expect=harness.UNRECOVERABLE)
-        check("b: 2 of 8 shards made again" in run.text and "shards of none" in run.err, run.err)
+        check("b: 2 of 8 shards restored" in run.text and "shards of none" in run.err, run.err)
         s.gfk("verify", "b")
         run = s.gfk("verify", "--json", "a", "none", "b", expect=harness.UNRECOVERABLE)
         check([json.loads(line)["exit"] for line in run.text.splitlines()] == [3, 3, 0], run.text)
@@ -321,7 +321,7 @@ def a_folder_that_is_gone():
     with Disks(4) as s:
         shutil.rmtree(s / "d1")
         run = s.gfk("repair", "--in", s.all)  # without a base, too
-        check("warning: cannot read the folder d1" in run.err and "2 of 8 shards made" in run.text,
+        check("warning: cannot read the folder d1" in run.err and "2 of 8 shards restored" in run.text,
               run.err)
         s.gfk("encode", *CODE, "--to", "d0,d2,d3", "-o", "g", "original")
         for command in ("verify", "repair", "info"):  # two sets, one message
@@ -486,7 +486,7 @@ def an_older_and_a_newer_set():
             check(s.gfk("scrub", ".", expect=harness.DAMAGED).text.count("damaged  ") == 1, "scrub")
             os.unlink(s / f"{old}/{shard('f', 5)}")
             run = s.gfk("repair", "--in", "d1,d2,d3", "f")  # d3 has room; no name is taken twice
-            check("2 of 8 shards made again" in run.text and "1 of 8 shards made" in run.text, run.text)
+            check("2 of 8 shards restored" in run.text and "1 of 8 shards restored" in run.text, run.text)
             check(s.gfk("verify", "--in", "d1,d2,d3", "f").text.count("8 of 8") == 2, "both repaired")
             for index in range(M + 1):
                 for disk in (new, "d3"):

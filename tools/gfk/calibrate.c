@@ -16,11 +16,12 @@
 
 static const command_help calibrate_help = {
     "calibrate [OPTION...] [BYTES]",
-    "Measures in about two seconds what the CPU, the bus and the GPU do, and keeps it for encode,\n"
-    "decode, verify and repair. Then as gfk advise. Nothing else should be running."};
+    "Measures the CPU, the bus and the GPU in about two seconds, and saves the rates for the "
+    "other\n"
+    "commands. Then prints what gfk advise prints. Nothing else should run meanwhile."};
 static const command_help advise_help = {
     "advise [OPTION...] [BYTES]",
-    "Says what would encode BYTES bytes (1G) of data fastest, by what gfk calibrate measured."};
+    "Tells which path encodes BYTES bytes (1G) of data fastest, by the rates of gfk calibrate."};
 
 /* Creates the folders of the path. */
 static bool make_folders(const char *path) {

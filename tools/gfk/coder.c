@@ -61,14 +61,14 @@ static int open_pipeline(coder *c, const coder_options *options) {
         return failed(status);
     return status == GFK_STATUS_SUCCESS
                ? 0
-               : fail(TOOL_BACKEND, "there is no such GPU to use: %s", status_text(status));
+               : fail(TOOL_BACKEND, "the GPU cannot be used: %s", status_text(status));
 }
 
 /* Describes a status in terms of shards; the library's description is about matrices. */
 static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk_status status) {
     gfk_field usual;
     if (status == GFK_STATUS_SINGULAR)
-        return "with it, some losses of m shards could not be brought back";
+        return "with it, some losses of m shards could not be restored";
     if (status != GFK_STATUS_NOT_SUPPORTED)
         return status_text(status);
     if (gfk_field_init(&usual, field->w, 0) == GFK_STATUS_SUCCESS &&
@@ -76,7 +76,7 @@ static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk
         return matrix == GFK_RS_GEN_RS || matrix == GFK_RS_GEN_CAUCHY1
                    ? "it is defined for w = 8 with the polynomial 0x11d"
                    : "it is defined for the default polynomial";
-    return "there are too many losses to try whether all can be brought back";
+    return "there are too many losses to try whether all can be restored";
 }
 
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,

@@ -14,8 +14,9 @@
 
 static const command_help help = {
     "decode [OPTION...] BASE... | FOLDER... | SHARD...",
-    "Brings a file back from the shards BASE.gfk.*, or from the shards that are given. It is\n"
-    "written beside them under its own name, or to --output, only when all of it is right."};
+    "Restores a file from the shards BASE.gfk.*, or from the shards that are given. The file gets\n"
+    "the name that it had, in the folder of BASE, or the name of --output. The file appears only\n"
+    "when all of its contents are right."};
 
 typedef struct decoding {
     const shard_set *set;
@@ -67,7 +68,7 @@ static int restore_file(decoding *d, coder *c) {
                  d->to_stdout ? ": do not use the output; with --output FILE more is tried" : "");
     d->damaged_stripes = result.damaged_stripes;
     if (code == 0 && d->damaged_stripes != 0)
-        warn("%llu stripe%s damaged and could be brought back; gfk repair mends the shards",
+        warn("%llu stripe%s damaged and could be restored; gfk repair restores the shards",
              (unsigned long long)d->damaged_stripes, d->damaged_stripes == 1 ? " was" : "s were");
     restore_result_free(&result);
     free(options.forged);
@@ -87,7 +88,7 @@ static int check_free(const char *path, void *context) {
         return fail(TOOL_IO, "%s is a folder", path);
     if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
         return fail(TOOL_IO, "%s is not a regular file", path);
-    return options->force ? 0 : fail(TOOL_EXISTS, "%s is there; --force replaces it", path);
+    return options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
 }
 
 static bool is_name(const char *name, size_t length, void *wanted) {

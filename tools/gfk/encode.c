@@ -19,10 +19,10 @@
 
 static const command_help help = {
     "encode [-k K] [-m M] [OPTION...] FILE...",
-    "Makes K + M shards of each FILE, named FILE.gfk.000, FILE.gfk.001, ...; any K of them bring\n"
-    "it back. FILE - is standard input; it needs --output. With --to, shard i goes into folder i "
-    "of\n"
-    "the list, and after the last folder the first one is next."};
+    "Writes K + M shards of each FILE, named FILE.gfk.000, FILE.gfk.001, ...; any K of them "
+    "restore\n"
+    "the file. FILE - is standard input, and then --output is needed. With --to, shard i goes to\n"
+    "folder i of the list; after the last folder the first one is next."};
 
 typedef struct encoding {
     const tool_options *options;

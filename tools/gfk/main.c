@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk: makes Reed-Solomon shards of files, and offers the small tools of GF-Complete. */
+/* gfk: writes Reed-Solomon shards of files, and offers the small tools of GF-Complete. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,19 +13,20 @@ static command_fn show_help;
 
 static const tool_command commands[] = {
     {"encode", COMMAND_ENCODE, command_encode,
-     "make k + m shards of a file, any k of which bring it back"},
-    {"decode", COMMAND_DECODE, command_decode, "bring a file back from its shards"},
+     "write k + m shards of a file; any k of them restore the file"},
+    {"decode", COMMAND_DECODE, command_decode, "restore a file from its shards"},
     {"verify", COMMAND_VERIFY, command_verify,
-     "check shards, and whether the file can be brought back"},
-    {"repair", COMMAND_REPAIR, command_repair, "make missing and damaged shards again"},
+     "check shards, and whether the file can be restored"},
+    {"repair", COMMAND_REPAIR, command_repair, "restore missing and damaged shards"},
     {"scrub", COMMAND_SCRUB, command_scrub, "check all shards in a tree of folders"},
-    {"info", COMMAND_INFO, command_info, "say what shards are of, and which are there"},
+    {"info", COMMAND_INFO, command_info, "describe the file of the shards, and list the shards"},
     {"calibrate", COMMAND_CALIBRATE, command_calibrate,
-     "measure what CPU, bus and GPU do, and keep it"},
-    {"advise", COMMAND_ADVISE, command_advise, "say what would encode fastest"},
+     "measure CPU, bus and GPU, and save the rates"},
+    {"advise", COMMAND_ADVISE, command_advise, "tell which path encodes fastest"},
     {"mul", COMMAND_SMALL, command_mul, "multiply in GF(2^w), as gf_mult does"},
     {"div", COMMAND_SMALL, command_div, "divide in GF(2^w), as gf_div does"},
-    {"methods", COMMAND_METHODS, command_methods, "list the methods, and why one is not there"},
+    {"methods", COMMAND_METHODS, command_methods,
+     "list kernels and engines, with the reason if one cannot run"},
     {"unit", COMMAND_SMALL, command_unit, "test a method, as gf_unit does"},
     {"time", COMMAND_SMALL, command_time, "time a method, as gf_time does"},
     {"help", COMMAND_HELP, show_help, "describe a command"},
@@ -53,8 +54,8 @@ static void print_help(FILE *out) {
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].text);
     fprintf(out, "\noptions:\n"
-                 "  -h, --help     this text; after a command, the command's, as gfk help COMMAND\n"
-                 "  -V, --version  the version\n");
+                 "  -h, --help     list the commands; gfk COMMAND --help describes a command\n"
+                 "  -V, --version  print the version\n");
 }
 
 static int show_help(int argc, char **argv) {

@@ -153,9 +153,10 @@ enum {
 #define MEMBER(name) offsetof(tool_options, name)
 
 static const option_row rows[] = {
-    {"data", 'k', "K", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(k), "data shards (10)"},
+    {"data", 'k', "K", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(k),
+     "data shards, 1 or more (10)"},
     {"parity", 'm', "M", COMMAND_ENCODE | SPEED, parse_shards, MEMBER(m),
-     "parity shards: so many may be lost (4)"},
+     "parity shards, 1 or more; so many may be lost (4)"},
     {"width", 'w', "8|16|32", COMMAND_ENCODE | SPEED, parse_width, MEMBER(w),
      "bits of a symbol (8)"},
     {"polynomial", 0, "P", COMMAND_ENCODE, parse_polynomial, MEMBER(polynomial),
@@ -178,19 +179,19 @@ static const option_row rows[] = {
      "move shards until the folders hold equally many"},
     {"repair", 0, NULL, COMMAND_SCRUB, set_flag, MEMBER(repair), "repair what is damaged"},
     {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
-     MEMBER(force), "replace files that hold something else"},
+     MEMBER(force), "replace files with other contents"},
     {"backend", 0, BACKENDS, COMPUTING, parse_backend, MEMBER(coder.backend),
-     "what computes (auto)"},
+     "where to compute (auto)"},
     {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),
      "the GPU to use"},
-    {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory),
-     "bytes for data on its way (256M)"},
+    {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory), "bytes of buffers (256M)"},
     {"search", 0, "SIZE", COMPUTING & ~COMMAND_ENCODE, parse_search, MEMBER(search),
      "bytes to restore in the search for forged shards (64G)"},
     {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
      "one line of JSON instead of text"},
-    {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "nothing but errors"},
-    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_SMALL, NULL, 0, "this text"},
+    {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "print errors only"},
+    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_SMALL, NULL, 0,
+     "print this text"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0], NO_LETTER = 256 /* with the row's number */ };
 
@@ -298,9 +299,9 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
             return 0;
         }
         if (!row->parse(optarg, (char *)options + row->member))
-            return fail(TOOL_USAGE, "--%s does not take %s; gfk help %.*s says what it takes",
-                        row->name, *optarg == '\0' ? "an empty text" : optarg,
-                        (int)strcspn(help->usage, " "), help->usage);
+            return fail(TOOL_USAGE, "--%s does not take %s; --%s %s: %s", row->name,
+                        *optarg == '\0' ? "an empty text" : optarg, row->name, row->argument,
+                        row->help);
         report_as_json = options->json;
         report_quiet = options->quiet;
     }

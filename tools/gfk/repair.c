@@ -15,9 +15,9 @@
 
 static const command_help help = {
     "repair [OPTION...] BASE... | FOLDER... | SHARD...",
-    "Makes shards that are missing or damaged again, from the others. A shard is replaced only by "
+    "Writes missing and damaged shards again, from the other shards. A shard is replaced only by "
     "a\n"
-    "complete new one. A missing shard comes into the folder with the fewest shards of the set."};
+    "complete new one. A missing shard goes to the folder with the fewest shards of the set."};
 
 typedef struct repairing {
     const shard_set *set;
@@ -404,7 +404,7 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
             say("%s: all %zu shards are intact%s", set->base, set->count,
                 r.moves != 0 ? ", but some moved" : "");
         else if (outcome == NULL)
-            say("%s: %zu of %zu shards made again", set->base, bad, set->count);
+            say("%s: %zu of %zu shards restored", set->base, bad, set->count);
         if (outcome == NULL || report_as_json) {
             report_shards(set, &damage, false);
             report_written(&r);

@@ -150,7 +150,7 @@ int restore_fail_for_shards(const shard_set *set) {
             list_add(&missing, i);
     const size_t present = set->count - missing.count, needed = set->header.k - present;
     return fail(TOOL_UNRECOVERABLE,
-                "%zu shard%s of %s can be read, %u %s needed: %zu more of the shard%s %s", present,
+                "%zu shard%s of %s can be read, %u %s needed: at least %zu of shard%s %s", present,
                 plural(present), path_name(set->base), set->header.k,
                 set->header.k == 1 ? "is" : "are", needed, plural(missing.count), missing.text);
 }
@@ -163,7 +163,7 @@ static void give_reason(const restore *r, const batch *b, size_t stripe) {
         if (batch_states(b, stripe)[i] < BLOCK_ELSEWHERE)
             list_add(r->set->shards[i] == NULL ? &missing : &damaged, i);
     const size_t good = b->n - missing.count - damaged.count;
-    const int length = snprintf(reason, REASON_BYTES, "stripe %llu of %s cannot be brought back: ",
+    const int length = snprintf(reason, REASON_BYTES, "stripe %llu of %s cannot be restored: ",
                                 (unsigned long long)(b->first + stripe), path_name(r->set->base));
     if (length < 0 || length >= REASON_BYTES)
         return;
@@ -406,13 +406,12 @@ static void find_end(restore *r) {
     r->result->lost_stripes = r->result->damaged_stripes = behind;
     for (size_t i = 0; i < r->set->count; i++)
         r->result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : behind;
-    snprintf(
-        r->result->reason, REASON_BYTES,
-        "%s: the last %llu of %llu stripe%s cannot be brought back: fewer than %u shard%s long "
-        "enough",
-        path_name(r->set->base), (unsigned long long)behind,
-        (unsigned long long)stripe_count(header), plural(stripe_count(header)), header->k,
-        header->k == 1 ? " is" : "s are");
+    snprintf(r->result->reason, REASON_BYTES,
+             "%s: the last %llu of %llu stripe%s cannot be restored: fewer than %u shard%s long "
+             "enough",
+             path_name(r->set->base), (unsigned long long)behind,
+             (unsigned long long)stripe_count(header), plural(stripe_count(header)), header->k,
+             header->k == 1 ? " is" : "s are");
 }
 
 static int restore_stripes(restore *r) {

@@ -96,7 +96,7 @@ static int check(const shard_set *there, const shard_header *header, bool comple
         if (s->temp || s->unreadable ||
             ((s->head || s->tail) && same_content(&s->header, header, complete)))
             continue;
-        return fail(TOOL_EXISTS, "%s is there and is something else; --force replaces it", s->path);
+        return fail(TOOL_EXISTS, "%s exists and has other contents; --force replaces it", s->path);
     }
     return 0;
 }
@@ -142,7 +142,7 @@ static int check_places(const shard_writer *writer, const shard_set *there, bool
             return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
         const shard_source *s = error == 0 ? shard_set_source(there, writer->paths[i]) : NULL;
         if (!force && (s == NULL || s->unreadable))
-            return fail(TOOL_EXISTS, "%s is there and cannot be read; --force replaces it",
+            return fail(TOOL_EXISTS, "%s exists and cannot be read; --force replaces it",
                         writer->paths[i]);
     }
     return 0;

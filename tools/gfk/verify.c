@@ -12,7 +12,7 @@
 static const command_help verify_help = {
     "verify [OPTION...] BASE... | FOLDER... | SHARD...",
     "Reads all of the shards and checks headers, checksums, the code and the file's hash.\n"
-    "Exit code 0: intact; 1: damaged, but gfk repair can mend it; 3: lost."};
+    "Exit code 0: intact; 1: damaged, but gfk repair can restore all shards; 3: lost."};
 
 int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const bool enough = restore_is_possible(set);
@@ -38,11 +38,10 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         else
             say("%s: %zu of %zu shards %s intact%s", set->base, set->count - bad, set->count,
                 set->count - bad == 1 ? "is" : "are",
-                result.contradiction && lost
-                    ? " by their checksums; the file cannot be brought back"
-                : lost    ? "; the file cannot be brought back"
-                : bad > 0 ? "; the file can be brought back"
-                          : "");
+                result.contradiction && lost ? " by their checksums; the file cannot be restored"
+                : lost                       ? "; the file cannot be restored"
+                : bad > 0                    ? "; the file can be restored"
+                                             : "");
         if (outcome == NULL || report_as_json)
             report_shards(set, known, false);
         if (!enough)
@@ -65,9 +64,9 @@ int command_verify(int argc, char **argv) {
 
 static const command_help scrub_help = {
     "scrub [OPTION...] FOLDER...",
-    "Checks the shards in each FOLDER and in all folders below, as verify does, and prints one "
-    "line\n"
-    "for each set: ok, damaged, lost, or repaired with --repair. The exit code is the worst one."};
+    "Checks the shards in each FOLDER and in all folders below, as verify does. Prints one line "
+    "for\n"
+    "each set: ok, damaged, lost, or repaired with --repair. The exit code is the worst one."};
 
 typedef enum verdict {
     VERDICT_OK,
@@ -95,7 +94,7 @@ static verdict scrub_one(const shard_places *places, const tool_options *o, int 
     json_string("verdict", verdict_words[found]);
     char shards[96] = "the message on standard error says why";
     if (found == VERDICT_REPAIRED)
-        snprintf(shards, sizeof shards, "%zu of %zu shards made again", outcome.bad, outcome.count);
+        snprintf(shards, sizeof shards, "%zu of %zu shards restored", outcome.bad, outcome.count);
     else if (outcome.count != 0)
         snprintf(shards, sizeof shards, "%zu of %zu shards are intact", outcome.count - outcome.bad,
                  outcome.count);
@@ -138,7 +137,7 @@ int command_scrub(int argc, char **argv) {
 
 static const command_help info_help = {
     "info [OPTION...] BASE... | FOLDER... | SHARD...",
-    "Says what the shards are of and which of them are there. Only headers are read."};
+    "Describes the file that the shards belong to, and lists the shards. Reads only headers."};
 
 static int describe(shard_set *set, const tool_options *options, set_outcome *outcome) {
     (void)options;
