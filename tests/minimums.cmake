@@ -75,6 +75,7 @@ set(gfk_minimums
   "gpu.product_async 5427"
   # 24 for each compiled kernel: 80 of PRMT, 92 of perop.
   "gpu.product_kernels 4128"
+  "host.matmul 1200"
   "gpu.matmul 1200"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"

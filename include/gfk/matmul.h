@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrix products whose matrix is in device memory: C = A B or C = C + A B over GF(2^w), for
- * matrices of any size. A product of gfk/product.h expands its matrix once, on the host; a matmul
- * expands its matrix on the device, part by part, in every call. */
+/* Matrix products for matrices of any size: C = A B or C = C + A B over GF(2^w), on a device or on
+ * the CPU. A product of gfk/product.h expands its matrix once, when it is created; a matmul takes
+ * its matrix as a call's argument and keeps nothing of it. */
 #ifndef GFK_MATMUL_H
 #define GFK_MATMUL_H
 
@@ -93,16 +93,15 @@ typedef struct gfk_matmul_desc {
     int device;       /* GFK_CURRENT_DEVICE, the number of the calling thread's current device, or
                          GFK_CPU */
     unsigned threads; /* on the CPU; 0: one for each core that the caller may run on */
-    /* As of gfk_product_desc: libraries for the CPU, and a check of each pointer for debugging. */
-    const char *isal_library, *gfcomplete_library;
-    bool check_pointers;
+    bool check_pointers; /* as of gfk_product_desc: a check of each pointer, for debugging */
 } gfk_matmul_desc;
 
-#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, 0, 0, false}
+#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false}
 
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
- * elements and regions of `bytes` bytes; desc as for gfk_matmul. The workspace grows with the size of a call up to 1 GiB
- * for the regions and, for the matrix, w KiB for each column; larger calls work in parts.
+ * elements and regions of `bytes` bytes; desc as for gfk_matmul. On a device the workspace grows
+ * with the size of a call up to 1 GiB for the regions and, for the matrix, w KiB for each column;
+ * larger calls work in parts. On the CPU it is 401 KiB for each thread.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero, a size or device number of the descriptor out of range); INVALID_SIZE (bytes is not a
@@ -114,9 +113,9 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
 /* gfk_matmul: c[j] = sum over i of a[j][i] * b[i] (GFK_SET), or that XORed into c[j].
  *
  * desc       NULL means GFK_MATMUL_DESC_INIT
- * device     The calling thread's current device, of compute capability 9.0. The matrix, the
- *            regions and the workspace are in memory that the device can access, which is checked
- *            only with desc->check_pointers. The CPU is not supported yet.
+ * place      desc->device: the calling thread's current device, of compute capability 9.0, with the
+ *            matrix, the regions and the workspace in memory that the device can access; or GFK_CPU,
+ *            with all of them in host memory. Checked only with desc->check_pointers.
  * a          the matrix; only read
  * b, c       a->cols and a->rows regions of `bytes` bytes each; b is only read
  * alignment  Any, each region its own. Regions at multiples of 16 bytes are the fast case.
@@ -128,22 +127,27 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  *            mode only.
  * workspace  gfk_matmul_workspace bytes or more, aligned to 256 bytes, until the call's work has
  *            finished. Calls that overlap in time need one each.
- * streams    The work is in the order of `stream`, and the call returns at once. No allocation, no
- *            synchronization; capturable. CUDA loads a kernel's code at its first launch, so run
- *            once before capturing or timing.
- * rate       Worth its set-up from about 64 rows and 64 columns on; a product is faster below, and
- *            wherever one matrix multiplies data often.
+ * streams    On a device the work is in the order of `stream`, and the call returns at once. No
+ *            allocation, no synchronization; capturable. CUDA loads a kernel's code at its first
+ *            launch, so run once before capturing or timing.
+ *            On the CPU `stream` is NULL, and the work is complete on return. A call with several
+ *            threads uses those that the library's objects on the CPU share; if there is no such
+ *            object, it starts and ends them, the only allocation.
+ * rate       On a device worth its set-up from about 64 rows and 64 columns on; a product is faster
+ *            below, and wherever one matrix multiplies data often. On the CPU faster than a product
+ *            in every field, but for w = 8 with polynomial 0x11d and fewer than about 100 rows.
  *
- * Source of the algorithm: an element's w sums with the powers of x make a Hankel matrix of bits in
- * the dual basis of 1, x, x^2, ... (E. R. Berlekamp, IEEE Trans. Inf. Theory 28, 1982); products
- * of bit matrices run on the tensor cores. docs/engines/matmul.md explains it.
+ * Source of the algorithm: on a device, an element's w sums with the powers of x make a Hankel
+ * matrix of bits in the dual basis of 1, x, x^2, ... (E. R. Berlekamp, IEEE Trans. Inf. Theory 28,
+ * 1982); products of bit matrices run on the tensor cores. On the CPU, tables of multiples of the
+ * data (M. Albrecht, ISSAC 2012). docs/engines/matmul.md explains both.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or
  * device number of the descriptor out of range); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL;
- * WRONG_DEVICE (the device is not the current one, or check_pointers found other memory);
- * NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL. On all but the last two nothing has been written. Any thread.
- */
+ * STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or check_pointers found other
+ * memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL. On
+ * all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                               const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                               const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matmuls on the current device, against scalar arithmetic.
+// Matmuls on the CPU and on the current device, against scalar arithmetic.
 #include <algorithm>
 #include <cstring>
 
@@ -9,21 +9,37 @@ namespace {
 
 constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT, SIZE = GFK_STATUS_INVALID_SIZE;
 
-size_t workspace_of(const gfk_field &field, size_t rows, size_t cols, size_t bytes) {
+gfk_matmul_desc desc_of(bool host, unsigned threads = 0) {
+    gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+    desc.device = host ? GFK_CPU : GFK_CURRENT_DEVICE;
+    desc.threads = threads;
+    return desc;
+}
+
+size_t workspace_of(const gfk_field &field, size_t rows, size_t cols, size_t bytes,
+                    const gfk_matmul_desc &desc) {
     size_t workspace = 0;
-    EXPECT_OK(gfk_matmul_workspace(&field, rows, cols, bytes, nullptr, &workspace));
+    EXPECT_OK(gfk_matmul_workspace(&field, rows, cols, bytes, &desc, &workspace));
     return workspace;
+}
+
+// The first multiple of 256 bytes.
+template <class T>
+uint8_t *round_up(T &workspace) {
+    return reinterpret_cast<uint8_t *>(
+        ::round_up(reinterpret_cast<uintptr_t>(workspace.data()), 256));
 }
 
 // A matrix of random bytes, with a gap behind each row, and the regions of one call.
 class Matmul {
   public:
-    Matmul(const gfk_field &field, size_t rows, size_t cols, size_t bytes, const Layout &layout,
-           Random &random)
-        : field_(field), rows_(rows), cols_(cols), stride_(cols + 3),
-          elements_(random.bytes(rows * stride_ * field.w / 8)), matrix_(false, elements_),
-          regions_(false, cols, rows, bytes, layout, random),
-          workspace_(false, random.bytes(workspace_of(field, rows, cols, bytes))) {
+    Matmul(bool host, const gfk_field &field, size_t rows, size_t cols, size_t bytes,
+           const Layout &layout, Random &random, unsigned threads = 0)
+        : field_(field), rows_(rows), cols_(cols), stride_(cols + 3), desc_(desc_of(host, threads)),
+          elements_(random.bytes(rows * stride_ * field.w / 8)), matrix_(host, elements_),
+          regions_(host, cols, rows, bytes, layout, random),
+          space_(workspace_of(field, rows, cols, bytes, desc_)),
+          workspace_(host, random.bytes(space_ + 256)) {
         refill(random);
     }
     void refill(Random &random) {
@@ -33,7 +49,7 @@ class Matmul {
     gfk_status run(gfk_accumulate mode, gfk_stream_t stream = nullptr) {
         const gfk_matrix a = GFK_MATRIX_DENSE_INIT(matrix_.data(), rows_, cols_, stride_);
         return gfk_matmul(&field_, &a, regions_.in(), regions_.out(), regions_.bytes(), mode,
-                          nullptr, workspace_.data(), workspace_.size(), stream);
+                          &desc_, round_up(workspace_), space_, stream);
     }
     testing::AssertionResult is_product(gfk_accumulate mode) {
         Bytes expected = content_;
@@ -55,26 +71,36 @@ class Matmul {
   private:
     gfk_field field_;
     size_t rows_, cols_, stride_;
+    gfk_matmul_desc desc_;
     Bytes elements_, content_;
     Memory matrix_;
     GuardedRegions regions_;
+    size_t space_;
     Memory workspace_;
 };
 
-class MatmulTest : public testing::TestWithParam<unsigned> {
+struct Place {
+    bool host;
+    unsigned w;
+};
+
+class MatmulTest : public testing::TestWithParam<Place> {
   protected:
     void SetUp() override {
+        if (host())
+            return;
         if (device::count() == 0)
             SKIP_WITHOUT_GPU("there is no GPU");
         const int cc = device::compute_capability(device::current());
         if (cc != 90)
             GTEST_SKIP() << "matmuls are for compute capability 9.0";
     }
-    unsigned w() const { return GetParam(); }
+    bool host() const { return GetParam().host; }
+    unsigned w() const { return GetParam().w; }
     size_t symbol() const { return w() / 8; }
     void check(const gfk_field &field, size_t rows, size_t cols, size_t bytes, const Layout &layout,
-               Random &random) {
-        Matmul matmul(field, rows, cols, bytes, layout, random);
+               Random &random, unsigned threads = 0) {
+        Matmul matmul(host(), field, rows, cols, bytes, layout, random, threads);
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             matmul.refill(random);
             ASSERT_OK(matmul.run(mode)) << rows << " x " << cols;
@@ -104,13 +130,55 @@ TEST_P(MatmulTest, Lengths) {
     }
 }
 
-// More regions than one launch takes, by pointers and evenly spaced.
+// More regions than one launch takes, by pointers and evenly spaced, and than the CPU takes in a
+// panel or in a pass.
 TEST_P(MatmulTest, ManyRegions) {
     Random random;
     for (const Layout &layout : {Layout{Layout::PHASES, 0, 0}, {Layout::SPACED, 0, 16}}) {
         check(make_field(w()), 1030, 40, 40 * symbol(), layout, random);
         check(make_field(w()), 20, 2500, 40 * symbol(), layout, random);
+        check(make_field(w()), 600, 1000, 40 * symbol(), layout, random);
     }
+}
+
+// The work is cut differently for each number of threads.
+TEST_P(MatmulTest, NumbersOfThreads) {
+    if (!host())
+        GTEST_SKIP() << "devices have no threads";
+    Random random;
+    for (unsigned threads : {1, 2, 3, 7, 4000})
+        check(make_field(w()), 300, 30, 9000 + 7 * w(), {Layout::PHASES, 0, 0}, random, threads);
+}
+
+// Pages of their own around every region and the matrix.
+TEST_P(MatmulTest, GuardPages) {
+    if (!host())
+        GTEST_SKIP() << "compute-sanitizer watches devices";
+    Random random;
+    const gfk_field field = make_field(w());
+    const gfk_matmul_desc desc = desc_of(true);
+    const size_t rows = 5, cols = 9;
+    for (size_t bytes : {symbol(), 100 * symbol(), 5000 * symbol()})
+        for (size_t first : {0, 1}) {
+            std::vector<Bytes> contents;
+            for (size_t i = 0; i < rows + cols; i++)
+                contents.push_back(random.bytes(bytes));
+            const LoneRegions regions(true, cols, contents, [](size_t) { return 0; }, first);
+            const Bytes elements = random.bytes(rows * cols * symbol());
+            const LoneRegion matrix(true, elements, 0, first == 0);
+            Bytes workspace(workspace_of(field, rows, cols, bytes, desc) + 256);
+            const gfk_matrix a = GFK_MATRIX_DENSE_INIT(matrix.data(), rows, cols, cols);
+            ASSERT_OK(gfk_matmul(&field, &a, regions.in(), regions.out(), bytes, GFK_SET, &desc,
+                                 round_up(workspace), workspace.size() - 256, nullptr));
+            for (size_t j = 0; j < rows; j++) {
+                Bytes sum(bytes);
+                for (size_t i = 0; i < cols; i++)
+                    Times(field, get_symbol(elements.data(), j * cols + i, w()))
+                        .add(contents[i].data(), sum.data(), bytes);
+                ASSERT_EQ(0, std::memcmp(sum.data(), regions.out()->pointers[j], bytes));
+            }
+            count_checked();
+        }
 }
 
 TEST_P(MatmulTest, Polynomials) {
@@ -127,9 +195,11 @@ TEST_P(MatmulTest, RandomShapes) {
 }
 
 TEST_P(MatmulTest, Graph) {
+    if (host())
+        GTEST_SKIP() << "the CPU has no graphs";
     Random random;
     const Stream stream(false);
-    Matmul matmul(make_field(w()), 40, 60, 3000 * symbol(), {Layout::PHASE, 0, 0}, random);
+    Matmul matmul(false, make_field(w()), 40, 60, 3000 * symbol(), {Layout::PHASE, 0, 0}, random);
     for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
         ASSERT_OK(matmul.run(mode)); // CUDA loads the code now
         device::Graph graph(stream.get());
@@ -147,8 +217,8 @@ TEST_P(MatmulTest, Graph) {
 TEST_P(MatmulTest, Threads) {
     on_threads(8, [&](int thread) {
         Random random(static_cast<uint64_t>(thread));
-        const Stream stream(false);
-        Matmul matmul(make_field(w()), 20 + 7 * (size_t)thread, 50, 900 * symbol(),
+        const Stream stream(host());
+        Matmul matmul(host(), make_field(w()), 20 + 7 * (size_t)thread, 50, 900 * symbol(),
                       {Layout::PHASES, 0, 0}, random);
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int again = 0; again < 4 && result; again++) {
@@ -167,8 +237,10 @@ TEST_P(MatmulTest, Errors) {
     const gfk_field field = make_field(w());
     const size_t rows = 5, cols = 7, bytes = 600 * symbol(), room = 4096;
     const Bytes content = random.bytes((rows + cols) * room);
-    Memory memory(false, content), matrix(false, random.bytes(rows * cols * symbol()));
-    Memory workspace(false, random.bytes(workspace_of(field, rows, cols, bytes) + 256));
+    const gfk_matmul_desc desc = desc_of(host());
+    Memory memory(host(), content), matrix(host(), random.bytes(rows * cols * symbol()));
+    const size_t space = workspace_of(field, rows, cols, bytes, desc);
+    Memory workspace(host(), random.bytes(space + 512));
     struct Call {
         const gfk_field *field;
         gfk_matrix a;
@@ -178,6 +250,7 @@ TEST_P(MatmulTest, Errors) {
         uint8_t *workspace;
         size_t workspace_bytes;
         gfk_matmul_desc desc;
+        gfk_stream_t stream;
     };
     const Call good = {&field,
                        GFK_MATRIX_DENSE_INIT(matrix.data(), rows, cols, cols),
@@ -185,12 +258,13 @@ TEST_P(MatmulTest, Errors) {
                        {{nullptr}, {memory.data() + cols * room}, room},
                        bytes,
                        GFK_SET,
-                       workspace.data(),
-                       workspace.size() - 256,
-                       GFK_MATMUL_DESC_INIT};
+                       round_up(workspace),
+                       space,
+                       desc,
+                       nullptr};
     const auto call = [](const Call &x) {
         return gfk_matmul(x.field, &x.a, &x.b, &x.c, x.bytes, static_cast<gfk_accumulate>(x.mode),
-                          &x.desc, x.workspace, x.workspace_bytes, nullptr);
+                          &x.desc, x.workspace, x.workspace_bytes, x.stream);
     };
     const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
         Call bad = good;
@@ -212,12 +286,15 @@ TEST_P(MatmulTest, Errors) {
     refused(INVALID, [](Call &x) { x.desc.size--; });
     refused(INVALID, [](Call &x) { x.desc.device = GFK_CURRENT_DEVICE - 1; });
     refused(GFK_STATUS_NO_DEVICE, [](Call &x) { x.desc.device = 1000; });
-    const Bytes host(rows * cols * symbol());
-    const auto with_check = [&](Call &x) {
-        x.desc.check_pointers = true;
-        x.a.elements = host.data();
-    };
-    refused(GFK_STATUS_WRONG_DEVICE, with_check);
+    const Bytes other(rows * cols * symbol());
+    if (host())
+        refused(GFK_STATUS_STREAM_ON_HOST,
+                [&](Call &x) { x.stream = (gfk_stream_t)workspace.data(); });
+    else
+        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) {
+            x.desc.check_pointers = true;
+            x.a.elements = other.data();
+        });
     refused(SIZE, [](Call &x) { x.a.rows = SIZE_MAX / 2; });
     refused(SIZE, [](Call &x) { x.a.cols = SIZE_MAX / 2; });
     refused(SIZE, [](Call &x) { x.a.stride = SIZE_MAX; });
@@ -230,8 +307,8 @@ TEST_P(MatmulTest, Errors) {
     refused(small, [](Call &x) { x.workspace_bytes--; });
     refused(overlap, [&](Call &x) { x.c.base = memory.data() + (cols - 1) * room + bytes - 1; });
     refused(overlap, [&](Call &x) { x.a.elements = memory.data() + cols * room + symbol(); });
-    refused(overlap, [&](Call &x) { x.c.base = workspace.data(); });
-    refused(overlap, [&](Call &x) { x.b.base = workspace.data(); });
+    refused(overlap, [&](Call &x) { x.c.base = x.workspace; });
+    refused(overlap, [&](Call &x) { x.b.base = x.workspace; });
     Call nothing = good; // not an error
     nothing.bytes = 0;
     nothing.b.base = nothing.c.base = nullptr;
@@ -240,8 +317,13 @@ TEST_P(MatmulTest, Errors) {
     EXPECT_FALSE(device::error_pending());
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, MatmulTest, testing::Values(8u, 16u, 32u),
-                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Places, MatmulTest,
+                         testing::Values(Place{true, 8}, Place{true, 16}, Place{true, 32},
+                                         Place{false, 8}, Place{false, 16}, Place{false, 32}),
+                         [](const auto &place) {
+                             return (place.param.host ? "host_w" : "gpu_w") +
+                                    std::to_string(place.param.w);
+                         });
 
 // Without a device: the workspace, and that a call says what is missing.
 TEST(MatmulSizes, Workspace) {
@@ -258,6 +340,12 @@ TEST(MatmulSizes, Workspace) {
             EXPECT_LE(bytes, (size_t(1) << 30) + 1024 * w * (cols + 1024 / w));
             count_checked(2);
         }
+        // On the CPU: the same for each thread, as far as there is work for each.
+        const size_t one = workspace_of(field, 4096, 1024, 4096, desc_of(true, 1));
+        EXPECT_LE(one, size_t(401) << 10);
+        EXPECT_EQ(6 * one, workspace_of(field, 4096, 1024, 4096, desc_of(true, 6)));
+        EXPECT_EQ(one, workspace_of(field, 1, 1, 256, desc_of(true, 4000)));
+        EXPECT_EQ(0u, workspace_of(field, 1, 1, 0, desc_of(true)));
         bytes = 77;
         gfk_field bad = field;
         bad.polynomial ^= 1;

@@ -16,6 +16,8 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
     return count < most ? count : most;
 }
 
+enum { MOST_THREADS = 4096 };
+
 static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
 
 static bool desc_is_valid(const gfk_matmul_desc *desc) {
@@ -42,13 +44,25 @@ static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, si
     return GFK_STATUS_SUCCESS;
 }
 
+static size_t threads_of(const gfk_matmul_desc *desc) {
+    return desc->threads ? fit(desc->threads, 1, MOST_THREADS) : gfk_usable_cores();
+}
+
+static size_t space_of(const gfk_matmul_desc *desc, size_t rows, size_t bytes,
+                       const gfk_matmul_plan *plan) {
+    return desc->device == GFK_CPU ? gfk_matmul_cpu_space(rows, bytes, threads_of(desc))
+                                   : plan->data_space + plan->matrix_space;
+}
+
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 const gfk_matmul_desc *desc, size_t *workspace_bytes) {
     gfk_matmul_plan plan;
-    if (workspace_bytes == NULL || (desc != NULL && !desc_is_valid(desc)))
+    if (desc == NULL)
+        desc = &default_desc;
+    if (workspace_bytes == NULL || !desc_is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(make_plan(field, rows, cols, bytes, &plan));
-    *workspace_bytes = plan.data_space + plan.matrix_space;
+    *workspace_bytes = space_of(desc, rows, bytes, &plan);
     return GFK_STATUS_SUCCESS;
 }
 
@@ -61,6 +75,19 @@ static gfk_status check_matrix(const gfk_matrix *a, unsigned symbol, size_t *len
         return GFK_STATUS_INVALID_SIZE;
     *length = ((a->rows - 1) * a->stride + a->cols) * symbol;
     return GFK_STATUS_SUCCESS;
+}
+
+/* GFK_CPU, or the current device with its number of multiprocessors. */
+static gfk_status find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *device,
+                             int *processors) {
+    const char *reason;
+    *device = GFK_CPU;
+    if (desc->device == GFK_CPU)
+        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
+    RETURN_IF_ERROR(gfk_device_resolve(desc->device, device, &reason));
+    RETURN_IF_ERROR(gfk_device_require_current(*device));
+    RETURN_IF_ERROR(gfk_device_check(90, 90, 0, *device, &reason));
+    return gfk_device_processors(*device, processors);
 }
 
 gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
@@ -86,18 +113,12 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
         return GFK_STATUS_NOT_SUPPORTED;
     RETURN_IF_ERROR(check_matrix(a, field->w / 8, &length));
     int device;
-    const char *reason;
-    if (desc->device == GFK_CPU)
-        return GFK_STATUS_NOT_SUPPORTED;
-    RETURN_IF_ERROR(gfk_device_resolve(desc->device, &device, &reason));
-    RETURN_IF_ERROR(gfk_device_require_current(device));
-    RETURN_IF_ERROR(gfk_device_check(90, 90, 0, device, &reason));
-    RETURN_IF_ERROR(gfk_device_processors(device, &call.processors));
+    RETURN_IF_ERROR(find_place(desc, stream, &device, &call.processors));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     RETURN_IF_ERROR(gfk_regions_check(b, a->cols, bytes));
     RETURN_IF_ERROR(gfk_regions_check(c, a->rows, bytes));
-    const size_t space = call.plan.data_space + call.plan.matrix_space;
+    const size_t space = space_of(desc, a->rows, bytes, &call.plan);
     if (workspace == NULL || workspace_bytes < space)
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace % 256 != 0)
@@ -112,5 +133,11 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                                   gfk_device_reaches(device, a->elements, length) &&
                                   gfk_device_reaches(device, workspace, space)))
         return GFK_STATUS_WRONG_DEVICE;
-    return gfk_matmul_run(&call);
+    if (device != GFK_CPU)
+        return gfk_matmul_run(&call);
+    const size_t threads = threads_of(desc);
+    gfk_pool *pool = threads > 1 ? gfk_pool_acquire() : NULL;
+    gfk_matmul_cpu_run(&call, pool, threads);
+    gfk_pool_release(pool);
+    return GFK_STATUS_SUCCESS;
 }

@@ -7,6 +7,8 @@
 
 #include <gfk/matmul.h>
 
+#include "host/base/threads.h"
+
 /* The kernels compute tiles of 128 bits of outputs by 256 symbols, and take the inputs in batches
  * of 1024 bits. */
 enum {
@@ -44,6 +46,12 @@ extern "C" {
 #endif
 /* Asynchronous. NOT_SUPPORTED in a library without code for warpgroup MMAs. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);
+
+/* matmul_cpu.c: the workspace of a call on the CPU, and the call itself, with at most so many threads
+ * of the pool, or on the calling thread alone if there is no pool. Reads neither the plan nor what
+ * is of devices. */
+size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t threads);
+void gfk_matmul_cpu_run(const gfk_matmul_call *call, gfk_pool *pool, size_t threads);
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A matmul on the CPU, by tables of the data: four bits of a coefficient choose one of 16 multiples
+ * of an input. Tables of the data cost the same for every matrix, however short the regions are,
+ * and need neither a library nor instructions for one field (Newton-John tables: M. Albrecht, "The
+ * M4RIE library for dense linear algebra over small fields with even characteristic", ISSAC 2012).
+ *
+ * A thread takes a panel of rows and a part of the byte range. It sums up a tile of each output in
+ * its workspace. Eight tables, in the L1 cache, serve 32 bits of each row: a word, which has 4, 2 or
+ * 1 coefficients. A pass takes as many words of each row as the workspace has room for. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "engine.h"
+#include "host/base/threads.h"
+#include "matmul.h"
+
+enum {
+    TILE = 128,        /* bytes of a region */
+    MOST_ROWS = 1024,  /* of a panel: their sums and their words stay in an L2 cache */
+    LEAST_ROWS = 128,  /* to which a panel is cut for more threads; making tables takes its time */
+    LEAST_PART = 2048, /* bytes of a region to which a part is cut; so does reading the matrix */
+    PARTS_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
+    WORDS = 64 << 10,
+    LINE = 16, /* words of a row that are read at a time, and room between columns of words, so that
+                  they do not compete for the same lines of a cache */
+    DIGITS = 8,
+    MULTIPLES = 16
+};
+
+typedef uint64_t vector __attribute__((vector_size(64)));
+typedef struct tile {
+    vector part[TILE / sizeof(vector)];
+} tile;
+enum { VECTORS = TILE / sizeof(vector) };
+
+/* The workspace of a thread. */
+typedef struct space {
+    tile tables[DIGITS][MULTIPLES];
+    tile inputs[4]; /* of a word; 0 beyond the last input */
+    tile sums[MOST_ROWS];
+    uint32_t words[WORDS]; /* of a pass: column by column */
+} space;
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static size_t divide_up(size_t a, size_t b) {
+    return a / b + (a % b != 0);
+}
+
+/* ---- the arithmetic, compiled for several sets of instructions ------------------------------- */
+
+#define FOR_TARGET static inline __attribute__((always_inline))
+
+/* x times x, in every symbol: shifts within words, and a mask for each symbol whose top bit is set. */
+FOR_TARGET void double_symbols(tile *x, unsigned w, uint64_t top, uint64_t polynomial) {
+    for (unsigned p = 0; p < VECTORS; p++) {
+        const vector v = x->part[p], high = v & top;
+        const vector mask = (high << 1) - (high >> (w - 1));
+        x->part[p] = ((v ^ high) << 1) ^ (mask & polynomial);
+    }
+}
+
+FOR_TARGET void fill_tables(space *s, const gfk_field *field) {
+    const unsigned w = field->w;
+    const uint64_t ones = UINT64_MAX / (UINT64_MAX >> (64 - w)); /* the lowest bit of each symbol */
+    const uint64_t polynomial = ones * (field->polynomial & (UINT64_MAX >> (64 - w)));
+    tile x = {0};
+    for (unsigned d = 0; d < DIGITS; d++) {
+        tile *table = s->tables[d];
+        if (d * 4 % w == 0)
+            x = s->inputs[d * 4 / w];
+        table[0] = (tile){0};
+        for (unsigned bit = 0; bit < 4; bit++) {
+            for (unsigned v = 0; v < 1u << bit; v++)
+                for (unsigned p = 0; p < VECTORS; p++)
+                    table[(1u << bit) + v].part[p] = table[v].part[p] ^ x.part[p];
+            double_symbols(&x, w, ones << (w - 1), polynomial);
+        }
+    }
+}
+
+/* Adds to each sum what its word chooses. */
+FOR_TARGET void add_words(space *s, const uint32_t *words, size_t rows) {
+    for (size_t j = 0; j < rows; j++) {
+        const uint32_t word = words[j];
+        tile sum = s->sums[j];
+#pragma GCC unroll 8
+        for (unsigned d = 0; d < DIGITS; d++) {
+            const tile *multiple = &s->tables[d][word >> 4 * d & (MULTIPLES - 1)];
+#pragma GCC unroll 2
+            for (unsigned p = 0; p < VECTORS; p++)
+                sum.part[p] ^= multiple->part[p];
+        }
+        s->sums[j] = sum;
+    }
+}
+
+typedef void add_fn(space *s, const gfk_field *field, const uint32_t *words, size_t rows);
+
+/* Adds the products of the inputs in s->inputs. */
+#define ADD_INPUTS(name, attribute)                                                                \
+    attribute static void name(space *s, const gfk_field *field, const uint32_t *words,            \
+                               size_t rows) {                                                      \
+        fill_tables(s, field);                                                                     \
+        add_words(s, words, rows);                                                                 \
+    }
+
+ADD_INPUTS(add_anywhere, )
+#ifdef __x86_64__
+ADD_INPUTS(add_avx2, __attribute__((target("avx2"))))
+ADD_INPUTS(add_avx512, __attribute__((target("avx512f"))))
+#endif
+
+static add_fn *choose_target(void) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f"))
+        return add_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return add_avx2;
+#endif
+    return add_anywhere;
+}
+
+/* ---- a panel and a part of the byte range ---------------------------------------------------- */
+
+typedef struct run {
+    const gfk_matmul_call *call;
+    add_fn *add;
+    size_t panel_rows, part_bytes;
+    size_t panels, parts;
+    atomic_size_t next; /* of panels * parts; those of a part follow each other */
+} run;
+
+/* Rows row to row + rows - 1, and the words [first, first + words) of each. */
+typedef struct pass {
+    size_t row, rows, first, words;
+} pass;
+
+static size_t pitch(size_t rows) {
+    return rows + LINE;
+}
+
+static void read_words(const gfk_matmul_call *call, const pass *p, space *s) {
+    const gfk_matrix *a = call->a;
+    const size_t symbol = call->field->w / 8, end = a->cols * symbol;
+    for (size_t g = 0; g < p->words; g += LINE)
+        for (size_t j = 0; j < p->rows; j++) {
+            uint32_t line[LINE] = {0};
+            const size_t at = (p->first + g) * sizeof *line;
+            memcpy(line, (const char *)a->elements + (p->row + j) * a->stride * symbol + at,
+                   least(end - at, sizeof line));
+            for (size_t i = 0; i < least(LINE, p->words - g); i++)
+                s->words[(g + i) * pitch(p->rows) + j] = line[i];
+        }
+}
+
+/* The compiler turns copies of whole tiles into a few instructions. */
+static void copy(void *to, const void *from, size_t bytes) {
+    if (bytes == TILE)
+        memcpy(to, from, TILE);
+    else
+        memcpy(to, from, bytes);
+}
+
+static void read_inputs(const gfk_matmul_call *call, size_t word, size_t offset, size_t bytes,
+                        space *s) {
+    const size_t count = sizeof(uint32_t) / (call->field->w / 8), first = word * count;
+    for (size_t i = 0; i < count; i++)
+        if (first + i < call->a->cols)
+            copy(&s->inputs[i], gfk_region_address(call->b, first + i) + offset, bytes);
+        else
+            s->inputs[i] = (tile){0};
+    for (size_t i = first + count; i < least(first + 2 * count, call->a->cols); i++) {
+        const unsigned char *next = gfk_region_address(call->b, i) + offset;
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + bytes - 1);
+    }
+}
+
+static void compute_tile(const run *r, const pass *p, size_t offset, size_t bytes, space *s) {
+    const gfk_matmul_call *call = r->call;
+    for (size_t j = 0; j < p->rows; j++)
+        if (p->first == 0 && !call->accumulate)
+            s->sums[j] = (tile){0};
+        else
+            copy(&s->sums[j], gfk_region_address(call->c, p->row + j) + offset, bytes);
+    for (size_t g = 0; g < p->words; g++) {
+        read_inputs(call, p->first + g, offset, bytes, s);
+        r->add(s, call->field, &s->words[g * pitch(p->rows)], p->rows);
+    }
+    for (size_t j = 0; j < p->rows; j++)
+        copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
+}
+
+static void compute(const run *r, size_t panel, size_t part, space *s) {
+    const gfk_matmul_call *call = r->call;
+    const size_t all = divide_up(call->a->cols * (call->field->w / 8), sizeof(uint32_t));
+    const size_t at = part * r->part_bytes, end = at + least(r->part_bytes, call->bytes - at);
+    pass p = {.row = panel * r->panel_rows};
+    p.rows = least(r->panel_rows, call->a->rows - p.row);
+    for (; p.first < all; p.first += p.words) {
+        p.words = least(WORDS / pitch(p.rows), all - p.first);
+        read_words(call, &p, s);
+        for (size_t offset = at; offset < end; offset += TILE)
+            compute_tile(r, &p, offset, least(TILE, end - offset), s);
+    }
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+/* Cuts the work for so many threads: first the byte range, then the panels. */
+static size_t cut(run *r, size_t rows, size_t bytes, size_t threads) {
+    const size_t wanted = threads == 1 ? 1 : PARTS_PER_THREAD * threads;
+    r->panel_rows = divide_up(rows, divide_up(rows, MOST_ROWS));
+    r->part_bytes = bytes;
+    for (;;) {
+        r->panels = divide_up(rows, r->panel_rows);
+        r->parts = divide_up(bytes, r->part_bytes);
+        if (least(r->panels, wanted) * least(r->parts, wanted) >= wanted)
+            break;
+        if (r->part_bytes > LEAST_PART)
+            r->part_bytes = divide_up(r->part_bytes / 2, TILE) * TILE;
+        else if (r->panel_rows > LEAST_ROWS)
+            r->panel_rows = divide_up(r->panel_rows, 2);
+        else
+            break;
+    }
+    return least(threads, least(r->panels, wanted) * least(r->parts, wanted));
+}
+
+size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t threads) {
+    run r;
+    return bytes == 0 ? 0 : cut(&r, rows, bytes, threads) * sizeof(space);
+}
+
+typedef struct team {
+    run run;
+    space *spaces;
+} team;
+
+static void take_part(size_t thread, void *context) {
+    team *t = context;
+    run *r = &t->run;
+    for (size_t n; (n = atomic_fetch_add(&r->next, 1)) < r->panels * r->parts;)
+        compute(r, n % r->panels, n / r->panels, &t->spaces[thread]);
+}
+
+void gfk_matmul_cpu_run(const gfk_matmul_call *call, gfk_pool *pool, size_t threads) {
+    team t = {.run = {.call = call, .add = choose_target()}, .spaces = (space *)call->workspace};
+    threads = cut(&t.run, call->a->rows, call->bytes, threads);
+    if (threads == 1 || pool == NULL)
+        take_part(0, &t);
+    else
+        gfk_pool_run(pool, threads, threads, take_part, &t);
+}
