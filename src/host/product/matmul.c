@@ -4,12 +4,9 @@
 
 #include "engine.h"
 #include "host/base/field.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
-
-static size_t divide_up(size_t a, size_t b) {
-    return a / b + (a % b != 0);
-}
 
 static size_t fit(size_t budget, size_t bytes, size_t most) {
     const size_t count = bytes < budget ? budget / bytes : 1;
@@ -32,9 +29,9 @@ static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, si
     if (bytes % symbol != 0 || cols > SIZE_MAX / GFK_MATMUL_DATA_BYTES / symbol ||
         rows > SIZE_MAX / cols / symbol)
         return GFK_STATUS_INVALID_SIZE;
-    plan->batches = divide_up(cols * field->w, GFK_MATMUL_BATCH_BITS);
-    plan->symbol_tiles = divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
-    plan->output_tiles = divide_up(rows, outputs);
+    plan->batches = gfk_divide_up(cols * field->w, GFK_MATMUL_BATCH_BITS);
+    plan->symbol_tiles = gfk_divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
+    plan->output_tiles = gfk_divide_up(rows, outputs);
     plan->matrix_bytes = outputs * GFK_MATMUL_BATCH_BITS / 4;
     const size_t data = plan->batches * GFK_MATMUL_DATA_BYTES;
     plan->symbol_tiles_at_once = fit((size_t)1 << 30, data, plan->symbol_tiles);

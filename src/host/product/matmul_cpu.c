@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "host/base/sizes.h"
 #include "host/base/threads.h"
 #include "matmul.h"
 
@@ -43,10 +44,6 @@ typedef struct space {
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
-}
-
-static size_t divide_up(size_t a, size_t b) {
-    return a / b + (a % b != 0);
 }
 
 /* ---- the arithmetic, compiled for several sets of instructions ------------------------------- */
@@ -196,7 +193,7 @@ static void compute_tile(const run *r, const pass *p, size_t offset, size_t byte
 
 static void compute(const run *r, size_t panel, size_t part, space *s) {
     const gfk_matmul_call *call = r->call;
-    const size_t all = divide_up(call->a->cols * (call->field->w / 8), sizeof(uint32_t));
+    const size_t all = gfk_divide_up(call->a->cols * (call->field->w / 8), sizeof(uint32_t));
     const size_t at = part * r->part_bytes, end = at + least(r->part_bytes, call->bytes - at);
     pass p = {.row = panel * r->panel_rows};
     p.rows = least(r->panel_rows, call->a->rows - p.row);
@@ -213,17 +210,17 @@ static void compute(const run *r, size_t panel, size_t part, space *s) {
 /* Cuts the work for so many threads: first the byte range, then the panels. */
 static size_t cut(run *r, size_t rows, size_t bytes, size_t threads) {
     const size_t wanted = threads == 1 ? 1 : PARTS_PER_THREAD * threads;
-    r->panel_rows = divide_up(rows, divide_up(rows, MOST_ROWS));
+    r->panel_rows = gfk_divide_up(rows, gfk_divide_up(rows, MOST_ROWS));
     r->part_bytes = bytes;
     for (;;) {
-        r->panels = divide_up(rows, r->panel_rows);
-        r->parts = divide_up(bytes, r->part_bytes);
+        r->panels = gfk_divide_up(rows, r->panel_rows);
+        r->parts = gfk_divide_up(bytes, r->part_bytes);
         if (least(r->panels, wanted) * least(r->parts, wanted) >= wanted)
             break;
         if (r->part_bytes > LEAST_PART)
-            r->part_bytes = divide_up(r->part_bytes / 2, TILE) * TILE;
+            r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else if (r->panel_rows > LEAST_ROWS)
-            r->panel_rows = divide_up(r->panel_rows, 2);
+            r->panel_rows = gfk_divide_up(r->panel_rows, 2);
         else
             break;
     }
