@@ -7,6 +7,7 @@
 #include <gfk/field.h>
 #include <gfk/host.h>
 #include <gfk/matmul.h>
+#include <gfk/matrix.h>
 #include <gfk/multiplier.h>
 #include <gfk/product.h>
 #include <gfk/region.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A build without CUDA: what the host side calls of kernels by name. No code is on a device there,
  * so nothing reaches these functions. */
+#include "host/matrix/batch.h"
+#include "host/matrix/eliminate.h"
 #include "host/product/matmul.h"
 #include "host/region/kernel.h"
 #include "host/rs/batch/batch.h"
@@ -13,6 +15,13 @@ gfk_status gfk_region_copy_on_device(const gfk_call *call) {
 
 gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
     (void)call;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+const gfk_elimination_steps gfk_eliminate_on_device = {0};
+
+gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch) {
+    (void)batch;
     return GFK_STATUS_NOT_SUPPORTED;
 }
 

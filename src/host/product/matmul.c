@@ -21,8 +21,8 @@ static bool desc_is_valid(const gfk_matmul_desc *desc) {
     return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE;
 }
 
-static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                            gfk_matmul_plan *plan) {
+gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                                gfk_matmul_plan *plan) {
     if (field == NULL || !gfk_field_is_valid(field) || rows == 0 || cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t symbol = field->w / 8, outputs = GFK_MATMUL_TILE_BITS / field->w;
@@ -58,7 +58,7 @@ gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols
         desc = &default_desc;
     if (workspace_bytes == NULL || !desc_is_valid(desc))
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(make_plan(field, rows, cols, bytes, &plan));
+    RETURN_IF_ERROR(gfk_matmul_make_plan(field, rows, cols, bytes, &plan));
     *workspace_bytes = space_of(desc, rows, bytes, &plan);
     return GFK_STATUS_SUCCESS;
 }
@@ -105,7 +105,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                             .workspace = workspace,
                             .stream = stream};
     size_t length;
-    RETURN_IF_ERROR(make_plan(field, a->rows, a->cols, bytes, &call.plan));
+    RETURN_IF_ERROR(gfk_matmul_make_plan(field, a->rows, a->cols, bytes, &call.plan));
     if (a->kind != GFK_MATRIX_DENSE)
         return GFK_STATUS_NOT_SUPPORTED;
     RETURN_IF_ERROR(check_matrix(a, field->w / 8, &length));

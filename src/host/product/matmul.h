@@ -39,12 +39,17 @@ typedef struct gfk_matmul_call {
     int processors;
     gfk_stream_t stream;
     gfk_matmul_plan plan;
+    const uint32_t *condition; /* on the device; where it is not 0, c stays untouched. Or NULL */
 } gfk_matmul_call;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Asynchronous. NOT_SUPPORTED in a library without code for warpgroup MMAs. */
+/* SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
+gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                                gfk_matmul_plan *plan);
+/* Asynchronous. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
+ * code for warpgroup MMAs. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);
 
 /* matmul_cpu.c: the workspace of a call on the CPU, and the call itself, with at most so many threads

@@ -35,6 +35,38 @@ __device__ inline void load_shared(uint32_t at, uint32_t (&x)[N]) {
                      : "memory");
 }
 
+template <int N>
+__device__ inline void store_shared(uint32_t at, const uint32_t (&x)[N]) {
+    static_assert(N == 1 || N == 2 || N == 4, "");
+    if constexpr (N == 1)
+        asm volatile("st.shared.u32 [%0], %1;" : : "r"(at), "r"(x[0]) : "memory");
+    else if constexpr (N == 2)
+        asm volatile("st.shared.v2.u32 [%0], {%1, %2};"
+                     :
+                     : "r"(at), "r"(x[0]), "r"(x[1])
+                     : "memory");
+    else
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "r"(at), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+                     : "memory");
+}
+/* A symbol of W bits. */
+template <int W>
+__device__ inline uint32_t load_shared_symbol(uint32_t at) {
+    uint32_t x;
+    if constexpr (W == 8)
+        asm volatile("ld.shared.u8 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
+    else if constexpr (W == 16)
+        asm volatile("ld.shared.u16 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
+    else
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
+    return x;
+}
+__device__ inline void store_shared_u16(uint32_t at, uint32_t x) {
+    asm volatile("st.shared.u16 [%0], %1;" : : "r"(at), "h"((uint16_t)x) : "memory");
+}
+
 /* Addresses of regions, kept in shared memory. */
 __device__ inline void store_pointer(uint32_t at, const uint8_t *pointer) {
     asm volatile("st.shared.u64 [%0], %1;" : : "r"(at), "l"(pointer) : "memory");

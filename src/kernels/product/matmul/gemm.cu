@@ -218,6 +218,8 @@ template <int W>
 __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constant__ GemmJob job) {
     using T = Tile<W>;
     using R = Ring<W>;
+    if (job.condition != nullptr && *job.condition != 0)
+        return;
     extern __shared__ __align__(128) uint8_t memory[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
     const bulk::RingBarriers barriers = {shared + R::barriers_at};

@@ -152,6 +152,7 @@ gfk_status run(const gfk_matmul_call *call) {
     job.polynomial = (uint32_t)(call->field->polynomial & (((uint64_t)1 << W) - 1));
     job.accumulate = call->accumulate;
     job.zero = 0;
+    job.condition = call->condition;
     size_t symbol_tiles;
     for (size_t s = 0; s < plan.symbol_tiles; s += symbol_tiles) {
         const size_t left = plan.symbol_tiles - s;

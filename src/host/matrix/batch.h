@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a batch of inversions hands to its kernels. */
+#ifndef GFK_HOST_MATRIX_BATCH_H
+#define GFK_HOST_MATRIX_BATCH_H
+
+#include <gfk/matrix.h>
+
+typedef struct gfk_matrix_batch {
+    const uint8_t *a;
+    uint8_t *inverses;
+    size_t a_step, inverse_step; /* bytes from one matrix to the next */
+    gfk_matrix_record *records;
+    uint32_t *pivots; /* or NULL */
+    uint32_t n, count;
+    uint32_t polynomial; /* without its leading term */
+    unsigned w;
+    uint8_t reciprocals[256]; /* w = 8 */
+    gfk_stream_t stream;
+} gfk_matrix_batch;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Asynchronous. */
+gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of the steps of an elimination. */
+#include "eliminate.h"
+
+#include "host/base/status.h"
+
+gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *steps) {
+    const size_t rows = e->a->rows;
+    RETURN_IF_ERROR(steps->load(e));
+    for (size_t group = 0; group < rows; group += e->group) {
+        const size_t left = rows - group, size = left < e->group ? left : e->group;
+        for (size_t at = 0; at < size; at += e->panel) {
+            const size_t first = group + at, count = size - at < e->panel ? size - at : e->panel;
+            RETURN_IF_ERROR(steps->panel(e, first, count));
+            /* The last group's upper rows are not needed for the rank. */
+            const size_t begin = e->jordan || size < left ? group : first;
+            RETURN_IF_ERROR(steps->exchange(e, first, count, begin, group + size));
+        }
+        const size_t begin = e->jordan ? 0 : group + size;
+        if (begin < rows && size < rows)
+            RETURN_IF_ERROR(steps->spread(e, group, size, begin));
+    }
+    return GFK_STATUS_SUCCESS;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernels of the elimination are given. */
+#pragma once
+
+#include "host/matrix/eliminate.h"
+
+namespace gfk {
+namespace matrix {
+
+struct PanelJob {
+    const uint8_t *matrix;
+    size_t pitch; /* bytes */
+    uint32_t cols, first, rows;
+    uint32_t polynomial; /* replicated, without its leading term */
+    uint8_t *used, *transform;
+    const uint8_t *inverses;
+    uint32_t *pivots;
+    gfk_elimination_state *state;
+};
+
+/* panel.cu */
+gfk_status run_panel(unsigned w, const PanelJob &job, gfk_stream_t stream);
+
+} // namespace matrix
+} // namespace gfk

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements and words of them in the kernels of the elimination. */
+#pragma once
+
+#include "kernels/common/word.cuh"
+
+namespace gfk {
+namespace matrix {
+
+template <int W>
+struct Panel {
+    static constexpr int w = W, symbol_bytes = W / 8;
+    static constexpr int rows = GFK_PANEL_BITS / W;
+    static constexpr int columns = rows + GFK_PANEL_SPARE_BITS / W; /* of a window */
+    static constexpr int symbols = 32 / W;                          /* of a word */
+    static constexpr int row_words = 32;                            /* rows / symbols */
+    static constexpr int column_words = columns / symbols;
+};
+
+template <int W>
+__device__ inline uint32_t load_element(const uint8_t *p, size_t i) {
+    return W == 8 ? p[i] : W == 16 ? ((const uint16_t *)p)[i] : ((const uint32_t *)p)[i];
+}
+template <int W>
+__device__ inline void store_element(uint8_t *p, size_t i, uint32_t x) {
+    if (W == 8)
+        p[i] = (uint8_t)x;
+    else if (W == 16)
+        ((uint16_t *)p)[i] = (uint16_t)x;
+    else
+        ((uint32_t *)p)[i] = x;
+}
+
+/* Sums of multiples of words, which are reduced once for all: bits[k] collects the words whose
+ * factor has bit k. */
+template <int W>
+struct Sum {
+    uint32_t bits[W] = {};
+
+    __device__ void add(uint32_t factor, uint32_t word) {
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            bits[k] ^= word & (uint32_t)((int32_t)(factor << (31 - k)) >> 31);
+    }
+    /* polynomial: replicated, without its leading term */
+    __device__ uint32_t reduce(uint32_t polynomial) const {
+        uint32_t sum = bits[W - 1];
+#pragma unroll
+        for (int k = W - 2; k >= 0; k--)
+            sum = double_xor<W>(sum, polynomial, bits[k]);
+        return sum;
+    }
+};
+
+} // namespace matrix
+} // namespace gfk

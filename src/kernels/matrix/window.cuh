@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The elimination of a panel in a window of as many columns, for speed of one block: a step's
+ * latency is all that counts. All warps write the tables of a step together. The tables have the
+ * multiples of the pivot's row itself, and the factors are divided by the pivot at the same time. */
+#pragma once
+
+#include "exchange.cuh"
+
+namespace gfk {
+namespace matrix {
+
+/* 1024 bits of a row of the window, 32 words; 16 warps. */
+template <int W>
+struct Window {
+    static constexpr int warps = 16, threads = 32 * warps;
+    static constexpr int rows = 1024 / W;
+    using T = Tile<W, 32, 2, rows / warps / 2>;
+    static_assert(T::warp_rows * warps == rows, "");
+    /* Shared memory: tables, the pivot's row, columns, (p, at) of a step. */
+    static constexpr unsigned row_at = T::table_bytes, columns_at = row_at + 128,
+                              pivot_at = columns_at + T::column_bytes, bytes = pivot_at + 16;
+};
+
+/* 1 / p for w = 32 by a warp: p^(2^32 - 2), with one redux for each linear map. Lane t holds
+ * x^(t 2^k) for the k of the addition chain 1 2 3 6 7 14 15 30 31, and x^(32 + t). */
+struct WarpInverse {
+    uint32_t powers[4], above;
+
+    __device__ static uint32_t map(uint32_t columns, uint32_t a, unsigned lane) {
+        return __reduce_xor_sync(0xffffffff, a >> lane & 1 ? columns : 0);
+    }
+    __device__ uint32_t times(uint32_t a, uint32_t b, unsigned lane) const {
+        const bool bit = b >> lane & 1;
+        const uint32_t low = __reduce_xor_sync(0xffffffff, bit ? a << lane : 0);
+        const uint32_t high =
+            __reduce_xor_sync(0xffffffff, bit && lane != 0 ? a >> (32 - lane) % 32 : 0);
+        return low ^ map(above, high, lane);
+    }
+    /* The map b applied to every lane's value. */
+    __device__ static uint32_t compose(uint32_t columns, uint32_t value) {
+        uint32_t sum = 0;
+        for (int t = 0; t < 32; t++) {
+            const uint32_t column = __shfl_sync(0xffffffff, columns, t);
+            sum ^= value >> t & 1 ? column : 0;
+        }
+        return sum;
+    }
+    __device__ WarpInverse(uint32_t polynomial, unsigned lane) {
+        uint32_t a = 1, square = 0;
+        for (unsigned i = 0; i < 64; i++) {
+            if (i == 2 * lane)
+                square = a;
+            if (i == 32 + lane)
+                above = a;
+            a = double_xor<32>(a, polynomial, 0);
+        }
+        const uint32_t two = compose(square, square), six_half = compose(square, two);
+        const uint32_t six = compose(six_half, six_half), seven = compose(square, six);
+        const uint32_t fourteen = compose(seven, seven);
+        powers[0] = square;
+        powers[1] = six_half;
+        powers[2] = seven;
+        powers[3] = compose(square, fourteen);
+    }
+    __device__ uint32_t operator()(uint32_t p, unsigned lane) const {
+        uint32_t a = p; /* p^(2^1 - 1) */
+#pragma unroll
+        for (int i = 0; i < 4; i++) { /* 2^k - 1 to 2^2k - 1 to 2^(2k + 1) - 1; k = 1, 3, 7, 15 */
+            a = times(map(powers[i], a, lane), a, lane);
+            a = times(map(powers[0], a, lane), p, lane);
+        }
+        return map(powers[0], a, lane);
+    }
+};
+struct NoInverse {
+    __device__ NoInverse(uint32_t, unsigned) {}
+};
+
+__device__ inline void sync_window(int threads) {
+#ifdef __CUDACC__
+    asm volatile("bar.sync 1, %0;" : : "n"(512) : "memory");
+    (void)threads;
+#else
+    __syncthreads();
+#endif
+}
+
+/* Row `part` of each warp's share of the tables: multiples of g. */
+template <int W>
+__device__ inline void write_share(uint32_t g, uint32_t polynomial, unsigned warp, uint32_t to) {
+    using T = typename Window<W>::T;
+    constexpr int share = W / 4; /* entries */
+    const unsigned nibble = warp * share / 16, first = warp * share % 16;
+    for (unsigned i = 0; i < 4 * nibble; i++)
+        g = double_xor<W>(g, replicate<W>(polynomial), 0);
+    uint32_t basis[4];
+#pragma unroll
+    for (int b = 0; b < 4; b++) {
+        basis[b] = g;
+        g = double_xor<W>(g, replicate<W>(polynomial), 0);
+    }
+    uint32_t start = 0;
+#pragma unroll
+    for (int b = 0; b < 4; b++)
+        start ^= first >> b & 1 ? basis[b] : 0;
+    to += nibble / T::beside * T::align + nibble % T::beside * T::row_bytes + first * T::pitch;
+#pragma unroll
+    for (int i = 0; i < share; i++) {
+        uint32_t x[1] = {start};
+#pragma unroll
+        for (int b = 0; b < 3; b++)
+            x[0] ^= i >> b & 1 ? basis[b] : 0;
+        store_shared(to + i * T::pitch, x);
+    }
+}
+
+/* Reduces rows whose columns are in the window: element (i, j) of it is element columns[j] of the
+ * row i from `matrix` on. Writes the transform and, to shared memory, the pivots as numbers of
+ * columns of the window. False: a row has no pivot in the window, and nothing has been written.
+ * `shared`: Window::bytes and T::align - 1 more. All threads of the block, Window::threads. */
+template <int W>
+__device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows,
+                              const uint32_t *columns, unsigned count, uint32_t polynomial,
+                              const uint8_t *inverses, uint32_t *transform, uint32_t *pivots,
+                              uint32_t shared) {
+    using K = Window<W>;
+    using T = typename K::T;
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const uint32_t tables = (shared + T::align - 1) / T::align * T::align;
+    const uint32_t found_at = tables + K::columns_at;
+    const Layout layout = {32, 1};
+    const Place<T> place(lane, layout);
+    Exchange<T> state(polynomial, nullptr, place, count < K::rows ? count : K::rows);
+    std::conditional_t<W == 32, WarpInverse, NoInverse> inverse(polynomial, lane);
+    const unsigned first_row = warp * T::warp_rows + place.sub;
+#pragma unroll
+    for (int k = 0; k < T::rows; k++) {
+        const unsigned row = first_row + k * T::subrows;
+#pragma unroll
+        for (int v = 0; v < T::vector; v++) {
+            uint32_t x = 0;
+#pragma unroll
+            for (int s = 0; s < T::word_symbols; s++) {
+                const unsigned j = (place.first_word + v) * T::word_symbols + s;
+                if (row < rows && j < count) {
+                    const uint8_t *p = matrix + row * pitch + (size_t)columns[j] * T::symbol_bytes;
+                    const uint32_t y = W == 8    ? *p
+                                       : W == 16 ? *(const uint16_t *)p
+                                                 : *(const uint32_t *)p;
+                    x |= y << s * W % 32;
+                }
+            }
+            state.m[k][v] = x;
+        }
+    }
+    bool complete = true;
+    for (unsigned r = 0; r < rows; r++) {
+        const bool owner = r / T::warp_rows == warp;
+        if (owner) {
+            uint32_t g[1];
+            state.take_row(r, place, g);
+            const Pivot pivot = state.find_pivot(place, g);
+            store_shared(tables + K::row_at + 4 * lane, g);
+            const uint32_t x[2] = {pivot.value, pivot.column};
+            if (lane == 0)
+                store_shared(tables + K::pivot_at, x);
+            if (lane == 0)
+                store_shared_u16(found_at + 2 * r, pivot.column);
+        }
+        sync_window(K::threads);
+        uint32_t x[2], g[1];
+        load_shared(tables + K::pivot_at, x);
+        load_shared(tables + K::row_at + 4 * lane, g);
+        complete = complete && x[1] != no_pivot;
+        state.mark_used(x[1], place);
+        uint32_t f[T::factors];
+        state.take_factors(r, owner, x[1], place, f);
+        uint32_t scale;
+        if constexpr (W == 8)
+            scale = inverses[x[0]];
+        else if constexpr (W == 16)
+            scale = ((const uint16_t *)inverses)[x[0]];
+        else
+            scale = inverse(x[0], lane);
+        write_share<W>(g[0], polynomial, warp, tables + 4 * lane);
+        scale = x[1] == no_pivot ? 0 : scale;
+        state.scale(scale, f);
+        sync_window(K::threads);
+        state.add_multiples(f, place, tables);
+    }
+    if (!complete)
+        return false;
+    const uint32_t line = tables + warp * 256 + place.sub * T::row_bytes;
+    sync_window(K::threads);
+#pragma unroll
+    for (int k = 0; k < T::rows; k++) {
+        const unsigned row = first_row + k * T::subrows;
+        __syncwarp();
+        store_shared(line + place.first_word * 4, state.m[k]);
+        __syncwarp();
+#pragma unroll
+        for (int v = 0; v < T::vector; v++) {
+            uint32_t x = 0;
+#pragma unroll
+            for (int s = 0; s < T::word_symbols; s++) {
+                const unsigned j = (place.first_word + v) * T::word_symbols + s;
+                if (j < rows && row < rows)
+                    x |= load_shared_symbol<W>(line + load_shared_symbol<16>(found_at + 2 * j) *
+                                                          T::symbol_bytes)
+                         << s * W % 32;
+            }
+            transform[row * 32 + place.first_word + v] = x;
+        }
+    }
+    if (threadIdx.x < rows)
+        pivots[threadIdx.x] = columns[load_shared_symbol<16>(found_at + 2 * threadIdx.x)];
+    return true;
+}
+
+} // namespace matrix
+} // namespace gfk
