@@ -41,6 +41,8 @@ set(gfk_minimums
   "host.product_huge_w8 1"
   "host.product_huge_w16 1"
   "host.product_huge_w32 1"
+  "host.matrix 740"
+  "matrix_sizes 36"
   # Three widths; with ISA-L there is a fourth place.
   "host.rs 117321 8774"
   "host.rs_decode 276034 3315"
@@ -77,6 +79,7 @@ set(gfk_minimums
   "gpu.product_kernels 4128"
   "host.matmul 1200"
   "gpu.matmul 1200"
+  "gpu.matrix 750"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"
   "gpu.rs_w16 33602"

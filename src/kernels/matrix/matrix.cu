@@ -151,9 +151,9 @@ uint32_t replicated_polynomial(const gfk_field *field) {
 }
 
 gfk_status load(const gfk_elimination *e) {
-    gfk_status status = status_of(cudaMemcpy2DAsync(
-        e->matrix, e->pitch, e->a->elements, e->a->stride * e->symbol, e->a->cols * e->symbol,
-        e->a->rows, cudaMemcpyDefault, e->stream));
+    gfk_status status = status_of(
+        cudaMemcpy2DAsync(e->matrix, e->pitch, e->a->elements, e->a->stride * e->symbol,
+                          e->a->cols * e->symbol, e->a->rows, cudaMemcpyDefault, e->stream));
     if (status == GFK_STATUS_SUCCESS)
         status = status_of(cudaMemsetAsync(e->used, 0, e->a->cols, e->stream));
     if (status == GFK_STATUS_SUCCESS)
@@ -167,17 +167,10 @@ gfk_status load(const gfk_elimination *e) {
 }
 
 gfk_status panel(const gfk_elimination *e, size_t first, size_t rows) {
-    const PanelJob job = {e->matrix,
-                          e->pitch,
-                          (uint32_t)e->a->cols,
-                          (uint32_t)first,
-                          (uint32_t)rows,
-                          replicated_polynomial(e->field),
-                          e->used,
-                          e->transform,
-                          e->inverses,
-                          e->pivots,
-                          e->state};
+    const PanelJob job = {e->matrix,       e->pitch,       (uint32_t)e->a->cols,
+                          (uint32_t)first, (uint32_t)rows, replicated_polynomial(e->field),
+                          e->used,         e->transform,   e->inverses,
+                          e->pivots,       e->state};
     return run_panel(e->field->w, job, e->stream);
 }
 
@@ -219,27 +212,24 @@ Job make_job(const gfk_elimination *e, size_t stride, size_t first, size_t rows,
             e->pivots};
 }
 
-gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin,
-                    size_t end) {
+gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, size_t begin, size_t end) {
     const unsigned w = e->field->w;
     const uint64_t blocks = (end - begin + warps - 1) / warps, most = 4 * (uint64_t)e->processors;
-    const gfk_status status =
-        launch(w == 8    ? write_factors<8>
-               : w == 16 ? write_factors<16>
-                         : write_factors<32>,
-               blocks < most ? blocks : most, 32 * warps, 0, e->stream,
-               make_job(e, e->panel, first, rows, begin, end));
+    const gfk_status status = launch(w == 8    ? write_factors<8>
+                                     : w == 16 ? write_factors<16>
+                                               : write_factors<32>,
+                                     blocks < most ? blocks : most, 32 * warps, 0, e->stream,
+                                     make_job(e, e->panel, first, rows, begin, end));
     return status == GFK_STATUS_SUCCESS ? multiply(e, e->panel, first, rows, begin, end) : status;
 }
 
 gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, size_t begin) {
     const unsigned w = e->field->w;
-    const gfk_status status =
-        launch(w == 8    ? take_factors<8>
-               : w == 16 ? take_factors<16>
-                         : take_factors<32>,
-               4 * (uint64_t)e->processors, 512, 0, e->stream,
-               make_job(e, e->group, first, rows, begin, e->a->rows));
+    const gfk_status status = launch(w == 8    ? take_factors<8>
+                                     : w == 16 ? take_factors<16>
+                                               : take_factors<32>,
+                                     4 * (uint64_t)e->processors, 512, 0, e->stream,
+                                     make_job(e, e->group, first, rows, begin, e->a->rows));
     return status == GFK_STATUS_SUCCESS ? multiply(e, e->group, first, rows, begin, e->a->rows)
                                         : status;
 }
@@ -270,6 +260,6 @@ gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
 extern "C" {
 extern const gfk_elimination_steps gfk_eliminate_on_device;
 }
-const gfk_elimination_steps gfk_eliminate_on_device = {
-    gfk::matrix::load, gfk::matrix::panel, gfk::matrix::exchange, gfk::matrix::spread,
-    gfk::matrix::finish};
+const gfk_elimination_steps gfk_eliminate_on_device = {gfk::matrix::load, gfk::matrix::panel,
+                                                       gfk::matrix::exchange, gfk::matrix::spread,
+                                                       gfk::matrix::finish};

@@ -57,7 +57,7 @@ struct GemmJob {
     uint32_t rows, output_tiles, symbol_tiles, batches;
     uint32_t polynomial; /* without its leading term */
     uint32_t accumulate;
-    uint32_t zero; /* 0; a parameter, so that the compiler does not know the value */
+    uint32_t zero;             /* 0; a parameter, so that the compiler does not know the value */
     const uint32_t *condition; /* as of gfk_matmul_call */
 };
 
