@@ -125,7 +125,9 @@ typedef struct gfk_product_desc {
     uint64_t table_limit;     /* bytes allowed for table_bytes; 0: GFK_DEFAULT_TABLE_LIMIT */
     /* Absolute paths of the shared libraries of the engines ISAL and GFCOMPLETE; NULL: those that the
      * build found, if any. They are loaded by path and used by handle: the program may hold other
-     * libraries with the same names. Nothing is searched anywhere else. */
+     * libraries with the same names. Nothing is searched anywhere else. A library that is named and
+     * cannot be loaded is an error if its engine is among those that match the other fields: no other
+     * engine takes its place. */
     const char *isal_library, *gfcomplete_library;
     bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
@@ -162,13 +164,15 @@ typedef struct gfk_product_info {
     uint64_t reserved[3]; /* 0 */
 } gfk_product_info;
 
-/* Several regions of the same length: an array of addresses, or equally spaced ones. The array is
- * in host memory and is read during the call only. Regions that a call only reads may be const:
- * gfk_inputs and gfk_inputs_spaced. */
+/* Several regions of the same length: an array of addresses, or equally spaced ones. How many regions
+ * there are, and their length in bytes, are arguments of the call or follow from the object; a call
+ * touches only that many bytes of each region. The array is in host memory and is read during the
+ * call only. Regions that a call only reads may be const: gfk_inputs and gfk_inputs_spaced. */
 typedef struct gfk_regions {
     void *const *pointers; /* one address per region; NULL: region i is at base + i * stride */
     void *base;
-    size_t stride; /* bytes; at least the regions' length */
+    size_t stride; /* bytes from the beginning of a region to that of the next one, at least the
+                      length of a region; not used with pointers */
 } gfk_regions;
 
 /* gfk_inputs, gfk_inputs_spaced: const regions, for calls that only read them. A call that writes
@@ -210,9 +214,9 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * INVALID_CONSTANT (an element outside the field); INVALID_SIZE (rows * cols overflows);
  * UNKNOWN_METHOD (no such engine or kernel); NO_DEVICE (there is no such device); NOT_SUPPORTED
  * (engines match, but none can run here; the kernel named does not take this shape; an engine
- * that compiles was named without desc->compile; an engine or family of a device was named in a
- * build without CUDA); TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any
- * thread. */
+ * that compiles was named without desc->compile; a library that desc names cannot be loaded or
+ * lacks functions; an engine or family of a device was named in a build without CUDA);
+ * TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);

@@ -136,6 +136,26 @@ int main(int count, char **paths) {
         if (e != 0) /* its field has no functions */
             refused(engine, w, paths[1], GFK_STATUS_NOT_SUPPORTED);
     }
+    for (unsigned w = 8; w <= 16; w += 8) { /* the library chooses the engine */
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        desc.device = GFK_CPU;
+        expect(run(NULL, w, &desc, 0) == GFK_STATUS_SUCCESS, "no path", "auto");
+        desc.gfcomplete_library = paths[1]; /* can be loaded, but does not take the field */
+        expect(run(NULL, w, &desc, 0) == GFK_STATUS_SUCCESS, paths[1], "auto");
+        for (int lacks_functions = 0; lacks_functions < 2; lacks_functions++) {
+            const char *bad = lacks_functions ? "/proc/self/exe" : "/nonexistent/library.so";
+            desc.gfcomplete_library = bad;
+            expect(run(NULL, w, &desc, 0) == GFK_STATUS_NOT_SUPPORTED, bad, "auto, GF-Complete");
+            expect(run(w == 8 ? "host_w8" : "host_w16", w, &desc, 0) == GFK_STATUS_SUCCESS, bad,
+                   "an engine without the library");
+            desc.gfcomplete_library = NULL;
+            desc.isal_library = bad;
+            expect(run(NULL, w, &desc, 0) ==
+                       (w == 8 ? GFK_STATUS_NOT_SUPPORTED : GFK_STATUS_SUCCESS),
+                   bad, "auto, ISA-L");
+            desc.isal_library = NULL;
+        }
+    }
     const int own = gfk_fake_calls;
     printf("%d checks, %d failures, %d calls of the fake library\n", checked, failures, own);
     return failures != 0;

@@ -137,6 +137,9 @@ gfk_engine_accepts_fn gfk_host_accepts;
 gfk_engine_create_fn gfk_host_create;
 gfk_engine_run_fn gfk_host_product_run;
 gfk_engine_load_fn gfk_isal_load, gfk_gfcomplete_load;
+/* True if the library at a path can be loaded and has the functions of the engine. */
+bool gfk_isal_is_at(const char *path);
+bool gfk_gfcomplete_is_at(const char *path);
 gfk_engine_accepts_fn gfk_isal_accepts;
 gfk_engine_create_fn gfk_isal_create, gfk_gfcomplete_create;
 gfk_engine_destroy_fn gfk_isal_destroy, gfk_gfcomplete_destroy;

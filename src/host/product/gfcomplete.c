@@ -170,6 +170,11 @@ static field *find_field(const key *wanted) {
     return there;
 }
 
+bool gfk_gfcomplete_is_at(const char *path) {
+    functions call;
+    return gfk_library_load(path, names, sizeof names / sizeof names[0], &call);
+}
+
 static const char *library_of(const gfk_product_desc *desc) {
 #ifdef GFK_GFCOMPLETE_LIBRARY
     return desc->gfcomplete_library ? desc->gfcomplete_library : GFK_GFCOMPLETE_LIBRARY;

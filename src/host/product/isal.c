@@ -24,13 +24,22 @@ typedef struct functions {
                    unsigned char *in, unsigned char **out);
 } functions;
 
+static bool load_from(const char *path, functions *isal) {
+    return gfk_library_load(path, names, sizeof names / sizeof names[0], isal);
+}
+
+bool gfk_isal_is_at(const char *path) {
+    functions isal;
+    return load_from(path, &isal);
+}
+
 static bool load(const gfk_product_desc *desc, functions *isal) {
 #ifdef GFK_ISAL_LIBRARY
     const char *path = desc->isal_library ? desc->isal_library : GFK_ISAL_LIBRARY;
 #else
     const char *path = desc->isal_library;
 #endif
-    return path != NULL && gfk_library_load(path, names, sizeof names / sizeof names[0], isal);
+    return path != NULL && load_from(path, isal);
 }
 
 gfk_status gfk_isal_load(const gfk_product_desc *desc, const gfk_field *field,

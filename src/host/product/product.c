@@ -101,6 +101,20 @@ static void list_engines(search *s) {
             add(s, &gfk_engines[i]);
 }
 
+/* A library that the caller names is never replaced by another engine. */
+static bool finds_libraries(const search *s) {
+    bool isal = s->desc->isal_library == NULL, gfcomplete = s->desc->gfcomplete_library == NULL;
+    bool found = true;
+    for (size_t i = 0; i < s->count && found; i++) {
+        const gfk_engine_family family = s->engines[i]->info.family;
+        if (family == GFK_ENGINE_ISAL && !isal)
+            isal = found = gfk_isal_is_at(s->desc->isal_library);
+        if (family == GFK_ENGINE_GFCOMPLETE && !gfcomplete)
+            gfcomplete = found = gfk_gfcomplete_is_at(s->desc->gfcomplete_library);
+    }
+    return found;
+}
+
 /* Checks the arguments and lists the engines that match. */
 static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t cols,
                         const gfk_product_desc *desc) {
@@ -123,6 +137,8 @@ static gfk_status begin(search *s, const gfk_field *field, size_t rows, size_t c
         list_engines(s);
     if (s->count == 0)
         return s->none;
+    if (!finds_libraries(s))
+        return GFK_STATUS_NOT_SUPPORTED;
     /* Where the choice is the library's, a missing device is the reason, whatever the build lacks. */
     return s->named || desc->device == GFK_CPU ? GFK_STATUS_SUCCESS
                                                : gfk_device_resolve(desc->device, &device, &reason);
