@@ -70,9 +70,12 @@ apt_install() {
     return $failed
 }
 
-# pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes.
+# pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes. pip
+# warns of each package that is in the folder already and of each retry: its last line says what failed.
 pip_install() {
     python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
     echo "installing ${*:2} in $1"
-    python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore --target "$@"
+    local log
+    log=$(python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore \
+        --target "$@" 2>&1) || { echo "pip cannot install ${*:2}: ${log##*$'\n'}" >&2 && return 1; }
 }
