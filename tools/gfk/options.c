@@ -168,7 +168,7 @@ static const option_row rows[] = {
     {"output", 'o', "BASE", COMMAND_ENCODE, parse_text, MEMBER(output),
      "name the shards BASE.gfk.000, ... (FILE)"},
     {"output", 'o', "FILE", COMMAND_DECODE, parse_text, MEMBER(output),
-     "the file to write; - is standard output (its name)"},
+     "the file to write; - is standard output (the stored name)"},
     {"to", 0, "DIR,DIR,...", COMMAND_ENCODE, parse_folders, MEMBER(to),
      "spread the shards over these folders"},
     {"to", 0, "DIR,DIR,...", COMMAND_REPAIR, parse_folders, MEMBER(to),
