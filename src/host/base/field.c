@@ -17,13 +17,24 @@ bool gfk_field_contains(const gfk_field *field, uint32_t a) {
     return (uint64_t)a >> field->w == 0;
 }
 
+bool gfk_field_contains_all(const gfk_field *field, const uint32_t *elements, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!gfk_field_contains(field, elements[i]))
+            return false;
+    return true;
+}
+
+uint64_t gfk_usual_polynomial(unsigned w) {
+    return w == 8 ? GFK_POLYNOMIAL_W8 : w == 16 ? GFK_POLYNOMIAL_W16 : GFK_POLYNOMIAL_W32;
+}
+
 gfk_status gfk_field_init(gfk_field *field, unsigned w, uint64_t polynomial) {
     if (field == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (w != 8 && w != 16 && w != 32)
         return GFK_STATUS_NOT_SUPPORTED;
     if (polynomial == 0)
-        polynomial = w == 8 ? GFK_POLYNOMIAL_W8 : w == 16 ? GFK_POLYNOMIAL_W16 : GFK_POLYNOMIAL_W32;
+        polynomial = gfk_usual_polynomial(w);
     if (polynomial >> w != 1)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (!gfk_poly_irreducible(w, polynomial))

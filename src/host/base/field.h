@@ -4,6 +4,7 @@
 #define GFK_HOST_FIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <gfk/field.h>
 
@@ -12,5 +13,8 @@ bool gfk_field_seems_valid(const gfk_field *field);
 /* Is the field what gfk_field_init makes of its polynomial? Takes some microseconds. */
 bool gfk_field_is_valid(const gfk_field *field);
 bool gfk_field_contains(const gfk_field *field, uint32_t a);
+bool gfk_field_contains_all(const gfk_field *field, const uint32_t *elements, size_t count);
+/* That of gfk_field_init for polynomial 0. */
+uint64_t gfk_usual_polynomial(unsigned w);
 
 #endif

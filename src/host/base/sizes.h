@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes in whole units. */
+/* Sizes in whole units, and ranges of addresses. */
 #ifndef GFK_HOST_SIZES_H
 #define GFK_HOST_SIZES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 static inline size_t gfk_divide_up(size_t n, size_t unit) {
     return n / unit + (n % unit != 0);
@@ -11,6 +13,12 @@ static inline size_t gfk_divide_up(size_t n, size_t unit) {
 
 static inline size_t gfk_round_up(size_t n, size_t unit) {
     return gfk_divide_up(n, unit) * unit;
+}
+
+/* Do two ranges, of at least one byte each, share a byte? */
+static inline bool gfk_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return x < y ? y - x < a_bytes : x - y < b_bytes;
 }
 
 #endif

@@ -41,6 +41,12 @@ gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
 
 /* SUCCESS if the device is the calling thread's current device, else WRONG_DEVICE. */
 gfk_status gfk_device_require_current(int device);
+/* May a call on an object in this place, GFK_CPU or a device, be given the stream? */
+static inline gfk_status gfk_device_check_stream(int place, gfk_stream_t stream) {
+    return place != GFK_CPU ? gfk_device_require_current(place)
+           : stream == NULL ? GFK_STATUS_SUCCESS
+                            : GFK_STATUS_STREAM_ON_HOST;
+}
 /* Makes the device current and sets *previous to the one before. After an error the device before
  * is current. */
 gfk_status gfk_device_enter(int device, int *previous);

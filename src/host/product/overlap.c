@@ -4,6 +4,7 @@
  * Outputs are sorted in groups that fit on the stack; inputs are looked up in the sorted groups.
  * Equally spaced regions are sorted already: a division finds the neighbours. */
 #include "engine.h"
+#include "host/base/sizes.h"
 
 enum { GROUP = 1024 };
 
@@ -62,11 +63,9 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
         first = first < count ? first : count - 1;
         end = first + 1 < count ? first + 2 : count;
     }
-    for (size_t i = first; i < end; i++) {
-        const uintptr_t y = address(regions, i);
-        if (x < y ? y - x < length : x - y < bytes)
+    for (size_t i = first; i < end; i++)
+        if (gfk_overlap(start, length, gfk_region_address(regions, i), bytes))
             return true;
-    }
     return false;
 }
 
@@ -82,7 +81,7 @@ static bool spaced_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_
                    gfk_regions_touch(out, outs, bytes, in->base, bytes);
     }
     for (size_t i = 0; i < ins; i++)
-        if (gfk_regions_touch(out, outs, bytes, (void *)address(in, i), bytes))
+        if (gfk_regions_touch(out, outs, bytes, gfk_region_address(in, i), bytes))
             return true;
     return false;
 }

@@ -210,15 +210,6 @@ gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t cols,
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status check_matrix(const gfk_field *field, size_t elements, const uint32_t *matrix) {
-    if (matrix == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    for (size_t i = 0; i < elements; i++)
-        if (!gfk_field_contains(field, matrix[i]))
-            return GFK_STATUS_INVALID_CONSTANT;
-    return GFK_STATUS_SUCCESS;
-}
-
 static gfk_status build(gfk_product_t p, const gfk_product_desc *desc) {
     const uint64_t bytes = p->info.table_bytes;
     if (bytes != 0 && p->on_device)
@@ -270,7 +261,10 @@ gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, si
     if (desc == NULL)
         desc = &defaults;
     RETURN_IF_ERROR(begin(&s, field, rows, cols, desc));
-    RETURN_IF_ERROR(check_matrix(field, rows * cols, matrix));
+    if (matrix == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (!gfk_field_contains_all(field, matrix, rows * cols))
+        return GFK_STATUS_INVALID_CONSTANT;
     gfk_status failed = GFK_STATUS_SUCCESS;
     for (;;) {
         gfk_product_info info;

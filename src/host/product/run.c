@@ -6,13 +6,6 @@
 #include "host/base/threads.h"
 #include "host/device/device.h"
 
-/* Checks what does not depend on the regions: stream and device. */
-static gfk_status check_context(gfk_product_t product, gfk_stream_t stream) {
-    if (!product->on_device)
-        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    return gfk_device_require_current(product->info.device);
-}
-
 gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes) {
     if (regions->pointers != NULL) {
         for (size_t i = 0; i < count; i++) {
@@ -42,7 +35,7 @@ gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions 
                                        const gfk_regions *out, size_t bytes, gfk_stream_t stream) {
     if (product == NULL || in == NULL || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(check_context(product, stream));
+    RETURN_IF_ERROR(gfk_device_check_stream(product->info.device, stream));
     if (bytes % (product->info.field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
     if (bytes == 0)

@@ -4,14 +4,10 @@
 
 #include "host/base/field.h"
 #include "host/base/poly.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
 #include "kernel.h"
-
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
-    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return a_bytes != 0 && b_bytes != 0 && (x < y ? y - x < a_bytes : x - y < b_bytes);
-}
 
 static bool wraps(const void *p, size_t bytes) {
     return (uintptr_t)p + bytes < (uintptr_t)p;
@@ -28,9 +24,7 @@ static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *work
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if (m->info.workspace_bytes != 0 && (uintptr_t)workspace % 16 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (!m->on_device)
-        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    return gfk_device_require_current(m->info.device);
+    return gfk_device_check_stream(m->info.device, stream);
 }
 
 static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void *dst, size_t bytes,
@@ -46,8 +40,9 @@ static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void 
     if (wraps(src, bytes) || wraps(dst, bytes))
         return GFK_STATUS_INVALID_SIZE;
     const size_t used = (size_t)m->info.workspace_bytes;
-    if ((src != dst && overlap(src, bytes, dst, bytes)) || overlap(workspace, used, src, bytes) ||
-        overlap(workspace, used, dst, bytes))
+    if ((src != dst && gfk_overlap(src, bytes, dst, bytes)) ||
+        (used != 0 &&
+         (gfk_overlap(workspace, used, src, bytes) || gfk_overlap(workspace, used, dst, bytes))))
         return GFK_STATUS_OVERLAP;
     return GFK_STATUS_SUCCESS;
 }

@@ -9,15 +9,21 @@
 
 static const gfk_rs_desc defaults = GFK_RS_DESC_INIT;
 
-static gfk_status check_desc(const gfk_field *field, size_t k, size_t m, const gfk_rs_desc *desc) {
-    if (!gfk_field_is_valid(field) || k == 0 || m == 0 || desc->size != sizeof *desc ||
-        (unsigned)desc->matrix > GFK_RS_CUSTOM || (desc->flags & ~GFK_RS_UNCHECKED) != 0 ||
-        (desc->custom != NULL) != (desc->matrix == GFK_RS_CUSTOM))
+gfk_status gfk_rs_check_shape(const gfk_field *field, size_t k, size_t m) {
+    if (!gfk_field_is_valid(field) || k == 0 || m == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const uint64_t elements = UINT64_C(1) << field->w;
-    if (k > elements || m > elements - k || k > SIZE_MAX / sizeof(uint32_t) / m)
-        return GFK_STATUS_INVALID_SIZE;
-    return GFK_STATUS_SUCCESS;
+    return k > elements || m > elements - k || k > SIZE_MAX / sizeof(uint32_t) / m
+               ? GFK_STATUS_INVALID_SIZE
+               : GFK_STATUS_SUCCESS;
+}
+
+static gfk_status check_desc(const gfk_field *field, size_t k, size_t m, const gfk_rs_desc *desc) {
+    if (desc->size != sizeof *desc || (unsigned)desc->matrix > GFK_RS_CUSTOM ||
+        (desc->flags & ~GFK_RS_UNCHECKED) != 0 ||
+        (desc->custom != NULL) != (desc->matrix == GFK_RS_CUSTOM))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    return gfk_rs_check_shape(field, k, m);
 }
 
 static gfk_status fill_matrix(gfk_rs_t code, const gfk_rs_desc *desc) {
@@ -25,9 +31,8 @@ static gfk_status fill_matrix(gfk_rs_t code, const gfk_rs_desc *desc) {
     const size_t elements = info->k * info->m;
     if (desc->matrix != GFK_RS_CUSTOM)
         return gfk_rs_fill_matrix(&info->field, desc->matrix, info->k, info->m, code->matrix);
-    for (size_t i = 0; i < elements; i++)
-        if (!gfk_field_contains(&info->field, desc->custom[i]))
-            return GFK_STATUS_INVALID_CONSTANT;
+    if (!gfk_field_contains_all(&info->field, desc->custom, elements))
+        return GFK_STATUS_INVALID_CONSTANT;
     memcpy(code->matrix, desc->custom, elements * sizeof *code->matrix);
     return GFK_STATUS_SUCCESS;
 }

@@ -140,13 +140,6 @@ bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebu
     return false;
 }
 
-/* The checks that a product makes before it looks at the regions. */
-static gfk_status check_context(gfk_rs_decoder_t d, gfk_stream_t stream) {
-    if (d->device < 0)
-        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    return gfk_device_require_current(d->device);
-}
-
 /* Checks or runs one pair of groups. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t r, size_t c,
                            bool check, gfk_stream_t stream) {
@@ -179,7 +172,7 @@ gfk_status gfk_rs_decoder_run(gfk_rs_decoder_t d, const gfk_regions *data,
                               const gfk_regions *parity, size_t bytes, gfk_stream_t stream) {
     if (d == NULL || data == NULL || parity == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(check_context(d, stream));
+    RETURN_IF_ERROR(gfk_device_check_stream(d->device, stream));
     if (bytes % d->symbol != 0)
         return GFK_STATUS_INVALID_SIZE;
     if (d->products == NULL || bytes == 0)

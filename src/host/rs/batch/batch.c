@@ -125,13 +125,8 @@ static gfk_status find_addresses(const gfk_rs_regions *all, const gfk_rs_rebuild
     const size_t k = all->k;
     RETURN_IF_ERROR(gfk_rs_addresses(all, pattern->sources, k, address));
     RETURN_IF_ERROR(gfk_rs_addresses(all, pattern->outputs, pattern->rows, address + k));
-    for (size_t i = 0; i < k + pattern->rows; i++) {
-        if (address[i] == NULL)
-            return GFK_STATUS_INVALID_ARGUMENT;
-        if ((uintptr_t)address[i] > UINTPTR_MAX - all->bytes)
-            return GFK_STATUS_INVALID_SIZE;
-    }
-    return GFK_STATUS_SUCCESS;
+    const gfk_regions found = {.pointers = address};
+    return gfk_regions_check(&found, k + pattern->rows, all->bytes);
 }
 
 /* Adds a stripe to the plan, unless something is wrong with it or there is nothing to do. */
@@ -283,16 +278,12 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
 gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
     if (batch == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (batch->device < 0) {
-        if (stream != NULL)
-            return GFK_STATUS_STREAM_ON_HOST;
-        if (batch->plan.stripe_count != 0)
-            gfk_pool_run(batch->pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe, batch);
-        return GFK_STATUS_SUCCESS;
-    }
-    RETURN_IF_ERROR(gfk_device_require_current(batch->device));
-    return batch->memory == NULL ? GFK_STATUS_SUCCESS
-                                 : batch->launch(&batch->job, batch->processors, stream);
+    RETURN_IF_ERROR(gfk_device_check_stream(batch->device, stream));
+    if (batch->memory != NULL)
+        return batch->launch(&batch->job, batch->processors, stream);
+    if (batch->device < 0 && batch->plan.stripe_count != 0)
+        gfk_pool_run(batch->pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe, batch);
+    return GFK_STATUS_SUCCESS;
 }
 
 void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {

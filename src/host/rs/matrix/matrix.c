@@ -178,18 +178,12 @@ static gfk_status fill_computed(const gfk_field *field, gfk_rs_matrix which, siz
 
 gfk_status gfk_rs_fill_matrix(const gfk_field *field, gfk_rs_matrix which, size_t k, size_t m,
                               uint32_t *matrix) {
-    if (matrix == NULL || k == 0 || m == 0 || (unsigned)which >= GFK_RS_CUSTOM ||
-        !gfk_field_is_valid(field))
+    if (matrix == NULL || (unsigned)which >= GFK_RS_CUSTOM)
         return GFK_STATUS_INVALID_ARGUMENT;
-    const uint64_t elements = UINT64_C(1) << field->w;
-    if (k > elements || m > elements - k || k > SIZE_MAX / sizeof *matrix / m)
-        return GFK_STATUS_INVALID_SIZE;
-    const uint64_t usual = field->w == 8    ? GFK_POLYNOMIAL_W8
-                           : field->w == 16 ? GFK_POLYNOMIAL_W16
-                                            : GFK_POLYNOMIAL_W32;
+    RETURN_IF_ERROR(gfk_rs_check_shape(field, k, m));
     const bool jerasure = which == GFK_RS_REED_SOL_VAN || which == GFK_RS_CAUCHY_GOOD;
     const bool isal = which == GFK_RS_GEN_RS || which == GFK_RS_GEN_CAUCHY1;
-    if ((jerasure && field->polynomial != usual) ||
+    if ((jerasure && field->polynomial != gfk_usual_polynomial(field->w)) ||
         (isal && field->polynomial != GFK_POLYNOMIAL_W8))
         return GFK_STATUS_NOT_SUPPORTED;
     if (which == GFK_RS_CAUCHY || which == GFK_RS_GEN_CAUCHY1) /* the same matrix */
