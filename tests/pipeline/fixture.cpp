@@ -44,15 +44,6 @@ Pinned make_pinned(size_t bytes) {
     return Pinned(static_cast<uint8_t *>(memory));
 }
 
-std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random) {
-    std::vector<uint32_t> elements;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t kind = random.below(8);
-        elements.push_back(kind < 2 ? static_cast<uint32_t>(kind) : random.symbol(w));
-    }
-    return elements;
-}
-
 // ---- stages -------------------------------------------------------------------------------------
 
 std::vector<Place> places() {
@@ -207,6 +198,16 @@ void HostTest::SetUp() {
         SKIP_WITHOUT_GPU("there is no GPU for a pipeline");
     ASSERT_OK(status);
     set_up();
+}
+
+void HostTest::expect_refused(gfk_pipeline_t pipeline, void *there, size_t bytes) {
+    const gfk_field field = make_field(8);
+    Bytes here(bytes);
+    EXPECT_STATUS(INVALID, gfk_region_multiply_host(pipeline, &field, 2, there, here.data(), bytes,
+                                                    GFK_SET, nullptr));
+    EXPECT_STATUS(INVALID, gfk_region_multiply_host(pipeline, &field, 2, here.data(), there, bytes,
+                                                    GFK_SET, nullptr));
+    count_checked(2);
 }
 
 void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline,

@@ -53,8 +53,6 @@ class HostStage {
     size_t offset_of(size_t region) const;
 };
 
-std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random);
-
 // One product of random regions by a random matrix.
 struct HostRun {
     gfk_status status;
@@ -87,6 +85,8 @@ class HostTest : public testing::TestWithParam<gfk_path> {
     // One product, compared in full; the report must add up.
     void check(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
                size_t bytes, gfk_accumulate mode, Place place, uint64_t stream);
+    // A multiplication from or to device memory, which a pipeline does not take.
+    static void expect_refused(gfk_pipeline_t pipeline, void *there, size_t bytes);
     void expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline, size_t bytes);
 };
 std::string path_name(const testing::TestParamInfo<gfk_path> &info);

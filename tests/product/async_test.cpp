@@ -34,8 +34,7 @@ class ProductHuge : public EngineTest {};
 
 // A hundred replays, with other data each time.
 TEST_P(ProductAsync, Graph) {
-    if (!takes(field(), ROWS, COLS))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(ROWS, COLS);
     Random random;
     const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
     const Product product = make_product(field(), engine(), matrix);
@@ -59,8 +58,7 @@ TEST_P(ProductAsync, Graph) {
 
 // What is queued before a run is its input, and what is queued behind it sees its output.
 TEST_P(ProductAsync, StreamOrder) {
-    if (!takes(field(), 1, 1))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(1, 1);
     Random random;
     const uint32_t c = random.symbol(w()) | 2;
     const Product product = make_product(field(), engine(), constant_matrix(1, 1, c));
@@ -83,8 +81,7 @@ TEST_P(ProductAsync, StreamOrder) {
 }
 
 TEST_P(ProductThreads, ShareAProduct) {
-    if (!takes(field(), ROWS, COLS))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(ROWS, COLS);
     Random random;
     const Matrix matrix = random_matrix(w(), ROWS, COLS, random);
     const Product product = make_product(field(), engine(), matrix);
@@ -92,8 +89,7 @@ TEST_P(ProductThreads, ShareAProduct) {
 }
 
 TEST_P(ProductThreads, CreateRunDestroy) {
-    if (!takes(field(), ROWS, COLS))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(ROWS, COLS);
     const bool compiles = (engine()->labels & GFK_ENGINE_COMPILES) != 0;
     on_threads(8, [&](int t) {
         testing::AssertionResult result = testing::AssertionSuccess();
@@ -115,8 +111,7 @@ TEST_P(ProductHuge, BeyondFourGiB) {
     const bool host = on_host(engine());
     const size_t bytes = (options.reduced ? 16 * MIB : 4096 * MIB + 17 * MIB) + 3 * symbol_bytes();
     const size_t room = round_up(bytes, 4096), piece = 64 * MIB;
-    if (!takes(field(), 1, 2))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(1, 2);
     HostMemory on_host_free(host ? 3 * room + 1024 * MIB : 0);
     if (!on_host_free.is_there())
         GTEST_SKIP() << "the machine has too little free memory";

@@ -53,8 +53,7 @@ TEST_P(ProductMatrices, ConstantsTimesSymbols) {
         matrix.elements[i] = w() == 8 ? static_cast<uint32_t>(i) : random.symbol(w());
     for (unsigned bit = 0; w() > 8 && bit < w(); bit++)
         matrix.elements[3 * bit] = 1u << bit;
-    if (!takes(field(), rows, cols))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(rows, cols);
     const Product product = make_product(field(), engine(), matrix);
     const size_t symbols = 256, bytes = symbols * symbol_bytes();
     Memory memory(on_host(engine()), bytes * (cols + rows));
@@ -103,8 +102,7 @@ TEST_P(ProductMatrices, SpecialOnes) {
 
 // All lengths around multiples of 16 bytes, at all phases alike, and at phases of their own.
 TEST_P(ProductPlaces, LengthsAndPhases) {
-    if (!takes(field(), 3, 5))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(3, 5);
     Random random;
     const Matrix matrix = random_matrix(w(), 3, 5, random);
     const Product product = make_product(field(), engine(), matrix);
@@ -116,18 +114,12 @@ TEST_P(ProductPlaces, LengthsAndPhases) {
                 layout = number < 18 ? Layout{Layout::PHASES, 0, 0}
                                      : Layout{Layout::SPACED, number % 16, 2 * number - 35};
             Stage stage(engine(), field(), matrix, symbols * symbol_bytes(), layout, random);
-            for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
-                stage.refill(random, false);
-                stage.run(product.get(), mode);
-                ASSERT_TRUE(stage.is_product(mode));
-                count_checked();
-            }
+            ASSERT_NO_FATAL_FAILURE(check(product.get(), stage, random));
         }
 }
 
 TEST_P(ProductPlaces, AroundTiles) {
-    if (!takes(field(), 5, 6))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(5, 6);
     const size_t tile = std::max<size_t>(engine()->tile_bytes, 4096);
     for (size_t tiles : {1, 2, 5})
         for (long more : {-17, -16, -1, 0, 1, 15, 16, 33}) {
@@ -138,8 +130,7 @@ TEST_P(ProductPlaces, AroundTiles) {
 
 // Inputs may overlap, and be one another.
 TEST_P(ProductPlaces, InputsThatOverlap) {
-    if (!takes(field(), 4, 6))
-        GTEST_SKIP() << engine()->id << " does not take this shape";
+    SKIP_UNLESS_TAKES(4, 6);
     Random random;
     const Matrix matrix = random_matrix(w(), 4, 6, random);
     const Product product = make_product(field(), engine(), matrix);

@@ -107,8 +107,11 @@ class Async : public RowTest {
         stream_ = std::make_unique<Stream>(false);
     }
 
-    // Replays `graph` with new data several times and checks each product.
-    void replay(device::Graph &graph, gfk_accumulate mode) {
+    // Makes a graph of the calls, replays it with new data several times, checks each product.
+    void replay(gfk_accumulate mode, const std::function<void()> &calls) {
+        device::Graph graph(stream_->get());
+        calls();
+        graph.end();
         Random random(1);
         for (int i = 0; i < 3; i++) {
             const Bytes in = random.bytes(bytes_), acc = random.bytes(bytes_);
@@ -135,28 +138,25 @@ TEST_P(Async, MultiplyInAGraph) {
     for (uint32_t c : {c_, 0u, 1u})
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             c_ = c;
-            device::Graph graph(stream_->get());
-            runner_->run(c, src_->data(), dst_->data(), bytes_, mode, stream_->get());
-            graph.end();
-            replay(graph, mode);
+            replay(mode, [&] {
+                runner_->run(c, src_->data(), dst_->data(), bytes_, mode, stream_->get());
+            });
         }
 }
 
 TEST_P(Async, PrepareAndPreparedInOneGraph) {
-    device::Graph graph(stream_->get());
-    runner_->prepare(c_, stream_->get());
-    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_XOR, stream_->get());
-    graph.end();
-    replay(graph, GFK_XOR);
+    replay(GFK_XOR, [&] {
+        runner_->prepare(c_, stream_->get());
+        runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_XOR, stream_->get());
+    });
 }
 
 TEST_P(Async, PreparedInAGraph) {
     runner_->prepare(c_, stream_->get());
     stream_->finish();
-    device::Graph graph(stream_->get());
-    runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_SET, stream_->get());
-    graph.end();
-    replay(graph, GFK_SET);
+    replay(GFK_SET, [&] {
+        runner_->run_prepared(c_, src_->data(), dst_->data(), bytes_, GFK_SET, stream_->get());
+    });
 }
 
 // What is queued before a call is its input, what is queued behind it sees its output, and another

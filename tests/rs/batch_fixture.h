@@ -164,6 +164,14 @@ class RsBatch : public RsTest {
                         "gfk_rs_batch_create");
         return Batch(batch);
     }
+    // Makes a batch of the stripes, runs the batch and compares.
+    void check(gfk_rs_t code, Stripes &stripes, size_t count) {
+        stripes.place();
+        const Batch batch = make_batch(code, stripes.list());
+        ASSERT_OK(gfk_rs_batch_run(batch.get(), nullptr));
+        ASSERT_TRUE(stripes.is_whole());
+        count_checked(count);
+    }
     void check_mixed(size_t k, size_t m, size_t count, size_t bytes, uint64_t polynomial = 0) {
         SCOPED_TRACE(testing::Message() << "(" << k << ", " << m << ")");
         Random random(k * 1000 + m);

@@ -39,11 +39,8 @@ TEST_P(RsBatch, SameLength) {
             Stripes stripes(host(), code.get(), random);
             for (size_t s = 0; s < (bytes > 1000 ? count / 10 + 1 : count); s++)
                 stripes.add(bytes, stripes.random_loss(4), false, 0);
-            stripes.place();
-            const Batch batch = make_batch(code.get(), stripes.list());
-            ASSERT_OK(gfk_rs_batch_run(batch.get(), nullptr));
-            ASSERT_TRUE(stripes.is_whole()) << count << " of " << bytes;
-            count_checked(count);
+            SCOPED_TRACE(testing::Message() << count << " of " << bytes);
+            ASSERT_NO_FATAL_FAILURE(check(code.get(), stripes, count));
         }
 }
 
@@ -65,11 +62,7 @@ TEST_P(RsBatch, Pieces) {
                     const size_t losses = encode ? 0 : 1 + random.below(m);
                     stripes.add(16 * cells, stripes.random_loss(losses), encode, 0);
                 }
-                stripes.place();
-                const Batch batch = make_batch(code.get(), stripes.list());
-                ASSERT_OK(gfk_rs_batch_run(batch.get(), nullptr));
-                ASSERT_TRUE(stripes.is_whole());
-                count_checked(count);
+                ASSERT_NO_FATAL_FAILURE(check(code.get(), stripes, count));
             }
 }
 

@@ -7,6 +7,19 @@
 
 RsCode make_rs_code(bool host, const gfk_field &field, const RsShape &shape);
 
+// The parameter: on the host? Skips the device where there is none.
+class SideTest : public testing::TestWithParam<bool> {
+  protected:
+    void SetUp() override {
+        if (!host() && device::count() == 0)
+            SKIP_WITHOUT_GPU("there is no GPU");
+    }
+    bool host() const { return GetParam(); }
+};
+#define PER_SIDE(suite)                                                                            \
+    INSTANTIATE_TEST_SUITE_P(Host, suite, testing::Values(true));                                  \
+    INSTANTIATE_TEST_SUITE_P(Device, suite, testing::Values(false))
+
 class CorruptedCodeword {
   public:
     // phases: every region begins anywhere; else they are equally spaced and given as such.

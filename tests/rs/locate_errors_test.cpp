@@ -8,17 +8,9 @@
 
 namespace {
 
-class RsLocateCall : public testing::TestWithParam<bool> {
-  protected:
-    void SetUp() override {
-        if (!host() && device::count() == 0)
-            SKIP_WITHOUT_GPU("there is no GPU");
-    }
-    bool host() const { return GetParam(); }
-};
-class RsLocateGraph : public RsLocateCall {}; // streams are for devices
-INSTANTIATE_TEST_SUITE_P(Host, RsLocateCall, testing::Values(true));
-INSTANTIATE_TEST_SUITE_P(Device, RsLocateCall, testing::Values(false));
+class RsLocateCall : public SideTest {};
+class RsLocateGraph : public SideTest {}; // streams are for devices
+PER_SIDE(RsLocateCall);
 INSTANTIATE_TEST_SUITE_P(Device, RsLocateGraph, testing::Values(false));
 
 constexpr size_t K = 5, M = 4, BYTES = 4096;

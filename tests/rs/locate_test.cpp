@@ -7,15 +7,8 @@
 
 namespace {
 
-// The parameter: on the host?
-class RsLocate : public testing::TestWithParam<bool> {
+class RsLocate : public SideTest {
   protected:
-    void SetUp() override {
-        if (!host() && device::count() == 0)
-            SKIP_WITHOUT_GPU("there is no GPU");
-    }
-    bool host() const { return GetParam(); }
-
     // Up to t symbols at about half of the positions: reported, then repaired.
     void check(const gfk_field &field, const RsShape &shape, size_t symbols, bool phases,
                uint64_t stream = 0) {
@@ -34,8 +27,7 @@ class RsLocate : public testing::TestWithParam<bool> {
         }
     }
 };
-INSTANTIATE_TEST_SUITE_P(Host, RsLocate, testing::Values(true));
-INSTANTIATE_TEST_SUITE_P(Device, RsLocate, testing::Values(false));
+PER_SIDE(RsLocate);
 
 const gfk_rs_matrix of_points[] = {GFK_RS_CAUCHY, GFK_RS_VANDERMONDE, GFK_RS_REED_SOL_VAN,
                                    GFK_RS_CAUCHY_GOOD, GFK_RS_GEN_CAUCHY1};

@@ -25,12 +25,7 @@ std::string engine_name(const testing::TestParamInfo<Engine> &info) {
 }
 
 Matrix random_matrix(unsigned w, size_t rows, size_t cols, Random &random) {
-    Matrix m{rows, cols, {}};
-    for (size_t i = 0; i < rows * cols; i++) {
-        const uint64_t kind = random.below(8);
-        m.elements.push_back(kind < 2 ? static_cast<uint32_t>(kind) : random.symbol(w));
-    }
-    return m;
+    return {rows, cols, random_elements(w, rows * cols, random)};
 }
 
 Matrix constant_matrix(size_t rows, size_t cols, uint32_t c) {
@@ -151,16 +146,20 @@ bool EngineTest::takes(const gfk_field &f, size_t rows, size_t cols) const {
            (on_host(engine()) || info.table_bytes + (UINT64_C(1) << 30) <= device::free_bytes());
 }
 
+void EngineTest::check(gfk_product_t product, Stage &stage, Random &random) {
+    for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+        stage.refill(random, false);
+        stage.run(product, mode);
+        ASSERT_TRUE(stage.is_product(mode));
+        count_checked();
+    }
+}
+
 void EngineTest::check(const gfk_field &f, const Matrix &matrix, size_t bytes,
                        const std::vector<Layout> &layouts, Random &random) {
     const Product product = make_product(f, engine(), matrix);
     for (const Layout &layout : layouts) {
         Stage stage(engine(), f, matrix, bytes, layout, random);
-        for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
-            stage.refill(random, false);
-            stage.run(product.get(), mode);
-            ASSERT_TRUE(stage.is_product(mode));
-            count_checked();
-        }
+        ASSERT_NO_FATAL_FAILURE(check(product.get(), stage, random));
     }
 }

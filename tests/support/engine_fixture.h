@@ -22,7 +22,7 @@ struct Matrix {
     std::vector<uint32_t> elements;
     uint32_t at(size_t j, size_t i) const { return elements[j * cols + i]; }
 };
-Matrix random_matrix(unsigned w, size_t rows, size_t cols, Random &random); // with zeros and ones
+Matrix random_matrix(unsigned w, size_t rows, size_t cols, Random &random);
 Matrix constant_matrix(size_t rows, size_t cols, uint32_t c);
 Matrix identity_matrix(size_t rows, size_t cols);
 
@@ -61,6 +61,13 @@ class Stage {
     Bytes content_;
 };
 
+// In a test of EngineTest: skips it if the engine does not take the shape.
+#define SKIP_UNLESS_TAKES(rows, cols)                                                              \
+    do {                                                                                           \
+        if (!takes(field(), rows, cols))                                                           \
+            GTEST_SKIP() << engine()->id << " does not take this shape";                           \
+    } while (false)
+
 // Skips engines that cannot run here.
 class EngineTest : public testing::TestWithParam<Engine> {
   protected:
@@ -72,7 +79,8 @@ class EngineTest : public testing::TestWithParam<Engine> {
     gfk_field field() const { return make_field(engine()->w); }
     bool takes(const gfk_field &field, size_t rows, size_t cols) const; // by gfk_product_query
 
-    // One run in each layout and mode with fresh data, compared in full.
+    // One run in each mode with fresh data, compared in full; and that in each layout.
+    static void check(gfk_product_t product, Stage &stage, Random &random);
     void check(const gfk_field &field, const Matrix &matrix, size_t bytes,
                const std::vector<Layout> &layouts, Random &random);
 };

@@ -209,6 +209,15 @@ std::vector<uint64_t> polynomials(unsigned w) {
     return list;
 }
 
+std::vector<uint32_t> random_elements(unsigned w, size_t count, Random &random) {
+    std::vector<uint32_t> elements;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t kind = random.below(8);
+        elements.push_back(kind < 2 ? static_cast<uint32_t>(kind) : random.symbol(w));
+    }
+    return elements;
+}
+
 uint32_t get_symbol(const void *buffer, size_t i, unsigned w) {
     const auto *p = static_cast<const uint8_t *>(buffer) + i * (w / 8);
     uint32_t symbol = 0;

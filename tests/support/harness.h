@@ -108,6 +108,9 @@ inline uint32_t largest(unsigned w) {
     return 0xffffffffu >> (32 - w);
 }
 
+std::vector<uint32_t> random_elements(unsigned w, size_t count,
+                                      Random &random); // with zeros and ones
+
 // Symbol i of a buffer of little-endian symbols.
 uint32_t get_symbol(const void *buffer, size_t i, unsigned w);
 void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol);
