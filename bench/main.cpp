@@ -101,6 +101,8 @@ void add_preset(const Options &options, Rows *rows) {
         add_rs_rows(options, rows);
     else if (options.device && of_products)
         add_product_rows(options, rows);
+    else if (options.device && options.is("matmul"))
+        add_matrix_rows(options, rows);
     else if (options.device && options.is("giant"))
         add_giant_rows(options, rows);
     else if (options.device)
@@ -110,7 +112,7 @@ void add_preset(const Options &options, Rows *rows) {
 #endif
     if (options.host && of_rs)
         add_rs_create_rows(options, rows);
-    if (options.host && (of_rs || of_products))
+    if (options.host && (of_rs || of_products || options.is("matmul")))
         add_product_cpu_rows(options, rows);
     if (options.host && options.is("default"))
         add_region_cpu_rows(options, rows);

@@ -118,6 +118,7 @@ class DeviceWork : public Work {
     virtual bool begin(long number, long n) { return (void)number, (void)n, false; }
     virtual long round() const { return 1; } // launches that go through all constants
     long launches() const { return launches_; }
+    double sustained_seconds_ = 2;
 
   private:
     std::unique_ptr<Graph> capture(long n) const;

@@ -37,6 +37,39 @@ __global__ void damage_kernel(Damage d) {
     }
 }
 
+// For each bit of a coefficient the sum of the inputs that it selects; then these sums by Horner.
+template <int W, class T>
+__global__ void __launch_bounds__(kThreads) combine_kernel(Combination c) {
+    const size_t at = ((size_t)blockIdx.x * kThreads + threadIdx.x) * 16;
+    if (at >= c.bytes)
+        return;
+    const T *coefficients =
+        (const T *)((const char *)c.coefficients + blockIdx.y * c.coefficient_stride);
+    uint4 sums[W] = {};
+    for (unsigned i = 0; i < c.k; i++) {
+        const unsigned coefficient = coefficients[i];
+        const uint4 x = *(const uint4 *)(c.in + i * c.in_stride + at);
+#pragma unroll
+        for (int bit = 0; bit < W; bit++) {
+            const unsigned mask = 0 - (coefficient >> bit & 1);
+            sums[bit].x ^= x.x & mask, sums[bit].y ^= x.y & mask;
+            sums[bit].z ^= x.z & mask, sums[bit].w ^= x.w & mask;
+        }
+    }
+    constexpr unsigned ones = W == 8 ? 0x01010101 : W == 16 ? 0x00010001 : 1;
+    unsigned y[4] = {};
+#pragma unroll
+    for (int bit = W - 1; bit >= 0; bit--) {
+        const unsigned sum[4] = {sums[bit].x, sums[bit].y, sums[bit].z, sums[bit].w};
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            const unsigned high = y[q] >> (W - 1) & ones;
+            y[q] = ((y[q] ^ high << (W - 1)) << 1) ^ high * c.polynomial ^ sum[q];
+        }
+    }
+    *(uint4 *)(c.out + blockIdx.y * c.out_stride + at) = make_uint4(y[0], y[1], y[2], y[3]);
+}
+
 __global__ void compare_kernel(const uint4 *a, const uint4 *b, size_t n, uint64_t base,
                                Mismatches *result) {
     const size_t i = (size_t)blockIdx.x * kThreads + threadIdx.x;
@@ -435,6 +468,14 @@ void fill_random(void *p, size_t bytes, uint64_t seed, uint64_t first_word, cuda
 
 void damage(const Damage &d, cudaStream_t stream) {
     damage_kernel<<<blocks_of(d.bytes / d.symbol_bytes), kThreads, 0, stream>>>(d);
+    GPU_CHECK(cudaGetLastError());
+}
+
+void combine_by_shifts(const Combination &c, cudaStream_t stream) {
+    auto *kernel = c.w == 8    ? combine_kernel<8, uint8_t>
+                   : c.w == 16 ? combine_kernel<16, uint16_t>
+                               : combine_kernel<32, uint32_t>;
+    kernel<<<dim3(blocks_of(c.bytes / 16), c.m), kThreads, 0, stream>>>(c);
     GPU_CHECK(cudaGetLastError());
 }
 

@@ -31,6 +31,24 @@ struct Damage {
 };
 void damage(const Damage &damage, cudaStream_t stream);
 
+// Output j = sum over i of coefficients[j][i] * input i, by shifts: what matrices are checked with.
+// Strides are in bytes; everything but the coefficients is aligned to 16 bytes and as long.
+struct Combination {
+    const void *coefficients; // of w / 8 bytes each
+    size_t coefficient_stride;
+    const char *in;
+    size_t in_stride;
+    char *out;
+    size_t out_stride, bytes; // of a region
+    unsigned k, m, w;
+    uint32_t polynomial; // without its leading term
+};
+void combine_by_shifts(const Combination &combination, cudaStream_t stream);
+
+// A loop over warpgroup MMAs of random bits, in registers and shared memory. `random`: 64 KiB. Adds
+// to *sum what is `rounds` times a number. Returns the multiply-adds of bits; 0: not on this device.
+double run_bit_mmas(const void *random, unsigned rounds, uint32_t *sum, cudaStream_t stream);
+
 // Reads the buffer, so that it, and nothing older, is in the cache, and no line is dirty.
 void read_through(const void *p, size_t bytes, unsigned *sink, cudaStream_t stream);
 

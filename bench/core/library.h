@@ -23,6 +23,8 @@
     X(gfk_product_get_info)                                                                        \
     X(gfk_product_run)                                                                             \
     X(gfk_product_destroy)                                                                         \
+    X(gfk_matmul_workspace)                                                                        \
+    X(gfk_matmul)                                                                                  \
     X(gfk_rs_create)                                                                               \
     X(gfk_rs_get_info)                                                                             \
     X(gfk_rs_get_matrix)                                                                           \

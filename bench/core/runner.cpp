@@ -27,11 +27,14 @@ void end(benchmark::State &state, Result *result, const char *how, const std::st
 void add_sustained(const Sustained &s, const Row &row, const Ceiling *ceiling, Fields *fields) {
     if (s.launch_us == 0)
         return;
+    fields->add("sustained_time_us", s.launch_us, "sustained_sm_MHz", when(s.sm_mhz > 0, s.sm_mhz),
+                "sustained_watts", when(s.watts > 0, s.watts));
+    if (row.data_bytes == 0)
+        return;
     const double gbps = row.data_bytes / s.launch_us / 1e3, traffic = gbps * row.moved;
     const double roofline = ceiling ? ceiling->sustained_gbps : 0;
-    fields->add("sustained_data_GBps", gbps, "sustained_traffic_GBps", traffic, "sustained_sm_MHz",
-                when(s.sm_mhz > 0, s.sm_mhz), "sustained_watts", when(s.watts > 0, s.watts),
-                "data_GB_per_joule", when(s.watts > 0, gbps / s.watts), "sustained_roofline_GBps",
+    fields->add("sustained_data_GBps", gbps, "sustained_traffic_GBps", traffic, "data_GB_per_joule",
+                when(s.watts > 0, gbps / s.watts), "sustained_roofline_GBps",
                 when(roofline > 0, roofline), "sustained_percent_of_roofline",
                 when(roofline > 0, 100 * traffic / roofline));
 }

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of matrices in device memory, beside products of gfk/product.h and beside what binary
+// tensor cores give at most.
+#include <cstdio>
+
+#include "cases.h"
+#include "core/device.h"
+
+namespace {
+
+constexpr uint64_t kMatrixSeed = 5, kRowSeed = 6;
+constexpr double kAllChecked = 1e13;      // multiply-adds up to which every byte is computed again
+constexpr double kSustainedSeconds = 7.0; // of the tensor cores, as long as the long rows
+constexpr char kMmas[] = "bit_mmas";
+
+struct MatmulCase {
+    Shape shape; // k columns, m rows
+    size_t region;
+    enum Kind { Burst, Long, Product } kind = Burst;
+    int calls = 1; // Long: one behind the other, as the only pass
+
+    std::string id() const {
+        return (kind == Product ? "product_w" : "matmul_w") + std::to_string(shape.w);
+    }
+    std::string name() const {
+        return id() + "/" + shape_text(shape) + "/" + size_text(region) +
+               (kind == Long ? "/long" : "");
+    }
+    Layout layout() const { return {shape.k, shape.m, region}; }
+    size_t row_bytes() const { return shape.k * shape.w / 8; } // of the matrix
+    size_t matrix_bytes() const { return row_bytes() * shape.m; }
+    double multiply_adds() const { // of bytes
+        return (double)shape.k * (double)shape.m * (double)region;
+    }
+    // The same of bits, with the inputs' bits rounded up to what MMAs take.
+    double bit_multiply_adds() const {
+        const size_t depth = (shape.k * shape.w + 255) / 256 * 256;
+        return (double)(shape.m * shape.w) * (double)depth * (double)(region * 8 / shape.w);
+    }
+};
+
+struct MatmulWork : MatrixWork {
+    MatmulWork(const Library &library, const MatmulCase &c)
+        : MatrixWork(c.shape.w, c.layout(), GFK_SET), library_(library), case_(c) {}
+    gfk_status start() override {
+        const gfk_field field = field_of(w_);
+        const auto [w, k, m] = case_.shape;
+        const size_t bytes = case_.matrix_bytes();
+        elements_ = (char *)gpu_slot(Slot::Kept, bytes);
+        fill_random(elements_, bytes, kMatrixSeed, 0, gpu().stream);
+        if (case_.kind == MatmulCase::Product) {
+            const gfk_status status = create(field, bytes);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+        } else {
+            GFK_CHECK(library_.gfk_matmul_workspace(&field, m, k, case_.region, nullptr,
+                                                    &workspace_bytes_));
+            facts.add("workspace_bytes", workspace_bytes_);
+        }
+        // The slot grows here, not while a graph is captured.
+        workspace_ = gpu_workspace(library_, workspace_bytes_);
+        multiply(0, std::min<size_t>(m, 128), gpu().stream); // loads the kernels
+        gpu_synchronize();
+        return GFK_STATUS_SUCCESS;
+    }
+    void launch(long j, cudaStream_t stream) const override { multiply(j, case_.shape.m, stream); }
+
+    // Before the passes by random sums, behind them by every byte, where that takes seconds at most.
+    std::string check(bool after) override {
+        if (!after) {
+            layout_.poison_outputs();
+            for (long j = 0; j < sets(); j++)
+                launch(j, gpu().stream);
+        }
+        Checker checker;
+        for (long j = 0; j < sets(); j++)
+            if (after && case_.multiply_adds() < kAllChecked) {
+                layout_.poison_expected(j);
+                combine(case_.shape.m, elements_, layout_.in(j), layout_.stride(), case_.shape.k,
+                        layout_.expected(), layout_.stride(), case_.region);
+                checker.check(layout_.expected(), layout_.out(j), layout_.output_bytes(), j);
+            } else {
+                check_sums(j, &checker);
+            }
+        return checker.verdict();
+    }
+
+  private:
+    gfk_status create(const gfk_field &field, size_t bytes) {
+        const auto [w, k, m] = case_.shape;
+        std::vector<unsigned char> elements(bytes);
+        GPU_CHECK(cudaMemcpyAsync(elements.data(), elements_, bytes, cudaMemcpyDeviceToHost,
+                                  gpu().stream));
+        gpu_synchronize();
+        matrix_.assign(k * m, 0);
+        for (size_t i = 0; i < bytes; i++)
+            matrix_[i * 8 / w] |= (uint32_t)elements[i] << i * 8 % w;
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        gfk_product_info info;
+        desc.device = gpu().device;
+        desc.bytes = case_.region;
+        gfk_status status = product_.make(library_.gfk_product_create, library_.gfk_product_destroy,
+                                          &field, m, k, matrix_.data(), &desc);
+        if (status == GFK_STATUS_SUCCESS)
+            status = library_.gfk_product_get_info(product_, &info);
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+        workspace_bytes_ = (size_t)info.workspace_bytes;
+        facts.add(product_facts(info));
+        facts.add("setup", "create", "setup_us", product_.create_us);
+        return status;
+    }
+    void multiply(long j, size_t rows, cudaStream_t stream) const {
+        if (case_.kind == MatmulCase::Product)
+            return run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_,
+                       stream);
+        const gfk_field field = field_of(w_);
+        const gfk_regions in = inputs(j), out = outputs(j);
+        gfk_matrix a = {};
+        a.elements = elements_;
+        a.rows = rows;
+        a.cols = a.stride = case_.shape.k;
+        gfk_check(library_.gfk_matmul(&field, &a, &in, &out, case_.region, mode_, nullptr,
+                                      workspace_, workspace_bytes_, stream),
+                  "gfk_matmul");
+    }
+    // m outputs, of rows of coefficients one behind the other.
+    void combine(size_t m, const char *coefficients, const char *in, size_t in_stride, size_t k,
+                 char *out, size_t out_stride, size_t bytes) const {
+        combine_by_shifts({coefficients, k * w_ / 8, in, in_stride, out, out_stride, bytes,
+                           (unsigned)k, (unsigned)m, w_, (uint32_t)field_of(w_).polynomial},
+                          gpu().stream);
+    }
+    // (R A) B = R C for 32 / w random rows R, over all bytes: a wrong byte shows but for one case
+    // in 2^32. And three rows of C.
+    void check_sums(long j, Checker *checker) const {
+        const auto [w, k, m] = case_.shape;
+        const size_t rows = 32 / w, bytes = case_.region, ra_bytes = rows * case_.row_bytes();
+        char *rab = (char *)gpu_slot(Slot::ReferenceWorkspace, 2 * rows * bytes + ra_bytes + 4 * m);
+        char *rc = rab + rows * bytes, *ra = rc + rows * bytes, *r = ra + ra_bytes;
+        fill_random(r, 4 * m, kRowSeed, 0, gpu().stream);
+        combine(rows, r, elements_, case_.row_bytes(), m, ra, case_.row_bytes(), case_.row_bytes());
+        combine(rows, ra, layout_.in(j), layout_.stride(), k, rab, bytes, bytes);
+        combine(rows, r, layout_.out(j), layout_.stride(), m, rc, bytes, bytes);
+        checker->check(rab, rc, rows * bytes, j);
+        for (size_t row : {size_t{0}, m / 2 + 1, m - 1}) {
+            combine(1, elements_ + row * case_.row_bytes(), layout_.in(j), layout_.stride(), k, rab,
+                    bytes, bytes);
+            checker->check(rab, layout_.out(j, row), bytes, j);
+        }
+    }
+
+    const Library &library_;
+    Object<gfk_product_t> product_;
+    char *elements_ = nullptr;
+    void *workspace_ = nullptr;
+    size_t workspace_bytes_ = 0;
+
+  protected:
+    MatmulCase case_;
+};
+
+// Seconds of calls one behind the other, as one pass: a rate under the power limit.
+struct LongMatmul : MatmulWork {
+    using MatmulWork::MatmulWork;
+    std::string check(bool after) override { return after ? MatmulWork::check(after) : ""; }
+    void warm_up() override { layout_.poison_outputs(); }
+    double pass(long) override {
+        gpu_synchronize();
+        const Stopwatch watch;
+        for (int i = 0; i < case_.calls; i++)
+            launch(0, gpu().stream);
+        PowerMeter meter;
+        while (cudaStreamQuery(gpu().stream) == cudaErrorNotReady) {
+            meter.sample(watch.seconds());
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        gpu_synchronize();
+        pass_ = {watch.us() / case_.calls, meter.sm_mhz(), meter.watts()};
+        return pass_.launch_us;
+    }
+    Sustained sustain() override { return pass_; }
+
+  private:
+    Sustained pass_;
+};
+
+// ---- the bound -------------------------------------------------------------------------------
+struct BitMmas : DeviceWork {
+    explicit BitMmas(const Library &) { sustained_seconds_ = kSustainedSeconds; }
+    gfk_status start() override {
+        random_ = gpu_slot(Slot::Inputs, 64 * kKiB);
+        fill_random(random_, 64 * kKiB, kMatrixSeed, 0, gpu().stream);
+        products_ = run_bit_mmas(random_, kRounds, device_object<uint32_t>(), gpu().stream);
+        facts.add("bit_multiply_adds", products_);
+        return products_ > 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+    }
+    std::string check(bool) override {
+        const uint32_t once = sum_of(kRounds);
+        return once != 0 && sum_of(2 * kRounds) == 2 * once ? "" : "products were left out";
+    }
+    void launch(long, cudaStream_t stream) const override {
+        (void)run_bit_mmas(random_, kRounds, device_object<uint32_t>(), stream);
+    }
+    long sets() const override { return 1; }
+    void make_cold() const override {}
+
+    static void finish(Result *r) {
+        const double products = r->fields.number("bit_multiply_adds");
+        for (const std::string when : {"time_us_median", "sustained_time_us"})
+            if (const double us = r->fields.number(when); us > 0)
+                r->fields.set(when[0] == 's' ? "sustained_pbits_per_s" : "pbits_per_s",
+                              products / us / 1e9);
+        r->fields.set("note", std::to_string(r->fields.number("pbits_per_s")) +
+                                  "e15 multiply-adds of bits per second");
+    }
+
+  private:
+    static constexpr unsigned kRounds = 1024;
+    uint32_t sum_of(unsigned rounds) const {
+        auto *sum = device_object<uint32_t>();
+        uint32_t found = 0;
+        GPU_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, gpu().stream));
+        (void)run_bit_mmas(random_, rounds, sum, gpu().stream);
+        GPU_CHECK(cudaMemcpyAsync(&found, sum, sizeof found, cudaMemcpyDeviceToHost, gpu().stream));
+        gpu_synchronize();
+        return found;
+    }
+    void *random_ = nullptr;
+    double products_ = 0;
+};
+
+// Multiply-adds per second, and the tensor cores' share of them.
+void add_rates(const MatmulCase &c, Result *r) {
+    const Result *mmas = find_result(kMmas);
+    Fields &f = r->fields;
+    for (const std::string prefix : {"", "sustained_"}) {
+        const double us = f.number(prefix.empty() ? "time_us_median" : prefix + "time_us");
+        const double pbits = mmas ? mmas->fields.number(prefix + "pbits_per_s") : 0;
+        if (us == 0)
+            continue;
+        f.set(prefix + "tmuladds_per_s", c.multiply_adds() / us / 1e6);
+        const double bound_us = pbits > 0 ? c.bit_multiply_adds() / pbits / 1e9 : 0;
+        if (bound_us > 0)
+            f.add((prefix + "bound_tmuladds_per_s").c_str(), c.multiply_adds() / bound_us / 1e6,
+                  (prefix + "percent_of_bound").c_str(), 100 * bound_us / us);
+    }
+    char text[64];
+    std::snprintf(text, sizeof text, "%.1f T, %.1f %% of the MMAs", f.number("tmuladds_per_s"),
+                  f.number("percent_of_bound"));
+    f.set("note", text);
+}
+
+// ---- rows ------------------------------------------------------------------------------------
+std::vector<MatmulCase> matmul_cases() {
+    std::vector<MatmulCase> cases = {{{8, 4096, 4096}, 2 * kKiB},  {{8, 4096, 4096}, 4 * kKiB},
+                                     {{8, 1024, 7168}, 16 * kKiB}, {{8, 1024, 1024}, kMiB},
+                                     {{16, 4096, 256}, kMiB},      {{32, 4096, 256}, kMiB}};
+    for (unsigned w : {8u, 16u, 32u})
+        for (size_t n = 64; n <= 16384; n *= 2) {
+            cases.push_back({{w, n, n}, 16 * kKiB});
+            if (n <= 256)
+                cases.push_back({{w, n, n}, 16 * kKiB, MatmulCase::Product});
+        }
+    cases.push_back({{16, 32768, 20000}, 64 * kKiB, MatmulCase::Long, 8});
+    cases.push_back({{16, 32768, 20000}, 1600000, MatmulCase::Long, 1});
+    return cases;
+}
+
+Row matmul_row(const MatmulCase &c) {
+    const bool is_long = c.kind == MatmulCase::Long;
+    Row row(c.name(), shape_facts("matrix", c.kind == MatmulCase::Product ? "product" : "matmul",
+                                  "gpu", c.id(), c.shape));
+    row.facts.add("mode", "set", "matrix", "random", "region_bytes", c.region, "long",
+                  when(is_long, true));
+    row.data_bytes = (double)(c.shape.k * c.region);
+    row.moved = product_moved(c.shape, GFK_SET);
+    row.needs = kMmas;
+    row.passes = is_long ? 1 : c.multiply_adds() > 1e12 ? 3 : 9;
+    row.sustained = is_long;
+    row.missing = [=] { return too_little_memory(c.layout().memory_needed() + c.matrix_bytes()); };
+    row.make = makes<MatmulWork>(c);
+    if (is_long)
+        row.make = makes<LongMatmul>(c);
+    row.finish = [=](Result *r) { add_rates(c, r); };
+    return row;
+}
+
+} // namespace
+
+void add_matrix_rows(const Options &, Rows *rows) {
+    Row mmas(kMmas, Fields("kind", "ceiling", "operation", kMmas, "where", "gpu", "id", kMmas));
+    mmas.sustained = true;
+    mmas.compared = false;
+    mmas.make = makes<BitMmas>();
+    mmas.finish = BitMmas::finish;
+    rows->push_back(mmas);
+    for (const MatmulCase &c : matmul_cases())
+        rows->push_back(matmul_row(c));
+}
