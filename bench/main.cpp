@@ -112,8 +112,10 @@ void add_preset(const Options &options, Rows *rows) {
 #endif
     if (options.host && of_rs)
         add_rs_create_rows(options, rows);
-    if (options.host && (of_rs || of_products || options.is("matmul")))
+    if (options.host && (of_rs || of_products))
         add_product_cpu_rows(options, rows);
+    if (options.host && options.is("matmul"))
+        add_matrix_cpu_rows(options, rows);
     if (options.host && options.is("default"))
         add_region_cpu_rows(options, rows);
     if (options.host)

@@ -13,6 +13,7 @@ void add_region_cpu_rows(const Options &options, Rows *rows);
 void add_gf_complete_rows(const Options &options, Rows *rows);
 void add_product_rows(const Options &options, Rows *rows);
 void add_matrix_rows(const Options &options, Rows *rows);
+void add_matrix_cpu_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
 void add_rs_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Other libraries on the CPU, as rows beside ours: ISA-L, Jerasure and every method of GF-Complete,
- * each if the library was found when this was built. Their headers are not C++. */
+/* Other libraries on the CPU, as rows beside ours: ISA-L, Jerasure, every method of GF-Complete, and
+ * M4RIE, each if the library was found when this was built. Their headers are not C++. */
 #ifndef CODERS_H
 #define CODERS_H
 
@@ -21,13 +21,16 @@ struct coder;
 typedef struct coder_library {
     const char *name; /* for rows: "isa-l" */
     enum coder_threads threads;
-    const char *(*version)(void); /* NULL: the library does not know its own */
+    const char *(*version)(void); /* NULL: the library does not know its own; NULL from it: M4RIE,
+                                     which is loaded when needed, is not on this machine */
     const char *(*simd)(void);    /* the instruction sets that the library uses here */
     /* From a matrix of m rows and k columns; GF-Complete's variants: k = m = 1. NULL: not offered. */
     void *(*create)(const struct coder *self, int k, int m, const uint32_t *matrix);
     void (*destroy)(void *made);
     /* bytes: a multiple of 64, below 2 GiB */
     void (*encode)(void *made, unsigned char **in, unsigned char **out, size_t bytes);
+    /* NULL, or writes the inverse of a matrix that create made, n rows of n elements. */
+    void (*invert)(void *made, unsigned char **rows);
 } coder_library;
 
 typedef struct coder {
@@ -38,7 +41,8 @@ typedef struct coder {
     int arguments[4];    /* GF-Complete's multiplication, region options, arg1, arg2 */
 } coder;
 
-extern const coder coders[]; /* behind the last one is one without a library */
+/* Behind the last one is one without a library. */
+extern const coder coders[], matrix_coders[]; /* the latter only for matrices of any size */
 
 #ifdef __cplusplus
 }

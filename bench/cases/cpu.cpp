@@ -562,5 +562,8 @@ Fields baseline_facts() {
         f.set(key, c->library->version());
         f.set(key + "_simd", c->library->simd());
     });
+    const coder_library *m4rie = matrix_coders[0].library;
+    const char *version = m4rie ? m4rie->version() : nullptr;
+    f.set("m4rie", version ? version : "not found");
     return f;
 }

@@ -14,14 +14,13 @@ constexpr double kSustainedSeconds = 7.0; // of the tensor cores, as long as the
 constexpr char kMmas[] = "bit_mmas";
 
 struct MatmulCase {
-    Shape shape; // k columns, m rows
-    size_t region;
+    Shape shape;   // k columns, m rows
+    size_t region; // Invert: bytes of a row, as of a product of two n x n matrices
     enum Kind { Burst, Long, Product } kind = Burst;
     int calls = 1; // Long: one behind the other, as the only pass
 
-    std::string id() const {
-        return (kind == Product ? "product_w" : "matmul_w") + std::to_string(shape.w);
-    }
+    const char *operation() const { return kind == Product ? "product" : "matmul"; }
+    std::string id() const { return operation() + ("_w" + std::to_string(shape.w)); }
     std::string name() const {
         return id() + "/" + shape_text(shape) + "/" + size_text(region) +
                (kind == Long ? "/long" : "");
@@ -38,6 +37,38 @@ struct MatmulCase {
         return (double)(shape.m * shape.w) * (double)depth * (double)(region * 8 / shape.w);
     }
 };
+
+// Rows of elements one behind the other, and regions: out = coefficients * in.
+struct Part {
+    char *at;
+    size_t stride, bytes; // from one to the next; of each
+};
+void combine(unsigned w, const char *coefficients, size_t k, size_t m, const Part &in,
+             const Part &out) {
+    combine_by_shifts({coefficients, k * w / 8, in.at, in.stride, out.at, out.stride, out.bytes,
+                       (unsigned)k, (unsigned)m, w,
+                       (uint32_t)(field_of(w).polynomial ^ UINT64_C(1) << w)},
+                      gpu().stream);
+}
+
+// Whether (R A) B = R C for 32 / w random rows R, over all bytes: a wrong byte shows but for one
+// case in 2^32. A is m x k. C null: the unit matrix.
+void check_product(unsigned w, size_t k, size_t m, char *a, const Part &b, const Part *c, long j,
+                   Checker *checker) {
+    const size_t rows = 32 / w, row_bytes = k * w / 8;
+    const Part ra = {
+        (char *)gpu_slot(Slot::ReferenceWorkspace, rows * (2 * b.bytes + row_bytes) + 4 * m),
+        row_bytes, row_bytes};
+    const Part rab = {ra.at + rows * row_bytes, b.bytes, b.bytes};
+    const Part rc = {rab.at + rows * b.bytes, b.bytes, b.bytes};
+    char *r = rc.at + rows * b.bytes;
+    fill_random(r, 4 * m, kRowSeed, 0, gpu().stream);
+    combine(w, r, m, rows, {a, row_bytes, row_bytes}, ra);
+    combine(w, ra.at, k, rows, b, rab);
+    if (c != nullptr)
+        combine(w, r, m, rows, *c, rc);
+    checker->check(rab.at, c ? rc.at : r, rows * b.bytes, j);
+}
 
 struct MatmulWork : MatrixWork {
     MatmulWork(const Library &library, const MatmulCase &c)
@@ -76,11 +107,11 @@ struct MatmulWork : MatrixWork {
         for (long j = 0; j < sets(); j++)
             if (after && case_.multiply_adds() < kAllChecked) {
                 layout_.poison_expected(j);
-                combine(case_.shape.m, elements_, layout_.in(j), layout_.stride(), case_.shape.k,
-                        layout_.expected(), layout_.stride(), case_.region);
+                combine(w_, elements_, case_.shape.k, case_.shape.m, part(layout_.in(j)),
+                        part(layout_.expected()));
                 checker.check(layout_.expected(), layout_.out(j), layout_.output_bytes(), j);
             } else {
-                check_sums(j, &checker);
+                check_some(j, &checker);
             }
         return checker.verdict();
     }
@@ -124,29 +155,17 @@ struct MatmulWork : MatrixWork {
                                       workspace_, workspace_bytes_, stream),
                   "gfk_matmul");
     }
-    // m outputs, of rows of coefficients one behind the other.
-    void combine(size_t m, const char *coefficients, const char *in, size_t in_stride, size_t k,
-                 char *out, size_t out_stride, size_t bytes) const {
-        combine_by_shifts({coefficients, k * w_ / 8, in, in_stride, out, out_stride, bytes,
-                           (unsigned)k, (unsigned)m, w_, (uint32_t)field_of(w_).polynomial},
-                          gpu().stream);
-    }
-    // (R A) B = R C for 32 / w random rows R, over all bytes: a wrong byte shows but for one case
-    // in 2^32. And three rows of C.
-    void check_sums(long j, Checker *checker) const {
+    Part part(char *at) const { return {at, layout_.stride(), case_.region}; }
+    // All bytes by sums; and three rows of C.
+    void check_some(long j, Checker *checker) const {
         const auto [w, k, m] = case_.shape;
-        const size_t rows = 32 / w, bytes = case_.region, ra_bytes = rows * case_.row_bytes();
-        char *rab = (char *)gpu_slot(Slot::ReferenceWorkspace, 2 * rows * bytes + ra_bytes + 4 * m);
-        char *rc = rab + rows * bytes, *ra = rc + rows * bytes, *r = ra + ra_bytes;
-        fill_random(r, 4 * m, kRowSeed, 0, gpu().stream);
-        combine(rows, r, elements_, case_.row_bytes(), m, ra, case_.row_bytes(), case_.row_bytes());
-        combine(rows, ra, layout_.in(j), layout_.stride(), k, rab, bytes, bytes);
-        combine(rows, r, layout_.out(j), layout_.stride(), m, rc, bytes, bytes);
-        checker->check(rab, rc, rows * bytes, j);
-        for (size_t row : {size_t{0}, m / 2 + 1, m - 1}) {
-            combine(1, elements_ + row * case_.row_bytes(), layout_.in(j), layout_.stride(), k, rab,
-                    bytes, bytes);
-            checker->check(rab, layout_.out(j, row), bytes, j);
+        const Part in = part(layout_.in(j)), out = part(layout_.out(j));
+        check_product(w, k, m, elements_, in, &out, j, checker);
+        const Part row = {(char *)gpu_slot(Slot::ReferenceWorkspace, case_.region), case_.region,
+                          case_.region};
+        for (size_t i : {size_t{0}, m / 2 + 1, m - 1}) {
+            combine(w, elements_ + i * case_.row_bytes(), k, 1, in, row);
+            checker->check(row.at, layout_.out(j, i), case_.region, j);
         }
     }
 
