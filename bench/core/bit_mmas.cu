@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
         for (int i = 0; i < kOperands; i++)
             gfk::wgmma::multiply_add(counts, rows[i][0], rows[i][1], rows[i][2], rows[i][3],
-                                     layout + i * (8192 >> 4));
+                                     layout + i * (8192 >> 4), 1);
         gfk::wgmma::commit();
         gfk::wgmma::wait<0>();
         gfk::wgmma::expect(counts);
