@@ -59,7 +59,7 @@ def main():
             print(f"no plots: {missing.name} {installs}", file=sys.stderr)
 
     results = frame.Results(arguments.files)
-    machines = {context.get("gpu") or context.get("cpu", "unknown machine") for context in results.contexts}
+    machines = results.machines()
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
     pages = front.pages(machines.pop(), results, plots.draw(results) if plots else {})

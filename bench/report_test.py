@@ -104,6 +104,9 @@ class ReportTest(Case):
                 ("methods", "| `split_w16_opt` | 2,111 (98.9 %); 2,095 to 2,117, mean 2,111 |"),
                 ("methods", "| `log_w8_opt_const/1GiB/set/cold` | 66.5 | -83.3 % |"),
                 ("products", "| (10, 4) | 3,151 (100.0 %) xor_w8 | 3,153 (100.0 %) |"),
+                ("README", "| 16 | 20000 x 32768 | 64 KiB | 45.0 | 74.3 | 45.0 | 73.9 |"),
+                ("matrices", "| `matmul_w32` | 512 x 512 | 16 KiB | 0.190 | 22.6 | 74.7 |"),
+                ("matrices", "| `invert_w8` | 1024 | 1.000 | 1.1 | 0.9 |"),
                 ("codes", "| w = 8 (10, 4), run-time | 2,840 (90.2 %) bmma_w8 | 2,840 (100.0 %)"),
                 ("host-memory", BOTH),
                 ("host-memory", "| encode (10, 4), 8 GiB | GPU | GPU | 2 | pinned | 90.7 |"),
@@ -116,6 +119,17 @@ class ReportTest(Case):
                   if one["path"] in ("gpu", "cpu")]
         self.assertIn(BOTH, self.pages(calls, faster)["host-memory.md"])
         self.assertNotIn("192", self.pages([one for one in calls if one["path"] == "both"])["host-memory.md"])
+
+    def test_a_library_that_another_machine_measured(self):
+        """Only of matrices; elsewhere the files are of one machine, with or without its GPU."""
+        peers = [one for one in SAMPLE["benchmarks"] if one["id"] == "m4rie_w8"]
+        here = self.write("here.json", [row("a")])
+        for fields, machines, column in (
+                ({"cpu": "Other CPU", "preset": "matmul"}, 1, "M4RIE, 1 thread, Other CPU, 16 cores"),
+                ({"preset": "matmul"}, 1, "M4RIE, 1 thread |"), ({"cpu": "Other CPU", "preset": "host"}, 2, "")):
+            results = frame.Results([here, self.write("peers.json", peers, gpu="", **fields)])
+            self.assertIn(column, front.pages("Test GPU", results, {})["matrices.md"])
+            self.assertEqual(len(results.machines()), machines)
 
     def test_without_a_gpu(self):
         of_gpu = {key: "" for key in SAMPLE["context"] if re.match("gpu|cuda", key)}
@@ -178,7 +192,7 @@ class ReportTest(Case):
             self.assertRegex(block, r"(?s)^a\n<!--.*\| SPLIT .*\n<!-- table:end -->\nb\n$")
             self.assertNotIn("old", block)
         found = {path.name: path.read_text(encoding="utf-8") for path in self.folder.glob("*.md")}
-        self.assertEqual(set(found), {"README.md", "methods.md", "products.md", "codes.md", "host-memory.md",
+        self.assertEqual(set(found), {"README.md", "methods.md", "products.md", "codes.md", "matrices.md", "host-memory.md",
                                       "record.md"})
         for page in found.values():
             for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page):

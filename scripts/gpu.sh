@@ -36,6 +36,7 @@ small small
 small small:small-2
 product product
 bench verdicts
+product matmul
 product product-perop
 rs rs
 product product-small
@@ -252,7 +253,8 @@ stage_sanitize() {
 
 # The CPU's rows and the bus: one after the other, with nothing else on the machine.
 stage_cpu() {
-    alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu
+    alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu \
+        matmul:matmul-cpu
 }
 stage_host() { alone "" host host-streams; }
 

@@ -167,7 +167,7 @@ void add_matrix_cpu_rows(const Options &, Rows *rows) {
                         {c, {w, n, n}, false, c->library->threads == ONE_THREAD ? 1 : cpu_cores()});
             for (const coder *c = matrix_coders; c->library != nullptr; c++)
                 for (bool inverse : {false, true})
-                    if (c->w == w && n <= (w == 8 ? 2048 : inverse ? 256 : 64))
+                    if (c->w == w && (w == 8 || (inverse && n <= 256)))
                         add(rows, {c, {w, n, n}, inverse, 1});
         }
 }

@@ -17,15 +17,17 @@ DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which someth
 
 # The columns that tables and plots use, by what an absent field becomes: "", 0, False, NaN.
 TEXT = """row kind operation state reason where id method implementation variant family engine way mode
-    constants matrix lost_kind damage memory path path_taken roofline roofline_variant bound""".split()
+    constants matrix lost_kind damage memory path path_taken roofline roofline_variant bound
+    machine""".split()  # machine: of rows that another machine measured
 COUNTS = """w k m constant src_offset dst_offset nominal_bytes region_bytes data_bytes stripes lost streams
     gpus threads table_bytes workspace_bytes""".split()
-FLAGS = "compile ablation giant cold sweep above_101_percent slow_clock".split()
+FLAGS = "compile ablation giant cold sweep long above_101_percent slow_clock".split()
 FIGURES = """time_us_median time_us_min time_us_max data_GBps traffic_GBps percent_of_roofline setup_us
     best_constant_GBps mean_constant_GBps worst_constant_GBps sustained_data_GBps sustained_watts
     sustained_percent_of_roofline data_GB_per_joule percent_of_other bound_GBps percent_of_bound kernel_GBps
     copies_GBps cpu_seconds bare_launch_us above_bare_us prepared_us prepared_above_bare_us gsymbols_per_s ggathers_per_s
-    percent_of_gathers""".split()
+    percent_of_gathers tmuladds_per_s bound_tmuladds_per_s pbits_per_s sustained_tmuladds_per_s
+    sustained_percent_of_bound sustained_pbits_per_s sustained_sm_MHz sm_MHz""".split()
 
 
 def parse(text):
@@ -60,7 +62,7 @@ def with_texts(frame):
         "tables": memory.map(size).where(memory >= GIB, ""), "percent": percent, "times": 100 / percent,
         "on": ["GPU" if place == "gpu" else f"{count} thread{'s' if count > 1 else ''}"
                for place, count in zip(frame["where"], frame.threads)],
-        "short": frame.id.str.replace(r"_w\d+", "", regex=True),
+        "ms": frame.time_us_median / 1e3, "short": frame.id.str.replace(r"_w\d+", "", regex=True),
         "taken": frame.engine.where(frame.way.str.startswith("auto"), ""),
         "matrices": frame["compile"].map({True: "compiled", False: "run-time"}),
         "heat": frame.cold.map({True: "cold", False: "hot"}),
@@ -82,6 +84,7 @@ class Results:
     def __init__(self, paths):
         self.folder = pathlib.Path(paths[0]).resolve().parent
         files = [self.read(path) for path in paths]
+        files = [self.placed(data, files) for data in files]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
         self.verdicts = [verdict for data in files for verdict in data.get("verdicts", [])]
@@ -94,6 +97,24 @@ class Results:
                               + every.sustained_data_GBps.notna()).sort_values(
             "rank", kind="stable").drop_duplicates(keys, keep="last").set_index(keys)
         self.rows = chosen.loc[pd.MultiIndex.from_frame(every[keys].drop_duplicates())].reset_index()
+
+    @staticmethod
+    def placed(data, files):
+        """Libraries that a machine with a GPU lacks are measured on another machine: its rows say so."""
+        context, cpus = data["context"], {each["context"].get("cpu") for each in files if each["context"].get("gpu")}
+        if cpus and not context.get("gpu") and context.get("cpu") not in cpus and context.get("preset") == "matmul":
+            context["elsewhere"] = f"{context['cpu']}, {context.get('cpu_cores', '?')} cores"
+            for row in data["benchmarks"]:
+                row["machine"] = context["elsewhere"]
+        return data
+
+    def machines(self):
+        """Names of the machines whose results these are; one, if the files fit together. A file of CPU rows has
+        the name of the GPU that the CPU has in another file."""
+        here = [context for context in self.contexts if "elsewhere" not in context]
+        gpus = {context.get("cpu"): context["gpu"] for context in here if context.get("gpu")}
+        return {context.get("gpu") or gpus.get(context.get("cpu")) or context.get("cpu", "unknown machine")
+                for context in here}
 
     @staticmethod
     def read(path):

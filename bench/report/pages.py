@@ -14,6 +14,8 @@ SUSTAINED = {"sustained GB/s": "{sustained_data_GBps:rate}",
              "sustained, % of ceiling": "{sustained_percent_of_roofline:.1f}",
              "W": "{sustained_watts:.0f}", "GB per joule": "{data_GB_per_joule:.2f}"}
 
+T_PER_S = {"T/s": "{tmuladds_per_s:.1f}", "% of the MMAs": "{percent_of_bound:.1f}"}
+
 FRONT = [  # the front page, which is also the block of the project's README
     Table("Methods and widths",
           """Each cell is a rate in GB/s of source: a region[ (of 1 GiB on a {gpu})] is multiplied by a
@@ -29,6 +31,14 @@ FRONT = [  # the front page, which is also the block of the project's README
           reads k + m regions, for update it reads 2 + m and writes m. Rates from host memory have percent of
           the bus. ]The columns of the CPU are for {threads} threads.""",
           rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
+    Table("Matrices in device memory",
+          """C = A B with A in device memory, by gfk_matmul: 10^12 multiply-adds of bytes per second, and percent
+          of a loop over b1 warpgroup MMAs in the same run; where the calls took seconds, of the loop over
+          seconds.""",
+          lambda results: rows.matrices(results).query(
+              "operation == 'matmul' and where == 'gpu' and (k == 4096 or not square)"),
+          {"w": "{w}", "rows x columns": "{m} x {k}", "bytes of a region": "{region}", **T_PER_S,
+           "over seconds, T/s": "{sustained_tmuladds_per_s:.1f}", "over seconds, %": "{sustained_percent_of_bound:.1f}"}),
     Table("Bursts and sustained rates",
           """The rates above are burst rates: a replay takes some milliseconds at the nominal clock, and a
           pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
@@ -108,6 +118,36 @@ PRODUCTS_PAGE = [
           rows.created, "{operation}, {matrix}", ("engine", "`{id}` {shape}"),
           "{time_us_median:.0f}[, of it create {create:.0f}]")]
 
+SECONDS = {"T/s over seconds": "{sustained_tmuladds_per_s:.1f}",
+           "% of the MMAs over seconds": "{sustained_percent_of_bound:.1f}", "W": "{sustained_watts:.0f}"}
+MATRICES_PAGE = [
+    Table("Products",
+          """T/s: 10^12 multiply-adds of bytes per second. The bound is a loop over b1 warpgroup MMAs that was
+          measured in the same run, in bursts and over seconds without a pause. `matmul` is gfk_matmul, `product`
+          AUTO's engine of gfk/product.h with the same matrix, whose set-up is not in the time. A row of calls
+          over seconds has no pauses; its burst columns compare it with the loop's burst.""",
+          lambda results: rows.matrices(results).query("where == 'gpu' and operation in ('matmul', 'product')"),
+          {"row": "`{id}`", "rows x columns": "{m} x {k}", "region": "{region}", "ms": "{ms:.3f}", **T_PER_S,
+           **SECONDS, "GB/s of data": "{data_GBps:rate}", "engine": "{engine}", "set-up us": "{setup_us:.0f}",
+           "MHz": "{sm_MHz:.0f}"}),
+    Table("Inverses",
+          """gfk_matrix_invert. The bound is the loop of MMAs with n^3 multiply-adds.""",
+          lambda results: rows.matrices(results).query("where == 'gpu' and operation == 'invert'"),
+          {"row": "`{id}`", "n": "{k}", "ms": "{ms:.3f}", **T_PER_S}, sort=("w", "k")),
+    Table("On CPUs: products with 16 KiB regions",
+          """Milliseconds, and 10^12 multiply-adds of bytes per second. Jerasure, M4RIE and galois compute on one
+          thread. M4RIE's rows contain the copies to and from its format. A machine is named where it is not
+          this page's.""",
+          lambda results: rows.matrices(results).query("where == 'cpu' and operation == 'matmul'"),
+          "{who}", ("matrix", "w = {w}, n = {k}"), "{ms:.1f}[ ({tmuladds_per_s:.4f})]"),
+    Table("On CPUs: inverses", "Milliseconds.",
+          lambda results: rows.matrices(results).query("where == 'cpu' and operation == 'invert'"),
+          "{who}", ("matrix", "w = {w}, n = {k}"), "{ms:.2f}"),
+    Table("The bound", "A loop over b1 warpgroup MMAs: 10^15 multiply-adds of bits per second.",
+          "operation == 'bit_mmas' and state == 'measured'",
+          {"row": "`{id}`", "burst": "{pbits_per_s:.2f}", "over seconds": "{sustained_pbits_per_s:.2f}",
+           "W": "{sustained_watts:.0f}", "MHz": "{sustained_sm_MHz:.0f}"})]
+
 CODES_PAGE = [
     Table("Encode and decode",
           """Encode: GB/s of data, percent of a plain kernel that only XORs k regions into m, and the engine.
@@ -169,7 +209,7 @@ RECORD_PAGE = [
     Table("Machine", "", rows.machine, {"what": "{what}", "value": "{value}"}),
     Table("Ceilings",
           "Plain kernels that only move bytes: the best of many variants.",
-          "kind == 'ceiling' and operation != 'gather' and id != 'xor_only_few' and state == 'measured'",
+          "kind == 'ceiling' and operation not in ('gather', 'bit_mmas') and id != 'xor_only_few' and state == 'measured'",
           {"kernel": "{operation}[ {shape}]", "data": "{data_bytes:size}", "mode": "{mode}",
            "data GB/s": "{data_GBps:rate}", "traffic GB/s": "{traffic_GBps:rate}",
            "best variant": "{roofline_variant}", "us": "{time_us_median:.2f}",
@@ -193,5 +233,6 @@ RECORD_PAGE = [
 
 PAGES = {"methods": ("Region multiply: methods and widths", METHODS_PAGE),
          "products": ("Products: a matrix times regions", PRODUCTS_PAGE),
+         "matrices": ("Matrices in device memory", MATRICES_PAGE),
          "codes": ("Reed-Solomon codes", CODES_PAGE), "host-memory": ("Host memory", HOST_PAGE),
          "record": ("Record of tests and runs", RECORD_PAGE)}

@@ -123,6 +123,32 @@ def created(results):
     return rows.assign(create=rows.setup_us.where(rows.operation == "first_call"))
 
 
+# ---- matrices in device memory ---------------------------------------------------------------------
+SQUARE = "k == m and region_bytes == 16384"
+PEERS = {**LIBRARIES, "gf-complete": "GF-Complete", "m4rie": "M4RIE", "galois": "galois"}
+CALLS = {"matmul": "gfk_matmul", "product": "gfk_product_run, AUTO", "invert": "gfk_matrix_invert"}
+
+
+def matrices(results):
+    """On the GPU, then on CPUs. who: a library, and how much of which machine it had."""
+    rows = results.rows.query("operation in ('matmul', 'invert') or kind == 'matrix'")
+    rows = rows.query("state == 'measured'").sort_values(["w", "k", "m", "region_bytes"], kind="stable")
+    name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS))
+    place = (", " + rows.machine).where(rows.machine != "", "")
+    on = (", " + rows.on).where(rows["where"] == "cpu", "")
+    return rows.assign(who=name + on + place, square=rows.eval(SQUARE))
+
+
+def curves(results, operation, figure, bound):
+    """Rates or times over n, with the bound of the GPU's rows as a line of its own."""
+    rows = matrices(results)
+    rows = rows[(rows.operation == operation) | (operation == "matmul") & (rows.operation == "product")]
+    rows = rows[rows.square] if operation == "matmul" else rows
+    bounds = rows[(rows["where"] == "gpu") & (rows.operation == operation)]
+    return pd.concat([rows.assign(figure=rows[figure]),
+                      bounds.assign(who="bound: the loop of MMAs", figure=bound(bounds))])
+
+
 # ---- codes -----------------------------------------------------------------------------------------
 def codes(results):
     """All but rs-sweep. ratio: what is asked of a row is a percentage of another row, or of its ceiling."""
@@ -193,7 +219,7 @@ def operations(results):
 MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime cuda_compiler compiler
     compiler_flags build_type gpu_clock_max gpu_clock_at_start gpu_memory_clock gpu_temperature_at_start
     gpu_power_at_start gpu_l2_bytes gpu_memory_bytes cpu cpu_cores cpu_threads gf_complete gf_complete_simd
-    isa_l isa_l_simd jerasure jerasure_simd google_benchmark seed""".split()
+    isa_l isa_l_simd jerasure jerasure_simd m4rie galois google_benchmark seed elsewhere""".split()
 
 
 def tests(results):
@@ -214,7 +240,8 @@ def runs(results):
 
 
 def machine(results):
-    values = {key: sorted({str(context[key]) for context in results.contexts if context.get(key)})
+    values = {key: sorted({str(context[key]) for context in results.contexts if context.get(key) and
+                           ("elsewhere" not in context or key in ("m4rie", "galois", "elsewhere"))})
               for key in MACHINE}
     return pd.DataFrame([{"what": key.replace("_", " "), "value": " / ".join(found)}
                          for key, found in values.items() if found])
