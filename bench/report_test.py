@@ -192,12 +192,12 @@ class ReportTest(Case):
             self.assertRegex(block, r"(?s)^a\n<!--.*\| SPLIT .*\n<!-- table:end -->\nb\n$")
             self.assertNotIn("old", block)
         found = {path.name: path.read_text(encoding="utf-8") for path in self.folder.glob("*.md")}
-        self.assertEqual(set(found), {"README.md", "methods.md", "products.md", "codes.md", "matrices.md", "host-memory.md",
-                                      "record.md"})
+        self.assertEqual(set(found), {"README.md", "methods.md", "products.md", "codes.md", "matrices.md",
+                                      "host-memory.md", "record.md"})
         for page in found.values():
             for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page):
                 self.assertTrue((self.folder / target).exists(), target)
-        self.assertEqual(len(list(self.folder.glob("*.svg"))), 5 if MATPLOTLIB else 0)
+        self.assertEqual(len(list(self.folder.glob("*.svg"))), 7 if MATPLOTLIB else 0)
 
     @unittest.skipUnless(MATPLOTLIB, "matplotlib is not installed")
     def test_axes_are_labelled(self):
