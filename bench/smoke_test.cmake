@@ -23,6 +23,11 @@ run(${BENCH} --preset product --only cpu --sizes 65536 --out ${OUT}.product.json
 check(${OUT}.product.json)
 run(${BENCH} --preset host --only cpu --sizes 65536 --out ${OUT}.host.json)
 check(${OUT}.host.json)
+run(${BENCH} --preset matmul --only cpu --benchmark_filter=w8/64 --out ${OUT}.matmul.json)
+check(${OUT}.matmul.json)
+if(NOT printed MATCHES "\nmatmul_cpu_w8/64[^ ]+ +[0-9.]+ ")
+  message(FATAL_ERROR "--preset matmul: ${printed}")
+endif()
 
 # quick ends with a table of methods over widths and a table of engines.
 run(${BENCH} --preset quick --only cpu --sizes 65536 --out ${OUT}.quick.json)

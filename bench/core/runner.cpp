@@ -101,9 +101,8 @@ void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bo
     for (const auto &work : works) {
         const gfk_status status = work->start();
         const bool mine = work == works[0];
-        const bool skipped =
-            !mine || status == GFK_STATUS_OUT_OF_MEMORY || status == GFK_STATUS_TABLE_LIMIT ||
-            status == GFK_STATUS_NOT_SUPPORTED;
+        const bool skipped = !mine || status == GFK_STATUS_OUT_OF_MEMORY ||
+                             status == GFK_STATUS_TABLE_LIMIT || status == GFK_STATUS_NOT_SUPPORTED;
         if (status != GFK_STATUS_SUCCESS)
             return end(state, result, skipped ? "skipped" : "failed",
                        (mine ? "" : "the other library: ") +
