@@ -125,11 +125,9 @@ TEST_P(RsDecode, ManyRegions) {
         GTEST_SKIP() << "w = 8 has 256 regions at most";
     struct {
         size_t k, m, lost_data, lost_parity;
-    } const shapes[] = {{1024, 3, 2, 1},
-                        {1025, 3, 3, 0},
-                        {2500, 6, 3, 3},
-                        {30, 1100, 5, 1060},
-                        {1030, 1030, 5, 1025}};
+    } const shapes[] = {
+        {1024, 3, 2, 1},       {1025, 3, 3, 0},    {2500, 6, 3, 3}, {30, 1100, 5, 1060},
+        {1030, 1030, 5, 1025}, {400, 200, 150, 20}}; // the last two by matrix inversion
     for (const auto &shape : shapes) {
         if (options.reduced && shape.k * shape.m > 10000)
             continue;
@@ -236,6 +234,30 @@ TEST_P(RsDecode, Singular) {
         EXPECT_TRUE(stripe.is_rebuilt({}));
         count_checked();
     }
+}
+
+// So many lost regions that a matrix is inverted: the first parity regions do not determine them.
+TEST_P(RsDecode, SingularWide) {
+    if (w() == 8)
+        GTEST_SKIP() << "w = 8 has 256 regions at most";
+    const size_t k = 300, m = 200, lost_data = 150;
+    std::vector<uint32_t> matrix(k * m);
+    const gfk_field field = make_field(w());
+    ASSERT_OK(gfk_rs_fill_matrix(&field, GFK_RS_CAUCHY, k, m, matrix.data()));
+    std::copy_n(matrix.begin(), k, matrix.begin() + 7 * k); // row 7 says what row 0 says
+    const RsCode code = make_code({GFK_RS_CUSTOM, k, m, matrix, GFK_RS_UNCHECKED});
+    Random random;
+    Stripe stripe(host(), code.get(), 5 * symbol_bytes(), Layout::PHASES, random);
+    const Indices lost = random_indices(k, lost_data, random);
+    stripe.lose(lost);
+    const Decoder decoder = make_decoder(code.get(), lost);
+    Indices sources(k);
+    ASSERT_OK(gfk_rs_decoder_get_info(decoder.get(), nullptr, sources.data()));
+    for (size_t i = 0; i < lost_data; i++)
+        EXPECT_EQ(k + i + (i >= 7), sources[k - lost_data + i]);
+    ASSERT_OK(stripe.run(decoder));
+    EXPECT_TRUE(stripe.is_rebuilt(lost));
+    count_checked();
 }
 
 PER_PLACE(RsDecode);

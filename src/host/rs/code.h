@@ -74,6 +74,13 @@ typedef struct gfk_rs_rebuild {
 gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const size_t *lost,
                                  size_t lost_count, const size_t *wanted, size_t wanted_count);
 void gfk_rs_rebuild_free(gfk_rs_rebuild *rebuild); /* all zeros is allowed */
+/* decode_wide.c: fills r->matrix for e lost data regions by matrix inversion and products at `place`.
+ * r->sources is the data that is there, then e parity regions. Statuses of gfk_matrix_invert and
+ * gfk_matmul; SINGULAR: these parity regions do not determine the lost data. */
+gfk_status gfk_rs_rebuild_wide(gfk_rs_t code, int place, const size_t *lost, size_t e,
+                               gfk_rs_rebuild *r);
+/* From so many multiplications on, e * r->rows * k, this is faster than row by row. */
+#define GFK_RS_WIDE 4e6
 /* Sorts a list of regions. */
 void gfk_rs_sort(size_t *regions, size_t count);
 

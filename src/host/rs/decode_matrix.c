@@ -74,6 +74,21 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
     }
 }
 
+/* True: done, from the first parity regions that are there. False: the work is not worth it, or these
+ * parity regions do not determine the lost data, or memory is short. */
+static bool fill_wide(gfk_rs_t code, const unsigned char *state, const size_t *lost, size_t e,
+                      gfk_rs_rebuild *r) {
+    const size_t k = code->info.k;
+    if ((double)e * (double)r->rows * (double)k < GFK_RS_WIDE)
+        return false;
+    for (size_t i = k - e, parity = k; i < k; parity++)
+        if (state[parity] == THERE)
+            r->sources[i++] = parity;
+    return (code->info.device != GFK_CPU &&
+            gfk_rs_rebuild_wide(code, code->info.device, lost, e, r) == GFK_STATUS_SUCCESS) ||
+           gfk_rs_rebuild_wide(code, GFK_CPU, lost, e, r) == GFK_STATUS_SUCCESS;
+}
+
 /* Fills the lists and the matrix of a rebuild. `lost` has room for the e lost data regions. */
 static gfk_status fill(gfk_rs_t code, unsigned char *state, solver *s, size_t *lost,
                        gfk_rs_rebuild *r) {
@@ -84,15 +99,17 @@ static gfk_status fill(gfk_rs_t code, unsigned char *state, solver *s, size_t *l
             r->sources[there++] = i;
         else
             lost[s->e++] = i;
-    s->exchange.cols = s->e;
-    if (!solve(s, code, state, lost))
-        return GFK_STATUS_SINGULAR;
-    for (size_t i = 0; i < s->e; i++) {
-        r->sources[there + i] = k + s->parity[i];
-        state[r->sources[there + i]] = READ;
+    if (!fill_wide(code, state, lost, s->e, r)) {
+        s->exchange.cols = s->e;
+        if (!solve(s, code, state, lost))
+            return GFK_STATUS_SINGULAR;
+        for (size_t i = 0; i < s->e; i++)
+            r->sources[there + i] = k + s->parity[i];
+        for (size_t i = 0; i < r->rows; i++)
+            wanted_row(s, code, r->sources, lost, r->outputs[i], r->matrix + i * k);
     }
-    for (size_t i = 0; i < r->rows; i++)
-        wanted_row(s, code, r->sources, lost, r->outputs[i], r->matrix + i * k);
+    for (size_t i = there; i < k; i++)
+        state[r->sources[i]] = READ;
     for (size_t i = k; i < k + m; i++)
         if (state[i] == THERE)
             r->unread[unread++] = i;
