@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elimination inside a panel, by one block: rows of the panel in order, each with any non-zero
- * element as its pivot. A window of unused columns is searched first; rows that are zero there go
- * on with the next windows, until all columns have been searched.
+ * element as its pivot. window.cuh searches the first unused columns, as many as the panel has rows.
+ * If a row is zero there, the block starts again with wider windows; rows that are zero in one go on
+ * with the next windows, until all columns have been searched.
  *
- * Shared memory holds [transform | window]: the transform starts as the unit matrix and takes part
+ * For that, shared memory holds [transform | window]: the transform starts as the unit matrix and takes part
  * in all row operations, so the panel's rows times the transform are the reduced rows. */
 #include "matrix.h"
 #include "panel.cuh"
+#include "window.cuh"
 
 #include "host/base/arithmetic.h"
 #include "kernels/common/launch.cuh"
@@ -15,7 +17,7 @@ namespace gfk {
 namespace matrix {
 namespace {
 
-constexpr int threads = 1024, warps = threads / 32;
+constexpr int threads = 512, warps = threads / 32;
 constexpr uint32_t none = GFK_MATRIX_DEPENDENT;
 
 template <int W>
@@ -88,8 +90,8 @@ __device__ void load_window(const PanelJob &job, Shared<W> &s, bool is_first) {
                 Sum<W> sum;
                 for (unsigned k = 0; k < job.rows; k++) { /* many factors are zero where many
                                                              windows are needed */
-                    const uint32_t factor =
-                        s.x[row][k / P::symbols] >> k % P::symbols * W % 32 & (0xffffffffu >> (32 - W));
+                    const uint32_t factor = s.x[row][k / P::symbols] >> k % P::symbols * W % 32 &
+                                            (0xffffffffu >> (32 - W));
                     if (factor != 0)
                         sum.add(factor, word_of(k, word));
                 }
@@ -175,9 +177,8 @@ __device__ void eliminate(const PanelJob &job, Shared<W> &s) {
 }
 
 template <int W>
-__global__ __launch_bounds__(threads) void panel_kernel(const __grid_constant__ PanelJob job) {
+__device__ void search_all_columns(const PanelJob &job, Shared<W> &s) {
     using P = Panel<W>;
-    __shared__ Shared<W> s;
     for (unsigned i = threadIdx.x; i < P::rows * P::row_words; i += threads) {
         const unsigned row = i / P::row_words, word = i % P::row_words;
         s.x[row][word] = row / P::symbols == word ? 1u << row % P::symbols * W % 32 : 0;
@@ -211,13 +212,48 @@ __global__ __launch_bounds__(threads) void panel_kernel(const __grid_constant__ 
         job.state->rank += job.rows - s.left;
 }
 
+template <int W>
+constexpr unsigned window_bytes = Window<W>::bytes + Window<W>::T::align - 1;
+
+template <int W>
+__global__ __launch_bounds__(threads) void panel_kernel(const __grid_constant__ PanelJob job) {
+    static_assert(Window<W>::threads == threads && Window<W>::rows == Panel<W>::rows, "");
+    extern __shared__ uint8_t memory[];
+    Shared<W> &s = *(Shared<W> *)memory;
+    const uint32_t after = (uint32_t)__cvta_generic_to_shared(memory) + sizeof s;
+    if (threadIdx.x == 0)
+        s.next = 0;
+    __syncthreads();
+    list_columns(job, s);
+    if (!reduce_window<W>(job.matrix + job.first * job.pitch, job.pitch, job.rows, s.columns,
+                          s.count < Panel<W>::rows ? s.count : Panel<W>::rows,
+                          job.polynomial & (0xffffffffu >> (32 - W)), job.inverses,
+                          (uint32_t *)job.transform, s.pivots, after)) {
+        search_all_columns(job, s);
+        return;
+    }
+    if (threadIdx.x < job.rows) {
+        job.pivots[job.first + threadIdx.x] = s.pivots[threadIdx.x];
+        job.used[s.pivots[threadIdx.x]] = 1;
+    }
+    if (threadIdx.x == 0)
+        job.state->rank += job.rows;
+}
+
+template <int W>
+gfk_status launch_panel(const PanelJob &job, gfk_stream_t stream) {
+    const size_t shared = sizeof(Shared<W>) + window_bytes<W>;
+    const gfk_status status = allow_shared(panel_kernel<W>, shared);
+    return status == GFK_STATUS_SUCCESS ? launch(panel_kernel<W>, 1, threads, shared, stream, job)
+                                        : status;
+}
+
 } // namespace
 
 gfk_status run_panel(unsigned w, const PanelJob &job, gfk_stream_t stream) {
-    return launch(w == 8    ? panel_kernel<8>
-                  : w == 16 ? panel_kernel<16>
-                            : panel_kernel<32>,
-                  1, threads, 0, stream, job);
+    return w == 8    ? launch_panel<8>(job, stream)
+           : w == 16 ? launch_panel<16>(job, stream)
+                     : launch_panel<32>(job, stream);
 }
 
 } // namespace matrix
