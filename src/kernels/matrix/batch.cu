@@ -33,30 +33,30 @@ gfk_status launch_invert(const gfk_matrix_batch &job) {
 }
 
 /* One warp has the whole matrix, and others beside it. */
-template <int W, int Rows, int Blocks>
+template <int W, int Vector, int Rows, int Blocks>
 gfk_status launch_small(const gfk_matrix_batch &job) {
-    return launch_invert<Tile<W, 32, 2, Rows>, true, 1, warps_alone, Blocks>(job);
+    return launch_invert<Tile<W, 32, Vector, Rows>, true, 1, warps_alone, Blocks>(job);
 }
 
 gfk_status invert_w8(const gfk_matrix_batch &job) {
-    return job.n <= 8     ? launch_small<8, 4, 8>(job)
-           : job.n <= 16  ? launch_small<8, 8, 8>(job)
-           : job.n <= 32  ? launch_small<8, 16, 8>(job)
-           : job.n <= 128 ? launch_invert<Tile<8, 32, 2, 16>, false, 2, 4, 8>(job)
+    return job.n <= 8     ? launch_small<8, 2, 4, 8>(job)
+           : job.n <= 16  ? launch_small<8, 4, 4, 8>(job)
+           : job.n <= 32  ? launch_small<8, 4, 8, 6>(job)
+           : job.n <= 128 ? launch_invert<Tile<8, 32, 4, 8>, false, 2, 4, 8>(job)
                           : launch_invert<Tile<8, 64, 2, 16>, false, 2, 16, 2>(job);
 }
 gfk_status invert_w16(const gfk_matrix_batch &job) {
-    return job.n <= 8     ? launch_small<16, 4, 6>(job)
-           : job.n <= 16  ? launch_small<16, 8, 6>(job)
-           : job.n <= 32  ? launch_small<16, 16, 6>(job)
+    return job.n <= 8     ? launch_small<16, 2, 4, 6>(job)
+           : job.n <= 16  ? launch_small<16, 2, 8, 6>(job)
+           : job.n <= 32  ? launch_small<16, 2, 16, 6>(job)
            : job.n <= 64  ? launch_invert<Tile<16, 32, 2, 16>, false, 2, 2, 12>(job)
            : job.n <= 128 ? launch_invert<Tile<16, 64, 2, 16>, false, 2, 8, 4>(job)
                           : launch_invert<Tile<16, 128, 4, 8>, false, 1, 32, 1>(job);
 }
 gfk_status invert_w32(const gfk_matrix_batch &job) {
-    return job.n <= 8    ? launch_small<32, 4, 3>(job)
-           : job.n <= 16 ? launch_small<32, 8, 3>(job)
-           : job.n <= 32 ? launch_small<32, 16, 3>(job)
+    return job.n <= 8    ? launch_small<32, 2, 4, 3>(job)
+           : job.n <= 16 ? launch_small<32, 2, 8, 3>(job)
+           : job.n <= 32 ? launch_small<32, 2, 16, 3>(job)
            : job.n <= 64 ? launch_invert<Tile<32, 64, 2, 16>, false, 1, 4, 4>(job)
                          : launch_invert<Tile<32, 128, 4, 8>, false, 1, 16, 2>(job);
 }

@@ -134,12 +134,32 @@ struct Exchange {
     __device__ void take_row(unsigned r, const Place<T> &place, uint32_t (&g)[T::spread]) const {
         const unsigned k = r % T::warp_rows / T::subrows;
         uint32_t x[T::vector];
-#pragma unroll
-        for (int i = 0; i < T::rows; i++)
-            if (i == (int)k)
-#pragma unroll
-                for (int v = 0; v < T::vector; v++)
-                    x[v] = m[i][v];
+        switch (k) { /* a jump; selecting takes an instruction for each word */
+#define GFK_ROW(i)                                                                                 \
+    case i:                                                                                        \
+        for (int v = 0; v < T::vector; v++)                                                        \
+            x[v] = m[i < T::rows ? i : 0][v];                                                      \
+        break;
+            GFK_ROW(1)
+            GFK_ROW(2)
+            GFK_ROW(3)
+            GFK_ROW(4)
+            GFK_ROW(5)
+            GFK_ROW(6)
+            GFK_ROW(7)
+            GFK_ROW(8)
+            GFK_ROW(9)
+            GFK_ROW(10)
+            GFK_ROW(11)
+            GFK_ROW(12)
+            GFK_ROW(13)
+            GFK_ROW(14)
+            GFK_ROW(15)
+#undef GFK_ROW
+        default:
+            for (int v = 0; v < T::vector; v++)
+                x[v] = m[0][v];
+        }
         if constexpr (T::subrows == 1) {
 #pragma unroll
             for (int e = 0; e < T::spread; e++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The elimination of a panel in a window of as many columns, for speed of one block: a step's
- * latency is all that counts. All warps write the tables of a step together. The tables have the
- * multiples of the pivot's row itself, and the factors are divided by the pivot at the same time. */
+ * latency is all that counts. The warp that has the pivot's row writes the row, divided by the pivot,
+ * times 1, x, x^2, ...; all warps write the tables from that. */
 #pragma once
 
 #include "exchange.cuh"
@@ -16,8 +16,8 @@ struct Window {
     static constexpr int rows = 1024 / W;
     using T = Tile<W, 32, 2, rows / warps / 2>;
     static_assert(T::warp_rows * warps == rows, "");
-    /* Shared memory: tables, the pivot's row, columns, (p, at) of a step. */
-    static constexpr unsigned row_at = T::table_bytes, columns_at = row_at + 128,
+    /* Shared memory: tables, the multiples of the pivot's row, columns, the column of a step. */
+    static constexpr unsigned basis_at = T::table_bytes, columns_at = basis_at + W * 128,
                               pivot_at = columns_at + T::column_bytes, bytes = pivot_at + 16;
 };
 
@@ -85,24 +85,20 @@ __device__ inline void sync_window(int threads) {
 #endif
 }
 
-/* Row `part` of each warp's share of the tables: multiples of g. */
+/* A warp's share of the tables. */
 template <int W>
-__device__ inline void write_share(uint32_t g, uint32_t polynomial, unsigned warp, uint32_t to) {
+__device__ inline void write_share(unsigned warp, uint32_t from, uint32_t to) {
     using T = typename Window<W>::T;
     constexpr int share = W / 4; /* entries */
     const unsigned nibble = warp * share / 16, first = warp * share % 16;
-    for (unsigned i = 0; i < 4 * nibble; i++)
-        g = double_xor<W>(g, replicate<W>(polynomial), 0);
-    uint32_t basis[4];
+    uint32_t basis[4], start = 0;
 #pragma unroll
     for (int b = 0; b < 4; b++) {
-        basis[b] = g;
-        g = double_xor<W>(g, replicate<W>(polynomial), 0);
+        uint32_t x[1];
+        load_shared(from + (4 * nibble + b) * 128, x);
+        basis[b] = x[0];
+        start ^= first >> b & 1 ? x[0] : 0;
     }
-    uint32_t start = 0;
-#pragma unroll
-    for (int b = 0; b < 4; b++)
-        start ^= first >> b & 1 ? basis[b] : 0;
     to += nibble / T::beside * T::align + nibble % T::beside * T::row_bytes + first * T::pitch;
 #pragma unroll
     for (int i = 0; i < share; i++) {
@@ -160,31 +156,32 @@ __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows
             uint32_t g[1];
             state.take_row(r, place, g);
             const Pivot pivot = state.find_pivot(place, g);
-            store_shared(tables + K::row_at + 4 * lane, g);
-            const uint32_t x[2] = {pivot.value, pivot.column};
-            if (lane == 0)
-                store_shared(tables + K::pivot_at, x);
-            if (lane == 0)
+            uint32_t scale;
+            if constexpr (W == 8)
+                scale = inverses[pivot.value];
+            else if constexpr (W == 16)
+                scale = ((const uint16_t *)inverses)[pivot.value];
+            else
+                scale = inverse(pivot.value, lane);
+            state.scale(pivot.column == no_pivot ? 0 : scale, g);
+#pragma unroll
+            for (int t = 0; t < W; t++) {
+                store_shared(tables + K::basis_at + 128 * t + 4 * lane, g);
+                g[0] = double_xor<W>(g[0], replicate<W>(polynomial), 0);
+            }
+            const uint32_t column[1] = {pivot.column};
+            if (lane == 0) {
+                store_shared(tables + K::pivot_at, column);
                 store_shared_u16(found_at + 2 * r, pivot.column);
+            }
         }
         sync_window(K::threads);
-        uint32_t x[2], g[1];
-        load_shared(tables + K::pivot_at, x);
-        load_shared(tables + K::row_at + 4 * lane, g);
-        complete = complete && x[1] != no_pivot;
-        state.mark_used(x[1], place);
-        uint32_t f[T::factors];
-        state.take_factors(r, owner, x[1], place, f);
-        uint32_t scale;
-        if constexpr (W == 8)
-            scale = inverses[x[0]];
-        else if constexpr (W == 16)
-            scale = ((const uint16_t *)inverses)[x[0]];
-        else
-            scale = inverse(x[0], lane);
-        write_share<W>(g[0], polynomial, warp, tables + 4 * lane);
-        scale = x[1] == no_pivot ? 0 : scale;
-        state.scale(scale, f);
+        uint32_t c[1], f[T::factors];
+        load_shared(tables + K::pivot_at, c);
+        complete = complete && c[0] != no_pivot;
+        write_share<W>(warp, tables + K::basis_at + 4 * lane, tables + 4 * lane);
+        state.mark_used(c[0], place);
+        state.take_factors(r, owner, c[0], place, f);
         sync_window(K::threads);
         state.add_multiples(f, place, tables);
     }
