@@ -80,6 +80,8 @@ set(gfk_minimums
   "host.matmul 1200"
   "gpu.matmul 1200"
   "gpu.matrix 750"
+  "gpu.invert_batch 185052"
+  "invert_batch_sizes 3"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"
   "gpu.rs_w16 33602"
