@@ -33,9 +33,9 @@ endif()
 run(${BENCH} --preset quick --only cpu --sizes 65536 --out ${OUT}.quick.json)
 check(${OUT}.quick.json)
 foreach(line "\nregion multiply, [^\n]+\n[^\n]+\n +w=8 +w=16 +w=32[^\n]*\n"
-             "\nSPLIT +[0-9.]+ +[0-9.]+ +[0-9.]+"
+             "\nSPLIT +[0-9.]+[*]? +[0-9.]+[*]? +[0-9.]+"
              "\nproducts, [^\n]+\n +w=8 +w=16 +w=32\n +4\\+2 +10\\+4 +30\\+3 +10\\+4 +10\\+4\n"
-             "\nhost, [0-9]+ threads? +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
+             "\nhost, [0-9]+ threads? +[0-9.]+[*]? +[0-9.]+[*]? +[0-9.]+[*]? +[0-9.]+[*]? +[0-9.]+[*]?\n")
   if(NOT printed MATCHES "${line}")
     message(FATAL_ERROR "no line \"${line}\" in\n${printed}")
   endif()
