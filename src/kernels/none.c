@@ -43,13 +43,21 @@ NO_LOCATE(clear)
 NO_LOCATE(mark)
 NO_LOCATE(run)
 
+gfk_status gfk_locate_device_sample(const gfk_locate_call *call, const uint32_t **verdict) {
+    (void)call;
+    (void)verdict;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
 size_t gfk_locate_operand_words(const gfk_rs_info *info) {
     (void)info;
     return 0;
 }
-void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *words) {
+void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, const uint32_t *sums,
+                              uint32_t *words) {
     (void)info;
     (void)matrix;
+    (void)sums;
     (void)words;
 }
 size_t gfk_locate_blocks(const gfk_rs_info *info, int processors) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fast scalar arithmetic for work on whole matrices: by logarithms for w = 8 and 16, bit by bit for
- * w = 32. The host and kernels use the same functions. */
+ * w = 32 and for views without logarithms. The host and kernels use the same functions. */
 #ifndef GFK_HOST_ARITHMETIC_H
 #define GFK_HOST_ARITHMETIC_H
 
@@ -12,7 +12,7 @@
 
 /* A view of tables, passed by value. The tables must be addressable where the view is used. */
 typedef struct gfk_arithmetic {
-    const uint16_t *log;     /* 2^w entries, log[0] is unused; NULL for w = 32 */
+    const uint16_t *log; /* 2^w entries, log[0] is unused; NULL: bit by bit, as always for w = 32 */
     const uint16_t *antilog; /* 2 * (2^w - 1), so that a sum of two logarithms needs no reduction */
     uint32_t polynomial;     /* without its leading term */
     unsigned w;
@@ -33,22 +33,25 @@ void gfk_arithmetic_destroy(gfk_arithmetic *arithmetic); /* all zeros is allowed
 #endif
 
 GFK_HOST_DEVICE uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t b) {
-    if (f->w != 32)
+    if (f->log != NULL)
         return a == 0 || b == 0 ? 0 : f->antilog[(uint32_t)f->log[a] + f->log[b]];
+    const unsigned below = 32 - f->w; /* the top bit of a is bit 31 */
+    const uint32_t polynomial = f->polynomial << below;
     uint32_t product = 0;
-    for (; b != 0; b >>= 1) {
-        product ^= a & -(b & 1);
-        a = a << 1 ^ (f->polynomial & -(a >> 31));
-    }
-    return product;
+    for (a <<= below; b != 0; b >>= 8) /* a small b takes less time */
+        for (unsigned bit = 0; bit < 8; bit++) {
+            product ^= a & -(b >> bit & 1);
+            a = a << 1 ^ (polynomial & -(a >> 31));
+        }
+    return product >> below;
 }
 
-/* 1 / a, a != 0. For w = 32 by Euclid's algorithm from the lowest bit up. Invariants: g * a = u and
+/* 1 / a, a != 0. Without logarithms by Euclid's algorithm from the lowest bit up. Invariants: g * a = u and
  * h * a = v (mod polynomial), and v is odd. Each round divides u and g by x. */
 GFK_HOST_DEVICE uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
-    if (f->w != 32)
+    if (f->log != NULL)
         return f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]];
-    const uint64_t polynomial = UINT64_C(1) << 32 | f->polynomial;
+    const uint64_t polynomial = UINT64_C(1) << f->w | f->polynomial;
     uint64_t u = a, v = polynomial, g = 1, h = 0;
     while (u != 1) {
         const uint64_t odd = -(u & 1), less = odd & -(uint64_t)(u < v);

@@ -27,19 +27,22 @@ typedef struct gfk_product_call {
      * touched. */
     uint32_t *mismatch_map;
     unsigned shift; /* at least 12, at most 63 */
+    /* A check by an engine on a device: if this word of the device is not 0, the check need not be
+     * done. NULL: it must be. */
+    const uint32_t *unwanted;
 } gfk_product_call;
 
 /* All checks of gfk_product_run except the check for overlaps. */
 gfk_status gfk_product_check_arguments(gfk_product_t product, const gfk_regions *in,
                                        const gfk_regions *out, size_t bytes, gfk_stream_t stream);
 /* gfk_product_check: does out hold what gfk_product_run, GFK_SET, would write? Reads in and out and
- * writes the mismatch map as above; the caller clears the map first. in and out may overlap each
- * other, but not the map. For engines on a device the map is in memory that the device can write.
- * Otherwise as gfk_product_run; NOT_SUPPORTED, with the map untouched, where an engine on a device
- * would need several launches for an output. */
+ * writes the mismatch map as above, unless the check is unwanted; the caller clears the map first.
+ * in and out may overlap each other, but not the map. For engines on a device the map is in memory
+ * that the device can write. Otherwise as gfk_product_run; NOT_SUPPORTED, with the map untouched,
+ * where an engine on a device would need several launches for an output. */
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
                              size_t bytes, uint32_t *mismatch_map, unsigned shift,
-                             gfk_stream_t stream);
+                             const uint32_t *unwanted, gfk_stream_t stream);
 
 /* Computes in integers, because the regions of a caller may not lie in one array. */
 static inline unsigned char *gfk_region_address(const gfk_regions *regions, size_t i) {

@@ -93,7 +93,7 @@ void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *ra
 
 gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const gfk_regions *out,
                              size_t bytes, uint32_t *mismatch_map, unsigned shift,
-                             gfk_stream_t stream) {
+                             const uint32_t *unwanted, gfk_stream_t stream) {
     if (mismatch_map == NULL || shift < 12 || shift > 63)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_product_check_arguments(product, in, out, bytes, stream));
@@ -105,6 +105,7 @@ gfk_status gfk_product_check(gfk_product_t product, const gfk_regions *in, const
                                    .bytes = bytes,
                                    .stream = stream,
                                    .mismatch_map = mismatch_map,
-                                   .shift = shift};
+                                   .shift = shift,
+                                   .unwanted = unwanted};
     return product->engine->run(&call);
 }

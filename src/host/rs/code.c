@@ -197,5 +197,5 @@ gfk_status gfk_rs_verify(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         *differs = 0;
     else
         RETURN_IF_ERROR(gfk_device_zero(differs, sizeof *differs, stream));
-    return gfk_product_check(code->encoder, data, parity, bytes, differs, 63, stream);
+    return gfk_product_check(code->encoder, data, parity, bytes, differs, 63, NULL, stream);
 }

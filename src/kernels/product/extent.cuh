@@ -53,7 +53,10 @@ struct Epilogue {
     uint32_t *mismatch_map;
     unsigned shift;
     bool accumulate;
+    const uint32_t *unwanted_word; /* NULL: the run is wanted */
 
+    /* Need the run not be done? */
+    __device__ bool unwanted() const { return unwanted_word != nullptr && *unwanted_word != 0; }
     /* Fetches an output that will be read, while its products are computed. */
     __device__ void prefetch(const uint8_t *p) const {
         asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
@@ -79,7 +82,7 @@ inline bool reads_outputs(const gfk_product_call *call) {
 }
 
 inline Epilogue epilogue_of(const gfk_product_call *call) {
-    return {call->mismatch_map, call->shift, call->accumulate};
+    return {call->mismatch_map, call->shift, call->accumulate, call->unwanted};
 }
 
 /* The part of a kernel's parameters that says where to walk. Regions are addressed by where their

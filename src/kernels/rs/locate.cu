@@ -7,14 +7,15 @@
 
 #include "host/product/engine.h"
 #include "kernels/common/launch.cuh"
-#include "kernels/product/bmma/mainloop_direct.cuh"
-#include "locate_tiles.cuh"
+#include "locate_sample.cuh"
 
 namespace {
 
 using namespace gfk::locate;
 
 constexpr uint64_t most_blocks = 2048;
+constexpr uint64_t sampled_bytes = 128 << 20; /* of all regions; where a sample takes less time than
+                                                 the check */
 constexpr unsigned shared_limit = 48 << 10, most_threads = 128;
 static_assert(2 * GFK_LOCATE_MOST_ROWS * sizeof(uint32_t) < shared_limit, "");
 
@@ -30,58 +31,12 @@ __device__ void prefetch_tile(const TileJob &job, uint64_t tile) {
     }
 }
 
-/* The products of a tile's whole vectors: outputs of the matrix, in rows of the slab. */
-template <class K>
-__device__ void multiply_tile(const TileJob &job, uint64_t tile, uint8_t *rows) {
-    using T = typename K::T;
-    constexpr unsigned step_bytes = 16 * T::vectors * K::tiles;
-    const unsigned lane = threadIdx.x % 32;
-    const uint64_t begin = tile < job.begin ? job.begin : tile;
-    const uint64_t end = tile + tile_bytes < job.end ? tile + tile_bytes : job.end;
-    for (uint64_t at = begin + threadIdx.x / 32 * step_bytes; at < end;
-         at += threads / 32 * step_bytes)
-        for (unsigned pass = 0; pass < job.passes; pass++) {
-            uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
-            gfk::bmma::gather<K>(job, at, end, pass, lane, a);
-            const uint32_t *panel = job.operand + pass * job.pass_words;
-            gfk::bmma::load_pair<T>(panel, 0, lane, b[0]);
-#pragma unroll 1
-            for (unsigned j = 0; j < job.panels; j++) {
-                const uint32_t *following =
-                    j + 1 < job.panels ? panel + T::panel_registers * 32 : panel;
-                uint32_t words[K::tiles][T::words] = {};
-                gfk::bmma::add_panel<K>(a, panel, following, lane, b, words);
-                const unsigned output = T::w == 32 ? j : j * T::outputs + lane % T::lanes;
-#pragma unroll
-                for (int u = 0; u < K::tiles; u++) {
-                    gfk::bmma::exchange<T>(words[u], lane);
-                    const uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
-                    if (output < job.code.m && vector < end)
-                        gfk::store_vector<true>(rows + output * tile_bytes + (vector - tile) +
-                                                    (T::w == 32 ? 4 * (lane % 4) : 0),
-                                                words[u], pass != 0);
-                }
-                panel = following;
-            }
-        }
-}
-
 __device__ bool marked(const TileJob &job, uint64_t piece) {
     const uint64_t begin = piece << piece_shift, end = begin + (1u << piece_shift);
     const uint64_t first = begin < job.phase ? 0 : begin - job.phase;
     const uint64_t last = min(end - job.phase, job.bytes) - 1;
-    return (job.mismatch_map[first >> GFK_LOCATE_CHUNK_SHIFT] |
-            job.mismatch_map[last >> GFK_LOCATE_CHUNK_SHIFT]) != 0;
-}
-
-template <class J>
-__device__ void report(const J &job, const Found &found) {
-    if (found.corrupt == 0)
-        return;
-    atomicAdd((Count *)&job.verdict->corrupt, found.corrupt);
-    atomicAdd((Count *)&job.verdict->located, found.corrupt - found.unexplained);
-    atomicAdd((Count *)&job.verdict->unexplained, found.unexplained);
-    atomicMin((Count *)&job.verdict->first_corrupt, found.first);
+    return job.sampled(Sample::damaged) || (job.mismatch_map[first >> GFK_LOCATE_CHUNK_SHIFT] |
+                                            job.mismatch_map[last >> GFK_LOCATE_CHUNK_SHIFT]) != 0;
 }
 
 /* Calls f(piece) for the marked ones of a block's pieces, by all threads together. Mostly nothing
@@ -99,20 +54,33 @@ __device__ void for_marked(const J &job, uint64_t pieces, const F &f) {
     }
 }
 
+/* The code with the field as decoding wants it: w is known to the compiler; w = 8 has its
+ * logarithms in shared memory; those of w = 16 have no room there, and products bit by bit take
+ * less time than lookups in the L2 cache. */
+template <int W>
+__device__ gfk_locate_code decoding_code(const gfk_locate_code &c) {
+    gfk_locate_code code = c;
+    code.field.w = W;
+    code.field.log = code.field.antilog = nullptr;
+    if constexpr (W == 8) {
+        __shared__ uint16_t logs[256 + 2 * 255];
+        for (unsigned i = threadIdx.x; i < sizeof logs / sizeof logs[0]; i += threads)
+            logs[i] = i < 256 ? c.field.log[i] : c.field.antilog[i - 256];
+        code.field.log = logs;
+        code.field.antilog = logs + 256;
+        __syncthreads();
+    }
+    return code;
+}
+
 template <class K>
 __global__ void __launch_bounds__(threads, K::blocks)
     locate_tiles(const __grid_constant__ TileJob job, unsigned deciders) {
     extern __shared__ uint32_t words[];
     __shared__ Shared shared;
-    if (threadIdx.x == 0) {
-        shared.found = {0, 0, ~Count(0)};
-        shared.slab = slab_at(job.code, job.slabs + blockIdx.x * slab_bytes(job.code));
-        shared.guessed = shared.skip = shared.skipped = 0;
-        shared.tallies[0] = shared.tallies[1] = no_tally;
-    }
-    if (threadIdx.x < GFK_LOCATE_MOST_GUESSED)
-        shared.counts[threadIdx.x] = 0;
-    __syncthreads();
+    begin_block(job, shared, job.slabs + blockIdx.x * slab_bytes(job.code),
+                words + deciders * gfk_locate_words(&job.code));
+    const gfk_locate_code code = decoding_code<K::T::w>(job.code);
     const gfk_locate_state state = {words + threadIdx.x % deciders, deciders};
     const uint64_t all = job.bytes + job.phase;
     unsigned turn = 0;
@@ -123,13 +91,17 @@ __global__ void __launch_bounds__(threads, K::blocks)
             prefetch_tile(job, tile + tile_bytes < begin + (1u << piece_shift)
                                    ? tile + tile_bytes
                                    : (piece + gridDim.x) << piece_shift);
-            multiply_tile<K>(job, tile, shared.slab.rows);
-            locate_tile<K::T::w, K::aligned>(job, shared, tile, state, deciders, turn);
+            multiply_tile<K>(job, job.encode, tile, max(tile, job.begin),
+                             min(tile + tile_bytes, job.end), shared.slab.rows);
+            locate_tile<K>(job, code, shared, tile, state, deciders, turn);
             turn = 1 - turn;
         }
     });
     __syncthreads();
     flush_counts(job, shared);
+    for (unsigned i = threadIdx.x; i < code.k + code.m; i += threads)
+        if (shared.named[i] != 0)
+            atomicAdd((Count *)&job.counts[i], (Count)shared.named[i]);
     if (threadIdx.x == 0)
         report(job, shared.found);
 }
@@ -150,11 +122,62 @@ auto with_policy(unsigned w, size_t k, const F &f) {
                      : f(Policy<32, 8, true>());
 }
 
+/* The policy of the product of a guess, which has all regions as inputs, in one pass. */
+template <int W, int Slots, int Blocks>
+using Explainer = gfk::bmma::Streamed<gfk::bmma::Layout<W, 4, Slots>, W == 8 ? 1 : 2, (int)threads,
+                                      Blocks, gfk::bmma::Schedule::persistent, true>;
+
+/* f(the policy for so many regions); `none` if there is no policy. */
+template <class F, class R>
+R with_explainer(unsigned w, size_t regions, R none, const F &f) {
+    return regions > (w == 8 ? 128 : 32) ? none
+           : w == 8                      ? regions <= 16   ? f(Explainer<8, 4, 7>())
+                                           : regions <= 32 ? f(Explainer<8, 8, 6>())
+                                                           : f(Explainer<8, 32, 2>())
+           : w == 16       ? regions <= 16 ? f(Explainer<16, 4, 5>()) : f(Explainer<16, 8, 3>())
+                 : regions <= 16 ? f(Explainer<32, 4, 5>())
+                           : f(Explainer<32, 8, 4>());
+}
+
+/* What the workspace has behind the map: a slab for every block and for the sample, then the
+ * sample's verdict, then the matrix operand of its guess. */
+struct Room {
+    uint64_t blocks, slab, sample, explain, bytes;
+};
+Room room_of(const gfk_rs_locator *locator, uint64_t bytes) {
+    const gfk_locate_code &c = locator->code;
+    const uint64_t pieces = (bytes >> piece_shift) + 2;
+    Room r = {};
+    if (locator->operand == NULL || bytes == 0)
+        return r;
+    r.blocks = pieces < locator->blocks ? pieces : locator->blocks;
+    r.slab = slab_bytes(c);
+    r.sample = r.bytes = r.blocks * r.slab;
+    if ((c.k + c.m) * bytes < sampled_bytes)
+        return r;
+    r.sample += r.slab;
+    r.explain = r.sample + 256;
+    static_assert(sizeof(Sample) <= 256, "");
+    r.bytes = r.explain +
+              4 * with_explainer(c.field.w, c.k + c.m, size_t{0}, [&](auto policy) {
+                  return gfk::bmma::matrix_words<typename decltype(policy)::T>(c.m, c.k + c.m);
+              });
+    return r;
+}
+
+template <class T>
+Matrix matrix_of(const uint32_t *operand, size_t rows, size_t cols) {
+    const uint32_t panels = (uint32_t)gfk::bmma::divide_up(rows, T::outputs);
+    return {operand, panels * gfk::bmma::panel_words<T>(),
+            (uint32_t)gfk::bmma::divide_up(cols, T::inputs), panels, (uint32_t)rows};
+}
+
 template <class K>
-gfk_status run_tiles(const gfk_locate_call *call, const gfk::Vectors &vectors) {
+TileJob tile_job(const gfk_locate_call *call, const gfk::Vectors &vectors) {
     using T = typename K::T;
     const gfk_rs_locator *locator = call->locator;
     const gfk_locate_code &c = locator->code;
+    const Room room = room_of(locator, call->bytes);
     TileJob job = {};
     job.code = c;
     job.bytes = call->bytes;
@@ -166,23 +189,71 @@ gfk_status run_tiles(const gfk_locate_call *call, const gfk::Vectors &vectors) {
     job.counts = call->counts;
     job.repair = call->repair;
     job.slabs = call->slabs;
-    job.operand = locator->operand;
-    job.passes = (uint32_t)gfk::bmma::divide_up(c.k, T::inputs);
-    job.panels = (uint32_t)gfk::bmma::divide_up(c.m, T::outputs);
-    job.pass_words = job.panels * gfk::bmma::panel_words<T>();
-    const size_t regions = (size_t)c.k + c.m, all = (size_t)job.passes * T::inputs;
-    for (size_t i = 0; i < (all > regions ? all : regions); i++)
-        job.in[i] = (i < c.k       ? gfk_region_address(call->data, i)
-                     : i < regions ? gfk_region_address(call->parity, i - c.k)
-                                   : gfk_region_address(call->data, 0)) -
+    job.encode = matrix_of<T>(locator->operand, c.m, c.k);
+    job.sum = matrix_of<T>(locator->operand + gfk::bmma::matrix_words<T>(c.m, c.k), c.m, c.m);
+    if (room.explain != 0) {
+        job.sample = (Sample *)(call->slabs + room.sample);
+        job.sample_slab = call->slabs + room.sample - room.slab;
+        job.whole_begin = (job.begin + tile_bytes - 1) / tile_bytes * tile_bytes;
+        job.whole_end = job.end / tile_bytes * tile_bytes;
+        job.explain = room.explain < room.bytes ? (uint32_t *)(call->slabs + room.explain) : NULL;
+    }
+    const size_t regions = (size_t)c.k + c.m;
+    for (size_t n = 0; n < regions + 128 && n < sizeof job.in / sizeof job.in[0]; n++) {
+        const size_t i = gfk::bmma::stand_in(n, regions, T::lanes);
+        job.in[n] = (i < c.k ? gfk_region_address(call->data, i)
+                             : gfk_region_address(call->parity, i - c.k)) -
                     vectors.phase;
+    }
+    return job;
+}
+
+template <class K>
+gfk_status run_sample(const gfk_locate_call *call, const gfk::Vectors &vectors) {
+    const TileJob job = tile_job<K>(call, vectors);
+    const gfk_locate_code &c = job.code;
+    const unsigned steps = tile_bytes / (16 * K::T::vectors * K::tiles);
+    const gfk_status status =
+        gfk::launch(multiply_sample<K>, steps * job.encode.panels, 32, 0, call->stream, job);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    return gfk::launch(take_sample<K>, 1, threads,
+                       (gfk_locate_words(&c) + c.k + c.m) * sizeof(uint32_t), call->stream, job);
+}
+
+template <class K>
+gfk_status run_explain(const gfk_locate_call *call, const TileJob &job) {
+    using T = typename K::T;
+    const gfk_locate_code &c = job.code;
+    const uint32_t panels = (uint32_t)gfk::bmma::divide_up(c.m, T::outputs);
+    const gfk_status status =
+        gfk::launch(expand_guess<T>, 64, threads, 0, call->stream, job, panels);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    const uint32_t with_errors = gfk_most_guessed(&c) / T::outputs + 2;
+    return gfk::launch(explain<K>, call->locator->processors * K::blocks, K::threads,
+                       with_errors * K::threads * sizeof(uint32_t), call->stream, job, panels);
+}
+
+template <class K>
+gfk_status run_tiles(const gfk_locate_call *call, const gfk::Vectors &vectors) {
+    const TileJob job = tile_job<K>(call, vectors);
+    const gfk_locate_code &c = job.code;
+    if (job.explain != NULL) {
+        const gfk_status status =
+            with_explainer(c.field.w, c.k + c.m, GFK_STATUS_INTERNAL,
+                           [&](auto policy) { return run_explain<decltype(policy)>(call, job); });
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
     const size_t state = gfk_locate_words(&c) * sizeof(uint32_t);
     unsigned deciders = threads;
     while (deciders > 1 && deciders * state > state_bytes)
         deciders /= 2;
     const uint64_t pieces = (call->bytes + job.phase + (1u << piece_shift) - 1) >> piece_shift;
-    const uint64_t blocks = pieces < locator->blocks ? pieces : locator->blocks;
-    return gfk::launch(locate_tiles<K>, blocks, threads, deciders * state, call->stream, job,
+    const uint64_t blocks = pieces < call->locator->blocks ? pieces : call->locator->blocks;
+    return gfk::launch(locate_tiles<K>, blocks, threads,
+                       deciders * state + (c.k + c.m) * sizeof(uint32_t), call->stream, job,
                        deciders);
 }
 
@@ -217,6 +288,13 @@ __device__ uint32_t load_symbol(const uint8_t *p, unsigned w) {
     return x;
 }
 
+/* Where one region is damaged all over, all lanes count the same word: one addition for all. */
+__device__ inline void count(uint64_t *counts, uint32_t which) {
+    const unsigned same = __match_any_sync(__activemask(), which);
+    if ((threadIdx.x & 31) == __ffs((int)same) - 1)
+        atomicAdd((Count *)&counts[which], (Count)__popc(same));
+}
+
 __device__ bool differs(const Job &job, uint64_t offset, gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     uint32_t any = 0;
@@ -245,7 +323,9 @@ __device__ void locate_piece(const Job &job, uint64_t piece, gfk_locate_state st
             continue;
         atomicAdd(&found.corrupt, 1);
         atomicMin(&found.first, (Count)offset);
-        if (!locate_position(job, offset, state))
+        const uint32_t errors = gfk_locate_errors(&job.code, state);
+        if (!use_errors(job, job.code, offset, state, errors,
+                        [&](uint32_t which) { count(job.counts, which); }))
             atomicAdd(&found.unexplained, 1);
     }
 }
@@ -337,10 +417,12 @@ extern "C" gfk_status gfk_locate_device_mark(const gfk_locate_call *call) {
         cudaMemsetAsync(call->mismatch_map, 0xff, mark_bytes(call), call->stream));
 }
 
-extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
+/* f(the policy of a call that goes from tile to tile, its vectors); `none` for other calls. */
+template <class F>
+static gfk_status with_tiles(const gfk_locate_call *call, const F &f, gfk_status none) {
     const gfk_locate_code &c = call->locator->code;
     if (call->locator->operand == NULL)
-        return run_positions(call);
+        return none;
     struct gfk_product shape = {};
     shape.info.field.w = c.field.w;
     shape.info.rows = c.m;
@@ -351,10 +433,32 @@ extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
     regions.out = call->parity;
     regions.bytes = call->bytes;
     const gfk::Vectors vectors = gfk::vectors_of(&regions);
-    if (!vectors.aligned)
-        return run_positions(call);
-    return with_policy(c.field.w, c.k,
-                       [&](auto policy) { return run_tiles<decltype(policy)>(call, vectors); });
+    return vectors.aligned ? with_policy(c.field.w, c.k, [&](auto p) { return f(p, vectors); })
+                           : none;
+}
+extern "C" gfk_status gfk_locate_device_sample(const gfk_locate_call *call,
+                                               const uint32_t **verdict) {
+    *verdict = NULL;
+    const Room room = room_of(call->locator, call->bytes);
+    if (room.explain == 0)
+        return GFK_STATUS_SUCCESS;
+    return with_tiles(
+        call,
+        [&](auto policy, const gfk::Vectors &vectors) {
+            *verdict = (const uint32_t *)(call->slabs + room.sample);
+            return run_sample<decltype(policy)>(call, vectors);
+        },
+        GFK_STATUS_SUCCESS);
+}
+
+extern "C" gfk_status gfk_locate_device_run(const gfk_locate_call *call) {
+    const gfk_status status = with_tiles(
+        call,
+        [&](auto policy, const gfk::Vectors &vectors) {
+            return run_tiles<decltype(policy)>(call, vectors);
+        },
+        GFK_STATUS_NOT_SUPPORTED);
+    return status == GFK_STATUS_NOT_SUPPORTED ? run_positions(call) : status;
 }
 
 extern "C" size_t gfk_locate_operand_words(const gfk_rs_info *info) {
@@ -363,15 +467,19 @@ extern "C" size_t gfk_locate_operand_words(const gfk_rs_info *info) {
         gfk_device_capability(info->device, &cc) != GFK_STATUS_SUCCESS || cc < 80 || cc > 90)
         return 0;
     return with_policy(info->field.w, info->k, [&](auto policy) {
-        return gfk::bmma::matrix_words<typename decltype(policy)::T>(info->m, info->k);
+        using T = typename decltype(policy)::T;
+        return gfk::bmma::matrix_words<T>(info->m, info->k) +
+               gfk::bmma::matrix_words<T>(info->m, info->m);
     });
 }
 
 extern "C" void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix,
-                                         uint32_t *words) {
+                                         const uint32_t *sums, uint32_t *words) {
     with_policy(info->field.w, info->k, [&](auto policy) {
-        gfk::bmma::build_matrix<typename decltype(policy)::T>(words, info->field.polynomial,
-                                                              info->m, info->k, matrix);
+        using T = typename decltype(policy)::T;
+        gfk::bmma::build_matrix<T>(words, info->field.polynomial, info->m, info->k, matrix);
+        gfk::bmma::build_matrix<T>(words + gfk::bmma::matrix_words<T>(info->m, info->k),
+                                   info->field.polynomial, info->m, info->m, sums);
         return 0;
     });
 }
@@ -383,8 +491,5 @@ extern "C" size_t gfk_locate_blocks(const gfk_rs_info *info, int processors) {
 }
 
 extern "C" size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes) {
-    const uint64_t pieces = ((uint64_t)bytes >> piece_shift) + 2;
-    return locator->operand == NULL || bytes == 0
-               ? 0
-               : (pieces < locator->blocks ? pieces : locator->blocks) * slab_bytes(locator->code);
+    return room_of(locator, bytes).bytes;
 }

@@ -10,6 +10,7 @@
 #include "host/rs/locate/locate.h"
 #include "kernels/common/split_332.cuh"
 #include "kernels/common/vector_io.cuh"
+#include "kernels/product/bmma/mainloop_direct.cuh"
 
 namespace gfk {
 namespace locate {
@@ -38,13 +39,14 @@ struct Tables {
 /* The block's part of the workspace. */
 struct Slab {
     uint8_t *rows; /* m * tile_bytes: the syndromes */
+    uint8_t *sums; /* m * tile_bytes: the S_r of a code with points */
     gfk_locate_guess guess;
     Tables *tables; /* for each element of the guess's map (w / 8)^2: [input byte][output byte] */
 };
 
 __host__ __device__ inline uint64_t slab_words(const gfk_locate_code &c) {
     const uint32_t most = gfk_most_guessed(&c), planes = c.field.w / 8;
-    return (uint64_t)c.m * (tile_bytes / 4 + 1 + most) + c.t +
+    return (uint64_t)c.m * (tile_bytes / 2 + 1 + most) + c.t +
            (uint64_t)c.m * most * planes * planes * (sizeof(Tables) / 4) + 64;
 }
 __host__ __device__ inline uint64_t slab_bytes(const gfk_locate_code &c) {
@@ -54,6 +56,8 @@ __device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
     const uint32_t most = gfk_most_guessed(&c), planes = c.field.w / 8;
     Slab slab;
     slab.rows = p;
+    p += (uint64_t)c.m * tile_bytes;
+    slab.sums = p;
     p += (uint64_t)c.m * tile_bytes;
     slab.tables = (Tables *)p;
     p += (uint64_t)c.m * most * planes * planes * sizeof(Tables);
@@ -77,8 +81,20 @@ struct Shared {
     } tallies[2];                        /* for this tile and for the next one */
     uint32_t guessed;                    /* 0 or 1 */
     uint32_t skip, skipped;
+    uint32_t *named; /* k + m: how often decoding named each region */
 };
 constexpr Shared::Tally no_tally = {0, ~0u, 0, ~0u};
+
+/* Adds what a block found to the verdict. */
+template <class J>
+__device__ inline void report(const J &job, const Found &found) {
+    if (found.corrupt == 0)
+        return;
+    atomicAdd((Count *)&job.verdict->corrupt, found.corrupt);
+    atomicAdd((Count *)&job.verdict->located, found.corrupt - found.unexplained);
+    atomicAdd((Count *)&job.verdict->unexplained, found.unexplained);
+    atomicMin((Count *)&job.verdict->first_corrupt, found.first);
+}
 
 /* The top bit of every byte that is not 0. */
 __device__ inline uint32_t nonzero_bytes(uint32_t x) {
@@ -201,27 +217,121 @@ __device__ inline void map_rows(const Slab &slab, unsigned unit, uint32_t begin,
 
 /* ---- a tile --------------------------------------------------------------------------------- */
 
+/* What a sample of the regions says, in device memory. */
+struct Sample {
+    enum Verdict : uint32_t {
+        sound,   /* little is wrong: the check finds out where */
+        damaged, /* much is wrong: every chunk is searched, without a check */
+        guessed  /* most of that is explained by one guess, which goes over all regions first */
+    } verdict;
+    Slab slab; /* the guess and its tables */
+};
+
+/* A matrix operand of the tensor cores. */
+struct Matrix {
+    const uint32_t *operand;
+    uint64_t pass_words;
+    uint32_t passes, panels, rows;
+};
+
 /* The parameters of a launch. */
 struct TileJob {
     gfk_locate_code code;
     uint64_t bytes;      /* of a region */
     uint64_t begin, end; /* of the whole vectors */
     uint32_t phase;      /* bytes of vector 0 before the region */
-    const uint32_t *mismatch_map;
+    uint32_t *mismatch_map;
     gfk_rs_verdict *verdict;
     uint64_t *counts;
     bool repair;
     uint8_t *slabs;
-    const uint32_t *operand; /* of the tensor cores */
-    uint64_t pass_words;
-    uint32_t passes, panels;
+    Matrix encode;  /* from the data to the parity */
+    Matrix sum;     /* from the syndromes to the S_r */
+    Sample *sample; /* NULL: none was taken */
+    uint8_t *sample_slab;
+    uint64_t whole_begin, whole_end; /* of the whole tiles, which the sample's guess explains */
+    uint32_t *explain; /* the matrix operand of the sample's guess; NULL: there is no guess */
     /* All regions less the phase, then any addresses up to a whole pass. */
     uint8_t *in[GFK_LOCATE_MOST_DEVICE_POINTERS + 32];
 
     __device__ uint8_t *region(uint32_t i) const { return in[i]; }
     __device__ bool is_whole(uint64_t at) const { return at >= begin && at < end; }
     __device__ bool is_inside(uint64_t at) const { return at >= phase && at - phase < bytes; }
+    __device__ bool sampled(Sample::Verdict verdict) const {
+        return sample != nullptr && sample->verdict == verdict;
+    }
 };
+
+/* All threads of a block call it first. `named`: k + m words of shared memory. */
+__device__ inline void begin_block(const TileJob &job, Shared &shared, uint8_t *slab,
+                                   uint32_t *named) {
+    for (unsigned i = threadIdx.x; i < job.code.k + job.code.m; i += threads)
+        named[i] = 0;
+    if (threadIdx.x == 0) {
+        shared.named = named;
+        shared.found = {0, 0, ~Count(0)};
+        shared.slab = slab_at(job.code, slab);
+        shared.guessed = shared.skip = shared.skipped = 0;
+        shared.tallies[0] = shared.tallies[1] = no_tally;
+    }
+    if (threadIdx.x < GFK_LOCATE_MOST_GUESSED)
+        shared.counts[threadIdx.x] = 0;
+    __syncthreads();
+}
+
+/* The rows of a slab as the inputs of a product. */
+struct Rows {
+    struct In {
+        const uint8_t *rows;
+        uint32_t count;
+        __device__ const uint8_t *operator[](unsigned i) const {
+            return rows + (i < count ? i : 0) * tile_bytes;
+        }
+    } in;
+};
+
+/* A warp's step of a tile, [at, at + 16 * vectors * tiles), up to `end`: products of whole vectors,
+ * in rows that begin where the tile does; the matrix's panels from `first` on, up to `last`. */
+template <class K, class J>
+__device__ inline void multiply_step(const J &job, const Matrix &matrix, uint32_t first,
+                                     uint32_t last, uint64_t tile, uint64_t at, uint64_t end,
+                                     uint8_t *rows) {
+    using T = typename K::T;
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned pass = 0; pass < matrix.passes; pass++) {
+        uint32_t a[K::tiles][T::symbols][T::steps], b[2][T::pair_registers];
+        bmma::gather<K>(job, at, end, pass, lane, a);
+        const uint32_t *panel =
+            matrix.operand + pass * matrix.pass_words + first * (T::panel_registers * 32);
+        bmma::load_pair<T>(panel, 0, lane, b[0]);
+#pragma unroll 1
+        for (unsigned j = first; j < last; j++) {
+            const uint32_t *following = j + 1 < last ? panel + T::panel_registers * 32 : panel;
+            uint32_t words[K::tiles][T::words] = {};
+            bmma::add_panel<K>(a, panel, following, lane, b, words);
+            const unsigned output = T::w == 32 ? j : j * T::outputs + lane % T::lanes;
+#pragma unroll
+            for (int u = 0; u < K::tiles; u++) {
+                bmma::exchange<T>(words[u], lane);
+                const uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
+                if (output < matrix.rows && vector < end)
+                    store_vector<true>(rows + output * tile_bytes + (vector - tile) +
+                                           (T::w == 32 ? 4 * (lane % 4) : 0),
+                                       words[u], pass != 0);
+            }
+            panel = following;
+        }
+    }
+}
+
+/* The products of the vectors [at, end) of a tile, by all warps of the block. */
+template <class K, class J>
+__device__ inline void multiply_tile(const J &job, const Matrix &matrix, uint64_t tile, uint64_t at,
+                                     uint64_t end, uint8_t *rows) {
+    constexpr unsigned step_bytes = 16 * K::T::vectors * K::tiles;
+    for (at += threadIdx.x / 32 * step_bytes; at < end; at += threads / 32 * step_bytes)
+        multiply_step<K>(job, matrix, 0, matrix.panels, tile, at, end, rows);
+}
 
 /* One row's syndrome of the symbol at an offset, by scalar arithmetic. */
 template <int W>
@@ -266,13 +376,12 @@ __device__ inline void nonzero_symbols(const uint32_t (&x)[4], uint32_t *flags) 
 }
 
 /* Makes syndromes of the products by adding the parity, and finds the corrupt positions. A thread
- * has a vector. */
+ * has a vector, the one at `mine`. */
 template <int W, bool Aligned>
 __device__ inline void find_corrupt(const TileJob &job, Shared &shared, Shared::Tally &tally,
-                                    uint64_t tile) {
+                                    uint64_t tile, uint64_t mine) {
     constexpr unsigned size = W / 8, words = 4 / size; /* of flags */
     const gfk_locate_code &c = job.code;
-    const uint64_t mine = tile + 16 * threadIdx.x;
     const bool whole = job.is_whole(mine);
     uint8_t *row = shared.slab.rows + 16 * threadIdx.x;
     uint32_t any[4] = {}, flags[words];
@@ -391,12 +500,12 @@ __device__ inline void make_guess(const TileJob &job, Shared &shared, unsigned s
     __syncthreads();
 }
 
-/* Counts and repairs what the guess explains of the positions that are left; the others stay. */
+/* Takes away what the guess of a slab explains of the positions that are left, and counts and
+ * repairs it if `commit`. */
 template <int W>
-__device__ inline void use_guess(const TileJob &job, Shared &shared, Shared::Tally &tally,
-                                 uint64_t tile) {
+__device__ inline void use_guess(const TileJob &job, Shared &shared, const Slab &slab,
+                                 Shared::Tally &tally, uint64_t tile, bool commit) {
     constexpr unsigned size = W / 8;
-    const Slab &slab = shared.slab;
     const gfk_locate_guess &g = slab.guess;
     const uint32_t m = job.code.m;
     for (unsigned base = 0; base < Unit<W>::count; base += threads) {
@@ -423,6 +532,8 @@ __device__ inline void use_guess(const TileJob &job, Shared &shared, Shared::Tal
                                                   : 4 + (__ffs((int)bad[1]) - 1) / 8));
         }
         add_from_warp(&tally.left, (uint32_t)(__popc(bad[0]) + __popc(bad[1])));
+        if (!commit)
+            continue;
         left[0] ^= bad[0]; /* now: what the guess explains */
         left[1] ^= bad[1];
         const auto count = [&](uint32_t x, Unit<W> &y) {
@@ -449,53 +560,78 @@ __device__ inline void use_guess(const TileJob &job, Shared &shared, Shared::Tal
     }
 }
 
-/* ---- position by position ------------------------------------------------------------------- */
-
-/* Where one region is damaged all over, all lanes count the same word: one addition for all. */
-__device__ inline void count(uint64_t *counts, uint32_t which) {
-    const unsigned same = __match_any_sync(__activemask(), which);
-    if ((threadIdx.x & 31) == __ffs((int)same) - 1)
-        atomicAdd((Count *)&counts[which], (Count)__popc(same));
+/* All threads call it together. Returns how many positions are left. `again`: the tile has seen
+ * another guess. */
+template <int W>
+__device__ inline uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
+                                     Shared::Tally &tally, uint64_t tile, bool again, bool commit) {
+    if (again) {
+        __syncthreads(); /* all threads have read what thread 0 resets */
+        if (threadIdx.x == 0) {
+            tally.left = 0;
+            tally.first_left = ~0u;
+        }
+        __syncthreads();
+    }
+    use_guess<W>(job, shared, slab, tally, tile, commit);
+    __syncthreads();
+    return tally.left;
 }
 
-/* Counts and repairs the errors of a position, whose syndromes are in the state. Returns whether
- * they could be located. */
-template <class J>
-__device__ inline bool locate_position(const J &job, uint64_t at, gfk_locate_state state) {
-    const uint32_t errors = gfk_locate_errors(&job.code, state);
+/* ---- position by position ------------------------------------------------------------------- */
+
+/* Counts and repairs the errors that a position's state has. Returns whether there are any. */
+template <class J, class F>
+__device__ inline bool use_errors(const J &job, const gfk_locate_code &c, uint64_t at,
+                                  gfk_locate_state state, uint32_t errors, const F &count) {
     for (uint32_t e = 0; e < errors; e++) {
-        const uint32_t which = *gfk_error_region(&job.code, state, e);
-        count(job.counts, which);
+        const uint32_t which = *gfk_error_region(&c, state, e);
+        count(which);
         if (job.repair)
-            store_bytes(job.region(which) + at, job.code.field.w / 8,
-                        *gfk_error_value(&job.code, state, e), true);
+            store_bytes(job.region(which) + at, c.field.w / 8, *gfk_error_value(&c, state, e),
+                        true);
     }
     return errors != 0;
 }
 
 /* Decodes what is left. `deciders`: threads that have a state. */
-template <int W>
-__device__ inline void decode_left(const TileJob &job, Shared &shared, uint64_t tile,
-                                   gfk_locate_state state, unsigned deciders) {
+template <class K>
+__device__ inline void decode_left(const TileJob &job, const gfk_locate_code &c, Shared &shared,
+                                   uint64_t tile, gfk_locate_state state, unsigned deciders) {
+    constexpr unsigned size = K::T::w / 8;
+    const Slab &slab = shared.slab;
+    const bool points = c.points != nullptr;
+    if (points) {
+        multiply_tile<K>(Rows{{slab.rows, c.m}}, job.sum, 0, 0, tile_bytes, slab.sums);
+        __syncthreads();
+    }
     if (threadIdx.x >= deciders)
         return;
     const uint8_t *left = (const uint8_t *)shared.left;
+    const uint8_t *rows = points ? slab.sums : slab.rows;
     uint32_t unexplained = 0;
-    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
+    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / size; symbol += deciders) {
         if (left[symbol] == 0)
             continue;
-        load_state<W>(job, shared.slab, symbol, state);
-        unexplained += !locate_position(job, tile + symbol * (W / 8), state);
+        for (uint32_t j = 0; j < c.m; j++)
+            *gfk_word(state, points ? c.m + j : j) =
+                load_bytes(rows + j * tile_bytes + symbol * size, size);
+        const uint32_t errors =
+            points ? gfk_locate_by_sums(&c, state) : gfk_locate_by_search(&c, state);
+        unexplained += !use_errors(job, c, tile + symbol * size, state, errors,
+                                   [&](uint32_t which) { atomicAdd(&shared.named[which], 1u); });
     }
     if (unexplained != 0)
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
 }
 
 /* Explains a tile whose products are in the slab. All threads call it together; `turn` is 0 and 1
- * in turns. */
-template <int W, bool Aligned>
-__device__ inline void locate_tile(const TileJob &job, Shared &shared, uint64_t tile,
-                                   gfk_locate_state state, unsigned deciders, unsigned turn) {
+ * in turns. `c`: the code, with the field as decoding wants it. */
+template <class K>
+__device__ inline void locate_tile(const TileJob &job, const gfk_locate_code &c, Shared &shared,
+                                   uint64_t tile, gfk_locate_state state, unsigned deciders,
+                                   unsigned turn) {
+    constexpr int W = K::T::w;
     Shared::Tally &tally = shared.tallies[turn];
     if (tile < job.begin || tile + tile_bytes > job.end)
         partial_syndromes<W>(job, shared.slab, tile);
@@ -503,34 +639,32 @@ __device__ inline void locate_tile(const TileJob &job, Shared &shared, uint64_t 
     if (threadIdx.x == 0)
         shared.tallies[1 - turn] = no_tally;
     const bool skips = shared.skip != 0; /* thread 0 writes it behind the next barrier */
-    find_corrupt<W, Aligned>(job, shared, tally, tile);
+    find_corrupt<W, K::aligned>(job, shared, tally, tile, tile + 16 * threadIdx.x);
     __syncthreads();
-    const uint32_t corrupt = tally.corrupt;
+    uint32_t corrupt = tally.corrupt;
+    bool used = false;
+    if (corrupt != 0 && job.sampled(Sample::guessed) && tile >= job.whole_begin &&
+        tile < job.whole_end) {
+        /* These positions are counted, and repaired, already. */
+        Slab slab = job.sample->slab;
+        slab.rows = shared.slab.rows;
+        corrupt = try_guess<W>(job, shared, slab, tally, tile, false, false);
+        used = true;
+    }
     if (corrupt == 0)
         return;
     uint32_t left = corrupt;
-    bool used = false;
     for (unsigned guess = shared.guessed ? 0 : 1; guess <= most_guesses && left > few && !skips;
          guess++) {
         if (guess != 0)
             make_guess<W>(job, shared, used ? tally.first_left : tally.first_corrupt, state);
         if (!shared.guessed)
             break;
-        if (used) {
-            __syncthreads(); /* all threads have read what thread 0 resets */
-            if (threadIdx.x == 0) {
-                tally.left = 0;
-                tally.first_left = ~0u;
-            }
-            __syncthreads();
-        }
-        use_guess<W>(job, shared, tally, tile);
-        __syncthreads();
-        left = tally.left;
+        left = try_guess<W>(job, shared, shared.slab, tally, tile, used, true);
         used = true;
     }
     if (left != 0) {
-        decode_left<W>(job, shared, tile, state, deciders);
+        decode_left<K>(job, c, shared, tile, state, deciders);
         __syncthreads(); /* the next tile takes the place of this one */
     }
     if (threadIdx.x != 0)

@@ -114,6 +114,15 @@ size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* A loop over symbols, with their type. */
+#define FOR_WIDTH(w, LOOP)                                                                         \
+    if (w == 8)                                                                                    \
+        LOOP(uint8_t)                                                                              \
+    else if (w == 16)                                                                              \
+        LOOP(uint16_t)                                                                             \
+    else                                                                                           \
+        LOOP(uint32_t)
+
 /* How many of the symbols of `a` are not 0 where those of `but` are 0? Sums of at most 255 ones fit
  * a symbol, so the compiler adds up whole vectors of symbols. */
 #define COUNT(type)                                                                                \
@@ -128,12 +137,7 @@ static size_t count_symbols(const unsigned char *a, const unsigned char *but, si
                             unsigned w) {
     size_t count = 0;
     const size_t symbols = bytes / (w / 8);
-    if (w == 8)
-        COUNT(uint8_t)
-    else if (w == 16)
-        COUNT(uint16_t)
-    else
-        COUNT(uint32_t)
+    FOR_WIDTH(w, COUNT)
     return count;
 }
 #undef COUNT
@@ -145,12 +149,7 @@ static size_t count_symbols(const unsigned char *a, const unsigned char *but, si
 static void clear_symbols(unsigned char *restrict a, const unsigned char *restrict but, bool zero,
                           size_t bytes, unsigned w) {
     const size_t symbols = bytes / (w / 8);
-    if (w == 8)
-        CLEAR(uint8_t)
-    else if (w == 16)
-        CLEAR(uint16_t)
-    else
-        CLEAR(uint32_t)
+    FOR_WIDTH(w, CLEAR)
 }
 #undef CLEAR
 

@@ -110,8 +110,11 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
     RETURN_IF_ERROR(gfk_locate_device_clear(&call));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_status status = gfk_product_check(code->encoder, data, parity, bytes,
-                                                call.mismatch_map, GFK_LOCATE_CHUNK_SHIFT, stream);
+    const uint32_t *unwanted;
+    RETURN_IF_ERROR(gfk_locate_device_sample(&call, &unwanted));
+    const gfk_status status =
+        gfk_product_check(code->encoder, data, parity, bytes, call.mismatch_map,
+                          GFK_LOCATE_CHUNK_SHIFT, unwanted, stream);
     if (status == GFK_STATUS_NOT_SUPPORTED) /* the code is too wide for the engine */
         RETURN_IF_ERROR(gfk_locate_device_mark(&call));
     else

@@ -81,7 +81,7 @@ GFK_HOST_DEVICE void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_s
  * zero, but counts in L. */
 GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_locate_state s) {
     const gfk_arithmetic *f = &c->field;
-    uint32_t length = 0, shift = 1, last = 1;
+    uint32_t length = 0, shift = 1, inverse = 1; /* of the discrepancy at the last change */
     for (uint32_t i = 0; i < 2 * c->t; i++)
         *gfk_word(s, i) = 0;
     for (uint32_t r = 0; r < c->m; r++) {
@@ -95,10 +95,10 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
         const bool grows = 2 * length <= r;
         if (grows && r + 1 - length > c->t)
             return 0;
-        /* C -= discrepancy / last * x^shift * B, and B becomes the old C. The loop goes down,
+        /* C -= discrepancy * inverse * x^shift * B, and B becomes the old C. The loop goes down,
          * because B is read `shift` places below where it is written. */
-        const uint32_t factor = gfk_quotient(f, discrepancy, last);
-        for (uint32_t l = c->t; l >= 1; l--) {
+        const uint32_t factor = gfk_times(f, discrepancy, inverse);
+        for (uint32_t l = grows ? r + 1 - length : length; l >= 1; l--) {
             const uint32_t old = *gfk_word(s, l - 1);
             if (l >= shift)
                 *gfk_word(s, l - 1) ^=
@@ -108,7 +108,7 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
         }
         if (grows) {
             length = r + 1 - length;
-            last = discrepancy;
+            inverse = gfk_inverse(f, discrepancy);
             shift = 0;
         }
         shift++;
@@ -187,9 +187,8 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
 /* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
  * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
  * recurrence holds for all m syndromes, L different points among the roots explain all of them. */
-GFK_HOST_DEVICE uint32_t gfk_locate_by_points(const gfk_locate_code *c, gfk_locate_state s) {
+GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate_state s) {
     const gfk_arithmetic *f = &c->field;
-    gfk_locate_syndromes(c, s);
     if (c->t <= 2)
         return gfk_locate_by_formulas(c, s);
     const uint32_t length = gfk_berlekamp_massey(c, s);
@@ -348,7 +347,10 @@ GFK_HOST_DEVICE uint32_t gfk_locate_words(const gfk_locate_code *c) {
 /* Finds the errors from syndromes that are not all zero. Returns their number, 1 to t; 0: there are
  * more than t. */
 GFK_HOST_DEVICE uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_state s) {
-    return c->points != NULL ? gfk_locate_by_points(c, s) : gfk_locate_by_search(c, s);
+    if (c->points == NULL)
+        return gfk_locate_by_search(c, s);
+    gfk_locate_syndromes(c, s);
+    return gfk_locate_by_sums(c, s);
 }
 
 /* ---- a guess for many positions ------------------------------------------------------------- */
@@ -436,8 +438,8 @@ typedef struct gfk_rs_locator {
     gfk_product_t encoder; /* the code's */
     gfk_pool *pool;        /* on the host */
     size_t threads;
-    const uint32_t *operand; /* on a device: of its tensor cores; NULL: they cannot help */
-    size_t blocks;           /* that work on tiles at the same time */
+    const uint32_t *operand;   /* on a device: of its tensor cores; NULL: they cannot help */
+    size_t blocks, processors; /* that work on tiles at the same time */
 } gfk_rs_locator;
 
 /* One call after all checks. The regions and everything that is written are in the memory of the
@@ -468,15 +470,19 @@ bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32
 size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes);
 void gfk_locate_on_host(const gfk_locate_call *call);
 
-/* locate.cu, asynchronous on call->stream: clear verdict, counts and map; mark all chunks; go
- * through the marked ones. */
+/* locate.cu, asynchronous on call->stream: clear verdict, counts and map; take a sample, whose
+ * verdict is a word that is not 0 if the check is not needed, NULL for short regions; mark all
+ * chunks; go through the marked ones. */
 gfk_status gfk_locate_device_clear(const gfk_locate_call *call);
+gfk_status gfk_locate_device_sample(const gfk_locate_call *call, const uint32_t **verdict);
 gfk_status gfk_locate_device_mark(const gfk_locate_call *call);
 gfk_status gfk_locate_device_run(const gfk_locate_call *call);
-/* The matrix operand of the tensor cores, in words; 0: they cannot help with this code. */
+/* The matrix operands of the tensor cores, in words; 0: they cannot help with this code. `sums` is
+ * m * m: from the syndromes to the S_r. */
 size_t gfk_locate_operand_words(const gfk_rs_info *info);
-void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *words);
-/* How many blocks work on tiles, and the bytes of workspace that they take. */
+void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, const uint32_t *sums,
+                              uint32_t *words);
+/* How many blocks work on tiles, and the bytes of workspace that they and the sample take. */
 size_t gfk_locate_blocks(const gfk_rs_info *info, int processors);
 size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes);
 

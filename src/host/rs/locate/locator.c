@@ -93,6 +93,20 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     return true;
 }
 
+/* S_r = sum over j of v[k + j] * points[k + j]^r * syndrome j. */
+static gfk_status build_operand(gfk_rs_t code, bool points, const layout *l, uint32_t *words) {
+    const size_t k = code->info.k, m = code->info.m;
+    uint32_t *sums = calloc(m * m, sizeof *sums);
+    if (sums == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    for (size_t e = 0; points && e < m * m; e++)
+        sums[e] = e < m ? words[l->v_parity + e]
+                        : gfk_times(&code->arithmetic, sums[e - m], words[l->points + k + e % m]);
+    gfk_locate_build_operand(&code->info, code->matrix, sums, words + l->operand);
+    free(sums);
+    return GFK_STATUS_SUCCESS;
+}
+
 /* Copies the tables to the device and frees them on the host. */
 static gfk_status upload(gfk_rs_locator *locator, int device, size_t bytes) {
     void *host = locator->tables;
@@ -120,8 +134,7 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     if (!*offered)
         return GFK_STATUS_SUCCESS;
     if (operand_words != 0)
-        gfk_locate_build_operand(&code->info, code->matrix,
-                                 (uint32_t *)locator->tables + l.operand);
+        RETURN_IF_ERROR(build_operand(code, points, &l, locator->tables));
     if (on_device)
         RETURN_IF_ERROR(upload(locator, code->info.device, bytes));
     locator->code = view(code, points, entries != 0, &l, locator->tables);
@@ -130,6 +143,7 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     int processors = 0;
     RETURN_IF_ERROR(gfk_device_processors(code->info.device, &processors));
     locator->operand = (const uint32_t *)locator->tables + l.operand;
+    locator->processors = (size_t)processors;
     locator->blocks = gfk_locate_blocks(&code->info, processors);
     return GFK_STATUS_SUCCESS;
 }

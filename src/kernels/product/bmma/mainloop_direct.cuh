@@ -75,7 +75,7 @@ class Walk<K, FewJob> : public WalkDefaults {
         stride = (uint64_t)gridDim.x * (K::threads / 32) * tile_bytes;
         at = 16 * job.first + thread / 32 * tile_bytes;
     }
-    __device__ bool more(const FewJob &) const { return at < end; }
+    __device__ bool more(const FewJob &job) const { return at < end && !job.epilogue.unwanted(); }
     __device__ void begin(const FewJob &job, uint32_t (&x)[K::tiles][T::slots][4], Operand<K> &b) {
 #pragma unroll
         for (int s = 0; s < T::slots; s++)
@@ -232,6 +232,8 @@ __global__ __launch_bounds__(K::threads,
     constexpr unsigned step_bytes = 16 * T::vectors * K::tiles;
     const unsigned lane = threadIdx.x % 32;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (job.epilogue.unwanted())
+        return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 

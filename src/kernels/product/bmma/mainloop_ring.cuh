@@ -87,6 +87,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
                                                             const Stages ring) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (K::reads && job.epilogue.unwanted())
+        return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 

@@ -136,6 +136,8 @@ __global__ __launch_bounds__(K::threads,
         uint8_t bytes[4 * K::words];
     };
     const uint32_t thread = blockIdx.x * K::threads + threadIdx.x;
+    if (reads_outputs<K>(job) && job.epilogue.unwanted())
+        return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<8>(job, thread, gridDim.x * K::threads);
     if (thread >= parts * job.count)
@@ -185,6 +187,8 @@ template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void looped(const __grid_constant__ typename K::Job job) {
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
+    if (reads_outputs<K>(job) && job.epilogue.unwanted())
+        return;
     if (job.partial_head + job.partial_tail)
         multiply_partial<8>(job, thread, (uint64_t)gridDim.x * K::threads);
     if (job.count == 0)
