@@ -196,6 +196,57 @@ TEST_P(RsLocate, AsOneByOne) {
             }
 }
 
+// Long regions. A device searches the beginning of each eighth of the regions first, and what it
+// finds there decides how it goes on: t regions at once, as many that no guess explains, none, or
+// other symbols at every position. Further damage is elsewhere: scattered symbols and stretches, up
+// to m at a position.
+TEST_P(RsLocate, LongRegionsAsOneByOne) {
+    const struct {
+        unsigned w;
+        size_t k, m;
+    } shapes[] = {{8, 12, 4},  {8, 20, 5},  {8, 100, 24}, {16, 12, 4},
+                  {16, 26, 6}, {32, 12, 3}, {32, 24, 4},  {32, 40, 4}};
+    size_t number = 0;
+    for (const auto &[w, k, m] : shapes)
+        for (size_t kind = 0; kind < 4; kind++) {
+            if (options.reduced && number++ % 3 != 0)
+                continue;
+            Random random(100 * w + 10 * kind + k);
+            const size_t size = w / 8, t = m / 2, n = k + m;
+            const size_t symbols = ((host() ? 4 : 129) << 20) / n / size + random.below(9999);
+            const size_t eighth = symbols / 8, part = 6144 / size;
+            const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, k, m});
+            CorruptedCodeword codeword(host(), code.get(), symbols * size, kind % 2 == 1, random);
+            const auto stretch = [&](size_t begin, size_t end, size_t errors) {
+                const Indices wrong = random_indices(n, errors, random);
+                for (size_t symbol = begin; symbol < end && symbol < symbols; symbol++)
+                    for (size_t region : wrong)
+                        if (random.below(99) != 0)
+                            codeword.damage(region, symbol, 1 + (uint32_t)random.below(255));
+            };
+            const uint64_t seed = random.below(1 << 30);
+            for (size_t i = 0; i < 8 && kind < 3; i++) {
+                random = Random(seed); // the same regions
+                if (kind != 2)
+                    stretch(i * eighth - (i ? part : 0), i * eighth + part, kind == 0 ? t : t + 1);
+            }
+            for (size_t symbol = 0; symbol < symbols - part && kind == 3; symbol++)
+                if (symbol % eighth < part || eighth - symbol % eighth < part)
+                    codeword.damage_some(symbol, t, random);
+            stretch(eighth / 2, eighth / 2 + part, t);
+            stretch(symbols - part / 3, symbols, t);
+            for (size_t i = 0; i < 200; i++) {
+                const size_t symbol = eighth + part + random.below(eighth / 2);
+                codeword.damage_some(symbol, 1 + random.below(m), random);
+            }
+            for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
+                ASSERT_OK(codeword.locate(repair));
+                ASSERT_TRUE(codeword.is_as_one_by_one(repair));
+                count_checked(symbols);
+            }
+        }
+}
+
 TEST_P(RsLocate, NothingWrong) {
     for (unsigned w : {8u, 16u, 32u})
         for (size_t symbols : {0, 1, 100, 40000}) {
