@@ -94,6 +94,7 @@ set(gfk_minimums
   # Calls on host memory; simulated devices fail at moments that differ a little.
   "host.host_product 1076"
   "host.host_multiply 600"
+  "host.host_matmul 200"
   "host.host_rs 1722"
   "host.host_errors 170"
   "host.host_threads 216"

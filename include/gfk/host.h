@@ -11,6 +11,7 @@
 
 #include <gfk/export.h>
 #include <gfk/field.h>
+#include <gfk/matmul.h>
 #include <gfk/product.h>
 #include <gfk/rs.h>
 #include <gfk/status.h>
@@ -70,7 +71,7 @@ typedef struct gfk_pipeline_desc {
                              current device, if there is one */
     size_t device_count;  /* length of devices, at most GFK_MOST_DEVICES; 0 if devices is NULL */
     size_t device_memory; /* limit in bytes for buffers on each device, without the tables of
-                             products; 0: 1 GiB */
+                             products and the matrix of a matmul; 0: 1 GiB */
     size_t pinned_memory; /* limit in bytes for pinned buffers of all devices together; 0: 256 MiB.
                              Pinned buffers serve pageable regions, and take 256 bytes per stream
                              otherwise; each device rounds up to pages of 4096 bytes */
@@ -185,6 +186,19 @@ GFK_API gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *fi
                                     size_t cols, const uint32_t *matrix, const gfk_regions *in,
                                     const gfk_regions *out, size_t bytes, gfk_accumulate mode,
                                     gfk_pipeline_report *report);
+
+/* gfk_matmul_host: c[j] = sum over i of a[j][i] * b[i] (GFK_SET), or that XORed into c[j], with a
+ * matrix of any size in host memory (gfk/matmul.h). The pipeline keeps nothing of the matrix: a
+ * call takes the matrix to each device once, and the regions cross the bus once. The workspaces of
+ * chunks count in device_memory. Only devices of compute capability 9.0 take part; without one, and
+ * for matrices that are generated, the CPU does the work as gfk_matmul does, and the report's reason
+ * says so. AUTO predicts the times from the rates of the bus and from fixed rates of matmuls.
+ *
+ * Regions of b may overlap each other and the matrix. A region of c must not overlap any other
+ * region or the matrix. */
+GFK_API gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field,
+                                   const gfk_matrix *a, const gfk_regions *b, const gfk_regions *c,
+                                   size_t bytes, gfk_accumulate mode, gfk_pipeline_report *report);
 
 /* gfk_region_multiply_host: dst = c * src, or dst = dst + c * src. src == dst is allowed; any
  * other overlap is refused. */

@@ -313,6 +313,39 @@ TEST_P(HostFailures, RegionsInDeviceMemory) {
     simulated_device_memory_free(there);
 }
 
+// A matmul on a device that fails after so many calls, or has no room for a chunk.
+TEST_P(HostFailures, Matmul) {
+    const size_t rows = 20, cols = 30, bytes = 20000;
+    const gfk_field field = make_field(16);
+    bool failed = false;
+    for (uint64_t after = 0; after < 80; after++) {
+        Random random(after);
+        gfk_pipeline_desc d = desc_of_chunk(200000);
+        d.device_memory = after == 0 ? 40000 : size_t(1) << 30;
+        set(broken(after, after % 2 == 1));
+        const Pipeline pipeline = make_pipeline(d);
+        HostStage stage(cols, rows, bytes, places()[after % places().size()], random);
+        const std::vector<uint32_t> matrix = random_elements(16, rows * cols, random);
+        Bytes elements(2 * matrix.size());
+        for (size_t n = 0; n < matrix.size(); n++)
+            set_symbol(elements.data(), n, 16, matrix[n]);
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements.data(), rows, cols, cols);
+        stage.expect(field, matrix, GFK_SET, random);
+        gfk_pipeline_report report;
+        ASSERT_OK(gfk_matmul_host(pipeline.get(), &field, &a, stage.in(), stage.out(), bytes,
+                                  GFK_SET, &report));
+        EXPECT_TRUE(stage.as_expected()) << "after " << after;
+        EXPECT_EQ(bytes, report.cpu_bytes + report.gpu_bytes);
+        failed |= report.device_status != GFK_STATUS_SUCCESS;
+        if (after == 0 && path() == GFK_PATH_GPU) {
+            EXPECT_STATUS(GFK_STATUS_OUT_OF_MEMORY, report.device_status);
+            EXPECT_EQ(bytes, report.cpu_bytes);
+        }
+        count_checked();
+    }
+    EXPECT_TRUE(failed || !on_gpu());
+}
+
 PER_PATH(HostFailures);
 
 } // namespace

@@ -190,6 +190,126 @@ TEST_P(HostMultiply, ConstantsLengthsPlaces) {
                                        places()[n++ % places().size()]);
 }
 
+// ---- matmuls --------------------------------------------------------------------------------------
+
+class HostMatmul : public HostTest {
+  protected:
+    // A matrix with a gap behind each row.
+    void check_matmul(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
+                      size_t gap, size_t bytes, gfk_accumulate mode, Place place, uint64_t stream) {
+        Random random(stream);
+        HostStage stage(cols, rows, bytes, place, random);
+        const std::vector<uint32_t> matrix = random_elements(field.w, rows * cols, random);
+        Bytes elements = random.bytes(rows * (cols + gap) * field.w / 8);
+        for (size_t n = 0; n < matrix.size(); n++)
+            set_symbol(elements.data(), n / cols * (cols + gap) + n % cols, field.w, matrix[n]);
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements.data(), rows, cols, cols + gap);
+        stage.expect(field, matrix, mode, random);
+        gfk_pipeline_report report;
+        ASSERT_OK(
+            gfk_matmul_host(pipeline, &field, &a, stage.in(), stage.out(), bytes, mode, &report));
+        ASSERT_TRUE(stage.as_expected()) << rows << " x " << cols << ", " << place_name(place);
+        expect_sound(report, pipeline, bytes);
+        count_checked();
+    }
+};
+
+TEST_P(HostMatmul, ShapesLengthsPlaces) {
+    const size_t shapes[][2] = {{1, 1}, {4, 10}, {70, 33}, {130, 150}};
+    uint64_t stream = 0;
+    for (unsigned w : WIDTHS)
+        for (const auto &shape : shapes)
+            for (size_t symbols : {1, 63, 1024, 5001})
+                for (gfk_accumulate mode : MODES) {
+                    const Pipeline pipeline = make_pipeline(desc_of_chunk(stream % 2 * 30000));
+                    check_matmul(pipeline.get(), make_field(w), shape[0], shape[1], stream % 3,
+                                 symbols * w / 8, mode, places()[stream % places().size()], stream);
+                    stream++;
+                }
+}
+
+// Memory for a chunk at a time.
+TEST_P(HostMatmul, DeviceMemory) {
+    const size_t rows = 20, cols = 30, bytes = 40000;
+    for (size_t memory : {size_t(300) << 10, size_t(1) << 20, size_t(8) << 20}) {
+        gfk_pipeline_desc d = desc();
+        d.device_memory = memory;
+        const Pipeline pipeline = make_pipeline(d);
+        for (gfk_accumulate mode : MODES)
+            for (Place place : places())
+                check_matmul(pipeline.get(), make_field(16), rows, cols, 1, bytes, mode, place,
+                             memory);
+    }
+}
+
+TEST_P(HostMatmul, GeneratedMatrix) {
+    const gfk_field field = make_field(16);
+    gfk_matrix a = {};
+    a.kind = GFK_MATRIX_CAUCHY;
+    a.rows = 40;
+    a.cols = 90;
+    a.first = 5;
+    std::vector<uint32_t> matrix(a.rows * a.cols);
+    ASSERT_OK(gfk_matrix_fill(&field, &a, matrix.data()));
+    const Pipeline pipeline = make_pipeline(desc());
+    for (Place place : places()) {
+        Random random;
+        HostStage stage(a.cols, a.rows, 9000, place, random);
+        stage.expect(field, matrix, GFK_SET, random);
+        ASSERT_OK(gfk_matmul_host(pipeline.get(), &field, &a, stage.in(), stage.out(), 9000,
+                                  GFK_SET, nullptr));
+        ASSERT_TRUE(stage.as_expected());
+        count_checked();
+    }
+}
+
+TEST_P(HostMatmul, Errors) {
+    Random random;
+    const size_t rows = 3, cols = 4, bytes = 4000;
+    HostStage stage(cols, rows, bytes, Place::PAGEABLE, random);
+    stage.expect_unchanged();
+    const gfk_field field = make_field(32);
+    const Pipeline pipeline = make_pipeline(desc());
+    const Bytes elements(rows * cols * 4);
+    struct Call {
+        gfk_pipeline_t pipeline;
+        const gfk_field *field;
+        gfk_matrix a;
+        gfk_regions b, c;
+        size_t bytes;
+        int mode;
+    };
+    const Call good = {
+        pipeline.get(), &field,       GFK_MATRIX_DENSE_INIT(elements.data(), rows, cols, cols),
+        *stage.in(),    *stage.out(), bytes,
+        GFK_SET};
+    const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
+        Call x = good;
+        spoil(x);
+        EXPECT_STATUS(status, gfk_matmul_host(x.pipeline, x.field, &x.a, &x.b, &x.c, x.bytes,
+                                              static_cast<gfk_accumulate>(x.mode), nullptr));
+        EXPECT_TRUE(stage.as_expected());
+        count_checked();
+    };
+    refused(INVALID, [](Call &x) { x.pipeline = nullptr; });
+    refused(INVALID, [](Call &x) { x.field = nullptr; });
+    refused(INVALID, [](Call &x) { x.a.rows = 0; });
+    refused(INVALID, [](Call &x) { x.a.stride--; });
+    refused(INVALID, [](Call &x) { x.a.elements = nullptr; });
+    refused(INVALID, [](Call &x) { x.a.kind = static_cast<gfk_matrix_kind>(9); });
+    refused(INVALID, [](Call &x) { x.b.pointers = nullptr; });
+    refused(INVALID, [](Call &x) { x.mode = 2; });
+    refused(GFK_STATUS_INVALID_SIZE, [](Call &x) { x.bytes--; });
+    refused(GFK_STATUS_INVALID_SIZE, [](Call &x) { x.a.rows = SIZE_MAX / 2; });
+    refused(GFK_STATUS_OVERLAP, [&](Call &x) { x.c = x.b; });
+    refused(GFK_STATUS_OVERLAP, [&](Call &x) {
+        x.a.elements = reinterpret_cast<void *>(
+            round_up(reinterpret_cast<uintptr_t>(stage.out(1)), 4)); // aligned
+    });
+    EXPECT_STATUS(INVALID, gfk_matmul_host(good.pipeline, &field, nullptr, &good.b, &good.c, bytes,
+                                           GFK_SET, nullptr));
+}
+
 // ---- threads that share a pipeline, or have one each --------------------------------------------
 
 class HostThreads : public HostTest {
@@ -226,6 +346,7 @@ TEST_P(HostThreads, PipelinesOfTheirOwn) {
 
 PER_PATH(HostProduct);
 PER_PATH(HostMultiply);
+PER_PATH(HostMatmul);
 PER_PATH(HostThreads);
 
 } // namespace

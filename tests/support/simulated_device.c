@@ -10,15 +10,18 @@
 #include <unistd.h>
 
 #include "host/device/device.h"
+#include "host/product/matmul.h"
 
 /* An operation that was ordered on a stream, in a list. */
 typedef struct order {
     struct order *next;
-    enum { COPY, CLEAR, RUN } kind;
+    enum { COPY, CLEAR, RUN, MATMUL } kind;
     unsigned char *to;
     const unsigned char *from;
     size_t to_pitch, from_pitch, bytes, rows;
     gfk_product_call call;
+    gfk_matmul_call matmul;
+    gfk_matrix matrix;
     gfk_regions in, out;
 } order;
 
@@ -194,7 +197,7 @@ gfk_status gfk_device_alloc(void **memory, uint64_t bytes) {
         return guarded(failure());
     if (bytes > config.memory || range_used(current) > config.memory - bytes)
         return guarded(GFK_STATUS_OUT_OF_MEMORY);
-    void *made = malloc(bytes);
+    void *made = aligned_alloc(256, (bytes + 255) / 256 * 256); /* as CUDA does */
     memset(made, 0x5a, bytes);
     *memory = made;
     return guarded(range_add(made, bytes, current));
@@ -310,6 +313,17 @@ gfk_status gfk_device_open(gfk_stream_t *stream, void **mark) {
 
 /* ---- orders --------------------------------------------------------------------------------- */
 
+static void follow_matmul(const order *o) {
+    gfk_matmul_call call = o->matmul;
+    call.a = &o->matrix;
+    call.b = &o->in;
+    call.c = &o->out;
+    memset(call.workspace, 0xa5, call.plan.data_space + call.plan.matrix_space);
+    call.workspace = aligned_alloc(256, 1 << 20);
+    gfk_matmul_cpu_run(&call, NULL, 1);
+    free(call.workspace);
+}
+
 static void follow(const order *o) {
     gfk_product_call call = o->call;
     switch (o->kind) {
@@ -319,6 +333,9 @@ static void follow(const order *o) {
         break;
     case CLEAR:
         memset(o->to, 0, o->bytes);
+        break;
+    case MATMUL:
+        follow_matmul(o);
         break;
     default:
         call.in = &o->in;
@@ -426,6 +443,21 @@ gfk_status gfk_simulated_run(const gfk_product_call *call) {
     const int device = call->stream->device;
     if (!range_holds(o.in.base, (info->cols - 1) * o.in.stride + call->bytes, device) ||
         !range_holds(o.out.base, (info->rows - 1) * o.out.stride + call->bytes, device))
+        faults++;
+    return guarded(put(&o, call->stream));
+}
+
+gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
+    order o = {
+        .kind = MATMUL, .matmul = *call, .matrix = *call->a, .in = *call->b, .out = *call->c};
+    const gfk_matrix *a = call->a;
+    (void)pthread_mutex_lock(&mutex);
+    const int device = call->stream->device;
+    if (!range_holds(o.in.base, (a->cols - 1) * o.in.stride + call->bytes, device) ||
+        !range_holds(o.out.base, (a->rows - 1) * o.out.stride + call->bytes, device) ||
+        !range_holds(a->elements, a->rows * a->stride * call->field->w / 8, device) ||
+        !range_holds(call->workspace, call->plan.data_space + call->plan.matrix_space, device) ||
+        (uintptr_t)call->workspace % 256 != 0)
         faults++;
     return guarded(put(&o, call->stream));
 }

@@ -28,6 +28,21 @@ gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *field, siz
     return run_in_mode(pipeline, &request, mode, report);
 }
 
+gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field, const gfk_matrix *a,
+                           const gfk_regions *b, const gfk_regions *c, size_t bytes,
+                           gfk_accumulate mode, gfk_pipeline_report *report) {
+    if (a == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    gfk_request request = {.field = field,
+                           .rows = a->rows,
+                           .cols = a->cols,
+                           .a = a,
+                           .in = b,
+                           .out = c,
+                           .bytes = bytes};
+    return run_in_mode(pipeline, &request, mode, report);
+}
+
 gfk_status gfk_region_multiply_host(gfk_pipeline_t pipeline, const gfk_field *field, uint32_t c,
                                     const void *src, void *dst, size_t bytes, gfk_accumulate mode,
                                     gfk_pipeline_report *report) {

@@ -16,6 +16,7 @@ enum {
     TILES_PER_THREAD = 4,    /* at least, so that all threads are busy to the end */
     SHORTER = 8,             /* times: tiles near the end of a call */
     PAST_CACHES = 128 << 20, /* bytes of all regions, of which a cache would keep few */
+    MATMUL_PART = 16 << 10,  /* bytes of a region */
     OWN_STEP = 16 << 10,
     OWN_PITCH = OWN_STEP + 256 /* outputs do not compete for the same lines of a cache */
 };
@@ -41,7 +42,18 @@ static size_t tile_of(gfk_job *job) {
     return length > usual ? length : usual;
 }
 
+/* A matmul's own workspace, then the addresses of a range. */
+static gfk_status prepare_matmul(gfk_job *job) {
+    const size_t all = SIZE_MAX / 256; /* bytes that give each thread work */
+    job->scratch_bytes = gfk_matmul_cpu_space(job->out.count, all, job->pipeline->info.threads);
+    const size_t pointers = (job->in.count + job->out.count) * sizeof(void *);
+    job->scratch = aligned_alloc(256, (job->scratch_bytes + pointers + 255) / 256 * 256);
+    return job->scratch ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+}
+
 gfk_status gfk_cpu_prepare(gfk_job *job) {
+    if (job->matmul != NULL)
+        return prepare_matmul(job);
     job->tile = tile_of(job);
     size_t bytes = (job->in.count + job->out.count) * sizeof(void *);
     if (job->in_place)
@@ -109,7 +121,30 @@ static void compute_tiles(size_t thread, void *context) {
     }
 }
 
+/* All threads together, because they share the rows too; beside devices only a part at a time. */
+static void compute_matmul(gfk_job *job) {
+    void **pointers = (void **)(void *)(job->scratch + job->scratch_bytes);
+    const gfk_regions in = {pointers, NULL, 0}, out = {pointers + job->in.count, NULL, 0};
+    const size_t most = job->takers == 1 ? job->bytes : MATMUL_PART;
+    for (gfk_range range; gfk_job_take(job, most, LEAST_TILE, &range);) {
+        gfk_matmul_call call = *job->matmul;
+        set_pointers(pointers, &job->in, range.at);
+        set_pointers(pointers + job->in.count, &job->out, range.at);
+        call.b = &in;
+        call.c = &out;
+        call.bytes = range.length;
+        call.accumulate = job->work == GFK_WORK_XOR;
+        call.workspace = job->scratch;
+        gfk_matmul_cpu_run(&call, job->pipeline->pool, job->computing);
+        atomic_fetch_add_explicit(&job->cpu_bytes, range.length, memory_order_relaxed);
+    }
+}
+
 void gfk_cpu_work(gfk_job *job) {
+    if (job->matmul != NULL) {
+        compute_matmul(job);
+        return;
+    }
     const size_t next = gfk_least(atomic_load(&job->next), job->end), left = job->end - next;
     const size_t tiles = left / job->tile + (left % job->tile != 0);
     const size_t threads = gfk_least(job->computing, tiles);

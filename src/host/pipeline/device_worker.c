@@ -16,6 +16,8 @@ enum {
     DIRECT_STAGES = 4,
     STAGES_PER_FEEDER = 2,
     CHUNKS_PER_STAGE = 4, /* at least, so that the first and the last are a small part */
+    MATMUL_LENGTH = 4096, /* bytes of a region: what is done once for a chunk of a matmul shall be
+                             a small part */
     LEAST_CHUNK = 2 << 20 /* but not shorter: to order a chunk takes about 40 microseconds */
 };
 
@@ -30,6 +32,8 @@ typedef struct device_run {
     gfk_device_worker *worker;
     gfk_job *job;
     gfk_product_t product;
+    gfk_matrix matrix; /* of a matmul, on the device */
+    int processors;
     chunking chunks;
     atomic_int failure; /* a status, where one of the feeders had to stop */
 } device_run;
@@ -49,12 +53,31 @@ static size_t length_within(size_t limit, size_t regions) {
     return limit < ALIGN ? 0 : regions == 0 ? SIZE_MAX : (limit - ALIGN) / regions;
 }
 
+/* The bytes of device memory that a chunk takes beside its regions. */
+static size_t workspace_of(const gfk_job *job, size_t length) {
+    gfk_matmul_plan plan;
+    return job->matmul == NULL ||
+                   gfk_matmul_make_plan(job->matmul->field, job->out.count, job->in.count, length,
+                                        &plan) != GFK_STATUS_SUCCESS
+               ? 0
+               : round_up(plan.data_space + plan.matrix_space);
+}
+
+static size_t chunk_memory(const gfk_job *job, size_t length) {
+    return (job->in.count + job->out.count) * length + ALIGN + workspace_of(job, length);
+}
+
 static size_t most_length(const gfk_pipeline_info *info, const gfk_job *job, unsigned stages) {
     const size_t regions = job->in.count + job->out.count;
     const size_t staged = job->in.staged_count + job->out.staged_count;
     const size_t length = length_within(info->device_memory / stages, regions);
     const size_t pinned = info->pinned_memory / info->device_count / stages;
-    return gfk_least(length, length_within(pinned, staged)) / ALIGN * ALIGN;
+    size_t most = gfk_least(length, length_within(pinned, staged)) / ALIGN * ALIGN;
+    if (job->matmul != NULL) /* the workspace grows with the length */
+        for (most = gfk_least(most, round_up(job->bytes));
+             most != 0 && chunk_memory(job, most) > info->device_memory / stages;)
+            most = (most - most / 8 - 1) / ALIGN * ALIGN;
+    return most;
 }
 
 static unsigned usual_stages(const gfk_job *job) {
@@ -73,9 +96,12 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunk
         length = most_length(info, job, --stages);
     if (length == 0)
         return false;
-    const size_t usual = staged != 0 ? STAGED_CHUNK : DIRECT_CHUNK;
+    const bool staged_product = staged != 0 && job->matmul == NULL;
+    const size_t usual = staged_product ? STAGED_CHUNK : DIRECT_CHUNK;
     length = gfk_least(length, round_down((info->chunk ? info->chunk : usual) / regions, ALIGN));
-    const size_t least = round_down(LEAST_CHUNK / regions, ALIGN);
+    size_t least = round_down(LEAST_CHUNK / regions, ALIGN);
+    if (job->matmul != NULL && least < MATMUL_LENGTH)
+        least = MATMUL_LENGTH;
     if (info->chunk == 0) {
         const size_t share = job->bytes / CHUNKS_PER_STAGE / stages / info->device_count;
         length = gfk_least(length, round_down(share, least));
@@ -87,7 +113,7 @@ static bool plan_chunks(const gfk_pipeline_info *info, const gfk_job *job, chunk
                     .least = gfk_least(length, least),
                     .stages = stages,
                     .feeders = (unsigned)gfk_least(stages, job->feeding),
-                    .memory = regions * length + ALIGN,
+                    .memory = round_up(chunk_memory(job, length)),
                     .pinned = staged * length + ALIGN};
     return true;
 }
@@ -113,10 +139,34 @@ static gfk_status grow_buffer(gfk_device_worker *worker, gfk_buffer *buffer, siz
     return GFK_STATUS_SUCCESS;
 }
 
+/* Takes the matrix to the device, without the gaps between its rows. */
+static gfk_status prepare_matmul(device_run *r) {
+    const gfk_matmul_call *call = r->job->matmul;
+    gfk_matrix *a = &r->matrix;
+    *a = *call->a;
+    RETURN_IF_ERROR(gfk_device_processors(r->worker->device, &r->processors));
+    if (r->job->matrix_bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    const size_t row = a->cols * (call->field->w / 8);
+    const bool gaps = a->stride != a->cols;
+    RETURN_IF_ERROR(grow_buffer(r->worker, &r->worker->matrix, a->rows * row));
+    const size_t parts = gaps ? a->rows : 1, part = gaps ? row : a->rows * row;
+    for (size_t j = 0; j < parts; j++)
+        RETURN_IF_ERROR(gfk_device_upload(
+            r->worker->matrix.data + j * part,
+            (const unsigned char *)call->a->elements + j * a->stride * (call->field->w / 8), part));
+    a->elements = r->worker->matrix.data;
+    a->stride = a->cols;
+    return GFK_STATUS_SUCCESS;
+}
+
 static gfk_status prepare(device_run *r) {
     gfk_device_worker *worker = r->worker;
     const chunking *c = &r->chunks;
-    RETURN_IF_ERROR(gfk_cached_product_on(r->job->cached, worker, &r->product));
+    if (r->job->matmul != NULL)
+        RETURN_IF_ERROR(prepare_matmul(r));
+    else
+        RETURN_IF_ERROR(gfk_cached_product_on(r->job->cached, worker, &r->product));
     if (!plan_chunks(&r->job->pipeline->info, r->job, &r->chunks))
         return GFK_STATUS_OUT_OF_MEMORY;
     RETURN_IF_ERROR(grow_buffer(worker, &worker->memory, c->stages * c->memory));
@@ -194,6 +244,22 @@ static gfk_status order_product(const device_run *r, const gfk_stage *stage, con
     return r->product->engine->run(&call);
 }
 
+static gfk_status order_matmul(const device_run *r, const gfk_stage *stage, const layout *l) {
+    const gfk_regions in = {NULL, l->in, l->pitch}, out = {NULL, l->out, l->pitch};
+    gfk_matmul_call call = *r->job->matmul;
+    call.a = &r->matrix;
+    call.b = &in;
+    call.c = &out;
+    call.bytes = stage->range.length;
+    call.accumulate = r->job->work == GFK_WORK_XOR;
+    call.workspace = l->mismatch + ALIGN;
+    call.processors = r->processors;
+    call.stream = stage->stream;
+    RETURN_IF_ERROR(
+        gfk_matmul_make_plan(call.field, r->matrix.rows, r->matrix.cols, call.bytes, &call.plan));
+    return gfk_matmul_run(&call);
+}
+
 static gfk_status start_chunk(device_run *r, gfk_stage *stage) {
     gfk_job *job = r->job;
     const layout l = layout_of(job, stage);
@@ -206,7 +272,7 @@ static gfk_status start_chunk(device_run *r, gfk_stage *stage) {
     }
     if (check)
         RETURN_IF_ERROR(gfk_device_zero(l.mismatch, sizeof(uint32_t), stage->stream));
-    RETURN_IF_ERROR(order_product(r, stage, &l));
+    RETURN_IF_ERROR(job->matmul != NULL ? order_matmul(r, stage, &l) : order_product(r, stage, &l));
     stage->returning = !check && job->out.staged_count != job->out.count;
     if (check)
         RETURN_IF_ERROR(gfk_device_fetch(l.staged_mismatch, ALIGN, l.mismatch, ALIGN,
@@ -301,6 +367,7 @@ void gfk_device_worker_run(gfk_device_worker *worker, gfk_job *job) {
     }
     if (worker->status != GFK_STATUS_SUCCESS)
         abandon(&r);
+    free_buffer(worker, &worker->matrix);
     (void)gfk_device_leave(previous, worker->status);
 }
 

@@ -17,6 +17,7 @@
 #include "host/base/threads.h"
 #include "host/device/device.h"
 #include "host/product/engine.h"
+#include "host/product/matmul.h"
 
 /* ---- what a pipeline owns ------------------------------------------------------------------- */
 
@@ -62,6 +63,7 @@ typedef struct gfk_device_worker {
     unsigned opened;
     gfk_stage stages[GFK_MOST_STREAMS];
     gfk_buffer memory, pinned; /* of all stages */
+    gfk_buffer matrix;         /* of the matmul that is going on */
     /* Of the call that is going on. */
     gfk_status status;
     atomic_size_t done; /* bytes of the byte range */
@@ -85,11 +87,12 @@ struct gfk_pipeline {
 
 typedef enum gfk_work { GFK_WORK_SET, GFK_WORK_XOR, GFK_WORK_CHECK } gfk_work;
 
-/* What a call asks for. */
+/* What a call asks for: a product with `matrix`, or a matmul with `a`. The other one is NULL. */
 typedef struct gfk_request {
     const gfk_field *field;
     size_t rows, cols;
     const uint32_t *matrix;
+    const gfk_matrix *a;
     const gfk_regions *in, *out;
     size_t bytes;
     gfk_work work;
@@ -109,7 +112,9 @@ typedef struct gfk_side {
 
 struct gfk_job {
     gfk_pipeline_t pipeline;
-    gfk_cached_product *cached;
+    gfk_cached_product *cached;    /* NULL: a matmul, */
+    const gfk_matmul_call *matmul; /* of which field, a and generator are read; else NULL */
+    size_t matrix_bytes;           /* of a dense matrix in memory, with the gaps between rows */
     gfk_side in, out;
     size_t bytes;
     gfk_work work;
@@ -170,6 +175,8 @@ gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
 /* The report of a call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 
+/* plan.c: does the worker's device answer, and has it kernels for the job? */
+bool gfk_worker_can(const gfk_device_worker *worker, const gfk_job *job);
 /* plan.c: GPU, CPU or BOTH, and why. */
 gfk_path gfk_job_plan(const gfk_job *job, const char **reason);
 

@@ -179,11 +179,47 @@ enum {
     BUS = 55
 };
 
-static size_t devices_left(gfk_pipeline_t pipeline) {
+bool gfk_worker_can(const gfk_device_worker *worker, const gfk_job *job) {
+    const char *reason;
+    return !worker->dead &&
+           (job->matmul == NULL || /* devices do not generate matrices yet */
+            (job->matmul->generator == NULL &&
+             gfk_matmul_check_device(worker->device, &reason) == GFK_STATUS_SUCCESS));
+}
+
+static size_t devices_left(const gfk_job *job) {
     size_t left = 0;
-    for (size_t i = 0; i < pipeline->info.device_count; i++)
-        left += !pipeline->workers[i].dead;
+    for (size_t i = 0; i < job->pipeline->info.device_count; i++)
+        left += gfk_worker_can(&job->pipeline->workers[i], job);
     return left;
+}
+
+/* Multiply-adds of bytes per second of a matmul at w = 8: of a thread with AVX-512, and of a device
+ * from regions in its memory; wider symbols divide both by w/8. A pageable matrix goes to a device at
+ * UPLOAD bytes per second. Rates of the bus are those of the calibration, or of PCIe 5. */
+#define MATMUL_THREAD 100e9
+#define MATMUL_DEVICE 80e12
+#define UPLOAD 8e9
+#define MATMUL_CALL 300e-6
+
+static gfk_path plan_matmul(const gfk_job *job, gfk_where where, const char **reason) {
+    const gfk_pipeline_info *info = &job->pipeline->info;
+    const gfk_calibration *c = &job->pipeline->calibration;
+    const double m = (double)job->out.count, k = (double)job->in.count;
+    const double symbol = job->matmul->field->w / 8, work = m * k * (double)job->bytes * symbol;
+    const double devices = (double)devices_left(job);
+    const double rate = info->calibrated        ? c->bus[where][SUM]
+                        : where == GFK_PAGEABLE ? devices * BUS * 0.5e9
+                                                : devices * BUS * 1e9;
+    const double bus = (double)job->bytes * (k + (job->work == GFK_WORK_XOR ? 2 : 1) * m) / rate;
+    const double upload = job->matrix_bytes ? m * k * symbol / UPLOAD : 0;
+    const double gpu = MATMUL_CALL + upload + larger(bus, work / MATMUL_DEVICE / devices);
+    if (work / MATMUL_THREAD / info->threads <= gpu) {
+        *reason = "a matmul on the CPU is predicted to take no longer than on a GPU";
+        return GFK_PATH_CPU;
+    }
+    *reason = "a matmul on a GPU is predicted to take less time than on the CPU";
+    return GFK_PATH_GPU;
 }
 
 static gfk_path by_calibration(const gfk_job *job, gfk_where where, const char **reason) {
@@ -214,7 +250,7 @@ static gfk_path by_rule(const gfk_job *job, gfk_where where, const char **reason
     }
     const size_t isal_rate =
         gfk_least(ISAL_THREAD * (size_t)job->pipeline->info.threads, ISAL_TOGETHER);
-    if (isal_rate >= BUS * devices_left(job->pipeline)) {
+    if (isal_rate >= BUS * devices_left(job)) {
         *reason = "there is no calibration, ISA-L has this field, and there are enough threads";
         return GFK_PATH_CPU;
     }
@@ -225,8 +261,10 @@ static gfk_path by_rule(const gfk_job *job, gfk_where where, const char **reason
 
 gfk_path gfk_job_plan(const gfk_job *job, const char **reason) {
     const gfk_pipeline_info *info = &job->pipeline->info;
-    if (info->path != GFK_PATH_CPU && devices_left(job->pipeline) == 0) {
-        *reason = "no GPU answers any more";
+    if (info->path != GFK_PATH_CPU && devices_left(job) == 0) {
+        *reason = job->pipeline->no_device ? "there is no GPU"
+                  : job->matmul != NULL    ? "no GPU can run a matmul, or none answers any more"
+                                           : "no GPU answers any more";
         return GFK_PATH_CPU;
     }
     if (info->path != GFK_PATH_AUTO) {
@@ -235,5 +273,7 @@ gfk_path gfk_job_plan(const gfk_job *job, const char **reason) {
     }
     const size_t staged = job->in.staged_count + job->out.staged_count;
     const gfk_where where = staged == 0 ? GFK_PINNED : GFK_PAGEABLE;
+    if (job->matmul != NULL)
+        return plan_matmul(job, where, reason);
     return info->calibrated ? by_calibration(job, where, reason) : by_rule(job, where, reason);
 }

@@ -38,7 +38,8 @@ static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
     job->computing = threads;
     if (staged && path == GFK_PATH_BOTH)
         job->computing -= gfk_least(threads - 1, job->feeding * devices);
-    job->takers = devices * job->feeding + (path == GFK_PATH_GPU ? 0 : job->computing);
+    const size_t on_cpu = job->matmul != NULL ? 1 : job->computing; /* a matmul has own threads */
+    job->takers = devices * job->feeding + (path == GFK_PATH_GPU ? 0 : on_cpu);
     job->past_caches = path == GFK_PATH_BOTH; /* a device alone leaves memory idle enough */
 }
 
@@ -49,7 +50,7 @@ static void share(gfk_job *job, gfk_path path) {
     participant all[GFK_MOST_DEVICES + 1];
     size_t count = 0, started = 0;
     for (size_t i = 0; path != GFK_PATH_CPU && i < p->info.device_count; i++)
-        if (!p->workers[i].dead)
+        if (gfk_worker_can(&p->workers[i], job))
             all[count++] = (participant){.job = job, .worker = &p->workers[i]};
     share_threads(job, path, count);
     if (path != GFK_PATH_GPU)
@@ -76,7 +77,8 @@ static void reset_workers(gfk_job *job) {
  * failed. Returns the bytes. */
 static size_t redo(gfk_job *job) {
     const size_t before = job->cpu_bytes;
-    job->computing = job->takers = job->pipeline->info.threads;
+    job->computing = job->pipeline->info.threads;
+    job->takers = job->matmul != NULL ? 1 : job->computing;
     gfk_cpu_work(job);
     for (size_t i = 0; i < job->pipeline->info.device_count; i++) {
         const gfk_device_worker *worker = &job->pipeline->workers[i];
@@ -119,8 +121,8 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
 /* ---- the call ------------------------------------------------------------------------------- */
 
 static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
-    if (pipeline == NULL || r->field == NULL || r->matrix == NULL || r->in == NULL ||
-        r->out == NULL || r->rows == 0 || r->cols == 0 ||
+    if (pipeline == NULL || r->field == NULL || (r->matrix == NULL && r->a == NULL) ||
+        r->in == NULL || r->out == NULL || r->rows == 0 || r->cols == 0 ||
         (r->work == GFK_WORK_CHECK && r->differs == NULL))
         return GFK_STATUS_INVALID_ARGUMENT;
     return r->rows > SIZE_MAX / sizeof(uint32_t) / r->cols ? GFK_STATUS_INVALID_SIZE
@@ -139,6 +141,9 @@ static bool overlap(gfk_job *job) {
         return has_answer(in, job) || has_answer(out, job);
     job->in_place =
         job->in_place && gfk_region_address(in->regions, 0) == gfk_region_address(out->regions, 0);
+    if (job->matrix_bytes != 0 && gfk_regions_touch(out->regions, out->count, job->bytes,
+                                                    job->matmul->a->elements, job->matrix_bytes))
+        return true;
     return !job->in_place &&
            gfk_outputs_overlap(in->regions, in->count, out->regions, out->count, job->bytes);
 }
@@ -161,10 +166,14 @@ static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
     return status;
 }
 
-static gfk_status run_with_product(gfk_pipeline_t pipeline, const gfk_request *r,
-                                   gfk_cached_product *cached, gfk_pipeline_report *report) {
+/* Runs a product or a matmul whose arguments have been checked. */
+static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
+                              gfk_cached_product *cached, const gfk_matmul_call *matmul,
+                              size_t matrix_bytes, gfk_pipeline_report *report) {
     gfk_job job = {.pipeline = pipeline,
                    .cached = cached,
+                   .matmul = matmul,
+                   .matrix_bytes = matrix_bytes,
                    .in = {.regions = r->in, .count = r->cols},
                    .out = {.regions = r->out, .count = r->rows},
                    .bytes = r->bytes,
@@ -172,7 +181,6 @@ static gfk_status run_with_product(gfk_pipeline_t pipeline, const gfk_request *r
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};
-    RETURN_IF_ERROR(gfk_product_check_arguments(cached->host, r->in, r->out, r->bytes, NULL));
     if (r->bytes != 0)
         RETURN_IF_ERROR(run_job(&job, report));
     if (r->differs != NULL)
@@ -180,13 +188,25 @@ static gfk_status run_with_product(gfk_pipeline_t pipeline, const gfk_request *r
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status run_locked(gfk_pipeline_t pipeline, const gfk_request *r,
-                             gfk_pipeline_report *report) {
+static gfk_status run_product(gfk_pipeline_t pipeline, const gfk_request *r,
+                              gfk_pipeline_report *report) {
     gfk_cached_product *cached;
     RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &cached));
-    const gfk_status status = run_with_product(pipeline, r, cached, report);
+    gfk_status status = gfk_product_check_arguments(cached->host, r->in, r->out, r->bytes, NULL);
+    if (status == GFK_STATUS_SUCCESS)
+        status = run_checked(pipeline, r, cached, NULL, 0, report);
     gfk_lru_release(&pipeline->products, &cached->node);
     return status;
+}
+
+static gfk_status run_matmul(gfk_pipeline_t pipeline, const gfk_request *r,
+                             gfk_pipeline_report *report) {
+    gfk_matmul_call call = {
+        .field = r->field, .a = r->a, .b = r->in, .c = r->out, .bytes = r->bytes};
+    gfk_generator generator;
+    size_t matrix_bytes;
+    RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &matrix_bytes));
+    return run_checked(pipeline, r, NULL, &call, matrix_bytes, report);
 }
 
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {
@@ -201,7 +221,8 @@ gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
     gfk_pipeline_report made;
     (void)gfk_pipeline_idle(&made);
     pthread_mutex_lock(&pipeline->mutex);
-    const gfk_status status = run_locked(pipeline, request, &made);
+    const gfk_status status = request->a != NULL ? run_matmul(pipeline, request, &made)
+                                                 : run_product(pipeline, request, &made);
     pthread_mutex_unlock(&pipeline->mutex);
     if (report != NULL && (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA))
         *report = made;

@@ -74,6 +74,26 @@ static gfk_status check_matrix(const gfk_matrix *a, unsigned symbol, size_t *len
     return GFK_STATUS_SUCCESS;
 }
 
+gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes) {
+    const gfk_matrix *a = call->a;
+    *matrix_bytes = 0;
+    RETURN_IF_ERROR(gfk_matmul_make_plan(call->field, a->rows, a->cols, call->bytes, &call->plan));
+    if (a->kind == GFK_MATRIX_DENSE) {
+        RETURN_IF_ERROR(check_matrix(a, call->field->w / 8, matrix_bytes));
+    } else {
+        RETURN_IF_ERROR(gfk_generator_init(generator, call->field, a));
+        call->generator = generator;
+    }
+    if (call->bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(gfk_regions_check(call->b, a->cols, call->bytes));
+    return gfk_regions_check(call->c, a->rows, call->bytes);
+}
+
+gfk_status gfk_matmul_check_device(int device, const char **reason) {
+    return gfk_device_check(90, 90, 0, device, reason);
+}
+
 /* GFK_CPU, or the current device with its number of multiprocessors. */
 static gfk_status find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *device,
                              int *processors) {
@@ -83,7 +103,7 @@ static gfk_status find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, i
         return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
     RETURN_IF_ERROR(gfk_device_resolve(desc->device, device, &reason));
     RETURN_IF_ERROR(gfk_device_require_current(*device));
-    RETURN_IF_ERROR(gfk_device_check(90, 90, 0, *device, &reason));
+    RETURN_IF_ERROR(gfk_matmul_check_device(*device, &reason));
     return gfk_device_processors(*device, processors);
 }
 
@@ -105,23 +125,21 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                             .workspace = workspace,
                             .stream = stream};
     size_t length;
-    RETURN_IF_ERROR(gfk_matmul_make_plan(field, a->rows, a->cols, bytes, &call.plan));
-    if (a->kind != GFK_MATRIX_DENSE)
-        return GFK_STATUS_NOT_SUPPORTED;
-    RETURN_IF_ERROR(check_matrix(a, field->w / 8, &length));
+    gfk_generator generator;
+    RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &length));
     int device;
     RETURN_IF_ERROR(find_place(desc, stream, &device, &call.processors));
+    if (device != GFK_CPU && call.generator != NULL)
+        return GFK_STATUS_NOT_SUPPORTED;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(gfk_regions_check(b, a->cols, bytes));
-    RETURN_IF_ERROR(gfk_regions_check(c, a->rows, bytes));
     const size_t space = space_of(desc, a->rows, bytes, &call.plan);
     if (workspace == NULL || workspace_bytes < space)
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (gfk_outputs_overlap(b, a->cols, c, a->rows, bytes) ||
-        gfk_regions_touch(c, a->rows, bytes, a->elements, length) ||
+        (length != 0 && gfk_regions_touch(c, a->rows, bytes, a->elements, length)) ||
         gfk_regions_touch(c, a->rows, bytes, workspace, space) ||
         gfk_regions_touch(b, a->cols, bytes, workspace, space))
         return GFK_STATUS_OVERLAP;

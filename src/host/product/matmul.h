@@ -5,8 +5,7 @@
 
 #include <stdbool.h>
 
-#include <gfk/matmul.h>
-
+#include "generate.h"
 #include "host/base/threads.h"
 
 /* The kernels compute tiles of 128 bits of outputs by 256 symbols, and take the inputs in batches
@@ -32,6 +31,7 @@ typedef struct gfk_matmul_plan {
 typedef struct gfk_matmul_call {
     const gfk_field *field;
     const gfk_matrix *a;
+    const gfk_generator *generator; /* NULL: a is dense */
     const gfk_regions *b, *c;
     size_t bytes;
     bool accumulate;
@@ -48,6 +48,11 @@ extern "C" {
 /* SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
 gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 gfk_matmul_plan *plan);
+/* The checks of field, matrix and regions. Sets the call's plan, the bytes of a dense matrix in
+ * memory (0: generated) and, if the matrix is generated, the call's generator to *generator. */
+gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes);
+/* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
+gfk_status gfk_matmul_check_device(int device, const char **reason);
 /* Asynchronous. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
  * code for warpgroup MMAs. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);

@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "host/base/sizes.h"
+#include "host/base/symbol.h"
 #include "host/base/threads.h"
 #include "matmul.h"
 
@@ -139,15 +140,30 @@ static size_t pitch(size_t rows) {
     return rows + LINE;
 }
 
-static void read_words(const gfk_matmul_call *call, const pass *p, space *s) {
+/* `bytes` bytes of a row from the word `first` on. */
+static void read_line(const gfk_matmul_call *call, size_t row, size_t first, uint32_t *line,
+                      size_t bytes) {
     const gfk_matrix *a = call->a;
-    const size_t symbol = call->field->w / 8, end = a->cols * symbol;
+    const unsigned w = call->field->w;
+    const size_t symbol = w / 8, at = first * sizeof *line;
+    if (call->generator == NULL) {
+        memcpy(line, (const char *)a->elements + row * a->stride * symbol + at, bytes);
+        return;
+    }
+    uint32_t elements[LINE * sizeof(uint32_t)];
+    gfk_generator_fill(call->generator, row, 1, at / symbol, bytes / symbol, elements, 0);
+    for (size_t i = 0; i < bytes / symbol; i++)
+        gfk_symbol_set(line, i, w, elements[i]);
+}
+
+static void read_words(const gfk_matmul_call *call, const pass *p, space *s) {
+    const size_t end = call->a->cols * (call->field->w / 8);
     for (size_t g = 0; g < p->words; g += LINE)
         for (size_t j = 0; j < p->rows; j++) {
             uint32_t line[LINE] = {0};
-            const size_t at = (p->first + g) * sizeof *line;
-            memcpy(line, (const char *)a->elements + (p->row + j) * a->stride * symbol + at,
-                   least(end - at, sizeof line));
+            const size_t first = p->first + g;
+            read_line(call, p->row + j, first, line,
+                      least(end - first * sizeof *line, sizeof line));
             for (size_t i = 0; i < least(LINE, p->words - g); i++)
                 s->words[(g + i) * pitch(p->rows) + j] = line[i];
         }
