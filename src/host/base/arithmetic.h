@@ -40,29 +40,30 @@ GFK_HOST_DEVICE uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t
     uint32_t product = 0;
     for (a <<= below; b != 0; b >>= 8) /* a small b takes less time */
         for (unsigned bit = 0; bit < 8; bit++) {
-            product ^= a & -(b >> bit & 1);
+            product ^= a & -(b << (31 - bit) >> 31);
             a = a << 1 ^ (polynomial & -(a >> 31));
         }
     return product >> below;
 }
 
-/* 1 / a, a != 0. Without logarithms by Euclid's algorithm from the lowest bit up. Invariants: g * a = u and
- * h * a = v (mod polynomial), and v is odd. Each round divides u and g by x. */
+/* 1 / a, a != 0. Without logarithms by Euclid's algorithm from the lowest bit up. Invariants:
+ * g * a = u and h * a = v (mod polynomial), and v is odd. Each round divides u and g by x. v is the
+ * whole polynomial at first, whose leading term is above the others: the first odd u is less. */
 GFK_HOST_DEVICE uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
     if (f->log != NULL)
         return f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]];
-    const uint64_t polynomial = UINT64_C(1) << f->w | f->polynomial;
-    uint64_t u = a, v = polynomial, g = 1, h = 0;
+    const uint32_t half = f->polynomial >> 1 | UINT32_C(1) << (f->w - 1); /* 1 / x */
+    uint32_t u = a, v = 0, g = 1, h = 0;
     while (u != 1) {
-        const uint64_t odd = -(u & 1), less = odd & -(uint64_t)(u < v);
-        const uint64_t even_u = u ^ (v & odd);
-        const uint64_t sum = g ^ (h & odd), even_g = sum ^ (polynomial & -(sum & 1));
-        v ^= (u ^ v) & less; /* the smaller of the two stays */
-        h ^= (g ^ h) & less;
-        u = even_u >> 1;
-        g = even_g >> 1;
+        const uint32_t odd = -(u & 1), sum = g ^ (h & odd);
+        const bool first = v == 0, less = odd && (first || u < v);
+        const uint32_t next = first ? u >> 1 ^ (half & odd) : (u ^ (v & odd)) >> 1;
+        v = less ? u : v; /* the smaller of the two stays */
+        h = less ? g : h;
+        u = next;
+        g = sum >> 1 ^ (half & -(sum & 1));
     }
-    return (uint32_t)g;
+    return g;
 }
 
 GFK_HOST_DEVICE uint32_t gfk_quotient(const gfk_arithmetic *f, uint32_t a,
