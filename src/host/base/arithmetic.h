@@ -46,13 +46,12 @@ GFK_HOST_DEVICE uint32_t gfk_times(const gfk_arithmetic *f, uint32_t a, uint32_t
     return product >> below;
 }
 
-/* 1 / a, a != 0. Without logarithms by Euclid's algorithm from the lowest bit up. Invariants:
- * g * a = u and h * a = v (mod polynomial), and v is odd. Each round divides u and g by x. v is the
- * whole polynomial at first, whose leading term is above the others: the first odd u is less. */
-GFK_HOST_DEVICE uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
-    if (f->log != NULL)
-        return f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]];
-    const uint32_t half = f->polynomial >> 1 | UINT32_C(1) << (f->w - 1); /* 1 / x */
+/* 1 / a, a != 0, by Euclid's algorithm from the lowest bit up; the polynomial is without its leading
+ * term. Invariants: g * a = u and h * a = v (mod polynomial), and v is odd. Each round divides u and g
+ * by x. v is the whole polynomial at first, whose leading term is above the others: the first odd u is
+ * less. */
+GFK_HOST_DEVICE uint32_t gfk_euclid_inverse(unsigned w, uint32_t polynomial, uint32_t a) {
+    const uint32_t half = polynomial >> 1 | UINT32_C(1) << (w - 1); /* 1 / x */
     uint32_t u = a, v = 0, g = 1, h = 0;
     while (u != 1) {
         const uint32_t odd = -(u & 1), sum = g ^ (h & odd);
@@ -64,6 +63,11 @@ GFK_HOST_DEVICE uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
         g = sum >> 1 ^ (half & -(sum & 1));
     }
     return g;
+}
+
+GFK_HOST_DEVICE uint32_t gfk_inverse(const gfk_arithmetic *f, uint32_t a) {
+    return f->log != NULL ? f->antilog[(UINT32_C(1) << f->w) - 1 - f->log[a]]
+                          : gfk_euclid_inverse(f->w, f->polynomial, a);
 }
 
 GFK_HOST_DEVICE uint32_t gfk_quotient(const gfk_arithmetic *f, uint32_t a,

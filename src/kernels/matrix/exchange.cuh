@@ -15,8 +15,7 @@
 
 #include <stddef.h>
 
-#include <type_traits>
-
+#include "host/base/arithmetic.h"
 #include "kernels/common/copy_async.cuh"
 #include "kernels/common/word.cuh"
 
@@ -49,24 +48,6 @@ struct Tile {
     }
     static constexpr unsigned column_bytes = 2 * Words * word_symbols; /* of a group */
 };
-
-/* 1 / a for w = 16 and 32, a != 0. Euclid's algorithm from the lowest bit up, as gfk_inverse. */
-template <int W>
-__device__ inline uint32_t euclid_inverse(uint32_t a, uint32_t polynomial) {
-    using T = std::conditional_t<W == 32, uint64_t, uint32_t>;
-    const T full = (T)1 << W | polynomial;
-    T u = a, v = full, g = 1, h = 0;
-    while (u != 1) {
-        const T odd = -(u & 1), less = odd & -(T)(u < v);
-        const T even_u = u ^ (v & odd);
-        const T sum = g ^ (h & odd), even_g = sum ^ (full & -(sum & 1));
-        v ^= (u ^ v) & less;
-        h ^= (g ^ h) & less;
-        u = even_u >> 1;
-        g = even_g >> 1;
-    }
-    return (uint32_t)g;
-}
 
 /* Matrices beside each other in a tile. */
 struct Layout {
@@ -215,7 +196,7 @@ struct Exchange {
             if constexpr (W == 8)
                 scale = reciprocals[pivot.value];
             else
-                scale = euclid_inverse<W>(pivot.value, polynomial);
+                scale = gfk_euclid_inverse(W, polynomial, pivot.value);
         }
 #pragma unroll
         for (int e = 0; e < T::spread; e++)
