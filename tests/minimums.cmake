@@ -77,8 +77,8 @@ set(gfk_minimums
   "gpu.product_async 5427"
   # 24 for each compiled kernel: 80 of PRMT, 92 of perop.
   "gpu.product_kernels 4128"
-  "host.matmul 1200"
-  "gpu.matmul 1200"
+  "host.matmul 1800"
+  "gpu.matmul 1800"
   "gpu.matrix 750"
   "gpu.invert_batch 185052"
   "invert_batch_sizes 3"

@@ -99,9 +99,10 @@ typedef struct gfk_matmul_desc {
 #define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false}
 
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
- * elements and regions of `bytes` bytes; desc as for gfk_matmul. On a device the workspace grows
- * with the size of a call up to 1 GiB for the regions and, for the matrix, w KiB for each column;
- * larger calls work in parts. On the CPU it is 401 KiB for each thread.
+ * elements of any kind and regions of `bytes` bytes; desc as for gfk_matmul. On a device the
+ * workspace grows with the size of a call up to 1 GiB for the regions and, for the matrix, w KiB for
+ * each column; larger calls work in parts. Each row and column takes 4 bytes more, for points. On the
+ * CPU it is 401 KiB for each thread.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero, a size or device number of the descriptor out of range); INVALID_SIZE (bytes is not a
@@ -116,13 +117,15 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  * place      desc->device: the calling thread's current device, of compute capability 9.0, with the
  *            matrix, the regions and the workspace in memory that the device can access; or GFK_CPU,
  *            with all of them in host memory. Checked only with desc->check_pointers.
- * a          the matrix; only read
+ * a          The matrix; only read. A generated matrix is generated part by part in the workspace,
+ *            with elements equal to those of gfk_matrix_fill. Its points are in host memory for both
+ *            places; the call reads them, and replays of a captured call use the same points.
  * b, c       a->cols and a->rows regions of `bytes` bytes each; b is only read
  * alignment  Any, each region its own. Regions at multiples of 16 bytes are the fast case.
  * length     Any number of bytes that is a multiple of w/8. Zero is success.
  * elements   Every bit pattern of w bits is an element.
  * aliasing   Regions of b may overlap each other and the matrix. A region of c that overlaps
- *            another region, the matrix or the workspace is refused.
+ *            another region, the matrix, its points or the workspace is refused.
  * access     Only the elements, the regions and the workspace are touched; c is read in GFK_XOR
  *            mode only.
  * workspace  gfk_matmul_workspace bytes or more, aligned to 256 bytes, until the call's work has
@@ -146,8 +149,9 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or
  * device number of the descriptor out of range); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL;
  * STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or check_pointers found other
- * memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL. On
- * all but the last two nothing has been written. Any thread. */
+ * memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL; for a
+ * generated matrix also the statuses of gfk_matrix_fill. On all but CUDA and INTERNAL nothing has
+ * been written. Any thread. */
 GFK_API gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                               const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                               const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,

@@ -30,13 +30,29 @@ uint8_t *round_up(T &workspace) {
         ::round_up(reinterpret_cast<uintptr_t>(workspace.data()), 256));
 }
 
-// A matrix of random bytes, with a gap behind each row, and the regions of one call.
+// The elements of a generated matrix in memory, each row with a gap behind it.
+Bytes elements_of(const gfk_field &field, const gfk_matrix &a, size_t stride) {
+    std::vector<uint32_t> elements(a.rows * a.cols);
+    require_success(gfk_matrix_fill(&field, &a, elements.data()), "gfk_matrix_fill");
+    Bytes bytes(a.rows * stride * field.w / 8);
+    for (size_t j = 0; j < a.rows; j++)
+        for (size_t i = 0; i < a.cols; i++)
+            set_symbol(bytes.data(), j * stride + i, field.w, elements[j * a.cols + i]);
+    return bytes;
+}
+
+// A matrix, of random bytes or generated, and the regions of one call.
 class Matmul {
   public:
     Matmul(bool host, const gfk_field &field, size_t rows, size_t cols, size_t bytes,
-           const Layout &layout, Random &random, unsigned threads = 0)
+           const Layout &layout, Random &random, unsigned threads = 0,
+           const gfk_matrix *generated = nullptr)
         : field_(field), rows_(rows), cols_(cols), stride_(cols + 3), desc_(desc_of(host, threads)),
-          elements_(random.bytes(rows * stride_ * field.w / 8)), matrix_(host, elements_),
+          elements_(generated ? elements_of(field, *generated, stride_)
+                              : random.bytes(rows * stride_ * field.w / 8)),
+          matrix_(host, generated ? Bytes(16) : elements_),
+          a_(generated ? *generated
+                       : gfk_matrix GFK_MATRIX_DENSE_INIT(matrix_.data(), rows, cols, stride_)),
           regions_(host, cols, rows, bytes, layout, random),
           space_(workspace_of(field, rows, cols, bytes, desc_)),
           workspace_(host, random.bytes(space_ + 256)) {
@@ -47,8 +63,7 @@ class Matmul {
         regions_.write(content_);
     }
     gfk_status run(gfk_accumulate mode, gfk_stream_t stream = nullptr) {
-        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(matrix_.data(), rows_, cols_, stride_);
-        return gfk_matmul(&field_, &a, regions_.in(), regions_.out(), regions_.bytes(), mode,
+        return gfk_matmul(&field_, &a_, regions_.in(), regions_.out(), regions_.bytes(), mode,
                           &desc_, round_up(workspace_), space_, stream);
     }
     testing::AssertionResult is_product(gfk_accumulate mode) {
@@ -74,6 +89,7 @@ class Matmul {
     gfk_matmul_desc desc_;
     Bytes elements_, content_;
     Memory matrix_;
+    gfk_matrix a_;
     GuardedRegions regions_;
     size_t space_;
     Memory workspace_;
@@ -99,8 +115,8 @@ class MatmulTest : public testing::TestWithParam<Place> {
     unsigned w() const { return GetParam().w; }
     size_t symbol() const { return w() / 8; }
     void check(const gfk_field &field, size_t rows, size_t cols, size_t bytes, const Layout &layout,
-               Random &random, unsigned threads = 0) {
-        Matmul matmul(host(), field, rows, cols, bytes, layout, random, threads);
+               Random &random, unsigned threads = 0, const gfk_matrix *generated = nullptr) {
+        Matmul matmul(host(), field, rows, cols, bytes, layout, random, threads, generated);
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             matmul.refill(random);
             ASSERT_OK(matmul.run(mode)) << rows << " x " << cols;
@@ -187,6 +203,45 @@ TEST_P(MatmulTest, Polynomials) {
         check(make_field(w(), polynomial), 17, 50, 400 * symbol(), {Layout::PHASE, 0, 0}, random);
 }
 
+// Every kind of matrix, its points given and not: around the borders of tiles and batches, more
+// outputs than are prepared at a time, more points than one launch sends, other polynomials.
+TEST_P(MatmulTest, Generated) {
+    Random random;
+    const size_t outputs = 128 / w(), inputs = 1024 / w();
+    std::vector<std::pair<size_t, size_t>> shapes = {
+        {1, 1}, {outputs + 1, inputs - 1}, {3 * outputs, 200}, {100, 155}};
+    if (w() > 8) // more points than GF(2^8) has elements
+        shapes.insert(shapes.end(), {{4200, 5}, {5, 5000}});
+    for (uint64_t polynomial : {uint64_t(0), polynomials(w()).back()})
+        for (const auto &[rows, cols] : shapes) {
+            const gfk_field field = make_field(w(), polynomial);
+            std::vector<uint32_t> points(rows + cols);
+            for (size_t i = 0; i < points.size(); i++) // all different
+                points[i] = static_cast<uint32_t>(i * (w() == 32 ? 0x9e3779b1 : 77)) & largest(w());
+            gfk_matrix a = {};
+            a.rows = rows;
+            a.cols = cols;
+            const auto check_kind = [&](gfk_matrix_kind kind, uint64_t first, bool by_rows,
+                                        bool by_cols) {
+                a.kind = kind;
+                a.first = first;
+                a.seed = random.next();
+                a.row_points = by_rows ? points.data() : nullptr;
+                a.col_points = by_cols ? points.data() + a.rows : nullptr;
+                check(field, a.rows, a.cols, 60 * symbol(), {Layout::PHASES, 0, 0}, random, 0, &a);
+            };
+            check_kind(GFK_MATRIX_CAUCHY, 0, false, false);
+            check_kind(GFK_MATRIX_CAUCHY, 0, true, true);
+            check_kind(GFK_MATRIX_RANDOM, UINT64_MAX - a.rows + 1, true, true);
+            for (uint64_t first : {uint64_t(0), uint64_t(1000), uint64_t(1) << 40}) {
+                check_kind(GFK_MATRIX_VANDERMONDE, first, true, false);
+                check_kind(GFK_MATRIX_VANDERMONDE, first, false, true);
+            }
+            if (field.polynomial == GFK_POLYNOMIAL_W16)
+                check_kind(GFK_MATRIX_PAR2, 65535 - a.rows, false, false);
+        }
+}
+
 TEST_P(MatmulTest, RandomShapes) {
     Random random;
     for (int i = 0; i < (options.reduced ? 4 : 40); i++)
@@ -214,6 +269,36 @@ TEST_P(MatmulTest, Graph) {
     }
 }
 
+// The points are read by the call, not by the graph's replays.
+TEST_P(MatmulTest, GraphOfPoints) {
+    if (host())
+        GTEST_SKIP() << "the CPU has no graphs";
+    Random random;
+    const Stream stream(false);
+    const gfk_field field = make_field(w());
+    std::vector<uint32_t> points(100);
+    for (size_t i = 0; i < points.size(); i++)
+        points[i] = static_cast<uint32_t>(200 - i);
+    gfk_matrix a = {};
+    a.kind = GFK_MATRIX_CAUCHY;
+    a.rows = 40;
+    a.cols = 60;
+    a.row_points = points.data();
+    a.col_points = points.data() + 40;
+    Matmul matmul(false, field, 40, 60, 3000 * symbol(), {Layout::PHASE, 0, 0}, random, 0, &a);
+    ASSERT_OK(matmul.run(GFK_SET)); // CUDA loads the code now
+    device::Graph graph(stream.get());
+    ASSERT_OK(matmul.run(GFK_SET, stream.get()));
+    graph.end();
+    points.assign(points.size(), 7);
+    for (int replay = 0; replay < 3; replay++) {
+        matmul.refill(random);
+        graph.launch(stream.get());
+        stream.finish();
+        ASSERT_TRUE(matmul.is_product(GFK_SET));
+    }
+}
+
 TEST_P(MatmulTest, Threads) {
     on_threads(8, [&](int thread) {
         Random random(static_cast<uint64_t>(thread));
@@ -236,7 +321,7 @@ TEST_P(MatmulTest, Errors) {
     Random random;
     const gfk_field field = make_field(w());
     const size_t rows = 5, cols = 7, bytes = 600 * symbol(), room = 4096;
-    const Bytes content = random.bytes((rows + cols) * room);
+    Bytes content = random.bytes((rows + cols) * room);
     const gfk_matmul_desc desc = desc_of(host());
     Memory memory(host(), content), matrix(host(), random.bytes(rows * cols * symbol()));
     const size_t space = workspace_of(field, rows, cols, bytes, desc);
@@ -302,11 +387,34 @@ TEST_P(MatmulTest, Errors) {
         refused(SIZE, [](Call &x) { x.bytes--; });
         refused(INVALID, [](Call &x) { x.a.elements = (const uint8_t *)x.a.elements + 1; });
     }
+    // Generated matrices; gfk_matrix_fill makes the same checks.
+    const uint32_t points[rows + cols] = {9, 2, 3, 4, 5, 6, 7, 8, 1, 10, 11, 9};
+    refused(INVALID, [](Call &x) { x.a.kind = static_cast<gfk_matrix_kind>(5); });
+    refused(INVALID, [](Call &x) { x.a.kind = GFK_MATRIX_VANDERMONDE; });
+    refused(INVALID, [&](Call &x) {
+        x.a.kind = GFK_MATRIX_CAUCHY;
+        x.a.row_points = points;
+        x.a.col_points = points + rows;
+    });
+    refused(SIZE, [](Call &x) {
+        x.a.kind = GFK_MATRIX_RANDOM;
+        x.a.first = UINT64_MAX;
+    });
     const gfk_status small = GFK_STATUS_WORKSPACE_TOO_SMALL, overlap = GFK_STATUS_OVERLAP;
     refused(small, [](Call &x) { x.workspace = nullptr; });
     refused(small, [](Call &x) { x.workspace_bytes--; });
     refused(overlap, [&](Call &x) { x.c.base = memory.data() + (cols - 1) * room + bytes - 1; });
     refused(overlap, [&](Call &x) { x.a.elements = memory.data() + cols * room + symbol(); });
+    if (host()) // points 0 to 4 in place of the first output
+        for (bool in_workspace : {false, true})
+            refused(overlap, [&](Call &x) {
+                uint8_t *at = in_workspace ? x.workspace : memory.data() + cols * room;
+                const uint32_t five[] = {0, 1, 2, 3, 4};
+                std::memcpy(at, five, sizeof five);
+                content = memory.read();
+                x.a.kind = GFK_MATRIX_VANDERMONDE;
+                x.a.row_points = reinterpret_cast<const uint32_t *>(at);
+            });
     refused(overlap, [&](Call &x) { x.c.base = x.workspace; });
     refused(overlap, [&](Call &x) { x.b.base = x.workspace; });
     Call nothing = good; // not an error
@@ -335,9 +443,10 @@ TEST(MatmulSizes, Workspace) {
             // A batch of inputs is 128 bytes of every symbol's position.
             const size_t batches = (cols * symbol + 127) / 128;
             ASSERT_OK(gfk_matmul_workspace(&field, 1, cols, 256 * symbol, nullptr, &bytes));
-            EXPECT_EQ(batches * (32768 + 32768 / w), bytes);
+            EXPECT_EQ(batches * (32768 + 32768 / w) + ::round_up(4 * (1 + cols), 256), bytes);
             ASSERT_OK(gfk_matmul_workspace(&field, 100000, cols, 1 << 30, nullptr, &bytes));
-            EXPECT_LE(bytes, (size_t(1) << 30) + 1024 * w * (cols + 1024 / w));
+            EXPECT_LE(bytes,
+                      (size_t(1) << 30) + 1024 * w * (cols + 1024 / w) + 4 * (100000 + cols) + 255);
             count_checked(2);
         }
         // On the CPU: the same for each thread, as far as there is work for each.

@@ -30,12 +30,16 @@ GFK_HOST_DEVICE uint32_t gfk_poly_multiply(uint32_t a, uint32_t b, unsigned w,
     return product;
 }
 
-/* The same in w steps, which a compiler that knows w can unroll. */
+/* The same in w steps, which a compiler that knows w can unroll. The product is kept at the top of
+ * its word, where its highest bit is the sign. */
 GFK_HOST_DEVICE uint32_t gfk_poly_product(uint32_t a, uint32_t b, unsigned w, uint64_t polynomial) {
+    const unsigned shift = 32 - w;
+    const uint32_t rest = (uint32_t)polynomial << shift; /* without the leading term */
     uint32_t product = 0;
+    a <<= shift;
     for (unsigned i = w; i-- > 0;)
-        product = gfk_poly_double(product, w, polynomial) ^ (a & -(b >> i & 1));
-    return product;
+        product = product << 1 ^ (rest & -(product >> 31)) ^ (a & -(b >> i & 1));
+    return product >> shift;
 }
 
 GFK_HOST_DEVICE uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w,

@@ -27,7 +27,7 @@ gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t symbol = field->w / 8, outputs = GFK_MATMUL_TILE_BITS / field->w;
     if (bytes % symbol != 0 || cols > SIZE_MAX / GFK_MATMUL_DATA_BYTES / symbol ||
-        rows > SIZE_MAX / cols / symbol)
+        rows > SIZE_MAX / cols / symbol || rows > SIZE_MAX / 16)
         return GFK_STATUS_INVALID_SIZE;
     plan->batches = gfk_divide_up(cols * field->w, GFK_MATMUL_BATCH_BITS);
     plan->symbol_tiles = gfk_divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
@@ -38,6 +38,7 @@ gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols
     plan->output_tiles_at_once = fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles);
     plan->data_space = plan->symbol_tiles_at_once * data;
     plan->matrix_space = plan->output_tiles_at_once * plan->batches * plan->matrix_bytes;
+    plan->points_space = gfk_divide_up((rows + cols) * sizeof(uint32_t), 256) * 256;
     return GFK_STATUS_SUCCESS;
 }
 
@@ -48,7 +49,7 @@ static size_t threads_of(const gfk_matmul_desc *desc) {
 static size_t space_of(const gfk_matmul_desc *desc, size_t rows, size_t bytes,
                        const gfk_matmul_plan *plan) {
     return desc->device == GFK_CPU ? gfk_matmul_cpu_space(rows, bytes, threads_of(desc))
-                                   : plan->data_space + plan->matrix_space;
+                                   : plan->data_space + plan->matrix_space + plan->points_space;
 }
 
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
@@ -107,6 +108,19 @@ static gfk_status find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, i
     return gfk_device_processors(*device, processors);
 }
 
+/* On the CPU the points are read while regions are written. */
+static bool points_touch(const gfk_generator *generator, const gfk_regions *regions, size_t count,
+                         size_t bytes) {
+    if (generator == NULL)
+        return false;
+    const gfk_matrix *m = &generator->matrix;
+    const size_t point = sizeof *m->row_points;
+    return (m->row_points &&
+            gfk_regions_touch(regions, count, bytes, m->row_points, m->rows * point)) ||
+           (m->col_points &&
+            gfk_regions_touch(regions, count, bytes, m->col_points, m->cols * point));
+}
+
 gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,
                       const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                       const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
@@ -129,8 +143,6 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &length));
     int device;
     RETURN_IF_ERROR(find_place(desc, stream, &device, &call.processors));
-    if (device != GFK_CPU && call.generator != NULL)
-        return GFK_STATUS_NOT_SUPPORTED;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     const size_t space = space_of(desc, a->rows, bytes, &call.plan);
@@ -139,14 +151,18 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     if ((uintptr_t)workspace % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (gfk_outputs_overlap(b, a->cols, c, a->rows, bytes) ||
-        (length != 0 && gfk_regions_touch(c, a->rows, bytes, a->elements, length)) ||
+        (length > 0 && gfk_regions_touch(c, a->rows, bytes, a->elements, length)) ||
+        points_touch(call.generator, c, a->rows, bytes) ||
+        points_touch(call.generator, &(gfk_regions){.base = workspace, .stride = space}, 1,
+                     space) ||
         gfk_regions_touch(c, a->rows, bytes, workspace, space) ||
         gfk_regions_touch(b, a->cols, bytes, workspace, space))
         return GFK_STATUS_OVERLAP;
-    if (desc->check_pointers && !(gfk_regions_reach(device, b, a->cols, bytes) &&
-                                  gfk_regions_reach(device, c, a->rows, bytes) &&
-                                  gfk_device_reaches(device, a->elements, length) &&
-                                  gfk_device_reaches(device, workspace, space)))
+    if (desc->check_pointers &&
+        !(gfk_regions_reach(device, b, a->cols, bytes) &&
+          gfk_regions_reach(device, c, a->rows, bytes) &&
+          (length == 0 || gfk_device_reaches(device, a->elements, length)) &&
+          gfk_device_reaches(device, workspace, space)))
         return GFK_STATUS_WRONG_DEVICE;
     if (device != GFK_CPU)
         return gfk_matmul_run(&call);

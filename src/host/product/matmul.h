@@ -24,8 +24,9 @@ typedef struct gfk_matmul_plan {
     size_t batches;
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
-    size_t matrix_bytes;             /* of a batch and a tile of outputs */
-    size_t data_space, matrix_space; /* bytes of the workspace */
+    size_t matrix_bytes; /* of a batch and a tile of outputs */
+    /* Bytes of the workspace; points are those of the columns, then those of the rows. */
+    size_t data_space, matrix_space, points_space;
 } gfk_matmul_plan;
 
 typedef struct gfk_matmul_call {

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A matmul part by part: the kernels that write the operands, and the order of all launches. */
-#include "tile.cuh"
+/* A matmul part by part: the kernel that writes the data operand, and the order of all launches. */
+#include "generate.cuh"
 
 namespace gfk {
 namespace matmul {
 namespace {
-
-struct MatrixJob {
-    const uint8_t *elements;
-    size_t stride; /* elements */
-    size_t rows, cols, steps;
-    uint32_t polynomial; /* as of GemmJob */
-};
 
 struct DataJob {
     Regions b;
@@ -22,54 +15,8 @@ struct DataJob {
 };
 
 template <int W>
-__device__ uint32_t times_x(uint32_t a, uint32_t polynomial) {
-    return a << (1 + 32 - W) >> (32 - W) ^ (polynomial & -(a >> (W - 1)));
-}
-
-template <int W>
 __device__ uint32_t load_symbol(const uint8_t *p) {
     return W == 8 ? *p : W == 16 ? *(const uint16_t *)p : *(const uint32_t *)p;
-}
-
-/* One thread writes 16 bytes: the sequences of one output and one q. The sequence is a linear map
- * of the element, taken from tables byte by byte. */
-template <int W>
-__global__ void write_matrix(const __grid_constant__ MatrixJob job, uint4 *matrix) {
-    using T = Tile<W>;
-    __shared__ uint64_t table[T::symbol_bytes][256];
-    for (unsigned i = threadIdx.x; i < T::symbol_bytes * 256; i += blockDim.x) {
-        uint32_t a = i % 256 << i / 256 * 8;
-        uint64_t sequence = 0;
-        for (int t = 0; t < 2 * W - 1; t++, a = times_x<W>(a, job.polynomial))
-            sequence |= (uint64_t)(a >> (W - 1)) << t;
-        table[i / 256][i % 256] = sequence;
-    }
-    __syncthreads();
-    const size_t tiles = (job.rows + T::outputs - 1) / T::outputs;
-    const size_t total = tiles * T::outputs * job.steps * 4;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
-         i += (size_t)gridDim.x * blockDim.x) {
-        /* Neighbouring threads read neighbouring elements of a row. */
-        const size_t q = i % 4, step = i / 4 % job.steps, row = i / 4 / job.steps;
-        constexpr int count = T::inputs / 8; /* inputs of a half of q */
-        uint64_t halves[2] = {};
-        for (int h = 0; h < 2; h++)
-            for (int n = 0; n < count; n++) {
-                const size_t col = step * T::inputs + h * T::inputs / 2 + q * count + n;
-                if (row >= job.rows || col >= job.cols)
-                    continue;
-                const uint32_t a =
-                    load_symbol<W>(job.elements + (row * job.stride + col) * T::symbol_bytes);
-                uint64_t sequence = 0;
-                for (int byte = 0; byte < T::symbol_bytes; byte++)
-                    sequence ^= table[byte][a >> 8 * byte & 0xff];
-                halves[h] |= sequence << 2 * W * n % 64;
-            }
-        const size_t at =
-            ((row / T::outputs * job.steps + step) * T::outputs + row % T::outputs) * 4 + q;
-        matrix[at] = make_uint4((uint32_t)halves[0], (uint32_t)(halves[0] >> 32),
-                                (uint32_t)halves[1], (uint32_t)(halves[1] >> 32));
-    }
 }
 
 /* Four bytes of an input; zeros behind its end. */
@@ -153,6 +100,9 @@ gfk_status run(const gfk_matmul_call *call) {
     job.accumulate = call->accumulate;
     job.zero = 0;
     job.condition = call->condition;
+    const gfk_status sent = send_points(call);
+    if (sent != GFK_STATUS_SUCCESS)
+        return sent;
     size_t symbol_tiles;
     for (size_t s = 0; s < plan.symbol_tiles; s += symbol_tiles) {
         const size_t left = plan.symbol_tiles - s;
@@ -163,15 +113,7 @@ gfk_status run(const gfk_matmul_call *call) {
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
-            const MatrixJob part = {(const uint8_t *)call->a->elements +
-                                        row * call->a->stride * T::symbol_bytes,
-                                    call->a->stride,
-                                    rows,
-                                    call->a->cols,
-                                    plan.batches * T::steps,
-                                    job.polynomial};
-            status = launch(write_matrix<W>, 4 * (uint64_t)call->processors, 512, 0, call->stream,
-                            part, (uint4 *)matrix);
+            status = write_rows<W>(call, row, rows, (uint4 *)matrix);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             const size_t most = call->c->pointers ? Regions::most : rows;
