@@ -16,25 +16,31 @@ constexpr char kMmas[] = "bit_mmas";
 struct MatmulCase {
     Shape shape;   // k columns, m rows
     size_t region; // Invert: bytes of a row, as of a product of two n x n matrices
-    enum Kind { Burst, Long, Product } kind = Burst;
-    int calls = 1; // Long: one behind the other, as the only pass
+    enum Kind { Burst, Long, Product, Invert } kind = Burst;
+    int count = 1; // Long: calls one behind the other, as the only pass; Invert: of a batch
 
-    const char *operation() const { return kind == Product ? "product" : "matmul"; }
+    const char *operation() const {
+        return kind == Product ? "product" : kind == Invert ? "invert" : "matmul";
+    }
     std::string id() const { return operation() + ("_w" + std::to_string(shape.w)); }
     std::string name() const {
         return id() + "/" + shape_text(shape) + "/" + size_text(region) +
-               (kind == Long ? "/long" : "");
+               (kind == Long                  ? "/long"
+                : kind == Invert && count > 1 ? "/x" + std::to_string(count)
+                                              : "");
     }
     Layout layout() const { return {shape.k, shape.m, region}; }
     size_t row_bytes() const { return shape.k * shape.w / 8; } // of the matrix
     size_t matrix_bytes() const { return row_bytes() * shape.m; }
+    double matrices() const { return kind == Invert ? count : 1; }
     double multiply_adds() const { // of bytes
-        return (double)shape.k * (double)shape.m * (double)region;
+        return matrices() * (double)shape.k * (double)shape.m * (double)region;
     }
     // The same of bits, with the inputs' bits rounded up to what MMAs take.
     double bit_multiply_adds() const {
         const size_t depth = (shape.k * shape.w + 255) / 256 * 256;
-        return (double)(shape.m * shape.w) * (double)depth * (double)(region * 8 / shape.w);
+        return matrices() * (double)(shape.m * shape.w) * (double)depth *
+               (double)(region * 8 / shape.w);
     }
 };
 
@@ -147,10 +153,7 @@ struct MatmulWork : MatrixWork {
                        stream);
         const gfk_field field = field_of(w_);
         const gfk_regions in = inputs(j), out = outputs(j);
-        gfk_matrix a = {};
-        a.elements = elements_;
-        a.rows = rows;
-        a.cols = a.stride = case_.shape.k;
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_, rows, case_.shape.k, case_.shape.k);
         gfk_check(library_.gfk_matmul(&field, &a, &in, &out, case_.region, mode_, nullptr,
                                       workspace_, workspace_bytes_, stream),
                   "gfk_matmul");
@@ -187,7 +190,7 @@ struct LongMatmul : MatmulWork {
     double pass(long) override {
         gpu_synchronize();
         const Stopwatch watch;
-        for (int i = 0; i < case_.calls; i++)
+        for (int i = 0; i < case_.count; i++)
             launch(0, gpu().stream);
         PowerMeter meter;
         while (cudaStreamQuery(gpu().stream) == cudaErrorNotReady) {
@@ -195,13 +198,86 @@ struct LongMatmul : MatmulWork {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         gpu_synchronize();
-        pass_ = {watch.us() / case_.calls, meter.sm_mhz(), meter.watts()};
+        pass_ = {watch.us() / case_.count, meter.sm_mhz(), meter.watts()};
         return pass_.launch_us;
     }
     Sustained sustain() override { return pass_; }
 
   private:
     Sustained pass_;
+};
+
+// ---- inverses --------------------------------------------------------------------------------
+// Of one matrix, or of a batch, of which one matrix in 250 has no inverse at w = 8.
+struct InvertWork : DeviceWork {
+    InvertWork(const Library &library, const MatmulCase &c)
+        : library_(library), case_(c), count_((size_t)c.count), matrix_bytes_(c.matrix_bytes()) {}
+    gfk_status start() override {
+        const gfk_field field = field_of(case_.shape.w);
+        const size_t bytes = matrix_bytes_ * count_;
+        elements_ = (char *)gpu_slot(Slot::Inputs, bytes);
+        inverse_ = (char *)gpu_slot(Slot::Outputs, bytes);
+        records_ = (gfk_matrix_record *)gpu_slot(Slot::Kept, count_ * sizeof *records_);
+        if (count_ == 1)
+            GFK_CHECK(library_.gfk_matrix_invert_workspace(&field, case_.shape.k, nullptr,
+                                                           &workspace_bytes_));
+        workspace_ = gpu_workspace(library_, workspace_bytes_);
+        facts.add("workspace_bytes", workspace_bytes_);
+        gfk_status status = GFK_STATUS_SINGULAR;
+        for (uint64_t seed = kMatrixSeed; status == GFK_STATUS_SINGULAR; seed++) {
+            fill_random(elements_, bytes, seed, 0, gpu().stream);
+            launch(0, gpu().stream);
+            gfk_matrix_record record;
+            status = library_.gfk_matrix_wait(records_, nullptr, gpu().stream, &record);
+        }
+        return status;
+    }
+    void launch(long, cudaStream_t stream) const override {
+        const gfk_field field = field_of(case_.shape.w);
+        const size_t n = case_.shape.k;
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_, n, n, n);
+        gfk_check(count_ > 1
+                      ? library_.gfk_matrix_invert_batch(&field, n, count_, elements_, n * n,
+                                                         inverse_, n * n, records_, nullptr,
+                                                         nullptr, stream)
+                      : library_.gfk_matrix_invert(&field, &a, inverse_, n, records_, nullptr,
+                                                   nullptr, workspace_, workspace_bytes_, stream),
+                  "an inversion");
+    }
+    std::string check(bool after) override {
+        const auto [w, n, m] = case_.shape;
+        if (!after) {
+            fill_random(inverse_, matrix_bytes_ * count_, kRowSeed, 0, gpu().stream);
+            launch(0, gpu().stream);
+        }
+        std::vector<gfk_matrix_record> records(count_);
+        GPU_CHECK(cudaMemcpyAsync(records.data(), records_, count_ * sizeof records[0],
+                                  cudaMemcpyDeviceToHost, gpu().stream));
+        gpu_synchronize();
+        Checker checker;
+        size_t regular = 0;
+        for (size_t i = 0; i < count_; i++) {
+            if (records[i].rank != n)
+                continue;
+            regular++;
+            const size_t at = matrix_bytes_ * i, row = case_.row_bytes();
+            check_product(w, n, n, elements_ + at, {inverse_ + at, row, row}, nullptr, (long)i,
+                          &checker);
+        }
+        return regular < count_ - count_ / 50 ? "too many matrices were called singular"
+                                              : checker.verdict();
+    }
+    long sets() const override { return 1; }
+    void make_cold() const override {}
+
+  private:
+    const Library &library_;
+    MatmulCase case_;
+    size_t count_, matrix_bytes_;
+    char *elements_ = nullptr, *inverse_ = nullptr;
+    gfk_matrix_record *records_ = nullptr;
+    void *workspace_ = nullptr;
+    size_t workspace_bytes_ = 0;
 };
 
 // ---- the bound -------------------------------------------------------------------------------
@@ -280,6 +356,10 @@ std::vector<MatmulCase> matmul_cases() {
             cases.push_back({{w, n, n}, 16 * kKiB});
             if (n <= 256)
                 cases.push_back({{w, n, n}, 16 * kKiB, MatmulCase::Product});
+            if (n <= 4096)
+                cases.push_back({{w, n, n}, n * w / 8, MatmulCase::Invert});
+            if (n == 128)
+                cases.push_back({{w, n, n}, n * w / 8, MatmulCase::Invert, 1024});
         }
     cases.push_back({{16, 32768, 20000}, 64 * kKiB, MatmulCase::Long, 8});
     cases.push_back({{16, 32768, 20000}, 1600000, MatmulCase::Long, 1});
@@ -291,8 +371,8 @@ Row matmul_row(const MatmulCase &c) {
     Row row(c.name(), shape_facts("matrix", c.kind == MatmulCase::Product ? "product" : "matmul",
                                   "gpu", c.id(), c.shape));
     row.facts.add("mode", "set", "matrix", "random", "region_bytes", c.region, "long",
-                  when(is_long, true));
-    row.data_bytes = (double)(c.shape.k * c.region);
+                  when(is_long, true), "stripes", when(c.matrices() > 1, c.matrices()));
+    row.data_bytes = (double)(c.shape.k * c.region) * c.matrices();
     row.moved = product_moved(c.shape, GFK_SET);
     row.needs = kMmas;
     row.passes = is_long ? 1 : c.multiply_adds() > 1e12 ? 3 : 9;
@@ -301,6 +381,8 @@ Row matmul_row(const MatmulCase &c) {
     row.make = makes<MatmulWork>(c);
     if (is_long)
         row.make = makes<LongMatmul>(c);
+    if (c.kind == MatmulCase::Invert)
+        row.make = makes<InvertWork>(c);
     row.finish = [=](Result *r) { add_rates(c, r); };
     return row;
 }

@@ -48,8 +48,11 @@ struct CpuMatrix : Work {
     gfk_status start() override {
         if (case_.other == nullptr) {
             const gfk_matmul_desc desc = on_cpu(case_.threads);
-            GFK_CHECK(library_.gfk_matmul_workspace(&field_, case_.shape.m, case_.shape.k,
-                                                    case_.region(), &desc, &workspace_bytes_));
+            GFK_CHECK(case_.inverse ? library_.gfk_matrix_invert_workspace(&field_, case_.shape.k,
+                                                                           &desc, &workspace_bytes_)
+                                    : library_.gfk_matmul_workspace(&field_, case_.shape.m,
+                                                                    case_.shape.k, case_.region(),
+                                                                    &desc, &workspace_bytes_));
             workspace_.resize(workspace_bytes_ + 256);
             return call();
         }
@@ -108,10 +111,12 @@ struct CpuMatrix : Work {
         const gfk_regions in = list_of(in_), out = list_of(out_);
         unsigned char *workspace =
             workspace_.data() + 255 - ((uintptr_t)workspace_.data() + 255) % 256;
-        gfk_matrix a = {};
-        a.elements = elements_.data();
-        a.rows = case_.shape.m;
-        a.cols = a.stride = case_.shape.k;
+        const size_t n = case_.shape.k;
+        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_.data(), n, n, n);
+        gfk_matrix_record record;
+        if (case_.inverse)
+            return library_.gfk_matrix_invert(&field_, &a, out_[0], n, &record, nullptr, &desc,
+                                              workspace, workspace_bytes_, nullptr);
         return library_.gfk_matmul(&field_, &a, &in, &out, case_.region(), GFK_SET, &desc,
                                    workspace, workspace_bytes_, nullptr);
     }
@@ -158,8 +163,9 @@ void add(Rows *rows, const CpuMatrixCase &c) {
 void add_matrix_cpu_rows(const Options &, Rows *rows) {
     for (size_t n = 64; n <= 2048; n *= 2)
         for (unsigned w : {8u, 16u, 32u}) {
-            if (n <= 1024)
-                add(rows, {nullptr, {w, n, n}, false, cpu_cores()});
+            for (bool inverse : {false, true})
+                if (n <= 1024)
+                    add(rows, {nullptr, {w, n, n}, inverse, cpu_cores()});
             for (const coder *c = coders; c->library != nullptr; c++)
                 if (c->w == w && c->variant == nullptr &&
                     n <= (c == coder_of("isa-l") ? 1024 : 256))

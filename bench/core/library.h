@@ -25,6 +25,10 @@
     X(gfk_product_destroy)                                                                         \
     X(gfk_matmul_workspace)                                                                        \
     X(gfk_matmul)                                                                                  \
+    X(gfk_matrix_invert_workspace)                                                                 \
+    X(gfk_matrix_invert)                                                                           \
+    X(gfk_matrix_invert_batch)                                                                     \
+    X(gfk_matrix_wait)                                                                             \
     X(gfk_rs_create)                                                                               \
     X(gfk_rs_get_info)                                                                             \
     X(gfk_rs_get_matrix)                                                                           \

@@ -168,6 +168,7 @@ Text who(const Fields &f) {
                                                {"gf-complete", "GF-Complete"},
                                                {"isa-l", "ISA-L called directly"},
                                                {"jerasure", "Jerasure"},
+                                               {"m4rie", "M4RIE"},
                                                {"opt", "optimized"},
                                                {"plain", "k x m multiplies"}};
     const bool engine = f.text("way") == "engine";
@@ -191,7 +192,7 @@ Place place_of(const Fields &f) {
     if (operation == "multiply" && (kind == "region" || kind == "baseline"))
         return {f.has("constant") ? "region multiply by one constant" : "region multiply",
                 f.text("method"), who(f), width};
-    if (kind == "product" || kind == "baseline")
+    if (kind == "product" || (kind == "baseline" && operation != "invert"))
         return {f.text("mode") == "xor" ? "products added to the outputs" : "products", who(f),
                 width, shape};
     return {};

@@ -131,9 +131,11 @@ MATRICES_PAGE = [
            **SECONDS, "GB/s of data": "{data_GBps:rate}", "engine": "{engine}", "set-up us": "{setup_us:.0f}",
            "MHz": "{sm_MHz:.0f}"}),
     Table("Inverses",
-          """gfk_matrix_invert. The bound is the loop of MMAs with n^3 multiply-adds.""",
+          """gfk_matrix_invert, and gfk_matrix_invert_batch of several matrices in one launch. The bound is the loop
+          of MMAs with n^3 multiply-adds of elements for each matrix.""",
           lambda results: rows.matrices(results).query("where == 'gpu' and operation == 'invert'"),
-          {"row": "`{id}`", "n": "{k}", "ms": "{ms:.3f}", **T_PER_S}, sort=("w", "k")),
+          {"row": "`{id}`", "n": "{k}", "matrices": "{stripes:count}", "ms": "{ms:.3f}", **T_PER_S},
+          sort=("w", "k", "stripes")),
     Table("On CPUs: products with 16 KiB regions",
           """Milliseconds, and 10^12 multiply-adds of bytes per second. Jerasure, M4RIE and galois compute on one
           thread. M4RIE's rows contain the copies to and from its format. A machine is named where it is not

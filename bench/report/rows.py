@@ -143,7 +143,7 @@ def curves(results, operation, figure, bound):
     """Rates or times over n, with the bound of the GPU's rows as a line of its own."""
     rows = matrices(results)
     rows = rows[(rows.operation == operation) | (operation == "matmul") & (rows.operation == "product")]
-    rows = rows[rows.square] if operation == "matmul" else rows
+    rows = rows[rows.square] if operation == "matmul" else rows[rows.stripes == 0]
     bounds = rows[(rows["where"] == "gpu") & (rows.operation == operation)]
     return pd.concat([rows.assign(figure=rows[figure]),
                       bounds.assign(who="bound: the loop of MMAs", figure=bound(bounds))])
