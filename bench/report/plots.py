@@ -22,9 +22,9 @@ plt.rcParams.update({
     "axes.spines.top": False, "axes.spines.right": False, "hatch.linewidth": 0.6, "axes.grid": True,
     "axes.axisbelow": True, "grid.color": "0.88", "grid.linewidth": 0.5, "legend.frameon": False,
     "legend.fontsize": 8, "lines.markersize": 4, "lines.linewidth": 1.2})
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000"]
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#888888"]
 HATCHES = ["", "//", "..", "xx", "\\\\", "++", "oo"]
-STYLES = ["o-", "s-", "^-", "v--", "D-", "P--", "x-"]
+STYLES = ["o-", "s-", "^-", "v--", "D-", "P--", "x-", "*:"]
 
 
 def bars(axis, frame, plot, names):
@@ -126,11 +126,11 @@ PLOTS = [  # of several with the same place the first that has anything to show
     Plot(("matrices", "Products"), "matmul",
          "n x n matrices times n regions of 16 KiB (both axes logarithmic)",
          lambda results: rows.curves(results, "matmul", "tmuladds_per_s", lambda gpu: gpu.bound_tmuladds_per_s),
-         lines, "k", "who", "figure", ("n", "10^12 multiply-adds of bytes/s"), columns=3, panel_size=(3.9, 3.9),
+         lines, "k", "short", "figure", ("n", "10^12 multiply-adds of bytes/s"), columns=3, panel_size=(3.9, 3.9),
          log=True),
     Plot(("matrices", "Inverses"), "invert", "Inverses of n x n matrices (both axes logarithmic)",
          lambda results: rows.curves(results, "invert", "ms", lambda gpu: gpu.ms * gpu.percent_of_bound / 100),
-         lines, "k", "who", "figure", ("n", "ms"), columns=3, panel_size=(3.9, 3.9), log=True),
+         lines, "k", "short", "figure", ("n", "ms"), columns=3, panel_size=(3.9, 3.9), log=True),
     Plot(("codes", "Over k and m"), "code_sweep",
          "Encode and decode with regions of 1 MiB, w = 8, matrix as an argument (both axes logarithmic)",
          rows.sweep, lines, "k", "series", "data_GBps", ("k data regions", "GB/s of data"), "m = {m}",

@@ -136,17 +136,19 @@ def matrices(results):
     name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS))
     place = (", " + rows.machine).where(rows.machine != "", "")
     on = (", " + rows.on).where(rows["where"] == "cpu", "")
-    return rows.assign(who=name + on + place, square=rows.eval(SQUARE))
+    return rows.assign(short=name + on, who=name + on + place, square=rows.eval(SQUARE))
 
 
 def curves(results, operation, figure, bound):
-    """Rates or times over n, with the bound of the GPU's rows as a line of its own."""
-    rows = matrices(results)
+    """Rates or times over n, with the bound of the GPU's rows as a line of its own; the GPU first. short: who,
+    without the machine. Without Jerasure, which is as fast as GF-Complete."""
+    rows = matrices(results).query("implementation != 'jerasure'").sort_values("where", ascending=False,
+                                                                              kind="stable")
     rows = rows[(rows.operation == operation) | (operation == "matmul") & (rows.operation == "product")]
     rows = rows[rows.square] if operation == "matmul" else rows[rows.stripes == 0]
-    bounds = rows[(rows["where"] == "gpu") & (rows.operation == operation)]
-    return pd.concat([rows.assign(figure=rows[figure]),
-                      bounds.assign(who="bound: the loop of MMAs", figure=bound(bounds))])
+    rows = rows.assign(figure=rows[figure])
+    gpu = rows[(rows["where"] == "gpu") & (rows.operation == operation)]
+    return pd.concat([gpu.assign(short="bound: the loop of MMAs", figure=bound(gpu)), rows])
 
 
 # ---- codes -----------------------------------------------------------------------------------------
