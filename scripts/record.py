@@ -27,8 +27,9 @@ STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "pro
           "cpu", "host"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
-# Every CUDA row and engine, and codes, on allocations that fit exactly.
-SANITIZED = ("gpu.guard_pages", "gpu.product_guard_pages", "gpu.rs_guard_pages")
+# Every CUDA row and engine, and codes, on allocations that fit exactly; and matrices.
+SANITIZED = ("gpu.guard_pages", "gpu.product_guard_pages", "gpu.rs_guard_pages", "gpu.matmul", "gpu.matrix",
+             "gpu.invert_batch")
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 

@@ -4,6 +4,8 @@
  * times 1, x, x^2, ...; all warps write the tables from that. */
 #pragma once
 
+#include <type_traits>
+
 #include "exchange.cuh"
 
 namespace gfk {
