@@ -80,7 +80,7 @@ set(gfk_minimums
   "host.matmul 1800"
   "gpu.matmul 1800"
   "gpu.matrix 750"
-  "gpu.invert_batch 185052"
+  "gpu.invert_batch 185000"
   "invert_batch_sizes 3"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"

@@ -133,9 +133,9 @@ def matrices(results):
     """On the GPU, then on CPUs. who: a library, and how much of which machine it had."""
     rows = results.rows.query("operation in ('matmul', 'invert') or kind == 'matrix'")
     rows = rows.query("state == 'measured'").sort_values(["w", "k", "m", "region_bytes"], kind="stable")
-    name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS))
-    place = (", " + rows.machine).where(rows.machine != "", "")
-    on = (", " + rows.on).where(rows["where"] == "cpu", "")
+    name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS)).astype(str)
+    place = (", " + rows.machine.astype(str)).where(rows.machine != "", "")
+    on = (", " + rows.on.astype(str)).where(rows["where"] == "cpu", "")  # astype: columns without a value
     return rows.assign(short=name + on, who=name + on + place, square=rows.eval(SQUARE))
 
 
