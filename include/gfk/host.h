@@ -195,7 +195,8 @@ GFK_API gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *fi
  * says so. AUTO predicts the times from the rates of the bus and from fixed rates of matmuls.
  *
  * Regions of b may overlap each other and the matrix. A region of c must not overlap any other
- * region or the matrix. */
+ * region, the matrix or its points. Statuses of gfk_matrix_fill may be returned too: NOT_SUPPORTED for
+ * PAR2 in another field, INVALID_ARGUMENT for an unknown kind or equal points. */
 GFK_API gfk_status gfk_matmul_host(gfk_pipeline_t pipeline, const gfk_field *field,
                                    const gfk_matrix *a, const gfk_regions *b, const gfk_regions *c,
                                    size_t bytes, gfk_accumulate mode, gfk_pipeline_report *report);

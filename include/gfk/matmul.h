@@ -83,8 +83,9 @@ typedef struct gfk_matrix {
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, zero rows or
  * columns, an unknown kind or DENSE, two equal points, VANDERMONDE with no points or with both);
  * INVALID_CONSTANT (a point is not an element of the field); INVALID_SIZE (more points than the field
- * has elements, more columns or rows than PAR2 has; a size or `first + rows` overflows);
- * NOT_SUPPORTED (PAR2 in another field). On an error nothing has been written. Any thread. */
+ * has elements, more columns or rows than PAR2 has; a size overflows, or the largest
+ * exponent of VANDERMONDE or PAR2); NOT_SUPPORTED (PAR2 in another field). On an error nothing
+ * has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_fill(const gfk_field *field, const gfk_matrix *matrix, uint32_t *out);
 
 /* Where a matmul works. Start from GFK_MATMUL_DESC_INIT. */
@@ -102,7 +103,7 @@ typedef struct gfk_matmul_desc {
  * elements of any kind and regions of `bytes` bytes; desc as for gfk_matmul. On a device the
  * workspace grows with the size of a call up to 1 GiB for the regions and, for the matrix, w KiB for
  * each column; larger calls work in parts. Each row and column takes 4 bytes more, for points. On the
- * CPU it is 401 KiB for each thread.
+ * CPU it is 401 KiB for each thread that the calling thread may use.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero, a size or device number of the descriptor out of range); INVALID_SIZE (bytes is not a

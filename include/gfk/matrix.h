@@ -34,7 +34,7 @@ typedef struct gfk_matrix_record {
  * with rows + cols; gfk_matrix_solve adds what gfk_matmul needs for an n x n matrix.
  *
  * Return SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no rows or no
- * columns, a size or device number of the descriptor out of range); INVALID_SIZE (more than 2^30
+ * columns, a size or device number of the descriptor out of range); INVALID_SIZE (2^30 or more
  * rows or columns, bytes that are not a multiple of w/8, or a size overflows). Any thread. */
 GFK_API gfk_status gfk_matrix_invert_workspace(const gfk_field *field, size_t n,
                                                const gfk_matmul_desc *desc,
@@ -69,12 +69,13 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  * docs/matrices.md explains it.
  *
  * Returns SUCCESS also for a singular matrix, which only the record tells: see gfk_matrix_wait.
- * Else INVALID_ARGUMENT (NULL, rows or columns zero or different, a field that
- * gfk_field_init did not make, a stride that is too short, misaligned memory, a
- * descriptor out of range); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with
- * each other or with a); WORKSPACE_TOO_SMALL; WRONG_DEVICE; NOT_SUPPORTED (a
- * generated matrix, or the device or this build has no kernel); NO_DEVICE; STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On
- * all but the last two nothing has been written. Any thread. */
+ * Else INVALID_ARGUMENT (NULL, rows or columns zero or different, an unknown kind, a field that
+ * gfk_field_init did not make, a stride that is too short, misaligned memory, a descriptor out of
+ * range); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each other or with a,
+ * where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL; WRONG_DEVICE;
+ * NOT_SUPPORTED (a generated matrix, or the device or this build has no kernel); NO_DEVICE;
+ * STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On all but the last two nothing has
+ * been written. Any thread. */
 GFK_API gfk_status gfk_matrix_invert(const gfk_field *field, const gfk_matrix *a, void *inverse,
                                      size_t stride, gfk_matrix_record *record, uint32_t *pivots,
                                      const gfk_matmul_desc *desc, void *workspace,
@@ -103,8 +104,8 @@ GFK_API gfk_status gfk_matrix_rank(const gfk_field *field, const gfk_matrix *a,
  * For a record on the CPU: copies it. desc is the call's. Not capturable.
  *
  * Returns the record's status, SUCCESS or SINGULAR; INVALID_ARGUMENT (NULL, a descriptor out of
- * range, a record that no call has written); NO_DEVICE; WRONG_DEVICE; STREAM_ON_HOST; CUDA. Any
- * thread. */
+ * range); NO_DEVICE; WRONG_DEVICE; STREAM_ON_HOST; CUDA. The record of a call that was refused, or of
+ * none, means nothing. Any thread. */
 GFK_API gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_matmul_desc *desc,
                                    gfk_stream_t stream, gfk_matrix_record *copy);
 

@@ -624,6 +624,7 @@ TEST_P(MatrixTest, Errors) {
         refused(size, [](Arguments &x) { x.a.rows = x.a.cols = SIZE_MAX / 2; });
         refused(size, [](Arguments &x) { x.a.stride = SIZE_MAX; });
         refused(GFK_STATUS_NOT_SUPPORTED, [](Arguments &x) { x.a.kind = GFK_MATRIX_CAUCHY; });
+        refused(INVALID, [](Arguments &x) { x.a.kind = static_cast<gfk_matrix_kind>(9); });
         refused(GFK_STATUS_WORKSPACE_TOO_SMALL, [](Arguments &x) { x.workspace_bytes--; });
         refused(GFK_STATUS_WORKSPACE_TOO_SMALL, [](Arguments &x) { x.workspace = nullptr; });
         refused(overlap, [](Arguments &x) { x.record = x.workspace; });

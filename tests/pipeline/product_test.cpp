@@ -306,6 +306,16 @@ TEST_P(HostMatmul, Errors) {
         x.a.elements = reinterpret_cast<void *>(
             round_up(reinterpret_cast<uintptr_t>(stage.out(1)), 4)); // aligned
     });
+    for (const bool of_rows : {true, false}) // points in an output
+        refused(GFK_STATUS_OVERLAP, [&](Call &x) {
+            const auto *points = reinterpret_cast<const uint32_t *>(
+                round_up(reinterpret_cast<uintptr_t>(stage.out(1)), 4));
+            x.a = gfk_matrix{};
+            x.a.rows = rows;
+            x.a.cols = cols;
+            x.a.kind = GFK_MATRIX_VANDERMONDE;
+            (of_rows ? x.a.row_points : x.a.col_points) = points;
+        });
     EXPECT_STATUS(INVALID, gfk_matmul_host(good.pipeline, &field, nullptr, &good.b, &good.c, bytes,
                                            GFK_SET, nullptr));
 }

@@ -245,7 +245,8 @@ static gfk_status eliminate(request *r) {
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(lay_out(&c, r->field, r->desc, r->is_rank, solves, r->bytes, r->workspace));
     if (c.a.kind != GFK_MATRIX_DENSE)
-        return GFK_STATUS_NOT_SUPPORTED;
+        return (unsigned)c.a.kind > GFK_MATRIX_RANDOM ? GFK_STATUS_INVALID_ARGUMENT
+                                                      : GFK_STATUS_NOT_SUPPORTED;
     int place;
     RETURN_IF_ERROR(check_place(r->desc, r->stream, &place, &c.e.processors));
     RETURN_IF_ERROR(check_spans(r, &c, place));

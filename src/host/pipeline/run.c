@@ -141,8 +141,8 @@ static bool overlap(gfk_job *job) {
         return has_answer(in, job) || has_answer(out, job);
     job->in_place =
         job->in_place && gfk_region_address(in->regions, 0) == gfk_region_address(out->regions, 0);
-    if (job->matrix_bytes != 0 && gfk_regions_touch(out->regions, out->count, job->bytes,
-                                                    job->matmul->a->elements, job->matrix_bytes))
+    if (job->matmul != NULL && gfk_matmul_matrix_touches(job->matmul, job->matrix_bytes,
+                                                         out->regions, out->count, job->bytes))
         return true;
     return !job->in_place &&
            gfk_outputs_overlap(in->regions, in->count, out->regions, out->count, job->bytes);

@@ -108,12 +108,14 @@ static gfk_status find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, i
     return gfk_device_processors(*device, processors);
 }
 
-/* On the CPU the points are read while regions are written. */
-static bool points_touch(const gfk_generator *generator, const gfk_regions *regions, size_t count,
-                         size_t bytes) {
-    if (generator == NULL)
+bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
+                               const gfk_regions *regions, size_t count, size_t bytes) {
+    if (matrix_bytes > 0 &&
+        gfk_regions_touch(regions, count, bytes, call->a->elements, matrix_bytes))
+        return true;
+    if (call->generator == NULL)
         return false;
-    const gfk_matrix *m = &generator->matrix;
+    const gfk_matrix *m = &call->generator->matrix;
     const size_t point = sizeof *m->row_points;
     return (m->row_points &&
             gfk_regions_touch(regions, count, bytes, m->row_points, m->rows * point)) ||
@@ -151,10 +153,10 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     if ((uintptr_t)workspace % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (gfk_outputs_overlap(b, a->cols, c, a->rows, bytes) ||
-        (length > 0 && gfk_regions_touch(c, a->rows, bytes, a->elements, length)) ||
-        points_touch(call.generator, c, a->rows, bytes) ||
-        points_touch(call.generator, &(gfk_regions){.base = workspace, .stride = space}, 1,
-                     space) ||
+        gfk_matmul_matrix_touches(&call, length, c, a->rows, bytes) ||
+        (call.generator != NULL &&
+         gfk_matmul_matrix_touches(&call, 0, &(gfk_regions){.base = workspace, .stride = space}, 1,
+                                   space)) ||
         gfk_regions_touch(c, a->rows, bytes, workspace, space) ||
         gfk_regions_touch(b, a->cols, bytes, workspace, space))
         return GFK_STATUS_OVERLAP;

@@ -52,6 +52,10 @@ gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols
 /* The checks of field, matrix and regions. Sets the call's plan, the bytes of a dense matrix in
  * memory (0: generated) and, if the matrix is generated, the call's generator to *generator. */
 gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes);
+/* Do the elements or the points, which the CPU reads while it writes regions, share a byte with one
+ * of the regions? */
+bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
+                               const gfk_regions *regions, size_t count, size_t bytes);
 /* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
 gfk_status gfk_matmul_check_device(int device, const char **reason);
 /* Asynchronous. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
