@@ -368,8 +368,7 @@ std::vector<MatmulCase> matmul_cases() {
 
 Row matmul_row(const MatmulCase &c) {
     const bool is_long = c.kind == MatmulCase::Long;
-    Row row(c.name(), shape_facts("matrix", c.kind == MatmulCase::Product ? "product" : "matmul",
-                                  "gpu", c.id(), c.shape));
+    Row row(c.name(), shape_facts("matrix", c.operation(), "gpu", c.id(), c.shape));
     row.facts.add("mode", "set", "matrix", "random", "region_bytes", c.region, "long",
                   when(is_long, true), "stripes", when(c.matrices() > 1, c.matrices()));
     row.data_bytes = (double)(c.shape.k * c.region) * c.matrices();
