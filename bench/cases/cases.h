@@ -99,6 +99,10 @@ std::vector<uint32_t> matrix_of(const Shape &shape, bool cauchy, uint64_t seed);
 Fields engine_facts(const std::string &id); // of an engine or a kernel: engine, family, method
 // What a product resolves to: engine, kernel, bytes of tables and workspace.
 Fields product_facts(const gfk_product_info &info);
+// Makes the product of a matrix of shape.m rows; adds its facts and what the create took.
+gfk_status make_product(const Library &library, const Shape &shape,
+                        const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
+                        Object<gfk_product_t> *product, size_t *workspace_bytes, Fields *facts);
 double product_moved(const Shape &shape, gfk_accumulate mode); // bytes of traffic per byte of data
 // The engines on the device that can run here and take this shape; no ablations, and of the perop
 // engines only SPLIT.

@@ -86,7 +86,7 @@ struct MatmulWork : MatrixWork {
         elements_ = (char *)gpu_slot(Slot::Kept, bytes);
         fill_random(elements_, bytes, kMatrixSeed, 0, gpu().stream);
         if (case_.kind == MatmulCase::Product) {
-            const gfk_status status = create(field, bytes);
+            const gfk_status status = create(bytes);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         } else {
@@ -123,29 +123,19 @@ struct MatmulWork : MatrixWork {
     }
 
   private:
-    gfk_status create(const gfk_field &field, size_t bytes) {
-        const auto [w, k, m] = case_.shape;
+    gfk_status create(size_t bytes) {
         std::vector<unsigned char> elements(bytes);
         GPU_CHECK(cudaMemcpyAsync(elements.data(), elements_, bytes, cudaMemcpyDeviceToHost,
                                   gpu().stream));
         gpu_synchronize();
-        matrix_.assign(k * m, 0);
+        matrix_.assign(case_.shape.k * case_.shape.m, 0);
         for (size_t i = 0; i < bytes; i++)
-            matrix_[i * 8 / w] |= (uint32_t)elements[i] << i * 8 % w;
+            matrix_[i * 8 / w_] |= (uint32_t)elements[i] << i * 8 % w_;
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-        gfk_product_info info;
         desc.device = gpu().device;
         desc.bytes = case_.region;
-        gfk_status status = product_.make(library_.gfk_product_create, library_.gfk_product_destroy,
-                                          &field, m, k, matrix_.data(), &desc);
-        if (status == GFK_STATUS_SUCCESS)
-            status = library_.gfk_product_get_info(product_, &info);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-        workspace_bytes_ = (size_t)info.workspace_bytes;
-        facts.add(product_facts(info));
-        facts.add("setup", "create", "setup_us", product_.create_us);
-        return status;
+        return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
+                            &facts);
     }
     void multiply(long j, size_t rows, cudaStream_t stream) const {
         if (case_.kind == MatmulCase::Product)

@@ -47,24 +47,13 @@ struct ProductWork : MatrixWork {
         return plain_->status;
     }
     gfk_status create() {
-        const gfk_field field = field_of(w_);
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
-        gfk_product_info info;
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
         desc.compile = case_.way != Way::Auto;
         desc.bytes = layout_.bytes;
-        gfk_status status =
-            product_.make(library_.gfk_product_create, library_.gfk_product_destroy, &field,
-                          case_.shape.m, case_.shape.k, matrix_.data(), &desc);
-        if (status == GFK_STATUS_SUCCESS)
-            status = library_.gfk_product_get_info(product_, &info);
-        if (status != GFK_STATUS_SUCCESS)
-            return status;
-        workspace_bytes_ = (size_t)info.workspace_bytes;
-        facts.add(product_facts(info));
-        facts.add("setup", "create", "setup_us", product_.create_us);
-        return status;
+        return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
+                            &facts);
     }
     void multiply_all(long j, cudaStream_t stream) const {
         const auto [w, k, m] = case_.shape;

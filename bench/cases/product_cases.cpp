@@ -213,6 +213,23 @@ Fields product_facts(const gfk_product_info &info) {
     return f;
 }
 
+gfk_status make_product(const Library &library, const Shape &shape,
+                        const std::vector<uint32_t> &matrix, const gfk_product_desc &desc,
+                        Object<gfk_product_t> *product, size_t *workspace_bytes, Fields *facts) {
+    const gfk_field field = field_of(shape.w);
+    gfk_product_info info;
+    gfk_status status = product->make(library.gfk_product_create, library.gfk_product_destroy,
+                                      &field, shape.m, shape.k, matrix.data(), &desc);
+    if (status == GFK_STATUS_SUCCESS)
+        status = library.gfk_product_get_info(*product, &info);
+    if (status != GFK_STATUS_SUCCESS)
+        return status;
+    *workspace_bytes = (size_t)info.workspace_bytes;
+    facts->add(product_facts(info));
+    facts->add("setup", "create", "setup_us", product->create_us);
+    return status;
+}
+
 double product_moved(const Shape &shape, gfk_accumulate mode) {
     const double k = (double)shape.k, m = (double)shape.m;
     return (k + (mode == GFK_SET ? m : 2 * m)) / k;
