@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that have one
-LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "pipeline": 6}
+LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "rlnc": 5,
+          "pipeline": 6}
 SOURCE = (".c", ".cu", ".h", ".cuh", ".def")
 METHODS = ["shift", "group", "bytwo_p", "bytwo_b", "table", "log", "split"]
 

@@ -12,6 +12,7 @@
 #include <gfk/product.h>
 #include <gfk/region.h>
 #include <gfk/registry.h>
+#include <gfk/rlnc.h>
 #include <gfk/rs.h>
 #include <gfk/status.h>
 #include <gfk/types.h>

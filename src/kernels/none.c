@@ -5,6 +5,7 @@
 #include "host/matrix/eliminate.h"
 #include "host/product/matmul.h"
 #include "host/region/kernel.h"
+#include "host/rlnc/vectors.h"
 #include "host/rs/batch/batch.h"
 #include "host/rs/locate/locate.h"
 
@@ -24,6 +25,12 @@ const gfk_elimination_steps gfk_eliminate_on_device = {0};
 
 gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch) {
     (void)batch;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_stream_t stream) {
+    (void)job;
+    (void)stream;
     return GFK_STATUS_NOT_SUPPORTED;
 }
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random linear network coding over GF(2^w). The n sources of a generation, regions of the same
+ * length, are coded together: the payload of a packet is a sum of multiples of the sources, and the
+ * n factors are the packet's coding vector. Any n packets whose coding vectors are independent
+ * determine the sources. Whoever has some packets, the sources or not, can make further packets of
+ * them (recoding).
+ *
+ * A call works on one generation or on thousands of the same size, with few launches. */
+#ifndef GFK_RLNC_H
+#define GFK_RLNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gfk/export.h>
+#include <gfk/field.h>
+#include <gfk/product.h>
+#include <gfk/status.h>
+#include <gfk/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* These rules hold for all calls on packets, unless a call says otherwise:
+ *
+ * place      desc.device of the code: a device of compute capability 9.0, which is the calling
+ *            thread's current device, with all memory in that device's reach; or GFK_CPU, with all
+ *            of it in host memory. Checked only with desc.check_pointers.
+ * vectors    Rows of n elements, `stride` elements (at least n) from the start of a row to that of
+ *            the next, aligned to w/8 bytes. Rows at multiples of 16 bytes are the fast case. Gaps
+ *            between rows stay as they were; the checks of overlaps count them as parts of the rows.
+ * regions    `bytes` bytes each, at any alignment, a number of the code. The regions of a generation
+ *            follow each other: region i of the g-th of several generations with k regions each is
+ *            region g * k + i. Regions at multiples of 16 bytes are the fast case; several
+ *            generations at once are fast where all regions are evenly spaced.
+ * aliasing   What a call writes must not overlap anything else of the call. Regions and vectors
+ *            that are only read may overlap each other.
+ * workspace  As many bytes as the call's query says, or more, aligned to 256 bytes, until the call's
+ *            work has finished. Calls that overlap in time need one each.
+ * streams    On a device the work is in the order of `stream`, and the call returns at once. No
+ *            allocation, no synchronization; capturable. CUDA loads a kernel's code at its first
+ *            launch, so run once before capturing or timing. On the CPU `stream` is NULL, and the
+ *            work is complete on return.
+ * nothing    No packets and no bytes are success.
+ * statuses   INVALID_ARGUMENT (NULL, a stride that is too short, a misaligned pointer);
+ *            INVALID_SIZE (GFK_RLNC_MOST_PACKETS, numbers that pass 2^32 or 2^64, a size that
+ *            overflows); OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE: nothing has
+ *            been written. CUDA, INTERNAL: the contents of what the call writes are undefined.
+ * threads    A code does not change after create: any thread, any stream. */
+
+/* The most sources of a generation, packets of a recoder's generation, and packets of a call. */
+#define GFK_RLNC_MOST_SOURCES 65536
+#define GFK_RLNC_MOST_PACKETS 0x7fffffff
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+/* How the coding vector of a packet follows from the packet's numbers. A packet then carries these
+ * numbers in the place of n elements. In every kind a vector of which all elements would be zero is
+ * the unit vector of source p mod n instead, where p is the number of the packet. */
+typedef enum gfk_rlnc_kind {
+    /* Uniform elements, zero included: the elements of row p + 2^32 * g of GFK_MATRIX_RANDOM with
+     * the code's seed, for packet p of generation g < 2^32. In general the counter words of
+     * Philox4x32-10 are (t, g >> 32, p, g) where the row has (t, 0, p, g).
+     * With a density d below 256, element i is replaced by zero unless byte i of a second sequence
+     * is less than d: the sequence whose counter words begin with 2^31 + t in place of t. */
+    GFK_RLNC_PHILOX = 0,
+
+    /* The coefficients of RFC 8681, section 3.6, from TinyMT32 (RFC 8682): the repair key is the
+     * number of the packet modulo 2^16, and the generation and the seed have no influence. In a
+     * systematic code n is subtracted from the packet's number first. w = 8, polynomial
+     * GFK_POLYNOMIAL_W8. The RFC's density threshold DT is density - 1. */
+    GFK_RLNC_RFC8681
+} gfk_rlnc_kind;
+
+/* What a code is. Start from GFK_RLNC_DESC_INIT. */
+typedef struct gfk_rlnc_desc {
+    size_t size;      /* sizeof(gfk_rlnc_desc), so that the struct can grow */
+    int device;       /* GFK_CURRENT_DEVICE, a device's number, or GFK_CPU */
+    unsigned threads; /* on the CPU; 0: one for each core that the creating thread may run on */
+    bool
+        check_pointers; /* for debugging: calls check the memory of every pointer; see gfk/types.h */
+    gfk_rlnc_kind kind;
+    unsigned
+        density;     /* PHILOX: of 256, so that 256 keeps every element. RFC8681: of 16, each is the
+                         chance of an element that is not zero, and 16 has no other elements.
+                         0: the largest */
+    bool systematic; /* packets 0 to n - 1 of a generation are the sources: their coding vectors are
+                         unit vectors */
+    uint64_t seed;   /* PHILOX */
+} gfk_rlnc_desc;
+
+#define GFK_RLNC_DESC_INIT                                                                         \
+    {sizeof(gfk_rlnc_desc), GFK_CURRENT_DEVICE, 0, false, GFK_RLNC_PHILOX, 0, false, 0}
+
+/* An immutable object: the field, the size of a generation, the rule for coding vectors. */
+typedef struct gfk_rlnc *gfk_rlnc_t;
+
+/* gfk_rlnc_create: makes a code.
+ *
+ * n      sources of a generation, 1 to GFK_RLNC_MOST_SOURCES; 65535 at most for RFC8681
+ * bytes  of a source, and so of a payload: any multiple of w/8, zero for vectors alone
+ * desc   NULL means GFK_RLNC_DESC_INIT
+ *
+ * Allocates little; not capturable. The calling thread's current device is left as it was.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no sources, a
+ * kind, density, size or device number of the descriptor out of range); INVALID_SIZE (n is too
+ * large, bytes is not a multiple of w/8); NOT_SUPPORTED (RFC8681 in another field; the device, or
+ * this build, has no kernel); NO_DEVICE; OUT_OF_MEMORY; CUDA. On an error *code is unchanged. Any
+ * thread. */
+GFK_API gfk_status gfk_rlnc_create(gfk_rlnc_t *code, const gfk_field *field, size_t n, size_t bytes,
+                                   const gfk_rlnc_desc *desc);
+
+/* gfk_rlnc_destroy: frees a code. NULL is allowed. No call with the code, and no launch of a graph
+ * that captured one, may be pending. */
+GFK_API void gfk_rlnc_destroy(gfk_rlnc_t code);
+
+/* ---- coding vectors ------------------------------------------------------------------------- */
+
+/* Packets first to first + count - 1 of each of the generations `generation` to generation +
+ * generations - 1. What belongs to packet first + j of the g-th of them has the index
+ * g * count + j. */
+typedef struct gfk_rlnc_range {
+    uint64_t generation;
+    size_t generations;
+    uint32_t first;
+    size_t count;
+} gfk_rlnc_range;
+
+/* gfk_rlnc_vectors: writes the coding vectors of a range of packets. */
+GFK_API gfk_status gfk_rlnc_vectors(gfk_rlnc_t code, const gfk_rlnc_range *range, void *vectors,
+                                    size_t stride, gfk_stream_t stream);
+
+/* What a packet says of itself, in the order of the machine's bytes. */
+typedef struct gfk_rlnc_header {
+    uint64_t generation;
+    uint32_t packet;
+    uint32_t reserved; /* 0 */
+} gfk_rlnc_header;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codes of network coding: create and destroy, and the checks that calls share. */
+#include "code.h"
+
+#include <stdlib.h>
+
+#include "host/base/field.h"
+#include "host/base/status.h"
+#include "host/device/device.h"
+#include "host/product/matmul.h"
+
+static const gfk_rlnc_desc defaults = GFK_RLNC_DESC_INIT;
+
+enum { MOST_THREADS = 4096 };
+
+static gfk_status check_desc(const gfk_field *field, size_t n, size_t bytes,
+                             const gfk_rlnc_desc *desc) {
+    if (field == NULL || !gfk_field_is_valid(field) || n == 0 || desc->size != sizeof *desc ||
+        desc->device < GFK_CURRENT_DEVICE || (unsigned)desc->kind > GFK_RLNC_RFC8681 ||
+        desc->density > (desc->kind == GFK_RLNC_PHILOX ? 256 : 16))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (n > GFK_RLNC_MOST_SOURCES || bytes % (field->w / 8) != 0 ||
+        (desc->kind == GFK_RLNC_RFC8681 && n > 65535))
+        return GFK_STATUS_INVALID_SIZE;
+    return desc->kind == GFK_RLNC_RFC8681 && field->polynomial != GFK_POLYNOMIAL_W8
+               ? GFK_STATUS_NOT_SUPPORTED
+               : GFK_STATUS_SUCCESS;
+}
+
+static gfk_status find_place(gfk_rlnc_t code, const gfk_rlnc_desc *desc) {
+    const char *reason;
+    if (desc->device != GFK_CPU) {
+        RETURN_IF_ERROR(gfk_device_resolve(desc->device, &code->place, &reason));
+        RETURN_IF_ERROR(gfk_matmul_check_device(code->place, &reason));
+        return gfk_device_processors(code->place, &code->processors);
+    }
+    code->place = GFK_CPU;
+    code->threads = desc->threads != 0 ? desc->threads : gfk_usable_cores();
+    if (code->threads > MOST_THREADS)
+        code->threads = MOST_THREADS;
+    if (code->threads == 1)
+        return GFK_STATUS_SUCCESS;
+    code->pool = gfk_pool_acquire();
+    return code->pool != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+}
+
+gfk_status gfk_rlnc_create(gfk_rlnc_t *code, const gfk_field *field, size_t n, size_t bytes,
+                           const gfk_rlnc_desc *desc) {
+    if (code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (desc == NULL)
+        desc = &defaults;
+    RETURN_IF_ERROR(check_desc(field, n, bytes, desc));
+    gfk_rlnc_t made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    made->field = *field;
+    made->n = n;
+    made->bytes = bytes;
+    made->desc = *desc;
+    if (desc->density == 0)
+        made->desc.density = desc->kind == GFK_RLNC_PHILOX ? 256 : 16;
+    made->rule = (gfk_rlnc_rule){.seed = desc->seed,
+                                 .kind = desc->kind,
+                                 .w = field->w,
+                                 .n = (uint32_t)n,
+                                 .density = made->desc.density,
+                                 .units = desc->systematic ? (uint32_t)n : 0};
+    const gfk_status status = find_place(made, desc);
+    if (status == GFK_STATUS_SUCCESS)
+        *code = made;
+    else
+        free(made); /* nothing else has been made */
+    return status;
+}
+
+void gfk_rlnc_destroy(gfk_rlnc_t code) {
+    if (code == NULL)
+        return;
+    gfk_pool_release(code->pool);
+    free(code);
+}
+
+gfk_status gfk_rlnc_check_range(const gfk_rlnc_range *range, size_t *packets) {
+    if (range == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (range->count > (UINT64_C(1) << 32) - range->first ||
+        (range->generations != 0 && range->generations - 1 > UINT64_MAX - range->generation) ||
+        (range->count != 0 && range->generations > GFK_RLNC_MOST_PACKETS / range->count))
+        return GFK_STATUS_INVALID_SIZE;
+    *packets = range->generations * range->count;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rlnc_check_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t cols,
+                               size_t stride, size_t *length) {
+    const size_t symbol = code->field.w / 8;
+    if (vectors == NULL || (uintptr_t)vectors % symbol != 0 || stride < cols)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    const size_t room = (UINTPTR_MAX - (uintptr_t)vectors) / symbol;
+    if (cols > room || rows - 1 > (room - cols) / stride)
+        return GFK_STATUS_INVALID_SIZE;
+    *length = ((rows - 1) * stride + cols) * symbol;
+    return code->desc.check_pointers && !gfk_device_reaches(code->place, vectors, *length)
+               ? GFK_STATUS_WRONG_DEVICE
+               : GFK_STATUS_SUCCESS;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The code object, and the checks that its calls share. */
+#ifndef GFK_HOST_RLNC_CODE_H
+#define GFK_HOST_RLNC_CODE_H
+
+#include "host/base/threads.h"
+#include "vectors.h"
+
+struct gfk_rlnc {
+    gfk_field field;
+    size_t n, bytes;
+    gfk_rlnc_desc desc; /* density: not 0 */
+    int place;          /* GFK_CPU or a device's number */
+    int processors;     /* of the device */
+    gfk_pool *pool;     /* on the CPU; NULL for one thread */
+    size_t threads;     /* on the CPU */
+    gfk_rlnc_rule rule;
+};
+
+/* Checks a range, and counts its packets. */
+gfk_status gfk_rlnc_check_range(const gfk_rlnc_range *range, size_t *packets);
+/* Rows of `cols` elements: sets *length to their bytes, from the first row's first to the last row's
+ * last one. With the code's check_pointers also whether the code's place reaches them. rows > 0. */
+gfk_status gfk_rlnc_check_rows(gfk_rlnc_t code, const void *vectors, size_t rows, size_t cols,
+                               size_t stride, size_t *length);
+/* vectors.c. Writes a vector on the CPU. */
+void gfk_rlnc_fill_vector(const gfk_rlnc_rule *rule, const gfk_rlnc_header *header,
+                          uint8_t *vector);
+/* Writes all vectors of a job at the code's place. */
+gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job, gfk_stream_t stream);
+/* Writes the vectors of `count` packets (any number, also 0) with headers at the code's place. Only
+ * generation and packet are read. Asynchronous on a device; checks nothing. */
+gfk_status gfk_rlnc_write_vectors(gfk_rlnc_t code, const gfk_rlnc_header *headers, size_t count,
+                                  void *vectors, size_t stride, gfk_stream_t stream);
+
+#endif

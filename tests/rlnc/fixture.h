@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the suites of network coding share: places, codes, and a second, plain implementation of
+// coding vectors.
+#pragma once
+
+#include "support/guarded_regions.h"
+
+struct RlncPlace {
+    bool host;
+    unsigned w;
+};
+
+using Rlnc = Owned<struct gfk_rlnc, gfk_rlnc_destroy>;
+using Headers = std::vector<gfk_rlnc_header>;
+using Elements = std::vector<uint32_t>;
+
+Rlnc make_rlnc(const gfk_field &field, size_t n, size_t bytes, const gfk_rlnc_desc &desc);
+
+// The coding vector of a packet.
+Elements plain_vector(unsigned w, size_t n, const gfk_rlnc_desc &desc, uint64_t generation,
+                      uint32_t packet);
+
+// The numbers of the packets of a range, in the order of their indices.
+Headers headers_of(const gfk_rlnc_range &range);
+
+// Both places; skips devices that cannot run matmuls.
+class RlncTest : public testing::TestWithParam<RlncPlace> {
+  protected:
+    void SetUp() override;
+    bool host() const { return GetParam().host; }
+    unsigned w() const { return GetParam().w; }
+    size_t symbol() const { return w() / 8; }
+    gfk_rlnc_desc desc() const;
+};
+
+#define PER_RLNC_PLACE(suite)                                                                      \
+    INSTANTIATE_TEST_SUITE_P(                                                                      \
+        Places, suite,                                                                             \
+        testing::Values(RlncPlace{true, 8}, RlncPlace{true, 16}, RlncPlace{true, 32},              \
+                        RlncPlace{false, 8}, RlncPlace{false, 16}, RlncPlace{false, 32}),          \
+        [](const auto &place) {                                                                    \
+            return (place.param.host ? "host_w" : "gpu_w") + std::to_string(place.param.w);        \
+        })
