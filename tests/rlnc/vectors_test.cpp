@@ -14,10 +14,9 @@ class RlncVectors : public RlncTest {
   protected:
     // Rows of random bytes, in which a call writes vectors.
     struct Rows {
-        Rows(bool host, size_t count, size_t stride, size_t symbol, size_t shift, Random &random)
-            : stride(stride), shift(shift * symbol),
-              content(random.bytes(this->shift + count * stride * symbol + 5)),
-              memory(host, content) {}
+        Rows(bool host, size_t count, size_t row, size_t symbol, size_t before, Random &random)
+            : stride(row), shift(before * symbol),
+              content(random.bytes(shift + count * row * symbol + 5)), memory(host, content) {}
         uint8_t *data() const { return memory.data() + shift; }
         size_t stride, shift;
         Bytes content;

@@ -44,8 +44,7 @@ static void write_some(size_t step, void *context) {
     }
 }
 
-gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job,
-                                  gfk_stream_t stream) {
+gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job, gfk_stream_t stream) {
     if (code->place != GFK_CPU)
         return gfk_rlnc_vectors_run(job, stream);
     const size_t steps = gfk_divide_up(job->count, VECTORS_PER_STEP);
