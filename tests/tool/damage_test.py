@@ -388,6 +388,9 @@ def the_bounds_of_the_search():
             check("18446744073709551" not in run.err, run.err)
         run = s.gfk("verify", "f", expect=harness.UNRECOVERABLE)
         check("7 of 7 shards are intact by their checksums; the file cannot" in run.text, run.text)
+        for command in (("scrub", "."), ("scrub", "--repair", ".")):
+            run = s.gfk(*command, expect=harness.UNRECOVERABLE)
+            check("lost     f: 7 of 7 shards are intact by their checksums\n" in run.text, run.text)
         s.is_lost("k - 1 honest shards")
     with Set(k=10, m=4) as s:  # long enough to see its progress
         forged(s, range(5))

@@ -399,6 +399,24 @@ def repair_moves_shards():
         check(s.read("f") == s.content, "decode")
 
 
+def names_that_stop_a_move():
+    """Files with the names of shards in a folder: other shards move, and other folders receive them."""
+    with Disks(4) as s:
+        for index in (0, 4):
+            os.rename(s / f"d0/{shard('f', index)}", s / f"d1/{shard('f', index)}")
+        for index in (0, 1, 4, 5):
+            s.write(f"d0/{shard('f', index)}", b"a text")
+        run = s.gfk("repair", "--balance", "--in", s.all, "f")
+        check(s.held() == [4 + 1, 3, 2, 2] and run.text.count("moved to") == 2, f"{s.held()} {run.text}")
+        check("is in the way: --balance cannot move d1/" in run.err and all(
+            s.read(f"d0/{shard('f', index)}") == b"a text" for index in (0, 1, 4, 5)), run.err)
+        for index in (0, 1, 4, 5):
+            os.unlink(s / f"d0/{shard('f', index)}")
+        run = s.gfk("repair", "--balance", "--in", s.all, "f")
+        check(s.held() == [2, 2, 2, 2] and "in the way" not in run.err, f"{s.held()} {run.err}")
+        s.gfk("verify", "--in", s.all, "f")
+
+
 def repair_to_chosen_folders():
     with Disks(4) as s:
         os.mkdir(s / "new")
@@ -447,6 +465,41 @@ def sets_of_the_same_name():
         s.gfk("repair", "a", "other/a", expect=harness.EXISTS)
         run = s.gfk("verify", "a", "other/a", expect=harness.DAMAGED)
         check("a: 8 of 8" in run.text and "other/a: 7 of 8" in run.text, run.text)
+
+
+def stray_shards():
+    """Shards of another set in a folder of a set: they are no lost file, and not the file of the set."""
+    for disks, strays in ((3, (0,)), (8, (1,)), (8, (7,)), (3, (0, 3))):
+        with Disks(disks) as s:
+            os.mkdir(s / "x")
+            s.gfk("encode", *CODE, "--to", "x", "-o", "f", "original")
+            place = f"d{disks - 1}"
+            own = sorted(os.listdir(s / place))
+            for index in strays:  # beside the set's own shards
+                shutil.copy(s / f"x/{shard('f', index)}", s / place)
+            lacking = len(set(own) & {shard("f", index) for index in strays})
+            for command in (("verify", *s.bases()), ("verify", *s.disks), ("verify", *reversed(s.disks)),
+                            ("scrub", *s.disks)):
+                run = s.gfk(*command, expect=harness.DAMAGED if lacking else harness.OK)
+                check(f"{8 - lacking} of 8 shards are intact" in run.text and "lost  " not in run.text and
+                      "cannot be restored" not in run.text, f"{command}: {run.text}")
+                check(f"{place}/{shard('f', strays[0])} belongs to another set, " in run.err and
+                      f"with {len(strays)} of 8 shards" in run.err, run.err)
+            check(s.gfk("decode", "-o", "-", *s.bases()).out == s.content, "decode")
+            for folders in (".",), ("d0", "x", place), (place, "x", "d0"):  # both sets
+                run = s.gfk("scrub", *folders, expect=None)
+                check(words(run)["x/f"] == "ok" and "another set" not in run.err, run.text + run.err)
+            for index in strays:
+                os.unlink(s / f"{place}/{shard('f', index)}")
+            for name in own:  # in the place of the set's own shards
+                shutil.copy(s / f"x/{name}", s / f"{place}/{name}")
+            run = s.gfk("verify", *s.bases(), expect=harness.DAMAGED)
+            check(f"{8 - len(own)} of 8 shards are intact; the file can be restored" in run.text and
+                  f"{place}/{own[0]} belongs to another set, " in run.err, run.text + run.err)
+            check(s.gfk("decode", "-o", "-", *s.bases()).out == s.content, "decode")
+            run = s.gfk("repair", *s.bases())
+            check(s.read(f"{place}/{own[0]}") == s.read(f"x/{own[0]}") and place not in run.text, run.text)
+            s.gfk("verify", "--in", s.all, "f")
 
 
 def old_and_new(folder, old="d1", new="d2", seconds=(10**9, 2 * 10**9)):
@@ -533,5 +586,6 @@ def too_few_permissions():
 harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
              files_that_are_named_like_shards, renamed_in_a_tree, links, encode_to_several_folders,
              encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
-             repair_keeps_the_balance, repair_moves_shards, repair_to_chosen_folders, sets_of_the_same_name,
+             repair_keeps_the_balance, repair_moves_shards,
+             names_that_stop_a_move, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
              an_older_and_a_newer_set, too_few_permissions)

@@ -15,11 +15,15 @@ typedef struct item {
     size_t relative; /* where the part of the name begins that is not the folder of the argument */
     size_t order;    /* number of the item */
     bool spare;      /* a shard among the shards of another set: its set may be found elsewhere */
-    uint32_t index;  /* of the shard, if spare */
+    size_t host;     /* the item of that other set, if spare */
     bool known;      /* set_id is known */
     uint8_t set_id[SET_ID_BYTES];
     bool *seen;                    /* which shards are there; NULL: not known */
     size_t count, needed, present; /* k + m; k; true elements of seen */
+    size_t most;                   /* shards in the place that gives the set its name */
+    size_t first;                  /* the first item of the same set, into which others merge */
+    bool stray; /* the places have shards of another set, which can be restored */
+    bool kept;  /* the command gets the set whose first item this is */
 } item;
 
 typedef struct finder {
@@ -290,6 +294,33 @@ static int mark(item *of, size_t index) {
     return 0;
 }
 
+static int add_bases(path_list *to, const path_list *from) {
+    int code = 0;
+    for (size_t i = 0; i < from->count && code == 0; i++) {
+        bool there = false;
+        for (size_t j = 0; j < to->count; j++)
+            there = there || strcmp(to->paths[j], from->paths[i]) == 0;
+        if (!there)
+            code = path_list_add(to, strdup(from->paths[i]));
+    }
+    return code;
+}
+
+/* Adds a shard of another set in the places of an item. The other set may have these places too. */
+static int add_spare(finder *f, size_t host, const shard_source *source) {
+    item *spare = add_item(f, strdup(source->path));
+    if (spare == NULL)
+        return TOOL_INTERNAL;
+    know(spare, &source->header);
+    spare->spare = true;
+    spare->host = host;
+    spare->places.listed = f->items[host].places.listed;
+    int code = path_list_add(&spare->places.files, strdup(source->path));
+    if (code == 0)
+        code = add_bases(&spare->places.bases, &f->items[host].places.bases);
+    return code == 0 ? mark(spare, source->header.index) : code;
+}
+
 /* Opens the set of an item, to learn its set id and its shards. */
 static int identify(finder *f, size_t number) {
     shard_set set;
@@ -306,13 +337,7 @@ static int identify(finder *f, size_t number) {
         const shard_source *s = &set.sources[i];
         if (!s->other || s->temp || !(s->head || s->tail))
             continue;
-        item *spare = add_item(f, strdup(s->path));
-        code = spare == NULL ? TOOL_INTERNAL : path_list_add(&spare->places.files, strdup(s->path));
-        if (code == 0) {
-            know(spare, &s->header);
-            spare->spare = true;
-            spare->index = s->header.index;
-        }
+        code = add_spare(f, number, s);
     }
     shard_set_close(&set);
     return code;
@@ -326,49 +351,90 @@ static int by_set_id(const void *a, const void *b) {
     return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static int add_bases(path_list *to, const path_list *from) {
-    int code = 0;
-    for (size_t i = 0; i < from->count && code == 0; i++) {
-        bool there = false;
-        for (size_t j = 0; j < to->count; j++)
-            there = there || strcmp(to->paths[j], from->paths[i]) == 0;
-        if (!there)
-            code = path_list_add(to, strdup(from->paths[i]));
-    }
-    return code;
+static bool can_be_restored(const item *of) {
+    return of->known && of->present >= of->needed;
 }
 
-static int merge(item *into, item *from) {
-    int code = from->spare ? mark(into, from->index) : 0;
-    for (size_t i = 0; i < into->count && from->seen != NULL && code == 0; i++)
-        code = from->seen[i] ? mark(into, i) : 0;
+/* Adds the places of an item to those of a set. */
+static int merge_places(item *into, item *from) {
     into->places.listed &= from->places.listed || from->places.bases.count == 0;
-    if (code == 0)
-        code = add_bases(&into->places.bases, &from->places.bases);
+    int code = add_bases(&into->places.bases, &from->places.bases);
     for (size_t i = 0; i < from->places.files.count && code == 0; i++)
         code = path_list_add(&into->places.files, strdup(from->places.files.paths[i]));
     shard_places_free(&from->places);
     return code;
 }
 
-/* Makes the spare shards of a set a set of its own, if the file can be restored from them. */
-static int promote(item *of) {
-    path_list bases = {0};
+/* Adds an item to the first item of its set. The place with the most shards gives the set its name:
+ * in another place may be no more than a stray shard. */
+static int merge(item *into, item *from) {
     int code = 0;
-    for (size_t i = 0; i < of->places.files.count && code == 0; i++) {
-        const char *path = of->places.files.paths[i], *name = path_name(path);
-        size_t length = strlen(name);
-        uint32_t index = 0;
-        if (shard_name_parse(name, length, &length, &index))
-            code = path_list_add(&bases, strndup(path, (size_t)(name - path) + length));
+    for (size_t i = 0; i < from->count && from->seen != NULL && code == 0; i++)
+        code = from->seen[i] ? mark(into, i) : 0;
+    if (!from->spare && from->present > into->most) {
+        char *name = into->places.name;
+        into->places.name = from->places.name;
+        from->places.name = name;
+        into->relative = from->relative;
+        into->most = from->present;
     }
-    if (code == 0)
-        code = add_bases(&of->places.bases, &bases);
-    path_list_free(&bases);
-    if (code == 0 && of->places.bases.count != 0) {
+    return code == 0 ? merge_places(into, from) : code;
+}
+
+/* Merges the items of the same set. */
+static int merge_known(finder *f) {
+    item **sorted = calloc(f->count, sizeof(item *));
+    if (sorted == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    for (size_t i = 0; i < f->count; i++)
+        sorted[i] = &f->items[i];
+    qsort(sorted, f->count, sizeof(item *), by_set_id);
+    item *first = NULL;
+    int code = 0;
+    for (size_t i = 0; i < f->count && code == 0; i++) {
+        if (first == NULL || !sorted[i]->known ||
+            memcmp(first->set_id, sorted[i]->set_id, SET_ID_BYTES) != 0) {
+            first = sorted[i];
+            first->most = first->present;
+        } else {
+            code = merge(first, sorted[i]);
+        }
+        sorted[i]->first = (size_t)(first - f->items);
+    }
+    free(sorted);
+    return code;
+}
+
+/* Makes the spare shards of a set a set of its own. */
+static int promote(item *of) {
+    if (of->places.bases.count != 0) {
         free(of->places.name);
         of->places.name = strdup(of->places.bases.paths[0]);
-        code = of->places.name == NULL ? fail(TOOL_INTERNAL, "out of memory") : 0;
+    }
+    return of->places.name == NULL ? fail(TOOL_INTERNAL, "out of memory") : 0;
+}
+
+/* Leaves out a set that cannot be restored if all of its shards are strays, and keeps other sets: even a
+ * set of spare shards alone, if it can be restored. The command opens the sets that are kept, and
+ * warns of the strays in their places. */
+static int leave_out_strays(finder *f) {
+    int code = 0;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].spare && can_be_restored(&f->items[f->items[i].first]))
+            f->items[f->items[i].host].stray = true;
+    for (size_t i = 0; i < f->count; i++) {
+        const item *of = &f->items[i];
+        const bool wanted = f->all || !can_be_restored(&f->items[f->items[of->host].first]);
+        item *first = &f->items[of->first];
+        if (can_be_restored(first) ? !of->spare || wanted : !of->spare && !of->stray)
+            first->kept = true;
+    }
+    for (size_t i = 0; i < f->count && code == 0; i++) {
+        item *of = &f->items[i];
+        if (!of->kept)
+            shard_places_free(&of->places);
+        else if (of->spare)
+            code = promote(of);
     }
     return code;
 }
@@ -377,12 +443,22 @@ static bool lacks_shards(const item *of) {
     return of->places.name != NULL && of->known && of->present < of->count;
 }
 
-/* An item whose set is not known belongs to a set that has the same name and lacks shards. */
+/* True if the set lacks the shards whose names an item takes: those of an item without intact headers,
+ * or strays of another set. */
+static bool lacks_shards_of(const item *set, const item *of) {
+    bool lacks = lacks_shards(set) && (!of->known || can_be_restored(set)) &&
+                 strcmp(path_name(set->places.name), path_name(of->places.name)) == 0;
+    for (size_t i = 0; i < of->count && of->seen != NULL && lacks; i++)
+        lacks = !of->seen[i] || (i < set->count && !set->seen[i]);
+    return lacks;
+}
+
+/* An item whose set is not known, or cannot be restored, belongs to a set of the same name that lacks
+ * the item's shards. */
 static int merge_unknown(finder *f, item *unknown) {
     for (size_t i = 0; i < f->count; i++)
-        if (lacks_shards(&f->items[i]) &&
-            strcmp(path_name(f->items[i].places.name), path_name(unknown->places.name)) == 0)
-            return merge(&f->items[i], unknown);
+        if (lacks_shards_of(&f->items[i], unknown))
+            return merge_places(&f->items[i], unknown);
     return 0;
 }
 
@@ -462,34 +538,12 @@ static int merge_items(finder *f) {
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++)
         code = identify(f, i);
-    item **sorted = calloc(f->count, sizeof(item *));
-    if (sorted == NULL || code != 0) {
-        free(sorted);
-        return fail(TOOL_INTERNAL, "out of memory");
-    }
-    for (size_t i = 0; i < f->count; i++)
-        sorted[i] = &f->items[i];
-    qsort(sorted, f->count, sizeof(item *), by_set_id);
-    item *first = NULL;
-    for (size_t i = 0; i < f->count && code == 0; i++) {
-        if (first == NULL || !sorted[i]->known ||
-            memcmp(first->set_id, sorted[i]->set_id, SET_ID_BYTES) != 0) {
-            first = sorted[i];
-            code = first->spare ? mark(first, first->index) : 0;
-        } else {
-            code = merge(first, sorted[i]);
-        }
-    }
-    free(sorted);
-    for (size_t i = count; i < f->count && code == 0; i++) {
-        item *spare = &f->items[i];
-        if (spare->places.name != NULL && f->all && spare->present >= spare->needed)
-            code = promote(spare);
-        else
-            shard_places_free(&spare->places);
-    }
+    if (code == 0)
+        code = merge_known(f);
+    if (code == 0)
+        code = leave_out_strays(f);
     for (size_t i = 0; i < count && code == 0; i++)
-        if (f->items[i].places.name != NULL && !f->items[i].known)
+        if (f->items[i].places.name != NULL && !can_be_restored(&f->items[i]))
             code = merge_unknown(f, &f->items[i]);
     if (code == 0)
         leave_out_foreign(f);
@@ -553,13 +607,16 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
             continue;
         places->listed &= o->to.count == 0;
         places->known = f.items[i].known;
-        places->apart = f.all;
         memcpy(places->set_id, f.items[i].set_id, SET_ID_BYTES);
         for (size_t j = 0; j < o->to.count && code == 0; j++)
             code =
                 path_list_add(&places->bases, path_join(o->to.paths[j], path_name(places->name)));
         list->sets[list->count++] = *places;
         *places = (shard_places){0};
+    }
+    for (size_t i = 0; i < list->count && f.all; i++) {
+        list->sets[i].sets = list->sets;
+        list->sets[i].set_count = list->count;
     }
     list->code = f.code;
     free_items(&f);

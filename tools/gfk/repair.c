@@ -218,28 +218,54 @@ static size_t choose_move(const repairing *r, const place *from, const place *to
     return best;
 }
 
-/* Moves shards from the fullest folder to the emptiest one until they differ by no more than one
- * shard. A move writes the shard again, with the others, and removes the old file at the end. */
+/* Says why no shard can leave a folder for another one: other files have the names of the shards. */
+static void warn_of_taken(const repairing *r, const place *from, const place *to,
+                          place *const *place_of) {
+    for (size_t i = 0; i < r->set->count; i++) {
+        if (place_of[i] != from || r->wanted[i])
+            continue;
+        char *path = shard_path(to->base, (uint32_t)i);
+        if (path != NULL)
+            warn("%s is in the way: --balance cannot move %s there", path, r->set->shards[i]->path);
+        free(path);
+        return;
+    }
+}
+
+/* Moves shards from full folders to empty ones, those with the largest difference first, until two
+ * folders differ by no more than one shard. A move writes the shard again, with the others, and removes
+ * the old file at the end. */
 static int balance(repairing *r, place *places, size_t count, place **place_of) {
     for (;;) {
-        place *most = places, *least = NULL;
-        for (place *p = places; p < places + count; p++) {
-            most = p->held > most->held ? p : most;
-            least = p->open && (least == NULL || p->held < least->held) ? p : least;
+        place *from = NULL, *to = NULL, *stuck = NULL, *stuck_to = NULL;
+        size_t index = r->set->count;
+        for (size_t pair = 0; pair < count * count; pair++) {
+            place *a = &places[pair / count], *b = &places[pair % count];
+            if (!b->open || a->held < b->held + 2 ||
+                (from != NULL && a->held - b->held <= from->held - to->held))
+                continue;
+            const size_t i = choose_move(r, a, b, (size_t)(b - places), count, place_of);
+            if (i != r->set->count) {
+                from = a;
+                to = b;
+                index = i;
+            } else if (stuck == NULL) {
+                stuck = a;
+                stuck_to = b;
+            }
         }
-        if (least == NULL || most->held < least->held + 2)
+        if (from == NULL && stuck != NULL)
+            warn_of_taken(r, stuck, stuck_to, place_of);
+        if (from == NULL)
             return 0;
-        const size_t i = choose_move(r, most, least, (size_t)(least - places), count, place_of);
-        if (i == r->set->count)
-            return 0;
-        r->wanted[i] = r->moved[i] = true;
+        r->wanted[index] = r->moved[index] = true;
         r->moves++;
-        r->paths[i] = shard_path(least->base, (uint32_t)i);
-        if (r->paths[i] == NULL)
+        r->paths[index] = shard_path(to->base, (uint32_t)index);
+        if (r->paths[index] == NULL)
             return fail(TOOL_INTERNAL, "out of memory");
-        place_of[i] = least;
-        most->held--;
-        least->held++;
+        place_of[index] = to;
+        from->held--;
+        to->held++;
     }
 }
 
@@ -392,7 +418,7 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         code = check_hash(&damage);
     const size_t bad = count_bad_shards(set, damage.bad_blocks != NULL ? &damage : NULL);
     if (outcome != NULL)
-        *outcome = (set_outcome){set->count, bad};
+        *outcome = (set_outcome){set->count, bad, damage.contradiction && !damage.hash_matches};
     if (code == 0)
         code = find_paths(&r, &damage);
     if (code == 0 && bad + r.moves != 0)

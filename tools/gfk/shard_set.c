@@ -265,9 +265,17 @@ static const char *changed(const shard_header *header, char text[TIME_BYTES + 16
     return text;
 }
 
+static bool has_places(const shard_places *places, const shard_header *header) {
+    for (size_t i = 0; i < places->set_count; i++)
+        if (places->sets[i].known &&
+            memcmp(places->sets[i].set_id, header->set_id, SET_ID_BYTES) == 0)
+            return true;
+    return false;
+}
+
 /* Names each other set in one line, unless it has places of its own, and each file that is no
  * shard. */
-static int warn_of_others(const shard_set *set, bool apart) {
+static int warn_of_others(const shard_set *set, const shard_places *places) {
     char mine[TIME_BYTES + 16], other[TIME_BYTES + 16];
     const shard_source *first = NULL;
     for (size_t i = 0; i < set->count && first == NULL; i++)
@@ -281,7 +289,7 @@ static int warn_of_others(const shard_set *set, bool apart) {
                  s->identified ? "belongs to another set" : "is not a shard of this set");
             continue;
         }
-        bool named = false;
+        bool named = has_places(places, &s->header);
         for (size_t j = 0; j < i && !named; j++)
             named = set->sources[j].other && has_geometry(&set->sources[j]) &&
                     shard_header_same_set(&set->sources[j].header, &s->header);
@@ -289,7 +297,7 @@ static int warn_of_others(const shard_set *set, bool apart) {
         int code = named ? 0 : shard_set_count(set, &s->header, &present);
         if (code != 0)
             return code;
-        if (!named && !(apart && present >= s->header.k))
+        if (!named)
             warn(
                 "%s belongs to another set, %s, with %zu of %u shards; in use is the set of %s, %s",
                 s->path, changed(&s->header, other), present, s->header.k + s->header.m,
@@ -350,7 +358,7 @@ static int find(shard_set *set, const shard_places *places) {
         code = search_folders(set, false);
     if (code == 0)
         code = assign(set);
-    return code == 0 ? warn_of_others(set, places->apart) : code;
+    return code == 0 ? warn_of_others(set, places) : code;
 }
 
 /* ---- public functions ----------------------------------------------------------------------- */

@@ -21,8 +21,9 @@ typedef struct shard_places {
     path_list files; /* files that are read too, under any name */
     bool listed;     /* `files` has all shards of the folders that have other names */
     bool known;      /* set_id tells which set is meant if the places hold several */
-    bool apart;      /* every set of k shards or more has places of its own */
     uint8_t set_id[SET_ID_BYTES];
+    const struct shard_places *sets; /* of all sets that have places of their own */
+    size_t set_count;
 } shard_places;
 
 void shard_places_free(shard_places *places);

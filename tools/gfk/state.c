@@ -68,6 +68,12 @@ size_t count_bad_shards(const shard_set *set, const restore_result *result) {
     return count;
 }
 
+void describe_intact(const set_outcome *outcome, char text[INTACT_BYTES]) {
+    const size_t intact = outcome->count - outcome->bad;
+    snprintf(text, INTACT_BYTES, "%zu of %zu shards %s intact%s", intact, outcome->count,
+             intact == 1 ? "is" : "are", outcome->forged ? " by their checksums" : "");
+}
+
 static void note(char *text, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

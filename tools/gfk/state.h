@@ -14,6 +14,7 @@
 /* The result of the work on a set, in numbers of shards. */
 typedef struct set_outcome {
     size_t count, bad; /* k + m; shards that were missing or damaged before the work */
+    bool forged; /* lost, and shards that are intact by their checksums contradict each other */
 } set_outcome;
 
 /* The work of a command on one set. Returns an exit code. Without an outcome the work says what it
@@ -31,6 +32,10 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
 int run_on_set(const shard_places *places, const tool_options *options, set_work *work,
                set_outcome *outcome);
 enum { RUN_AGAIN = -2 };
+
+/* Says how many shards are intact: "7 of 8 shards are intact". */
+enum { INTACT_BYTES = 96 };
+void describe_intact(const set_outcome *outcome, char text[INTACT_BYTES]);
 
 /* True if a shard must be rebuilt. `result` is NULL if there was no pass. */
 bool shard_is_bad(const shard_set *set, const restore_result *result, size_t index);

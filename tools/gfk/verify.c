@@ -28,20 +28,21 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         const restore_result *known = enough ? &result : NULL;
         const size_t bad = count_bad_shards(set, known);
         const bool lost = !enough || !result.hash_matches;
+        const set_outcome found = {set->count, bad, lost && result.contradiction};
+        char intact[INTACT_BYTES];
+        describe_intact(&found, intact);
         report_set(set);
         json_number("bad_shards", bad);
         json_number("damaged_stripes", result.damaged_stripes);
         json_number("lost_stripes", result.lost_stripes);
         json_bool("recoverable", !lost);
         if (outcome != NULL)
-            *outcome = (set_outcome){set->count, bad};
+            *outcome = found;
         else
-            say("%s: %zu of %zu shards %s intact%s", set->base, set->count - bad, set->count,
-                set->count - bad == 1 ? "is" : "are",
-                result.contradiction && lost ? " by their checksums; the file cannot be restored"
-                : lost                       ? "; the file cannot be restored"
-                : bad > 0                    ? "; the file can be restored"
-                                             : "");
+            say("%s: %s%s", set->base, intact,
+                lost      ? "; the file cannot be restored"
+                : bad > 0 ? "; the file can be restored"
+                          : "");
         if (outcome == NULL || report_as_json)
             report_shards(set, known, false);
         if (!enough)
@@ -87,17 +88,16 @@ static verdict judge(const set_outcome *outcome, int code) {
 }
 
 static verdict scrub_one(const shard_places *places, const tool_options *o, int *code) {
-    set_outcome outcome = {0, 0};
+    set_outcome outcome = {0};
     json_begin("scrub");
     *code = run_on_set(places, o, o->repair ? repair_set : verify_set, &outcome);
     const verdict found = judge(&outcome, *code);
     json_string("verdict", verdict_words[found]);
-    char shards[96] = "the message on standard error says why";
+    char shards[INTACT_BYTES] = "the message on standard error says why";
     if (found == VERDICT_REPAIRED)
         snprintf(shards, sizeof shards, "%zu of %zu shards restored", outcome.bad, outcome.count);
     else if (outcome.count != 0)
-        snprintf(shards, sizeof shards, "%zu of %zu shards are intact", outcome.count - outcome.bad,
-                 outcome.count);
+        describe_intact(&outcome, shards);
     if (*code != 0 && report_quiet)
         fail(*code, "%s %s: %s", verdict_words[found], places->name, shards);
     else
