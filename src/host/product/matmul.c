@@ -2,6 +2,8 @@
 /* The call of a matmul: all checks, and how the work is divided. */
 #include "matmul.h"
 
+#include <stdatomic.h>
+
 #include "engine.h"
 #include "host/base/field.h"
 #include "host/base/sizes.h"
@@ -29,6 +31,7 @@ gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols
     if (bytes % symbol != 0 || cols > SIZE_MAX / GFK_MATMUL_DATA_BYTES / symbol ||
         rows > SIZE_MAX / cols / symbol || rows > SIZE_MAX / 16)
         return GFK_STATUS_INVALID_SIZE;
+    plan->products = 1;
     plan->batches = gfk_divide_up(cols * field->w, GFK_MATMUL_BATCH_BITS);
     plan->symbol_tiles = gfk_divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
     plan->output_tiles = gfk_divide_up(rows, outputs);
@@ -172,5 +175,104 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     gfk_pool *pool = threads > 1 ? gfk_pool_acquire() : NULL;
     gfk_matmul_cpu_run(&call, pool, threads);
     gfk_pool_release(pool);
+    return GFK_STATUS_SUCCESS;
+}
+
+/* ---- several products ------------------------------------------------------------------------- */
+
+/* Threads of the CPU take whole products if there are many. */
+static bool threads_share_products(size_t products, size_t threads) {
+    return threads > 1 && products >= 4 * threads;
+}
+
+gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
+                                 size_t *space) {
+    gfk_matmul_plan *const plan = &call->plan;
+    const size_t rows = call->a->rows;
+    RETURN_IF_ERROR(gfk_matmul_make_plan(call->field, rows, call->a->cols, call->bytes, plan));
+    if (call->processors == 0) {
+        const bool shared = threads_share_products(products, threads);
+        *space = shared ? threads * gfk_matmul_cpu_space(rows, call->bytes, 1)
+                        : gfk_matmul_cpu_space(rows, call->bytes, threads);
+        return GFK_STATUS_SUCCESS;
+    }
+    if (plan->symbol_tiles_at_once == plan->symbol_tiles &&
+        plan->output_tiles_at_once == plan->output_tiles) {
+        const size_t data = plan->data_space, matrix = plan->matrix_space;
+        plan->products = fit((size_t)1 << 30, data > matrix ? data : matrix, products);
+        plan->symbol_tiles_at_once *= plan->products;
+        plan->data_space *= plan->products;
+        plan->matrix_space *= plan->products;
+    }
+    *space = plan->data_space + plan->matrix_space + plan->points_space;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Products [first, first + count) of a batch as a call. */
+typedef struct part {
+    gfk_matmul_call call;
+    gfk_matrix a;
+    gfk_regions b, c;
+} part;
+
+static gfk_regions regions_from(const gfk_regions *regions, size_t first) {
+    gfk_regions from = *regions;
+    if (from.pointers != NULL)
+        from.pointers += first;
+    else
+        from.base = gfk_region_address(regions, first);
+    return from;
+}
+
+static void set_part(part *p, const gfk_matmul_call *batch, size_t first, size_t count) {
+    const gfk_matrix *const a = batch->a;
+    p->call = *batch;
+    p->a = *a;
+    p->a.elements =
+        (const uint8_t *)a->elements + first * a->rows * a->stride * (batch->field->w / 8);
+    p->b = regions_from(batch->b, first * a->cols);
+    p->c = regions_from(batch->c, first * a->rows);
+    p->call.a = &p->a;
+    p->call.b = &p->b;
+    p->call.c = &p->c;
+    p->call.plan.products = count;
+    if (batch->wanted != NULL)
+        p->call.wanted += first * a->rows;
+}
+
+typedef struct share {
+    const gfk_matmul_call *batch;
+    size_t products, space;
+    atomic_size_t next;
+} share;
+
+static void take_products(size_t thread, void *context) {
+    share *const s = context;
+    for (size_t n; (n = atomic_fetch_add(&s->next, 1)) < s->products;) {
+        part p;
+        set_part(&p, s->batch, n, 1);
+        p.call.workspace += thread * s->space;
+        gfk_matmul_cpu_run(&p.call, NULL, 1);
+    }
+}
+
+gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
+                                size_t threads) {
+    const bool on_cpu = call->processors == 0;
+    if (on_cpu && threads_share_products(products, threads)) {
+        share s = {call, products, gfk_matmul_cpu_space(call->a->rows, call->bytes, 1), 0};
+        gfk_pool_run(pool, threads, threads, take_products, &s);
+        return GFK_STATUS_SUCCESS;
+    }
+    const bool spaced = call->b->pointers == NULL && call->c->pointers == NULL;
+    const size_t at_once = spaced && !on_cpu ? call->plan.products : 1;
+    for (size_t first = 0; first < products; first += at_once) {
+        part p;
+        set_part(&p, call, first, products - first < at_once ? products - first : at_once);
+        if (on_cpu)
+            gfk_matmul_cpu_run(&p.call, pool, threads);
+        else
+            RETURN_IF_ERROR(gfk_matmul_run(&p.call));
+    }
     return GFK_STATUS_SUCCESS;
 }

@@ -21,6 +21,7 @@ enum {
 
 /* How a call is divided: so many tiles of symbols, and of outputs, are prepared at a time. */
 typedef struct gfk_matmul_plan {
+    size_t products; /* of one launch: 1, or as many as have their symbols and outputs prepared */
     size_t batches;
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
@@ -41,6 +42,8 @@ typedef struct gfk_matmul_call {
     gfk_stream_t stream;
     gfk_matmul_plan plan;
     const uint32_t *condition; /* on the device; where it is not 0, c stays untouched. Or NULL */
+    const uint8_t
+        *wanted; /* a byte for each region of c, which stays untouched where it is 0. Or NULL */
 } gfk_matmul_call;
 
 #ifdef __cplusplus
@@ -61,6 +64,17 @@ gfk_status gfk_matmul_check_device(int device, const char **reason);
 /* Asynchronous. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
  * code for warpgroup MMAs. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);
+
+/* Several products with dense matrices of one shape. The matrices have a->rows rows each and follow
+ * each other, and so do the regions of b and of c. Where call->processors is 0 the place is the CPU,
+ * which uses so many threads of the pool; threads is 1 if there is no pool.
+ * plan_batch reads field, a, bytes and processors; sets the call's plan, and *space to the bytes that
+ * the workspace needs. */
+gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
+                                 size_t *space);
+/* With that plan. Where regions are evenly spaced, a device gets plan.products products at once. */
+gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
+                                size_t threads);
 
 /* matmul_cpu.c: the workspace of a call on the CPU, and the call itself, with at most so many threads
  * of the pool, or on the calling thread alone if there is no pool. Reads neither the plan nor what

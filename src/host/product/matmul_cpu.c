@@ -208,7 +208,8 @@ static void compute_tile(const run *r, const pass *p, size_t offset, size_t byte
         r->add(s, call->field, &s->words[g * pitch(p->rows)], p->rows);
     }
     for (size_t j = 0; j < p->rows; j++)
-        copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
+        if (call->wanted == NULL || call->wanted[p->row + j] != 0)
+            copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
 }
 
 static void compute(const run *r, size_t panel, size_t part, space *s) {

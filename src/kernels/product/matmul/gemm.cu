@@ -36,7 +36,7 @@ struct Ring {
 /* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
  * by side. */
 struct Place {
-    unsigned outputs, symbols;
+    unsigned outputs, symbols, product;
 
     __device__ Place(const GemmJob &job, unsigned tile) {
         constexpr unsigned side = 8;
@@ -45,6 +45,7 @@ struct Place {
         const unsigned rest = tile % (side * job.output_tiles);
         outputs = rest / width;
         symbols = first + rest % width;
+        product = symbols / job.tiles_each;
     }
 };
 
@@ -58,7 +59,9 @@ __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarr
         const Place place(job, tile);
         constexpr unsigned data = T::steps * T::data_bytes, matrix = T::steps * T::matrix_bytes;
         const uint8_t *from_data = job.data + (size_t)place.symbols * job.batches * data;
-        const uint8_t *from_matrix = job.matrix + (size_t)place.outputs * job.batches * matrix;
+        const uint8_t *from_matrix =
+            job.matrix +
+            ((size_t)place.product * job.output_tiles + place.outputs) * job.batches * matrix;
         for (unsigned batch = 0; batch < job.batches; batch++, position.next(R::stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = shared + position.stage * R::stage_bytes;
@@ -201,11 +204,12 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
     }
     leave_dual_basis<W>(y, job.polynomial);
     const unsigned row = place.outputs * T::outputs + warpgroup * (T::outputs / 2) + output;
-    const uint64_t at =
-        job.first_byte + (uint64_t)place.symbols * T::region_bytes + thread % each * 16;
-    if (row >= job.rows || at >= job.bytes)
+    const unsigned symbols = place.symbols - place.product * job.tiles_each;
+    const uint64_t at = job.first_byte + (uint64_t)symbols * T::region_bytes + thread % each * 16;
+    const size_t region = (size_t)place.product * job.rows + row;
+    if (row >= job.rows || at >= job.bytes || (job.wanted != nullptr && job.wanted[region] == 0))
         return;
-    uint8_t *p = job.c.at(row) + at;
+    uint8_t *p = job.c.at(region) + at;
     const unsigned left = job.bytes - at < 16 ? (unsigned)(job.bytes - at) : 16;
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);

@@ -8,11 +8,13 @@
 namespace gfk {
 namespace matmul {
 
-/* Rows of the matrix, from one of its rows on, and where their sequences go. */
+/* Rows of the matrix, from one of its rows on, and where their sequences go. Dense matrices may be
+ * several, of whole products. */
 struct MatrixJob {
     uint4 *matrix;
     size_t rows, cols, steps;
     uint64_t polynomial;
+    size_t products;
 };
 
 /* Points that travel by value. */
@@ -119,20 +121,22 @@ __global__ void write_matrix(const __grid_constant__ MatrixJob job,
         ((uint32_t *)&source)[i] = ((const uint32_t *)&parameter)[i];
     sequences.fill(job.polynomial);
     __syncthreads();
-    const size_t total = whole_tiles<W>(job.rows) * job.steps * 4;
+    const size_t rows = whole_tiles<W>(job.rows), total = job.products * rows * job.steps * 4;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
          i += (size_t)gridDim.x * blockDim.x) {
         /* Neighbouring threads read neighbouring elements of a row. */
         const unsigned q = i % 4;
-        const size_t step = i / 4 % job.steps, row = i / 4 / job.steps;
+        const size_t step = i / 4 % job.steps, to = i / 4 / job.steps;
+        const size_t product = job.products > 1 ? to / rows : 0, row = to - product * rows;
         uint32_t words[2] = {};
         for (unsigned half = 0; half < 2; half++) {
             const size_t col = Columns<W>::first(step, half, q);
             if (row < job.rows && col < job.cols)
-                words[half] = source.template word<W>(
-                    job, row, col, (unsigned)min((size_t)(32 / W), job.cols - col));
+                words[half] =
+                    source.template word<W>(job, product * job.rows + row, col,
+                                            (unsigned)min((size_t)(32 / W), job.cols - col));
         }
-        sequences.store(job, row, step, q, words[0], words[1]);
+        sequences.store(job, to, step, q, words[0], words[1]);
     }
 }
 
@@ -223,8 +227,12 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
 template <int W>
 gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, uint4 *matrix) {
     const gfk_matrix *a = call->a;
-    const MatrixJob job = {matrix, rows, a->cols, call->plan.batches * Tile<W>::steps,
-                           call->field->polynomial};
+    const MatrixJob job = {matrix,
+                           rows,
+                           a->cols,
+                           call->plan.batches * Tile<W>::steps,
+                           call->field->polynomial,
+                           call->plan.products};
     const uint32_t *y = points_of(call), *x = y + a->cols + row;
     const auto run = [&](auto kernel, auto... more) {
         return launch(kernel, 4 * (uint64_t)call->processors, 512, 0, call->stream, job, more...);

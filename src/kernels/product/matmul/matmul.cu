@@ -10,7 +10,9 @@ struct DataJob {
     Regions b;
     uint8_t *data;
     uint64_t first_byte, bytes; /* as of GemmJob */
-    size_t inputs;              /* of this launch */
+    uint32_t tiles_each;        /* likewise */
+    size_t inputs;              /* of this launch and each product */
+    size_t next_inputs;         /* regions from the inputs of a product to those of the next one */
     size_t first_step, steps;   /* of this launch, of all */
 };
 
@@ -32,13 +34,14 @@ __global__ __launch_bounds__(256) void write_data(const __grid_constant__ DataJo
     using T = Tile<W>;
     constexpr int words = T::region_bytes / 4, pitch = T::region_bytes + 4 * T::symbol_bytes;
     __shared__ __align__(16) uint8_t x[T::inputs * pitch];
-    const uint64_t begin = job.first_byte + blockIdx.y * (uint64_t)T::region_bytes;
+    const unsigned product = blockIdx.y / job.tiles_each;
+    const uint64_t begin = job.first_byte + blockIdx.y % job.tiles_each * (uint64_t)T::region_bytes;
     const size_t first = (size_t)blockIdx.x * T::inputs;
     for (unsigned i = threadIdx.x; i < T::inputs * words / 4; i += 256) {
         const unsigned input = i / (words / 4), at = i % (words / 4) * 16;
         uint32_t v[4] = {};
         if (first + input < job.inputs) {
-            const uint8_t *p = job.b.at(first + input);
+            const uint8_t *p = job.b.at(product * job.next_inputs + first + input);
             if (begin + at + 16 <= job.bytes && (uintptr_t)(p + begin) % 16 == 0)
                 unpack(load_vector(p + begin + at), v);
             else
@@ -71,6 +74,8 @@ gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles
     job.data = call->workspace;
     job.first_byte = first * T::region_bytes;
     job.bytes = call->bytes;
+    job.tiles_each = (uint32_t)(tiles / call->plan.products);
+    job.next_inputs = call->a->cols;
     job.steps = steps;
     for (job.first_step = 0; job.first_step < steps; job.first_step += at_once) {
         const size_t input = job.first_step * T::inputs;
@@ -104,12 +109,13 @@ gfk_status run(const gfk_matmul_call *call) {
     if (sent != GFK_STATUS_SUCCESS)
         return sent;
     size_t symbol_tiles;
-    for (size_t s = 0; s < plan.symbol_tiles; s += symbol_tiles) {
-        const size_t left = plan.symbol_tiles - s;
+    for (size_t s = 0; s < plan.products * plan.symbol_tiles; s += symbol_tiles) {
+        const size_t left = plan.products * plan.symbol_tiles - s;
         symbol_tiles = left < plan.symbol_tiles_at_once ? left : plan.symbol_tiles_at_once;
         gfk_status status = write_symbols<W>(call, s, symbol_tiles);
         job.first_byte = s * T::region_bytes;
         job.symbol_tiles = (uint32_t)symbol_tiles;
+        job.tiles_each = (uint32_t)(symbol_tiles / plan.products);
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
@@ -121,6 +127,7 @@ gfk_status run(const gfk_matmul_call *call) {
                 job.matrix = matrix + first / T::outputs * plan.batches * plan.matrix_bytes;
                 job.rows = (uint32_t)(rows - first < most ? rows - first : most);
                 job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
+                job.wanted = call->wanted ? call->wanted + row + first : NULL;
                 set_regions(job.c, call->c, row + first, job.rows);
                 status = gemm(W, job, call->processors, call->stream);
             }

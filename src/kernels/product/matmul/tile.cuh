@@ -55,10 +55,12 @@ struct GemmJob {
     Regions c;
     uint64_t first_byte, bytes; /* of a region: where the symbols begin, and its length */
     uint32_t rows, output_tiles, symbol_tiles, batches;
+    uint32_t tiles_each; /* tiles of symbols of each product, which all use the same output tiles */
     uint32_t polynomial; /* without its leading term */
     uint32_t accumulate;
     uint32_t zero;             /* 0; a parameter, so that the compiler does not know the value */
     const uint32_t *condition; /* as of gfk_matmul_call */
+    const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
 /* gemm.cu. The job's regions and operands are those of one part of a call. */
