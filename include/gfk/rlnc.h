@@ -133,6 +133,47 @@ typedef struct gfk_rlnc_range {
 GFK_API gfk_status gfk_rlnc_vectors(gfk_rlnc_t code, const gfk_rlnc_range *range, void *vectors,
                                     size_t stride, gfk_stream_t stream);
 
+/* ---- encoders and recoders ------------------------------------------------------------------ */
+
+/* gfk_rlnc_encode_workspace, gfk_rlnc_recode_workspace: the bytes of workspace that the calls below
+ * need. They grow with the vectors, and factors, of the whole range; on a device up to 2 GiB more for
+ * the operands of the products, as of gfk_matmul. Return SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
+GFK_API gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
+                                             size_t *workspace_bytes);
+GFK_API gfk_status gfk_rlnc_recode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
+                                             size_t received, size_t *workspace_bytes);
+
+/* gfk_rlnc_encode: writes the payloads of a range of packets.
+ *
+ * sources   generations * n regions; only read
+ * payloads  generations * count regions
+ * vectors   generations * count rows, which get the coding vectors; or NULL. `stride` is not read
+ *           then. */
+GFK_API gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range,
+                                   const gfk_regions *sources, const gfk_regions *payloads,
+                                   void *vectors, size_t stride, void *workspace,
+                                   size_t workspace_bytes, gfk_stream_t stream);
+
+/* gfk_rlnc_recode: makes new packets of received ones, in each generation of a range by itself, and
+ * decodes nothing. A new packet is the sum of all received ones times factors: the elements that
+ * GFK_RLNC_PHILOX without a density draws for a generation of `received` sources, with this seed.
+ * The range numbers generations and new packets, for their factors alone: a recoder that gives each
+ * new packet of a generation a number of its own, and has a seed of its own, makes the packets that
+ * it makes as independent as it can.
+ *
+ * received      packets of each generation, 1 to GFK_RLNC_MOST_SOURCES; may be fewer than n
+ * vectors       generations * received rows: their coding vectors; only read
+ * payloads      generations * received regions; only read
+ * new_vectors   generations * count rows
+ * new_payloads  generations * count regions */
+GFK_API gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_t seed,
+                                   size_t received, const void *vectors, size_t stride,
+                                   const gfk_regions *payloads, void *new_vectors,
+                                   size_t new_stride, const gfk_regions *new_payloads,
+                                   void *workspace, size_t workspace_bytes, gfk_stream_t stream);
+
+/* ---- decoders ------------------------------------------------------------------------------- */
+
 /* What a packet says of itself, in the order of the machine's bytes. */
 typedef struct gfk_rlnc_header {
     uint64_t generation;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoders and recoders: both write rows of factors to the workspace and multiply regions by them. */
+#include "code.h"
+#include "host/base/sizes.h"
+#include "host/base/status.h"
+#include "host/device/device.h"
+#include "host/product/engine.h"
+#include "host/product/matmul.h"
+
+/* A product for each generation of a range: `cols` inputs, range->count outputs. */
+typedef struct products {
+    gfk_matmul_call call;
+    gfk_matrix factors;
+    size_t generations, space;
+} products;
+
+static gfk_status plan_products(products *p, gfk_rlnc_t code, const gfk_rlnc_range *range,
+                                size_t cols, size_t bytes) {
+    p->generations = range->generations;
+    p->factors = (gfk_matrix)GFK_MATRIX_DENSE_INIT(NULL, range->count, cols, 0);
+    p->call = (gfk_matmul_call){
+        .field = &code->field, .a = &p->factors, .bytes = bytes, .processors = code->processors};
+    return gfk_matmul_plan_batch(&p->call, range->generations, code->threads, &p->space);
+}
+
+static gfk_status run_products(products *p, gfk_rlnc_t code, const void *factors, size_t stride,
+                               const gfk_regions *in, const gfk_regions *out, uint8_t *workspace,
+                               gfk_stream_t stream) {
+    p->factors.elements = factors;
+    p->factors.stride = stride;
+    p->call.b = in;
+    p->call.c = out;
+    p->call.workspace = workspace;
+    p->call.stream = stream;
+    return gfk_matmul_run_batch(&p->call, p->generations, code->pool, code->threads);
+}
+
+/* Rows of factors in the workspace begin at multiples of 16 bytes. */
+static size_t pitch_of(gfk_rlnc_t code, size_t cols) {
+    return gfk_round_up(cols * (code->field.w / 8), 16);
+}
+
+/* The bytes of the rows of factors of a range, before what the products need. */
+static size_t factors_space(gfk_rlnc_t code, size_t packets, size_t cols) {
+    return gfk_round_up(packets * pitch_of(code, cols), 256);
+}
+
+typedef struct span {
+    const void *start;
+    size_t length;
+} span;
+
+static bool overlap(span a, span b) {
+    return a.length != 0 && b.length != 0 && gfk_overlap(a.start, a.length, b.start, b.length);
+}
+
+/* What a call reads and writes. */
+typedef struct memory {
+    const gfk_regions *in, *out;
+    size_t ins, outs;
+    span read;       /* vectors; or nothing */
+    span written[2]; /* vectors or nothing, the workspace */
+} memory;
+
+static gfk_status check_memory(gfk_rlnc_t code, const memory *m, size_t workspace_bytes) {
+    const size_t bytes = code->bytes;
+    const span workspace = m->written[1];
+    if (workspace.start == NULL || workspace_bytes < workspace.length)
+        return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    if ((uintptr_t)workspace.start % 256 != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (overlap(m->written[0], workspace))
+        return GFK_STATUS_OVERLAP;
+    const span spans[3] = {m->read, m->written[0], workspace};
+    if (bytes != 0 && gfk_outputs_overlap(m->in, m->ins, m->out, m->outs, bytes))
+        return GFK_STATUS_OVERLAP;
+    for (int i = 0; i < 3; i++)
+        if ((i != 0 && overlap(spans[i], m->read)) ||
+            (bytes != 0 && spans[i].length != 0 &&
+             (gfk_regions_touch(m->out, m->outs, bytes, spans[i].start, spans[i].length) ||
+              (i != 0 &&
+               gfk_regions_touch(m->in, m->ins, bytes, spans[i].start, spans[i].length)))))
+            return GFK_STATUS_OVERLAP;
+    return code->desc.check_pointers &&
+                   !(gfk_device_reaches(code->place, workspace.start, workspace.length) &&
+                     (bytes == 0 || (gfk_regions_reach(code->place, m->in, m->ins, bytes) &&
+                                     gfk_regions_reach(code->place, m->out, m->outs, bytes))))
+               ? GFK_STATUS_WRONG_DEVICE
+               : GFK_STATUS_SUCCESS;
+}
+
+static gfk_status check_regions(gfk_rlnc_t code, const memory *m) {
+    if (m->in == NULL || m->out == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (code->bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(gfk_regions_check(m->in, m->ins, code->bytes));
+    return gfk_regions_check(m->out, m->outs, code->bytes);
+}
+
+/* ---- encode ----------------------------------------------------------------------------------- */
+
+gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range,
+                                     size_t *workspace_bytes) {
+    size_t packets;
+    products p;
+    if (code == NULL || workspace_bytes == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_rlnc_check_range(range, &packets));
+    *workspace_bytes = 0;
+    if (packets == 0 || code->bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(plan_products(&p, code, range, code->n, code->bytes));
+    *workspace_bytes = factors_space(code, packets, code->n) + p.space;
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const gfk_regions *sources,
+                           const gfk_regions *payloads, void *vectors, size_t stride,
+                           void *workspace, size_t workspace_bytes, gfk_stream_t stream) {
+    size_t packets, space;
+    products p;
+    RETURN_IF_ERROR(gfk_rlnc_encode_workspace(code, range, &space));
+    RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
+    RETURN_IF_ERROR(gfk_rlnc_check_range(range, &packets));
+    if (packets == 0)
+        return GFK_STATUS_SUCCESS;
+    memory m = {.in = sources,
+                .out = payloads,
+                .ins = range->generations * code->n,
+                .outs = packets,
+                .written = {{vectors, 0}, {workspace, space}}};
+    RETURN_IF_ERROR(check_regions(code, &m));
+    if (vectors != NULL)
+        RETURN_IF_ERROR(
+            gfk_rlnc_check_rows(code, vectors, packets, code->n, stride, &m.written[0].length));
+    if (code->bytes == 0)
+        return vectors != NULL ? gfk_rlnc_vectors(code, range, vectors, stride, stream)
+                               : GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
+    RETURN_IF_ERROR(plan_products(&p, code, range, code->n, code->bytes));
+    const size_t symbol = code->field.w / 8;
+    const gfk_rlnc_vectors_job job = {.rule = code->rule,
+                                      .range = *range,
+                                      .count = packets,
+                                      .vectors = vectors != NULL ? vectors : workspace,
+                                      .pitch = vectors != NULL ? stride * symbol
+                                                               : pitch_of(code, code->n)};
+    RETURN_IF_ERROR(gfk_rlnc_run_job(code, &job, stream));
+    return run_products(&p, code, job.vectors, job.pitch / symbol, sources, payloads,
+                        (uint8_t *)workspace + factors_space(code, packets, code->n), stream);
+}
+
+/* ---- recode ----------------------------------------------------------------------------------- */
+
+/* The product that makes vectors, and the one that makes payloads; *space is that of both, one after
+ * the other, behind the factors. */
+static gfk_status plan_recode(products p[2], gfk_rlnc_t code, const gfk_rlnc_range *range,
+                              size_t received, size_t *packets, size_t *space) {
+    RETURN_IF_ERROR(gfk_rlnc_check_range(range, packets));
+    if (received == 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (received > GFK_RLNC_MOST_SOURCES)
+        return GFK_STATUS_INVALID_SIZE;
+    *space = 0;
+    if (*packets == 0)
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(plan_products(&p[0], code, range, received, code->n * (code->field.w / 8)));
+    p[1].space = 0;
+    if (code->bytes != 0)
+        RETURN_IF_ERROR(plan_products(&p[1], code, range, received, code->bytes));
+    *space = factors_space(code, *packets, received) +
+             (p[0].space > p[1].space ? p[0].space : p[1].space);
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rlnc_recode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range, size_t received,
+                                     size_t *workspace_bytes) {
+    size_t packets;
+    products p[2];
+    return code == NULL || workspace_bytes == NULL
+               ? GFK_STATUS_INVALID_ARGUMENT
+               : plan_recode(p, code, range, received, &packets, workspace_bytes);
+}
+
+gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_t seed,
+                           size_t received, const void *vectors, size_t stride,
+                           const gfk_regions *payloads, void *new_vectors, size_t new_stride,
+                           const gfk_regions *new_payloads, void *workspace, size_t workspace_bytes,
+                           gfk_stream_t stream) {
+    size_t packets, space;
+    products p[2];
+    if (code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
+    RETURN_IF_ERROR(plan_recode(p, code, range, received, &packets, &space));
+    if (packets == 0)
+        return GFK_STATUS_SUCCESS;
+    memory m = {.in = payloads,
+                .out = new_payloads,
+                .ins = range->generations * received,
+                .outs = packets,
+                .read.start = vectors,
+                .written = {{new_vectors, 0}, {workspace, space}}};
+    RETURN_IF_ERROR(check_regions(code, &m));
+    RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, m.ins, code->n, stride, &m.read.length));
+    RETURN_IF_ERROR(
+        gfk_rlnc_check_rows(code, new_vectors, packets, code->n, new_stride, &m.written[0].length));
+    RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
+    const size_t symbol = code->field.w / 8, pitch = pitch_of(code, received);
+    const gfk_rlnc_vectors_job factors = {.rule = {.seed = seed,
+                                                   .kind = GFK_RLNC_PHILOX,
+                                                   .w = code->field.w,
+                                                   .n = (uint32_t)received,
+                                                   .density = 256},
+                                          .range = *range,
+                                          .count = packets,
+                                          .vectors = workspace,
+                                          .pitch = pitch};
+    uint8_t *const rest = (uint8_t *)workspace + factors_space(code, packets, received);
+    const gfk_regions from = gfk_inputs_spaced(vectors, stride * symbol);
+    const gfk_regions to = {NULL, new_vectors, new_stride * symbol};
+    RETURN_IF_ERROR(gfk_rlnc_run_job(code, &factors, stream));
+    RETURN_IF_ERROR(run_products(&p[0], code, workspace, pitch / symbol, &from, &to, rest, stream));
+    if (code->bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    return run_products(&p[1], code, workspace, pitch / symbol, payloads, new_payloads, rest,
+                        stream);
+}

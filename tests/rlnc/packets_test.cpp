@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Encoders and recoders, against scalar arithmetic with plain coding vectors.
+#include <algorithm>
+#include <cstring>
+
+#include "fixture.h"
+
+namespace {
+
+constexpr gfk_status SIZE = GFK_STATUS_INVALID_SIZE, OVERLAP = GFK_STATUS_OVERLAP;
+constexpr gfk_status SMALL = GFK_STATUS_WORKSPACE_TOO_SMALL;
+
+using Rows = std::vector<Elements>;
+
+// The sum of the inputs times the factors.
+Bytes sum_of(const gfk_field &field, const Elements &factors, const std::vector<Bytes> &inputs) {
+    Bytes sum(inputs[0].size());
+    for (size_t i = 0; i < inputs.size(); i++)
+        if (factors[i] != 0)
+            Times(field, factors[i]).add(inputs[i].data(), sum.data(), sum.size());
+    return sum;
+}
+
+Bytes to_bytes(unsigned w, const Elements &elements) {
+    Bytes bytes(elements.size() * w / 8);
+    for (size_t i = 0; i < elements.size(); i++)
+        set_symbol(bytes.data(), i, w, elements[i]);
+    return bytes;
+}
+
+// Coding vectors of packets in memory with gaps between them.
+class Vectors {
+  public:
+    Vectors(bool host, unsigned w, size_t n, size_t rows, size_t gap, Random &random)
+        : w_(w), n_(n), rows_(rows), stride_(n + gap),
+          content_(random.bytes(rows * stride_ * w / 8)), memory_(host, content_) {}
+    uint8_t *data() const { return memory_.data(); }
+    size_t stride() const { return stride_; }
+    void write(const std::vector<Bytes> &vectors) {
+        for (size_t i = 0; i < rows_; i++)
+            std::copy(vectors[i].begin(), vectors[i].end(), &content_[i * stride_ * w_ / 8]);
+        memory_.write(0, content_.data(), content_.size());
+    }
+    testing::AssertionResult are(const std::vector<Bytes> &vectors) {
+        Bytes expected = content_;
+        for (size_t i = 0; i < rows_; i++)
+            std::copy(vectors[i].begin(), vectors[i].end(), &expected[i * stride_ * w_ / 8]);
+        const Bytes got = memory_.read();
+        const size_t at = first_difference(expected.data(), got.data(), got.size());
+        return at == got.size() ? testing::AssertionSuccess()
+                                : testing::AssertionFailure()
+                                      << "vectors differ in row " << at / (stride_ * w_ / 8);
+    }
+    testing::AssertionResult are_untouched() { return are(rows_of(content_)); }
+
+  private:
+    std::vector<Bytes> rows_of(const Bytes &content) const {
+        std::vector<Bytes> rows;
+        for (size_t i = 0; i < rows_; i++)
+            rows.emplace_back(&content[i * stride_ * w_ / 8],
+                              &content[i * stride_ * w_ / 8] + n_ * w_ / 8);
+        return rows;
+    }
+    unsigned w_;
+    size_t n_, rows_, stride_;
+    Bytes content_;
+    Memory memory_;
+};
+
+// The regions of a call with their content, `ins` and `outs` of each generation.
+class Packets {
+  public:
+    Packets(bool host, size_t generations, size_t ins, size_t outs, size_t bytes,
+            const Layout &layout, Random &random)
+        : ins_(ins), outs_(outs),
+          regions_(host, generations * ins, generations * outs, bytes, layout, random),
+          content_(random.bytes(regions_.size())) {
+        regions_.write(content_);
+    }
+    const gfk_regions *in() const { return regions_.in(); }
+    const gfk_regions *out() const { return regions_.out(); }
+    void refill(Random &random) {
+        content_ = random.bytes(regions_.size());
+        regions_.write(content_);
+    }
+    std::vector<Bytes> inputs(size_t generation) const {
+        std::vector<Bytes> inputs;
+        for (size_t i = 0; i < ins_; i++)
+            inputs.push_back(regions_.from_copy(content_, generation * ins_ + i));
+        return inputs;
+    }
+    void write_input(size_t i, const Bytes &bytes) {
+        std::copy(bytes.begin(), bytes.end(), regions_.in_copy(content_, i));
+        regions_.write(content_);
+    }
+    Bytes output(size_t i) { return regions_.from_copy(regions_.read(), regions_.ins() + i); }
+    // Are the outputs the inputs times the factors, and all else as it was?
+    testing::AssertionResult are_products(const gfk_field &field, const Rows &factors) {
+        Bytes expected = content_;
+        parallel(factors.size(), [&](size_t i) {
+            const Bytes sum = sum_of(field, factors[i], inputs(i / outs_));
+            std::copy(sum.begin(), sum.end(), regions_.in_copy(expected, regions_.ins() + i));
+        });
+        count_checked(factors.size());
+        return regions_.is(expected, "packets");
+    }
+    testing::AssertionResult are_untouched() { return regions_.is(content_, "a refused call"); }
+
+  private:
+    size_t ins_, outs_;
+    GuardedRegions regions_;
+    Bytes content_;
+};
+
+class RlncPackets : public RlncTest {
+  protected:
+    gfk_field field() const { return make_field(w()); }
+    size_t encode_space(const Rlnc &code, const gfk_rlnc_range &range) {
+        size_t space = 0;
+        EXPECT_OK(gfk_rlnc_encode_workspace(code.get(), &range, &space));
+        return space;
+    }
+    Rows plain(size_t n, const gfk_rlnc_desc &desc, const gfk_rlnc_range &range) const {
+        const Headers headers = headers_of(range);
+        Rows rows(headers.size());
+        parallel(rows.size(), [&](size_t i) {
+            rows[i] = plain_vector(w(), n, desc, headers[i].generation, headers[i].packet);
+        });
+        return rows;
+    }
+    std::vector<Bytes> bytes_of(const Rows &rows) const {
+        std::vector<Bytes> bytes;
+        for (const Elements &row : rows)
+            bytes.push_back(to_bytes(w(), row));
+        return bytes;
+    }
+
+    void check(size_t n, size_t bytes, const gfk_rlnc_desc &desc, const gfk_rlnc_range &range,
+               const Layout &layout, Random &random) {
+        const Rlnc code = make_rlnc(field(), n, bytes, desc);
+        Packets packets(host(), range.generations, n, range.count, bytes, layout, random);
+        const size_t space = encode_space(code, range);
+        Memory workspace(host(), random.bytes(space));
+        const Rows expected = plain(n, desc, range);
+        for (bool wants_vectors : {false, true}) {
+            Vectors vectors(host(), w(), n, expected.size(), 3, random);
+            packets.refill(random);
+            ASSERT_OK(gfk_rlnc_encode(code.get(), &range, packets.in(), packets.out(),
+                                      wants_vectors ? vectors.data() : nullptr,
+                                      wants_vectors ? vectors.stride() : 0, workspace.data(), space,
+                                      nullptr));
+            ASSERT_TRUE(packets.are_products(field(), expected)) << n << " sources";
+            ASSERT_TRUE(wants_vectors ? vectors.are(bytes_of(expected)) : vectors.are_untouched());
+        }
+    }
+};
+
+// Around the borders of tiles and batches of matmul, one generation and several, every layout.
+TEST_P(RlncPackets, EncodeShapes) {
+    Random random;
+    const size_t outputs = 128 / w(), inputs = 1024 / w();
+    std::vector<size_t> sizes = {1, inputs + 1}, counts = {1, outputs + 1};
+    if (!options.reduced) {
+        sizes.insert(sizes.end(), {2, inputs - 1, inputs, 2 * inputs + 5});
+        counts.insert(counts.end(), {outputs, 3 * outputs + 2});
+    }
+    for (size_t n : sizes)
+        for (size_t count : counts)
+            for (size_t generations : {1, 5})
+                for (const Layout &layout :
+                     {Layout{Layout::SPACED, 0, 0}, {Layout::PHASES, 0, 0}, {Layout::SPACED, 3, 5}})
+                    check(n, 300 * symbol(), desc(), {7, generations, 2, count}, layout, random);
+}
+
+// Lengths around a tile's, in generations beside each other.
+TEST_P(RlncPackets, EncodeLengths) {
+    Random random;
+    for (size_t symbols : {1, 2, 16, 17, 255, 256, 257, 513, 1500})
+        for (size_t phase : {0, 1})
+            check(20, symbols * symbol(), desc(), {0, 4, 0, 18}, {Layout::SPACED, phase, phase},
+                  random);
+}
+
+TEST_P(RlncPackets, EncodeKinds) {
+    Random random;
+    for (bool systematic : {false, true})
+        for (unsigned density : {0, 1, 40}) {
+            gfk_rlnc_desc desc = this->desc();
+            desc.systematic = systematic;
+            desc.density = density;
+            check(30, 100 * symbol(), desc, {UINT64_MAX - 2, 3, 0, 40}, {Layout::SPACED, 0, 0},
+                  random);
+            desc.density = density % 17;
+            desc.kind = GFK_RLNC_RFC8681;
+            if (w() == 8)
+                check(30, 100, desc, {1, 3, 0, 40}, {Layout::PHASES, 0, 0}, random);
+        }
+}
+
+// Many generations, which threads share on the CPU; and large ones, also more packets than a matmul
+// prepares at a time.
+TEST_P(RlncPackets, EncodeLarge) {
+    Random random;
+    const Layout spaced = {Layout::SPACED, 0, 0};
+    check(16, 90 * symbol(), desc(), {0, 300, 0, 20}, spaced, random);
+    check(16, 90 * symbol(), desc(), {0, 40, 0, 20}, {Layout::PHASES, 0, 0}, random);
+    check(options.reduced ? 500 : 4096, 40 * symbol(), desc(), {0, 2, 0, 50}, spaced, random);
+    check(5, 10 * symbol(), desc(), {0, 2, 0, 4100}, spaced, random);
+    check(options.reduced ? 5000 : 65535, 3 * symbol(), desc(), {0, 1, 0, 3}, spaced, random);
+}
+
+TEST_P(RlncPackets, NumbersOfThreads) {
+    if (!host())
+        GTEST_SKIP() << "devices have no threads";
+    Random random;
+    for (unsigned threads : {1, 2, 3, 100})
+        for (size_t generations : {2, 12}) {
+            gfk_rlnc_desc desc = this->desc();
+            desc.threads = threads;
+            check(20, 5000 * symbol(), desc, {0, generations, 0, 25}, {Layout::SPACED, 0, 0},
+                  random);
+        }
+}
+
+// One generation is the product of a generated matrix.
+TEST_P(RlncPackets, EncodeEqualsMatmul) {
+    Random random;
+    const size_t n = 200, count = 70, bytes = 1000 * symbol();
+    const gfk_field field = this->field();
+    const Rlnc code = make_rlnc(field, n, bytes, desc());
+    const gfk_rlnc_range range = {5, 1, 9, count};
+    Packets packets(host(), 1, n, count, bytes, {Layout::SPACED, 0, 0}, random);
+    Memory product(host(), count * bytes);
+    gfk_matrix matrix = {};
+    matrix.rows = count;
+    matrix.cols = n;
+    matrix.kind = GFK_MATRIX_RANDOM;
+    matrix.first = uint64_t(5) << 32 | 9;
+    matrix.seed = desc().seed;
+    gfk_matmul_desc place = GFK_MATMUL_DESC_INIT;
+    place.device = desc().device;
+    size_t space = 0, matmul_space = 0;
+    ASSERT_OK(gfk_rlnc_encode_workspace(code.get(), &range, &space));
+    ASSERT_OK(gfk_matmul_workspace(&field, count, n, bytes, &place, &matmul_space));
+    Memory workspace(host(), std::max(space, matmul_space));
+    const gfk_regions out = {nullptr, product.data(), bytes};
+    ASSERT_OK(gfk_rlnc_encode(code.get(), &range, packets.in(), packets.out(), nullptr, 0,
+                              workspace.data(), space, nullptr));
+    ASSERT_OK(gfk_matmul(&field, &matrix, packets.in(), &out, bytes, GFK_SET, &place,
+                         workspace.data(), matmul_space, nullptr));
+    for (size_t j = 0; j < count; j++)
+        ASSERT_EQ(product.read(j * bytes, bytes), packets.output(j));
+    count_checked(count);
+}
+
+// Three hops: what a recoder makes is the sum of what it got, vectors and payloads alike.
+TEST_P(RlncPackets, Recode) {
+    Random random;
+    const gfk_field field = this->field();
+    const size_t inputs = 1024 / w();
+    for (size_t n : {size_t(1), size_t(10), inputs + 5})
+        for (size_t generations : {1, 6})
+            for (const Layout &layout :
+                 {Layout{Layout::SPACED, 0, 0}, {Layout::PHASES, 0, 0}, {Layout::SPACED, 1, 3}}) {
+                const size_t bytes = 40 * symbol();
+                const Rlnc code = make_rlnc(field, n, bytes, desc());
+                std::vector<Bytes> sources(generations * n);
+                for (Bytes &source : sources)
+                    source = random.bytes(bytes);
+                Rows vectors = plain(n, desc(), {3, generations, 0, n + 2});
+                size_t received = n + 2;
+                for (size_t hop = 0; hop < 3; hop++) {
+                    const size_t count = n + 2 * (hop + 1);
+                    const gfk_rlnc_range range = {3, generations, static_cast<uint32_t>(hop),
+                                                  count};
+                    const uint64_t seed = random.next();
+                    Packets packets(host(), generations, received, count, bytes, layout, random);
+                    for (size_t i = 0; i < vectors.size(); i++) {
+                        const auto first =
+                            sources.begin() + static_cast<ptrdiff_t>(i / received * n);
+                        packets.write_input(i, sum_of(field, vectors[i],
+                                                      {first, first + static_cast<ptrdiff_t>(n)}));
+                    }
+                    Vectors old(host(), w(), n, vectors.size(), hop, random);
+                    Vectors made(host(), w(), n, generations * count, 2 * hop, random);
+                    old.write(bytes_of(vectors));
+                    size_t space = 0;
+                    ASSERT_OK(gfk_rlnc_recode_workspace(code.get(), &range, received, &space));
+                    Memory workspace(host(), space);
+                    ASSERT_OK(gfk_rlnc_recode(code.get(), &range, seed, received, old.data(),
+                                              old.stride(), packets.in(), made.data(),
+                                              made.stride(), packets.out(), workspace.data(), space,
+                                              nullptr));
+                    // The factors, and what they make of the vectors.
+                    gfk_rlnc_desc rule = desc();
+                    rule.seed = seed;
+                    const Rows factors = plain(received, rule, range);
+                    ASSERT_TRUE(packets.are_products(field, factors)) << "hop " << hop;
+                    std::vector<Bytes> new_vectors(factors.size());
+                    const std::vector<Bytes> old_vectors = bytes_of(vectors);
+                    for (size_t i = 0; i < factors.size(); i++) {
+                        const auto first =
+                            old_vectors.begin() + static_cast<ptrdiff_t>(i / count * received);
+                        new_vectors[i] = sum_of(field, factors[i],
+                                                {first, first + static_cast<ptrdiff_t>(received)});
+                    }
+                    ASSERT_TRUE(made.are(new_vectors)) << "hop " << hop;
+                    // The new payloads are the sources times the new vectors.
+                    vectors.assign(factors.size(), Elements(n));
+                    for (size_t i = 0; i < factors.size(); i++) {
+                        for (size_t e = 0; e < n; e++)
+                            vectors[i][e] = get_symbol(new_vectors[i].data(), e, w());
+                        const auto first = sources.begin() + static_cast<ptrdiff_t>(i / count * n);
+                        ASSERT_EQ(
+                            sum_of(field, vectors[i], {first, first + static_cast<ptrdiff_t>(n)}),
+                            packets.output(i))
+                            << "hop " << hop;
+                    }
+                    received = count;
+                    count_checked(factors.size());
+                }
+            }
+}
+
+// Sizes of zero: vectors alone, and nothing at all.
+TEST_P(RlncPackets, Nothing) {
+    Random random;
+    const size_t n = 20;
+    const Rlnc code = make_rlnc(field(), n, 0, desc());
+    const gfk_rlnc_range range = {0, 2, 0, 9}, none = {0, 0, 0, 9};
+    const Rows expected = plain(n, desc(), range);
+    Vectors vectors(host(), w(), n, 18, 1, random), made(host(), w(), n, 18, 0, random);
+    const gfk_regions no_regions = {};
+    size_t space = 77;
+    ASSERT_OK(gfk_rlnc_encode_workspace(code.get(), &range, &space));
+    EXPECT_EQ(0u, space);
+    EXPECT_OK(gfk_rlnc_encode(code.get(), &range, &no_regions, &no_regions, vectors.data(), n + 1,
+                              nullptr, 0, nullptr));
+    EXPECT_TRUE(vectors.are(bytes_of(expected)));
+    EXPECT_OK(
+        gfk_rlnc_encode(code.get(), &none, nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr));
+    ASSERT_OK(gfk_rlnc_recode_workspace(code.get(), &range, 9, &space));
+    Memory workspace(host(), space);
+    EXPECT_OK(gfk_rlnc_recode(code.get(), &range, 1, 9, vectors.data(), n + 1, &no_regions,
+                              made.data(), n, &no_regions, workspace.data(), space, nullptr));
+    gfk_rlnc_desc rule = desc();
+    rule.seed = 1;
+    const Rows factors = plain(9, rule, range);
+    const std::vector<Bytes> old = bytes_of(expected);
+    std::vector<Bytes> sums;
+    for (size_t i = 0; i < 18; i++)
+        sums.push_back(sum_of(field(), factors[i],
+                              {old.begin() + (i < 9 ? 0 : 9), old.begin() + (i < 9 ? 9 : 18)}));
+    EXPECT_TRUE(made.are(sums));
+    EXPECT_OK(gfk_rlnc_recode(code.get(), &none, 1, 9, nullptr, 0, nullptr, nullptr, 0, nullptr,
+                              nullptr, 0, nullptr));
+    count_checked(3);
+}
+
+TEST_P(RlncPackets, Graph) {
+    if (host())
+        GTEST_SKIP() << "the CPU has no graphs";
+    Random random;
+    const Stream stream(false);
+    const size_t n = 40, bytes = 600 * symbol();
+    const Rlnc code = make_rlnc(field(), n, bytes, desc());
+    const gfk_rlnc_range range = {2, 3, 0, 45};
+    Packets packets(false, 3, n, 45, bytes, {Layout::SPACED, 0, 0}, random);
+    const size_t space = encode_space(code, range);
+    Memory workspace(false, space);
+    const auto encode = [&](gfk_stream_t on) {
+        return gfk_rlnc_encode(code.get(), &range, packets.in(), packets.out(), nullptr, 0,
+                               workspace.data(), space, on);
+    };
+    ASSERT_OK(encode(nullptr)); // CUDA loads the code now
+    device::Graph graph(stream.get());
+    ASSERT_OK(encode(stream.get()));
+    graph.end();
+    for (int replay = 0; replay < 5; replay++) {
+        packets.refill(random);
+        graph.launch(stream.get());
+        stream.finish();
+        ASSERT_TRUE(packets.are_products(field(), plain(n, desc(), range)));
+    }
+}
+
+TEST_P(RlncPackets, Threads) {
+    const size_t n = 30, bytes = 500 * symbol();
+    const Rlnc code = make_rlnc(field(), n, bytes, desc());
+    on_threads(8, [&](int thread) {
+        Random random(static_cast<uint64_t>(thread));
+        const Stream stream(host());
+        const gfk_rlnc_range range = {static_cast<uint64_t>(thread), 2 + 10 * (size_t)thread, 5, 9};
+        Packets packets(host(), range.generations, n, 9, bytes, {Layout::SPACED, 0, 0}, random);
+        const size_t space = encode_space(code, range);
+        Memory workspace(host(), space);
+        for (int again = 0; again < 3; again++)
+            if (gfk_rlnc_encode(code.get(), &range, packets.in(), packets.out(), nullptr, 0,
+                                workspace.data(), space, stream.get()))
+                return testing::AssertionFailure() << "gfk_rlnc_encode";
+        stream.finish();
+        return packets.are_products(field(), plain(n, desc(), range));
+    });
+}
+
+TEST_P(RlncPackets, Errors) {
+    Random random;
+    const size_t n = 20, count = 9, received = 15, bytes = 600 * symbol(), room = 4096;
+    gfk_rlnc_desc desc = this->desc();
+    desc.check_pointers = true;
+    const Rlnc code = make_rlnc(field(), n, bytes, desc);
+    struct Call {
+        gfk_rlnc_t code;
+        gfk_rlnc_range range;
+        size_t received;
+        uint8_t *vectors;
+        size_t stride;
+        gfk_regions in;
+        uint8_t *made;
+        size_t made_stride;
+        gfk_regions out;
+        uint8_t *workspace;
+        size_t space;
+        gfk_stream_t stream;
+    };
+    Call good = {code.get(), {1, 2, 0, count}, received, nullptr, n, {}, nullptr, n,
+                 {},         nullptr,          0,        nullptr};
+    size_t space = 0, least = 0;
+    ASSERT_OK(gfk_rlnc_recode_workspace(code.get(), &good.range, received, &space));
+    ASSERT_OK(gfk_rlnc_encode_workspace(code.get(), &good.range, &least));
+    ASSERT_NE(0u, least);
+    // One buffer: vectors, new vectors, inputs (as many as encode wants), outputs, workspace.
+    const size_t vectors_at = 0, made_at = 8192, in_at = 16384, out_at = in_at + 2 * n * room,
+                 workspace_at = out_at + 2 * count * room;
+    const size_t most = std::max(space, least);
+    const Bytes content = random.bytes(workspace_at + most + 512);
+    Memory memory(host(), content);
+    good.vectors = memory.data() + vectors_at;
+    good.made = memory.data() + made_at;
+    good.in = {nullptr, memory.data() + in_at, room};
+    good.out = {nullptr, memory.data() + out_at, room};
+    good.workspace = memory.data() + workspace_at;
+    const auto encode = [&](const Call &x) {
+        return gfk_rlnc_encode(x.code, &x.range, &x.in, &x.out, x.made, x.made_stride, x.workspace,
+                               x.space, x.stream);
+    };
+    const auto recode = [&](const Call &x) {
+        return gfk_rlnc_recode(x.code, &x.range, 5, x.received, x.vectors, x.stride, &x.in, x.made,
+                               x.made_stride, &x.out, x.workspace, x.space, x.stream);
+    };
+    enum Which { ENCODE = 1, RECODE = 2, BOTH = 3 };
+    const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil,
+                             int which = BOTH) {
+        for (int one : {ENCODE, RECODE})
+            if (which & one) {
+                Call bad = good;
+                bad.space = one == ENCODE ? least : space;
+                spoil(bad);
+                EXPECT_STATUS(status, one == ENCODE ? encode(bad) : recode(bad))
+                    << (one == ENCODE ? "encode" : "recode");
+                EXPECT_TRUE(content == memory.read()) << "a refused call has written";
+                count_checked();
+            }
+    };
+    refused(INVALID, [](Call &x) { x.code = nullptr; });
+    refused(INVALID, [](Call &x) { x.received = 0; }, RECODE);
+    refused(SIZE, [](Call &x) { x.received = GFK_RLNC_MOST_SOURCES + 1; }, RECODE);
+    refused(SIZE, [](Call &x) { x.range.first = UINT32_MAX; });
+    refused(SIZE, [](Call &x) { x.range.generation = UINT64_MAX; });
+    refused(SIZE, [](Call &x) { x.range.count = GFK_RLNC_MOST_PACKETS; });
+    refused(INVALID, [](Call &x) { x.vectors = nullptr; }, RECODE);
+    refused(INVALID, [](Call &x) { x.made = nullptr; }, RECODE);
+    refused(INVALID, [](Call &x) { x.stride = n - 1; }, RECODE);
+    refused(INVALID, [](Call &x) { x.made_stride = n - 1; });
+    refused(SIZE, [](Call &x) { x.made_stride = SIZE_MAX / 2; });
+    refused(INVALID, [](Call &x) { x.in.base = nullptr; });
+    refused(INVALID, [](Call &x) { x.out.base = nullptr; });
+    refused(INVALID, [](Call &x) { x.in.stride = x.out.stride = 1; });
+    refused(SIZE, [](Call &x) { x.out.stride = SIZE_MAX / 2; });
+    if (symbol() > 1)
+        refused(INVALID, [](Call &x) { x.made++; });
+    refused(INVALID, [](Call &x) { x.workspace += 128; });
+    refused(SMALL, [](Call &x) { x.workspace = nullptr; });
+    refused(SMALL, [](Call &x) { x.space--; });
+    refused(OVERLAP, [](Call &x) { x.out.base = x.in.base; });
+    refused(OVERLAP, [](Call &x) { x.out.base = (uint8_t *)x.in.base + room - 1; });
+    refused(OVERLAP, [](Call &x) { x.made = (uint8_t *)x.in.base; });
+    refused(OVERLAP, [](Call &x) { x.made = (uint8_t *)x.out.base; });
+    refused(OVERLAP, [](Call &x) { x.made = x.workspace; });
+    refused(OVERLAP, [](Call &x) { x.in.base = x.workspace; });
+    refused(OVERLAP, [](Call &x) { x.out.base = x.workspace; });
+    refused(OVERLAP, [](Call &x) { x.made = x.vectors; }, RECODE);
+    refused(OVERLAP, [](Call &x) { x.vectors = (uint8_t *)x.out.base; }, RECODE);
+    refused(OVERLAP, [](Call &x) { x.vectors = x.workspace; }, RECODE);
+    if (host()) {
+        refused(GFK_STATUS_STREAM_ON_HOST,
+                [&](Call &x) { x.stream = (gfk_stream_t)memory.data(); });
+    } else {
+        Bytes other(content);
+        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) { x.made = other.data(); });
+        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) { x.in.base = other.data(); });
+        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) { x.out.base = other.data(); });
+        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) { x.vectors = other.data(); }, RECODE);
+        refused(GFK_STATUS_WRONG_DEVICE, [&](Call &x) {
+            x.workspace =
+                other.data() + (256 - reinterpret_cast<uintptr_t>(other.data()) % 256) % 256;
+        });
+    }
+    EXPECT_STATUS(INVALID, gfk_rlnc_encode_workspace(code.get(), nullptr, &space));
+    EXPECT_STATUS(INVALID, gfk_rlnc_encode_workspace(code.get(), &good.range, nullptr));
+    EXPECT_STATUS(INVALID, gfk_rlnc_recode_workspace(nullptr, &good.range, 3, &space));
+    good.space = most;
+    EXPECT_OK(encode(good));
+    EXPECT_OK(recode(good));
+    EXPECT_FALSE(device::error_pending());
+}
+
+PER_RLNC_PLACE(RlncPackets);
+
+} // namespace
