@@ -13,6 +13,7 @@
 #include <gfk/field.h>
 #include <gfk/matmul.h>
 #include <gfk/product.h>
+#include <gfk/rlnc.h>
 #include <gfk/rs.h>
 #include <gfk/status.h>
 #include <gfk/types.h>
@@ -228,6 +229,17 @@ GFK_API gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, co
 GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);
+
+/* gfk_rlnc_encode_host: writes the payloads of packets first to first + count - 1 of a generation, as
+ * gfk_matmul_host with the packets' coding vectors, which the CPU makes. The code's place does not
+ * matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
+ *
+ * sources, payloads  n and count regions of the code's length. A payload must not overlap another
+ *                    region. */
+GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
+                                        uint64_t generation, uint32_t first, size_t count,
+                                        const gfk_regions *sources, const gfk_regions *payloads,
+                                        gfk_pipeline_report *report);
 
 /* Updates and locating have no call of their own here: a code created with GFK_CPU does both in
  * host memory. An update reads one changed range and is limited by memory, so that a GPU would

@@ -2,6 +2,7 @@
 /* The public calls: products, region multiply, and the products of a code. */
 #include <stdlib.h>
 
+#include "host/rlnc/code.h"
 #include "host/rs/code.h"
 #include "pipeline.h"
 
@@ -128,5 +129,31 @@ gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size
                         addresses, report);
     free(addresses);
     gfk_rs_rebuild_free(&r);
+    return status;
+}
+
+gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64_t generation,
+                                uint32_t first, size_t count, const gfk_regions *sources,
+                                const gfk_regions *payloads, gfk_pipeline_report *report) {
+    const gfk_rlnc_range range = {generation, 1, first, count};
+    size_t packets;
+    if (pipeline == NULL || code == NULL || sources == NULL || payloads == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
+    if (packets == 0 || code->bytes == 0)
+        return gfk_pipeline_idle(report);
+    const size_t pitch = code->n * (code->field.w / 8);
+    gfk_rlnc_vectors_job job = {.rule = code->rule,
+                                .range = range,
+                                .count = packets,
+                                .vectors = malloc(packets * pitch),
+                                .pitch = pitch};
+    if (job.vectors == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    gfk_rlnc_fill_vectors(&job, pipeline->pool, pipeline->info.threads);
+    const gfk_matrix a = GFK_MATRIX_DENSE_INIT(job.vectors, packets, code->n, code->n);
+    const gfk_status status = gfk_matmul_host(pipeline, &code->field, &a, sources, payloads,
+                                              code->bytes, GFK_SET, report);
+    free(job.vectors);
     return status;
 }

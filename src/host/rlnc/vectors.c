@@ -10,8 +10,7 @@
 #include "host/device/device.h"
 
 /* Draws each block once: a vector whose blocks are all zero becomes a unit vector at the end. */
-void gfk_rlnc_fill_vector(const gfk_rlnc_rule *rule, const gfk_rlnc_header *header,
-                          uint8_t *vector) {
+static void fill_vector(const gfk_rlnc_rule *rule, const gfk_rlnc_header *header, uint8_t *vector) {
     if (rule->kind == GFK_RLNC_RFC8681) {
         gfk_rlnc_rfc8681(rule, header->packet, vector);
         return;
@@ -40,20 +39,24 @@ static void write_some(size_t step, void *context) {
     const size_t first = step * VECTORS_PER_STEP, left = job->count - first;
     for (size_t i = first; i < first + (left < VECTORS_PER_STEP ? left : VECTORS_PER_STEP); i++) {
         const gfk_rlnc_header header = gfk_rlnc_packet_at(job, i);
-        gfk_rlnc_fill_vector(&job->rule, &header, job->vectors + i * job->pitch);
+        fill_vector(&job->rule, &header, job->vectors + i * job->pitch);
     }
+}
+
+void gfk_rlnc_fill_vectors(const gfk_rlnc_vectors_job *job, gfk_pool *pool, size_t threads) {
+    const size_t steps = gfk_divide_up(job->count, VECTORS_PER_STEP);
+    gfk_rlnc_vectors_job copy = *job;
+    if (pool != NULL)
+        gfk_pool_run(pool, threads, steps, write_some, &copy);
+    else
+        for (size_t step = 0; step < steps; step++)
+            write_some(step, &copy);
 }
 
 gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job, gfk_stream_t stream) {
     if (code->place != GFK_CPU)
         return gfk_rlnc_vectors_run(job, stream);
-    const size_t steps = gfk_divide_up(job->count, VECTORS_PER_STEP);
-    gfk_rlnc_vectors_job copy = *job;
-    if (code->pool != NULL)
-        gfk_pool_run(code->pool, code->threads, steps, write_some, &copy);
-    else
-        for (size_t step = 0; step < steps; step++)
-            write_some(step, &copy);
+    gfk_rlnc_fill_vectors(job, code->pool, code->threads);
     return GFK_STATUS_SUCCESS;
 }
 
