@@ -85,7 +85,7 @@ set(gfk_minimums
   "gpu.invert_batch 185000"
   "invert_batch_sizes 3"
   "gpu.rlnc_vectors 140000"
-  "gpu.rlnc_packets 190000"
+  "gpu.rlnc_packets 180000"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"
   "gpu.rs_w16 33602"
