@@ -30,9 +30,14 @@ struct Batch {
     std::vector<void *> addresses;
 
     gfk_batch_plan plan() {
-        return {
-            field,           k, patterns.data(), patterns.size(), stripes.data(), stripes.size(),
-            addresses.data()};
+        return {field,
+                k,
+                patterns.data(),
+                patterns.size(),
+                stripes.data(),
+                stripes.size(),
+                addresses.data(),
+                nullptr};
     }
 };
 
@@ -335,8 +340,8 @@ TEST(BatchLayout, Division) {
             numbers.push_back((UINT32_C(1) << bit) + near);
     for (uint32_t each : numbers) {
         std::vector<gfk_batch_stripe> stripes(each < (1u << 30) ? 2 : 1, {size_t(16) * each, 0, 0});
-        const gfk_batch_plan plan = {make_field(8),  4,        &pattern, 1, stripes.data(),
-                                     stripes.size(), addresses};
+        const gfk_batch_plan plan = {make_field(8),  4,         &pattern, 1, stripes.data(),
+                                     stripes.size(), addresses, nullptr};
         gfk_batch_image image;
         ASSERT_OK(gfk_batch_image_build(&plan, &kernel, &image));
         std::free(image.data);
@@ -353,8 +358,8 @@ TEST(BatchLayout, Division) {
     }
     // One task too many.
     std::vector<gfk_batch_stripe> stripes(3, {size_t(16) << 30, 0, 0});
-    const gfk_batch_plan plan = {make_field(8),  4,        &pattern, 1, stripes.data(),
-                                 stripes.size(), addresses};
+    const gfk_batch_plan plan = {make_field(8),  4,         &pattern, 1, stripes.data(),
+                                 stripes.size(), addresses, nullptr};
     gfk_batch_image image;
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, gfk_batch_image_build(&plan, &kernel, &image));
 }

@@ -83,6 +83,7 @@ static gfk_status build(gfk_rs_t code, const gfk_rs_desc *desc) {
     RETURN_IF_ERROR(fill_matrix(code, desc));
     RETURN_IF_ERROR(check_mds(code, desc));
     RETURN_IF_ERROR(gfk_arithmetic_create(&code->arithmetic, &info->field));
+    RETURN_IF_ERROR(gfk_rs_points_create(code));
     RETURN_IF_ERROR(gfk_product_create(&code->encoder, &info->field, info->m, info->k, code->matrix,
                                        &desc->product));
     RETURN_IF_ERROR(gfk_product_get_info(code->encoder, &info->product));
@@ -160,6 +161,7 @@ void gfk_rs_destroy(gfk_rs_t code) {
     gfk_product_destroy(code->encoder);
     gfk_product_destroy(code->sum_of_two);
     gfk_product_destroy(code->sum_into);
+    gfk_rs_points_destroy(&code->points);
     gfk_arithmetic_destroy(&code->arithmetic);
     free((void *)code->product.engine);
     free((void *)code->product.cache_folder);

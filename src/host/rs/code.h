@@ -20,11 +20,20 @@ extern "C" {
 
 typedef struct gfk_rs_locator gfk_rs_locator; /* locate.c */
 
+/* A code whose matrix is a Cauchy matrix with scaled rows and columns: decode_points.c. */
+typedef struct gfk_rs_points {
+    uint32_t *points;   /* k + m, all different; owned; NULL: the matrix has no known points */
+    uint32_t *scales;   /* k + m, none is 0 */
+    uint32_t *inverses; /* w = 32: of the sums of two points */
+    size_t infinity;    /* the region whose point is at infinity; k + m: none */
+} gfk_rs_points;
+
 struct gfk_rs {
     gfk_rs_info info;
     uint32_t *matrix;         /* info.m * info.k, row by row */
     gfk_product_desc product; /* the descriptor of its products, its strings owned by the code */
     gfk_arithmetic arithmetic;
+    gfk_rs_points points;
     gfk_product_t encoder;
     gfk_product_t sum_of_two, sum_into; /* for gfk_rs_delta: a + b, and += a */
     gfk_rs_locator *locator;            /* NULL: info.locatable is 0 */
@@ -69,11 +78,22 @@ typedef struct gfk_rs_rebuild {
     size_t *unread; /* parity regions that are neither read nor lost */
 } gfk_rs_rebuild;
 
-/* Lists and statuses are those of gfk_rs_decoder_create. Takes less than 20 ms on one core for a
- * code with k = m = 128. */
+/* Lists and statuses are those of gfk_rs_decoder_create. */
 gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const size_t *lost,
                                  size_t lost_count, const size_t *wanted, size_t wanted_count);
 void gfk_rs_rebuild_free(gfk_rs_rebuild *rebuild); /* all zeros is allowed */
+/* decode_points.c: writes the points that follow from the matrix's definition, and the region whose
+ * point is at infinity (k + m: none). False: the points are not known. */
+bool gfk_rs_known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *points,
+                         size_t *infinity);
+/* Sets code->points from the matrix and the arithmetic. SUCCESS or OUT_OF_MEMORY. */
+gfk_status gfk_rs_points_create(gfk_rs_t code);
+void gfk_rs_points_destroy(gfk_rs_points *points); /* all zeros is allowed */
+/* Fills r->matrix for e lost data regions, if code->points are known. r->sources is the data that is
+ * there, then e parity regions. SUCCESS or OUT_OF_MEMORY. */
+gfk_status gfk_rs_rebuild_by_points(gfk_rs_t code, const size_t *lost, size_t e, gfk_rs_rebuild *r);
+/* w = 32: below so many e * r->rows, row by row is faster. */
+#define GFK_RS_FEW_W32 40
 /* decode_wide.c: fills r->matrix for e lost data regions by matrix inversion and products at `place`.
  * r->sources is the data that is there, then e parity regions. Statuses of gfk_matrix_invert and
  * gfk_matmul; SINGULAR: these parity regions do not determine the lost data. */

@@ -74,65 +74,72 @@ static void wanted_row(const solver *s, gfk_rs_t code, const size_t *sources, co
     }
 }
 
-/* True: done, from the first parity regions that are there. False: the work is not worth it, or these
- * parity regions do not determine the lost data, or memory is short. */
-static bool fill_wide(gfk_rs_t code, const unsigned char *state, const size_t *lost, size_t e,
-                      gfk_rs_rebuild *r) {
-    const size_t k = code->info.k;
-    if ((double)e * (double)r->rows * (double)k < GFK_RS_WIDE)
+/* Fills r->matrix by the closed form, or by matrix inversion where the work is worth it. r->sources is
+ * the data that is there, then the first e parity regions that are there. False: neither is possible
+ * or faster than row by row, these parity regions do not determine the lost data, or memory is short. */
+static bool fill_fast(gfk_rs_t code, const size_t *lost, size_t e, gfk_rs_rebuild *r) {
+    if (code->points.points != NULL)
+        return (code->info.field.w != 32 || e * r->rows >= GFK_RS_FEW_W32) &&
+               gfk_rs_rebuild_by_points(code, lost, e, r) == GFK_STATUS_SUCCESS;
+    if ((double)e * (double)r->rows * (double)code->info.k < GFK_RS_WIDE)
         return false;
-    for (size_t i = k - e, parity = k; i < k; parity++)
-        if (state[parity] == THERE)
-            r->sources[i++] = parity;
     return (code->info.device != GFK_CPU &&
             gfk_rs_rebuild_wide(code, code->info.device, lost, e, r) == GFK_STATUS_SUCCESS) ||
            gfk_rs_rebuild_wide(code, GFK_CPU, lost, e, r) == GFK_STATUS_SUCCESS;
 }
 
-/* Fills the lists and the matrix of a rebuild. `lost` has room for the e lost data regions. */
-static gfk_status fill(gfk_rs_t code, unsigned char *state, solver *s, size_t *lost,
-                       gfk_rs_rebuild *r) {
+/* Fills r->matrix row by row, and the parity regions in r->sources. */
+static gfk_status fill_by_rows(gfk_rs_t code, unsigned char *state, const size_t *lost, size_t e,
+                               gfk_rs_rebuild *r) {
     const size_t k = code->info.k, m = code->info.m;
-    size_t there = 0, unread = 0;
+    uint32_t *rows = malloc((e + 1) * (e + 1) * sizeof *rows);
+    size_t *lists = malloc((2 * e + 1) * sizeof *lists);
+    gfk_status status = rows && lists ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+    solver s = {.exchange = {.f = &code->arithmetic,
+                             .cols = e,
+                             .rows = rows,
+                             .parts = rows + e * e,
+                             .is_pivot = state + k + m,
+                             .pivots = lists},
+                .e = e,
+                .parity = lists + e};
+    if (status == GFK_STATUS_SUCCESS && !solve(&s, code, state, lost))
+        status = GFK_STATUS_SINGULAR;
+    if (status == GFK_STATUS_SUCCESS) {
+        for (size_t i = 0; i < e; i++)
+            r->sources[k - e + i] = k + s.parity[i];
+        for (size_t i = 0; i < r->rows; i++)
+            wanted_row(&s, code, r->sources, lost, r->outputs[i], r->matrix + i * k);
+    }
+    free(rows);
+    free(lists);
+    return status;
+}
+
+/* Fills the lists and the matrix of a rebuild. */
+static gfk_status fill(gfk_rs_t code, unsigned char *state, size_t lost_count, gfk_rs_rebuild *r) {
+    const size_t k = code->info.k, m = code->info.m;
+    size_t there = 0, e = 0, unread = 0;
+    size_t *lost = malloc((lost_count + 1) * sizeof *lost); /* data */
+    if (lost == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
     for (size_t i = 0; i < k; i++)
         if (state[i] == THERE)
             r->sources[there++] = i;
         else
-            lost[s->e++] = i;
-    if (!fill_wide(code, state, lost, s->e, r)) {
-        s->exchange.cols = s->e;
-        if (!solve(s, code, state, lost))
-            return GFK_STATUS_SINGULAR;
-        for (size_t i = 0; i < s->e; i++)
-            r->sources[there + i] = k + s->parity[i];
-        for (size_t i = 0; i < r->rows; i++)
-            wanted_row(s, code, r->sources, lost, r->outputs[i], r->matrix + i * k);
-    }
+            lost[e++] = i;
+    for (size_t i = there, parity = k; i < k; parity++)
+        if (state[parity] == THERE)
+            r->sources[i++] = parity;
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (!fill_fast(code, lost, e, r))
+        status = fill_by_rows(code, state, lost, e, r);
+    free(lost);
     for (size_t i = there; i < k; i++)
         state[r->sources[i]] = READ;
     for (size_t i = k; i < k + m; i++)
         if (state[i] == THERE)
             r->unread[unread++] = i;
-    return GFK_STATUS_SUCCESS;
-}
-
-static gfk_status fill_with_solver(gfk_rs_t code, unsigned char *state, size_t lost_count,
-                                   gfk_rs_rebuild *r) {
-    const size_t k = code->info.k, m = code->info.m, most = lost_count < k ? lost_count : k;
-    uint32_t *rows = malloc((most + 1) * (most + 1) * sizeof *rows);
-    size_t *lists = malloc((3 * most + 1) * sizeof *lists);
-    gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
-    if (rows != NULL && lists != NULL) {
-        solver s = {.exchange = {.f = &code->arithmetic,
-                                 .rows = rows,
-                                 .parts = rows + most * most,
-                                 .is_pivot = state + k + m,
-                                 .pivots = lists},
-                    .parity = lists + most};
-        status = fill(code, state, &s, lists + 2 * most, r);
-    }
-    free(rows);
-    free(lists);
     return status;
 }
 
@@ -164,7 +171,7 @@ gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const s
     if (status == GFK_STATUS_SUCCESS) {
         for (size_t i = 0; i < wanted_count; i++)
             rebuild->outputs[i] = wanted[i];
-        status = fill_with_solver(code, state, lost_count, rebuild);
+        status = fill(code, state, lost_count, rebuild);
     }
     free(state);
     if (status != GFK_STATUS_SUCCESS)

@@ -7,13 +7,12 @@
 
 #include "batch.h"
 #include "host/base/hash.h"
-#include "host/base/threads.h"
 #include "host/device/device.h"
 #include "host/rs/code.h"
 
 struct gfk_rs_batch {
     int device; /* or GFK_CPU */
-    /* Patterns are there while the batch is made; stripes and addresses stay only on the CPU. */
+    /* Patterns are there while the batch is made; all else stays only on the CPU. */
     gfk_batch_plan plan;
     size_t address_count, address_room;
     /* On a device. */
@@ -24,18 +23,25 @@ struct gfk_rs_batch {
     /* On the CPU. */
     gfk_product_t *products; /* one for each pattern */
     size_t product_count;
-    gfk_pool *pool;
 };
 
 /* ---- the different losses, each inverted once ----------------------------------------------- */
 
-/* Starts as zeros. */
+typedef struct loss {
+    size_t begin, count; /* of its lost regions in pattern_table.lost, ascending */
+    gfk_status status;   /* of its decode matrix */
+    bool used;           /* by a stripe of the batch */
+} loss;
+
+/* Starts as zeros but for the code. */
 typedef struct pattern_table {
-    gfk_rs_rebuild *list;
+    gfk_rs_t code;
+    loss *list;
     size_t count, room;
     size_t *slots;     /* a hash table of indices + 1; 0 is free */
     size_t slot_count; /* a power of two, more than twice count */
-    size_t *lost;      /* the list asked for, ascending: room for m */
+    size_t *lost, lost_count, lost_room;
+    gfk_rs_rebuild *rebuilds;
 } pattern_table;
 
 /* The slot of a loss in the table, or the free slot where it belongs. */
@@ -43,21 +49,29 @@ static size_t *slot_of(const pattern_table *p, const size_t *lost, size_t count)
     const uint64_t hash = gfk_hash(GFK_HASH_BEGIN, lost, count * sizeof *lost);
     size_t i = (size_t)(hash ^ hash >> 32) & (p->slot_count - 1);
     for (; p->slots[i] != 0; i = (i + 1) & (p->slot_count - 1)) {
-        const gfk_rs_rebuild *pattern = &p->list[p->slots[i] - 1];
-        if (pattern->rows == count && memcmp(pattern->outputs, lost, count * sizeof *lost) == 0)
+        const loss *found = &p->list[p->slots[i] - 1];
+        if (found->count == count &&
+            memcmp(p->lost + found->begin, lost, count * sizeof *lost) == 0)
             break;
     }
     return &p->slots[i];
 }
 
 /* Makes room for one more pattern. */
-static gfk_status reserve(pattern_table *p, size_t m) {
-    if (p->lost == NULL && (p->lost = malloc(m * sizeof *p->lost)) == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
+static gfk_status reserve(pattern_table *p) {
+    const size_t m = p->code->info.m;
+    if (p->lost_room - p->lost_count < m) {
+        const size_t room = 2 * p->lost_room + 16 * m;
+        size_t *lost = realloc(p->lost, room * sizeof *lost);
+        if (lost == NULL)
+            return GFK_STATUS_OUT_OF_MEMORY;
+        p->lost = lost;
+        p->lost_room = room;
+    }
     if (p->count < p->room)
         return GFK_STATUS_SUCCESS;
     const size_t room = p->room ? 2 * p->room : 16;
-    gfk_rs_rebuild *list = realloc(p->list, room * sizeof *list);
+    loss *list = realloc(p->list, room * sizeof *list);
     if (list == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->list = list;
@@ -69,37 +83,70 @@ static gfk_status reserve(pattern_table *p, size_t m) {
     p->slot_count = 4 * room;
     p->room = room;
     for (size_t i = 0; i < p->count; i++)
-        *slot_of(p, list[i].outputs, list[i].rows) = i + 1;
+        *slot_of(p, p->lost + list[i].begin, list[i].count) = i + 1;
     return GFK_STATUS_SUCCESS;
 }
 
-/* The index of the pattern for this loss; lost NULL: of encoding, which rebuilds all parity.
- * Statuses as gfk_rs_rebuild_create. */
-static gfk_status find_pattern(pattern_table *p, gfk_rs_t code, const size_t *lost,
-                               size_t lost_count, size_t *index) {
-    const size_t m = code->info.m;
+/* Is there a list, and is it not too long? Statuses as gfk_rs_rebuild_create. */
+static gfk_status check_length(gfk_rs_t code, const gfk_rs_stripe *stripe) {
     gfk_rs_rebuild none;
-    if (lost == NULL && lost_count != 0)
+    if (stripe->lost == NULL && stripe->lost_count != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (lost_count > m) /* an error */
-        return gfk_rs_rebuild_create(&none, code, lost, lost_count, NULL, 0);
-    RETURN_IF_ERROR(reserve(p, m));
-    const size_t rows = lost ? lost_count : m;
+    return stripe->lost_count <= code->info.m
+               ? GFK_STATUS_SUCCESS
+               : gfk_rs_rebuild_create(&none, code, stripe->lost, stripe->lost_count, NULL, 0);
+}
+
+/* The index of the pattern for this loss; lost NULL: of encoding, which rebuilds all parity. */
+static gfk_status find_pattern(pattern_table *p, const gfk_rs_stripe *stripe, size_t *index) {
+    RETURN_IF_ERROR(reserve(p));
+    const size_t rows = stripe->lost ? stripe->lost_count : p->code->info.m;
+    size_t *lost = p->lost + p->lost_count;
     for (size_t i = 0; i < rows; i++)
-        p->lost[i] = lost ? lost[i] : code->info.k + i;
-    gfk_rs_sort(p->lost, rows);
-    size_t *slot = slot_of(p, p->lost, rows);
+        lost[i] = stripe->lost ? stripe->lost[i] : p->code->info.k + i;
+    gfk_rs_sort(lost, rows);
+    size_t *slot = slot_of(p, lost, rows);
     if (*slot == 0) {
-        RETURN_IF_ERROR(gfk_rs_rebuild_create(&p->list[p->count], code, p->lost, rows, NULL, 0));
+        p->list[p->count] = (loss){.begin = p->lost_count, .count = rows};
+        p->lost_count += rows;
         *slot = ++p->count;
     }
     *index = *slot - 1;
     return GFK_STATUS_SUCCESS;
 }
 
+static void invert(size_t i, void *context) {
+    const pattern_table *p = context;
+    p->list[i].status = gfk_rs_rebuild_create(&p->rebuilds[i], p->code, p->lost + p->list[i].begin,
+                                              p->list[i].count, NULL, 0);
+}
+
+/* Writes the pattern of each stripe with a list that is not too long, and makes the patterns' decode
+ * matrices. Returns the number of stripes up to where memory ran out. */
+static size_t make_patterns(gfk_batch_plan *plan, pattern_table *p, const gfk_rs_stripe *stripes,
+                            size_t count) {
+    size_t i = 0, elements = 0;
+    while (i < count &&
+           (check_length(p->code, &stripes[i]) != GFK_STATUS_SUCCESS ||
+            find_pattern(p, &stripes[i], &plan->stripes[i].pattern) == GFK_STATUS_SUCCESS))
+        i++;
+    p->rebuilds = calloc(p->count ? p->count : 1, sizeof *p->rebuilds);
+    if (p->rebuilds == NULL)
+        return 0;
+    plan->patterns = p->rebuilds;
+    plan->pattern_count = p->count;
+    for (size_t j = 0; j < p->count; j++)
+        elements += p->list[j].count * plan->k;
+    if (plan->pool == NULL && elements >= GFK_BATCH_MANY)
+        plan->pool = gfk_pool_acquire();
+    gfk_batch_for_patterns(plan, invert, p);
+    return i;
+}
+
 static void clear_patterns(pattern_table *p) {
-    for (size_t i = 0; i < p->count; i++)
-        gfk_rs_rebuild_free(&p->list[i]);
+    for (size_t i = 0; p->rebuilds != NULL && i < p->count; i++)
+        gfk_rs_rebuild_free(&p->rebuilds[i]);
+    free(p->rebuilds);
     free(p->list);
     free(p->slots);
     free(p->lost);
@@ -129,15 +176,16 @@ static gfk_status find_addresses(const gfk_rs_regions *all, const gfk_rs_rebuild
     return gfk_regions_check(&found, k + pattern->rows, all->bytes);
 }
 
-/* Adds a stripe to the plan, unless something is wrong with it or there is nothing to do. */
-static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, gfk_rs_t code,
+/* Adds a stripe with the pattern `index` to the plan, unless something is wrong with it or there is
+ * nothing to do. */
+static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, size_t index,
                              const gfk_rs_stripe *stripe) {
     gfk_batch_plan *plan = &batch->plan;
-    size_t index = 0;
-    RETURN_IF_ERROR(find_pattern(patterns, code, stripe->lost, stripe->lost_count, &index));
+    RETURN_IF_ERROR(check_length(patterns->code, stripe));
+    RETURN_IF_ERROR(patterns->list[index].status);
     if (stripe->bytes % (plan->field.w / 8) != 0)
         return GFK_STATUS_INVALID_SIZE;
-    const gfk_rs_rebuild *pattern = &patterns->list[index];
+    const gfk_rs_rebuild *pattern = &plan->patterns[index];
     const size_t k = plan->k, rows = pattern->rows;
     if (stripe->bytes == 0 || rows == 0)
         return GFK_STATUS_SUCCESS;
@@ -149,7 +197,7 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, gfk_
     const gfk_rs_regions all = {k, &stripe->data, &stripe->parity, stripe->bytes};
     RETURN_IF_ERROR(find_addresses(&all, pattern, address));
     for (size_t i = 0; i < k + rows; i++)
-        RETURN_IF_ERROR(gfk_rs_check_memory(code, address[i], stripe->bytes));
+        RETURN_IF_ERROR(gfk_rs_check_memory(patterns->code, address[i], stripe->bytes));
     const gfk_regions in = {.pointers = address}, out = {.pointers = address + k};
     if (gfk_outputs_overlap(&in, k, &out, rows, stripe->bytes) ||
         gfk_rs_unread_overlap(&all, pattern, &out, rows))
@@ -157,6 +205,7 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, gfk_
     plan->stripes[plan->stripe_count++] =
         (gfk_batch_stripe){stripe->bytes, index, batch->address_count};
     batch->address_count += k + rows;
+    patterns->list[index].used = true;
     return GFK_STATUS_SUCCESS;
 }
 
@@ -193,22 +242,33 @@ static gfk_status make_on_device(gfk_rs_batch_t batch) {
 
 /* ---- on the CPU ----------------------------------------------------------------------------- */
 
-static gfk_status make_on_host(gfk_rs_batch_t batch, gfk_rs_t code) {
+typedef struct host_products {
+    gfk_rs_batch_t batch;
+    const pattern_table *patterns;
+    gfk_product_desc desc;
+} host_products;
+
+static void make_product(size_t i, void *context) {
+    const host_products *h = context;
+    const gfk_batch_plan *plan = &h->batch->plan;
+    if (h->patterns->list[i].used)
+        h->patterns->list[i].status =
+            gfk_product_create(&h->batch->products[i], &plan->field, plan->patterns[i].rows,
+                               plan->k, plan->patterns[i].matrix, &h->desc);
+}
+
+static gfk_status make_on_host(gfk_rs_batch_t batch, const pattern_table *patterns) {
     const gfk_batch_plan *plan = &batch->plan;
-    batch->pool = gfk_pool_acquire();
+    host_products h = {.batch = batch, .patterns = patterns};
+    RETURN_IF_ERROR(gfk_rs_product_desc(patterns->code, NULL, &h.desc));
     batch->products = calloc(plan->pattern_count, sizeof *batch->products);
-    if (batch->pool == NULL || batch->products == NULL)
+    if (batch->products == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     batch->product_count = plan->pattern_count;
-    gfk_product_desc desc;
-    RETURN_IF_ERROR(gfk_rs_product_desc(code, NULL, &desc));
-    for (size_t i = 0; i < plan->stripe_count; i++) {
-        const size_t p = plan->stripes[i].pattern;
-        const gfk_rs_rebuild *pattern = &plan->patterns[p];
-        if (batch->products[p] == NULL)
-            RETURN_IF_ERROR(gfk_product_create(&batch->products[p], &plan->field, pattern->rows,
-                                               plan->k, pattern->matrix, &desc));
-    }
+    gfk_batch_for_patterns(plan, make_product, &h);
+    for (size_t i = 0; i < plan->pattern_count; i++)
+        if (patterns->list[i].used)
+            RETURN_IF_ERROR(patterns->list[i].status);
     return GFK_STATUS_SUCCESS;
 }
 
@@ -228,29 +288,37 @@ static void run_stripe(size_t i, void *context) {
 /* ---- the interface -------------------------------------------------------------------------- */
 
 /* Makes the plan, and of it what runs. */
-static gfk_status make(gfk_rs_batch_t batch, pattern_table *patterns, gfk_rs_t code,
-                       const gfk_rs_stripe *stripes, size_t count, gfk_status *statuses) {
-    batch->plan.stripes = calloc(count ? count : 1, sizeof *batch->plan.stripes);
-    gfk_status status = batch->plan.stripes ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
+static gfk_status make(gfk_rs_batch_t batch, pattern_table *patterns, const gfk_rs_stripe *stripes,
+                       size_t count, gfk_status *statuses) {
+    gfk_batch_plan *plan = &batch->plan;
+    size_t ready = 0;
+    plan->stripes = calloc(count ? count : 1, sizeof *plan->stripes);
+    if (batch->device < 0)
+        plan->pool = gfk_pool_acquire();
+    if (plan->stripes != NULL && (batch->device >= 0 || plan->pool != NULL))
+        ready = make_patterns(plan, patterns, stripes, count);
+    gfk_status status = GFK_STATUS_SUCCESS;
     for (size_t i = 0; i < count && (statuses != NULL || status == GFK_STATUS_SUCCESS); i++) {
-        const gfk_status one = status ? status : add_stripe(batch, patterns, code, &stripes[i]);
+        const gfk_status one =
+            status      ? status
+            : i < ready ? add_stripe(batch, patterns, plan->stripes[i].pattern, &stripes[i])
+                        : GFK_STATUS_OUT_OF_MEMORY;
         if (statuses != NULL)
             statuses[i] = one;
         if (statuses == NULL || one == GFK_STATUS_OUT_OF_MEMORY)
             status = one;
     }
-    if (status != GFK_STATUS_SUCCESS || batch->plan.stripe_count == 0)
+    if (status != GFK_STATUS_SUCCESS || plan->stripe_count == 0)
         return status;
-    batch->plan.patterns = patterns->list;
-    batch->plan.pattern_count = patterns->count;
-    return batch->device >= 0 ? make_on_device(batch) : make_on_host(batch, code);
+    return batch->device >= 0 ? make_on_device(batch) : make_on_host(batch, patterns);
 }
 
-static void free_stripes(gfk_batch_plan *plan) {
+/* Of a batch on a device nothing but the image is kept. */
+static void clear_plan(gfk_batch_plan *plan) {
     free(plan->stripes);
     free(plan->addresses);
-    plan->stripes = NULL;
-    plan->addresses = NULL;
+    gfk_pool_release(plan->pool);
+    *plan = (gfk_batch_plan){0};
 }
 
 gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_rs_stripe *stripes,
@@ -262,12 +330,12 @@ gfk_status gfk_rs_batch_create(gfk_rs_batch_t *batch, gfk_rs_t code, const gfk_r
         return GFK_STATUS_OUT_OF_MEMORY;
     made->device = code->info.device;
     made->plan = (gfk_batch_plan){.field = code->info.field, .k = code->info.k};
-    pattern_table patterns = {.count = 0};
-    const gfk_status status = make(made, &patterns, code, stripes, count, statuses);
+    pattern_table patterns = {.code = code};
+    const gfk_status status = make(made, &patterns, stripes, count, statuses);
     made->plan.patterns = NULL;
     clear_patterns(&patterns);
     if (made->device >= 0)
-        free_stripes(&made->plan);
+        clear_plan(&made->plan);
     if (status == GFK_STATUS_SUCCESS)
         *batch = made;
     else
@@ -282,7 +350,8 @@ gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
     if (batch->memory != NULL)
         return batch->launch(&batch->job, batch->processors, stream);
     if (batch->device < 0 && batch->plan.stripe_count != 0)
-        gfk_pool_run(batch->pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe, batch);
+        gfk_pool_run(batch->plan.pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe,
+                     batch);
     return GFK_STATUS_SUCCESS;
 }
 
@@ -293,7 +362,6 @@ void gfk_rs_batch_destroy(gfk_rs_batch_t batch) {
     for (size_t i = 0; i < batch->product_count; i++)
         gfk_product_destroy(batch->products[i]);
     free(batch->products);
-    gfk_pool_release(batch->pool);
-    free_stripes(&batch->plan);
+    clear_plan(&batch->plan);
     free(batch);
 }

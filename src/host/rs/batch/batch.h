@@ -15,6 +15,7 @@
 
 #include <gfk/gfk.h>
 
+#include "host/base/threads.h"
 #include "host/rs/code.h"
 
 #ifdef __cplusplus
@@ -37,7 +38,14 @@ typedef struct gfk_batch_plan {
     gfk_batch_stripe *stripes;
     size_t stripe_count;
     void **addresses;
+    gfk_pool *pool; /* NULL: one thread works on the patterns */
 } gfk_batch_plan;
+
+/* From so many elements of decode matrices on, a pool's threads are worth their start. */
+#define GFK_BATCH_MANY 100000
+
+/* Calls body(i, context) for every pattern, in any order. */
+void gfk_batch_for_patterns(const gfk_batch_plan *plan, gfk_step_fn *body, void *context);
 
 /* ---- the image ------------------------------------------------------------------------------ */
 

@@ -10,6 +10,34 @@
 
 enum { MOST_TASKS = 0x7fffffff, ALIGNMENT = 256 };
 
+/* ---- all patterns --------------------------------------------------------------------------- */
+
+enum { PATTERNS = 16 /* of a thread's step: a pattern may take less than a microsecond */ };
+
+typedef struct pattern_loop {
+    const gfk_batch_plan *plan;
+    gfk_step_fn *body;
+    void *context;
+} pattern_loop;
+
+static void do_patterns(size_t part, void *context) {
+    const pattern_loop *l = context;
+    for (size_t i = part * PATTERNS; i < (part + 1) * PATTERNS && i < l->plan->pattern_count; i++)
+        l->body(i, l->context);
+}
+
+void gfk_batch_for_patterns(const gfk_batch_plan *plan, gfk_step_fn *body, void *context) {
+    pattern_loop l = {plan, body, context};
+    const size_t parts = gfk_divide_up(plan->pattern_count, PATTERNS);
+    if (plan->pool != NULL)
+        gfk_pool_run(plan->pool, GFK_ALL_THREADS, parts, do_patterns, &l);
+    else
+        for (size_t part = 0; part < parts; part++)
+            do_patterns(part, &l);
+}
+
+/* ---- the image ------------------------------------------------------------------------------ */
+
 /* Where the parts of an image are. */
 typedef struct layout {
     size_t record_bytes, matrices, index, bytes;
@@ -135,28 +163,43 @@ static void put_stripes(const gfk_batch_plan *plan, const gfk_batch_kernel *kern
     }
 }
 
+typedef struct operands {
+    const gfk_batch_plan *plan;
+    const gfk_batch_kernel *kernel;
+    uint32_t *matrices;
+    uint64_t *at; /* the first word of each pattern's operand */
+} operands;
+
+static void build_operand(size_t i, void *context) {
+    const operands *o = context;
+    const gfk_rs_rebuild *pattern = &o->plan->patterns[i];
+    if (pattern->rows == 0) /* there is nothing to rebuild, or no way */
+        return;
+    o->kernel->build(o->matrices + o->at[i], o->plan->field.polynomial, pattern->rows, o->plan->k,
+                     pattern->matrix);
+}
+
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,
                                  gfk_batch_image *image) {
     layout l;
     RETURN_IF_ERROR(measure(plan, kernel, &l));
     unsigned char *data = malloc(l.bytes);
-    uint64_t *operands = malloc(plan->pattern_count * sizeof *operands);
-    if (data == NULL || operands == NULL) {
+    uint64_t *at = malloc(plan->pattern_count * sizeof *at);
+    if (data == NULL || at == NULL) {
         free(data);
-        free(operands);
+        free(at);
         return GFK_STATUS_OUT_OF_MEMORY;
     }
     uint32_t *matrices = (uint32_t *)(void *)(data + l.matrices);
     uint64_t words = 0;
     for (size_t i = 0; i < plan->pattern_count; i++) {
-        const gfk_rs_rebuild *pattern = &plan->patterns[i];
-        operands[i] = words;
-        kernel->build(matrices + words, plan->field.polynomial, pattern->rows, plan->k,
-                      pattern->matrix);
-        words += gfk_round_up(kernel->matrix_words(pattern->rows, plan->k), 4);
+        at[i] = words;
+        words += gfk_round_up(kernel->matrix_words(plan->patterns[i].rows, plan->k), 4);
     }
-    put_stripes(plan, kernel, &l, operands, data);
-    free(operands);
+    operands all = {plan, kernel, matrices, at};
+    gfk_batch_for_patterns(plan, build_operand, &all);
+    put_stripes(plan, kernel, &l, at, data);
+    free(at);
     *image = (gfk_batch_image){
         .data = data,
         .bytes = l.bytes,

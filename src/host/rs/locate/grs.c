@@ -1,39 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which codes are generalized Reed-Solomon codes? Those with distinct points p_i and nonzero
  * multipliers v_i such that the sum over i of v_i p_i^r c_i is 0 for r < m and every codeword c. */
+#include "host/rs/code.h"
 #include "locate.h"
-
-/* Writes the points that follow from the matrix's definition. *infinity is the region whose point
- * is at infinity; k + m if there is none. False: the points are not known. */
-static bool known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *points,
-                         size_t *infinity) {
-    const size_t k = info->k, m = info->m;
-    *infinity = k + m;
-    switch (info->matrix) {
-    case GFK_RS_REED_SOL_VAN:
-        *infinity = k + m - 1;
-        /* fall through */
-    case GFK_RS_CAUCHY:
-    case GFK_RS_GEN_CAUCHY1:
-    case GFK_RS_VANDERMONDE:
-        for (size_t i = 0; i < k + m; i++)
-            points[i] = (uint32_t)i;
-        return true;
-    case GFK_RS_CAUCHY_GOOD:
-        if (info->field.w == 8 && m == 2) { /* rows of ones and of different elements */
-            for (size_t i = 0; i < k; i++)
-                points[i] = matrix[k + i];
-            points[k] = 0;
-            *infinity = k + 1;
-            return true;
-        }
-        for (size_t i = 0; i < k + m; i++)
-            points[i] = (uint32_t)(i < k ? m + i : i - k);
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Is c one of the finite points? */
 static bool is_point(uint32_t c, size_t n, const uint32_t *points, size_t infinity) {
@@ -71,7 +40,7 @@ bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32
                   uint32_t *points, uint32_t *multipliers) {
     const size_t k = info->k, m = info->m;
     size_t infinity = 0;
-    if (!known_points(info, matrix, points, &infinity))
+    if (!gfk_rs_known_points(info, matrix, points, &infinity))
         return false;
     if (infinity < k + m)
         move_infinity(f, k + m, points, infinity);
