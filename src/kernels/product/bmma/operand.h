@@ -26,13 +26,18 @@ size_t matrix_words(size_t rows, size_t cols) {
     return divide_up(cols, T::inputs) * divide_up(rows, T::outputs) * panel_words<T>();
 }
 
-/* masks[b] has bit i when bit b of c * 2^i is set: bit b of c * x is the parity of masks[b] & x. */
+/* masks[b] has bit i when bit b of c * x^i is set: bit b of c * y is the parity of masks[b] & y. A
+ * doubling moves bit b - 1 to bit b, and adds the highest bit where the polynomial has bit b. */
 template <int W>
 void bit_matrix(uint32_t c, uint64_t polynomial, uint32_t (&masks)[W]) {
-    memset(masks, 0, sizeof masks);
-    for (int i = 0; i < W; i++, c = gfk_poly_double(c, W, polynomial))
-        for (int b = 0; b < W; b++)
-            masks[b] |= (c >> b & 1) << i;
+    uint32_t multiple = c, highest = 0; /* bits of all multiples */
+    for (int i = 0; i < W; i++, multiple = gfk_poly_double(multiple, W, polynomial))
+        highest |= multiple >> (W - 1) << i;
+    uint32_t mask = 0;
+    for (int b = 0; b < W; b++) {
+        mask = (mask ^ (highest & -(uint32_t)(polynomial >> b & 1))) << 1 | (c >> b & 1);
+        masks[b] = mask &= 0xffffffffu >> (32 - W);
+    }
 }
 
 /* table: matrix_words<T>(rows, cols) words. */
