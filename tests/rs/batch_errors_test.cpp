@@ -174,6 +174,42 @@ TEST_P(RsBatchErrors, Singular) {
     count_checked();
 }
 
+// So many losses that the pool's threads invert them: each stripe has the status of a decoder.
+TEST_P(RsBatchErrors, ManySingular) {
+    const size_t k = 12, m = 6, count = options.reduced ? 100 : host() ? 500 : 3000;
+    Elements matrix = matrix_of(make_field(w()), GFK_RS_CAUCHY, k, m);
+    for (size_t j : {1, 4}) // rows that say the same, of which one may help
+        std::copy_n(matrix.begin(), k, matrix.begin() + static_cast<ptrdiff_t>(j * k));
+    const RsCode code = make_code({GFK_RS_CUSTOM, k, m, matrix, GFK_RS_UNCHECKED});
+    Stripes stripes(host(), code.get(), random_);
+    for (size_t s = 0; s < count; s++)
+        stripes.add(w() / 8, stripes.random_loss(1 + random_.below(m)), false, 0, true);
+    stripes.place();
+    std::vector<gfk_status> statuses(count, GFK_STATUS_INTERNAL);
+    gfk_rs_batch_t made = nullptr;
+    ASSERT_OK(
+        gfk_rs_batch_create(&made, code.get(), stripes.list().data(), count, statuses.data()));
+    const Batch batch(made);
+    size_t singular = 0;
+    for (size_t s = 0; s < count; s++) {
+        const gfk_rs_stripe &stripe = stripes.list()[s];
+        gfk_rs_decoder_t decoder = nullptr;
+        const gfk_status status = gfk_rs_decoder_create(&decoder, code.get(), stripe.lost,
+                                                        stripe.lost_count, nullptr, 0, nullptr);
+        gfk_rs_decoder_destroy(decoder);
+        ASSERT_STATUS(status, statuses[s]) << s;
+        if (status == GFK_STATUS_SINGULAR) {
+            stripes.leave_out(s);
+            singular++;
+        }
+    }
+    EXPECT_GT(singular, count / 20);
+    EXPECT_LT(singular, count);
+    expect_runs(made);
+    EXPECT_TRUE(stripes.is_whole());
+    count_checked(count);
+}
+
 // The address space that this process has, and a little.
 bool limit_memory(rlim_t more) {
     rlim_t pages = 0;

@@ -105,6 +105,56 @@ TEST_P(RsDecode, RandomPatterns) {
     }
 }
 
+// Named matrices have decode matrices in closed form; a custom matrix with the same elements is
+// inverted. At w = 32 few losses of a named matrix are inverted too: 6 * 6 and 7 * 7 are on either
+// side of that.
+TEST_P(RsDecode, NamedAndCustom) {
+    struct {
+        gfk_rs_matrix matrix;
+        size_t k, m;
+    } const shapes[] = {
+        {GFK_RS_CAUCHY, 7, 1},         {GFK_RS_CAUCHY, 20, 8},      {GFK_RS_VANDERMONDE, 1, 5},
+        {GFK_RS_VANDERMONDE, 24, 12},  {GFK_RS_REED_SOL_VAN, 6, 1}, {GFK_RS_REED_SOL_VAN, 9, 9},
+        {GFK_RS_REED_SOL_VAN, 40, 20}, {GFK_RS_CAUCHY_GOOD, 8, 1},  {GFK_RS_CAUCHY_GOOD, 13, 2},
+        {GFK_RS_CAUCHY_GOOD, 30, 10},  {GFK_RS_GEN_CAUCHY1, 10, 4}, {GFK_RS_GEN_CAUCHY1, 50, 50}};
+    for (const auto &shape : shapes) {
+        if (shape.matrix == GFK_RS_GEN_CAUCHY1 && w() != 8)
+            continue;
+        const auto [matrix, k, m] = shape;
+        SCOPED_TRACE(testing::Message()
+                     << gfk_rs_matrix_name(matrix) << " (" << k << ", " << m << ")");
+        const RsCode named = make_code({matrix, k, m});
+        const RsCode custom =
+            make_code({GFK_RS_CUSTOM, k, m, matrix_of(named.get()), GFK_RS_UNCHECKED});
+        Random random(k * 100 + m);
+        for (size_t again = 0; again < (options.reduced ? 3u : 12u); again++) {
+            const size_t count = again < 3 ? m : random.below(m + 1);
+            const Indices lost = again == 0            ? indices(0, std::min(k, m))
+                                 : again == 1 && m > 7 ? indices(0, 6)
+                                 : again == 2 && m > 7 ? indices(0, 7)
+                                                       : random_indices(k + m, count, random);
+            Stripe stripe(host(), named.get(), 5 * symbol_bytes(), any_layout(random), random);
+            ASSERT_NO_FATAL_FAILURE(check(named.get(), stripe, lost, random));
+            ASSERT_NO_FATAL_FAILURE(check(custom.get(), stripe, lost, random));
+        }
+    }
+}
+
+// A custom matrix row by row below 4,000,000 multiplications, and by gfk_matrix_invert from there on.
+TEST_P(RsDecode, WideAndNot) {
+    if (w() == 8)
+        GTEST_SKIP() << "w = 8 has 256 regions at most";
+    const size_t k = 400, m = 101;
+    const gfk_field field = make_field(w());
+    const RsCode code =
+        make_code({GFK_RS_CUSTOM, k, m, matrix_of(field, GFK_RS_CAUCHY, k, m), GFK_RS_UNCHECKED});
+    Random random;
+    for (size_t lost : {99, 100, 101}) {
+        Stripe stripe(host(), code.get(), 3 * symbol_bytes(), Layout::PHASES, random);
+        ASSERT_NO_FATAL_FAILURE(check(code.get(), stripe, random_indices(k, lost, random), random));
+    }
+}
+
 // All data, all parity, and runs of regions that begin or end where data does.
 TEST_P(RsDecode, Blocks) {
     for (size_t k : {5u, 16u, 33u})
@@ -125,13 +175,19 @@ TEST_P(RsDecode, ManyRegions) {
         GTEST_SKIP() << "w = 8 has 256 regions at most";
     struct {
         size_t k, m, lost_data, lost_parity;
-    } const shapes[] = {
-        {1024, 3, 2, 1},       {1025, 3, 3, 0},    {2500, 6, 3, 3}, {30, 1100, 5, 1060},
-        {1030, 1030, 5, 1025}, {400, 200, 150, 20}}; // the last two by matrix inversion
+        bool custom; // by matrix inversion
+    } const shapes[] = {{1024, 3, 2, 1, false},      {1025, 3, 3, 0, false},
+                        {2500, 6, 3, 3, false},      {30, 1100, 5, 1060, false},
+                        {1030, 1030, 5, 1025, true}, {400, 200, 150, 20, true}};
+    const gfk_field field = make_field(w());
     for (const auto &shape : shapes) {
         if (options.reduced && shape.k * shape.m > 10000)
             continue;
-        const RsCode code = make_code({GFK_RS_CAUCHY, shape.k, shape.m});
+        RsShape of_code = {GFK_RS_CAUCHY, shape.k, shape.m};
+        if (shape.custom)
+            of_code = {GFK_RS_CUSTOM, shape.k, shape.m,
+                       matrix_of(field, GFK_RS_CAUCHY, shape.k, shape.m), GFK_RS_UNCHECKED};
+        const RsCode code = make_code(of_code);
         Random random(shape.k);
         Indices lost = random_indices(shape.k, shape.lost_data, random);
         for (size_t parity : random_indices(shape.m, shape.lost_parity, random))
