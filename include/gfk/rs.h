@@ -157,6 +157,11 @@ typedef struct gfk_rs_decoder *gfk_rs_decoder_t;
  * The decoder reads k regions that are not lost: data regions first, then parity regions by index.
  * If the matrix is not MDS and these k regions do not suffice, the decoder reads others.
  *
+ * Named matrices but GFK_RS_GEN_RS have decode matrices in closed form: with e lost data regions,
+ * k * wanted_count elements and 2 e steps for each region that is read or rebuilt. For GFK_RS_CUSTOM
+ * and GFK_RS_GEN_RS e x e elements are inverted, row by row, and from e * wanted_count * k =
+ * 4,000,000 on by gfk_matrix_invert and gfk_matmul, on the device of the code or on all cores.
+ *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an index beyond k + m - 1, a repeated index, a wanted
  * region that is not lost, another place); TOO_MANY_ERASURES (more than m lost); SINGULAR (the
  * remaining regions do not determine every lost region, wanted or not; never for an MDS code);
@@ -348,7 +353,8 @@ typedef struct gfk_rs_batch *gfk_rs_batch_t;
  * (INVALID_SIZE).
  *
  * Inversion, packing and upload happen here. A set of lost regions that several stripes share is
- * inverted once.
+ * inverted once. All cores invert and pack from 100,000 elements of decode matrices on, k elements
+ * for each lost region of each different set; on the CPU always.
  *
  * Returns SUCCESS, also if stripes were left out and `statuses` is given; without `statuses`, the
  * error of the first bad stripe. INVALID_ARGUMENT (NULL); INVALID_SIZE (on a device, one region of
