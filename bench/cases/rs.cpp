@@ -92,8 +92,17 @@ std::vector<RsCase> figures(size_t data) {
                  4096,
                  large});
     for (const Shape &shape :
-         {Shape{8, 223, 32}, Shape{8, 128, 128}, Shape{16, 1000, 24}, Shape{16, 4096, 256}})
-        add({RsCase::Encode, shape, false, region_of(data, shape.k), 0, RsCase::Data, 1, "", 3});
+         {Shape{8, 223, 32}, Shape{8, 128, 128}, Shape{16, 1000, 24}, Shape{16, 4096, 256}}) {
+        RsCase c = {RsCase::Encode, shape, false, region_of(data, shape.k)};
+        c.replays = 3;
+        add(c);
+        c.operation = RsCase::Decode; // for what create takes, as the batches below
+        c.lost = shape.m;
+        if (shape.m >= 128)
+            add(c);
+    }
+    for (const Shape &shape : {Shape{16, 20, 8}, Shape{8, 64, 64}})
+        add({RsCase::BatchDecode, shape, false, 4 * kKiB, shape.m, RsCase::Mixed, 4096, "", 3});
     return cases;
 }
 

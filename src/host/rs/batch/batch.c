@@ -61,7 +61,7 @@ static size_t *slot_of(const pattern_table *p, const size_t *lost, size_t count)
 static gfk_status reserve(pattern_table *p) {
     const size_t m = p->code->info.m;
     if (p->lost_room - p->lost_count < m) {
-        const size_t room = 2 * p->lost_room + 16 * m;
+        const size_t room = 2 * p->lost_room + m;
         size_t *lost = realloc(p->lost, room * sizeof *lost);
         if (lost == NULL)
             return GFK_STATUS_OUT_OF_MEMORY;
