@@ -181,6 +181,94 @@ typedef struct gfk_rlnc_header {
     uint32_t reserved; /* 0 */
 } gfk_rlnc_header;
 
+/* ---- decoders ------------------------------------------------------------------------------- */
+
+/* A decoder of one or more generations. It keeps the payloads of up to n innovative packets of each
+ * generation, and of up to `spare` dependent ones, to be checked.
+ *
+ * A decoder changes: calls on the same decoder come one after the other, on one stream, or on streams
+ * that wait for each other. Different decoders: any thread, any stream. */
+typedef struct gfk_rlnc_decoder *gfk_rlnc_decoder_t;
+
+/* What became of a packet. */
+typedef enum gfk_rlnc_outcome {
+    GFK_RLNC_INNOVATIVE = 1, /* the packet has raised the rank of its generation */
+    GFK_RLNC_DEPENDENT,      /* the packet has not, and is kept to be checked */
+    GFK_RLNC_DROPPED,        /* the packet has not, and there was no place to keep it */
+    GFK_RLNC_REFUSED         /* the zero vector, or a generation that the decoder does not have */
+} gfk_rlnc_outcome;
+
+/* The state of a generation. */
+typedef struct gfk_rlnc_record {
+    /* SUCCESS: the sources are determined; after gfk_rlnc_decoder_decode also: no kept packet
+     * contradicts them. SINGULAR: they are not determined yet. CORRUPT: a kept packet contradicts
+     * the others, so that at least one packet has been changed on its way. */
+    uint32_t status;
+    uint32_t rank;       /* innovative packets, n at most */
+    uint32_t kept;       /* dependent packets that are kept, `spare` at most */
+    uint32_t dropped;    /* dependent packets that are not */
+    uint32_t refused;    /* packets with the zero vector */
+    uint32_t determined; /* sources that the last gfk_rlnc_decoder_decode could compute */
+} gfk_rlnc_record;
+
+/* gfk_rlnc_decoder_create: makes a decoder of the generations `generation` to generation +
+ * generations - 1, without packets.
+ *
+ * spare  dependent packets of each generation that are kept
+ *
+ * Takes all memory that the decoder ever needs, at the code's place and on the host; not capturable.
+ * For each generation this is about n + spare payloads and (n + 1024 / w) * n elements. The code must outlive the
+ * decoder. The device of the code is the calling thread's current device.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL, no generations); INVALID_SIZE (generation numbers that
+ * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); OUT_OF_MEMORY;
+ * WRONG_DEVICE; CUDA. On an error *decoder is unchanged. Any thread. */
+GFK_API gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
+                                           uint64_t generation, size_t generations, size_t spare);
+
+/* gfk_rlnc_decoder_destroy: frees a decoder. NULL is allowed. No call with it may be pending. */
+GFK_API void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t decoder);
+
+/* gfk_rlnc_decoder_add: takes packets, in any order and of any of the decoder's generations.
+ *
+ * headers   count headers, in host memory at every place; read before the call returns
+ * vectors   NULL: the coding vectors follow from the headers. Otherwise row i is the vector of packet
+ *           i, for packets of a recoder and for vectors of the caller; the member `packet` of the
+ *           headers is then not read.
+ * payloads  count regions; only read, and not needed any more when the call's work has finished
+ * outcomes  NULL, or count bytes at the code's place: a gfk_rlnc_outcome each. Of packets that
+ *           depend on each other those that come first are the innovative ones.
+ *
+ * Elimination works on the coding vectors alone; payloads are copied. On a device the call returns at
+ * once, but for the copy of the headers to the device. No allocation. Not capturable. */
+GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *headers,
+                                        size_t count, const void *vectors, size_t stride,
+                                        const gfk_regions *payloads, uint8_t *outcomes,
+                                        gfk_stream_t stream);
+
+/* gfk_rlnc_decoder_decode: writes the sources that are determined, and checks the kept packets of
+ * generations whose sources all are: their coding vectors times the sources are their payloads, or
+ * the record says CORRUPT. From exactly n packets a changed packet cannot be noticed: then only a
+ * checksum over the generation, which the caller has from elsewhere, can tell.
+ *
+ * sources   generations * n regions. A source that is not determined stays as it was. The sources
+ *           of a generation that is CORRUPT have been written and are not to be trusted.
+ * decoded   NULL, or generations * n bytes at the code's place: 1 where a source has been written,
+ *           otherwise 0
+ *
+ * May be called as often as one likes, after each packet or once: a source has the same bytes. */
+GFK_API gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t decoder, const gfk_regions *sources,
+                                           uint8_t *decoded, gfk_stream_t stream);
+
+/* gfk_rlnc_decoder_wait: waits for the stream's work and copies the records of the generations
+ * first to first + count - 1 of the decoder, counted from 0. Not capturable.
+ *
+ * Returns CORRUPT if one of the records says so, otherwise SINGULAR if one says so, otherwise
+ * SUCCESS; INVALID_ARGUMENT (NULL, generations that the decoder does not have); STREAM_ON_HOST;
+ * WRONG_DEVICE; CUDA. */
+GFK_API gfk_status gfk_rlnc_decoder_wait(gfk_rlnc_decoder_t decoder, gfk_stream_t stream,
+                                         size_t first, size_t count, gfk_rlnc_record *records);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,7 @@
 #include "host/matrix/eliminate.h"
 #include "host/product/matmul.h"
 #include "host/region/kernel.h"
-#include "host/rlnc/vectors.h"
+#include "host/rlnc/decoder.h"
 #include "host/rs/batch/batch.h"
 #include "host/rs/locate/locate.h"
 
@@ -30,6 +30,28 @@ gfk_status gfk_matrix_batch_run(const gfk_matrix_batch *batch) {
 
 gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_stream_t stream) {
     (void)job;
+    (void)stream;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d) {
+    (void)d;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets,
+                                  gfk_stream_t stream) {
+    (void)d;
+    (void)packets;
+    (void)stream;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_rlnc_decode_on_device(gfk_rlnc_decoder_t d, const gfk_regions *sources,
+                                     uint8_t *decoded, gfk_stream_t stream) {
+    (void)d;
+    (void)sources;
+    (void)decoded;
     (void)stream;
     return GFK_STATUS_NOT_SUPPORTED;
 }

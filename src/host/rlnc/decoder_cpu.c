@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decoders on the CPU. The pool's threads share the generations; with one generation they share its
+ * products. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder.h"
+#include "host/base/status.h"
+#include "host/base/symbol.h"
+#include "host/product/engine.h"
+
+gfk_status gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d) {
+    memset(d->tables, 0, (size_t)((uint8_t *)d->pivots - d->tables));
+    for (size_t g = 0; g < d->generations; g++)
+        d->records[g].status = GFK_STATUS_SINGULAR;
+    for (size_t i = 0; i < d->generations * d->rows; i++)
+        d->pivots[i] = GFK_MATRIX_DEPENDENT;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* ---- one generation ------------------------------------------------------------------------- */
+
+typedef struct generation {
+    gfk_rlnc_decoder_t d;
+    gfk_elimination e;
+    gfk_matmul_desc desc;
+    gfk_matrix table;
+    uint8_t *raw; /* a panel of vectors, as they came */
+    uint8_t *payloads, *kept, *checked;
+    gfk_rlnc_record *record;
+} generation;
+
+static gfk_status enter(generation *s, gfk_rlnc_decoder_t d, size_t lane, size_t g) {
+    const size_t n = d->code->n;
+    size_t bytes;
+    s->d = d;
+    RETURN_IF_ERROR(gfk_rlnc_elimination(d, d->scratch + lane * d->lane_bytes, &s->e, &bytes));
+    s->desc = (gfk_matmul_desc){.size = sizeof s->desc,
+                                .device = GFK_CPU,
+                                .threads = d->lanes == 1 ? (unsigned)d->code->threads : 1};
+    s->e.desc = &s->desc;
+    s->e.a = &s->table;
+    s->e.arithmetic = &d->arithmetic;
+    s->e.matrix = d->tables + g * d->rows * d->pitch;
+    s->e.pivots = d->pivots + g * d->rows;
+    s->e.used = d->used + g * n;
+    s->e.state = d->states + g;
+    s->table = (gfk_matrix)GFK_MATRIX_DENSE_INIT(s->e.matrix, d->rows, n, d->pitch / d->symbol);
+    s->raw = s->e.rows + 2 * d->panel * d->pitch;
+    s->payloads = d->payloads + g * (n + d->spare) * d->payload_pitch;
+    s->kept = d->vectors + g * d->spare * d->pitch;
+    s->checked = d->checked + lane * d->spare * d->payload_pitch;
+    s->record = d->records + g;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status multiply(const generation *s, const gfk_matrix *a, const gfk_regions *b,
+                           const gfk_regions *c, size_t bytes, gfk_accumulate mode) {
+    return gfk_matmul(s->e.field, a, b, c, bytes, mode, &s->desc, s->e.workspace,
+                      s->e.workspace_bytes, NULL);
+}
+
+static bool is_zero(const uint8_t *p, size_t bytes) {
+    return bytes == 0 || (*p == 0 && memcmp(p, p + 1, bytes - 1) == 0);
+}
+
+/* Takes the elements of the new rows in the columns of pivots out, and adds them times the table. */
+static gfk_status reduce(const generation *s, size_t rows) {
+    const size_t n = s->d->code->n, rank = s->record->rank, pitch = s->d->pitch;
+    const unsigned w = s->e.field->w;
+    uint8_t *const new_rows = s->e.matrix + n * pitch;
+    if (rank == 0)
+        return GFK_STATUS_SUCCESS;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t r = 0; r < rank; r++) {
+            const size_t c = s->e.pivots[r];
+            gfk_symbol_set(s->e.factors, i * rank + r, w,
+                           gfk_symbol_get(new_rows + i * pitch, c, w));
+            gfk_symbol_set(new_rows + i * pitch, c, w, 0);
+        }
+    const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(s->e.factors, rows, rank, rank);
+    const gfk_regions from = {NULL, s->e.matrix, pitch}, to = {NULL, new_rows, pitch};
+    return multiply(s, &factors, &from, &to, n * s->d->symbol, GFK_XOR);
+}
+
+/* Where the payload of a packet goes; NULL: nowhere. Row `row` of the panel is its vector. */
+static uint8_t *place(generation *s, size_t row, gfk_rlnc_outcome *outcome) {
+    const size_t n = s->d->code->n, pitch = s->d->pitch;
+    gfk_rlnc_record *const record = s->record;
+    const uint32_t column = s->e.pivots[n + row];
+    if (column != GFK_MATRIX_DEPENDENT) {
+        const uint32_t slot = record->rank++;
+        memcpy(s->e.matrix + slot * pitch, s->e.matrix + (n + row) * pitch, pitch);
+        s->e.pivots[slot] = column;
+        *outcome = GFK_RLNC_INNOVATIVE;
+        return s->payloads + slot * s->d->payload_pitch;
+    }
+    if (record->kept == s->d->spare) {
+        record->dropped++;
+        *outcome = GFK_RLNC_DROPPED;
+        return NULL;
+    }
+    memcpy(s->kept + record->kept * pitch, s->raw + row * pitch, pitch);
+    *outcome = GFK_RLNC_DEPENDENT;
+    return s->payloads + (n + record->kept++) * s->d->payload_pitch;
+}
+
+/* Takes up to a panel of packets; their vectors are in s->raw. */
+static gfk_status take_panel(generation *s, const gfk_rlnc_arrival *arrivals, size_t rows,
+                             uint8_t *outcomes) {
+    const size_t n = s->d->code->n, pitch = s->d->pitch;
+    if (s->record->rank < n) {
+        memcpy(s->e.matrix + n * pitch, s->raw, rows * pitch);
+        RETURN_IF_ERROR(reduce(s, rows));
+        RETURN_IF_ERROR(gfk_eliminate_on_cpu.panel(&s->e, n, rows));
+        RETURN_IF_ERROR(gfk_eliminate_on_cpu.exchange(&s->e, n, rows, 0, n + rows));
+    } else {
+        for (size_t i = 0; i < rows; i++)
+            s->e.pivots[n + i] = GFK_MATRIX_DEPENDENT;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        gfk_rlnc_outcome outcome;
+        uint8_t *const to = place(s, i, &outcome);
+        if (to != NULL && s->d->code->bytes != 0)
+            memcpy(to, arrivals[i].payload, s->d->code->bytes);
+        if (outcomes != NULL)
+            outcomes[arrivals[i].source] = (uint8_t)outcome;
+    }
+    s->record->status = s->record->rank < n                       ? GFK_STATUS_SINGULAR
+                        : s->record->status == GFK_STATUS_CORRUPT ? GFK_STATUS_CORRUPT
+                                                                  : GFK_STATUS_SUCCESS;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, size_t begin,
+                               size_t end) {
+    const gfk_rlnc_decoder_t d = s->d;
+    const size_t bytes = d->code->n * d->symbol;
+    gfk_rlnc_arrival *const arrivals = d->sorted_arrivals;
+    size_t rows = 0, first = begin;
+    for (size_t i = begin; i < end; i++) {
+        uint8_t *const raw = s->raw + rows * d->pitch;
+        memset(raw + bytes, 0, d->pitch - bytes);
+        if (packets->vectors != NULL)
+            memcpy(raw, packets->vectors + arrivals[i].source * packets->vector_pitch, bytes);
+        else
+            gfk_rlnc_fill_vector(&d->code->rule, &d->sorted[i], raw);
+        if (is_zero(raw, bytes)) {
+            s->record->refused++;
+            if (packets->outcomes != NULL)
+                packets->outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
+        } else {
+            arrivals[first + rows++] = arrivals[i]; /* refused ones leave their places */
+        }
+        if (rows == d->panel || (i + 1 == end && rows != 0)) {
+            RETURN_IF_ERROR(take_panel(s, arrivals + first, rows, packets->outcomes));
+            first = i + 1;
+            rows = 0;
+        }
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* ---- the sources ---------------------------------------------------------------------------- */
+
+/* Rows of the table without unknown sources: their numbers go to `slots`, in s->e.columns' place. */
+static size_t list_determined(const generation *s, uint8_t *is_determined) {
+    const size_t n = s->d->code->n;
+    const unsigned w = s->e.field->w;
+    size_t count = 0;
+    for (size_t r = 0; r < s->record->rank; r++) {
+        bool known = true;
+        for (size_t c = 0; c < n && known && s->record->rank < n; c++)
+            known = s->e.used[c] || gfk_symbol_get(s->e.matrix + r * s->d->pitch, c, w) == 0;
+        is_determined[r] = known;
+        count += known;
+    }
+    return count;
+}
+
+static gfk_status check_kept(generation *s, const gfk_regions *sources) {
+    const gfk_rlnc_decoder_t d = s->d;
+    const size_t kept = s->record->kept, pitch = d->payload_pitch;
+    if (kept == 0)
+        return GFK_STATUS_SUCCESS;
+    const gfk_matrix vectors =
+        GFK_MATRIX_DENSE_INIT(s->kept, kept, d->code->n, d->pitch / d->symbol);
+    const gfk_regions to = {NULL, s->checked, pitch};
+    RETURN_IF_ERROR(multiply(s, &vectors, sources, &to, d->code->bytes, GFK_SET));
+    for (size_t i = 0; i < kept; i++)
+        if (memcmp(s->checked + i * pitch, s->payloads + (d->code->n + i) * pitch,
+                   d->code->bytes) != 0)
+            s->record->status = GFK_STATUS_CORRUPT;
+    return GFK_STATUS_SUCCESS;
+}
+
+/* `is_determined`: n bytes; `outputs`: n pointers. */
+static gfk_status decode(generation *s, const gfk_regions *sources, size_t first,
+                         uint8_t *is_determined, void **outputs, uint8_t *decoded) {
+    const gfk_rlnc_decoder_t d = s->d;
+    const size_t n = d->code->n, rank = s->record->rank;
+    const unsigned w = s->e.field->w;
+    const size_t count = list_determined(s, is_determined);
+    if (decoded != NULL)
+        memset(decoded, 0, n);
+    size_t at = 0;
+    for (size_t r = 0; r < rank; r++) {
+        if (!is_determined[r])
+            continue;
+        const size_t source = s->e.pivots[r];
+        for (size_t i = 0; i < rank; i++)
+            gfk_symbol_set(s->e.factors, at * rank + i, w,
+                           gfk_symbol_get(s->e.matrix + r * d->pitch, s->e.pivots[i], w));
+        outputs[at++] = gfk_region_address(sources, first + source);
+        if (decoded != NULL)
+            decoded[source] = 1;
+    }
+    s->record->determined = (uint32_t)count;
+    if (count == 0 || d->code->bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    const gfk_matrix inverse = GFK_MATRIX_DENSE_INIT(s->e.factors, count, rank, rank);
+    const gfk_regions from = {NULL, s->payloads, d->payload_pitch}, to = {outputs, NULL, 0};
+    RETURN_IF_ERROR(multiply(s, &inverse, &from, &to, d->code->bytes, GFK_SET));
+    if (rank < n)
+        return GFK_STATUS_SUCCESS;
+    for (size_t i = 0; i < n; i++)
+        outputs[i] = gfk_region_address(sources, first + i);
+    return check_kept(s, &to);
+}
+
+/* ---- all generations ------------------------------------------------------------------------ */
+
+typedef struct job {
+    gfk_rlnc_decoder_t d;
+    const gfk_rlnc_packets *packets; /* NULL: decode */
+    const gfk_regions *sources;
+    uint8_t *decoded;
+    gfk_status status; /* of any lane that failed */
+} job;
+
+static gfk_status run_generation(const job *j, size_t lane, size_t g) {
+    const gfk_rlnc_decoder_t d = j->d;
+    const size_t n = d->code->n;
+    generation s = {0};
+    if (j->packets != NULL && d->begins[g] == d->begins[g + 1])
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(enter(&s, d, lane, g));
+    return j->packets != NULL ? take_packets(&s, j->packets, d->begins[g], d->begins[g + 1])
+                              : decode(&s, j->sources, g * n, s.raw, d->outputs + lane * n,
+                                       j->decoded != NULL ? j->decoded + g * n : NULL);
+}
+
+static void run_lane(size_t lane, void *context) {
+    job *const j = (job *)context;
+    for (size_t g = lane; g < j->d->generations; g += j->d->lanes) {
+        const gfk_status status = run_generation(j, lane, g);
+        if (status != GFK_STATUS_SUCCESS)
+            __atomic_store_n(&j->status, status, __ATOMIC_RELAXED);
+    }
+}
+
+static gfk_status run(job *j) {
+    if (j->d->lanes == 1)
+        run_lane(0, j);
+    else
+        gfk_pool_run(j->d->code->pool, j->d->lanes, j->d->lanes, run_lane, j);
+    return j->status;
+}
+
+gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets) {
+    for (size_t i = d->begins[d->generations]; i < d->begins[d->generations + 1]; i++)
+        if (packets->outcomes != NULL)
+            packets->outcomes[d->sorted_arrivals[i].source] = GFK_RLNC_REFUSED;
+    return run(&(job){.d = d, .packets = packets});
+}
+
+gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
+                                  uint8_t *decoded) {
+    return run(&(job){.d = d, .sources = sources, .decoded = decoded});
+}
