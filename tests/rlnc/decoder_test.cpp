@@ -328,6 +328,8 @@ TEST_P(RlncDecoder, Errors) {
     const gfk_regions in = gfk_inputs_spaced(payload.data(), bytes);
     const gfk_regions to = {nullptr, out.data(), bytes}, none = {},
                       close = {nullptr, out.data(), 8};
+    const std::vector<void *> same(2 * n, out.data());
+    const gfk_regions twice = {same.data(), nullptr, 0};
     const auto add = [&](gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *header, size_t count,
                          const void *vectors, size_t stride, const gfk_regions *payloads,
                          uint8_t *outcomes) {

@@ -17,6 +17,9 @@ struct gfk_rlnc {
     gfk_rlnc_rule rule;
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 /* Checks a range, and counts its packets. */
 gfk_status gfk_rlnc_check_range(const gfk_rlnc_range *range, size_t *packets);
 /* Rows of `cols` elements: sets *length to their bytes, from the first row's first to the last row's
@@ -31,5 +34,9 @@ gfk_status gfk_rlnc_run_job(gfk_rlnc_t code, const gfk_rlnc_vectors_job *job, gf
  * generation and packet are read. Asynchronous on a device; checks nothing. */
 gfk_status gfk_rlnc_write_vectors(gfk_rlnc_t code, const gfk_rlnc_header *headers, size_t count,
                                   void *vectors, size_t stride, gfk_stream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -83,6 +83,10 @@ static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *by
     d->headers = take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->headers);
     d->arrivals = take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->arrivals);
     d->raw = take(arena, &used, on_cpu ? 0 : d->most, d->pitch);
+    d->destinations = take(arena, &used, on_cpu ? 0 : d->panel, sizeof *d->destinations);
+    d->decoded = take(arena, &used, on_cpu ? 0 : n, d->payload_pitch);
+    d->is_determined = take(arena, &used, on_cpu ? 0 : n, 1);
+    d->outputs_there = take(arena, &used, on_cpu ? 0 : all * n, sizeof *d->outputs_there);
     d->scratch = take(arena, &used, d->lanes, d->lane_bytes);
     *bytes = used;
     return used == SIZE_MAX ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
@@ -132,8 +136,8 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     d->pitch = gfk_round_up(code->n * d->symbol, ALIGNMENT);
     d->payload_pitch = gfk_round_up(code->bytes, 16);
     d->lanes = code->place != GFK_CPU || code->pool == NULL ? 1
-               : generations < code->threads                 ? generations
-                                                             : code->threads;
+               : generations < code->threads                ? generations
+                                                            : code->threads;
     const size_t packets = generations * (code->n + spare), raw = MOST_RAW / d->pitch;
     d->most = packets < raw ? packets : raw;
     d->most = d->most > d->panel ? d->most : d->panel;
@@ -202,7 +206,8 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
         RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, count, code->n, stride, &length));
     if (code->bytes != 0) {
         RETURN_IF_ERROR(gfk_regions_check(payloads, count, code->bytes));
-        if (code->desc.check_pointers && !gfk_regions_reach(code->place, payloads, count, code->bytes))
+        if (code->desc.check_pointers &&
+            !gfk_regions_reach(code->place, payloads, count, code->bytes))
             return GFK_STATUS_WRONG_DEVICE;
     }
     if (outcomes != NULL) {
@@ -220,7 +225,7 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
         const size_t left = count - first;
         sort(d, headers, payloads, first, left < d->most ? left : d->most);
         RETURN_IF_ERROR(code->place == GFK_CPU ? gfk_rlnc_add_on_cpu(d, &packets)
-                                                : gfk_rlnc_add_on_device(d, &packets, stream));
+                                               : gfk_rlnc_add_on_device(d, &packets, stream));
     }
     return GFK_STATUS_SUCCESS;
 }
@@ -250,7 +255,7 @@ gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t d, const gfk_regions *sour
             return GFK_STATUS_WRONG_DEVICE;
     }
     return code->place == GFK_CPU ? gfk_rlnc_decode_on_cpu(d, sources, decoded)
-                                   : gfk_rlnc_decode_on_device(d, sources, decoded, stream);
+                                  : gfk_rlnc_decode_on_device(d, sources, decoded, stream);
 }
 
 gfk_status gfk_rlnc_decoder_wait(gfk_rlnc_decoder_t d, gfk_stream_t stream, size_t first,

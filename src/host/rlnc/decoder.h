@@ -18,6 +18,12 @@ typedef struct gfk_rlnc_arrival {
     uint32_t reserved;
 } gfk_rlnc_arrival;
 
+/* Where it goes. */
+typedef struct gfk_rlnc_destination {
+    uint32_t slot;    /* of its payload, or GFK_MATRIX_DEPENDENT: it does not stay */
+    uint32_t outcome; /* gfk_rlnc_outcome */
+} gfk_rlnc_destination;
+
 struct gfk_rlnc_decoder {
     gfk_rlnc_t code;
     uint64_t first;
@@ -39,7 +45,10 @@ struct gfk_rlnc_decoder {
     /* for the packets of a call */
     gfk_rlnc_header *headers;
     gfk_rlnc_arrival *arrivals;
-    uint8_t *raw; /* vectors, as they came */
+    uint8_t *raw;                       /* vectors, as they came */
+    gfk_rlnc_destination *destinations; /* of a panel */
+    uint8_t *decoded, *is_determined;   /* the sources of one generation */
+    void **outputs_there;               /* the caller's pointers to sources */
     /* for an elimination: see gfk_elimination; on the CPU once for each lane */
     size_t lanes, lane_bytes;
     uint8_t *scratch;
@@ -61,11 +70,6 @@ typedef struct gfk_rlnc_packets {
     uint8_t *outcomes;      /* or NULL */
 } gfk_rlnc_packets;
 
-/* Lays out a lane's memory, NULL for its size alone: the members of *e that it does not change are a,
- * desc, and those of the generation. */
-gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane, gfk_elimination *e,
-                                size_t *bytes);
-
 /* Empties the decoder: no packets. */
 gfk_status gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d);
 /* Takes the sorted packets. */
@@ -76,6 +80,11 @@ gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sourc
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* Lays out a lane's memory, NULL for its size alone: the members of *e that it does not change are a,
+ * desc, and those of the generation. */
+gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane, gfk_elimination *e,
+                                size_t *bytes);
+
 /* kernels/rlnc. Asynchronous. */
 gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d);
 gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets,
