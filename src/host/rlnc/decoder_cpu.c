@@ -141,10 +141,15 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
     for (size_t i = begin; i < end; i++) {
         uint8_t *const raw = s->raw + rows * d->pitch;
         memset(raw + bytes, 0, d->pitch - bytes);
+        const gfk_rlnc_vectors_job vector = {.rule = d->code->rule,
+                                             .headers = &d->sorted[i],
+                                             .count = 1,
+                                             .vectors = raw,
+                                             .pitch = d->pitch};
         if (packets->vectors != NULL)
             memcpy(raw, packets->vectors + arrivals[i].source * packets->vector_pitch, bytes);
         else
-            gfk_rlnc_fill_vector(&d->code->rule, &d->sorted[i], raw);
+            gfk_rlnc_fill_vectors(&vector, NULL, 1);
         if (is_zero(raw, bytes)) {
             s->record->refused++;
             if (packets->outcomes != NULL)
@@ -259,7 +264,7 @@ static void run_lane(size_t lane, void *context) {
     }
 }
 
-static gfk_status run(job *j) {
+static gfk_status share_generations(job *j) {
     if (j->d->lanes == 1)
         run_lane(0, j);
     else
@@ -271,10 +276,10 @@ gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *pac
     for (size_t i = d->begins[d->generations]; i < d->begins[d->generations + 1]; i++)
         if (packets->outcomes != NULL)
             packets->outcomes[d->sorted_arrivals[i].source] = GFK_RLNC_REFUSED;
-    return run(&(job){.d = d, .packets = packets});
+    return share_generations(&(job){.d = d, .packets = packets});
 }
 
 gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                   uint8_t *decoded) {
-    return run(&(job){.d = d, .sources = sources, .decoded = decoded});
+    return share_generations(&(job){.d = d, .sources = sources, .decoded = decoded});
 }
