@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batches of inversions on the current device, against scalar arithmetic.
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <numeric>
 
 #include "support/guarded_regions.h"
+#include "support/places.h"
 
 namespace {
-
-constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT;
 
 // Matrices that do and do not have an inverse.
 enum Kind { RANDOM, DEPENDENT, PERMUTED, ZERO, TRIANGULAR, KINDS };
@@ -158,13 +158,9 @@ class Batch {
     Bytes content_, before_;
 };
 
-class InvertBatch : public testing::TestWithParam<unsigned> {
+class InvertBatch : public PlaceTest {
   protected:
-    void SetUp() override {
-        if (device::count() == 0)
-            SKIP_WITHOUT_GPU("there is no GPU");
-    }
-    unsigned w() const { return GetParam(); }
+    InvertBatch() : PlaceTest(80, INT_MAX) {}
     size_t most() const { return w() == 32 ? 128 : 256; }
     void check(const gfk_field &field, size_t n, size_t count, size_t gap, size_t offset,
                bool in_place, Random &random) {
@@ -327,8 +323,7 @@ TEST_P(InvertBatch, Errors) {
     EXPECT_FALSE(device::error_pending());
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, InvertBatch, testing::Values(8u, 16u, 32u),
-                         testing::PrintToStringParamName());
+INSTANTIATE_AT(InvertBatch, places(false));
 
 TEST(InvertBatchChecks, NoDevice) {
     const gfk_field field = make_field(8);

@@ -4,10 +4,11 @@
 #include <cstring>
 
 #include "support/guarded_regions.h"
+#include "support/places.h"
 
 namespace {
 
-constexpr gfk_status INVALID = GFK_STATUS_INVALID_ARGUMENT, SIZE = GFK_STATUS_INVALID_SIZE;
+constexpr gfk_status SIZE = GFK_STATUS_INVALID_SIZE;
 
 gfk_matmul_desc desc_of(bool host, unsigned threads = 0) {
     gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
@@ -95,25 +96,8 @@ class Matmul {
     Memory workspace_;
 };
 
-struct Place {
-    bool host;
-    unsigned w;
-};
-
-class MatmulTest : public testing::TestWithParam<Place> {
+class MatmulTest : public PlaceTest {
   protected:
-    void SetUp() override {
-        if (host())
-            return;
-        if (device::count() == 0)
-            SKIP_WITHOUT_GPU("there is no GPU");
-        const int cc = device::compute_capability(device::current());
-        if (cc != 90)
-            GTEST_SKIP() << "matmuls are for compute capability 9.0";
-    }
-    bool host() const { return GetParam().host; }
-    unsigned w() const { return GetParam().w; }
-    size_t symbol() const { return w() / 8; }
     void check(const gfk_field &field, size_t rows, size_t cols, size_t bytes, const Layout &layout,
                Random &random, unsigned threads = 0, const gfk_matrix *generated = nullptr) {
         Matmul matmul(host(), field, rows, cols, bytes, layout, random, threads, generated);
@@ -433,13 +417,7 @@ TEST_P(MatmulTest, Errors) {
     EXPECT_FALSE(device::error_pending());
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, MatmulTest,
-                         testing::Values(Place{true, 8}, Place{true, 16}, Place{true, 32},
-                                         Place{false, 8}, Place{false, 16}, Place{false, 32}),
-                         [](const auto &place) {
-                             return (place.param.host ? "host_w" : "gpu_w") +
-                                    std::to_string(place.param.w);
-                         });
+INSTANTIATE_AT(MatmulTest, places());
 
 // Without a device: the workspace, and that a call says what is missing.
 TEST(MatmulSizes, Workspace) {
