@@ -102,6 +102,17 @@ TEST_P(MatrixTest, Inverse) {
         check_inverse(field, regular(field, n, random), n % 3, random);
 }
 
+// Every small size, and random ones.
+TEST_P(MatrixTest, InverseOfEverySmallSize) {
+    Random random;
+    for (size_t n = 1; n <= 12; n++)
+        check_inverse(field(), regular(field(), n, random), n % 3, random);
+    for (int i = 0; i < (options.reduced ? 1 : 12); i++) {
+        const size_t n = 1 + random.below(255);
+        check_inverse(field(), regular(field(), n, random), n % 3, random);
+    }
+}
+
 TEST_P(MatrixTest, InverseInPlace) {
     Random random;
     const gfk_field field = make_field(w());
@@ -172,6 +183,23 @@ TEST_P(MatrixTest, Rank) {
                        random);
         }
     }
+}
+
+// Every small shape, and random ones, with a random rank.
+TEST_P(MatrixTest, RankOfEverySmallShape) {
+    Random random;
+    const auto check = [&](size_t rows, size_t cols) {
+        const size_t rank = random.below(std::min(rows, cols) + 1);
+        const std::vector<bool> dependent = choose(rows, rows - rank, random);
+        check_rank(field(), with_dependent_rows(field(), dependent, cols, random), dependent,
+                   random);
+    };
+    for (size_t rows = 1; rows <= 12; rows++)
+        for (size_t cols = 1; cols <= 12; cols++)
+            if (!options.reduced || rows + cols > 22)
+                check(rows, cols);
+    for (int i = 0; i < (options.reduced ? 1 : 12); i++)
+        check(1 + random.below(255), 1 + random.below(255));
 }
 
 // A product of rows x r and r x cols: with the unit matrix on top of the left factor, the first r

@@ -67,6 +67,22 @@ TEST_P(SolveTest, Regular) {
             }
 }
 
+// Every small size, and random ones, each region at its own phase.
+TEST_P(SolveTest, EverySmallSize) {
+    Random random;
+    std::vector<size_t> sizes = indices(1, 13);
+    for (int i = 0; i < (options.reduced ? 1 : 12); i++)
+        sizes.push_back(1 + random.below(255));
+    for (size_t n : sizes) {
+        Solution solution(host(), field(), regular(field(), n, random),
+                          (1 + random.below(600)) * symbol(), {Layout::PHASES, 0, 0}, random);
+        gfk_matrix_record record = {};
+        ASSERT_OK(solution.start(nullptr));
+        ASSERT_OK(solution.wait(nullptr, record));
+        ASSERT_TRUE(solution.is_solved()) << "n = " << n;
+    }
+}
+
 TEST_P(SolveTest, Singular) {
     Random random;
     const gfk_field field = make_field(w());

@@ -67,24 +67,54 @@ class Matmul {
         return gfk_matmul(&field_, &a_, regions_.in(), regions_.out(), regions_.bytes(), mode,
                           &desc_, round_up(workspace_), space_, stream);
     }
+    // By scalar arithmetic.
     testing::AssertionResult is_product(gfk_accumulate mode) {
         Bytes expected = content_;
         parallel(rows_, [&](size_t j) {
             uint8_t *out = regions_.in_copy(expected, cols_ + j);
             if (mode == GFK_SET)
                 std::fill_n(out, regions_.bytes(), uint8_t(0));
-            for (size_t i = 0; i < cols_; i++) {
-                uint32_t c = 0;
-                std::memcpy(&c, &elements_[(j * stride_ + i) * field_.w / 8], field_.w / 8);
-                Times(field_, c).add(regions_.in_copy(content_, i), out, regions_.bytes());
-            }
+            for (size_t i = 0; i < cols_; i++)
+                Times(field_, element(j, i))
+                    .add(regions_.in_copy(content_, i), out, regions_.bytes());
         });
         count_checked();
         return regions_.is(expected, "matmul, w = " + std::to_string(field_.w) +
                                          (mode == GFK_XOR ? ", xor" : ", set"));
     }
+    // By an engine on the CPU, if there is one of this family.
+    testing::AssertionResult is_product_of(gfk_engine_family family, gfk_accumulate mode) {
+        std::vector<uint32_t> matrix;
+        for (size_t j = 0; j < rows_; j++)
+            for (size_t i = 0; i < cols_; i++)
+                matrix.push_back(element(j, i));
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        desc.device = GFK_CPU;
+        desc.family = family;
+        gfk_product_t made = nullptr;
+        const gfk_status status =
+            gfk_product_create(&made, &field_, rows_, cols_, matrix.data(), &desc);
+        if (status == GFK_STATUS_NOT_SUPPORTED && family != GFK_ENGINE_HOST)
+            return testing::AssertionSuccess();
+        require_success(status, "gfk_product_create");
+        const Owned<struct gfk_product, gfk_product_destroy> product(made);
+        Bytes expected = content_;
+        std::vector<void *> pointers;
+        for (size_t i = 0; i < cols_ + rows_; i++)
+            pointers.push_back(regions_.in_copy(expected, i));
+        const gfk_regions in = {pointers.data(), nullptr, 0}, out = {&pointers[cols_], nullptr, 0};
+        require_success(
+            gfk_product_run(made, &in, &out, regions_.bytes(), mode, nullptr, 0, nullptr),
+            "gfk_product_run");
+        count_checked();
+        return regions_.is(expected, gfk_engine_family_name(family));
+    }
 
   private:
+    uint32_t element(size_t j, size_t i) const {
+        return get_symbol(elements_.data(), j * stride_ + i, field_.w);
+    }
+
     gfk_field field_;
     size_t rows_, cols_, stride_;
     gfk_matmul_desc desc_;
@@ -122,6 +152,30 @@ TEST_P(MatmulTest, Shapes) {
         for (size_t cols : all_cols)
             for (const Layout &layout : {Layout{Layout::PHASE, 0, 0}, {Layout::PHASES, 0, 0}})
                 check(make_field(w()), rows, cols, 300 * symbol(), layout, random);
+}
+
+// All small shapes, and random ones; each region at its own phase. The references are the engines
+// host and GF-Complete.
+TEST_P(MatmulTest, SmallShapes) {
+    Random random;
+    std::vector<std::pair<size_t, size_t>> shapes;
+    for (size_t rows = 1; rows <= 12; rows++)
+        for (size_t cols = 1; cols <= 12; cols++)
+            if (!options.reduced || rows + cols > 22)
+                shapes.emplace_back(rows, cols);
+    for (int i = 0; i < (options.reduced ? 1 : 12); i++)
+        shapes.emplace_back(1 + random.below(255), 1 + random.below(255));
+    for (const auto &[rows, cols] : shapes) {
+        const size_t bytes = (1 + random.below(600)) * symbol();
+        Matmul matmul(host(), field(), rows, cols, bytes, {Layout::PHASES, 0, 0}, random);
+        for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+            matmul.refill(random);
+            ASSERT_OK(matmul.run(mode)) << rows << " x " << cols;
+            ASSERT_TRUE(matmul.is_product(mode));
+            for (gfk_engine_family family : {GFK_ENGINE_HOST, GFK_ENGINE_GFCOMPLETE})
+                ASSERT_TRUE(matmul.is_product_of(family, mode)) << rows << " x " << cols;
+        }
+    }
 }
 
 // Lengths around a tile's, at every phase, spaced evenly and not.
