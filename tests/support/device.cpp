@@ -193,6 +193,8 @@ ABSENT(void device::Graph::end())
 ABSENT(void device::Graph::launch(gfk_stream_t))
 ABSENT(void device::fill_random(void *, size_t, uint64_t))
 ABSENT(size_t device::first_difference(const void *, const void *, size_t))
+ABSENT(void device::combine(unsigned, uint64_t, const uint32_t *, size_t, const void *, size_t,
+                            size_t, void *))
 ABSENT(void device::expand_products(const void *, void *, unsigned))
 
 #endif

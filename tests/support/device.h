@@ -53,6 +53,10 @@ class Graph {
 // Kernels, in device_check.cu.
 void fill_random(void *memory, size_t bytes, uint64_t seed);         // not periodic
 size_t first_difference(const void *a, const void *b, size_t bytes); // `bytes` if there is none
+// sum = sum over i of coefficients[i] * region i, bit by bit. The coefficients are in host memory; the
+// regions lie `stride` bytes apart; addresses and sizes are multiples of 4.
+void combine(unsigned w, uint64_t polynomial, const uint32_t *coefficients, size_t count,
+             const void *regions, size_t stride, size_t bytes, void *sum);
 // The products of w = 16 by all 65,536 symbols, in order, from those by the symbols' 16 bits.
 void expand_products(const void *bits, void *products, unsigned constants);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Filling and comparing gigabytes where they are, in device memory. The kernels share nothing with
+// Filling, adding up and comparing gigabytes where they are, in device memory. The kernels share nothing with
 // the library's.
 #include <cuda_runtime.h>
 #include <stdexcept>
@@ -48,7 +48,45 @@ __global__ void expand_kernel(const uint16_t *bits, uint16_t *products) {
     }
 }
 
+// A thread adds up a word of every gridDim.y-th region. `ones` has the lowest bit of each symbol.
+__global__ void combine_kernel(unsigned w, uint32_t polynomial, uint32_t ones,
+                               const uint32_t *coefficients, uint64_t count, const uint8_t *regions,
+                               uint64_t stride, uint64_t words, uint32_t *sum) {
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t word = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; word < words;
+         word += step) {
+        uint32_t total = 0;
+        for (uint64_t i = blockIdx.y; i < count; i += gridDim.y) {
+            const uint32_t c = coefficients[i];
+            uint32_t x = ((const uint32_t *)(regions + i * stride))[word];
+            for (unsigned bit = 0; bit < w; bit++) { // x is the region's word times x^bit
+                total ^= x & (0u - (c >> bit & 1));
+                const uint32_t high = x >> (w - 1) & ones;
+                x = (x ^ high << (w - 1)) << 1 ^ high * polynomial;
+            }
+        }
+        atomicXor(sum + word, total);
+    }
+}
+
 } // namespace
+
+void device::combine(unsigned w, uint64_t polynomial, const uint32_t *coefficients, size_t count,
+                     const void *regions, size_t stride, size_t bytes, void *sum) {
+    const uint64_t symbols = (uint64_t(1) << w) - 1;
+    const auto ones = (uint32_t)(0xffffffffu / symbols), low = (uint32_t)(polynomial & symbols);
+    void *there = allocate(count * sizeof *coefficients);
+    upload(there, coefficients, count * sizeof *coefficients);
+    fill(sum, 0, bytes);
+    const unsigned slices = bytes > 16 << 20 ? 1 : count < 1024 ? (unsigned)count : 1024;
+    const size_t blocks = (bytes / 4 + THREADS - 1) / THREADS;
+    combine_kernel<<<dim3(blocks < BLOCKS ? (unsigned)blocks : BLOCKS, slices), THREADS>>>(
+        w, low, ones, (const uint32_t *)there, count, (const uint8_t *)regions, stride, bytes / 4,
+        (uint32_t *)sum);
+    check(cudaGetLastError());
+    check(cudaDeviceSynchronize());
+    release(there);
+}
 
 void device::expand_products(const void *bits, void *products, unsigned constants) {
     expand_kernel<<<constants, THREADS>>>((const uint16_t *)bits, (uint16_t *)products);
