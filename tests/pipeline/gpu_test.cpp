@@ -115,7 +115,7 @@ TEST_P(HostGpu, TheCurrentDeviceStays) {
 TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
     if (!on_gpu() || device::count() < 2)
         GTEST_SKIP() << "there are no two devices";
-    constexpr size_t K = 10, M = 4, REGION = 16 * BYTES + 13;
+    constexpr size_t K = 4, M = 2, REGION = 16 * BYTES + 13;
     std::vector<int> devices(static_cast<size_t>(device::count()));
     std::iota(devices.begin(), devices.end(), 0);
     Random random(7);
@@ -126,7 +126,7 @@ TEST_P(HostGpu, SeveralDevicesMakeTheSameBytes) {
             gfk_pipeline_desc d = desc();
             d.devices = devices.data();
             d.device_count = devices.size();
-            d.device_memory = size_t(32) << 20; // many chunks, so that there are some for everybody
+            d.device_memory = size_t(14) << 20; // many chunks, so that there are some for everybody
             const Pipeline pipeline = make_pipeline(d);
             for (bool first : {true, false}) {
                 const HostRun run = run_product(pipeline.get(), make_field(8), M, K, REGION,

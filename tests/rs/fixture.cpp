@@ -132,7 +132,7 @@ gfk_status Stripe::run(const Decoder &decoder, gfk_stream_t stream) {
 }
 
 uint32_t Stripe::verify(gfk_stream_t stream) {
-    differs_.poison(); // waits for the default stream
+    differs_.poison(stream != nullptr);
     require_success(gfk_rs_verify(code_, data(), parity(), bytes(), differs_.address(), stream),
                     "gfk_rs_verify");
     if (stream != nullptr)
@@ -153,8 +153,8 @@ std::unique_ptr<Stripe::Some> Stripe::only(const std::vector<Indices> &lists) co
 
 // ---- words and places ---------------------------------------------------------------------------
 
-void Word::poison() {
-    memory_.write(0, &POISON, sizeof POISON);
+void Word::poison(bool wait) {
+    memory_.write(0, &POISON, sizeof POISON, wait);
 }
 
 uint32_t Word::read() {

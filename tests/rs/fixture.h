@@ -34,7 +34,7 @@ class Word {
   public:
     explicit Word(bool host) : memory_(host, 16) {}
     uint32_t *address() { return reinterpret_cast<uint32_t *>(memory_.data()); }
-    void poison();
+    void poison(bool wait = true); // `wait`: Memory::write
     uint32_t read();
     bool poisoned() { return read() == POISON; }
 
