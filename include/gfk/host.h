@@ -191,9 +191,9 @@ GFK_API gfk_status gfk_product_host(gfk_pipeline_t pipeline, const gfk_field *fi
 /* gfk_matmul_host: c[j] = sum over i of a[j][i] * b[i] (GFK_SET), or that XORed into c[j], with a
  * matrix of any size in host memory (gfk/matmul.h). The pipeline keeps nothing of the matrix: a
  * call takes the matrix to each device once, and the regions cross the bus once. The workspaces of
- * chunks count in device_memory. Only devices of compute capability 9.0 take part; without one, and
- * for matrices that are generated, the CPU does the work as gfk_matmul does, and the report's reason
- * says so. AUTO predicts the times from the rates of the bus and from fixed rates of matmuls.
+ * chunks count in device_memory. A generated matrix is generated on each device, anew for each
+ * chunk. Only devices of compute capability 9.0 take part; without one the CPU does the work as
+ * gfk_matmul does, and the report's reason says so. AUTO predicts the times from the rates of the bus and from fixed rates of matmuls.
  *
  * Regions of b may overlap each other and the matrix. A region of c must not overlap any other
  * region, the matrix or its points. Statuses of gfk_matrix_fill may be returned too: NOT_SUPPORTED for

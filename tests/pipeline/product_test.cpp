@@ -194,23 +194,57 @@ TEST_P(HostMultiply, ConstantsLengthsPlaces) {
 
 class HostMatmul : public HostTest {
   protected:
-    // A matrix with a gap behind each row.
-    void check_matmul(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
-                      size_t gap, size_t bytes, gfk_accumulate mode, Place place, uint64_t stream) {
-        Random random(stream);
-        HostStage stage(cols, rows, bytes, place, random);
-        const std::vector<uint32_t> matrix = random_elements(field.w, rows * cols, random);
-        Bytes elements = random.bytes(rows * (cols + gap) * field.w / 8);
-        for (size_t n = 0; n < matrix.size(); n++)
-            set_symbol(elements.data(), n / cols * (cols + gap) + n % cols, field.w, matrix[n]);
-        const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements.data(), rows, cols, cols + gap);
+    // `matrix` has the elements of a.
+    void check_matmul(gfk_pipeline_t pipeline, const gfk_field &field, const gfk_matrix &a,
+                      const std::vector<uint32_t> &matrix, size_t bytes, gfk_accumulate mode,
+                      Place place, Random &random) {
+        HostStage stage(a.cols, a.rows, bytes, place, random);
         stage.expect(field, matrix, mode, random);
         gfk_pipeline_report report;
         ASSERT_OK(
             gfk_matmul_host(pipeline, &field, &a, stage.in(), stage.out(), bytes, mode, &report));
-        ASSERT_TRUE(stage.as_expected()) << rows << " x " << cols << ", " << place_name(place);
+        ASSERT_TRUE(stage.as_expected()) << a.rows << " x " << a.cols << ", kind " << a.kind
+                                         << ", w = " << field.w << ", " << place_name(place);
         expect_sound(report, pipeline, bytes);
         count_checked();
+    }
+    // A matrix with a gap behind each row.
+    void check_dense(gfk_pipeline_t pipeline, const gfk_field &field, size_t rows, size_t cols,
+                     size_t gap, size_t bytes, gfk_accumulate mode, Place place, uint64_t stream) {
+        Random random(stream);
+        const std::vector<uint32_t> matrix = random_elements(field.w, rows * cols, random);
+        Bytes elements = random.bytes(rows * (cols + gap) * field.w / 8);
+        for (size_t n = 0; n < matrix.size(); n++)
+            set_symbol(elements.data(), n / cols * (cols + gap) + n % cols, field.w, matrix[n]);
+        check_matmul(pipeline, field,
+                     GFK_MATRIX_DENSE_INIT(elements.data(), rows, cols, cols + gap), matrix, bytes,
+                     mode, place, random);
+    }
+    // All kinds that are generated, with and without points, which do not ascend.
+    static std::vector<gfk_matrix> generated(unsigned w, size_t rows, size_t cols,
+                                             std::vector<uint32_t> *points) {
+        for (uint32_t i = 0; i < rows + cols; i++)
+            points->push_back(i * 0x9e3779b1 & largest(w)); // an odd factor: no two are equal
+        std::vector<gfk_matrix> all;
+        const auto add = [&](gfk_matrix_kind kind, bool by_rows, bool by_cols) {
+            gfk_matrix a = {};
+            a.kind = kind;
+            a.rows = rows;
+            a.cols = cols;
+            a.row_points = by_rows ? points->data() : nullptr;
+            a.col_points = by_cols ? points->data() + rows : nullptr;
+            a.first = 5;
+            a.seed = 3;
+            all.push_back(a);
+        };
+        add(GFK_MATRIX_CAUCHY, false, false);
+        add(GFK_MATRIX_CAUCHY, true, true);
+        add(GFK_MATRIX_VANDERMONDE, true, false);
+        add(GFK_MATRIX_VANDERMONDE, false, true);
+        add(GFK_MATRIX_RANDOM, false, false);
+        if (w == 16)
+            add(GFK_MATRIX_PAR2, false, false);
+        return all;
     }
 };
 
@@ -222,8 +256,8 @@ TEST_P(HostMatmul, ShapesLengthsPlaces) {
             for (size_t symbols : {1, 63, 1024, 5001})
                 for (gfk_accumulate mode : MODES) {
                     const Pipeline pipeline = make_pipeline(desc_of_chunk(stream % 2 * 30000));
-                    check_matmul(pipeline.get(), make_field(w), shape[0], shape[1], stream % 3,
-                                 symbols * w / 8, mode, places()[stream % places().size()], stream);
+                    check_dense(pipeline.get(), make_field(w), shape[0], shape[1], stream % 3,
+                                symbols * w / 8, mode, places()[stream % places().size()], stream);
                     stream++;
                 }
 }
@@ -237,29 +271,36 @@ TEST_P(HostMatmul, DeviceMemory) {
         const Pipeline pipeline = make_pipeline(d);
         for (gfk_accumulate mode : MODES)
             for (Place place : places())
-                check_matmul(pipeline.get(), make_field(16), rows, cols, 1, bytes, mode, place,
-                             memory);
+                check_dense(pipeline.get(), make_field(16), rows, cols, 1, bytes, mode, place,
+                            memory);
     }
 }
 
-TEST_P(HostMatmul, GeneratedMatrix) {
-    const gfk_field field = make_field(16);
-    gfk_matrix a = {};
-    a.kind = GFK_MATRIX_CAUCHY;
-    a.rows = 40;
-    a.cols = 90;
-    a.first = 5;
-    std::vector<uint32_t> matrix(a.rows * a.cols);
-    ASSERT_OK(gfk_matrix_fill(&field, &a, matrix.data()));
-    const Pipeline pipeline = make_pipeline(desc());
-    for (Place place : places()) {
-        Random random;
-        HostStage stage(a.cols, a.rows, 9000, place, random);
-        stage.expect(field, matrix, GFK_SET, random);
-        ASSERT_OK(gfk_matmul_host(pipeline.get(), &field, &a, stage.in(), stage.out(), 9000,
-                                  GFK_SET, nullptr));
-        ASSERT_TRUE(stage.as_expected());
-        count_checked();
+// On one device and on all.
+TEST_P(HostMatmul, GeneratedMatrices) {
+    std::vector<int> devices(static_cast<size_t>(device_count()));
+    std::iota(devices.begin(), devices.end(), 0);
+    gfk_pipeline_desc d = desc_of_chunk(size_t(1) << 20); // several chunks
+    uint64_t stream = 0;
+    for (bool everywhere : {false, true}) {
+        if (everywhere && (!on_gpu() || devices.size() < 2))
+            continue;
+        d.devices = everywhere ? devices.data() : nullptr;
+        d.device_count = everywhere ? devices.size() : 0;
+        const Pipeline pipeline = make_pipeline(d);
+        for (unsigned w : WIDTHS) {
+            const gfk_field field = make_field(w);
+            std::vector<uint32_t> points;
+            for (const gfk_matrix &a : generated(w, 40, 90, &points)) {
+                Random random(stream);
+                std::vector<uint32_t> matrix(a.rows * a.cols);
+                ASSERT_OK(gfk_matrix_fill(&field, &a, matrix.data()));
+                check_matmul(pipeline.get(), field, a, matrix, 36000,
+                             stream % 2 ? GFK_XOR : GFK_SET, places()[stream % places().size()],
+                             random);
+                stream++;
+            }
+        }
     }
 }
 

@@ -318,7 +318,7 @@ static void follow_matmul(const order *o) {
     call.a = &o->matrix;
     call.b = &o->in;
     call.c = &o->out;
-    memset(call.workspace, 0xa5, call.plan.data_space + call.plan.matrix_space);
+    memset(call.workspace, 0xa5, call.plan.space);
     call.workspace = aligned_alloc(256, 1 << 20);
     gfk_matmul_cpu_run(&call, NULL, 1);
     free(call.workspace);
@@ -455,8 +455,9 @@ gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
     const int device = call->stream->device;
     if (!range_holds(o.in.base, (a->cols - 1) * o.in.stride + call->bytes, device) ||
         !range_holds(o.out.base, (a->rows - 1) * o.out.stride + call->bytes, device) ||
-        !range_holds(a->elements, a->rows * a->stride * call->field->w / 8, device) ||
-        !range_holds(call->workspace, call->plan.data_space + call->plan.matrix_space, device) ||
+        (call->generator == NULL &&
+         !range_holds(a->elements, a->rows * a->stride * call->field->w / 8, device)) ||
+        !range_holds(call->workspace, call->plan.space, device) ||
         (uintptr_t)call->workspace % 256 != 0)
         faults++;
     return guarded(put(&o, call->stream));

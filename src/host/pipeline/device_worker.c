@@ -60,7 +60,7 @@ static size_t workspace_of(const gfk_job *job, size_t length) {
                    gfk_matmul_make_plan(job->matmul->field, job->out.count, job->in.count, length,
                                         &plan) != GFK_STATUS_SUCCESS
                ? 0
-               : round_up(plan.data_space + plan.matrix_space);
+               : round_up(plan.space);
 }
 
 static size_t chunk_memory(const gfk_job *job, size_t length) {
@@ -139,7 +139,7 @@ static gfk_status grow_buffer(gfk_device_worker *worker, gfk_buffer *buffer, siz
     return GFK_STATUS_SUCCESS;
 }
 
-/* Takes the matrix to the device, without the gaps between its rows. */
+/* Takes a matrix in memory to the device, without the gaps between its rows. */
 static gfk_status prepare_matmul(device_run *r) {
     const gfk_matmul_call *call = r->job->matmul;
     gfk_matrix *a = &r->matrix;

@@ -182,9 +182,8 @@ enum {
 bool gfk_worker_can(const gfk_device_worker *worker, const gfk_job *job) {
     const char *reason;
     return !worker->dead &&
-           (job->matmul == NULL || /* devices do not generate matrices yet */
-            (job->matmul->generator == NULL &&
-             gfk_matmul_check_device(worker->device, &reason) == GFK_STATUS_SUCCESS));
+           (job->matmul == NULL ||
+            gfk_matmul_check_device(worker->device, &reason) == GFK_STATUS_SUCCESS);
 }
 
 static size_t devices_left(const gfk_job *job) {

@@ -41,7 +41,8 @@ gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols
     plan->output_tiles_at_once = fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles);
     plan->data_space = plan->symbol_tiles_at_once * data;
     plan->matrix_space = plan->output_tiles_at_once * plan->batches * plan->matrix_bytes;
-    plan->points_space = gfk_divide_up((rows + cols) * sizeof(uint32_t), 256) * 256;
+    plan->space =
+        plan->data_space + plan->matrix_space + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
     return GFK_STATUS_SUCCESS;
 }
 
@@ -52,7 +53,7 @@ static size_t threads_of(const gfk_matmul_desc *desc) {
 static size_t space_of(const gfk_matmul_desc *desc, size_t rows, size_t bytes,
                        const gfk_matmul_plan *plan) {
     return desc->device == GFK_CPU ? gfk_matmul_cpu_space(rows, bytes, threads_of(desc))
-                                   : plan->data_space + plan->matrix_space + plan->points_space;
+                                   : plan->space;
 }
 
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
@@ -203,8 +204,9 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
         plan->symbol_tiles_at_once *= plan->products;
         plan->data_space *= plan->products;
         plan->matrix_space *= plan->products;
+        plan->space += (plan->products - 1) * (data + matrix);
     }
-    *space = plan->data_space + plan->matrix_space + plan->points_space;
+    *space = plan->space;
     return GFK_STATUS_SUCCESS;
 }
 

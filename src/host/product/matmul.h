@@ -26,8 +26,8 @@ typedef struct gfk_matmul_plan {
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
     size_t matrix_bytes; /* of a batch and a tile of outputs */
-    /* Bytes of the workspace; points are those of the columns, then those of the rows. */
-    size_t data_space, matrix_space, points_space;
+    /* Bytes of the workspace: data, matrix, the points of the columns and of the rows; in all. */
+    size_t data_space, matrix_space, space;
 } gfk_matmul_plan;
 
 typedef struct gfk_matmul_call {
