@@ -404,6 +404,14 @@ Object<gfk_product_t> product_of(const Library &library, const std::string &engi
     return product;
 }
 
+std::vector<unsigned char> packed(const std::vector<uint32_t> &matrix, unsigned w) {
+    std::vector<unsigned char> elements;
+    for (uint32_t element : matrix)
+        for (unsigned bit = 0; bit < w; bit += 8)
+            elements.push_back((unsigned char)(element >> bit));
+    return elements;
+}
+
 Ends::Ends(size_t bytes) : bytes_(bytes), length_(std::min(bytes, kChecked)) {}
 
 void Ends::take(const Regions &regions) {

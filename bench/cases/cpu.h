@@ -10,6 +10,8 @@ const coder *coder_of(const std::string &library); // the first; null if it was 
 gfk_regions list_of(const Regions &regions);
 Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
                                  const Shape &shape, const std::vector<uint32_t> &matrix);
+// The elements of a matrix as gfk_matrix takes them.
+std::vector<unsigned char> packed(const std::vector<uint32_t> &matrix, unsigned w);
 
 // The first and the last bytes of outputs, as they must be.
 class Ends {

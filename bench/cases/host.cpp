@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kUnit = 512, kLongest = kGiB; // that ISA-L is given at once
 constexpr uint32_t kConstant = 0x8e;
 
-enum Operation { Encode, Decode, Multiply }; // decode: the first m regions of data are lost
-const char *const kOperations[] = {"encode", "decode", "multiply"};
+enum Operation { Encode, Decode, Multiply, Matmul }; // decode: the first m regions of data are lost
+const char *const kOperations[] = {"encode", "decode", "multiply", "matmul"};
 
 struct HostCase {
     Operation operation;
@@ -99,14 +99,7 @@ struct HostWork : Work {
     }
     gfk_status start() override {
         const auto [w, k, m] = case_.shape;
-        const gfk_field field = field_of(w);
-        gfk_rs_desc desc = GFK_RS_DESC_INIT;
-        std::vector<uint32_t> matrix(k * m);
-        desc.product.device = GFK_CPU; // only its matrix counts
-        GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
-        GFK_CHECK(library_.gfk_rs_get_matrix(code_, matrix.data()));
-        if (case_.operation == Multiply)
-            matrix = {kConstant};
+        const std::vector<uint32_t> matrix = make_matrix();
         open();
         if (case_.operation == Decode) {
             GFK_CHECK(encode());
@@ -114,7 +107,7 @@ struct HostWork : Work {
         } else {
             ends_.compute(case_.shape, matrix, mix_.in);
         }
-        if (isal_coder_ != nullptr && w == 8)
+        if (isal_coder_ != nullptr && w == 8 && case_.operation != Matmul)
             isal_ = isal_coder_->library->create(isal_coder_, (int)k, (int)m, matrix.data());
         poison();
         return call(); // buffers, products, pages
@@ -148,7 +141,7 @@ struct HostWork : Work {
         facts.add("bound", bound_name(), "bound_GBps", bound, "percent_of_bound", percent, "note",
                   note);
 #ifdef HAVE_CUDA
-        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED)
+        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED && case_.operation != Matmul)
             facts.set("kernel_GBps", 1e-9 * product_rate(case_.shape));
         if (case_.path == GFK_PATH_GPU && case_.where == GFK_PAGEABLE)
             facts.set("copies_GBps",
@@ -157,6 +150,23 @@ struct HostWork : Work {
     }
 
   private:
+    std::vector<uint32_t> make_matrix() {
+        const auto [w, k, m] = case_.shape;
+        if (case_.operation == Multiply)
+            return {kConstant};
+        std::vector<uint32_t> matrix(k * m);
+        if (case_.operation == Matmul) {
+            matrix = matrix_of(case_.shape, false, 1);
+            elements_ = packed(matrix, w);
+            return matrix;
+        }
+        const gfk_field field = field_of(w);
+        gfk_rs_desc desc = GFK_RS_DESC_INIT;
+        desc.product.device = GFK_CPU; // only its matrix counts
+        GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
+        GFK_CHECK(library_.gfk_rs_get_matrix(code_, matrix.data()));
+        return matrix;
+    }
     void open() {
         std::vector<int> devices(case_.devices);
         for (size_t i = 0; i < devices.size(); i++)
@@ -186,6 +196,12 @@ struct HostWork : Work {
             return library_.gfk_region_multiply_host(pipeline_, &field, kConstant, mix_.in[0],
                                                      mix_.out[0], mix_.bytes, GFK_SET, &report_);
         const gfk_regions data = list_of(data_), parity = list_of(parity_);
+        if (case_.operation == Matmul) {
+            const auto [w, k, m] = case_.shape;
+            const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_.data(), m, k, k);
+            return library_.gfk_matmul_host(pipeline_, &field, &a, &data, &parity, mix_.bytes,
+                                            GFK_SET, &report_);
+        }
         return library_.gfk_rs_decode_host(pipeline_, code_, lost_.data(), lost_.size(), nullptr, 0,
                                            &data, &parity, mix_.bytes, &report_);
     }
@@ -289,6 +305,7 @@ struct HostWork : Work {
     std::vector<size_t> lost_;
     Ends ends_{case_.region_bytes()};
     Object<gfk_rs_t> code_;
+    std::vector<unsigned char> elements_; // of a matmul's matrix
     Object<gfk_pipeline_t> pipeline_;
     const coder *isal_coder_ = coder_of("isa-l");
     void *isal_ = nullptr;
@@ -306,10 +323,16 @@ Row host_row(const HostCase &c) {
                   "cold", true, "region_bytes", c.region_bytes(), "nominal_bytes", c.data, "gpus",
                   when(device, c.devices), "streams", when(c.streams != 0, c.streams), "lost",
                   when(decode, c.shape.m), "lost_kind", when(decode, "data"));
-    row.data_bytes = (double)(c.region_bytes() * c.shape.k);
+    const double row_bytes = (double)(c.region_bytes() * c.shape.k);
+    row.data_bytes = row_bytes;
     row.moved = product_moved(c.shape, GFK_SET);
-    row.passes = 5;
+    row.passes = c.operation == Matmul && !device ? 3 : 5;
     row.make = makes<HostWork>(c);
+    if (c.operation == Matmul)
+        row.finish = [=](Result *r) {
+            r->fields.set("tmuladds_per_s",
+                          row_bytes * (double)c.shape.m / r->fields.number("time_us_median") / 1e6);
+        };
     return row;
 }
 
@@ -331,6 +354,20 @@ std::vector<HostCase> figures(const Options &options, int devices) {
         for (int n = 2; n <= devices && !options.quick; n *= 2)
             for (const auto &[operation, shape] : calls)
                 cases.push_back({operation, shape, data, where, GFK_PATH_GPU, 0, (size_t)n});
+    if (options.quick)
+        return cases;
+    const size_t part = options.size_or(kGiB);
+    const std::pair<Shape, size_t> matmuls[] = {
+        {{8, 256, 256}, part}, {{8, 1024, 1024}, part}, {{16, 1024, 256}, 2 * part}};
+    for (const auto &[shape, bytes] : matmuls)
+        if (options.host)
+            cases.push_back({Matmul, shape, bytes});
+    for (const auto &[shape, bytes] : matmuls)
+        for (int n = 1; n <= devices; n *= 2)
+            cases.push_back({Matmul, shape, bytes, GFK_PINNED, GFK_PATH_GPU, 0, (size_t)n});
+    for (const auto &[shape, bytes] : matmuls)
+        if (devices != 0)
+            cases.push_back({Matmul, shape, bytes, GFK_PINNED, GFK_PATH_AUTO});
     return cases;
 }
 

@@ -37,9 +37,7 @@ struct CpuMatrix : Work {
         const HostBuffers buffers = host_buffers(c.region() * c.shape.k);
         in_ = regions_at(buffers.src, c.shape.k, c.region());
         out_ = regions_at(buffers.dst, c.shape.m, c.region());
-        for (uint32_t element : matrix_)
-            for (unsigned bit = 0; bit < c.shape.w; bit += 8)
-                elements_.push_back((unsigned char)(element >> bit));
+        elements_ = packed(matrix_, c.shape.w);
     }
     ~CpuMatrix() override {
         for (void *object : objects_)

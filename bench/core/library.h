@@ -25,6 +25,7 @@
     X(gfk_product_destroy)                                                                         \
     X(gfk_matmul_workspace)                                                                        \
     X(gfk_matmul)                                                                                  \
+    X(gfk_matmul_host)                                                                             \
     X(gfk_matrix_invert_workspace)                                                                 \
     X(gfk_matrix_invert)                                                                           \
     X(gfk_matrix_invert_batch)                                                                     \
