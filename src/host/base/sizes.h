@@ -15,6 +15,11 @@ static inline size_t gfk_round_up(size_t n, size_t unit) {
     return gfk_divide_up(n, unit) * unit;
 }
 
+/* Does the range reach the last byte of the address space, or beyond? */
+static inline bool gfk_wraps(const void *start, size_t bytes) {
+    return bytes > UINTPTR_MAX - (uintptr_t)start;
+}
+
 /* Do two ranges, of at least one byte each, share a byte? */
 static inline bool gfk_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
     const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;

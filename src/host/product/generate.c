@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/base/field.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 
 enum {
@@ -75,29 +76,47 @@ void gfk_generator_row_points(const gfk_generator *g, size_t first, size_t count
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Point i of the first `cols` columns, then of the rows. */
-static uint32_t any_point(const gfk_matrix *m, size_t cols, size_t i) {
-    return i < cols ? col_point(m, i) : row_point(m, i - cols);
+/* Points in the caller's memory: of columns, then of rows. */
+typedef struct given {
+    const uint32_t *points[2];
+    size_t count[2];
+} given;
+
+static uint32_t given_point(const given *g, size_t i) {
+    return i < g->count[0] ? g->points[0][i] : g->points[1][i - g->count[0]];
 }
 
-/* Repeats among `count` points, without allocation. Points that ascend, as most callers' do, need
- * one comparison each. Other points go into a small hash table, range by range of their hashes: a
- * range with too many points is halved, and a range after one with few is doubled. A product with an odd number is a hash that keeps
- * different points different. */
-static bool points_repeat(const gfk_matrix *m, size_t cols, size_t count) {
-    size_t ascending = 1;
-    while (ascending < count && any_point(m, cols, ascending - 1) < any_point(m, cols, ascending))
-        ascending++;
-    if (ascending >= count)
-        return false;
+/* Repeats among elements of at most 16 bits: each has a bit of its own. */
+static bool short_points_repeat(const given *g, unsigned w) {
+    uint32_t seen[1 << 11];
+    memset(seen, 0, (size_t)1 << (w - 3));
+    for (size_t i = 0; i < g->count[0] + g->count[1]; i++) {
+        const uint32_t point = given_point(g, i), bit = UINT32_C(1) << point % 32;
+        if (seen[point / 32] & bit)
+            return true;
+        seen[point / 32] |= bit;
+    }
+    return false;
+}
+
+/* A hash that keeps different points different. */
+static uint32_t hash_of(uint32_t point) {
+    point *= UINT32_C(0x9e3779b1);
+    point ^= point >> 15;
+    return point * UINT32_C(0x9e3779b1);
+}
+
+/* Repeats among elements of 32 bits, without allocation: in a small hash table, range by range of
+ * the hashes. A range with too many points is halved, and a range after one with few is doubled. */
+static bool long_points_repeat(const given *g) {
     enum { SLOTS = 2 * REPEATS_AT_ONCE };
     uint32_t table[SLOTS]; /* UINT32_MAX: free */
     uint64_t span = UINT64_C(1) << 31;
     for (uint64_t low = 0; low >> 32 == 0;) {
         memset(table, 0xff, sizeof table);
         size_t used = 0;
-        for (size_t i = 0; i < count && used <= REPEATS_AT_ONCE; i++) {
-            const uint32_t hash = any_point(m, cols, i) * UINT32_C(0x9e3779b1) - (uint32_t)low;
+        for (size_t i = 0; i < g->count[0] + g->count[1] && used <= REPEATS_AT_ONCE; i++) {
+            const uint32_t hash = hash_of(given_point(g, i)) - (uint32_t)low;
             if (hash >= span)
                 continue;
             size_t slot = hash % SLOTS;
@@ -119,17 +138,40 @@ static bool points_repeat(const gfk_matrix *m, size_t cols, size_t count) {
     return false;
 }
 
-/* The points of `cols` columns and `rows` rows; those that the caller did not give are in the field
- * if the caller has checked the last one. */
+/* The points of `cols` columns and `rows` rows. Those of CAUCHY that the caller did not give are
+ * different from each other, and in the field if the caller has checked the last one. */
 static gfk_status check_points(const gfk_field *field, const gfk_matrix *m, size_t cols,
                                size_t rows) {
     const uint64_t elements = UINT64_C(1) << field->w;
     if (cols > elements || rows > elements - cols)
         return GFK_STATUS_INVALID_SIZE;
-    for (size_t i = 0; i < cols + rows; i++)
-        if (!gfk_field_contains(field, any_point(m, cols, i)))
-            return GFK_STATUS_INVALID_CONSTANT;
-    return points_repeat(m, cols, cols + rows) ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_SUCCESS;
+    const uint32_t *const points[2] = {m->col_points, m->row_points};
+    const size_t counts[2] = {cols, rows};
+    const uint32_t begin = (uint32_t)(points[0] == NULL ? 0 : m->cols + m->first);
+    const uint32_t made = (uint32_t)(points[0] == NULL ? cols : points[1] == NULL ? rows : 0);
+    given g = {.count = {0}};
+    uint32_t outside = 0, repeats = 0, falls = 0;
+    for (int side = 0; side < 2; side++) {
+        const uint32_t *p = points[side];
+        const size_t count = p != NULL ? counts[side] : 0;
+        if (gfk_wraps(p, count * sizeof *p))
+            return GFK_STATUS_INVALID_SIZE;
+        for (size_t i = 0; i < count; i++) {
+            outside |= p[i] > elements - 1;
+            repeats |= p[i] - begin < made;
+        }
+        for (size_t i = 1; i < count; i++)
+            falls |= p[i - 1] >= p[i];
+        g.points[side] = p;
+        g.count[side] = count;
+    }
+    if (outside)
+        return GFK_STATUS_INVALID_CONSTANT;
+    if (g.count[0] != 0 && g.count[1] != 0)
+        falls |= g.points[0][cols - 1] >= g.points[1][0];
+    if (falls && !repeats) /* points of most callers ascend */
+        repeats = field->w == 32 ? long_points_repeat(&g) : short_points_repeat(&g, field->w);
+    return repeats ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_SUCCESS;
 }
 
 static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
