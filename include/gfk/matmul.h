@@ -148,8 +148,8 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or
- * device number of the descriptor out of range); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL;
- * STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or check_pointers found other
+ * device number of the descriptor out of range); INVALID_SIZE (also for memory that wraps around
+ * the address space); OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or check_pointers found other
  * memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL; for a
  * generated matrix also the statuses of gfk_matrix_fill. On all but CUDA and INTERNAL nothing has
  * been written. Any thread. */

@@ -295,6 +295,9 @@ TEST_P(InvertBatch, Errors) {
         refused(INVALID, [](Call &x) { x.a++; });
         refused(INVALID, [](Call &x) { x.inverses++; });
     }
+    uint8_t *const end = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 3); // of the address space
+    refused(size, [=](Call &x) { x.records = end; });
+    refused(size, [=](Call &x) { x.pivots = end; });
     refused(size, [](Call &x) { x.a_step = SIZE_MAX / 4; });
     refused(size, [](Call &x) { x.inverse_step = SIZE_MAX / 4; });
     refused(size, [](Call &x) { x.count = size_t(GFK_MATRIX_BATCH_MOST) + 1; });

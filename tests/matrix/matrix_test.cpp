@@ -325,6 +325,10 @@ TEST_P(MatrixTest, Errors) {
         refused(size, [](Arguments &x) { x.a.stride = SIZE_MAX; });
         refused(GFK_STATUS_NOT_SUPPORTED, [](Arguments &x) { x.a.kind = GFK_MATRIX_CAUCHY; });
         refused(INVALID, [](Arguments &x) { x.a.kind = static_cast<gfk_matrix_kind>(9); });
+        uint8_t *const end = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 255); // of the address space
+        refused(size, [=](Arguments &x) { x.workspace = end; });
+        refused(size, [=](Arguments &x) { x.record = end + 252; });
+        refused(size, [=](Arguments &x) { x.pivots = end + 252; });
         refused(GFK_STATUS_WORKSPACE_TOO_SMALL, [](Arguments &x) { x.workspace_bytes--; });
         refused(GFK_STATUS_WORKSPACE_TOO_SMALL, [](Arguments &x) { x.workspace = nullptr; });
         refused(overlap, [](Arguments &x) { x.record = x.workspace; });

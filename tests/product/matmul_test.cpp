@@ -447,6 +447,15 @@ TEST_P(MatmulTest, Errors) {
         x.a.first = UINT64_MAX;
     });
     const gfk_status small = GFK_STATUS_WORKSPACE_TOO_SMALL, overlap = GFK_STATUS_OVERLAP;
+    uint8_t *const end = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 255); // of the address space
+    refused(SIZE, [=](Call &x) { x.workspace = end; });
+    refused(SIZE, [=](Call &x) { x.b.base = end; });
+    refused(SIZE, [=](Call &x) { x.c.base = end; });
+    refused(SIZE, [=](Call &x) {
+        x.a.kind = GFK_MATRIX_VANDERMONDE;
+        x.a.rows = 100;
+        x.a.row_points = reinterpret_cast<uint32_t *>(end);
+    });
     refused(small, [](Call &x) { x.workspace = nullptr; });
     refused(small, [](Call &x) { x.workspace_bytes--; });
     refused(overlap, [&](Call &x) { x.c.base = memory.data() + (cols - 1) * room + bytes - 1; });

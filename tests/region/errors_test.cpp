@@ -202,6 +202,9 @@ TEST_P(Errors, Workspace) {
     if (workspace_bytes_ == 0)
         return;
     const gfk_status small = GFK_STATUS_WORKSPACE_TOO_SMALL;
+    refused(
+        GFK_STATUS_INVALID_SIZE,
+        [](Arguments &a) { a.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 15); }, true);
     refused(small, [](Arguments &a) { a.workspace = nullptr; }, true);
     refused(
         small,

@@ -77,6 +77,8 @@ TEST_P(RsLocateCall, Mistakes) {
     refused(INVALID, "no counts", [](Arguments &a) { a.counts = nullptr; });
     for (int wrong : {-1, 2})
         refused(INVALID, "repair", [=](Arguments &a) { a.repair = wrong; });
+    refused(GFK_STATUS_INVALID_SIZE, "the workspace wraps",
+            [](Arguments &a) { a.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 255); });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "workspace", [](Arguments &a) { a.workspace_bytes--; });
     refused(GFK_STATUS_WORKSPACE_TOO_SMALL, "no workspace",
             [](Arguments &a) { a.workspace = nullptr; });

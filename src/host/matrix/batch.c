@@ -3,6 +3,7 @@
 #include "batch.h"
 
 #include "host/base/field.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
 
@@ -60,6 +61,8 @@ static gfk_status check_memory(const gfk_matrix_batch *b, size_t symbol, size_t 
         return GFK_STATUS_INVALID_ARGUMENT;
     const bool in_place = b->a == b->inverses && a_step == inverse_step;
     for (int i = 0; i < 4; i++) {
+        if (gfk_wraps(s[i].start, s[i].length))
+            return GFK_STATUS_INVALID_SIZE;
         for (int j = 0; j < i; j++)
             if (overlap(s[i], s[j]) && !(in_place && i == 1 && j == 0))
                 return GFK_STATUS_OVERLAP;

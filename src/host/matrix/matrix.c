@@ -2,6 +2,7 @@
 /* The calls of gfk/matrix.h: all checks, and what the workspace holds. */
 #include "eliminate.h"
 #include "host/base/field.h"
+#include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
 #include "host/product/engine.h"
@@ -171,6 +172,9 @@ static gfk_status check_spans(const request *r, const call *c, int place) {
     if ((uintptr_t)r->workspace % 256 != 0 || (uintptr_t)r->record % sizeof r->record->rank != 0 ||
         (uintptr_t)r->pivots % sizeof *r->pivots != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
+    for (int i = 0; i < SPANS; i++)
+        if (gfk_wraps(s[i].start, s[i].length))
+            return GFK_STATUS_INVALID_SIZE;
     const bool in_place = r->inverse == c->a.elements && r->stride == c->a.stride;
     const gfk_regions *const b = r->bytes != 0 ? r->b : NULL, *const x = r->x;
     if (b != NULL) {

@@ -156,6 +156,8 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
+    if (gfk_wraps(workspace, space))
+        return GFK_STATUS_INVALID_SIZE;
     if (gfk_outputs_overlap(b, a->cols, c, a->rows, bytes) ||
         gfk_matmul_matrix_touches(&call, length, c, a->rows, bytes) ||
         (call.generator != NULL &&

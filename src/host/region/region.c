@@ -9,10 +9,6 @@
 #include "host/device/device.h"
 #include "kernel.h"
 
-static bool wraps(const void *p, size_t bytes) {
-    return (uintptr_t)p + bytes < (uintptr_t)p;
-}
-
 /* Checks what does not depend on the regions: constant, workspace, stream, device. */
 static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *workspace,
                                 size_t workspace_bytes, gfk_stream_t stream) {
@@ -24,6 +20,8 @@ static gfk_status check_context(gfk_multiplier_t m, uint32_t c, const void *work
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if (m->info.workspace_bytes != 0 && (uintptr_t)workspace % 16 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
+    if (gfk_wraps(workspace, (size_t)m->info.workspace_bytes))
+        return GFK_STATUS_INVALID_SIZE;
     return gfk_device_check_stream(m->info.device, stream);
 }
 
@@ -37,7 +35,7 @@ static gfk_status check_regions(gfk_multiplier_t m, const void *src, const void 
         return GFK_STATUS_SUCCESS;
     if (src == NULL || dst == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (wraps(src, bytes) || wraps(dst, bytes))
+    if (gfk_wraps(src, bytes) || gfk_wraps(dst, bytes))
         return GFK_STATUS_INVALID_SIZE;
     const size_t used = (size_t)m->info.workspace_bytes;
     if ((src != dst && gfk_overlap(src, bytes, dst, bytes)) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locating: the call with all its checks. */
 #include "locate.h"
+#include "host/base/sizes.h"
 #include "host/rs/code.h"
 
 static size_t chunks_of(size_t bytes) {
@@ -70,6 +71,9 @@ static gfk_status check_call(gfk_rs_t code, const gfk_locate_call *call, size_t 
                                                 call->bytes, call->stream));
     if (needed > (call->workspace ? workspace_bytes : 0))
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
+    if (gfk_wraps(call->workspace, needed) || gfk_wraps(call->verdict, sizeof *call->verdict) ||
+        gfk_wraps(call->counts, (code->info.k + code->info.m) * sizeof *call->counts))
+        return GFK_STATUS_INVALID_SIZE;
     RETURN_IF_ERROR(gfk_rs_check_memory(code, call->verdict, sizeof *call->verdict));
     RETURN_IF_ERROR(gfk_rs_check_memory(code, call->counts,
                                         (code->info.k + code->info.m) * sizeof *call->counts));
