@@ -10,6 +10,14 @@ namespace {
 
 constexpr size_t kChunk = 64 * kMiB; // all regions together
 
+// How many regions from `first` on lie one behind the other, so that one copy takes all.
+size_t spaced(const Regions &regions, size_t first, size_t bytes) {
+    size_t end = first + 1;
+    while (end < regions.size() && regions[end] == regions[end - 1] + bytes)
+        end++;
+    return end - first;
+}
+
 // One device's streams, one per direction, and a place that the copies go to and come from.
 struct Bus {
     int device;
@@ -31,13 +39,15 @@ struct Bus {
     void copy(const Mix &mix, size_t at, size_t length) const {
         GPU_CHECK(cudaSetDevice(device));
         unsigned char *there = memory;
-        for (const unsigned char *region : mix.in) {
-            GPU_CHECK(cudaMemcpyAsync(there, region + at, length, cudaMemcpyHostToDevice, in));
-            there += length;
+        for (size_t i = 0, n; i < mix.in.size(); i += n, there += n * length) {
+            n = spaced(mix.in, i, mix.bytes);
+            GPU_CHECK(cudaMemcpy2DAsync(there, length, mix.in[i] + at, mix.bytes, length, n,
+                                        cudaMemcpyHostToDevice, in));
         }
-        for (unsigned char *region : mix.out) {
-            GPU_CHECK(cudaMemcpyAsync(region + at, there, length, cudaMemcpyDeviceToHost, out));
-            there += length;
+        for (size_t i = 0, n; i < mix.out.size(); i += n, there += n * length) {
+            n = spaced(mix.out, i, mix.bytes);
+            GPU_CHECK(cudaMemcpy2DAsync(mix.out[i] + at, mix.bytes, there, length, length, n,
+                                        cudaMemcpyDeviceToHost, out));
         }
     }
     void wait() const {

@@ -47,12 +47,17 @@ Pinned make_pinned(size_t bytes) {
 // ---- stages -------------------------------------------------------------------------------------
 
 std::vector<Place> places() {
-    return {Place::PAGEABLE, Place::PINNED, Place::MIXED, Place::SPACED, Place::SPACED_PINNED};
+    return {Place::PAGEABLE, Place::PINNED,        Place::MIXED,
+            Place::SPACED,   Place::SPACED_PINNED, Place::LISTED_PINNED};
 }
 
 std::string place_name(Place place) {
-    static const char *const names[] = {"pageable", "pinned", "mixed", "spaced",
-                                        "spaced and pinned"};
+    static const char *const names[] = {"pageable",
+                                        "pinned",
+                                        "mixed",
+                                        "spaced",
+                                        "spaced and pinned",
+                                        "spaced and pinned, by pointers"};
     return names[static_cast<int>(place)];
 }
 
@@ -60,15 +65,15 @@ HostStage::HostStage(size_t ins, size_t outs, size_t bytes, Place place, Random 
     : ins_(ins), outs_(outs), bytes_(bytes), size_((ins + outs) * (bytes + 96) + 64),
       pageable_(random.bytes(size_)), pinned_(make_pinned(size_)) {
     random.fill(pinned_.get(), size_);
-    const bool spaced = place == Place::SPACED || place == Place::SPACED_PINNED;
+    const bool spaced = place >= Place::SPACED;
     const size_t stride = bytes + random.below(64);
     for (size_t i = 0; i < ins + outs; i++) {
-        const bool pinned = place == Place::PINNED || place == Place::SPACED_PINNED ||
+        const bool pinned = place == Place::PINNED || place >= Place::SPACED_PINNED ||
                             (place == Place::MIXED && random.below(2) == 0);
         const size_t offset = spaced ? 32 + i * stride : 32 + i * (bytes + 96) + random.below(64);
         pointers_.push_back((pinned ? pinned_.get() : pageable_.data()) + offset);
     }
-    if (spaced) {
+    if (spaced && place != Place::LISTED_PINNED) {
         in_ = {nullptr, pointers_[0], stride};
         out_ = {nullptr, pointers_[ins], stride};
     } else {

@@ -17,7 +17,7 @@ using Pinned = Owned<uint8_t, gfk_pinned_free>;
 Pinned make_pinned(size_t bytes);
 
 // Where the regions of a call are.
-enum class Place { PAGEABLE, PINNED, MIXED, SPACED, SPACED_PINNED };
+enum class Place { PAGEABLE, PINNED, MIXED, SPACED, SPACED_PINNED, LISTED_PINNED };
 std::string place_name(Place place);
 std::vector<Place> places();
 

@@ -77,6 +77,33 @@ TEST_P(HostGpu, MemoryPinnedInPieces) {
     ASSERT_OK(gfk_pinned_unregister(src + BYTES / 2));
 }
 
+// Two registrations that meet between two regions, which pointers list in equal steps.
+TEST_P(HostGpu, RegionsPinnedApart) {
+    Random random(8);
+    const size_t page = 4096;
+    const gfk_field field = make_field(8);
+    Bytes memory = random.bytes(2 * BYTES + page), dst = random.bytes(BYTES);
+    uint8_t *src = memory.data() + (page - reinterpret_cast<uintptr_t>(memory.data()) % page);
+    for (size_t gap : {size_t(0), size_t(48)}) {
+        ASSERT_OK(gfk_pinned_register(src, BYTES));
+        ASSERT_OK(gfk_pinned_register(src + BYTES, BYTES));
+        void *in[] = {src, src + BYTES}, *out[] = {dst.data()};
+        const gfk_regions ins = {in, nullptr, 0}, outs = {out, nullptr, 0};
+        const uint32_t matrix[] = {0x8e, 0x53};
+        const size_t bytes = BYTES - gap;
+        ASSERT_OK(gfk_product_host(pipeline_.get(), &field, 1, 2, matrix, &ins, &outs, bytes,
+                                   GFK_SET, nullptr));
+        const Bytes expected =
+            xor_of(product_of(field, 0x8e, Bytes(src, src + bytes)),
+                   product_of(field, 0x53, Bytes(src + BYTES, src + BYTES + bytes)));
+        EXPECT_EQ(bytes, first_difference(expected.data(), dst.data(), bytes));
+        EXPECT_FALSE(device::error_pending());
+        ASSERT_OK(gfk_pinned_unregister(src));
+        ASSERT_OK(gfk_pinned_unregister(src + BYTES));
+        count_checked();
+    }
+}
+
 TEST_P(HostGpu, DeviceMemoryIsRefused) {
     void *there = device::allocate(4096);
     const Bytes before(4096, 1);

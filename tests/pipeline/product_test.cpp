@@ -369,9 +369,9 @@ class HostThreads : public HostTest {
     testing::AssertionResult work(gfk_pipeline_t pipeline, int thread) {
         Random random(static_cast<uint64_t>(thread));
         for (int again = 0; again < 6; again++) {
-            const HostRun run =
-                run_product(pipeline, make_field(WIDTHS[again % 3]), 2, 3, 40000, MODES[again % 2],
-                            places()[static_cast<size_t>(thread + again) % 5], random);
+            const HostRun run = run_product(
+                pipeline, make_field(WIDTHS[again % 3]), 2, 3, 40000, MODES[again % 2],
+                places()[static_cast<size_t>(thread + again) % places().size()], random);
             require_success(run.status, "gfk_product_host");
             if (!run.right)
                 return run.right;

@@ -206,7 +206,7 @@ static layout layout_of(const gfk_job *job, const gfk_stage *stage) {
 static size_t row_count(const gfk_side *side, size_t first) {
     const bool staged = side->place[first] != SIZE_MAX;
     size_t end = first + 1;
-    while (end < side->count && (staged ? side->place[end] != SIZE_MAX : side->even))
+    while (end < side->count && (staged ? side->place[end] != SIZE_MAX : side->stride != 0))
         end++;
     return end - first;
 }
@@ -219,7 +219,7 @@ static gfk_status order_copies(const gfk_side *side, const gfk_stage *stage, uns
         const bool staged = side->place[i] != SIZE_MAX;
         unsigned char *host = staged ? staging + side->place[i] * pitch
                                      : gfk_region_address(side->regions, i) + stage->range.at;
-        const size_t stride = staged ? pitch : rows > 1 ? side->regions->stride : pitch;
+        const size_t stride = staged ? pitch : rows > 1 ? side->stride : pitch;
         unsigned char *device = memory + i * pitch;
         const size_t length = stage->range.length;
         RETURN_IF_ERROR(

@@ -104,7 +104,7 @@ typedef struct gfk_request {
 typedef struct gfk_side {
     const gfk_regions *regions;
     size_t count;
-    bool even;     /* the regions are equally spaced in one pinned range */
+    size_t stride; /* of all regions, where they are pinned and equally spaced; else 0 */
     size_t *place; /* of each region among the staged ones; SIZE_MAX: not staged */
     size_t *staged;
     size_t staged_count;
@@ -134,6 +134,10 @@ struct gfk_job {
     unsigned char *scratch;  /* scratch_bytes for each such thread */
     size_t scratch_bytes;
 };
+/* The most threads that copy for one device: 8 copy nearly as much as the bus carries, and more of
+ * them hinder each other where they order work. */
+enum { GFK_COPIERS = 8 };
+
 /* The shift with which a mismatch map has one entry for the whole region. */
 enum { GFK_WHOLE_REGION = 63 };
 

@@ -57,11 +57,27 @@ gfk_status gfk_pinned_unregister(void *memory) {
 
 /* ---- staging -------------------------------------------------------------------------------- */
 
-static bool in_one_pinned_range(const gfk_side *side, size_t bytes) {
+/* The distance of regions with base and stride in one pinned range; else 0. */
+static size_t stride_of_base(const gfk_side *side, size_t bytes) {
     const gfk_regions *regions = side->regions;
     return regions->pointers == NULL &&
-           gfk_device_memory_kind(regions->base, (side->count - 1) * regions->stride + bytes) ==
-               GFK_MEMORY_PINNED;
+                   gfk_device_memory_kind(regions->base, (side->count - 1) * regions->stride +
+                                                             bytes) == GFK_MEMORY_PINNED
+               ? regions->stride
+               : 0;
+}
+
+/* The distance of pinned regions whose addresses ascend in equal steps; else 0. All pages in gaps
+ * shorter than a page are pinned too. */
+static size_t stride_of_pointers(const gfk_side *side, size_t bytes) {
+    void *const *pointers = side->regions->pointers;
+    if (side->count < 2)
+        return 0;
+    const uintptr_t stride = (uintptr_t)pointers[1] - (uintptr_t)pointers[0];
+    for (size_t i = 1; i < side->count; i++)
+        if ((uintptr_t)pointers[i] - (uintptr_t)pointers[i - 1] != stride)
+            return 0;
+    return stride >= bytes && stride - bytes < PAGE ? stride : 0; /* they may descend */
 }
 
 /* Fills the lists of a side: place, then staged. */
@@ -69,11 +85,11 @@ static gfk_status find_staged(gfk_side *side, size_t bytes, size_t *lists) {
     side->place = lists;
     side->staged = lists + side->count;
     side->staged_count = 0;
-    side->even = in_one_pinned_range(side, bytes);
+    side->stride = stride_of_base(side, bytes);
     for (size_t i = 0; i < side->count; i++) {
         const gfk_memory_kind memory =
-            side->even ? GFK_MEMORY_PINNED
-                       : gfk_device_memory_kind(gfk_region_address(side->regions, i), bytes);
+            side->stride != 0 ? GFK_MEMORY_PINNED
+                              : gfk_device_memory_kind(gfk_region_address(side->regions, i), bytes);
         if (memory == GFK_MEMORY_DEVICE)
             return GFK_STATUS_INVALID_ARGUMENT;
         side->place[i] = SIZE_MAX;
@@ -82,6 +98,8 @@ static gfk_status find_staged(gfk_side *side, size_t bytes, size_t *lists) {
             side->staged[side->staged_count++] = i;
         }
     }
+    if (side->regions->pointers != NULL && side->staged_count == 0)
+        side->stride = stride_of_pointers(side, bytes);
     return GFK_STATUS_SUCCESS;
 }
 
