@@ -47,27 +47,50 @@ class HostRule : public testing::Test {
     }
 };
 
+// Regions of 64 KiB in all and more than that; by the rates that gfk/host.h states.
 TEST_F(HostRule, WithoutIsal) {
     const uint64_t another = 0x12b; // which ISA-L lacks
     for (Place place : {Place::PAGEABLE, Place::PINNED})
         for (unsigned threads : {1u, 64u}) {
-            EXPECT_EQ(GFK_PATH_CPU, report(MIB - 6, place, threads, {0}, another).path);
-            EXPECT_EQ(GFK_PATH_GPU, report(MIB + 6, place, threads, {0}, another).path);
+            EXPECT_EQ(GFK_PATH_CPU, report(MIB / 16, place, threads, {0}, another).path);
+            EXPECT_EQ(threads == 1 ? GFK_PATH_GPU : GFK_PATH_CPU,
+                      report(16 * MIB, place, threads, {0}, another).path)
+                << place_name(place) << ", threads: " << threads;
         }
+    EXPECT_EQ(GFK_PATH_GPU, report(16 * MIB, Place::PINNED, 4, {0}, another).path);
 }
 
 TEST_F(HostRule, WithIsal) {
     if (!has_isal())
         GTEST_SKIP() << "there is no ISA-L";
-    const size_t longer = 16 * MIB + 6;
-    for (unsigned threads : {1u, 4u, 5u, 12u, 64u}) {
-        EXPECT_EQ(GFK_PATH_CPU, report(16 * MIB - 6, Place::PINNED, threads).path);
-        EXPECT_EQ(GFK_PATH_CPU, report(longer, Place::PAGEABLE, threads).path);
-        EXPECT_EQ(threads < 5 ? GFK_PATH_GPU : GFK_PATH_CPU,
-                  report(longer, Place::PINNED, threads).path)
-            << threads;
-        EXPECT_EQ(GFK_PATH_GPU, report(longer, Place::PINNED, threads, {0, 1}).path) << threads;
+    for (unsigned threads : {1u, 4u, 12u, 64u}) {
+        const gfk_path path = threads < 12 ? GFK_PATH_GPU : GFK_PATH_CPU;
+        EXPECT_EQ(GFK_PATH_CPU, report(MIB / 4, Place::PINNED, threads).path) << threads;
+        EXPECT_EQ(GFK_PATH_CPU, report(16 * MIB, Place::PAGEABLE, threads).path) << threads;
+        EXPECT_EQ(path, report(16 * MIB, Place::PINNED, threads).path) << threads;
     }
+    EXPECT_EQ(GFK_PATH_GPU, report(64 * MIB, Place::PINNED, 12, {0, 1}).path);
+}
+
+TEST_F(HostRule, Matmuls) {
+    const gfk_field field = make_field(8);
+    for (Place place : {Place::PAGEABLE, Place::PINNED})
+        for (bool large : {false, true}) {
+            gfk_pipeline_desc desc = pipeline_desc();
+            desc.threads = 4;
+            gfk_matrix a = {};
+            a.kind = GFK_MATRIX_RANDOM;
+            a.rows = a.cols = large ? 128 : 16;
+            const size_t bytes = large ? 16384 : 256;
+            Random random;
+            HostStage stage(a.cols, a.rows, bytes, place, random);
+            gfk_pipeline_report report;
+            ASSERT_OK(gfk_matmul_host(make_pipeline(desc).get(), &field, &a, stage.in(),
+                                      stage.out(), bytes, GFK_SET, &report));
+            EXPECT_EQ(large ? GFK_PATH_GPU : GFK_PATH_CPU, report.path) << place_name(place);
+            EXPECT_EQ(large ? bytes : 0, report.gpu_bytes);
+            count_checked();
+        }
 }
 
 // However long a chunk may be, a device that is slow holds a small part of the call when the CPU has

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path of a call: predicted from the rates of a calibration, or else by a rule. */
+/* The path of a call: predicted from the rates of a calibration, or else from assumed rates. */
 #include <stdio.h>
 
 #include "host/base/field.h"
@@ -133,26 +133,21 @@ static void say_why(gfk_advice *advice, const shape *s, size_t bytes, const char
                        advice->both_seconds);
 }
 
-/* gfk_advise for any work. */
-static void advise(const gfk_calibration *c, const gfk_field *field, size_t k, size_t m,
-                   size_t bytes, gfk_work work, gfk_where where, gfk_advice *advice) {
-    const shape s = {row_of(field), (double)k, (double)m, work, where};
-    const char *limit = "the call";
+/* Sets the times, and the path with the shortest one. */
+static void predict(const gfk_calibration *c, const shape *s, size_t bytes, gfk_advice *advice,
+                    const char **limit) {
     *advice = (gfk_advice){.gpu_seconds = -1, .both_seconds = -1, .path = GFK_PATH_CPU};
-    advice->cpu_seconds = cpu_seconds(c, &s, (double)bytes);
-    if (c->device_count != 0) {
-        advice->gpu_seconds = gpu_seconds(c, &s, (double)bytes, &limit);
-        advice->both_seconds =
-            bytes ? both_seconds(c, where, advice->cpu_seconds, advice->gpu_seconds)
-                  : larger(c->cpu_call, c->gpu_call);
-        advice->crossover = crossover(c, &s);
-        if (advice->gpu_seconds < advice->cpu_seconds)
-            advice->path = GFK_PATH_GPU;
-        if (advice->both_seconds < advice->gpu_seconds &&
-            advice->both_seconds < advice->cpu_seconds)
-            advice->path = GFK_PATH_BOTH;
-    }
-    say_why(advice, &s, bytes, limit);
+    advice->cpu_seconds = cpu_seconds(c, s, (double)bytes);
+    if (c->device_count == 0)
+        return;
+    advice->gpu_seconds = gpu_seconds(c, s, (double)bytes, limit);
+    advice->both_seconds = bytes
+                               ? both_seconds(c, s->where, advice->cpu_seconds, advice->gpu_seconds)
+                               : larger(c->cpu_call, c->gpu_call);
+    if (advice->gpu_seconds < advice->cpu_seconds)
+        advice->path = GFK_PATH_GPU;
+    if (advice->both_seconds < advice->gpu_seconds && advice->both_seconds < advice->cpu_seconds)
+        advice->path = GFK_PATH_BOTH;
 }
 
 gfk_status gfk_advise(const gfk_calibration *calibration, const gfk_field *field, size_t k,
@@ -161,23 +156,16 @@ gfk_status gfk_advise(const gfk_calibration *calibration, const gfk_field *field
         (where != GFK_PAGEABLE && where != GFK_PINNED) || !gfk_field_is_valid(field) ||
         !gfk_calibration_is_valid(calibration))
         return GFK_STATUS_INVALID_ARGUMENT;
-    advise(calibration, field, k, m, bytes, GFK_WORK_SET, where, advice);
+    const shape s = {row_of(field), (double)k, (double)m, GFK_WORK_SET, where};
+    const char *limit = "the call";
+    predict(calibration, &s, bytes, advice, &limit);
+    if (calibration->device_count != 0)
+        advice->crossover = crossover(calibration, &s);
+    say_why(advice, &s, bytes, limit);
     return GFK_STATUS_SUCCESS;
 }
 
 /* ---- the path of a call --------------------------------------------------------------------- */
-
-/* The rule without a calibration. Bytes are those of all regions together, rates are GB/s of
- * inputs. On the machine of results/h200 one thread of ISA-L 2.30 encodes 9 to 13 GB/s, and 16
- * threads reach the limit of memory at 62 to 80; newer processors and versions reach 20 per thread.
- * Each device has a bus of its own, PCIe 5. */
-enum {
-    WORTH_A_TRIP = 16 << 20,
-    WORTH_A_TRIP_FROM_REFERENCE = 1 << 20,
-    ISAL_THREAD = 12,
-    ISAL_TOGETHER = 70,
-    BUS = 55
-};
 
 bool gfk_worker_can(const gfk_device_worker *worker, const gfk_job *job) {
     const char *reason;
@@ -193,69 +181,92 @@ static size_t devices_left(const gfk_job *job) {
     return left;
 }
 
-/* Multiply-adds of bytes per second of a matmul at w = 8: of a thread with AVX-512, and of a device
- * from regions in its memory; wider symbols divide both by w/8. A pageable matrix goes to a device at
- * UPLOAD bytes per second. Rates of the bus are those of the calibration, or of PCIe 5. */
-#define MATMUL_THREAD 100e9
-#define MATMUL_DEVICE 80e12
-#define UPLOAD 8e9
-#define MATMUL_CALL 300e-6
+/* Threads that share cores and memory: 32 of them are as fast as 16 that have all for themselves. */
+static double alone(double threads) {
+    return threads / (1 + threads / 32);
+}
 
-static gfk_path plan_matmul(const gfk_job *job, gfk_where where, const char **reason) {
-    const gfk_pipeline_info *info = &job->pipeline->info;
-    const gfk_calibration *c = &job->pipeline->calibration;
-    const double m = (double)job->out.count, k = (double)job->in.count;
-    const double symbol = job->matmul->field->w / 8, work = m * k * (double)job->bytes * symbol;
-    const double devices = (double)devices_left(job);
-    const double rate = info->calibrated        ? c->bus[where][SUM]
-                        : where == GFK_PAGEABLE ? devices * BUS * 0.5e9
-                                                : devices * BUS * 1e9;
-    const double bus = (double)job->bytes * (k + (job->work == GFK_WORK_XOR ? 2 : 1) * m) / rate;
-    const double upload = job->matrix_bytes ? m * k * symbol / UPLOAD : 0;
-    const double gpu = MATMUL_CALL + upload + larger(bus, work / MATMUL_DEVICE / devices);
-    if (work / MATMUL_THREAD / info->threads <= gpu) {
-        *reason = "a matmul on the CPU is predicted to take no longer than on a GPU";
-        return GFK_PATH_CPU;
+static double smaller(double a, double b) {
+    return a < b ? a : b;
+}
+
+/* The rates of a machine without a calibration: those of one machine, by its threads and devices.
+ * gfk/host.h states them. */
+static void assume_rates(const gfk_job *job, gfk_calibration *c) {
+    static const double thread[4][5] = {{5.7e9, 11.1e9, 10.4e9, 7.1e9, 4.9e9},
+                                        {6.8e9, 7.4e9, 5.2e9, 2.9e9, 1.3e9},
+                                        {7.5e9, 5.8e9, 3.2e9, 1.8e9, 1.3e9},
+                                        {7.4e9, 3.1e9, 2.6e9, 2.4e9, 1.2e9}};
+    static const double kernel[4] = {23e12, 23e12, 17e12, 8e12};
+    const double devices = (double)devices_left(job), threads = job->pipeline->info.threads;
+    const double tiles = job->tile ? (double)((job->bytes - 1) / job->tile + 1) : threads;
+    const double copying = smaller(threads, GFK_COPIERS * devices);
+    const double staged = 8.7e9 * copying / (1 + copying / 12);
+    const double one_way = smaller(52e9 * devices, 140e9), both = smaller(92e9 * devices, 150e9);
+    *c = (gfk_calibration){.device_count = 1,
+                           .bus = {{staged, staged, 1.2 * staged}, {one_way, one_way, both}},
+                           .cpu_call = 1e-6,
+                           .gpu_call = 45e-6 * devices,
+                           .both = {GFK_LEAST_SHARE, GFK_LEAST_SHARE}};
+    for (unsigned f = 0; f < 4; f++) {
+        c->kernel[f] = devices * kernel[f];
+        for (unsigned i = 0; i < 5; i++)
+            c->cpu[f][i] = alone(smaller(threads, tiles)) * thread[f][i];
+        c->cpu[f][0] = smaller(c->cpu[f][0], 70e9);
     }
-    *reason = "a matmul on a GPU is predicted to take less time than on the CPU";
-    return GFK_PATH_GPU;
 }
 
-static gfk_path by_calibration(const gfk_job *job, gfk_where where, const char **reason) {
-    gfk_advice advice;
-    advise(&job->pipeline->calibration, &job->cached->field, job->in.count, job->out.count,
-           job->bytes, job->work, where, &advice);
-    *reason = advice.path == GFK_PATH_CPU   ? "by the calibration the CPU is fastest"
-              : advice.path == GFK_PATH_GPU ? "by the calibration the GPU is fastest"
-                                            : "by the calibration GPU and CPU together are fastest";
-    return advice.path;
+/* Of a chunk: pinned regions that are not equally spaced have one each. */
+static double single_copies(const gfk_job *job) {
+    const gfk_side *in = &job->in, *out = &job->out;
+    return (double)((in->stride ? 0 : in->count - in->staged_count) +
+                    (out->stride ? 0 : out->count - out->staged_count));
 }
 
-/* Copying pageable regions occupies the cores anyway. Without ISA-L the CPU is ten times slower. */
-static gfk_path by_rule(const gfk_job *job, gfk_where where, const char **reason) {
-    const size_t regions = job->in.count + job->out.count;
+/* Rates of matmuls are multiply-adds of bytes per second at w = 8; wider symbols divide them by w/8. A
+ * pageable region takes a copy of its own, however short the region is. */
+static gfk_path plan_matmul(const gfk_job *job, gfk_where where, const gfk_calibration *c,
+                            const char **reason) {
+    const double m = (double)job->out.count, k = (double)job->in.count, bytes = (double)job->bytes;
+    const double symbol = job->matmul->field->w / 8, work = m * k * bytes * symbol;
+    const double devices = (double)devices_left(job), threads = job->pipeline->info.threads;
+    const size_t spaces =
+        gfk_matmul_cpu_space(job->out.count, job->bytes, job->pipeline->info.threads);
+    const double used = (double)(spaces / gfk_matmul_cpu_space(job->out.count, job->bytes, 1));
+    const double cpu = work / 80e9 / alone(smaller(threads, used));
+    const double in = bytes * (job->work == GFK_WORK_XOR ? k + m : k), out = bytes * m;
+    const double *bus = c->bus[where];
+    const double sent = larger((in + out) / bus[SUM], larger(in / bus[IN], out / bus[OUT]));
+    const double chunks = 1 + bytes * (k + m) / (64 << 20);
+    const double moved = larger(sent, 2e-6 * single_copies(job) * chunks / devices);
+    const double upload = job->matrix_bytes ? m * k * symbol / 12e9 : 0;
+    const double copies = 0.35e-6 * (double)(job->in.staged_count + job->out.staged_count);
+    const double gpu =
+        120e-6 + 60e-6 * devices + upload + copies + larger(moved, work / 80e12 / devices);
+    *reason = cpu <= gpu ? "a matmul on the CPU is predicted to take no longer than on a GPU"
+                         : "a matmul on a GPU is predicted to take less time than on the CPU";
+    return cpu <= gpu ? GFK_PATH_CPU : GFK_PATH_GPU;
+}
+
+static gfk_path plan_product(const gfk_job *job, gfk_where where, const gfk_calibration *c,
+                             const char **reason) {
+    static const char *const reasons[2][3] = {
+        {"there is no calibration, and by assumed rates the CPU is fastest",
+         "there is no calibration, and by assumed rates the GPU is fastest",
+         "there is no calibration, and by assumed rates GPU and CPU together are fastest"},
+        {"by the calibration the CPU is fastest", "by the calibration the GPU is fastest",
+         "by the calibration GPU and CPU together are fastest"}};
+    const bool calibrated = job->pipeline->info.calibrated;
     const bool isal = job->cached->host->info.engine->family == GFK_ENGINE_ISAL;
-    if (job->bytes < (isal ? WORTH_A_TRIP : WORTH_A_TRIP_FROM_REFERENCE) / regions) {
-        *reason = "there is no calibration, and the regions are short";
-        return GFK_PATH_CPU;
-    }
-    if (!isal) {
-        *reason = "there is no calibration, the regions are long, and ISA-L lacks this field";
-        return GFK_PATH_GPU;
-    }
-    if (where == GFK_PAGEABLE) {
-        *reason = "there is no calibration, ISA-L has this field, and a region is pageable";
-        return GFK_PATH_CPU;
-    }
-    const size_t isal_rate =
-        gfk_least(ISAL_THREAD * (size_t)job->pipeline->info.threads, ISAL_TOGETHER);
-    if (isal_rate >= BUS * devices_left(job)) {
-        *reason = "there is no calibration, ISA-L has this field, and there are enough threads";
-        return GFK_PATH_CPU;
-    }
-    *reason = "there is no calibration, the regions are long and pinned, and the bus carries more "
-              "than ISA-L should encode";
-    return GFK_PATH_GPU;
+    shape s = {row_of(&job->cached->field), (double)job->in.count, (double)job->out.count,
+               job->work, where};
+    if (s.row == 0 && !calibrated && !isal)
+        s.row = 1; /* a machine without ISA-L */
+    gfk_advice advice;
+    const char *limit;
+    predict(c, &s, job->bytes, &advice, &limit);
+    *reason = reasons[calibrated][advice.path - GFK_PATH_CPU];
+    return advice.path;
 }
 
 gfk_path gfk_job_plan(const gfk_job *job, const char **reason) {
@@ -272,7 +283,12 @@ gfk_path gfk_job_plan(const gfk_job *job, const char **reason) {
     }
     const size_t staged = job->in.staged_count + job->out.staged_count;
     const gfk_where where = staged == 0 ? GFK_PINNED : GFK_PAGEABLE;
-    if (job->matmul != NULL)
-        return plan_matmul(job, where, reason);
-    return info->calibrated ? by_calibration(job, where, reason) : by_rule(job, where, reason);
+    const gfk_calibration *rates = &job->pipeline->calibration;
+    gfk_calibration assumed;
+    if (!info->calibrated) {
+        assume_rates(job, &assumed);
+        rates = &assumed;
+    }
+    return job->matmul != NULL ? plan_matmul(job, where, rates, reason)
+                               : plan_product(job, where, rates, reason);
 }

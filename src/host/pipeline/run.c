@@ -6,10 +6,6 @@
 
 /* ---- who works ------------------------------------------------------------------------------ */
 
-/* The most threads that copy for one device: 8 copy nearly as much as the bus carries, and more of
- * them hinder each other where they order work. */
-enum { COPIERS = 8 };
-
 /* One of those who share a call: a device or the CPU. */
 typedef struct participant {
     pthread_t thread;
@@ -32,7 +28,7 @@ static void share_threads(gfk_job *job, gfk_path path, size_t devices) {
     const size_t threads = job->pipeline->info.threads;
     const bool staged = devices != 0 && job->in.staged_count + job->out.staged_count != 0;
     const size_t copying = path == GFK_PATH_BOTH ? threads / 4 : threads;
-    job->feeding = staged ? gfk_least(copying / devices, COPIERS) : 1;
+    job->feeding = staged ? gfk_least(copying / devices, GFK_COPIERS) : 1;
     if (job->feeding == 0)
         job->feeding = 1;
     job->computing = threads;
