@@ -280,6 +280,8 @@ TEST_P(Arithmetic, AgreesWithSchool) {
         const gfk_field f = make_field(w, polynomial);
         gfk_arithmetic a = {};
         require_success(gfk_arithmetic_create(&a, &f), "gfk_arithmetic_create");
+        gfk_inverter inverter;
+        gfk_inverter_init(&inverter, &f);
         Random random(f.polynomial);
         std::vector<uint32_t> xs = edges(f);
         while (xs.size() < (options.reduced ? 100 : 400))
@@ -298,6 +300,7 @@ TEST_P(Arithmetic, AgreesWithSchool) {
                 continue;
             ASSERT_EQ(1u, school_product(f, x, inverse(f, x))) << x;
             ASSERT_EQ(inverse(f, x), gfk_inverse(&a, x)) << x;
+            ASSERT_EQ(inverse(f, x), gfk_invert(&inverter, w, f.polynomial, x)) << x;
             const uint32_t y = xs[random.below(xs.size())];
             ASSERT_EQ(y, school_product(f, x, gfk_quotient(&a, y, x))) << y << " / " << x;
         }

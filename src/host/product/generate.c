@@ -202,49 +202,6 @@ static gfk_status check(const gfk_field *field, const gfk_matrix *m) {
     }
 }
 
-/* ---- inverses -------------------------------------------------------------------------------- */
-
-/* a^(2^degree) for a = x^0, x^1, ...: the powers of x^(2^degree). */
-static void make_conjugate(gfk_nibbles *t, const gfk_field *field, unsigned degree) {
-    const unsigned w = field->w;
-    uint32_t image[32], x = 2;
-    for (unsigned i = 0; i < degree; i++)
-        x = gfk_poly_product(x, x, w, field->polynomial);
-    image[0] = 1;
-    for (unsigned i = 1; i < w; i++)
-        image[i] = gfk_poly_product(image[i - 1], x, w, field->polynomial);
-    gfk_nibbles_fill(t, w, image);
-}
-
-static void make_inverter(gfk_inverter *t, const gfk_field *field) {
-    const unsigned w = field->w;
-    const uint64_t polynomial = field->polynomial;
-    if (w == 32)
-        make_conjugate(&t->conjugate_16, field, 16);
-    if (w > 8)
-        make_conjugate(&t->conjugate_8, field, 8);
-    /* All elements of GF(2^8) but 0 are powers of a generator, and the first 8 powers are a basis. */
-    const uint64_t order = UINT64_MAX >> (64 - w);
-    uint32_t power[256] = {1}, basis[8], number[32] = {0};
-    power[1] = gfk_poly_pow(field->generator, order / 255, w, polynomial);
-    for (unsigned i = 2; i < 256; i++)
-        power[i] = gfk_poly_product(power[i - 1], power[1], w, polynomial);
-    /* Elimination: each element of the basis gets a bit that is 0 in the others, so that these bits
-     * tell the elements of GF(2^8) apart. */
-    memcpy(basis, power, sizeof basis);
-    for (unsigned i = 0; i < 8; i++) {
-        const unsigned bit = (unsigned)__builtin_ctz(basis[i]);
-        for (unsigned other = 0; other < 8; other++)
-            if (other != i && basis[other] >> bit & 1)
-                basis[other] ^= basis[i];
-        number[bit] = UINT32_C(1) << (w == 8 ? bit : i); /* w = 8: an element is its own number */
-    }
-    gfk_nibbles_fill(&t->number, w, number);
-    t->inverses[0] = 0;
-    for (unsigned i = 0; i < 255; i++)
-        t->inverses[gfk_nibbles_times(&t->number, w, power[i])] = power[255 - i];
-}
-
 /* ---- elements -------------------------------------------------------------------------------- */
 
 gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gfk_matrix *matrix) {
@@ -257,7 +214,7 @@ gfk_status gfk_generator_init(gfk_generator *g, const gfk_field *field, const gf
     if (matrix->kind == GFK_MATRIX_PAR2 || matrix->kind == GFK_MATRIX_RANDOM)
         g->matrix.row_points = g->matrix.col_points = NULL; /* not read */
     if (matrix->kind == GFK_MATRIX_CAUCHY)
-        make_inverter(&g->inverter, field);
+        gfk_inverter_init(&g->inverter, field);
     return GFK_STATUS_SUCCESS;
 }
 

@@ -5,34 +5,7 @@
 
 #include <gfk/matmul.h>
 
-#include "host/base/poly.h"
-
-/* Inverses without large tables. The conjugate of a in GF(2^w) over the subfield GF(2^(w/2)) is
- * a^(2^(w/2)), a linear map, and the norm a * conjugate lies in the subfield, so 1/a is
- * conjugate/norm. The inverses of GF(2^8) are a table. */
-typedef struct gfk_inverter {
-    gfk_nibbles conjugate_16; /* a^(2^16); w = 32 */
-    gfk_nibbles conjugate_8;  /* a^(2^8); w = 16 and 32 */
-    gfk_nibbles number;       /* of an element of GF(2^8): 0 to 255; linear */
-    uint32_t inverses[256];   /* of the elements of GF(2^8), by number */
-} gfk_inverter;
-
-/* 1 / a in GF(2^w); a != 0. */
-GFK_HOST_DEVICE uint32_t gfk_invert(const gfk_inverter *t, unsigned w, uint64_t polynomial,
-                                    uint32_t a) {
-    if (w == 8)
-        return t->inverses[a];
-    uint32_t factor = 1;
-    if (w == 32) {
-        factor = gfk_nibbles_times(&t->conjugate_16, w, a);
-        a = gfk_poly_product(a, factor, w, polynomial);
-    }
-    const uint32_t conjugate = gfk_nibbles_times(&t->conjugate_8, w, a);
-    const uint32_t norm = gfk_poly_product(a, conjugate, w, polynomial);
-    const uint32_t inverse = t->inverses[gfk_nibbles_times(&t->number, w, norm)];
-    const uint32_t quotient = gfk_poly_product(conjugate, inverse, w, polynomial);
-    return w == 32 ? gfk_poly_product(quotient, factor, w, polynomial) : quotient;
-}
+#include "host/base/arithmetic.h"
 
 /* Philox4x32-10: replaces the counter by the result. */
 GFK_HOST_DEVICE void gfk_philox(uint32_t counter[4], uint64_t key) {
