@@ -18,6 +18,7 @@ struct MatmulCase {
     size_t region; // Invert: bytes of a row, as of a product of two n x n matrices
     enum Kind { Burst, Long, Product, Invert } kind = Burst;
     int count = 1; // Long: calls one behind the other, as the only pass; Invert: of a batch
+    const gfk_matrix_kernel_info *kernel = nullptr; // of a batch
 
     const char *operation() const {
         return kind == Product ? "product" : kind == Invert ? "invert" : "matmul";
@@ -250,6 +251,8 @@ struct InvertWork : DeviceWork {
             if (records[i].rank != n)
                 continue;
             regular++;
+            if (i % ((count_ - 1) / 1024 + 1) != 0)
+                continue;
             const size_t at = matrix_bytes_ * i, row = case_.row_bytes();
             check_product(w, n, n, elements_ + at, {inverse_ + at, row, row}, nullptr, (long)i,
                           &checker);
@@ -348,9 +351,17 @@ std::vector<MatmulCase> matmul_cases() {
                 cases.push_back({{w, n, n}, 16 * kKiB, MatmulCase::Product});
             if (n <= 4096)
                 cases.push_back({{w, n, n}, n * w / 8, MatmulCase::Invert});
-            if (n == 128)
-                cases.push_back({{w, n, n}, n * w / 8, MatmulCase::Invert, 1024});
         }
+    for (size_t i = 0; i < gfk_matrix_kernel_count(); i++) {
+        const gfk_matrix_kernel_info *kernel = gfk_matrix_kernel_at(i);
+        const size_t n = kernel->max_n;
+        if (n * kernel->w >= 128) // the check takes rows of 16 bytes or more
+            cases.push_back({{kernel->w, n, n},
+                             n * kernel->w / 8,
+                             MatmulCase::Invert,
+                             (int)((1 << 24) / (n * n)),
+                             kernel});
+    }
     cases.push_back({{16, 32768, 20000}, 64 * kKiB, MatmulCase::Long, 8});
     cases.push_back({{16, 32768, 20000}, 1600000, MatmulCase::Long, 1});
     return cases;
@@ -361,6 +372,8 @@ Row matmul_row(const MatmulCase &c) {
     Row row(c.name(), shape_facts("matrix", c.operation(), "gpu", c.id(), c.shape));
     row.facts.add("mode", "set", "matrix", "random", "region_bytes", c.region, "long",
                   when(is_long, true), "stripes", when(c.matrices() > 1, c.matrices()));
+    if (c.kernel != nullptr)
+        row.facts.add("kernel", c.kernel->id);
     row.data_bytes = (double)(c.shape.k * c.region) * c.matrices();
     row.moved = product_moved(c.shape, GFK_SET);
     row.needs = kMmas;

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 #include "support/guarded_regions.h"
 #include "support/places.h"
@@ -329,6 +330,60 @@ TEST_P(InvertBatch, Errors) {
 }
 
 INSTANTIATE_AT(InvertBatch, places(false));
+
+// Each compiled kernel, with matrices as small and as large as it gets.
+using KernelInfo = const gfk_matrix_kernel_info *;
+
+std::vector<KernelInfo> kernels(bool of_batches) {
+    std::vector<KernelInfo> list;
+    for (size_t i = 0; i < gfk_matrix_kernel_count(); i++)
+        if (!of_batches || gfk_matrix_kernel_at(i)->max_n != 0)
+            list.push_back(gfk_matrix_kernel_at(i));
+    return list;
+}
+
+class InvertBatchKernels : public testing::TestWithParam<KernelInfo> {};
+
+TEST_P(InvertBatchKernels, SmallestAndLargest) {
+    if (device::count() == 0)
+        SKIP_WITHOUT_GPU("there is no GPU");
+    size_t smallest = 1;
+    for (KernelInfo before : kernels(true))
+        if (before->w == GetParam()->w && before->max_n < GetParam()->max_n)
+            smallest = before->max_n + 1;
+    Random random;
+    for (size_t n : {smallest, GetParam()->max_n}) {
+        Batch batch(make_field(GetParam()->w), n, 6, 0, 0, false, random);
+        ASSERT_OK(batch.run());
+        ASSERT_TRUE(batch.is_inverted()) << GetParam()->id;
+    }
+}
+
+std::string kernel_name(const testing::TestParamInfo<KernelInfo> &info) {
+    std::string name = info.param->id;
+    std::replace(name.begin(), name.end(), '/', '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, InvertBatchKernels, testing::ValuesIn(kernels(true)),
+                         kernel_name);
+
+TEST(InvertBatchChecks, ListOfKernels) {
+    std::set<std::string> ids;
+    for (KernelInfo kernel : kernels(false)) {
+        const std::string id = kernel->id, w = "_w" + std::to_string(kernel->w) + "/";
+        EXPECT_TRUE(ids.insert(id).second) << "twice: " << id;
+        EXPECT_NE(std::string::npos, id.find(w)) << id;
+        EXPECT_EQ(kernel->max_n != 0, id.rfind("invert_batch" + w, 0) == 0) << id;
+        count_checked();
+    }
+    for (const char *call : {"matmul", "eliminate", "invert_batch"})
+        for (const char *w : {"_w8/", "_w16/", "_w32/"})
+            EXPECT_NE(ids.end(), std::find_if(ids.begin(), ids.end(), [&](const std::string &id) {
+                          return id.rfind(std::string(call) + w, 0) == 0;
+                      }));
+    EXPECT_EQ(nullptr, gfk_matrix_kernel_at(gfk_matrix_kernel_count()));
+}
 
 TEST(InvertBatchChecks, NoDevice) {
     const gfk_field field = make_field(8);

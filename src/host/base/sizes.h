@@ -26,4 +26,19 @@ static inline bool gfk_overlap(const void *a, size_t a_bytes, const void *b, siz
     return x < y ? y - x < a_bytes : x - y < b_bytes;
 }
 
+typedef struct gfk_span {
+    const void *start;
+    size_t bytes;
+} gfk_span;
+
+/* Do two of the spans share a byte? */
+static inline bool gfk_spans_overlap(const gfk_span *spans, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (spans[i].bytes != 0 && spans[j].bytes != 0 &&
+                gfk_overlap(spans[i].start, spans[i].bytes, spans[j].start, spans[j].bytes))
+                return true;
+    return false;
+}
+
 #endif

@@ -6,69 +6,54 @@
 #include "host/base/sizes.h"
 #include "host/base/status.h"
 #include "host/device/device.h"
+#include "host/product/matmul.h"
 
-static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
+/* The kernels of batches come first, so that `kernel` of a batch is a place in both lists. */
+static const gfk_matrix_kernel_info kernels[] = {
+#define GFK_INVERT_BATCH_KERNEL(kernel, w, most, cc_min, cc_max, ...)                              \
+    {"invert_batch_w" #w "/" #kernel, w, most, cc_min, cc_max},
+#include "kernels/matrix/shapes.def"
+#define GFK_ELIMINATE_KERNEL(kernel, w, cc_min, cc_max)                                            \
+    {"eliminate_w" #w "/" #kernel, w, 0, cc_min, cc_max},
+#include "kernels/matrix/shapes.def"
+#define GFK_MATMUL_KERNEL(kernel, w, cc_min, cc_max)                                               \
+    {"matmul_w" #w "/" #kernel, w, 0, cc_min, cc_max},
+#include "kernels/product/matmul/shapes.def"
+#undef GFK_MATMUL_KERNEL
+};
 
-/* reciprocals[g^i] = g^(255 - i), w = 8 */
-static void set_reciprocals(const gfk_field *field, uint8_t reciprocals[256]) {
-    uint8_t powers[256];
-    unsigned x = 1;
-    for (int i = 0; i < 256; i++) {
-        powers[i] = (uint8_t)x;
-        unsigned product = 0, multiple = x;
-        for (unsigned g = field->generator; g != 0; g >>= 1) {
-            product ^= multiple & -(g & 1);
-            multiple = multiple << 1 ^ ((unsigned)field->polynomial & -(multiple >> 7));
-        }
-        x = product;
-    }
-    reciprocals[0] = 0;
-    for (int i = 0; i < 255; i++)
-        reciprocals[powers[i]] = powers[255 - i];
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+size_t gfk_matrix_kernel_count(void) {
+    return KERNELS;
 }
 
-typedef struct span {
-    const void *start;
-    size_t length;
-} span;
-
-static bool overlap(span a, span b) {
-    return (uintptr_t)a.start < (uintptr_t)b.start + b.length &&
-           (uintptr_t)b.start < (uintptr_t)a.start + a.length;
-}
-
-/* `count` matrices of n * n elements, without the gap behind the last one. */
-static gfk_status set_span(const void *elements, size_t n, size_t count, size_t step, size_t symbol,
-                           span *s) {
-    if (elements == NULL || (uintptr_t)elements % symbol != 0 || step < n * n)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t room = (UINTPTR_MAX - (uintptr_t)elements) / symbol;
-    if (n * n > room || count - 1 > (room - n * n) / step)
-        return GFK_STATUS_INVALID_SIZE;
-    *s = (span){elements, ((count - 1) * step + n * n) * symbol};
-    return GFK_STATUS_SUCCESS;
+const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index) {
+    return index < KERNELS ? &kernels[index] : NULL;
 }
 
 /* The matrices, and what the call writes. */
 static gfk_status check_memory(const gfk_matrix_batch *b, size_t symbol, size_t a_step,
                                size_t inverse_step, bool check_pointers, int device) {
-    span s[4] = {[2] = {b->records, b->count * sizeof *b->records},
-                 [3] = {b->pivots, b->pivots ? (size_t)b->count * b->n * sizeof *b->pivots : 0}};
-    RETURN_IF_ERROR(set_span(b->a, b->n, b->count, a_step, symbol, &s[0]));
-    RETURN_IF_ERROR(set_span(b->inverses, b->n, b->count, inverse_step, symbol, &s[1]));
+    gfk_span s[4] = {
+        [2] = {b->records, b->count * sizeof *b->records},
+        [3] = {b->pivots, b->pivots ? (size_t)b->count * b->n * sizeof *b->pivots : 0}};
+    const size_t each = (size_t)b->n * b->n; /* a row of the matrix of all matrices */
+    RETURN_IF_ERROR(gfk_matmul_span(b->a, b->count, each, a_step, symbol, &s[0]));
+    RETURN_IF_ERROR(gfk_matmul_span(b->inverses, b->count, each, inverse_step, symbol, &s[1]));
     if (b->records == NULL || (uintptr_t)b->records % sizeof(uint32_t) != 0 ||
         (uintptr_t)b->pivots % sizeof(uint32_t) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    const bool in_place = b->a == b->inverses && a_step == inverse_step;
-    for (int i = 0; i < 4; i++) {
-        if (gfk_wraps(s[i].start, s[i].length))
+    for (int i = 0; i < 4; i++)
+        if (gfk_wraps(s[i].start, s[i].bytes))
             return GFK_STATUS_INVALID_SIZE;
-        for (int j = 0; j < i; j++)
-            if (overlap(s[i], s[j]) && !(in_place && i == 1 && j == 0))
-                return GFK_STATUS_OVERLAP;
-        if (check_pointers && !gfk_device_reaches(device, s[i].start, s[i].length))
+    if (b->a == b->inverses && a_step == inverse_step)
+        s[1] = (gfk_span){0}; /* in place */
+    if (gfk_spans_overlap(s, 4))
+        return GFK_STATUS_OVERLAP;
+    for (int i = 0; i < 4; i++)
+        if (check_pointers && !gfk_device_reaches(device, s[i].start, s[i].bytes))
             return GFK_STATUS_WRONG_DEVICE;
-    }
     return GFK_STATUS_SUCCESS;
 }
 
@@ -76,12 +61,13 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
                                    size_t a_step, void *inverses, size_t inverse_step,
                                    gfk_matrix_record *records, uint32_t *pivots,
                                    const gfk_matmul_desc *desc, gfk_stream_t stream) {
-    if (desc == NULL)
-        desc = &default_desc;
-    if (field == NULL || !gfk_field_is_valid(field) || n == 0 || desc->size != sizeof *desc ||
-        desc->device < GFK_CURRENT_DEVICE)
+    desc = gfk_matmul_desc_of(desc);
+    if (field == NULL || !gfk_field_is_valid(field) || n == 0 || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (desc->device == GFK_CPU || n > (field->w == 32 ? 128 : 256))
+    size_t kernel = 0;
+    while (kernel < KERNELS && (kernels[kernel].w != field->w || n > kernels[kernel].max_n))
+        kernel++;
+    if (desc->device == GFK_CPU || kernel == KERNELS)
         return GFK_STATUS_NOT_SUPPORTED;
     if (count > GFK_MATRIX_BATCH_MOST)
         return GFK_STATUS_INVALID_SIZE;
@@ -89,7 +75,8 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
     const char *reason;
     RETURN_IF_ERROR(gfk_device_resolve(desc->device, &device, &reason));
     RETURN_IF_ERROR(gfk_device_require_current(device));
-    RETURN_IF_ERROR(gfk_device_check(80, 0, 0, device, &reason));
+    RETURN_IF_ERROR(
+        gfk_device_check(kernels[kernel].cc_min, kernels[kernel].cc_max, 0, device, &reason));
     if (count == 0)
         return GFK_STATUS_SUCCESS;
     const size_t symbol = field->w / 8;
@@ -103,11 +90,11 @@ gfk_status gfk_matrix_invert_batch(const gfk_field *field, size_t n, size_t coun
                               .count = (uint32_t)count,
                               .polynomial = (uint32_t)field->polynomial,
                               .w = field->w,
+                              .kernel = kernel,
                               .stream = stream};
     RETURN_IF_ERROR(
         check_memory(&batch, symbol, a_step, inverse_step, desc->check_pointers, device));
-    if (field->w == 8)
-        set_reciprocals(field, batch.reciprocals);
+    gfk_inverter_init(&batch.inverter, field);
     if (field->w != 32)
         batch.polynomial &= (1u << field->w) - 1;
     return gfk_matrix_batch_run(&batch);

@@ -5,6 +5,8 @@
 
 #include <gfk/matrix.h>
 
+#include "host/base/arithmetic.h"
+
 typedef struct gfk_matrix_batch {
     const uint8_t *a;
     uint8_t *inverses;
@@ -14,7 +16,8 @@ typedef struct gfk_matrix_batch {
     uint32_t n, count;
     uint32_t polynomial; /* without its leading term */
     unsigned w;
-    uint8_t reciprocals[256]; /* w = 8 */
+    size_t kernel; /* its place in the list */
+    gfk_inverter inverter;
     gfk_stream_t stream;
 } gfk_matrix_batch;
 

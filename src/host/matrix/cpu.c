@@ -25,7 +25,7 @@ static gfk_status load(const gfk_elimination *e) {
         memcpy(row_of(e, r), (const uint8_t *)e->a->elements + r * e->a->stride * e->symbol,
                e->a->cols * e->symbol);
     memset(e->used, 0, e->a->cols);
-    *e->state = (gfk_elimination_state){.rank = 0};
+    *e->rank = 0;
     return GFK_STATUS_SUCCESS;
 }
 
@@ -61,7 +61,7 @@ static void write_panel(const gfk_elimination *e, const gfk_exchange *s, size_t 
             set(e, e->transform, taken[i] * e->panel + taken[j],
                 s->rows[i * s->cols + s->pivots[j]]);
     }
-    e->state->rank += (uint32_t)s->taken;
+    *e->rank += (uint32_t)s->taken;
 }
 
 /* Searches `most` unused columns. *done: every row has a pivot, or these are all columns. */
@@ -145,9 +145,9 @@ static gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, si
 static gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
                          gfk_matrix_record *record, uint32_t *pivots) {
     const size_t n = e->a->rows;
-    const bool is_regular = e->state->rank == n;
+    const bool is_regular = *e->rank == n;
     *record = (gfk_matrix_record){
-        inverse == NULL || is_regular ? GFK_STATUS_SUCCESS : GFK_STATUS_SINGULAR, e->state->rank};
+        inverse == NULL || is_regular ? GFK_STATUS_SUCCESS : GFK_STATUS_SINGULAR, *e->rank};
     if (pivots != NULL)
         memcpy(pivots, e->pivots, n * sizeof *pivots);
     for (size_t i = 0; inverse != NULL && is_regular && i < n; i++)

@@ -15,14 +15,6 @@ enum {
     GFK_PANEL_SPARE_BITS = 256 /* columns that a panel searches first beyond its rows, times w */
 };
 
-/* What changes from panel to panel. */
-typedef struct gfk_elimination_state {
-    uint32_t rank;
-    uint32_t column_count; /* of `columns` */
-    uint32_t next_column;  /* where the search for unused columns goes on */
-    uint32_t reserved;
-} gfk_elimination_state;
-
 typedef struct gfk_elimination {
     const gfk_field *field;
     const gfk_matrix *a;
@@ -37,14 +29,13 @@ typedef struct gfk_elimination {
     uint8_t *matrix;                  /* the copy of a that is worked on */
     uint8_t *factors;                 /* a->rows x group elements, or x panel */
     uint8_t *transform;               /* panel x panel elements */
-    uint8_t *inverses;                /* of all elements, where w is 8 or 16 */
     uint32_t *pivots;                 /* of all rows */
     uint8_t *used;                    /* of each column: is it a pivot? */
     uint8_t *rows;                    /* on the CPU: the panel's rows before and after */
     const gfk_arithmetic *arithmetic; /* on the CPU */
-    uint32_t *columns;                /* most_columns unused ones */
-    gfk_elimination_state *state;
-    uint8_t *workspace; /* of matmuls */
+    gfk_inverter inverter;            /* on a device */
+    uint32_t *rank;                   /* so far */
+    uint8_t *workspace;               /* of matmuls */
     size_t workspace_bytes;
 } gfk_elimination;
 

@@ -17,10 +17,11 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
 
 enum { MOST_THREADS = 4096 };
 
-static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
-
-static bool desc_is_valid(const gfk_matmul_desc *desc) {
-    return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE;
+const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
+    static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
+    if (desc == NULL)
+        return &default_desc;
+    return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE ? desc : NULL;
 }
 
 gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
@@ -59,23 +60,22 @@ static size_t space_of(const gfk_matmul_desc *desc, size_t rows, size_t bytes,
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 const gfk_matmul_desc *desc, size_t *workspace_bytes) {
     gfk_matmul_plan plan;
-    if (desc == NULL)
-        desc = &default_desc;
-    if (workspace_bytes == NULL || !desc_is_valid(desc))
+    desc = gfk_matmul_desc_of(desc);
+    if (workspace_bytes == NULL || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_matmul_make_plan(field, rows, cols, bytes, &plan));
     *workspace_bytes = space_of(desc, rows, bytes, &plan);
     return GFK_STATUS_SUCCESS;
 }
 
-/* The matrix, without the gap behind its last row. */
-static gfk_status check_matrix(const gfk_matrix *a, unsigned symbol, size_t *length) {
-    if (a->elements == NULL || (uintptr_t)a->elements % symbol != 0 || a->stride < a->cols)
+gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
+                           size_t symbol, gfk_span *span) {
+    if (elements == NULL || (uintptr_t)elements % symbol != 0 || stride < cols)
         return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t room = (UINTPTR_MAX - (uintptr_t)a->elements) / symbol;
-    if (a->cols > room || (a->rows - 1) > (room - a->cols) / a->stride)
+    const size_t room = (UINTPTR_MAX - (uintptr_t)elements) / symbol;
+    if (cols > room || rows - 1 > (room - cols) / stride)
         return GFK_STATUS_INVALID_SIZE;
-    *length = ((a->rows - 1) * a->stride + a->cols) * symbol;
+    *span = (gfk_span){elements, ((rows - 1) * stride + cols) * symbol};
     return GFK_STATUS_SUCCESS;
 }
 
@@ -84,7 +84,10 @@ gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, siz
     *matrix_bytes = 0;
     RETURN_IF_ERROR(gfk_matmul_make_plan(call->field, a->rows, a->cols, call->bytes, &call->plan));
     if (a->kind == GFK_MATRIX_DENSE) {
-        RETURN_IF_ERROR(check_matrix(a, call->field->w / 8, matrix_bytes));
+        gfk_span span;
+        RETURN_IF_ERROR(
+            gfk_matmul_span(a->elements, a->rows, a->cols, a->stride, call->field->w / 8, &span));
+        *matrix_bytes = span.bytes;
     } else {
         RETURN_IF_ERROR(gfk_generator_init(generator, call->field, a));
         call->generator = generator;
@@ -99,17 +102,18 @@ gfk_status gfk_matmul_check_device(int device, const char **reason) {
     return gfk_device_check(90, 90, 0, device, reason);
 }
 
-/* GFK_CPU, or the current device with its number of multiprocessors. */
-static gfk_status find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *device,
-                             int *processors) {
+gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
+                                 int *processors) {
     const char *reason;
-    *device = GFK_CPU;
-    if (desc->device == GFK_CPU)
-        return stream == NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_STREAM_ON_HOST;
-    RETURN_IF_ERROR(gfk_device_resolve(desc->device, device, &reason));
-    RETURN_IF_ERROR(gfk_device_require_current(*device));
-    RETURN_IF_ERROR(gfk_matmul_check_device(*device, &reason));
-    return gfk_device_processors(*device, processors);
+    *place = GFK_CPU;
+    *processors = 0;
+    if (desc->device != GFK_CPU)
+        RETURN_IF_ERROR(gfk_device_resolve(desc->device, place, &reason));
+    RETURN_IF_ERROR(gfk_device_check_stream(*place, stream));
+    if (*place == GFK_CPU)
+        return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(gfk_matmul_check_device(*place, &reason));
+    return gfk_device_processors(*place, processors);
 }
 
 bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
@@ -131,10 +135,8 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                       const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                       const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
                       gfk_stream_t stream) {
-    if (desc == NULL)
-        desc = &default_desc;
-    if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR) ||
-        !desc_is_valid(desc))
+    desc = gfk_matmul_desc_of(desc);
+    if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR) || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_matmul_call call = {.field = field,
                             .a = a,
@@ -148,7 +150,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
     gfk_generator generator;
     RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &length));
     int device;
-    RETURN_IF_ERROR(find_place(desc, stream, &device, &call.processors));
+    RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &device, &call.processors));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     const size_t space = space_of(desc, a->rows, bytes, &call.plan);

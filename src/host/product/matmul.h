@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "generate.h"
+#include "host/base/sizes.h"
 #include "host/base/threads.h"
 
 /* The kernels compute tiles of 128 bits of outputs by 256 symbols, and take the inputs in batches
@@ -49,6 +50,12 @@ typedef struct gfk_matmul_call {
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* The descriptor of a call, or the default one for NULL; NULL if it is not valid. */
+const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc);
+/* The memory from the first to the last element of rows that begin `stride` elements apart.
+ * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
+gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
+                           size_t symbol, gfk_span *span);
 /* SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
 gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 gfk_matmul_plan *plan);
@@ -61,6 +68,9 @@ bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
                                const gfk_regions *regions, size_t count, size_t bytes);
 /* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
 gfk_status gfk_matmul_check_device(int device, const char **reason);
+/* Where a call works: GFK_CPU, or the current device and its number of multiprocessors. */
+gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
+                                 int *processors);
 /* Asynchronous. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
  * code for warpgroup MMAs. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);

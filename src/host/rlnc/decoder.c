@@ -51,14 +51,14 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
     e->field = &code->field;
     e->jordan = true;
     e->processors = code->processors;
+    e->arithmetic = &d->arithmetic;
+    e->inverter = d->inverter;
     e->symbol = d->symbol;
     e->panel = e->group = d->panel;
     e->most_columns = d->panel + GFK_PANEL_SPARE_BITS / w;
     e->pitch = d->pitch;
     e->factors = take(lane, &used, d->rows, wide * d->symbol);
     e->transform = take(lane, &used, d->panel, d->panel * d->symbol);
-    e->inverses = take(lane, &used, on_cpu || w == 32 ? 0 : (size_t)w << w, 1);
-    e->columns = take(lane, &used, e->most_columns, sizeof *e->columns);
     e->rows = take(lane, &used, on_cpu ? 3 * d->panel : 0, d->pitch);
     e->workspace = take(lane, &used, e->workspace_bytes, 1);
     *bytes = used;
@@ -74,7 +74,7 @@ static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *by
     /* What becomes zero at create comes first. */
     d->tables = take(arena, &used, all * d->rows, d->pitch);
     d->used = take(arena, &used, all, n);
-    d->states = take(arena, &used, all, sizeof *d->states);
+    d->ranks = take(arena, &used, all, sizeof *d->ranks);
     d->records = take(arena, &used, all, sizeof *d->records);
     d->pivots = take(arena, &used, all * d->rows, sizeof *d->pivots);
     d->payloads = take(arena, &used, all * (n + d->spare), d->payload_pitch);
@@ -141,6 +141,8 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     const size_t packets = generations * (code->n + spare), raw = MOST_RAW / d->pitch;
     d->most = packets < raw ? packets : raw;
     d->most = d->most > d->panel ? d->most : d->panel;
+    if (code->place != GFK_CPU)
+        gfk_inverter_init(&d->inverter, &code->field);
     const gfk_status status = take_memory(d);
     if (status == GFK_STATUS_SUCCESS)
         *decoder = d;

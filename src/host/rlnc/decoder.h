@@ -37,7 +37,7 @@ struct gfk_rlnc_decoder {
     /* At the code's place, for each generation */
     uint8_t *tables, *used;
     uint32_t *pivots;
-    gfk_elimination_state *states;
+    uint32_t *ranks; /* as eliminations count them */
     gfk_rlnc_record *records;
     uint8_t *payloads; /* n + spare slots */
     uint8_t *vectors;  /* of the kept packets */
@@ -60,6 +60,7 @@ struct gfk_rlnc_decoder {
     size_t *begins; /* generations + 2: the packets behind the last generation's are refused */
     void **outputs; /* n for each lane, on the CPU */
     gfk_arithmetic arithmetic; /* on the CPU */
+    gfk_inverter inverter;     /* on a device */
     void *memory;              /* at the code's place */
 };
 

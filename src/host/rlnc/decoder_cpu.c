@@ -40,11 +40,10 @@ static gfk_status enter(generation *s, gfk_rlnc_decoder_t d, size_t lane, size_t
                                 .threads = d->lanes == 1 ? (unsigned)d->code->threads : 1};
     s->e.desc = &s->desc;
     s->e.a = &s->table;
-    s->e.arithmetic = &d->arithmetic;
     s->e.matrix = d->tables + g * d->rows * d->pitch;
     s->e.pivots = d->pivots + g * d->rows;
     s->e.used = d->used + g * n;
-    s->e.state = d->states + g;
+    s->e.rank = d->ranks + g;
     s->table = (gfk_matrix)GFK_MATRIX_DENSE_INIT(s->e.matrix, d->rows, n, d->pitch / d->symbol);
     s->raw = s->e.rows + 2 * d->panel * d->pitch;
     s->payloads = d->payloads + g * (n + d->spare) * d->payload_pitch;

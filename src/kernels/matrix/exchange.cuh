@@ -88,6 +88,46 @@ struct Pivot {
     uint32_t value, column; /* no_pivot */
 };
 
+/* 1 / p, the same p in all lanes of a warp: gfk_invert's steps, with one redux for each linear map of
+ * the bits, and two or three for a product. A lane holds the images of x^lane, and x^(W + lane). */
+template <int W>
+struct WarpInverse {
+    const gfk_inverter &t;
+    uint32_t conjugate_16, conjugate_8, number, above;
+    unsigned lane;
+
+    __device__ WarpInverse(const gfk_inverter &inverter, uint32_t polynomial)
+        : t(inverter), lane(threadIdx.x % 32) {
+        if constexpr (W != 8) {
+            const auto column = [&](const gfk_nibbles &map) {
+                return map.entry[lane / 4][1 << lane % 4];
+            };
+            conjugate_16 = W == 32 ? column(t.conjugate_16) : 0;
+            conjugate_8 = column(t.conjugate_8);
+            number = column(t.number);
+            above = polynomial;
+            for (unsigned i = 0; i < lane; i++)
+                above = double_xor<W>(above, polynomial, 0);
+        }
+    }
+    __device__ uint32_t map(uint32_t columns, uint32_t a) const {
+        return __reduce_xor_sync(0xffffffff, a >> lane & 1 ? columns : 0);
+    }
+    __device__ uint32_t times(uint32_t a, uint32_t b) const {
+        const uint32_t low = map(a << lane, b); /* the upper half of it too, for W = 16 */
+        return W == 16 ? low % (1u << 16) ^ map(above, low >> 16)
+                       : low ^ map(above, map(a >> 1 >> (31 - lane), b));
+    }
+    __device__ uint32_t operator()(uint32_t p) const {
+        if constexpr (W == 8)
+            return t.inverses[p];
+        const uint32_t factor = W == 32 ? map(conjugate_16, p) : 1;
+        const uint32_t a = W == 32 ? times(p, factor) : p, conjugate = map(conjugate_8, a);
+        const uint32_t inverse = t.inverses[map(number, times(a, conjugate))];
+        return times(W == 32 ? times(conjugate, factor) : conjugate, inverse);
+    }
+};
+
 /* The elimination of a group of warps. */
 template <class T>
 struct Exchange {
@@ -95,11 +135,9 @@ struct Exchange {
     uint32_t m[T::rows][T::vector];
     uint32_t unused[T::spread]; /* ones in columns without a pivot; of a row that the warp holds */
     uint32_t polynomial;
-    const uint8_t *reciprocals; /* w = 8 */
 
-    __device__ Exchange(uint32_t polynomial_, const uint8_t *reciprocals_, const Place<T> &place,
-                        unsigned n)
-        : polynomial(polynomial_), reciprocals(reciprocals_) {
+    __device__ Exchange(uint32_t polynomial_, const Place<T> &place, unsigned n)
+        : polynomial(polynomial_) {
 #pragma unroll
         for (int e = 0; e < T::spread; e++) {
             const unsigned first = (place.row_word + e) * T::word_symbols;
@@ -184,20 +222,24 @@ struct Exchange {
     }
 
     /* The owner of row r: finds the pivot, writes the column and the tables. */
-    __device__ void prepare(unsigned r, const Place<T> &place, unsigned matrices, unsigned n,
-                            uint32_t columns, uint32_t tables) {
+    __device__ void prepare(unsigned r, const Place<T> &place, const WarpInverse<W> &inverse,
+                            unsigned matrices, unsigned n, uint32_t columns, uint32_t tables) {
         uint32_t g[T::spread], h[T::spread] = {};
         take_row(r, place, g);
         const Pivot pivot = find_pivot(place, g);
         if (place.lane == place.row_lane && place.row_matrix < matrices)
             store_shared_u16(columns + 2 * (place.row_matrix * n + r), pivot.column);
         uint32_t scale = 0;
-        if (pivot.column != no_pivot) {
-            if constexpr (W == 8)
-                scale = reciprocals[pivot.value];
-            else
-                scale = gfk_euclid_inverse(W, polynomial, pivot.value);
-        }
+        if constexpr (W == 8)
+            scale = inverse(pivot.value);
+        else
+            for (unsigned i = 0; i < (T::subrows == 1 ? 1 : matrices); i++) {
+                const uint32_t x =
+                    inverse(__shfl_sync(0xffffffff, pivot.value, i * place.row_lanes));
+                scale = place.row_matrix == i ? x : scale;
+            }
+        if (pivot.column == no_pivot)
+            scale = 0;
 #pragma unroll
         for (int e = 0; e < T::spread; e++)
             h[e] = g[e];

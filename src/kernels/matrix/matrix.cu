@@ -26,24 +26,6 @@ struct Job {
     const uint32_t *pivots;
 };
 
-/* The inverses of all elements but 0, as powers: a^(2^w - 2). */
-template <int W>
-__global__ void write_inverses(uint8_t *inverses, uint32_t polynomial) {
-    const uint32_t a = blockIdx.x * blockDim.x + threadIdx.x;
-    uint32_t power = a, result = 1;
-    const auto times = [&](uint32_t x, uint32_t y) {
-        Sum<W> sum;
-        sum.add(x, y);
-        return sum.reduce(polynomial) & (0xffffffffu >> (32 - W));
-    };
-    for (int i = 1; i < W; i++) {
-        power = times(power, power);
-        result = times(result, power);
-    }
-    if (a < 1u << W)
-        store_element<W>(inverses, a, result);
-}
-
 /* A warp makes one row of factors: the row's elements in the pivots' columns times the transform;
  * for a row of the panel with a pivot, the transform's row plus the unit. Those elements become 0,
  * in the panel the unit matrix, so that the product with the panel's rows adds the exchanged row. */
@@ -112,7 +94,7 @@ struct FinishJob {
     const uint8_t *matrix;
     size_t pitch;
     uint32_t rows, cols;
-    const gfk_elimination_state *state;
+    const uint32_t *rank;
     const uint32_t *pivots;
     uint8_t *inverse; /* NULL: only the rank */
     size_t stride;
@@ -123,13 +105,13 @@ struct FinishJob {
 /* Element [pivot of row i][j] of the inverse is element [i][pivot of row j]. */
 template <int W>
 __global__ void finish_kernel(const __grid_constant__ FinishJob job) {
-    const bool is_regular = job.state->rank == job.rows;
+    const bool is_regular = *job.rank == job.rows;
     const uint64_t begin = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     if (begin == 0) {
         job.record->status =
             is_regular || job.inverse == nullptr ? GFK_STATUS_SUCCESS : GFK_STATUS_SINGULAR;
-        job.record->rank = job.state->rank;
+        job.record->rank = *job.rank;
     }
     if (job.list != nullptr)
         for (uint64_t i = begin; i < job.rows; i += step)
@@ -157,20 +139,15 @@ gfk_status load(const gfk_elimination *e) {
     if (status == GFK_STATUS_SUCCESS)
         status = status_of(cudaMemsetAsync(e->used, 0, e->a->cols, e->stream));
     if (status == GFK_STATUS_SUCCESS)
-        status = status_of(cudaMemsetAsync(e->state, 0, sizeof *e->state, e->stream));
-    if (status != GFK_STATUS_SUCCESS || e->field->w == 32)
-        return status;
-    const uint32_t polynomial = replicated_polynomial(e->field);
-    return e->field->w == 8
-               ? launch(write_inverses<8>, 1, 256, 0, e->stream, e->inverses, polynomial)
-               : launch(write_inverses<16>, 256, 256, 0, e->stream, e->inverses, polynomial);
+        status = status_of(cudaMemsetAsync(e->rank, 0, sizeof *e->rank, e->stream));
+    return status;
 }
 
 gfk_status panel(const gfk_elimination *e, size_t first, size_t rows) {
     const PanelJob job = {e->matrix,       e->pitch,       (uint32_t)e->a->cols,
                           (uint32_t)first, (uint32_t)rows, replicated_polynomial(e->field),
-                          e->used,         e->transform,   e->inverses,
-                          e->pivots,       e->state};
+                          e->used,         e->transform,   e->pivots,
+                          e->rank,         e->inverter};
     return run_panel(e->field->w, job, e->stream);
 }
 
@@ -241,7 +218,7 @@ gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,
                            e->pitch,
                            (uint32_t)e->a->rows,
                            (uint32_t)e->a->cols,
-                           e->state,
+                           e->rank,
                            e->pivots,
                            inverse,
                            stride,

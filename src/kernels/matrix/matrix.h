@@ -13,9 +13,9 @@ struct PanelJob {
     uint32_t cols, first, rows;
     uint32_t polynomial; /* replicated, without its leading term */
     uint8_t *used, *transform;
-    const uint8_t *inverses;
     uint32_t *pivots;
-    gfk_elimination_state *state;
+    uint32_t *rank;
+    gfk_inverter inverter;
 };
 
 /* panel.cu */

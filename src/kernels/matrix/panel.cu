@@ -10,7 +10,6 @@
 #include "panel.cuh"
 #include "window.cuh"
 
-#include "host/base/arithmetic.h"
 #include "kernels/common/launch.cuh"
 
 namespace gfk {
@@ -102,14 +101,6 @@ __device__ void load_window(const PanelJob &job, Shared<W> &s, bool is_first) {
     __syncthreads();
 }
 
-template <int W>
-__device__ uint32_t inverse(const PanelJob &job, uint32_t a) {
-    if (W != 32)
-        return load_element<W>(job.inverses, a);
-    const gfk_arithmetic f = {nullptr, nullptr, job.polynomial, 32};
-    return gfk_inverse(&f, a);
-}
-
 /* Eliminates the window. A thread has one column of words, and some rows. */
 template <int W>
 __device__ void eliminate(const PanelJob &job, Shared<W> &s) {
@@ -134,7 +125,8 @@ __device__ void eliminate(const PanelJob &job, Shared<W> &s) {
             continue; /* the same for all threads */
         const uint32_t found = s.x[row][P::row_words + pivot];
         const unsigned symbol = (__ffs(found) - 1) / W;
-        const uint32_t factor = inverse<W>(job, found >> symbol * W % 32 & mask);
+        const uint32_t factor =
+            gfk_invert(&job.inverter, W, job.polynomial, found >> symbol * W % 32 & mask);
         uint32_t powers[W], x = 0, factors[most];
         if (works) {
             Sum<W> sum;
@@ -209,7 +201,7 @@ __device__ void search_all_columns(const PanelJob &job, Shared<W> &s) {
     if (threadIdx.x < job.rows)
         job.pivots[job.first + threadIdx.x] = s.pivots[threadIdx.x];
     if (threadIdx.x == 0)
-        job.state->rank += job.rows - s.left;
+        *job.rank += job.rows - s.left;
 }
 
 template <int W>
@@ -227,7 +219,7 @@ __global__ __launch_bounds__(threads) void panel_kernel(const __grid_constant__ 
     list_columns(job, s);
     if (!reduce_window<W>(job.matrix + job.first * job.pitch, job.pitch, job.rows, s.columns,
                           s.count < Panel<W>::rows ? s.count : Panel<W>::rows,
-                          job.polynomial & (0xffffffffu >> (32 - W)), job.inverses,
+                          job.polynomial & (0xffffffffu >> (32 - W)), job.inverter,
                           (uint32_t *)job.transform, s.pivots, after)) {
         search_all_columns(job, s);
         return;
@@ -237,7 +229,7 @@ __global__ __launch_bounds__(threads) void panel_kernel(const __grid_constant__ 
         job.used[s.pivots[threadIdx.x]] = 1;
     }
     if (threadIdx.x == 0)
-        job.state->rank += job.rows;
+        *job.rank += job.rows;
 }
 
 template <int W>
@@ -251,9 +243,13 @@ gfk_status launch_panel(const PanelJob &job, gfk_stream_t stream) {
 } // namespace
 
 gfk_status run_panel(unsigned w, const PanelJob &job, gfk_stream_t stream) {
-    return w == 8    ? launch_panel<8>(job, stream)
-           : w == 16 ? launch_panel<16>(job, stream)
-                     : launch_panel<32>(job, stream);
+    switch (w) {
+#define GFK_ELIMINATE_KERNEL(kernel, w, ...)                                                       \
+    case w:                                                                                        \
+        return launch_panel<w>(job, stream);
+#include "shapes.def"
+    }
+    return GFK_STATUS_INTERNAL;
 }
 
 } // namespace matrix

@@ -4,8 +4,6 @@
  * times 1, x, x^2, ...; all warps write the tables from that. */
 #pragma once
 
-#include <type_traits>
-
 #include "exchange.cuh"
 
 namespace gfk {
@@ -21,61 +19,6 @@ struct Window {
     /* Shared memory: tables, the multiples of the pivot's row, columns, the column of a step. */
     static constexpr unsigned basis_at = T::table_bytes, columns_at = basis_at + W * 128,
                               pivot_at = columns_at + T::column_bytes, bytes = pivot_at + 16;
-};
-
-/* 1 / p for w = 32 by a warp: p^(2^32 - 2), with one redux for each linear map. Lane t holds
- * x^(t 2^k) for the k of the addition chain 1 2 3 6 7 14 15 30 31, and x^(32 + t). */
-struct WarpInverse {
-    uint32_t powers[4], above;
-
-    __device__ static uint32_t map(uint32_t columns, uint32_t a, unsigned lane) {
-        return __reduce_xor_sync(0xffffffff, a >> lane & 1 ? columns : 0);
-    }
-    __device__ uint32_t times(uint32_t a, uint32_t b, unsigned lane) const {
-        const bool bit = b >> lane & 1;
-        const uint32_t low = __reduce_xor_sync(0xffffffff, bit ? a << lane : 0);
-        const uint32_t high =
-            __reduce_xor_sync(0xffffffff, bit && lane != 0 ? a >> (32 - lane) % 32 : 0);
-        return low ^ map(above, high, lane);
-    }
-    /* The map b applied to every lane's value. */
-    __device__ static uint32_t compose(uint32_t columns, uint32_t value) {
-        uint32_t sum = 0;
-        for (int t = 0; t < 32; t++) {
-            const uint32_t column = __shfl_sync(0xffffffff, columns, t);
-            sum ^= value >> t & 1 ? column : 0;
-        }
-        return sum;
-    }
-    __device__ WarpInverse(uint32_t polynomial, unsigned lane) {
-        uint32_t a = 1, square = 0;
-        for (unsigned i = 0; i < 64; i++) {
-            if (i == 2 * lane)
-                square = a;
-            if (i == 32 + lane)
-                above = a;
-            a = double_xor<32>(a, polynomial, 0);
-        }
-        const uint32_t two = compose(square, square), six_half = compose(square, two);
-        const uint32_t six = compose(six_half, six_half), seven = compose(square, six);
-        const uint32_t fourteen = compose(seven, seven);
-        powers[0] = square;
-        powers[1] = six_half;
-        powers[2] = seven;
-        powers[3] = compose(square, fourteen);
-    }
-    __device__ uint32_t operator()(uint32_t p, unsigned lane) const {
-        uint32_t a = p; /* p^(2^1 - 1) */
-#pragma unroll
-        for (int i = 0; i < 4; i++) { /* 2^k - 1 to 2^2k - 1 to 2^(2k + 1) - 1; k = 1, 3, 7, 15 */
-            a = times(map(powers[i], a, lane), a, lane);
-            a = times(map(powers[0], a, lane), p, lane);
-        }
-        return map(powers[0], a, lane);
-    }
-};
-struct NoInverse {
-    __device__ NoInverse(uint32_t, unsigned) {}
 };
 
 __device__ inline void sync_window(int threads) {
@@ -119,7 +62,7 @@ __device__ inline void write_share(unsigned warp, uint32_t from, uint32_t to) {
 template <int W>
 __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows,
                               const uint32_t *columns, unsigned count, uint32_t polynomial,
-                              const uint8_t *inverses, uint32_t *transform, uint32_t *pivots,
+                              const gfk_inverter &inverter, uint32_t *transform, uint32_t *pivots,
                               uint32_t shared) {
     using K = Window<W>;
     using T = typename K::T;
@@ -128,8 +71,8 @@ __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows
     const uint32_t found_at = tables + K::columns_at;
     const Layout layout = {32, 1};
     const Place<T> place(lane, layout);
-    Exchange<T> state(polynomial, nullptr, place, count < K::rows ? count : K::rows);
-    std::conditional_t<W == 32, WarpInverse, NoInverse> inverse(polynomial, lane);
+    Exchange<T> state(polynomial, place, count < K::rows ? count : K::rows);
+    const WarpInverse<W> inverse(inverter, polynomial);
     const unsigned first_row = warp * T::warp_rows + place.sub;
 #pragma unroll
     for (int k = 0; k < T::rows; k++) {
@@ -158,14 +101,7 @@ __device__ bool reduce_window(const uint8_t *matrix, size_t pitch, unsigned rows
             uint32_t g[1];
             state.take_row(r, place, g);
             const Pivot pivot = state.find_pivot(place, g);
-            uint32_t scale;
-            if constexpr (W == 8)
-                scale = inverses[pivot.value];
-            else if constexpr (W == 16)
-                scale = ((const uint16_t *)inverses)[pivot.value];
-            else
-                scale = inverse(pivot.value, lane);
-            state.scale(pivot.column == no_pivot ? 0 : scale, g);
+            state.scale(pivot.column == no_pivot ? 0 : inverse(pivot.value), g);
 #pragma unroll
             for (int t = 0; t < W; t++) {
                 store_shared(tables + K::basis_at + 128 * t + 4 * lane, g);

@@ -253,7 +253,7 @@ gfk_status enter(gfk_rlnc_decoder_t d, size_t g, gfk_stream_t stream, Generation
     s->e.matrix = d->tables + g * d->rows * d->pitch;
     s->e.pivots = d->pivots + g * d->rows;
     s->e.used = d->used + g * d->code->n;
-    s->e.state = d->states + g;
+    s->e.rank = d->ranks + g;
     s->e.a = &s->table;
     s->table = GFK_MATRIX_DENSE_INIT(s->e.matrix, d->rows, d->code->n, d->pitch / d->symbol);
     return GFK_STATUS_SUCCESS;
@@ -349,11 +349,7 @@ gfk_status decode_generation(gfk_rlnc_decoder_t d, size_t g, const gfk_regions *
 
 gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d) {
     using namespace gfk;
-    rlnc::Generation s;
     RETURN_IF_ERROR(status_of(cudaMemset(d->tables, 0, (size_t)(d->scratch - d->tables))));
-    RETURN_IF_ERROR(rlnc::enter(d, 0, nullptr, &s));
-    s.table.rows = 0; /* nothing to copy: the table of inverses alone */
-    RETURN_IF_ERROR(gfk_eliminate_on_device.load(&s.e));
     RETURN_IF_ERROR(launch(rlnc::clear, 128, rlnc::threads, 0, nullptr, d->pivots,
                            (uint64_t)d->generations * d->rows, d->records,
                            (uint64_t)d->generations));

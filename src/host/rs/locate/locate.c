@@ -32,11 +32,6 @@ gfk_status gfk_rs_locate_workspace(gfk_rs_t code, size_t bytes, size_t *workspac
     return GFK_STATUS_SUCCESS;
 }
 
-typedef struct gfk_span {
-    const void *start;
-    size_t bytes;
-} gfk_span;
-
 /* Does anything that is written share bytes with anything else? Regions are written only to repair.
  */
 static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace_bytes) {
@@ -44,19 +39,13 @@ static bool overlap(gfk_rs_t code, const gfk_locate_call *call, size_t workspace
     const gfk_span spans[] = {{call->verdict, sizeof *call->verdict},
                               {call->counts, (k + m) * sizeof *call->counts},
                               {call->workspace, workspace_bytes}};
-    for (size_t a = 0; a < 3; a++) {
-        if (spans[a].bytes == 0)
-            continue;
-        for (size_t b = 0; b < a; b++) {
-            const uintptr_t p = (uintptr_t)spans[a].start, q = (uintptr_t)spans[b].start;
-            if (spans[b].bytes != 0 && (p < q ? q - p < spans[a].bytes : p - q < spans[b].bytes))
-                return true;
-        }
-        if (bytes != 0 &&
+    if (gfk_spans_overlap(spans, 3))
+        return true;
+    for (size_t a = 0; a < 3; a++)
+        if (spans[a].bytes != 0 && bytes != 0 &&
             (gfk_regions_touch(call->data, k, bytes, spans[a].start, spans[a].bytes) ||
              gfk_regions_touch(call->parity, m, bytes, spans[a].start, spans[a].bytes)))
             return true;
-    }
     return call->repair && bytes != 0 &&
            (gfk_outputs_overlap(call->data, k, call->parity, m, bytes) ||
             gfk_outputs_overlap(call->parity, m, call->data, k, bytes));

@@ -143,7 +143,11 @@ gfk_status run(const gfk_matmul_call *call) {
 } // namespace gfk
 
 extern "C" gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
-    using namespace gfk::matmul;
-    const unsigned w = call->field->w;
-    return w == 8 ? run<8>(call) : w == 16 ? run<16>(call) : run<32>(call);
+    switch (call->field->w) {
+#define GFK_MATMUL_KERNEL(kernel, w, ...)                                                          \
+    case w:                                                                                        \
+        return gfk::matmul::run<w>(call);
+#include "shapes.def"
+    }
+    return GFK_STATUS_INTERNAL;
 }
