@@ -175,7 +175,10 @@ TEST_P(RlncPackets, EncodeShapes) {
 // Lengths around a tile's, in generations beside each other.
 TEST_P(RlncPackets, EncodeLengths) {
     Random random;
-    for (size_t symbols : {1, 2, 16, 17, 255, 256, 257, 513, 1500})
+    std::vector<size_t> lengths = {1, 17, 257};
+    if (!options.reduced)
+        lengths.insert(lengths.end(), {2, 16, 255, 256, 513, 1500});
+    for (size_t symbols : lengths)
         for (size_t phase : {0, 1})
             check(20, symbols * symbol(), desc(), {0, 4, 0, 18}, {Layout::SPACED, phase, phase},
                   random);
@@ -202,22 +205,25 @@ TEST_P(RlncPackets, EncodeKinds) {
 TEST_P(RlncPackets, EncodeLarge) {
     Random random;
     const Layout spaced = {Layout::SPACED, 0, 0};
-    check(16, 90 * symbol(), desc(), {0, 300, 0, 20}, spaced, random);
+    check(16, 90 * symbol(), desc(), {0, options.reduced ? size_t(40) : size_t(300), 0, 20}, spaced,
+          random);
     check(16, 90 * symbol(), desc(), {0, 40, 0, 20}, {Layout::PHASES, 0, 0}, random);
-    check(options.reduced ? 500 : 4096, 40 * symbol(), desc(), {0, 2, 0, 50}, spaced, random);
-    check(5, 10 * symbol(), desc(), {0, 2, 0, 4100}, spaced, random);
-    check(options.reduced ? 5000 : 65535, 3 * symbol(), desc(), {0, 1, 0, 3}, spaced, random);
+    check(options.reduced ? 200 : 4096, 40 * symbol(), desc(), {0, 2, 0, 50}, spaced, random);
+    check(5, 10 * symbol(), desc(), {0, 2, 0, options.reduced ? size_t(300) : size_t(4100)}, spaced,
+          random);
+    check(options.reduced ? 2000 : 65535, 3 * symbol(), desc(), {0, 1, 0, 3}, spaced, random);
 }
 
 TEST_P(RlncPackets, NumbersOfThreads) {
     if (!host())
         GTEST_SKIP() << "devices have no threads";
     Random random;
-    for (unsigned threads : {1, 2, 3, 100})
+    const size_t symbols = options.reduced ? 700 : 5000;
+    for (unsigned threads : {1, 2, 3, options.reduced ? 5 : 100})
         for (size_t generations : {2, 12}) {
             gfk_rlnc_desc desc = this->desc();
             desc.threads = threads;
-            check(20, 5000 * symbol(), desc, {0, generations, 0, 25}, {Layout::SPACED, 0, 0},
+            check(20, symbols * symbol(), desc, {0, generations, 0, 25}, {Layout::SPACED, 0, 0},
                   random);
         }
 }
@@ -258,7 +264,7 @@ TEST_P(RlncPackets, Recode) {
     Random random;
     const gfk_field field = this->field();
     const size_t inputs = 1024 / w();
-    for (size_t n : {size_t(1), size_t(10), inputs + 5})
+    for (size_t n : {size_t(1), size_t(10), options.reduced ? size_t(20) : inputs + 5})
         for (size_t generations : {1, 6})
             for (const Layout &layout :
                  {Layout{Layout::SPACED, 0, 0}, {Layout::PHASES, 0, 0}, {Layout::SPACED, 1, 3}}) {
