@@ -10,8 +10,10 @@ namespace {
 
 // One unit of cells through all passes and panels, as the kernels do it.
 template <class T, Pack P>
-void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
+void run(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     const size_t rows = out.size(), cols = in.size();
+    for (auto &region : out)
+        std::fill(region.begin(), region.end(), 0); // passes add to it
     const size_t panels = divide_up(rows, T::outputs), passes = divide_up(cols, T::inputs);
     for (size_t pass = 0; pass < passes; pass++) {
         static uint32_t a[32][T::symbols][T::steps];
@@ -48,28 +50,20 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
     }
 }
 
-template <class T, Pack P>
-void check(size_t rows, size_t cols, uint64_t polynomial, bool ones = false) {
-    SCOPED_TRACE(testing::Message() << "pack " << static_cast<int>(P));
-    check_unit<T, T::vectors * T::lane_words>(
-        rows, cols, polynomial, ones, [&](const auto &table, const Regions &in, Regions &out) {
-            for (auto &region : out)
-                std::fill(region.begin(), region.end(), 0); // passes add to it
-            run_unit<T, P>(table, in, out);
-        });
-}
-
 // Full and partial passes and panels, more than one of each, and the largest counts there are.
 template <class T>
 void check_all(uint64_t other_polynomial) {
     constexpr Pack safe = T::counts_fit_bytes ? Pack::fma : Pack::permute;
-    check<T, safe>(T::outputs, T::inputs, 0);
-    check<T, safe>(T::outputs, T::inputs, 0, true);
-    check<T, safe>(1, 1, 0);
-    check<T, safe>(T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial);
-    check<T, safe>(2 * T::outputs + 1, T::inputs + 1, 0);
-    check<T, Pack::permute>(T::outputs, T::inputs, 0);
-    check<T, Pack::permute>(T::outputs, T::inputs, 0, true);
+    const size_t words = T::vectors * T::lane_words;
+    const Unit unit = make_unit<T>(words, run<T, safe>);
+    check_unit(unit, T::outputs, T::inputs, 0, false);
+    check_unit(unit, T::outputs, T::inputs, 0, true);
+    check_unit(unit, 1, 1, 0, false);
+    check_unit(unit, T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial, false);
+    check_unit(unit, 2 * T::outputs + 1, T::inputs + 1, 0, false);
+    const Unit permuted = make_unit<T>(words, run<T, Pack::permute>);
+    check_unit(permuted, T::outputs, T::inputs, 0, false);
+    check_unit(permuted, T::outputs, T::inputs, 0, true);
 }
 
 template <int W, int Lanes, bool Three, int Words, int... Slots>

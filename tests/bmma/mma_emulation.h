@@ -14,7 +14,8 @@ using Fragment = std::array<std::vector<uint32_t>, 32>; // registers of every la
 // mma.m16n8k128 (two registers of A, one of B) or m16n8k256 (four and two), b1, and.popc, added to
 // the accumulators. Operands are first unpacked into matrices, element by element as in the PTX
 // ISA's figures.
-inline void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a, const Fragment &b) {
+[[gnu::noinline]] inline void mma(std::array<std::array<uint32_t, 4>, 32> &c, const Fragment &a,
+                                  const Fragment &b) {
     const int k = static_cast<int>(b[0].size()) * 128;
     std::vector<std::array<int, 16>> rows(k);
     std::vector<std::array<int, 8>> columns(k);
@@ -84,8 +85,8 @@ using Accumulators = std::array<std::array<std::vector<uint32_t>, 32>, 4>;
 // wgmma.m64nNk256, b1, and.popc: rows of A from registers, columns of B from shared memory through
 // its descriptor (K-major, no swizzling), added to the accumulators. Unpacked element by element as
 // in the PTX ISA's figures.
-inline void wgmma(Accumulators &d, const std::array<Fragment, 4> &a,
-                  const std::vector<uint32_t> &shared, uint64_t descriptor) {
+[[gnu::noinline]] inline void wgmma(Accumulators &d, const std::array<Fragment, 4> &a,
+                                    const std::vector<uint32_t> &shared, uint64_t descriptor) {
     const uint64_t address = (descriptor & 0x3fff) * 16;
     const uint64_t k_offset = (descriptor >> 16 & 0x3fff) * 16; // "leading dimension"
     const uint64_t n_offset = (descriptor >> 32 & 0x3fff) * 16; // "stride dimension"
@@ -115,30 +116,47 @@ inline void wgmma(Accumulators &d, const std::array<Fragment, 4> &a,
 
 using Regions = std::vector<std::vector<uint32_t>>; // words
 
-// Runs one unit of random regions, or of all ones, by run_unit(table, in, out), and compares every
-// symbol with the field's own product. Words: of a region in a unit. Outputs hold something before.
-template <class T, size_t Words = T::tile_bytes / 4, class Run>
-void check_unit(size_t rows, size_t cols, uint64_t polynomial, bool ones, Run run_unit) {
-    SCOPED_TRACE(testing::Message()
-                 << "w " << T::w << ", lanes " << T::lanes << ", slots " << T::slots << ", "
-                 << Words << " words, " << cols << " -> " << rows << (ones ? ", all ones" : ""));
+// What a check takes of a layout: one function for all layouts, because there are many of them.
+struct Unit {
+    unsigned w;
+    int lanes, slots;
+    size_t words; // of a region in a unit
+    size_t (*table_words)(size_t rows, size_t cols);
+    void (*build_table)(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
+                        const uint32_t *matrix);
+    void (*run)(const std::vector<uint32_t> &table, const Regions &in, Regions &out);
+};
+
+template <class T>
+Unit make_unit(size_t words, decltype(Unit::run) run) {
+    return {T::w, T::lanes, T::slots, words, gfk::bmma::matrix_words<T>, gfk::bmma::build_matrix<T>,
+            run};
+}
+
+// Runs one unit of random regions, or of all ones, and compares every symbol with the field's own
+// product. Outputs hold something before.
+inline void check_unit(const Unit &unit, size_t rows, size_t cols, uint64_t polynomial, bool ones) {
+    SCOPED_TRACE(testing::Message() << "w " << unit.w << ", lanes " << unit.lanes << ", slots "
+                                    << unit.slots << ", " << unit.words << " words, " << cols
+                                    << " -> " << rows << (ones ? ", all ones" : ""));
     Random random(rows * 1000 + cols);
-    const gfk_field field = make_field(T::w, polynomial);
+    const gfk_field field = make_field(unit.w, polynomial);
     std::vector<uint32_t> matrix(rows * cols);
     for (auto &c : matrix)
-        c = random.symbol(T::w);
-    Regions in(cols, std::vector<uint32_t>(Words)), out(rows, std::vector<uint32_t>(Words));
+        c = random.symbol(unit.w);
+    Regions in(cols, std::vector<uint32_t>(unit.words));
+    Regions out(rows, std::vector<uint32_t>(unit.words));
     for (auto &region : in)
         for (auto &word : region)
             word = ones ? 0xffffffff : random.symbol(32);
     for (auto &region : out)
         for (auto &word : region)
             word = random.symbol(32);
-    std::vector<uint32_t> table(gfk::bmma::matrix_words<T>(rows, cols));
-    gfk::bmma::build_matrix<T>(table.data(), field.polynomial, rows, cols, matrix.data());
-    run_unit(table, in, out);
+    std::vector<uint32_t> table(unit.table_words(rows, cols));
+    unit.build_table(table.data(), field.polynomial, rows, cols, matrix.data());
+    unit.run(table, in, out);
     for (size_t j = 0; j < rows; j++)
-        for (size_t at = 0; at < Words; at++) {
+        for (size_t at = 0; at < unit.words; at++) {
             uint32_t expected = 0;
             for (size_t i = 0; i < cols; i++)
                 expected ^= multiply_word(field, matrix[j * cols + i], in[i][at]);

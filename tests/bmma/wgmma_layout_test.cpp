@@ -104,13 +104,11 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
 template <int Steps, int Words, int Panels>
 void check_bytes() {
     using T = WgmmaLayoutW8<Steps, Words, Panels>;
-    const auto check = [](size_t rows, size_t cols, uint64_t polynomial, bool ones) {
-        check_unit<T>(rows, cols, polynomial, ones, run_unit<T>);
-    };
-    check(T::instruction_outputs, T::inputs, 0, false);
-    check(3, T::inputs, 0, true);
-    check(T::instruction_outputs + 5, T::inputs - 3, 0x11b, false);
-    check(1, T::inputs - 28, 0, false);
+    const Unit unit = make_unit<T>(T::tile_bytes / 4, run_unit<T>);
+    check_unit(unit, T::instruction_outputs, T::inputs, 0, false);
+    check_unit(unit, 3, T::inputs, 0, true);
+    check_unit(unit, T::instruction_outputs + 5, T::inputs - 3, 0x11b, false);
+    check_unit(unit, 1, T::inputs - 28, 0, false);
 }
 
 TEST(BmmaWgmmaLayout, SixteenBytes) {
@@ -150,12 +148,11 @@ void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &o
                 rows_of<T>(x, turn, a[warp][lane]);
             });
             for (int chain = 0; chain < T::chains; chain++) {
-                const Accumulators counts = count<T>(
-                    T::steps / 2, shared, turn * T::turn_bytes, [&](int warp, int lane, int n) {
-                        const auto *rows = a[warp][lane][chain] + 2 * n;
-                        return std::vector<uint32_t>{rows[0][0], rows[0][1], rows[1][0],
-                                                     rows[1][1]};
-                    });
+                const Accumulators counts = count<
+                    T>(T::steps / 2, shared, turn * T::turn_bytes, [&](int warp, int lane, int n) {
+                    const auto *rows = a[warp][lane][chain] + 2 * n;
+                    return std::vector<uint32_t>{rows[0][0], rows[0][1], rows[1][0], rows[1][1]};
+                });
                 for_lanes([&](int warp, int lane) {
                     std::copy_n(counts[warp][lane].begin(), T::accumulators, c[warp][lane][chain]);
                 });
@@ -197,13 +194,11 @@ void check_full_counts() {
 template <class T>
 void check_ring() {
     static_assert(T::most_count % 2 == 0, "");
-    const auto check = [](size_t rows, size_t cols, uint64_t polynomial, bool ones) {
-        check_unit<T, T::warp_bytes>(rows, cols, polynomial, ones, run_stage<T>);
-    };
-    check(T::lanes, T::inputs, 0, false);
-    check(T::lanes, T::inputs, 0, true);
-    check(1, T::inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
-    check(T::lanes - 1, T::inputs - T::lanes + 1, 0, false);
+    const Unit unit = make_unit<T>(T::warp_bytes, run_stage<T>);
+    check_unit(unit, T::lanes, T::inputs, 0, false);
+    check_unit(unit, T::lanes, T::inputs, 0, true);
+    check_unit(unit, 1, T::inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
+    check_unit(unit, T::lanes - 1, T::inputs - T::lanes + 1, 0, false);
     check_full_counts<T>();
 }
 
