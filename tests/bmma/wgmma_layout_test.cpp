@@ -148,11 +148,12 @@ void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &o
                 rows_of<T>(x, turn, a[warp][lane]);
             });
             for (int chain = 0; chain < T::chains; chain++) {
-                const Accumulators counts = count<
-                    T>(T::steps / 2, shared, turn * T::turn_bytes, [&](int warp, int lane, int n) {
-                    const auto *rows = a[warp][lane][chain] + 2 * n;
-                    return std::vector<uint32_t>{rows[0][0], rows[0][1], rows[1][0], rows[1][1]};
-                });
+                const Accumulators counts = count<T>(
+                    T::steps / 2, shared, turn * T::turn_bytes, [&](int warp, int lane, int n) {
+                        const auto *rows = a[warp][lane][chain] + 2 * n;
+                        return std::vector<uint32_t>{rows[0][0], rows[0][1], rows[1][0],
+                                                     rows[1][1]};
+                    });
                 for_lanes([&](int warp, int lane) {
                     std::copy_n(counts[warp][lane].begin(), T::accumulators, c[warp][lane][chain]);
                 });
