@@ -362,7 +362,7 @@ std::vector<MatmulCase> matmul_cases() {
                              (int)((1 << 24) / (n * n)),
                              kernel});
     }
-    cases.push_back({{16, 32768, 20000}, 64 * kKiB, MatmulCase::Long, 8});
+    cases.push_back({{16, 32768, 20000}, 64 * kKiB, MatmulCase::Long, 18});
     cases.push_back({{16, 32768, 20000}, 1600000, MatmulCase::Long, 1});
     return cases;
 }
