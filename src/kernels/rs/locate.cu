@@ -55,21 +55,26 @@ __device__ void for_marked(const J &job, uint64_t pieces, const F &f) {
 }
 
 /* The code with the field as decoding wants it: w is known to the compiler; w = 8 has its
- * logarithms in shared memory; those of w = 16 have no room there, and products bit by bit take
- * less time than lookups in the L2 cache. */
+ * logarithms in shared memory. Those of w = 16 have no room there: they make inverses, and products
+ * of integers are products of polynomials, which tables in shared memory reduce. */
 template <int W>
 __device__ gfk_locate_code decoding_code(const gfk_locate_code &c) {
     gfk_locate_code code = c;
     code.field.w = W;
-    code.field.log = code.field.antilog = nullptr;
+    code.carryless = W != 8;
     if constexpr (W == 8) {
         __shared__ uint16_t logs[256 + 2 * 255];
         for (unsigned i = threadIdx.x; i < sizeof logs / sizeof logs[0]; i += threads)
             logs[i] = i < 256 ? c.field.log[i] : c.field.antilog[i - 256];
         code.field.log = logs;
         code.field.antilog = logs + 256;
-        __syncthreads();
+    } else {
+        __shared__ uint32_t reduced[W / 8 * 256];
+        for (unsigned i = threadIdx.x; i < W / 8 * 256; i += threads)
+            reduced[i] = c.reduced[i];
+        code.reduced = reduced;
     }
+    __syncthreads();
     return code;
 }
 

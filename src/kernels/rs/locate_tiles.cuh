@@ -617,7 +617,7 @@ __device__ inline void decode_left(const TileJob &job, const gfk_locate_code &c,
             *gfk_word(state, points ? c.m + j : j) =
                 load_bytes(rows + j * tile_bytes + symbol * size, size);
         const uint32_t errors =
-            points ? gfk_locate_by_sums(&c, state) : gfk_locate_by_search(&c, state);
+            points ? gfk_locate_by_sums(&c, state, job.repair) : gfk_locate_by_search(&c, state);
         unexplained += !use_errors(job, c, tile + symbol * size, state, errors,
                                    [&](uint32_t which) { atomicAdd(&shared.named[which], 1u); });
     }

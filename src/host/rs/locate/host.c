@@ -11,7 +11,9 @@
 
 enum {
     TILE_BYTES = 256 << 10, /* of a tile in all regions and rows together: half of an L2 cache */
-    MOST_LENGTH = 16 << 10, /* of a tile in a region */
+    ROWS_BYTES = 512 << 10, /* of the syndromes and of one more set of rows: half of a large one */
+    LEAST_LENGTH = 8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
+    MOST_LENGTH = 16 << 10,
     FEW = 32,               /* so many positions are decoded without a guess */
     MOST_GUESSES = 2,       /* for a tile */
     MOST_SKIPPED = 64,      /* tiles without a guess after guesses that explained little */
@@ -26,7 +28,7 @@ typedef struct worker {
     unsigned char *wrong;     /* a row: positions that are not explained yet are not 0 */
     unsigned char *rest;      /* a row: what the guess leaves of them */
     unsigned char *zeros;     /* a row */
-    unsigned char **pivots;   /* most_guessed */
+    unsigned char **pivots;   /* m: inputs among the syndromes */
     uint64_t *counts;         /* k + m */
     gfk_rs_verdict *verdict;
     gfk_locate_state state;
@@ -49,9 +51,12 @@ static bool has_tables(const gfk_rs_locator *locator) {
     return locator->encoder->info.engine->family == GFK_ENGINE_ISAL;
 }
 
-/* The length of a tile in a region of so many bytes. */
+/* The length of a tile in a region of so many bytes. Rows are read again and again, the data is
+ * not; so for many data regions the rows decide. */
 static size_t tile_length(const gfk_locate_code *c, size_t bytes) {
-    const size_t fits = TILE_BYTES / ((size_t)c->k + 3 * (size_t)c->m) / 256 * 256;
+    const size_t all = TILE_BYTES / ((size_t)c->k + 3 * (size_t)c->m) / 256 * 256;
+    const size_t rows = ROWS_BYTES / (2 * (size_t)c->m) / 256 * 256;
+    const size_t fits = all > rows ? all : rows < LEAST_LENGTH ? rows : LEAST_LENGTH;
     const size_t length = fits < 256 ? 256 : fits > MOST_LENGTH ? MOST_LENGTH : fits;
     return bytes < length ? (bytes + 255) / 256 * 256 : length;
 }
@@ -74,7 +79,7 @@ static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **m
     w.wrong = take(&at, length);
     w.rest = take(&at, length);
     w.zeros = take(&at, length);
-    w.pivots = take(&at, most * sizeof *w.pivots);
+    w.pivots = take(&at, m * sizeof *w.pivots);
     w.counts = take(&at, (c->k + m) * sizeof *w.counts);
     w.verdict = take(&at, sizeof *w.verdict);
     w.state = (gfk_locate_state){take(&at, gfk_locate_words(c) * sizeof(uint32_t)), 1};
@@ -225,13 +230,11 @@ static bool find_syndromes(const tile *t) {
     return true;
 }
 
-/* Decodes symbol i of the tile; returns the number of errors. `c` is a copy that no one else can
- * see, so the compiler knows that the state is no part of it. */
-static inline uint32_t decode(const gfk_locate_code *c, const tile *t, size_t i) {
-    const gfk_locate_state state = t->w->state;
+/* Loads symbol i of m rows. */
+static inline void load(const gfk_locate_code *c, const tile *t, unsigned char *rows, size_t i,
+                        uint32_t *words) {
     for (size_t j = 0; j < c->m; j++)
-        state.words[j] = gfk_symbol_get(row_of(t, t->w->syndromes, j), i, c->field.w);
-    return gfk_locate_errors(c, state);
+        words[j] = gfk_symbol_get(row_of(t, rows, j), i, c->field.w);
 }
 
 /* Makes a guess from the first position that w->wrong has. */
@@ -242,7 +245,8 @@ static bool make_guess(const tile *t) {
     size_t first = 0;
     while (gfk_symbol_get(w->wrong, first, c->field.w) == 0)
         first++;
-    const uint32_t errors = decode(c, t, first);
+    load(c, t, w->syndromes, first, w->state.words);
+    const uint32_t errors = gfk_locate_errors(c, w->state);
     w->guessed = errors != 0 && gfk_guess_regions(c, w->state, errors, g);
     if (!w->guessed || g->data == 0)
         return w->guessed;
@@ -304,16 +308,26 @@ static void accept_guess(const tile *t) {
     w->rest = explained;
 }
 
-/* Decodes all positions that w->wrong has. */
-static void decode_all(const tile *t) {
+/* Decodes all positions that w->wrong has. `code` is a copy that no one else can see, so the
+ * compiler knows that the state is no part of it. */
+static inline __attribute__((always_inline)) void decode_width(const tile *t, unsigned width,
+                                                               bool summed, bool valued) {
     const gfk_locate_call *call = t->share->call;
-    const gfk_locate_code c = t->share->locator->code;
-    const unsigned width = c.field.w;
+    gfk_locate_code c = t->share->locator->code;
+    c.field.w = width;
     worker *w = t->w;
+    if (summed) {
+        for (size_t j = 0; j < c.m; j++)
+            w->pivots[j] = row_of(t, w->syndromes, j);
+        run_product(t, t->share->locator->sums, t->share->locator->sums->engine->run, w->pivots,
+                    w->values);
+    }
     for (size_t i = 0; i < t->bytes / (width / 8); i++) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
-        const uint32_t errors = decode(&c, t, i);
+        load(&c, t, summed ? w->values : w->syndromes, i, w->state.words + (summed ? c.m : 0));
+        const uint32_t errors = summed ? gfk_locate_by_sums(&c, w->state, valued)
+                                       : gfk_locate_errors(&c, w->state);
         w->verdict->unexplained += errors == 0;
         for (uint32_t e = 0; e < errors; e++) {
             const uint32_t which = *gfk_error_region(&c, w->state, e);
@@ -324,6 +338,19 @@ static void decode_all(const tile *t) {
                                gfk_symbol_get(wrong, i, width) ^ *gfk_error_value(&c, w->state, e));
         }
     }
+}
+
+static void decode_all(const tile *t) {
+    const unsigned width = t->share->locator->code.field.w;
+    const bool summed = t->share->locator->sums != NULL, repair = t->share->call->repair;
+    if (!summed)
+        decode_width(t, width, false, true);
+    else if (width == 8)
+        decode_width(t, 8, true, repair);
+    else if (width == 16)
+        decode_width(t, 16, true, repair);
+    else
+        decode_width(t, 32, true, repair);
 }
 
 /* Explains what guesses explain: the last tile's, then new ones, each from a position that is left.

@@ -17,6 +17,7 @@ enum {
     GFK_LOCATE_MOST_SUBSETS = 100000, /* sets of columns that a search may try */
     GFK_LOCATE_MOST_ROWS = 4096, /* m: on a device the state is in shared memory, and finding the
                                     multipliers takes (k + m) * m steps */
+    GFK_LOCATE_MOST_SUMS = 64, /* m of a code whose S_r are a product */
     GFK_LOCATE_MOST_DEVICE_POINTERS = 1024
 };
 
@@ -34,7 +35,51 @@ typedef struct gfk_locate_code {
     /* If y^2 + y = c has a solution, the sum over the bytes b of c of quadratic[256 * b + byte] is
      * one. w / 8 * 256 words. */
     const uint32_t *quadratic;
+    /* Entry 256 * b + v is v * x^(w + 8 * b), reduced. w / 8 * 256 words. */
+    const uint32_t *reduced;
+    bool carryless; /* products without logarithms; those of field, if any, make inverses */
 } gfk_locate_code;
+
+/* a * b as polynomials of 16 terms over GF(2), by integer products. Factors with every third term
+ * only have room for the carries: at most 6 terms are added up in the three bits of each. */
+GFK_HOST_DEVICE uint32_t gfk_carryless_16(uint32_t a, uint32_t b) {
+    const uint32_t m0 = 0x49249249, m1 = m0 << 1, m2 = m0 << 2;
+    const uint32_t a0 = a & m0, a1 = a & m1, a2 = a & m2;
+    const uint32_t b0 = b & m0, b1 = b & m1, b2 = b & m2;
+    return ((a0 * b0 ^ a1 * b2 ^ a2 * b1) & m0) | ((a0 * b1 ^ a1 * b0 ^ a2 * b2) & m1) |
+           ((a0 * b2 ^ a1 * b1 ^ a2 * b0) & m2);
+}
+
+/* The same of 32 terms, every fourth of which has room for a sum of 8. */
+GFK_HOST_DEVICE uint64_t gfk_carryless_32(uint32_t a, uint32_t b) {
+    const uint64_t ones = UINT64_C(0x1111111111111111);
+    const uint32_t m = (uint32_t)ones;
+    const uint64_t a0 = a & m, a1 = a & m << 1, a2 = a & m << 2, a3 = a & m << 3;
+    const uint64_t b0 = b & m, b1 = b & m << 1, b2 = b & m << 2, b3 = b & m << 3;
+    return ((a0 * b0 ^ a1 * b3 ^ a2 * b2 ^ a3 * b1) & ones) |
+           ((a0 * b1 ^ a1 * b0 ^ a2 * b3 ^ a3 * b2) & ones << 1) |
+           ((a0 * b2 ^ a1 * b1 ^ a2 * b0 ^ a3 * b3) & ones << 2) |
+           ((a0 * b3 ^ a1 * b2 ^ a2 * b1 ^ a3 * b0) & ones << 3);
+}
+
+/* gfk_times in the field of the code. */
+GFK_HOST_DEVICE uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a, uint32_t b) {
+    if (!c->carryless)
+        return gfk_times(&c->field, a, b);
+    const uint32_t *r = c->reduced;
+    if (c->field.w == 16) {
+        const uint32_t product = gfk_carryless_16(a, b);
+        return ((product ^ r[256 + (product >> 24)]) & 0xffff) ^ r[product >> 16 & 0xff];
+    }
+    const uint64_t product = gfk_carryless_32(a, b);
+    const uint32_t high = (uint32_t)(product >> 32);
+    return (uint32_t)product ^ r[high & 0xff] ^ r[256 + (high >> 8 & 0xff)] ^
+           r[512 + (high >> 16 & 0xff)] ^ r[768 + (high >> 24)];
+}
+
+GFK_HOST_DEVICE uint32_t gfk_locate_quotient(const gfk_locate_code *c, uint32_t a, uint32_t b) {
+    return gfk_locate_times(c, a, gfk_inverse(&c->field, b)); /* b != 0 */
+}
 
 /* The scratch words of one position: the m syndromes, then the result. They are `stride` words
  * apart, so that threads can interleave theirs. */
@@ -63,13 +108,13 @@ GFK_HOST_DEVICE uint32_t *gfk_error_value(const gfk_locate_code *c, gfk_locate_s
  * 2m - 1. */
 GFK_HOST_DEVICE void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_state s) {
     for (uint32_t j = 0; j < c->m; j++)
-        *gfk_word(s, j) = gfk_times(&c->field, *gfk_word(s, j), c->v_parity[j]);
+        *gfk_word(s, j) = gfk_locate_times(c, *gfk_word(s, j), c->v_parity[j]);
     for (uint32_t r = 0; r < c->m; r++) {
         uint32_t sum = 0;
         for (uint32_t j = 0; j < c->m; j++) {
             uint32_t *term = gfk_word(s, j);
             sum ^= *term;
-            *term = gfk_times(&c->field, *term, c->points[c->k + j]);
+            *term = gfk_locate_times(c, *term, c->points[c->k + j]);
         }
         *gfk_word(s, c->m + r) = sum;
     }
@@ -87,7 +132,7 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
     for (uint32_t r = 0; r < c->m; r++) {
         uint32_t discrepancy = *gfk_word(s, c->m + r);
         for (uint32_t l = 1; l <= length; l++)
-            discrepancy ^= gfk_times(f, *gfk_word(s, l - 1), *gfk_word(s, c->m + r - l));
+            discrepancy ^= gfk_locate_times(c, *gfk_word(s, l - 1), *gfk_word(s, c->m + r - l));
         if (discrepancy == 0) {
             shift++;
             continue;
@@ -97,12 +142,12 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
             return 0;
         /* C -= discrepancy * inverse * x^shift * B, and B becomes the old C. The loop goes down,
          * because B is read `shift` places below where it is written. */
-        const uint32_t factor = gfk_times(f, discrepancy, inverse);
+        const uint32_t factor = gfk_locate_times(c, discrepancy, inverse);
         for (uint32_t l = grows ? r + 1 - length : length; l >= 1; l--) {
             const uint32_t old = *gfk_word(s, l - 1);
             if (l >= shift)
                 *gfk_word(s, l - 1) ^=
-                    l == shift ? factor : gfk_times(f, *gfk_word(s, c->t + l - shift - 1), factor);
+                    l == shift ? factor : gfk_locate_times(c, *gfk_word(s, c->t + l - shift - 1), factor);
             if (grows)
                 *gfk_word(s, c->t + l - 1) = old;
         }
@@ -127,8 +172,8 @@ GFK_HOST_DEVICE uint32_t gfk_locate_point(const gfk_locate_code *c, uint32_t poi
     return i;
 }
 
-/* A result of one or two errors: the points, and v times the error. Returns `count`, or 0 if a
- * point is no region's. */
+/* A result of one or two errors: the points, and v times the error; NULL: nobody asks for it.
+ * Returns `count`, or 0 if a point is no region's. */
 GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_state s,
                                         uint32_t count, const uint32_t *points,
                                         const uint32_t *values) {
@@ -137,7 +182,8 @@ GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_sta
         if (i == c->k + c->m)
             return 0;
         *gfk_error_region(c, s, e) = i;
-        *gfk_error_value(c, s, e) = gfk_times(&c->field, values[e], c->v_inverses[i]);
+        if (values != NULL)
+            *gfk_error_value(c, s, e) = gfk_locate_times(c, values[e], c->v_inverses[i]);
     }
     return count;
 }
@@ -145,57 +191,62 @@ GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_sta
 /* For t = 1 and 2 the recurrence and its roots have formulas. One error at point p: S_r = p S_(r-1).
  * Two errors: S_r = C_1 S_(r-1) + C_2 S_(r-2), two equations for r = 2 and 3, whose determinant is
  * not 0; and z = C_1 y makes the quadratic equation y^2 + y = C_2 / C_1^2. */
-GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_locate_state s) {
+GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_locate_state s,
+                                                bool valued) {
     const gfk_arithmetic *f = &c->field;
     const uint32_t s0 = *gfk_word(s, c->m), s1 = *gfk_word(s, c->m + 1);
     const uint32_t s2 = c->m > 2 ? *gfk_word(s, c->m + 2) : 0;
     const uint32_t s3 = c->m > 3 ? *gfk_word(s, c->m + 3) : 0;
     const uint32_t determinant =
-        c->m == 2 ? 0 : gfk_times(f, s0, s2) ^ gfk_times(f, s1, s1); /* 0 if there is one error */
+        c->m == 2 ? 0 : gfk_locate_times(c, s0, s2) ^ gfk_locate_times(c, s1, s1); /* 0 if there is one error */
     if (determinant == 0) {
         if (s0 == 0)
             return 0;
-        const uint32_t point = gfk_quotient(f, s1, s0);
+        const uint32_t point = gfk_locate_quotient(c, s1, s0);
         for (uint32_t r = 2; r < c->m; r++)
-            if (*gfk_word(s, c->m + r) != gfk_times(f, point, *gfk_word(s, c->m + r - 1)))
+            if (*gfk_word(s, c->m + r) != gfk_locate_times(c, point, *gfk_word(s, c->m + r - 1)))
                 return 0;
-        return gfk_locate_few(c, s, 1, &point, &s0);
+        return gfk_locate_few(c, s, 1, &point, valued ? &s0 : NULL);
     }
-    const uint32_t first = gfk_times(f, s1, s2) ^ gfk_times(f, s0, s3); /* C_1 * determinant */
+    const uint32_t first = gfk_locate_times(c, s1, s2) ^ gfk_locate_times(c, s0, s3); /* C_1 * determinant */
     if (c->t == 1 || first == 0)
         return 0;
-    const uint32_t inverse = gfk_inverse(f, gfk_times(f, determinant, first));
-    const uint32_t scale = gfk_times(f, inverse, first); /* 1 / determinant */
-    const uint32_t c1 = gfk_times(f, first, scale);
-    const uint32_t c2 = gfk_times(f, gfk_times(f, s2, s2) ^ gfk_times(f, s1, s3), scale);
-    const uint32_t c1_inverse = gfk_times(f, gfk_times(f, inverse, determinant), determinant);
-    if (c->m == 5 && *gfk_word(s, c->m + 4) != (gfk_times(f, c1, s3) ^ gfk_times(f, c2, s2)))
+    const uint32_t inverse = gfk_inverse(f, gfk_locate_times(c, determinant, first));
+    const uint32_t scale = gfk_locate_times(c, inverse, first); /* 1 / determinant */
+    const uint32_t c1 = gfk_locate_times(c, first, scale);
+    const uint32_t c2 = gfk_locate_times(c, gfk_locate_times(c, s2, s2) ^ gfk_locate_times(c, s1, s3), scale);
+    const uint32_t c1_inverse = gfk_locate_times(c, gfk_locate_times(c, inverse, determinant), determinant);
+    if (c->m == 5 && *gfk_word(s, c->m + 4) != (gfk_locate_times(c, c1, s3) ^ gfk_locate_times(c, c2, s2)))
         return 0;
-    const uint32_t right = gfk_times(f, gfk_times(f, c2, c1_inverse), c1_inverse);
+    const uint32_t right = gfk_locate_times(c, gfk_locate_times(c, c2, c1_inverse), c1_inverse);
     uint32_t y = 0;
     for (uint32_t b = 0; b < f->w / 8; b++)
         y ^= c->quadratic[256 * b + (right >> (8 * b) & 0xff)];
-    if ((gfk_times(f, y, y) ^ y) != right)
+    if ((gfk_locate_times(c, y, y) ^ y) != right)
         return 0;
-    const uint32_t point = gfk_times(f, c1, y);
+    const uint32_t point = gfk_locate_times(c, c1, y);
     const uint32_t points[] = {point ^ c1, point};
-    const uint32_t value = gfk_times(f, s1 ^ gfk_times(f, points[1], s0), c1_inverse);
+    if (!valued)
+        return gfk_locate_few(c, s, 2, points, NULL);
+    const uint32_t value = gfk_locate_times(c, s1 ^ gfk_locate_times(c, points[1], s0), c1_inverse);
     const uint32_t values[] = {value, s0 ^ value};
     return gfk_locate_few(c, s, 2, points, values);
 }
 
 /* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
  * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
- * recurrence holds for all m syndromes, L different points among the roots explain all of them. */
-GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate_state s) {
-    const gfk_arithmetic *f = &c->field;
+ * recurrence holds for all m syndromes, L different points among the roots explain all of them. No
+ * error is 0, as there would be a shorter recurrence; so the regions are known without the values,
+ * which are computed if `valued`. */
+GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate_state s,
+                                            bool valued) {
     if (c->t <= 2)
-        return gfk_locate_by_formulas(c, s);
+        return gfk_locate_by_formulas(c, s, valued);
     const uint32_t length = gfk_berlekamp_massey(c, s);
-    for (uint32_t d = 0; d < length; d++) { /* the coefficient of z^(L-1-d) in N, in place of B */
+    for (uint32_t d = 0; d < length && valued; d++) { /* the coefficient of z^(L-1-d) in N, in place of B */
         uint32_t sum = *gfk_word(s, c->m + d);
         for (uint32_t a = 1; a <= d; a++)
-            sum ^= gfk_times(f, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
+            sum ^= gfk_locate_times(c, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
         *gfk_word(s, c->t + d) = sum;
     }
     /* The roots. C' is divided by z - p for each root p; what is left of C' is in the places of the
@@ -207,12 +258,12 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate
         const uint32_t point = c->points[i], left = length - found;
         uint32_t value = 1;
         for (uint32_t l = 0; l < left; l++)
-            value = (left == 1 ? point : gfk_times(f, value, point)) ^ *gfk_error_value(c, s, l);
+            value = (left == 1 ? point : gfk_locate_times(c, value, point)) ^ *gfk_error_value(c, s, l);
         if (value != 0)
             continue;
         value = 1;
         for (uint32_t l = 0; l + 1 < left; l++) {
-            value = gfk_times(f, value, point) ^ *gfk_error_value(c, s, l);
+            value = gfk_locate_times(c, value, point) ^ *gfk_error_value(c, s, l);
             *gfk_error_value(c, s, l) = value;
         }
         *gfk_error_region(c, s, found) = i;
@@ -220,16 +271,16 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate
     }
     if (found < length) /* the other roots are no points, or are double */
         return 0;
-    for (uint32_t e = 0; e < found; e++) {
+    for (uint32_t e = 0; e < found && valued; e++) {
         const uint32_t i = *gfk_error_region(c, s, e), point = c->points[i];
         uint32_t value = 1, slope = 0, numerator = 0;
         for (uint32_t l = 1; l <= length; l++) {
-            slope = gfk_times(f, slope, point) ^ value;
-            value = gfk_times(f, value, point) ^ *gfk_word(s, l - 1);
-            numerator = gfk_times(f, numerator, point) ^ *gfk_word(s, c->t + l - 1);
+            slope = gfk_locate_times(c, slope, point) ^ value;
+            value = gfk_locate_times(c, value, point) ^ *gfk_word(s, l - 1);
+            numerator = gfk_locate_times(c, numerator, point) ^ *gfk_word(s, c->t + l - 1);
         }
         *gfk_error_value(c, s, e) =
-            gfk_times(f, gfk_quotient(f, numerator, slope), c->v_inverses[i]);
+            gfk_locate_times(c, gfk_locate_quotient(c, numerator, slope), c->v_inverses[i]);
     }
     return found;
 }
@@ -274,7 +325,7 @@ GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32
         const uint32_t share = *gfk_search_column(x, depth, *gfk_search_pivot(x, d));
         *gfk_search_share(x, depth, d) = share;
         for (uint32_t j = 0; j < c->m; j++)
-            *gfk_search_column(x, depth, j) ^= gfk_times(f, *gfk_search_column(x, d, j), share);
+            *gfk_search_column(x, depth, j) ^= gfk_locate_times(c, *gfk_search_column(x, d, j), share);
     }
     uint32_t pivot = 0; /* it exists, as any m columns of an MDS code are independent */
     while (pivot < c->m - 1 && *gfk_search_column(x, depth, pivot) == 0)
@@ -287,9 +338,9 @@ GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32
     uint32_t rest = 0;
     for (uint32_t j = 0; j < c->m; j++) {
         uint32_t *element = gfk_search_column(x, depth, j);
-        *element = gfk_times(f, *element, scale);
+        *element = gfk_locate_times(c, *element, scale);
         rest |= *gfk_search_rest(x, depth + 1, j) =
-            *gfk_search_rest(x, depth, j) ^ gfk_times(f, *element, share);
+            *gfk_search_rest(x, depth, j) ^ gfk_locate_times(c, *element, share);
     }
     return rest == 0;
 }
@@ -302,10 +353,10 @@ GFK_HOST_DEVICE uint32_t gfk_search_values(const gfk_search *x, uint32_t count) 
         *gfk_error_value(c, x->state, d) = *gfk_search_rest(x, d, *gfk_search_pivot(x, d));
     for (uint32_t d = count; d-- > 0;) {
         uint32_t *value = gfk_error_value(c, x->state, d);
-        *value = gfk_times(&c->field, *value, *gfk_search_scale(x, d));
+        *value = gfk_locate_times(c, *value, *gfk_search_scale(x, d));
         for (uint32_t e = 0; e < d; e++)
             *gfk_error_value(c, x->state, e) ^=
-                gfk_times(&c->field, *value, *gfk_search_share(x, d, e));
+                gfk_locate_times(c, *value, *gfk_search_share(x, d, e));
     }
     uint32_t found = 0;
     for (uint32_t d = 0; d < count; d++) {
@@ -350,7 +401,7 @@ GFK_HOST_DEVICE uint32_t gfk_locate_errors(const gfk_locate_code *c, gfk_locate_
     if (c->points == NULL)
         return gfk_locate_by_search(c, s);
     gfk_locate_syndromes(c, s);
-    return gfk_locate_by_sums(c, s);
+    return gfk_locate_by_sums(c, s, true);
 }
 
 /* ---- a guess for many positions ------------------------------------------------------------- */
@@ -419,14 +470,14 @@ GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_loca
     const gfk_arithmetic *f = &c->field;
     const uint32_t *pivot_row = g->map + p * g->data, inverse = gfk_inverse(f, pivot_row[p]);
     uint32_t *row = g->map + x * g->data;
-    const uint32_t factor = x == p ? inverse : gfk_times(f, row[p], inverse);
+    const uint32_t factor = x == p ? inverse : gfk_locate_times(c, row[p], inverse);
     for (uint32_t i = 0; i < g->data; i++)
         if (i == p)
             row[i] = factor;
         else if (x == p)
-            row[i] = gfk_times(f, row[i], factor);
+            row[i] = gfk_locate_times(c, row[i], factor);
         else
-            row[i] ^= gfk_times(f, pivot_row[i], factor);
+            row[i] ^= gfk_locate_times(c, pivot_row[i], factor);
 }
 
 /* ---- the parts ------------------------------------------------------------------------------ */
@@ -436,6 +487,7 @@ typedef struct gfk_rs_locator {
     void *tables;
     int device;            /* GFK_CPU: tables are in host memory */
     gfk_product_t encoder; /* the code's */
+    gfk_product_t sums;    /* on the host: from the syndromes to the S_r; NULL: symbol by symbol */
     gfk_pool *pool;        /* on the host */
     size_t threads;
     const uint32_t *operand;   /* on a device: of its tensor cores; NULL: they cannot help */

@@ -8,10 +8,11 @@
 #include "locate.h"
 
 /* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
- * parity, inverses of all multipliers, solutions of quadratic equations; for a device also the tables of the arithmetic and the
- * operand of tensor cores, at a multiple of 16 bytes. */
+ * parity, inverses of all multipliers, solutions of quadratic equations, what reduces products; for
+ * a device also the tables of the arithmetic and the operand of tensor cores, at a multiple of 16
+ * bytes. */
 typedef struct layout {
-    size_t points, v_parity, v_inverses, quadratic, log, operand, words;
+    size_t points, v_parity, v_inverses, quadratic, reduced, log, operand, words;
 } layout;
 
 static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t operand_words) {
@@ -19,7 +20,8 @@ static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t oper
     l.v_parity = l.points + info->k + info->m;
     l.v_inverses = l.v_parity + info->m;
     l.quadratic = l.v_inverses + info->k + info->m;
-    l.log = l.quadratic + info->field.w / 8 * 256;
+    l.reduced = l.quadratic + info->field.w / 8 * 256;
+    l.log = l.reduced + info->field.w / 8 * 256;
     l.operand = (l.log + (log_entries + 1) / 2 + 3) / 4 * 4;
     l.words = l.operand + operand_words;
     return l;
@@ -35,7 +37,9 @@ static gfk_locate_code view(gfk_rs_t code, bool points, bool log, const layout *
                            .points = points ? words + l->points : NULL,
                            .v_parity = words + l->v_parity,
                            .v_inverses = words + l->v_inverses,
-                           .quadratic = words + l->quadratic};
+                           .quadratic = words + l->quadratic,
+                           .reduced = words + l->reduced,
+                           .carryless = code->arithmetic.log == NULL};
     if (log) {
         out.field.log = (const uint16_t *)(words + l->log);
         out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
@@ -69,6 +73,16 @@ static void fill_quadratic(const gfk_arithmetic *f, uint32_t *table) {
         }
 }
 
+static void fill_reduced(const gfk_arithmetic *f, uint32_t *table) {
+    uint32_t power = f->polynomial; /* x^w */
+    for (unsigned i = 0; i < f->w; i++) {
+        uint32_t *byte = table + i / 8 * 256;
+        for (uint32_t v = 0; v < UINT32_C(1) << i % 8; v++)
+            byte[(1u << i % 8) + v] = byte[v] ^ power;
+        power = gfk_poly_double(power, f->w, f->polynomial | UINT64_C(1) << f->w);
+    }
+}
+
 /* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
  * is possible. */
 static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *words,
@@ -76,6 +90,7 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
+    fill_reduced(f, words + l->reduced);
     uint32_t *v_inverses = words + l->v_inverses;
     memcpy(words, code->matrix, m * k * sizeof *words);
     *points = gfk_grs_find(f, info, code->matrix, words + l->points, v_inverses);
@@ -93,18 +108,40 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     return true;
 }
 
-/* S_r = sum over j of v[k + j] * points[k + j]^r * syndrome j. */
-static gfk_status build_operand(gfk_rs_t code, bool points, const layout *l, uint32_t *words) {
+/* S_r = sum over j of v[k + j] * points[k + j]^r * syndrome j: m * m coefficients. */
+static void fill_sums(gfk_rs_t code, const layout *l, const uint32_t *words, uint32_t *sums) {
     const size_t k = code->info.k, m = code->info.m;
-    uint32_t *sums = calloc(m * m, sizeof *sums);
-    if (sums == NULL)
-        return GFK_STATUS_OUT_OF_MEMORY;
-    for (size_t e = 0; points && e < m * m; e++)
+    for (size_t e = 0; e < m * m; e++)
         sums[e] = e < m ? words[l->v_parity + e]
                         : gfk_times(&code->arithmetic, sums[e - m], words[l->points + k + e % m]);
-    gfk_locate_build_operand(&code->info, code->matrix, sums, words + l->operand);
+}
+
+/* A product of the code's engine; none where the engine cannot have it. */
+static gfk_status make_product(gfk_rs_t code, size_t rows, size_t cols, const uint32_t *matrix,
+                               gfk_product_t *product) {
+    gfk_product_desc desc;
+    RETURN_IF_ERROR(gfk_rs_product_desc(code, NULL, &desc));
+    const gfk_status status =
+        gfk_product_create(product, &code->info.field, rows, cols, matrix, &desc);
+    return status == GFK_STATUS_OUT_OF_MEMORY ? status : GFK_STATUS_SUCCESS;
+}
+
+/* What is linear: from the syndromes to the S_r. For tensor cores an operand, on the CPU a product. */
+static gfk_status make_linear(gfk_rs_t code, bool points, const layout *l, bool operand,
+                              gfk_rs_locator *locator) {
+    const size_t m = code->info.m;
+    uint32_t *words = locator->tables, *sums = calloc(m * m, sizeof *sums);
+    if (sums == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    if (points)
+        fill_sums(code, l, words, sums);
+    gfk_status status = GFK_STATUS_SUCCESS;
+    if (operand)
+        gfk_locate_build_operand(&code->info, code->matrix, sums, words + l->operand);
+    if (points && code->info.device == GFK_CPU)
+        status = make_product(code, m, m, sums, &locator->sums);
     free(sums);
-    return GFK_STATUS_SUCCESS;
+    return status;
 }
 
 /* Copies the tables to the device and frees them on the host. */
@@ -133,8 +170,8 @@ static gfk_status make(gfk_rs_t code, gfk_rs_locator *locator, bool *offered) {
     *offered = fill(code, &l, entries, locator->tables, &points);
     if (!*offered)
         return GFK_STATUS_SUCCESS;
-    if (operand_words != 0)
-        RETURN_IF_ERROR(build_operand(code, points, &l, locator->tables));
+    if (points ? code->info.m <= GFK_LOCATE_MOST_SUMS : operand_words != 0)
+        RETURN_IF_ERROR(make_linear(code, points, &l, operand_words != 0, locator));
     if (on_device)
         RETURN_IF_ERROR(upload(locator, code->info.device, bytes));
     locator->code = view(code, points, entries != 0, &l, locator->tables);
@@ -177,6 +214,7 @@ void gfk_rs_locator_destroy(gfk_rs_locator *locator) {
     if (locator == NULL)
         return;
     gfk_pool_release(locator->pool);
+    gfk_product_destroy(locator->sums);
     if (locator->device >= 0)
         gfk_device_free(locator->device, locator->tables);
     else
