@@ -37,6 +37,9 @@ typedef struct gfk_locate_code {
     const uint32_t *quadratic;
     /* Entry 256 * b + v is v * x^(w + 8 * b), reduced. w / 8 * 256 words. */
     const uint32_t *reduced;
+    /* For w = 32 on the host: a -> a^(2^16), a -> a^(2^8) and the index of an element of GF(2^8)
+     * in the inverses that follow. The three linear maps have 4 * 256 words each. */
+    const uint32_t *norms;
     bool carryless; /* products without logarithms; those of field, if any, make inverses */
 } gfk_locate_code;
 
@@ -62,6 +65,12 @@ GFK_HOST_DEVICE uint64_t gfk_carryless_32(uint32_t a, uint32_t b) {
            ((a0 * b3 ^ a1 * b2 ^ a2 * b1 ^ a3 * b0) & ones << 3);
 }
 
+/* A linear map of 32 bits, from the images of the bytes. */
+GFK_HOST_DEVICE uint32_t gfk_map_bytes(const uint32_t *images, uint32_t a) {
+    return images[a & 0xff] ^ images[256 + (a >> 8 & 0xff)] ^ images[512 + (a >> 16 & 0xff)] ^
+           images[768 + (a >> 24)];
+}
+
 /* gfk_times in the field of the code. */
 GFK_HOST_DEVICE uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a, uint32_t b) {
     if (!c->carryless)
@@ -72,13 +81,23 @@ GFK_HOST_DEVICE uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a, 
         return ((product ^ r[256 + (product >> 24)]) & 0xffff) ^ r[product >> 16 & 0xff];
     }
     const uint64_t product = gfk_carryless_32(a, b);
-    const uint32_t high = (uint32_t)(product >> 32);
-    return (uint32_t)product ^ r[high & 0xff] ^ r[256 + (high >> 8 & 0xff)] ^
-           r[512 + (high >> 16 & 0xff)] ^ r[768 + (high >> 24)];
+    return (uint32_t)product ^ gfk_map_bytes(r, (uint32_t)(product >> 32));
+}
+
+/* 1 / a, a != 0. Norms of w = 32: a * a^(2^16) is in GF(2^16), whose elements b have their
+ * b * b^(2^8) in GF(2^8). */
+GFK_HOST_DEVICE uint32_t gfk_locate_inverse(const gfk_locate_code *c, uint32_t a) {
+    const uint32_t *maps = c->norms;
+    if (maps == NULL)
+        return gfk_inverse(&c->field, a);
+    const uint32_t a16 = gfk_map_bytes(maps, a), b = gfk_locate_times(c, a, a16);
+    const uint32_t b8 = gfk_map_bytes(maps + 1024, b), d = gfk_locate_times(c, b, b8);
+    const uint32_t inverse = maps[3072 + gfk_map_bytes(maps + 2048, d)];
+    return gfk_locate_times(c, a16, gfk_locate_times(c, b8, inverse));
 }
 
 GFK_HOST_DEVICE uint32_t gfk_locate_quotient(const gfk_locate_code *c, uint32_t a, uint32_t b) {
-    return gfk_locate_times(c, a, gfk_inverse(&c->field, b)); /* b != 0 */
+    return gfk_locate_times(c, a, gfk_locate_inverse(c, b)); /* b != 0 */
 }
 
 /* The scratch words of one position: the m syndromes, then the result. They are `stride` words
@@ -125,7 +144,6 @@ GFK_HOST_DEVICE void gfk_locate_syndromes(const gfk_locate_code *c, gfk_locate_s
  * polynomial C before the last change of L; the constant term of both is 1. A point 0 makes C_L
  * zero, but counts in L. */
 GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_locate_state s) {
-    const gfk_arithmetic *f = &c->field;
     uint32_t length = 0, shift = 1, inverse = 1; /* of the discrepancy at the last change */
     for (uint32_t i = 0; i < 2 * c->t; i++)
         *gfk_word(s, i) = 0;
@@ -153,7 +171,7 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
         }
         if (grows) {
             length = r + 1 - length;
-            inverse = gfk_inverse(f, discrepancy);
+            inverse = gfk_locate_inverse(c, discrepancy);
             shift = 0;
         }
         shift++;
@@ -193,7 +211,6 @@ GFK_HOST_DEVICE uint32_t gfk_locate_few(const gfk_locate_code *c, gfk_locate_sta
  * not 0; and z = C_1 y makes the quadratic equation y^2 + y = C_2 / C_1^2. */
 GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_locate_state s,
                                                 bool valued) {
-    const gfk_arithmetic *f = &c->field;
     const uint32_t s0 = *gfk_word(s, c->m), s1 = *gfk_word(s, c->m + 1);
     const uint32_t s2 = c->m > 2 ? *gfk_word(s, c->m + 2) : 0;
     const uint32_t s3 = c->m > 3 ? *gfk_word(s, c->m + 3) : 0;
@@ -211,7 +228,7 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
     const uint32_t first = gfk_locate_times(c, s1, s2) ^ gfk_locate_times(c, s0, s3); /* C_1 * determinant */
     if (c->t == 1 || first == 0)
         return 0;
-    const uint32_t inverse = gfk_inverse(f, gfk_locate_times(c, determinant, first));
+    const uint32_t inverse = gfk_locate_inverse(c, gfk_locate_times(c, determinant, first));
     const uint32_t scale = gfk_locate_times(c, inverse, first); /* 1 / determinant */
     const uint32_t c1 = gfk_locate_times(c, first, scale);
     const uint32_t c2 = gfk_locate_times(c, gfk_locate_times(c, s2, s2) ^ gfk_locate_times(c, s1, s3), scale);
@@ -220,7 +237,7 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
         return 0;
     const uint32_t right = gfk_locate_times(c, gfk_locate_times(c, c2, c1_inverse), c1_inverse);
     uint32_t y = 0;
-    for (uint32_t b = 0; b < f->w / 8; b++)
+    for (uint32_t b = 0; b < c->field.w / 8; b++)
         y ^= c->quadratic[256 * b + (right >> (8 * b) & 0xff)];
     if ((gfk_locate_times(c, y, y) ^ y) != right)
         return 0;
@@ -317,7 +334,6 @@ GFK_HOST_DEVICE uint32_t *gfk_search_scale(const gfk_search *x, uint32_t depth) 
 /* Chooses column i as number `depth`. True: the chosen columns explain the syndromes. */
 GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32_t i) {
     const gfk_locate_code *c = x->code;
-    const gfk_arithmetic *f = &c->field;
     for (uint32_t j = 0; j < c->m; j++)
         *gfk_search_column(x, depth, j) =
             i < c->k ? c->matrix[(size_t)j * c->k + i] : (uint32_t)(i - c->k == j);
@@ -330,7 +346,7 @@ GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32
     uint32_t pivot = 0; /* it exists, as any m columns of an MDS code are independent */
     while (pivot < c->m - 1 && *gfk_search_column(x, depth, pivot) == 0)
         pivot++;
-    const uint32_t scale = gfk_inverse(f, *gfk_search_column(x, depth, pivot));
+    const uint32_t scale = gfk_locate_inverse(c, *gfk_search_column(x, depth, pivot));
     *gfk_search_pivot(x, depth) = pivot;
     *gfk_search_scale(x, depth) = scale;
     *gfk_error_region(c, x->state, depth) = i;
@@ -467,8 +483,8 @@ GFK_HOST_DEVICE void gfk_guess_fill_row(const gfk_locate_code *c, const gfk_loca
  * every pivot is regular. */
 GFK_HOST_DEVICE void gfk_guess_exchange(const gfk_locate_code *c, const gfk_locate_guess *g,
                                         uint32_t p, uint32_t x) {
-    const gfk_arithmetic *f = &c->field;
-    const uint32_t *pivot_row = g->map + p * g->data, inverse = gfk_inverse(f, pivot_row[p]);
+    const uint32_t *pivot_row = g->map + p * g->data;
+    const uint32_t inverse = gfk_locate_inverse(c, pivot_row[p]);
     uint32_t *row = g->map + x * g->data;
     const uint32_t factor = x == p ? inverse : gfk_locate_times(c, row[p], inverse);
     for (uint32_t i = 0; i < g->data; i++)

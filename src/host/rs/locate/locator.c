@@ -8,12 +8,18 @@
 #include "locate.h"
 
 /* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
- * parity, inverses of all multipliers, solutions of quadratic equations, what reduces products; for
- * a device also the tables of the arithmetic and the operand of tensor cores, at a multiple of 16
+ * parity, inverses of all multipliers, solutions of quadratic equations, what reduces products,
+ * the norms of w = 32 on the CPU; for a device also the tables of the arithmetic and the operand of tensor cores, at a multiple of 16
  * bytes. */
 typedef struct layout {
-    size_t points, v_parity, v_inverses, quadratic, reduced, log, operand, words;
+    size_t points, v_parity, v_inverses, quadratic, reduced, norms, log, operand, words;
 } layout;
+
+/* On a device Euclid's algorithm takes less time than lookups in global memory. */
+enum { NORM_WORDS = (3 * 4 + 1) * 256 };
+static bool has_norms(const gfk_rs_info *info) {
+    return info->field.w == 32 && info->device == GFK_CPU;
+}
 
 static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t operand_words) {
     layout l = {.points = info->m * info->k};
@@ -21,7 +27,8 @@ static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t oper
     l.v_inverses = l.v_parity + info->m;
     l.quadratic = l.v_inverses + info->k + info->m;
     l.reduced = l.quadratic + info->field.w / 8 * 256;
-    l.log = l.reduced + info->field.w / 8 * 256;
+    l.norms = l.reduced + info->field.w / 8 * 256;
+    l.log = l.norms + (has_norms(info) ? NORM_WORDS : 0);
     l.operand = (l.log + (log_entries + 1) / 2 + 3) / 4 * 4;
     l.words = l.operand + operand_words;
     return l;
@@ -39,6 +46,7 @@ static gfk_locate_code view(gfk_rs_t code, bool points, bool log, const layout *
                            .v_inverses = words + l->v_inverses,
                            .quadratic = words + l->quadratic,
                            .reduced = words + l->reduced,
+                           .norms = has_norms(&code->info) ? words + l->norms : NULL,
                            .carryless = code->arithmetic.log == NULL};
     if (log) {
         out.field.log = (const uint16_t *)(words + l->log);
@@ -73,14 +81,49 @@ static void fill_quadratic(const gfk_arithmetic *f, uint32_t *table) {
         }
 }
 
-static void fill_reduced(const gfk_arithmetic *f, uint32_t *table) {
-    uint32_t power = f->polynomial; /* x^w */
+/* The linear map that maps bit i to first * factor^i: the images of the bytes, for gfk_map_bytes. */
+static void fill_powers(const gfk_arithmetic *f, uint32_t first, uint32_t factor, uint32_t *table) {
     for (unsigned i = 0; i < f->w; i++) {
         uint32_t *byte = table + i / 8 * 256;
         for (uint32_t v = 0; v < UINT32_C(1) << i % 8; v++)
-            byte[(1u << i % 8) + v] = byte[v] ^ power;
-        power = gfk_poly_double(power, f->w, f->polynomial | UINT64_C(1) << f->w);
+            byte[(1u << i % 8) + v] = byte[v] ^ first;
+        first = gfk_times(f, first, factor);
     }
+}
+
+/* a^(2^count) */
+static uint32_t square(const gfk_arithmetic *f, uint32_t a, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        a = gfk_times(f, a, a);
+    return a;
+}
+
+/* Elements of GF(2^8) in GF(2^32) differ in their bits at eight pivots, which are their index. */
+static void fill_norms(const gfk_arithmetic *f, uint32_t *table) {
+    uint32_t *index = table + 2048, *inverses = table + 3072, powers[255];
+    fill_powers(f, 1, square(f, 2, 16), table);
+    fill_powers(f, 1, square(f, 2, 8), table + 1024);
+    unsigned order = 0;
+    for (uint32_t a = 2; order != 255; a++) { /* norms, until one generates all of GF(2^8) */
+        const uint32_t b = gfk_times(f, a, square(f, a, 16));
+        const uint32_t generator = gfk_times(f, b, square(f, b, 8));
+        powers[0] = 1;
+        for (order = 1; (powers[order % 255] = gfk_times(f, powers[order - 1], generator)) != 1;)
+            order++;
+    }
+    uint32_t basis[8];
+    for (unsigned j = 0; j < 8; j++) {
+        basis[j] = powers[j];
+        for (unsigned i = 0; i < j; i++)
+            if (basis[j] & (basis[i] & -basis[i]))
+                basis[j] ^= basis[i];
+        const uint32_t pivot = basis[j] & -basis[j]; /* the lowest bit */
+        const unsigned bit = (unsigned)__builtin_ctz(pivot);
+        for (uint32_t v = 0; v < 256; v++)
+            index[bit / 8 * 256 + v] |= (v >> bit % 8 & 1) << j;
+    }
+    for (unsigned i = 0; i < 255; i++)
+        inverses[gfk_map_bytes(index, powers[i])] = powers[(255 - i) % 255];
 }
 
 /* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
@@ -90,7 +133,9 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
-    fill_reduced(f, words + l->reduced);
+    fill_powers(f, f->polynomial, 2, words + l->reduced); /* x^w * x^i */
+    if (has_norms(info))
+        fill_norms(f, words + l->norms);
     uint32_t *v_inverses = words + l->v_inverses;
     memcpy(words, code->matrix, m * k * sizeof *words);
     *points = gfk_grs_find(f, info, code->matrix, words + l->points, v_inverses);
