@@ -85,10 +85,11 @@ size_t gfk_locate_operand_words(const gfk_rs_info *info) {
     return 0;
 }
 void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, const uint32_t *sums,
-                              uint32_t *words) {
+                              const uint32_t *roots, uint32_t *words) {
     (void)info;
     (void)matrix;
     (void)sums;
+    (void)roots;
     (void)words;
 }
 size_t gfk_locate_blocks(const gfk_rs_info *info, int processors) {

@@ -96,8 +96,10 @@ __global__ void __launch_bounds__(threads, K::blocks)
             prefetch_tile(job, tile + tile_bytes < begin + (1u << piece_shift)
                                    ? tile + tile_bytes
                                    : (piece + gridDim.x) << piece_shift);
-            multiply_tile<K>(job, job.encode, tile, max(tile, job.begin),
-                             min(tile + tile_bytes, job.end), shared.slab.rows);
+            const uint64_t end = min(tile + tile_bytes, job.end);
+            multiply_tile<K>(
+                job, job.encode, max(tile, job.begin), end,
+                StoreRows<typename K::T>{shared.slab.rows, job.encode.rows, tile, end});
             locate_tile<K>(job, code, shared, tile, state, deciders, turn);
             turn = 1 - turn;
         }
@@ -177,6 +179,12 @@ Matrix matrix_of(const uint32_t *operand, size_t rows, size_t cols) {
             (uint32_t)gfk::bmma::divide_up(cols, T::inputs), panels, (uint32_t)rows};
 }
 
+/* The words of the operand that finds roots, in one pass; 0: there are formulas, or more passes. */
+template <class T>
+size_t roots_words(size_t k, size_t m) {
+    return m / 2 <= 2 || m / 2 > T::inputs ? 0 : gfk::bmma::matrix_words<T>(k + m, m / 2);
+}
+
 template <class K>
 TileJob tile_job(const gfk_locate_call *call, const gfk::Vectors &vectors) {
     using T = typename K::T;
@@ -195,7 +203,10 @@ TileJob tile_job(const gfk_locate_call *call, const gfk::Vectors &vectors) {
     job.repair = call->repair;
     job.slabs = call->slabs;
     job.encode = matrix_of<T>(locator->operand, c.m, c.k);
-    job.sum = matrix_of<T>(locator->operand + gfk::bmma::matrix_words<T>(c.m, c.k), c.m, c.m);
+    const uint32_t *sum = locator->operand + gfk::bmma::matrix_words<T>(c.m, c.k);
+    job.sum = matrix_of<T>(sum, c.m, c.m);
+    if (c.points != NULL && roots_words<T>(c.k, c.m) != 0)
+        job.roots = matrix_of<T>(sum + gfk::bmma::matrix_words<T>(c.m, c.m), c.k + c.m, c.t);
     if (room.explain != 0) {
         job.sample = (Sample *)(call->slabs + room.sample);
         job.sample_slab = call->slabs + room.sample - room.slab;
@@ -474,17 +485,23 @@ extern "C" size_t gfk_locate_operand_words(const gfk_rs_info *info) {
     return with_policy(info->field.w, info->k, [&](auto policy) {
         using T = typename decltype(policy)::T;
         return gfk::bmma::matrix_words<T>(info->m, info->k) +
-               gfk::bmma::matrix_words<T>(info->m, info->m);
+               gfk::bmma::matrix_words<T>(info->m, info->m) + roots_words<T>(info->k, info->m);
     });
 }
 
 extern "C" void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix,
-                                         const uint32_t *sums, uint32_t *words) {
-    with_policy(info->field.w, info->k, [&](auto policy) {
+                                         const uint32_t *sums, const uint32_t *roots,
+                                         uint32_t *words) {
+    const size_t k = info->k, m = info->m;
+    with_policy(info->field.w, k, [&](auto policy) {
         using T = typename decltype(policy)::T;
-        gfk::bmma::build_matrix<T>(words, info->field.polynomial, info->m, info->k, matrix);
-        gfk::bmma::build_matrix<T>(words + gfk::bmma::matrix_words<T>(info->m, info->k),
-                                   info->field.polynomial, info->m, info->m, sums);
+        uint32_t *at = words;
+        gfk::bmma::build_matrix<T>(at, info->field.polynomial, m, k, matrix);
+        at += gfk::bmma::matrix_words<T>(m, k);
+        gfk::bmma::build_matrix<T>(at, info->field.polynomial, m, m, sums);
+        at += gfk::bmma::matrix_words<T>(m, m);
+        if (roots_words<T>(k, m) != 0)
+            gfk::bmma::build_matrix<T>(at, info->field.polynomial, k + m, m / 2, roots);
         return 0;
     });
 }

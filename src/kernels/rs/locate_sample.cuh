@@ -30,8 +30,9 @@ __global__ void __launch_bounds__(32) multiply_sample(const __grid_constant__ Ti
     const unsigned panel = blockIdx.x % job.encode.panels,
                    at = blockIdx.x / job.encode.panels * step_bytes;
     const uint64_t place = place_of(job, at);
-    multiply_step<K>(job, job.encode, panel, panel + 1, place - at, place, place + step_bytes,
-                     slab_at(job.code, job.sample_slab).rows);
+    multiply_step<K>(job, job.encode, panel, panel + 1, place, place + step_bytes,
+                     StoreRows<T>{slab_at(job.code, job.sample_slab).rows, job.encode.rows,
+                                  place - at, place + step_bytes});
 }
 
 /* Judges the sample. One block. */

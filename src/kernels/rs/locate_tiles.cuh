@@ -38,8 +38,9 @@ struct Tables {
 
 /* The block's part of the workspace. */
 struct Slab {
-    uint8_t *rows; /* m * tile_bytes: the syndromes */
-    uint8_t *sums; /* m * tile_bytes: the S_r of a code with points */
+    uint8_t *rows;  /* m * tile_bytes: the syndromes */
+    uint8_t *sums;  /* m * tile_bytes: the S_r of a code with points, then recurrences */
+    uint8_t *roots; /* a bit for each region and position: is the region's point a root? */
     gfk_locate_guess guess;
     Tables *tables; /* for each element of the guess's map (w / 8)^2: [input byte][output byte] */
 };
@@ -47,6 +48,7 @@ struct Slab {
 __host__ __device__ inline uint64_t slab_words(const gfk_locate_code &c) {
     const uint32_t most = gfk_most_guessed(&c), planes = c.field.w / 8;
     return (uint64_t)c.m * (tile_bytes / 2 + 1 + most) + c.t +
+           (uint64_t)(c.k + c.m) * (tile_bytes / c.field.w / 4) +
            (uint64_t)c.m * most * planes * planes * (sizeof(Tables) / 4) + 64;
 }
 __host__ __device__ inline uint64_t slab_bytes(const gfk_locate_code &c) {
@@ -59,6 +61,8 @@ __device__ inline Slab slab_at(const gfk_locate_code &c, uint8_t *p) {
     p += (uint64_t)c.m * tile_bytes;
     slab.sums = p;
     p += (uint64_t)c.m * tile_bytes;
+    slab.roots = p;
+    p += (uint64_t)(c.k + c.m) * (tile_bytes / c.field.w);
     slab.tables = (Tables *)p;
     p += (uint64_t)c.m * most * planes * planes * sizeof(Tables);
     slab.guess.map = (uint32_t *)p;
@@ -247,6 +251,7 @@ struct TileJob {
     uint8_t *slabs;
     Matrix encode;  /* from the data to the parity */
     Matrix sum;     /* from the syndromes to the S_r */
+    Matrix roots;   /* from recurrences to their values at all points; no rows: there is none */
     Sample *sample; /* NULL: none was taken */
     uint8_t *sample_slab;
     uint64_t whole_begin, whole_end; /* of the whole tiles, which the sample's guess explains */
@@ -290,12 +295,12 @@ struct Rows {
     } in;
 };
 
-/* A warp's step of a tile, [at, at + 16 * vectors * tiles), up to `end`: products of whole vectors,
- * in rows that begin where the tile does; the matrix's panels from `first` on, up to `last`. */
-template <class K, class J>
+/* A warp's step of a tile, [at, at + 16 * vectors * tiles), up to `end`: products of whole vectors;
+ * the matrix's panels from `first` on, up to `last`. All lanes call store(output, the lane's vector,
+ * its words, has a pass before stored this output?) together, also beyond the last output. */
+template <class K, class J, class F>
 __device__ inline void multiply_step(const J &job, const Matrix &matrix, uint32_t first,
-                                     uint32_t last, uint64_t tile, uint64_t at, uint64_t end,
-                                     uint8_t *rows) {
+                                     uint32_t last, uint64_t at, uint64_t end, const F &store) {
     using T = typename K::T;
     const unsigned lane = threadIdx.x % 32;
     for (unsigned pass = 0; pass < matrix.passes; pass++) {
@@ -313,24 +318,36 @@ __device__ inline void multiply_step(const J &job, const Matrix &matrix, uint32_
 #pragma unroll
             for (int u = 0; u < K::tiles; u++) {
                 bmma::exchange<T>(words[u], lane);
-                const uint64_t vector = at + u * (16 * T::vectors) + lane / T::lanes * 16;
-                if (output < matrix.rows && vector < end)
-                    store_vector<true>(rows + output * tile_bytes + (vector - tile) +
-                                           (T::w == 32 ? 4 * (lane % 4) : 0),
-                                       words[u], pass != 0);
+                store(output, at + u * (16 * T::vectors) + lane / T::lanes * 16, words[u],
+                      pass != 0);
             }
             panel = following;
         }
     }
 }
 
+/* Stores `count` outputs of [.., end) in rows that begin where the tile does. */
+template <class T>
+struct StoreRows {
+    uint8_t *rows;
+    uint32_t count;
+    uint64_t tile, end;
+    __device__ void operator()(unsigned output, uint64_t vector, const uint32_t (&words)[T::words],
+                               bool again) const {
+        if (output < count && vector < end)
+            store_vector<true>(rows + output * tile_bytes + (vector - tile) +
+                                   (T::w == 32 ? 4 * (threadIdx.x % 4) : 0),
+                               words, again);
+    }
+};
+
 /* The products of the vectors [at, end) of a tile, by all warps of the block. */
-template <class K, class J>
-__device__ inline void multiply_tile(const J &job, const Matrix &matrix, uint64_t tile, uint64_t at,
-                                     uint64_t end, uint8_t *rows) {
+template <class K, class J, class F>
+__device__ inline void multiply_tile(const J &job, const Matrix &matrix, uint64_t at, uint64_t end,
+                                     const F &store) {
     constexpr unsigned step_bytes = 16 * K::T::vectors * K::tiles;
     for (at += threadIdx.x / 32 * step_bytes; at < end; at += threads / 32 * step_bytes)
-        multiply_step<K>(job, matrix, 0, matrix.panels, tile, at, end, rows);
+        multiply_step<K>(job, matrix, 0, matrix.panels, at, end, store);
 }
 
 /* One row's syndrome of the symbol at an offset, by scalar arithmetic. */
@@ -457,24 +474,24 @@ __device__ inline void fill_tables(const gfk_arithmetic &f, uint32_t c, Tables *
     }
 }
 
-/* Loads the syndromes of a position of the tile. */
+/* Loads m symbols of a position, one from each row. */
 template <int W>
-__device__ inline void load_state(const TileJob &job, const Slab &slab, unsigned symbol,
-                                  gfk_locate_state state) {
-    for (uint32_t j = 0; j < job.code.m; j++)
-        *gfk_word(state, j) = load_bytes(slab.rows + j * tile_bytes + symbol * (W / 8), W / 8);
+__device__ inline void load_words(const uint8_t *rows, uint32_t m, unsigned symbol,
+                                  gfk_locate_state state, uint32_t first) {
+    for (uint32_t j = 0; j < m; j++)
+        *gfk_word(state, first + j) = load_bytes(rows + j * tile_bytes + symbol * (W / 8), W / 8);
 }
 
 /* Makes a guess from a position of the tile. All threads of the block call it together. */
 template <int W>
-__device__ inline void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
-                                  gfk_locate_state state) {
+__device__ __noinline__ void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
+                                        gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     gfk_locate_guess &g = shared.slab.guess;
     flush_counts(job, shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        load_state<W>(job, shared.slab, symbol, state);
+        load_words<W>(shared.slab.rows, c.m, symbol, state, 0);
         const uint32_t errors = gfk_locate_errors(&c, state);
         shared.guessed = errors != 0 && gfk_guess_regions(&c, state, errors, &g);
         if (!shared.guessed)
@@ -594,35 +611,161 @@ __device__ inline bool use_errors(const J &job, const gfk_locate_code &c, uint64
     return errors != 0;
 }
 
-/* Decodes what is left. `deciders`: threads that have a state. */
-template <class K>
-__device__ inline void decode_left(const TileJob &job, const gfk_locate_code &c, Shared &shared,
-                                   uint64_t tile, gfk_locate_state state, unsigned deciders) {
-    constexpr unsigned size = K::T::w / 8;
-    const Slab &slab = shared.slab;
-    const bool points = c.points != nullptr;
-    if (points) {
-        multiply_tile<K>(Rows{{slab.rows, c.m}}, job.sum, 0, 0, tile_bytes, slab.sums);
-        __syncthreads();
-    }
-    if (threadIdx.x >= deciders)
-        return;
+/* Decodes what is left, one position after the other. `deciders`: threads that have a state. */
+template <int W>
+__device__ __noinline__ void decode_positions(const TileJob &job, const gfk_locate_code &c,
+                                              Shared &shared, uint64_t tile, gfk_locate_state state,
+                                              unsigned deciders) {
     const uint8_t *left = (const uint8_t *)shared.left;
-    const uint8_t *rows = points ? slab.sums : slab.rows;
+    const bool points = c.points != nullptr;
     uint32_t unexplained = 0;
-    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / size; symbol += deciders) {
+    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
         if (left[symbol] == 0)
             continue;
-        for (uint32_t j = 0; j < c.m; j++)
-            *gfk_word(state, points ? c.m + j : j) =
-                load_bytes(rows + j * tile_bytes + symbol * size, size);
+        load_words<W>(points ? shared.slab.sums : shared.slab.rows, c.m, symbol, state,
+                      points ? c.m : 0);
         const uint32_t errors =
             points ? gfk_locate_by_sums(&c, state, job.repair) : gfk_locate_by_search(&c, state);
-        unexplained += !use_errors(job, c, tile + symbol * size, state, errors,
+        unexplained += !use_errors(job, c, tile + symbol * (W / 8), state, errors,
                                    [&](uint32_t which) { atomicAdd(&shared.named[which], 1u); });
     }
     if (unexplained != 0)
         atomicAdd(&shared.found.unexplained, (Count)unexplained);
+}
+
+/* Finds the recurrence of each position that is left. `left` gets the byte of the position, the rows
+ * of the S_r get the recurrence, and what the values need. */
+template <int W>
+__device__ __noinline__ void find_recurrences(const TileJob &job, const gfk_locate_code &c,
+                                              Shared &shared, gfk_locate_state state,
+                                              unsigned deciders) {
+    uint8_t *left = (uint8_t *)shared.left;
+    uint32_t unexplained = 0;
+    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
+        if (left[symbol] == 0)
+            continue;
+        load_words<W>(shared.slab.sums, c.m, symbol, state, c.m);
+        left[symbol] = (uint8_t)gfk_locate_recurrence(&c, state, job.repair);
+        unexplained += left[symbol] == 0;
+        for (uint32_t l = 0; l < (job.repair ? 2 * c.t : c.t); l++)
+            store_bytes(shared.slab.sums + l * tile_bytes + symbol * (W / 8), W / 8,
+                        *gfk_word(state, l));
+    }
+    if (unexplained != 0)
+        atomicAdd(&shared.found.unexplained, (Count)unexplained);
+}
+
+/* Stores which positions of a tile have the point of region `output` as a root. */
+template <class T>
+struct StoreRoots {
+    const gfk_locate_code &code;
+    uint8_t *roots;
+    __device__ void operator()(unsigned output, uint64_t vector, const uint32_t (&words)[T::words],
+                               bool) const {
+        constexpr uint32_t ones = T::w == 8 ? 0x01010101 : T::w == 16 ? 0x00010001 : 1;
+        const bool is_output = output < code.k + code.m;
+        const uint32_t power = is_output ? ones * code.powers[output] : 0;
+        uint8_t *row = roots + output * (tile_bytes / T::w);
+        if constexpr (T::w == 32) {
+            const uint32_t bits = __ballot_sync(0xffffffff, words[0] == power);
+            if (is_output && threadIdx.x % 32 == 0)
+                *(uint32_t *)(row + vector / T::w) = bits;
+        } else {
+            constexpr int symbols = 32 / T::w; /* of a word */
+            uint32_t bits = 0;
+#pragma unroll
+            for (int n = 0; n < T::words * symbols; n++)
+                bits |= (uint32_t)(((words[n / symbols] ^ power) >> (n % symbols * T::w) &
+                                    (0xffffffffu >> (32 - T::w))) == 0)
+                        << n;
+            if (is_output)
+                store_bytes(row + vector / T::w, 16 / T::w, bits);
+        }
+    }
+};
+
+/* The tile's roots: which thread's positions are explained, and by which regions? A thread has 16
+ * bytes of positions. */
+template <int W>
+__device__ __noinline__ void use_roots(const TileJob &job, const gfk_locate_code &c, Shared &shared,
+                                       uint64_t tile, gfk_locate_state state, unsigned deciders) {
+    constexpr unsigned size = W / 8, mine = 16 / size, row = tile_bytes / W;
+    const uint32_t n = c.k + c.m;
+    uint8_t *left = (uint8_t *)shared.left, *my = left + mine * threadIdx.x;
+    const uint8_t *roots = shared.slab.roots;
+    uint32_t zeros = 0, explained = 0, unexplained = 0;
+#pragma unroll
+    for (unsigned x = 0; x < mine; x++)
+        zeros |= (my[x] & GFK_LOCATE_ZERO_ROOT ? 1u : 0u) << x;
+    const auto roots_of = [&](uint32_t i) -> uint32_t {
+        if (c.points[i] == 0)
+            return zeros;
+        if constexpr (W == 32)
+            return roots[i * row + threadIdx.x / 2] >> (threadIdx.x % 2 * 4) & 0xf;
+        else
+            return load_bytes(roots + i * row + threadIdx.x * (mine / 8), mine / 8);
+    };
+    uint32_t found[mine / 4] = {}; /* a byte for each position */
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t bits = roots_of(i);
+#pragma unroll
+        for (unsigned q = 0; q < mine / 4; q++)
+            found[q] += (bits >> (4 * q) & 0xf) * 0x00204081 & 0x01010101;
+    }
+#pragma unroll
+    for (unsigned x = 0; x < mine; x++) {
+        const uint32_t length = my[x] & GFK_LOCATE_LENGTH;
+        const bool all = length != 0 && (found[x / 4] >> (8 * (x % 4)) & 0xff) == length;
+        explained |= (uint32_t)all << x;
+        unexplained += length != 0 && !all;
+        if (!all)
+            my[x] = 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        add_from_warp(&shared.named[i], (uint32_t)__popc(roots_of(i) & explained));
+    add_from_warp(&shared.found.unexplained, unexplained);
+    if (!job.repair)
+        return;
+    __syncthreads();
+    for (unsigned symbol = threadIdx.x; threadIdx.x < deciders && symbol < tile_bytes / size;
+         symbol += deciders) {
+        const uint32_t length = left[symbol] & GFK_LOCATE_LENGTH;
+        if (length == 0)
+            continue;
+        load_words<W>(shared.slab.sums, 2 * c.t, symbol, state, 0);
+        for (uint32_t i = 0; i < n; i++)
+            if (c.points[i] == 0 ? (left[symbol] & GFK_LOCATE_ZERO_ROOT) != 0
+                                 : roots[i * row + symbol / 8] >> symbol % 8 & 1)
+                store_bytes(job.in[i] + tile + symbol * size, size,
+                            gfk_locate_value(&c, state, length, i), true);
+    }
+}
+
+/* Decodes the positions that are left of a tile. */
+template <class K>
+__device__ inline void decode_left(const TileJob &job, const gfk_locate_code &c, Shared &shared,
+                                   uint64_t tile, gfk_locate_state state, unsigned deciders,
+                                   uint32_t left) {
+    using T = typename K::T;
+    const Slab &slab = shared.slab;
+    const bool decides = threadIdx.x < deciders;
+    if (c.points != nullptr) {
+        multiply_tile<K>(Rows{{slab.rows, c.m}}, job.sum, 0, tile_bytes,
+                         StoreRows<T>{slab.sums, c.m, 0, tile_bytes});
+        __syncthreads();
+    }
+    if (job.roots.rows == 0 || left < tile_bytes / (T::w / 8) / 16) {
+        if (decides)
+            decode_positions<T::w>(job, c, shared, tile, state, deciders);
+        return;
+    }
+    if (decides)
+        find_recurrences<T::w>(job, c, shared, state, deciders);
+    __syncthreads();
+    multiply_tile<K>(Rows{{slab.sums, c.t}}, job.roots, 0, tile_bytes,
+                     StoreRoots<T>{c, slab.roots});
+    __syncthreads();
+    use_roots<T::w>(job, c, shared, tile, state, deciders);
 }
 
 /* Explains a tile whose products are in the slab. All threads call it together; `turn` is 0 and 1
@@ -664,7 +807,7 @@ __device__ inline void locate_tile(const TileJob &job, const gfk_locate_code &c,
         used = true;
     }
     if (left != 0) {
-        decode_left<K>(job, c, shared, tile, state, deciders);
+        decode_left<K>(job, c, shared, tile, state, deciders, left);
         __syncthreads(); /* the next tile takes the place of this one */
     }
     if (threadIdx.x != 0)

@@ -12,12 +12,15 @@
 enum {
     TILE_BYTES = 256 << 10, /* of a tile in all regions and rows together: half of an L2 cache */
     ROWS_BYTES = 512 << 10, /* of the syndromes and of one more set of rows: half of a large one */
-    LEAST_LENGTH = 8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
+    LEAST_LENGTH =
+        8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
     MOST_LENGTH = 16 << 10,
-    FEW = 32,               /* so many positions are decoded without a guess */
-    MOST_GUESSES = 2,       /* for a tile */
-    MOST_SKIPPED = 64,      /* tiles without a guess after guesses that explained little */
-    COEFFICIENT = 32        /* bytes of ISA-L's tables for one coefficient */
+    ROOTS_BYTES = 1 << 20, /* of all regions' rows that are searched for roots at a time */
+    FEW = 32,              /* so many positions are decoded without a guess */
+    MANY = 16,             /* from one in so many on, positions are decoded together */
+    MOST_GUESSES = 2,      /* for a tile */
+    MOST_SKIPPED = 64,     /* tiles without a guess after guesses that explained little */
+    COEFFICIENT = 32       /* bytes of ISA-L's tables for one coefficient */
 };
 
 /* A thread's part of the workspace. Rows are as long as a tile. */
@@ -28,7 +31,10 @@ typedef struct worker {
     unsigned char *wrong;     /* a row: positions that are not explained yet are not 0 */
     unsigned char *rest;      /* a row: what the guess leaves of them */
     unsigned char *zeros;     /* a row */
-    unsigned char **pivots;   /* m: inputs among the syndromes */
+    unsigned char *roots;     /* k + m rows of roots_length; then a byte for each position: */
+    unsigned char *found;     /* how many roots, */
+    unsigned char *matches;   /* and is a region's point one of all its roots? */
+    unsigned char **pivots;   /* most_guessed */
     uint64_t *counts;         /* k + m */
     gfk_rs_verdict *verdict;
     gfk_locate_state state;
@@ -61,6 +67,16 @@ static size_t tile_length(const gfk_locate_code *c, size_t bytes) {
     return bytes < length ? (bytes + 255) / 256 * 256 : length;
 }
 
+/* From one row to the next: columns of symbols shall not compete for the same lines of a cache. */
+static size_t pitch(size_t length) {
+    return length + 64;
+}
+
+static size_t roots_length(const gfk_locate_code *c, size_t length) {
+    const size_t fits = ROOTS_BYTES / ((size_t)c->k + c->m) / 256 * 256;
+    return fits < 256 ? 256 : fits < length ? fits : length;
+}
+
 static void *take(uintptr_t *at, size_t bytes) {
     void *p = (void *)*at;
     *at += (bytes + 63) / 64 * 64;
@@ -74,12 +90,18 @@ static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **m
     worker w = {.guessed = false};
     *made = take(&at, sizeof w);
     w.in = take(&at, c->k * sizeof *w.in);
-    w.syndromes = take(&at, m * length);
-    w.values = take(&at, m * length);
+    w.syndromes = take(&at, m * pitch(length));
+    w.values = take(&at, m * pitch(length));
     w.wrong = take(&at, length);
     w.rest = take(&at, length);
     w.zeros = take(&at, length);
-    w.pivots = take(&at, m * sizeof *w.pivots);
+    if (locator->roots != NULL) {
+        const size_t searched = roots_length(c, length);
+        w.roots = take(&at, (c->k + m) * pitch(searched));
+        w.found = take(&at, searched);
+        w.matches = take(&at, searched);
+    }
+    w.pivots = take(&at, most * sizeof *w.pivots);
     w.counts = take(&at, (c->k + m) * sizeof *w.counts);
     w.verdict = take(&at, sizeof *w.verdict);
     w.state = (gfk_locate_state){take(&at, gfk_locate_words(c) * sizeof(uint32_t)), 1};
@@ -179,6 +201,15 @@ static void add(unsigned char *restrict to, const unsigned char *restrict from, 
         to[i] ^= from[i];
 }
 
+/* found += (row == power) */
+#define COUNT_EQUAL(type)                                                                          \
+    for (size_t i = 0; i < symbols; i++)                                                           \
+        found[i] = (unsigned char)(found[i] + (((const type *)row)[i] == (type)power));
+static void count_equal(unsigned char *restrict found, const unsigned char *restrict row,
+                        uint32_t power, size_t symbols, unsigned w) {
+    FOR_WIDTH(w, COUNT_EQUAL)
+}
+
 /* ---- a tile --------------------------------------------------------------------------------- */
 
 typedef struct tile {
@@ -188,7 +219,7 @@ typedef struct tile {
 } tile;
 
 static unsigned char *row_of(const tile *t, unsigned char *rows, size_t j) {
-    return rows + j * t->share->length;
+    return rows + j * pitch(t->share->length);
 }
 
 static unsigned char *region_of(const tile *t, size_t i) {
@@ -199,13 +230,12 @@ static unsigned char *region_of(const tile *t, size_t i) {
            t->offset;
 }
 
-static gfk_status run_product(const tile *t, gfk_product_t product, gfk_engine_run_fn *engine,
-                              unsigned char **in, unsigned char *out) {
-    const gfk_regions inputs = {.pointers = (void **)in};
-    const gfk_regions outputs = {.base = out, .stride = t->share->length};
+static void run_product(gfk_product_t product, gfk_engine_run_fn *engine, const gfk_regions *in,
+                        unsigned char *out, size_t stride, size_t bytes) {
+    const gfk_regions outputs = {.base = out, .stride = stride};
     const gfk_product_call call = {
-        .product = product, .in = &inputs, .out = &outputs, .bytes = t->bytes, .on_caller = true};
-    return engine(&call);
+        .product = product, .in = in, .out = &outputs, .bytes = bytes, .on_caller = true};
+    engine(&call);
 }
 
 /* Computes the syndromes and w->wrong. False: nothing is wrong. */
@@ -214,8 +244,10 @@ static bool find_syndromes(const tile *t) {
     worker *w = t->w;
     for (size_t i = 0; i < c->k; i++)
         w->in[i] = region_of(t, i);
-    run_product(t, t->share->locator->encoder, t->share->locator->encoder->engine->run, w->in,
-                w->syndromes);
+    const gfk_regions in = {.pointers = (void **)w->in};
+    const gfk_product_t encoder = t->share->locator->encoder;
+    run_product(encoder, encoder->engine->run, &in, w->syndromes, pitch(t->share->length),
+                t->bytes);
     bool differs = false;
     for (size_t j = 0; j < c->m && !differs; j++)
         differs = memcmp(row_of(t, w->syndromes, j), region_of(t, c->k + j), t->bytes) != 0;
@@ -271,12 +303,13 @@ static size_t try_guess(const tile *t) {
     const gfk_locate_guess *g = &w->guess;
     for (size_t p = 0; p < g->data; p++)
         w->pivots[p] = row_of(t, w->syndromes, g->rows[p]);
+    const gfk_regions pivots = {.pointers = (void **)w->pivots};
     if (g->data != 0)
-        run_product(t, w->map,
+        run_product(w->map,
                     has_tables(t->share->locator) ? w->map->engine->run : gfk_host_product_run,
-                    w->pivots, w->values);
+                    &pivots, w->values, pitch(t->share->length), t->bytes);
     else
-        memset(w->values, 0, c->m * t->share->length);
+        memset(w->values, 0, c->m * pitch(t->share->length));
     memset(w->rest, 0, t->bytes);
     for (size_t x = g->data; x < c->m; x++) {
         unsigned char *value = row_of(t, w->values, x);
@@ -308,49 +341,131 @@ static void accept_guess(const tile *t) {
     w->rest = explained;
 }
 
-/* Decodes all positions that w->wrong has. `code` is a copy that no one else can see, so the
- * compiler knows that the state is no part of it. */
-static inline __attribute__((always_inline)) void decode_width(const tile *t, unsigned width,
-                                                               bool summed, bool valued) {
-    const gfk_locate_call *call = t->share->call;
+/* All functions on positions are compiled for each width. `code` is a copy that no one else can see,
+ * so the compiler knows that the state is no part of it. */
+#define FOR_POSITIONS static inline __attribute__((always_inline))
+
+FOR_POSITIONS gfk_locate_code code_of(const tile *t, unsigned width) {
     gfk_locate_code c = t->share->locator->code;
     c.field.w = width;
+    return c;
+}
+
+FOR_POSITIONS void repair(unsigned char *region, size_t i, unsigned width, uint32_t value) {
+    gfk_symbol_set(region, i, width, gfk_symbol_get(region, i, width) ^ value);
+}
+
+/* Decodes all positions that w->wrong has, one after the other; w->values has the S_r, if there is a
+ * product for them. */
+FOR_POSITIONS void decode_positions(const tile *t, unsigned width) {
+    const gfk_locate_code c = code_of(t, width);
+    const bool summed = t->share->locator->sums != NULL, repairs = t->share->call->repair;
     worker *w = t->w;
-    if (summed) {
-        for (size_t j = 0; j < c.m; j++)
-            w->pivots[j] = row_of(t, w->syndromes, j);
-        run_product(t, t->share->locator->sums, t->share->locator->sums->engine->run, w->pivots,
-                    w->values);
-    }
     for (size_t i = 0; i < t->bytes / (width / 8); i++) {
         if (gfk_symbol_get(w->wrong, i, width) == 0)
             continue;
         load(&c, t, summed ? w->values : w->syndromes, i, w->state.words + (summed ? c.m : 0));
-        const uint32_t errors = summed ? gfk_locate_by_sums(&c, w->state, valued)
-                                       : gfk_locate_errors(&c, w->state);
+        const uint32_t errors =
+            summed ? gfk_locate_by_sums(&c, w->state, repairs) : gfk_locate_errors(&c, w->state);
         w->verdict->unexplained += errors == 0;
         for (uint32_t e = 0; e < errors; e++) {
             const uint32_t which = *gfk_error_region(&c, w->state, e);
-            unsigned char *wrong = region_of(t, which);
             w->counts[which]++;
-            if (call->repair)
-                gfk_symbol_set(wrong, i, width,
-                               gfk_symbol_get(wrong, i, width) ^ *gfk_error_value(&c, w->state, e));
+            if (repairs)
+                repair(region_of(t, which), i, width, *gfk_error_value(&c, w->state, e));
         }
     }
 }
 
-static void decode_all(const tile *t) {
+/* Finds the recurrence of each position that w->wrong has. w->rest gets the byte of the position,
+ * w->values the recurrence and what the values need, in place of the S_r. */
+FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
+    const gfk_locate_code c = code_of(t, width);
+    const bool repairs = t->share->call->repair;
+    worker *w = t->w;
+    for (size_t i = 0; i < t->bytes / (width / 8); i++) {
+        w->rest[i] = 0;
+        if (gfk_symbol_get(w->wrong, i, width) == 0)
+            continue;
+        load(&c, t, w->values, i, w->state.words + c.m);
+        w->rest[i] = (unsigned char)gfk_locate_recurrence(&c, w->state, repairs);
+        w->verdict->unexplained += w->rest[i] == 0;
+        for (size_t j = 0; j < (repairs ? 2 * c.t : c.t); j++)
+            gfk_symbol_set(row_of(t, w->values, j), i, width, w->state.words[j]);
+    }
+}
+
+/* Repairs the symbols of a region that w->matches has, from symbol `first` of the tile on. */
+FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region, size_t first,
+                                  size_t symbols) {
+    const gfk_locate_code c = code_of(t, width);
+    worker *w = t->w;
+    for (size_t i = 0; i < symbols; i++)
+        if (w->matches[i] != 0 && w->found[i] == 0) {
+            load(&c, t, w->values, first + i, w->state.words);
+            repair(region_of(t, region), first + i, width,
+                   gfk_locate_value(&c, w->state, w->rest[first + i] & GFK_LOCATE_LENGTH, region));
+        }
+}
+
+/* Decodes the positions of a part of the tile, whose recurrences are there. */
+FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_t bytes) {
+    const gfk_locate_code *c = &t->share->locator->code;
+    const size_t first = offset / (width / 8), symbols = bytes / (width / 8);
+    const size_t length = roots_length(c, t->share->length);
+    worker *w = t->w;
+    const unsigned char *of = w->rest + first;
+    const gfk_regions in = {.base = w->values + offset, .stride = pitch(t->share->length)};
+    const gfk_product_t product = t->share->locator->roots;
+    run_product(product, product->engine->run, &in, w->roots, pitch(length), bytes);
+    memset(w->found, 0, symbols);
+    for (uint32_t i = 0; i < c->k + c->m; i++) {
+        unsigned char *row = w->roots + i * pitch(length);
+        for (size_t s = 0; c->points[i] == 0 && s < symbols; s++)
+            gfk_symbol_set(row, s, width, (of[s] & GFK_LOCATE_ZERO_ROOT) == 0);
+        count_equal(w->found, row, c->powers[i], symbols, width);
+    }
+    for (size_t s = 0; s < symbols; s++) {
+        const unsigned wanted = of[s] & GFK_LOCATE_LENGTH;
+        w->verdict->unexplained += wanted != 0 && w->found[s] != wanted;
+        w->found[s] = wanted == 0 || w->found[s] != wanted; /* now: not explained */
+    }
+    for (uint32_t i = 0; i < c->k + c->m; i++) {
+        memset(w->matches, 0, symbols);
+        count_equal(w->matches, w->roots + i * pitch(length), c->powers[i], symbols, width);
+        const size_t count = count_symbols(w->matches, w->found, symbols, 8);
+        w->counts[i] += count;
+        if (t->share->call->repair && count != 0)
+            repair_matches(t, width, i, first, symbols);
+    }
+}
+
+/* Decodes all positions that w->wrong has. If they are many, their roots are searched together. */
+FOR_POSITIONS void decode_width(const tile *t, unsigned width, size_t left) {
+    const gfk_rs_locator *locator = t->share->locator;
+    worker *w = t->w;
+    const gfk_regions in = {.base = w->syndromes, .stride = pitch(t->share->length)};
+    if (locator->sums != NULL)
+        run_product(locator->sums, locator->sums->engine->run, &in, w->values,
+                    pitch(t->share->length), t->bytes);
+    if (locator->roots == NULL || left < t->bytes / (width / 8) / MANY) {
+        decode_positions(t, width);
+        return;
+    }
+    find_recurrences(t, width);
+    const size_t length = roots_length(&locator->code, t->share->length);
+    for (size_t at = 0; at < t->bytes; at += length)
+        use_roots(t, width, at, t->bytes - at < length ? t->bytes - at : length);
+}
+
+static void decode_all(const tile *t, size_t left) {
     const unsigned width = t->share->locator->code.field.w;
-    const bool summed = t->share->locator->sums != NULL, repair = t->share->call->repair;
-    if (!summed)
-        decode_width(t, width, false, true);
-    else if (width == 8)
-        decode_width(t, 8, true, repair);
+    if (width == 8)
+        decode_width(t, 8, left);
     else if (width == 16)
-        decode_width(t, 16, true, repair);
+        decode_width(t, 16, left);
     else
-        decode_width(t, 32, true, repair);
+        decode_width(t, 32, left);
 }
 
 /* Explains what guesses explain: the last tile's, then new ones, each from a position that is left.
@@ -391,8 +506,9 @@ static void locate_tile(const tile *t) {
             first++;
         w->verdict->first_corrupt = t->offset + first * (width / 8);
     }
-    if ((corrupt > FEW ? guess_tile(t, corrupt) : corrupt) != 0)
-        decode_all(t);
+    const size_t left = corrupt > FEW ? guess_tile(t, corrupt) : corrupt;
+    if (left != 0)
+        decode_all(t, left);
 }
 
 /* ---- the call ------------------------------------------------------------------------------- */

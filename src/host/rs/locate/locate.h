@@ -17,7 +17,7 @@ enum {
     GFK_LOCATE_MOST_SUBSETS = 100000, /* sets of columns that a search may try */
     GFK_LOCATE_MOST_ROWS = 4096, /* m: on a device the state is in shared memory, and finding the
                                     multipliers takes (k + m) * m steps */
-    GFK_LOCATE_MOST_SUMS = 64, /* m of a code whose S_r are a product */
+    GFK_LOCATE_MOST_SUMS = 64,   /* m of a code whose S_r are a product */
     GFK_LOCATE_MOST_DEVICE_POINTERS = 1024
 };
 
@@ -32,6 +32,7 @@ typedef struct gfk_locate_code {
     const uint32_t *points;     /* k + m, all different */
     const uint32_t *v_parity;   /* v[k] to v[k + m - 1] */
     const uint32_t *v_inverses; /* 1 / v[i], k + m */
+    const uint32_t *powers;     /* points[i]^t, k + m */
     /* If y^2 + y = c has a solution, the sum over the bytes b of c of quadratic[256 * b + byte] is
      * one. w / 8 * 256 words. */
     const uint32_t *quadratic;
@@ -40,6 +41,7 @@ typedef struct gfk_locate_code {
     /* For w = 32 on the host: a -> a^(2^16), a -> a^(2^8) and the index of an element of GF(2^8)
      * in the inverses that follow. The three linear maps have 4 * 256 words each. */
     const uint32_t *norms;
+    const uint8_t *products; /* for w = 8 on the host: of all pairs */
     bool carryless; /* products without logarithms; those of field, if any, make inverses */
 } gfk_locate_code;
 
@@ -73,6 +75,8 @@ GFK_HOST_DEVICE uint32_t gfk_map_bytes(const uint32_t *images, uint32_t a) {
 
 /* gfk_times in the field of the code. */
 GFK_HOST_DEVICE uint32_t gfk_locate_times(const gfk_locate_code *c, uint32_t a, uint32_t b) {
+    if (c->products != NULL)
+        return c->products[a << 8 | b];
     if (!c->carryless)
         return gfk_times(&c->field, a, b);
     const uint32_t *r = c->reduced;
@@ -165,7 +169,8 @@ GFK_HOST_DEVICE uint32_t gfk_berlekamp_massey(const gfk_locate_code *c, gfk_loca
             const uint32_t old = *gfk_word(s, l - 1);
             if (l >= shift)
                 *gfk_word(s, l - 1) ^=
-                    l == shift ? factor : gfk_locate_times(c, *gfk_word(s, c->t + l - shift - 1), factor);
+                    l == shift ? factor
+                               : gfk_locate_times(c, *gfk_word(s, c->t + l - shift - 1), factor);
             if (grows)
                 *gfk_word(s, c->t + l - 1) = old;
         }
@@ -215,7 +220,9 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
     const uint32_t s2 = c->m > 2 ? *gfk_word(s, c->m + 2) : 0;
     const uint32_t s3 = c->m > 3 ? *gfk_word(s, c->m + 3) : 0;
     const uint32_t determinant =
-        c->m == 2 ? 0 : gfk_locate_times(c, s0, s2) ^ gfk_locate_times(c, s1, s1); /* 0 if there is one error */
+        c->m == 2 ? 0
+                  : gfk_locate_times(c, s0, s2) ^
+                        gfk_locate_times(c, s1, s1); /* 0 if there is one error */
     if (determinant == 0) {
         if (s0 == 0)
             return 0;
@@ -225,15 +232,19 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
                 return 0;
         return gfk_locate_few(c, s, 1, &point, valued ? &s0 : NULL);
     }
-    const uint32_t first = gfk_locate_times(c, s1, s2) ^ gfk_locate_times(c, s0, s3); /* C_1 * determinant */
+    const uint32_t first =
+        gfk_locate_times(c, s1, s2) ^ gfk_locate_times(c, s0, s3); /* C_1 * determinant */
     if (c->t == 1 || first == 0)
         return 0;
     const uint32_t inverse = gfk_locate_inverse(c, gfk_locate_times(c, determinant, first));
     const uint32_t scale = gfk_locate_times(c, inverse, first); /* 1 / determinant */
     const uint32_t c1 = gfk_locate_times(c, first, scale);
-    const uint32_t c2 = gfk_locate_times(c, gfk_locate_times(c, s2, s2) ^ gfk_locate_times(c, s1, s3), scale);
-    const uint32_t c1_inverse = gfk_locate_times(c, gfk_locate_times(c, inverse, determinant), determinant);
-    if (c->m == 5 && *gfk_word(s, c->m + 4) != (gfk_locate_times(c, c1, s3) ^ gfk_locate_times(c, c2, s2)))
+    const uint32_t c2 =
+        gfk_locate_times(c, gfk_locate_times(c, s2, s2) ^ gfk_locate_times(c, s1, s3), scale);
+    const uint32_t c1_inverse =
+        gfk_locate_times(c, gfk_locate_times(c, inverse, determinant), determinant);
+    if (c->m == 5 &&
+        *gfk_word(s, c->m + 4) != (gfk_locate_times(c, c1, s3) ^ gfk_locate_times(c, c2, s2)))
         return 0;
     const uint32_t right = gfk_locate_times(c, gfk_locate_times(c, c2, c1_inverse), c1_inverse);
     uint32_t y = 0;
@@ -253,21 +264,36 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_formulas(const gfk_locate_code *c, gfk_lo
 /* The errors are the partial fractions of sum of S_r z^(-r-1) = N(z) / C'(z), where
  * C'(z) = z^L + C_1 z^(L-1) + ... + C_L has the points of the wrong symbols as its roots. As the
  * recurrence holds for all m syndromes, L different points among the roots explain all of them. No
- * error is 0, as there would be a shorter recurrence; so the regions are known without the values,
- * which are computed if `valued`. */
-GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate_state s,
-                                            bool valued) {
-    if (c->t <= 2)
-        return gfk_locate_by_formulas(c, s, valued);
-    const uint32_t length = gfk_berlekamp_massey(c, s);
-    for (uint32_t d = 0; d < length && valued; d++) { /* the coefficient of z^(L-1-d) in N, in place of B */
+ * error is 0, as there would be a shorter recurrence: the regions are known without the values.
+ *
+ * N: word t + d becomes the coefficient of z^(L-1-d), in place of B. */
+GFK_HOST_DEVICE void gfk_locate_numerator(const gfk_locate_code *c, gfk_locate_state s,
+                                          uint32_t length) {
+    for (uint32_t d = 0; d < length; d++) {
         uint32_t sum = *gfk_word(s, c->m + d);
         for (uint32_t a = 1; a <= d; a++)
             sum ^= gfk_locate_times(c, *gfk_word(s, a - 1), *gfk_word(s, c->m + d - a));
         *gfk_word(s, c->t + d) = sum;
     }
-    /* The roots. C' is divided by z - p for each root p; what is left of C' is in the places of the
-     * values. Its last root is its constant term. */
+}
+
+/* The value of the error of region i, whose point is one of the L roots. */
+GFK_HOST_DEVICE uint32_t gfk_locate_value(const gfk_locate_code *c, gfk_locate_state s,
+                                          uint32_t length, uint32_t i) {
+    const uint32_t point = c->points[i];
+    uint32_t value = 1, slope = 0, numerator = 0;
+    for (uint32_t l = 1; l <= length; l++) {
+        slope = gfk_locate_times(c, slope, point) ^ value;
+        value = gfk_locate_times(c, value, point) ^ *gfk_word(s, l - 1);
+        numerator = gfk_locate_times(c, numerator, point) ^ *gfk_word(s, c->t + l - 1);
+    }
+    return gfk_locate_times(c, gfk_locate_quotient(c, numerator, slope), c->v_inverses[i]);
+}
+
+/* Finds the regions of the roots; returns how many there are. C' is divided by z - p for each root
+ * p; what is left of C' is in the places of the values. Its last root is its constant term. */
+GFK_HOST_DEVICE uint32_t gfk_locate_roots(const gfk_locate_code *c, gfk_locate_state s,
+                                          uint32_t length) {
     for (uint32_t l = 0; l < length; l++)
         *gfk_error_value(c, s, l) = *gfk_word(s, l);
     uint32_t found = 0;
@@ -275,7 +301,8 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate
         const uint32_t point = c->points[i], left = length - found;
         uint32_t value = 1;
         for (uint32_t l = 0; l < left; l++)
-            value = (left == 1 ? point : gfk_locate_times(c, value, point)) ^ *gfk_error_value(c, s, l);
+            value =
+                (left == 1 ? point : gfk_locate_times(c, value, point)) ^ *gfk_error_value(c, s, l);
         if (value != 0)
             continue;
         value = 1;
@@ -286,20 +313,40 @@ GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate
         *gfk_error_region(c, s, found) = i;
         found++;
     }
+    return found;
+}
+
+/* From the S_r in words m to 2m - 1. `valued`: with the values of the errors. */
+GFK_HOST_DEVICE uint32_t gfk_locate_by_sums(const gfk_locate_code *c, gfk_locate_state s,
+                                            bool valued) {
+    if (c->t <= 2)
+        return gfk_locate_by_formulas(c, s, valued);
+    const uint32_t length = gfk_berlekamp_massey(c, s);
+    if (valued)
+        gfk_locate_numerator(c, s, length);
+    const uint32_t found = gfk_locate_roots(c, s, length);
     if (found < length) /* the other roots are no points, or are double */
         return 0;
-    for (uint32_t e = 0; e < found && valued; e++) {
-        const uint32_t i = *gfk_error_region(c, s, e), point = c->points[i];
-        uint32_t value = 1, slope = 0, numerator = 0;
-        for (uint32_t l = 1; l <= length; l++) {
-            slope = gfk_locate_times(c, slope, point) ^ value;
-            value = gfk_locate_times(c, value, point) ^ *gfk_word(s, l - 1);
-            numerator = gfk_locate_times(c, numerator, point) ^ *gfk_word(s, c->t + l - 1);
-        }
-        *gfk_error_value(c, s, e) =
-            gfk_locate_times(c, gfk_locate_quotient(c, numerator, slope), c->v_inverses[i]);
-    }
+    for (uint32_t e = 0; e < found && valued; e++)
+        *gfk_error_value(c, s, e) = gfk_locate_value(c, s, length, *gfk_error_region(c, s, e));
     return found;
+}
+
+/* For many positions at once the roots are a product: z^(t-L) C'(z) - z^t at all points, from the
+ * words 0 to t - 1, times p^(t-1), ..., p, 1 for each region. A point is
+ * a root where this is p^t, and point 0 where C_L = 0. */
+enum {
+    GFK_LOCATE_LENGTH = 0x3f,   /* what a byte of a position tells: L, */
+    GFK_LOCATE_ZERO_ROOT = 0x40 /* and whether 0 is a root */
+};
+GFK_HOST_DEVICE uint32_t gfk_locate_recurrence(const gfk_locate_code *c, gfk_locate_state s,
+                                               bool valued) {
+    const uint32_t length = gfk_berlekamp_massey(c, s);
+    if (length == 0)
+        return 0;
+    if (valued)
+        gfk_locate_numerator(c, s, length);
+    return length | (*gfk_word(s, length - 1) == 0 ? GFK_LOCATE_ZERO_ROOT : 0);
 }
 
 /* ---- any other code: a search --------------------------------------------------------------- */
@@ -341,7 +388,8 @@ GFK_HOST_DEVICE bool gfk_search_push(const gfk_search *x, uint32_t depth, uint32
         const uint32_t share = *gfk_search_column(x, depth, *gfk_search_pivot(x, d));
         *gfk_search_share(x, depth, d) = share;
         for (uint32_t j = 0; j < c->m; j++)
-            *gfk_search_column(x, depth, j) ^= gfk_locate_times(c, *gfk_search_column(x, d, j), share);
+            *gfk_search_column(x, depth, j) ^=
+                gfk_locate_times(c, *gfk_search_column(x, d, j), share);
     }
     uint32_t pivot = 0; /* it exists, as any m columns of an MDS code are independent */
     while (pivot < c->m - 1 && *gfk_search_column(x, depth, pivot) == 0)
@@ -504,7 +552,8 @@ typedef struct gfk_rs_locator {
     int device;            /* GFK_CPU: tables are in host memory */
     gfk_product_t encoder; /* the code's */
     gfk_product_t sums;    /* on the host: from the syndromes to the S_r; NULL: symbol by symbol */
-    gfk_pool *pool;        /* on the host */
+    gfk_product_t roots; /* on the host: from recurrences to their roots; NULL: symbol by symbol */
+    gfk_pool *pool;      /* on the host */
     size_t threads;
     const uint32_t *operand;   /* on a device: of its tensor cores; NULL: they cannot help */
     size_t blocks, processors; /* that work on tiles at the same time */
@@ -546,10 +595,10 @@ gfk_status gfk_locate_device_sample(const gfk_locate_call *call, const uint32_t 
 gfk_status gfk_locate_device_mark(const gfk_locate_call *call);
 gfk_status gfk_locate_device_run(const gfk_locate_call *call);
 /* The matrix operands of the tensor cores, in words; 0: they cannot help with this code. `sums` is
- * m * m: from the syndromes to the S_r. */
+ * m * m, from the syndromes to the S_r; `roots` is (k + m) * t, from recurrences to their roots. */
 size_t gfk_locate_operand_words(const gfk_rs_info *info);
 void gfk_locate_build_operand(const gfk_rs_info *info, const uint32_t *matrix, const uint32_t *sums,
-                              uint32_t *words);
+                              const uint32_t *roots, uint32_t *words);
 /* How many blocks work on tiles, and the bytes of workspace that they and the sample take. */
 size_t gfk_locate_blocks(const gfk_rs_info *info, int processors);
 size_t gfk_locate_slabs(const gfk_rs_locator *locator, size_t bytes);

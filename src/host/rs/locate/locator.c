@@ -8,27 +8,33 @@
 #include "locate.h"
 
 /* Where the tables of a code are, in words, and their length: matrix, points, multipliers of
- * parity, inverses of all multipliers, solutions of quadratic equations, what reduces products,
- * the norms of w = 32 on the CPU; for a device also the tables of the arithmetic and the operand of tensor cores, at a multiple of 16
+ * parity, inverses of all multipliers, powers t of the points, solutions of quadratic equations, what reduces products,
+ * on the CPU the norms of w = 32 and the products of w = 8; for a device also the tables of the arithmetic and the operand of tensor cores, at a multiple of 16
  * bytes. */
 typedef struct layout {
-    size_t points, v_parity, v_inverses, quadratic, reduced, norms, log, operand, words;
+    size_t points, v_parity, v_inverses, powers, quadratic, reduced, norms, products, log, operand,
+        words;
 } layout;
 
 /* On a device Euclid's algorithm takes less time than lookups in global memory. */
-enum { NORM_WORDS = (3 * 4 + 1) * 256 };
+enum { NORM_WORDS = (3 * 4 + 1) * 256, PRODUCT_WORDS = 256 * 256 / 4 };
 static bool has_norms(const gfk_rs_info *info) {
     return info->field.w == 32 && info->device == GFK_CPU;
+}
+static bool has_products(const gfk_rs_info *info) {
+    return info->field.w == 8 && info->device == GFK_CPU;
 }
 
 static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t operand_words) {
     layout l = {.points = info->m * info->k};
     l.v_parity = l.points + info->k + info->m;
     l.v_inverses = l.v_parity + info->m;
-    l.quadratic = l.v_inverses + info->k + info->m;
+    l.powers = l.v_inverses + info->k + info->m;
+    l.quadratic = l.powers + info->k + info->m;
     l.reduced = l.quadratic + info->field.w / 8 * 256;
     l.norms = l.reduced + info->field.w / 8 * 256;
-    l.log = l.norms + (has_norms(info) ? NORM_WORDS : 0);
+    l.products = l.norms + (has_norms(info) ? NORM_WORDS : 0);
+    l.log = l.products + (has_products(info) ? PRODUCT_WORDS : 0);
     l.operand = (l.log + (log_entries + 1) / 2 + 3) / 4 * 4;
     l.words = l.operand + operand_words;
     return l;
@@ -36,18 +42,21 @@ static layout layout_of(const gfk_rs_info *info, size_t log_entries, size_t oper
 
 static gfk_locate_code view(gfk_rs_t code, bool points, bool log, const layout *l,
                             const uint32_t *words) {
-    gfk_locate_code out = {.field = code->arithmetic,
-                           .k = (uint32_t)code->info.k,
-                           .m = (uint32_t)code->info.m,
-                           .t = (uint32_t)(code->info.m / 2),
-                           .matrix = words,
-                           .points = points ? words + l->points : NULL,
-                           .v_parity = words + l->v_parity,
-                           .v_inverses = words + l->v_inverses,
-                           .quadratic = words + l->quadratic,
-                           .reduced = words + l->reduced,
-                           .norms = has_norms(&code->info) ? words + l->norms : NULL,
-                           .carryless = code->arithmetic.log == NULL};
+    gfk_locate_code out = {
+        .field = code->arithmetic,
+        .k = (uint32_t)code->info.k,
+        .m = (uint32_t)code->info.m,
+        .t = (uint32_t)(code->info.m / 2),
+        .matrix = words,
+        .points = points ? words + l->points : NULL,
+        .v_parity = words + l->v_parity,
+        .v_inverses = words + l->v_inverses,
+        .powers = words + l->powers,
+        .quadratic = words + l->quadratic,
+        .reduced = words + l->reduced,
+        .norms = has_norms(&code->info) ? words + l->norms : NULL,
+        .products = has_products(&code->info) ? (const uint8_t *)(words + l->products) : NULL,
+        .carryless = code->arithmetic.log == NULL};
     if (log) {
         out.field.log = (const uint16_t *)(words + l->log);
         out.field.antilog = out.field.log + (code->arithmetic.antilog - code->arithmetic.log);
@@ -126,6 +135,15 @@ static void fill_norms(const gfk_arithmetic *f, uint32_t *table) {
         inverses[gfk_map_bytes(index, powers[i])] = powers[(255 - i) % 255];
 }
 
+/* Row a is the sum of the rows of the bits of a, and row 2^i is that of all x^i * b. */
+static void fill_products(const gfk_arithmetic *f, uint8_t *table) {
+    for (unsigned a = 1; a < 256; a++)
+        for (unsigned b = 0; b < 256; b++)
+            table[a << 8 | b] = (a & (a - 1)) == 0
+                                    ? (uint8_t)gfk_times(f, a, b)
+                                    : table[(a & (a - 1)) << 8 | b] ^ table[(a & -a) << 8 | b];
+}
+
 /* Fills the tables. *points: the code is decoded by its points, else by a search. False: neither
  * is possible. */
 static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *words,
@@ -134,6 +152,8 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
     fill_powers(f, f->polynomial, 2, words + l->reduced); /* x^w * x^i */
+    if (has_products(info))
+        fill_products(f, (uint8_t *)(words + l->products));
     if (has_norms(info))
         fill_norms(f, words + l->norms);
     uint32_t *v_inverses = words + l->v_inverses;
@@ -153,12 +173,17 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     return true;
 }
 
-/* S_r = sum over j of v[k + j] * points[k + j]^r * syndrome j: m * m coefficients. */
-static void fill_sums(gfk_rs_t code, const layout *l, const uint32_t *words, uint32_t *sums) {
-    const size_t k = code->info.k, m = code->info.m;
+/* S_r = sum over j of v[k + j] * points[k + j]^r * syndrome j: m * m coefficients. And the powers
+ * points[i]^(t-1), ..., points[i], 1 of k + m regions. */
+static void fill_linear(gfk_rs_t code, const layout *l, const uint32_t *words, uint32_t *sums,
+                        uint32_t *roots) {
+    const size_t k = code->info.k, m = code->info.m, t = m / 2;
+    const uint32_t *points = words + l->points;
     for (size_t e = 0; e < m * m; e++)
         sums[e] = e < m ? words[l->v_parity + e]
-                        : gfk_times(&code->arithmetic, sums[e - m], words[l->points + k + e % m]);
+                        : gfk_times(&code->arithmetic, sums[e - m], points[k + e % m]);
+    for (size_t e = (k + m) * t; e-- > 0;)
+        roots[e] = e % t == t - 1 ? 1 : gfk_times(&code->arithmetic, roots[e + 1], points[e / t]);
 }
 
 /* A product of the code's engine; none where the engine cannot have it. */
@@ -171,20 +196,26 @@ static gfk_status make_product(gfk_rs_t code, size_t rows, size_t cols, const ui
     return status == GFK_STATUS_OUT_OF_MEMORY ? status : GFK_STATUS_SUCCESS;
 }
 
-/* What is linear: from the syndromes to the S_r. For tensor cores an operand, on the CPU a product. */
+/* What is linear: from the syndromes to the S_r, and from recurrences to their values at the points.
+ * Operands of tensor cores, or products on the CPU. */
 static gfk_status make_linear(gfk_rs_t code, bool points, const layout *l, bool operand,
                               gfk_rs_locator *locator) {
-    const size_t m = code->info.m;
-    uint32_t *words = locator->tables, *sums = calloc(m * m, sizeof *sums);
+    const size_t n = code->info.k + code->info.m, m = code->info.m, t = m / 2;
+    uint32_t *words = locator->tables, *sums = calloc(m * m + n * t, sizeof *sums);
+    uint32_t *roots = sums + m * m;
     if (sums == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     if (points)
-        fill_sums(code, l, words, sums);
+        fill_linear(code, l, words, sums, roots);
+    for (size_t i = 0; points && i < n; i++)
+        words[l->powers + i] = gfk_times(&code->arithmetic, roots[i * t], words[l->points + i]);
     gfk_status status = GFK_STATUS_SUCCESS;
     if (operand)
-        gfk_locate_build_operand(&code->info, code->matrix, sums, words + l->operand);
+        gfk_locate_build_operand(&code->info, code->matrix, sums, roots, words + l->operand);
     if (points && code->info.device == GFK_CPU)
         status = make_product(code, m, m, sums, &locator->sums);
+    if (status == GFK_STATUS_SUCCESS && locator->sums != NULL && t > 2)
+        status = make_product(code, n, t, roots, &locator->roots);
     free(sums);
     return status;
 }
@@ -260,6 +291,7 @@ void gfk_rs_locator_destroy(gfk_rs_locator *locator) {
         return;
     gfk_pool_release(locator->pool);
     gfk_product_destroy(locator->sums);
+    gfk_product_destroy(locator->roots);
     if (locator->device >= 0)
         gfk_device_free(locator->device, locator->tables);
     else
