@@ -538,6 +538,7 @@ void add_rs_create_rows(const Options &options, Rows *rows) {
         for (const CpuDamage &damage :
              {CpuDamage{"verify", "", 0, false}, CpuDamage{"locate", "", 0, false},
               CpuDamage{"locate", "1 region", 1, false}, CpuDamage{"locate", "t regions", t, false},
+              CpuDamage{"locate", "1 symbol anywhere", 1, true},
               CpuDamage{"locate", "t symbols anywhere", t, true}}) {
             const std::string operation = damage.operation, text = damage.damage;
             const std::string id = "rs_" + operation + "_w" + std::to_string(shape.w);

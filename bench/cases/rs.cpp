@@ -13,7 +13,8 @@ namespace {
 const char *const kOperations[] = {"encode", "decode",       "verify",      "locate",
                                    "update", "batch_encode", "batch_decode"};
 const char *const kLost[] = {"data", "parity", "mixed"};
-const char *const kDamages[] = {"clean", "1 region", "t regions", "t symbols anywhere"};
+const char *const kDamages[] = {"clean", "1 region", "t regions", "1 symbol anywhere",
+                                "t symbols anywhere"};
 
 struct RsCase {
     enum Operation { Encode, Decode, Verify, Locate, Update, BatchEncode, BatchDecode } operation;
@@ -25,8 +26,8 @@ struct RsCase {
     size_t stripes = 1;
     std::string rate_of = {}; // the row whose GB/s this one's are compared with; "": none
     int replays = 9;
-    // Of a region, of t regions, or of other t regions at each position: everywhere.
-    enum Damaged { Clean, Region, Regions, Symbols } damaged = Clean;
+    // Of 1 or t regions everywhere, or of 1 or t others at each position.
+    enum Damaged { Clean, Region, Regions, Symbol, Symbols } damaged = Clean;
 
     std::string id() const {
         return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
@@ -71,9 +72,10 @@ std::vector<RsCase> figures(size_t data) {
             RsCase c = {RsCase::Verify, shape, false, region_of(data, k)};
             c.rate_of = w == 8 && k == 10 ? c.name() : add(c);
             c.operation = RsCase::Locate;
-            for (RsCase::Damaged damaged : {RsCase::Region, RsCase::Regions, RsCase::Symbols}) {
+            for (RsCase::Damaged damaged :
+                 {RsCase::Region, RsCase::Regions, RsCase::Symbol, RsCase::Symbols}) {
                 c.damaged = damaged;
-                c.replays = damaged == RsCase::Symbols ? 3 : 9;
+                c.replays = damaged >= RsCase::Symbol ? 3 : 9;
                 add(c);
             }
         }
@@ -306,13 +308,14 @@ struct Locate : Verify {
         return MatrixWork::start();
     }
     unsigned errors() const {
-        return case_.damaged == RsCase::Region ? 1 : (unsigned)case_.shape.m / 2;
+        const bool one = case_.damaged == RsCase::Region || case_.damaged == RsCase::Symbol;
+        return one ? 1 : (unsigned)case_.shape.m / 2;
     }
     // Of data and of parity, if there are several.
     unsigned first() const {
         const size_t k = case_.shape.k;
-        return (unsigned)(case_.damaged == RsCase::Symbols ? k + case_.shape.m
-                                                           : k - (errors() + 1) / 2);
+        return (unsigned)(case_.damaged >= RsCase::Symbol ? k + case_.shape.m
+                                                          : k - (errors() + 1) / 2);
     }
     // Every position is damaged, and what was damaged is located.
     std::string check(bool after) override {
@@ -326,7 +329,7 @@ struct Locate : Verify {
             cudaMemcpy(counts.data(), result_ + 256, 8 * counts.size(), cudaMemcpyDeviceToHost));
         const size_t positions = layout_.bytes / (w_ / 8), n = counts.size();
         bool right = located_everywhere(verdict, counts, positions, errors());
-        for (size_t i = 0; i < n && case_.damaged != RsCase::Symbols; i++)
+        for (size_t i = 0; i < n && case_.damaged < RsCase::Symbol; i++)
             right &= counts[i] == ((i + n - first()) % n < errors() ? positions : 0);
         return right ? "" : "the damage was not located";
     }

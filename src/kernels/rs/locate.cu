@@ -233,7 +233,7 @@ gfk_status run_sample(const gfk_locate_call *call, const gfk::Vectors &vectors) 
         gfk::launch(multiply_sample<K>, steps * job.encode.panels, 32, 0, call->stream, job);
     if (status != GFK_STATUS_SUCCESS)
         return status;
-    return gfk::launch(take_sample<K>, 1, threads,
+    return gfk::launch(take_sample<K::T::w>, 1, threads,
                        (gfk_locate_words(&c) + c.k + c.m) * sizeof(uint32_t), call->stream, job);
 }
 

@@ -36,9 +36,8 @@ __global__ void __launch_bounds__(32) multiply_sample(const __grid_constant__ Ti
 }
 
 /* Judges the sample. One block. */
-template <class K>
+template <int W>
 __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ TileJob job) {
-    constexpr int W = K::T::w;
     constexpr unsigned symbols = tile_bytes / (W / 8);
     extern __shared__ uint32_t words[];
     __shared__ Shared shared;

@@ -363,7 +363,7 @@ __device__ inline uint32_t syndrome(const TileJob &job, uint32_t j, uint64_t at)
 
 /* The syndromes of the partial vectors of a tile. What lies outside of the regions becomes 0. */
 template <int W>
-__device__ inline void partial_syndromes(const TileJob &job, Slab &slab, uint64_t tile) {
+__device__ __noinline__ void partial_syndromes(const TileJob &job, Slab &slab, uint64_t tile) {
     constexpr unsigned size = W / 8, symbols = 16 / size;
     for (unsigned item = threadIdx.x; item < threads * symbols * job.code.m; item += threads) {
         const unsigned offset = item % (threads * symbols) * size, j = item / (threads * symbols);
@@ -580,8 +580,9 @@ __device__ inline void use_guess(const TileJob &job, Shared &shared, const Slab 
 /* All threads call it together. Returns how many positions are left. `again`: the tile has seen
  * another guess. */
 template <int W>
-__device__ inline uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
-                                     Shared::Tally &tally, uint64_t tile, bool again, bool commit) {
+__device__ __noinline__ uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
+                                           Shared::Tally &tally, uint64_t tile, bool again,
+                                           bool commit) {
     if (again) {
         __syncthreads(); /* all threads have read what thread 0 resets */
         if (threadIdx.x == 0) {

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "host/base/sizes.h"
 #include "host/base/symbol.h"
 #include "host/rs/code.h"
 #include "locate.h"
@@ -64,7 +65,7 @@ static size_t tile_length(const gfk_locate_code *c, size_t bytes) {
     const size_t rows = ROWS_BYTES / (2 * (size_t)c->m) / 256 * 256;
     const size_t fits = all > rows ? all : rows < LEAST_LENGTH ? rows : LEAST_LENGTH;
     const size_t length = fits < 256 ? 256 : fits > MOST_LENGTH ? MOST_LENGTH : fits;
-    return bytes < length ? (bytes + 255) / 256 * 256 : length;
+    return bytes < length ? gfk_round_up(bytes, 256) : length;
 }
 
 /* From one row to the next: columns of symbols shall not compete for the same lines of a cache. */
@@ -79,7 +80,7 @@ static size_t roots_length(const gfk_locate_code *c, size_t length) {
 
 static void *take(uintptr_t *at, size_t bytes) {
     void *p = (void *)*at;
-    *at += (bytes + 63) / 64 * 64;
+    *at += gfk_round_up(bytes, 64);
     return p;
 }
 
@@ -126,11 +127,11 @@ static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **m
 
 static size_t worker_bytes(const gfk_rs_locator *locator, size_t length) {
     worker *none;
-    return (divide(locator, length, &none, 0) + 255) / 256 * 256;
+    return gfk_round_up(divide(locator, length, &none, 0), 256);
 }
 
 static size_t workers_of(const gfk_rs_locator *locator, size_t bytes, size_t length) {
-    const size_t tiles = bytes == 0 ? 0 : (bytes - 1) / length + 1;
+    const size_t tiles = bytes == 0 ? 0 : gfk_divide_up(bytes, length);
     return tiles < locator->threads ? tiles : locator->threads;
 }
 
@@ -523,7 +524,7 @@ static void work(size_t i, void *context) {
     worker *w;
     divide(s->locator, s->length, &w, (uintptr_t)worker_of(s, i));
     for (size_t n; (n = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) <
-                   (call->bytes - 1) / s->length + 1;) {
+                   gfk_divide_up(call->bytes, s->length);) {
         const size_t offset = n * s->length, left = call->bytes - offset;
         const tile t = {s, w, offset, left < s->length ? left : s->length};
         locate_tile(&t);

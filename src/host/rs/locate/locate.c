@@ -4,17 +4,10 @@
 #include "host/base/sizes.h"
 #include "host/rs/code.h"
 
-static size_t chunks_of(size_t bytes) {
-    return (bytes >> GFK_LOCATE_CHUNK_SHIFT) + (bytes % ((size_t)1 << GFK_LOCATE_CHUNK_SHIFT) != 0);
-}
-
-static size_t round_up(size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-
 /* On a device the workspace has the mismatch map and what the blocks work in. */
 static size_t map_bytes(size_t bytes) {
-    return round_up(chunks_of(bytes) * sizeof(uint32_t));
+    const size_t chunks = gfk_divide_up(bytes, (size_t)1 << GFK_LOCATE_CHUNK_SHIFT);
+    return gfk_round_up(chunks * sizeof(uint32_t), 256);
 }
 static size_t workspace_of(const gfk_rs_locator *locator, size_t bytes) {
     return locator->device < 0 ? gfk_locate_host_workspace(locator, bytes)
