@@ -484,7 +484,7 @@ __device__ inline void load_words(const uint8_t *rows, uint32_t m, unsigned symb
 
 /* Makes a guess from a position of the tile. All threads of the block call it together. */
 template <int W>
-__device__ __noinline__ void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
+__device__ inline void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
                                         gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     gfk_locate_guess &g = shared.slab.guess;
@@ -580,7 +580,7 @@ __device__ inline void use_guess(const TileJob &job, Shared &shared, const Slab 
 /* All threads call it together. Returns how many positions are left. `again`: the tile has seen
  * another guess. */
 template <int W>
-__device__ __noinline__ uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
+__device__ inline uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
                                            Shared::Tally &tally, uint64_t tile, bool again,
                                            bool commit) {
     if (again) {
@@ -614,8 +614,8 @@ __device__ inline bool use_errors(const J &job, const gfk_locate_code &c, uint64
 
 /* Decodes what is left, one position after the other. `deciders`: threads that have a state. */
 template <int W>
-__device__ __noinline__ void decode_positions(const TileJob &job, const gfk_locate_code &c,
-                                              Shared &shared, uint64_t tile, gfk_locate_state state,
+__device__ inline void decode_positions(const TileJob &job, const gfk_locate_code &c,
+                                        Shared &shared, uint64_t tile, gfk_locate_state state,
                                               unsigned deciders) {
     const uint8_t *left = (const uint8_t *)shared.left;
     const bool points = c.points != nullptr;
@@ -637,8 +637,8 @@ __device__ __noinline__ void decode_positions(const TileJob &job, const gfk_loca
 /* Finds the recurrence of each position that is left. `left` gets the byte of the position, the rows
  * of the S_r get the recurrence, and what the values need. */
 template <int W>
-__device__ __noinline__ void find_recurrences(const TileJob &job, const gfk_locate_code &c,
-                                              Shared &shared, gfk_locate_state state,
+__device__ inline void find_recurrences(const TileJob &job, const gfk_locate_code &c,
+                                        Shared &shared, gfk_locate_state state,
                                               unsigned deciders) {
     uint8_t *left = (uint8_t *)shared.left;
     uint32_t unexplained = 0;

@@ -151,7 +151,8 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
     const gfk_rs_info *info = &code->info;
     const gfk_arithmetic *f = &code->arithmetic;
     const size_t k = info->k, m = info->m, n = k + m;
-    fill_powers(f, f->polynomial, 2, words + l->reduced); /* x^w * x^i */
+    const uint32_t power = f->polynomial & (UINT32_MAX >> (32 - f->w)); /* x^w */
+    fill_powers(f, power, 2, words + l->reduced);
     if (has_products(info))
         fill_products(f, (uint8_t *)(words + l->products));
     if (has_norms(info))
