@@ -485,7 +485,7 @@ __device__ inline void load_words(const uint8_t *rows, uint32_t m, unsigned symb
 /* Makes a guess from a position of the tile. All threads of the block call it together. */
 template <int W>
 __device__ inline void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
-                                        gfk_locate_state state) {
+                                  gfk_locate_state state) {
     const gfk_locate_code &c = job.code;
     gfk_locate_guess &g = shared.slab.guess;
     flush_counts(job, shared);
@@ -581,8 +581,7 @@ __device__ inline void use_guess(const TileJob &job, Shared &shared, const Slab 
  * another guess. */
 template <int W>
 __device__ inline uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
-                                           Shared::Tally &tally, uint64_t tile, bool again,
-                                           bool commit) {
+                                     Shared::Tally &tally, uint64_t tile, bool again, bool commit) {
     if (again) {
         __syncthreads(); /* all threads have read what thread 0 resets */
         if (threadIdx.x == 0) {
@@ -616,7 +615,7 @@ __device__ inline bool use_errors(const J &job, const gfk_locate_code &c, uint64
 template <int W>
 __device__ inline void decode_positions(const TileJob &job, const gfk_locate_code &c,
                                         Shared &shared, uint64_t tile, gfk_locate_state state,
-                                              unsigned deciders) {
+                                        unsigned deciders) {
     const uint8_t *left = (const uint8_t *)shared.left;
     const bool points = c.points != nullptr;
     uint32_t unexplained = 0;
@@ -638,8 +637,7 @@ __device__ inline void decode_positions(const TileJob &job, const gfk_locate_cod
  * of the S_r get the recurrence, and what the values need. */
 template <int W>
 __device__ inline void find_recurrences(const TileJob &job, const gfk_locate_code &c,
-                                        Shared &shared, gfk_locate_state state,
-                                              unsigned deciders) {
+                                        Shared &shared, gfk_locate_state state, unsigned deciders) {
     uint8_t *left = (uint8_t *)shared.left;
     uint32_t unexplained = 0;
     for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
