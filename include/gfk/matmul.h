@@ -101,9 +101,10 @@ typedef struct gfk_matmul_desc {
 
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
  * elements of any kind and regions of `bytes` bytes; desc as for gfk_matmul. On a device the
- * workspace grows with the size of a call up to 1 GiB for the regions and, for the matrix, w KiB for
- * each column; larger calls work in parts. Each row and column takes 4 bytes more, for points. On the
- * CPU it is 401 KiB for each thread that the calling thread may use.
+ * workspace grows with the size of a call up to 1 GiB for the regions (more from about 200,000 columns
+ * on) and, for the matrix, up to 1 GiB or w KiB for each column, whichever is more; larger calls work
+ * in parts. Each row and column takes 4 bytes more, for points. On the CPU it is 401 KiB for each
+ * thread that the calling thread may use.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
  * zero, a size or device number of the descriptor out of range); INVALID_SIZE (bytes is not a
@@ -143,8 +144,9 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  *
  * Source of the algorithm: on a device, an element's w sums with the powers of x make a Hankel
  * matrix of bits in the dual basis of 1, x, x^2, ... (E. R. Berlekamp, IEEE Trans. Inf. Theory 28,
- * 1982); products of bit matrices run on the tensor cores. On the CPU, tables of multiples of the
- * data (M. Albrecht, ISSAC 2012). docs/engines/matmul.md explains both.
+ * 1982); three products with its halves do the work of four (S. Winograd, "Arithmetic complexity of
+ * computations", 1980); products of bit matrices run on the tensor cores. On the CPU, tables of
+ * multiples of the data (M. Albrecht, ISSAC 2012). docs/engines/matmul.md explains both.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or

@@ -394,7 +394,7 @@ TEST(MatrixSizes, Workspace) {
             EXPECT_LE(n * n * symbol, invert);
             EXPECT_LE(2 * n * n * symbol, solve);
             EXPECT_EQ(invert, rank);
-            EXPECT_GE(n * n * symbol + (n + 300) * 8192, invert); // nothing else grows as n * n
+            EXPECT_GE(n * n * symbol + (n + 300) * 32768, invert); // nothing else grows as n * n
             count_checked(3);
         }
         size_t bytes = 77;

@@ -15,7 +15,7 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
     return count < most ? count : most;
 }
 
-enum { MOST_THREADS = 4096 };
+enum { MOST_THREADS = 4096, PROCESSORS = 132 /* of an H200: for estimates */ };
 
 const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
     static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
@@ -24,27 +24,115 @@ const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
     return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE ? desc : NULL;
 }
 
-gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                                gfk_matmul_plan *plan) {
+/* A division into so many levels of halves: each level makes three products of halves out of four.
+ * tile.cuh says for which ones there are kernels. */
+typedef struct division {
+    unsigned levels;
+    size_t parts; /* 3^levels */
+} division;
+
+static const division divisions[2][3] = {{{0, 1}, {2, 9}, {3, 27}}, {{0, 1}, {2, 9}, {4, 81}}};
+
+/* Nearly so many tiles of outputs that the multiprocessors have the same number of tiles each. */
+static size_t fill_waves(size_t most, size_t symbol_tiles) {
+    size_t best = most;
+    for (size_t n = most; n > most / 2 && n + PROCESSORS > most; n--) {
+        const size_t idle = (PROCESSORS - n * symbol_tiles % PROCESSORS) % PROCESSORS;
+        const size_t least = (PROCESSORS - best * symbol_tiles % PROCESSORS) % PROCESSORS;
+        if (idle * best < least * n)
+            best = n;
+    }
+    return best;
+}
+
+/* False: at most half a tile of outputs, or half a batch for each part. */
+static bool is_worth(unsigned w, const division *by, size_t rows, size_t cols) {
+    const size_t h = w >> by->levels;
+    return rows > GFK_MATMUL_TILE_BITS(by->levels) / h / 2 &&
+           cols > GFK_MATMUL_BATCH_BITS(by->levels) / h / 2;
+}
+
+static void divide(gfk_matmul_plan *plan, unsigned w, const division *by, size_t rows,
+                   size_t cols) {
+    const unsigned h = w >> by->levels;
+    const size_t tile_bits = GFK_MATMUL_TILE_BITS(by->levels), outputs = tile_bits / h;
+    const size_t batch_bits = GFK_MATMUL_BATCH_BITS(by->levels);
+    plan->levels = by->levels;
+    plan->batches = by->parts * gfk_divide_up(cols * h, batch_bits);
+    plan->output_tiles = gfk_divide_up(rows, outputs);
+    plan->matrix_bytes = (by->levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
+    const size_t data = plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
+    const size_t matrix = plan->batches * plan->matrix_bytes;
+    plan->symbol_tiles_at_once = fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles);
+    plan->output_tiles_at_once = by->levels == 0
+                                     ? fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles)
+                                     : fit(GFK_MATMUL_PART_BYTES, matrix, plan->output_tiles);
+    plan->data_space = plan->symbol_tiles_at_once * data;
+    plan->matrix_space = plan->output_tiles_at_once * matrix;
+    if (by->levels > 0 && plan->output_tiles_at_once < plan->output_tiles)
+        plan->output_tiles_at_once =
+            fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once);
+}
+
+/* About the microseconds that an H200 takes: for the products of each batch and the end of each part
+ * of each tile, and for writing both operands. */
+static double time_of(const gfk_matmul_plan *plan, size_t parts) {
+    const double symbols = (double)plan->symbol_tiles, outputs = (double)plan->output_tiles;
+    const double tiles = symbols * outputs, mib = 1 << 20;
+    const double waves =
+        tiles < 1e6 ? (double)gfk_divide_up((size_t)tiles, PROCESSORS) : tiles / PROCESSORS;
+    const double batch = plan->levels == 0 ? 0.59 : 0.49, end = plan->levels == 0 ? 0.8 : 0.55;
+    const double write = plan->levels < 4 ? 0.5 : 0.8;
+    const double data = symbols / (double)plan->symbol_tiles_at_once; /* parts of the call */
+    return waves * (batch * (double)plan->batches + end * (double)parts) +
+           data * (write * (double)plan->data_space / mib +
+                   0.8 * outputs * (double)plan->batches * (double)plan->matrix_bytes / mib);
+}
+
+/* An upper bound of the bytes of a tile's operands for each column and each byte of an element. */
+enum { MOST_SPACE = 1 << 16 };
+
+static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                            int choices, gfk_matmul_plan *plan) {
     if (field == NULL || !gfk_field_is_valid(field) || rows == 0 || cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    const size_t symbol = field->w / 8, outputs = GFK_MATMUL_TILE_BITS / field->w;
-    if (bytes % symbol != 0 || cols > SIZE_MAX / GFK_MATMUL_DATA_BYTES / symbol ||
+    const size_t symbol = field->w / 8;
+    if (bytes % symbol != 0 || cols > SIZE_MAX / MOST_SPACE / symbol ||
         rows > SIZE_MAX / cols / symbol || rows > SIZE_MAX / 16)
         return GFK_STATUS_INVALID_SIZE;
     plan->products = 1;
-    plan->batches = gfk_divide_up(cols * field->w, GFK_MATMUL_BATCH_BITS);
     plan->symbol_tiles = gfk_divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
-    plan->output_tiles = gfk_divide_up(rows, outputs);
-    plan->matrix_bytes = outputs * GFK_MATMUL_BATCH_BITS / 4;
-    const size_t data = plan->batches * GFK_MATMUL_DATA_BYTES;
-    plan->symbol_tiles_at_once = fit((size_t)1 << 30, data, plan->symbol_tiles);
-    plan->output_tiles_at_once = fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles);
-    plan->data_space = plan->symbol_tiles_at_once * data;
-    plan->matrix_space = plan->output_tiles_at_once * plan->batches * plan->matrix_bytes;
-    plan->space =
-        plan->data_space + plan->matrix_space + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
+    gfk_matmul_plan best = *plan;
+    double least = 0;
+    size_t data = 0, matrix = 0; /* for any division: a smaller call needs no more */
+    for (int i = 0; i < choices; i++) {
+        const division *by = &divisions[field->w != 8][i];
+        if (i > 0 && !is_worth(field->w, by, rows, cols))
+            break;
+        divide(plan, field->w, by, rows, cols);
+        const double time = time_of(plan, by->parts);
+        data = plan->data_space > data ? plan->data_space : data;
+        matrix = plan->matrix_space > matrix ? plan->matrix_space : matrix;
+        if (i == 0 || time < least) {
+            least = time;
+            best = *plan;
+        }
+    }
+    *plan = best;
+    plan->data_space = data;
+    plan->matrix_space = matrix;
+    plan->space = data + matrix + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                                gfk_matmul_plan *plan) {
+    return make_plan(field, rows, cols, bytes, 3, plan);
+}
+
+gfk_status gfk_matmul_make_small_plan(const gfk_field *field, size_t rows, size_t cols,
+                                      size_t bytes, gfk_matmul_plan *plan) {
+    return make_plan(field, rows, cols, bytes, 1, plan);
 }
 
 static size_t threads_of(const gfk_matmul_desc *desc) {

@@ -9,21 +9,22 @@
 #include "host/base/sizes.h"
 #include "host/base/threads.h"
 
-/* The kernels compute tiles of 128 bits of outputs by 256 symbols, and take the inputs in batches
- * of 1024 bits. */
+/* The kernels compute tiles of so many bits of outputs by 256 symbols, and take the inputs in batches
+ * of so many bits. */
+#define GFK_MATMUL_TILE_BITS(levels) ((levels) == 0 ? 128 : 192)
+#define GFK_MATMUL_BATCH_BITS(levels) ((levels) == 0 ? 1024 : 512)
 enum {
-    GFK_MATMUL_TILE_BITS = 128,
     GFK_MATMUL_TILE_SYMBOLS = 256,
-    GFK_MATMUL_BATCH_BITS = 1024,
-    GFK_MATMUL_DATA_BYTES = GFK_MATMUL_TILE_SYMBOLS * GFK_MATMUL_BATCH_BITS / 8, /* of a batch */
-    GFK_MATMUL_PANEL_OUTPUTS = 4096, /* that are prepared at a time */
+    GFK_MATMUL_PART_BYTES = 1 << 30, /* of either operand that are prepared at a time */
+    GFK_MATMUL_PANEL_OUTPUTS = 4096, /* without levels: that are prepared at a time */
     GFK_MATMUL_MOST_POINTERS = 1024  /* to regions, of one launch */
 };
 
 /* How a call is divided: so many tiles of symbols, and of outputs, are prepared at a time. */
 typedef struct gfk_matmul_plan {
     size_t products; /* of one launch: 1, or as many as have their symbols and outputs prepared */
-    size_t batches;
+    unsigned levels; /* of divisions of the elements into halves */
+    size_t batches;  /* of all parts */
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
     size_t matrix_bytes; /* of a batch and a tile of outputs */
@@ -59,6 +60,9 @@ gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_
 /* SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
 gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 gfk_matmul_plan *plan);
+/* Without levels: takes less memory, and more time. */
+gfk_status gfk_matmul_make_small_plan(const gfk_field *field, size_t rows, size_t cols,
+                                      size_t bytes, gfk_matmul_plan *plan);
 /* The checks of field, matrix and regions. Sets the call's plan, the bytes of a dense matrix in
  * memory (0: generated) and, if the matrix is generated, the call's generator to *generator. */
 gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes);

@@ -112,6 +112,22 @@ __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1
     GFK_WGMMA256("+r");
 }
 
+/* 128 columns of D, which are half of its registers; b describes all of B, its first columns before the
+ * last ones. D = A * B, and the old D added where `add` is not 0. */
+template <int HALF>
+__device__ inline void multiply_add_half(uint32_t (&counts)[128], const uint32_t (&a)[4],
+                                         uint64_t b, uint32_t add) {
+    uint32_t *d = counts + 64 * HALF;
+    GFK_WGMMA("%69", "128",
+              GFK_LIST64 ", %32, %33, %34, %35, %36, %37, %38, %39, "
+                         "%40, %41, %42, %43, %44, %45, %46, %47"
+                         ", %48, %49, %50, %51, %52, %53, %54, %55, "
+                         "%56, %57, %58, %59, %60, %61, %62, %63",
+              "{%64, %65, %66, %67}, %68", GFK_D16("+r", 0), GFK_D16("+r", 16), GFK_D16("+r", 32),
+              GFK_D16("+r", 48)
+              : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b + HALF * (4096 / 16)), "r"(add));
+}
+
 #undef GFK_WGMMA256
 #undef GFK_WGMMA64
 #undef GFK_LIST64

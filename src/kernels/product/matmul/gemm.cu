@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The product of bits of a matmul, on warpgroup MMAs; compiled for 9.0a alone.
  *
- * A block computes 128 rows of bits for 256 symbols: two warpgroups of 64 rows, whose counts stay
- * in registers for all inputs, and a warp that copies batches of both operands to a ring in shared
- * memory. The rows of the matrix operand are made in registers, one batch ahead of the products. */
+ * A block computes a tile of outputs for 256 symbols: warpgroups of 64 rows, whose counts stay in
+ * registers for all inputs, and a warp that copies batches of both operands to a ring in shared
+ * memory. Rows are in registers before their products begin: without levels those of a batch, made
+ * during the products of the batch before. With levels three warpgroups have 160 registers for each
+ * thread and one step's rows ahead; two of them compute while the third one waits. Traffic of L2 and
+ * of shared memory is the limit, so more rows for the same data are worth it. */
 #include "tile.cuh"
 
 #ifdef GFK_HAVE_WGMMA
@@ -15,22 +18,22 @@ namespace gfk {
 namespace matmul {
 namespace {
 
-constexpr int warpgroups = 2, threads = 128 * (warpgroups + 1);
 constexpr unsigned most_shared = 227 * 1024;
 
 /* Shared memory: the ring of stages, a batch each, its barriers, and planes of 8 rows of bits by
  * 256 symbols. */
-template <int W>
+template <class T>
 struct Ring {
-    using T = Tile<W>;
     static constexpr unsigned matrix_at = T::steps * T::data_bytes; /* in a stage */
     static constexpr unsigned stage_bytes = T::steps * (T::data_bytes + T::matrix_bytes);
-    static constexpr unsigned plane_bytes = warpgroups * 8 * T::symbols;
+    static constexpr unsigned plane_bytes = T::warpgroups * 8 * T::symbols;
+    static constexpr unsigned sums_bytes = T::pieces * 16 * 128 * T::warpgroups;
     static constexpr unsigned stages =
-        (most_shared - plane_bytes) / (stage_bytes + bulk::RingBarriers::stage_bytes);
+        (most_shared - plane_bytes - sums_bytes) / (stage_bytes + bulk::RingBarriers::stage_bytes);
     static constexpr unsigned barriers_at = stages * stage_bytes;
     static constexpr unsigned planes_at = barriers_at + stages * bulk::RingBarriers::stage_bytes;
-    static constexpr unsigned bytes = planes_at + plane_bytes;
+    static constexpr unsigned sums_at = planes_at + plane_bytes;
+    static constexpr unsigned bytes = sums_at + sums_bytes;
 };
 
 /* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
@@ -49,20 +52,19 @@ struct Place {
     }
 };
 
-template <int W>
+template <class T>
 __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarriers barriers) {
-    using T = Tile<W>;
-    using R = Ring<W>;
+    using R = Ring<T>;
     bulk::RingPosition position;
-    const unsigned tiles = job.output_tiles * job.symbol_tiles;
+    const unsigned tiles = job.output_tiles * job.symbol_tiles, batches = T::parts * job.batches;
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const Place place(job, tile);
         constexpr unsigned data = T::steps * T::data_bytes, matrix = T::steps * T::matrix_bytes;
-        const uint8_t *from_data = job.data + (size_t)place.symbols * job.batches * data;
+        const uint8_t *from_data = job.data + (size_t)place.symbols * batches * data;
         const uint8_t *from_matrix =
             job.matrix +
-            ((size_t)place.product * job.output_tiles + place.outputs) * job.batches * matrix;
-        for (unsigned batch = 0; batch < job.batches; batch++, position.next(R::stages)) {
+            ((size_t)place.product * job.output_tiles + place.outputs) * batches * matrix;
+        for (unsigned batch = 0; batch < batches; batch++, position.next(R::stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = shared + position.stage * R::stage_bytes;
             bulk::wait(barriers.released(position.stage), position.parity ^ 1);
@@ -76,11 +78,18 @@ __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarr
 /* A lane's rows of bits of the matrix operand, for a step: rows g and g + 8 of the warp's sixteen,
  * g = lane / 4, of columns 32 q on, and of columns 128 + 32 q on. `bit`: the coordinate of row g. Rows count down to
  * coordinate 0. */
-template <int W>
+template <class T>
 __device__ void load_rows(uint32_t at, unsigned bit, uint32_t (&a)[4]) {
+    if constexpr (T::pieces > 1) { /* the rows themselves */
+        uint32_t x[2], y[2];
+        load_shared(at, x);
+        load_shared(at + 8 * 32, y);
+        a[0] = x[0], a[1] = y[0], a[2] = x[1], a[3] = y[1];
+        return;
+    }
     uint32_t x[4];
     load_shared(at, x);
-    if constexpr (W == 8) { /* row g + 8 is of the next output */
+    if constexpr (T::h == 8) { /* row g + 8 is of the next output */
         uint32_t y[4];
         load_shared(at + 64, y);
         for (int h = 0; h < 2; h++) {
@@ -91,7 +100,7 @@ __device__ void load_rows(uint32_t at, unsigned bit, uint32_t (&a)[4]) {
         for (int i = 0; i < 4; i++) {
             const uint32_t low = x[i / 2 * 2], high = x[i / 2 * 2 + 1];
             const unsigned b = bit - i % 2 * 8;
-            a[i] = W == 16 ? prmt(low >> b, high >> b, 0x5410) : funnel(low, high, b);
+            a[i] = T::h == 16 ? prmt(low >> b, high >> b, 0x5410) : funnel(low, high, b);
         }
     }
 }
@@ -115,20 +124,20 @@ __device__ inline void swap_bits(uint32_t &x, uint32_t &y, int shift, uint32_t m
     x ^= swap << shift;
 }
 
-/* A warp's counts become two planes of 8 rows: byte s of plane h has bit g of row g + 8 h of symbol
- * s. Count 4 * i + 2 * h + e of a lane is of row g + 8 h and symbol 32 * (2 q + e) + i. Lane L gets
+/* A warp's parities become two planes of 8 rows: byte s of plane h has bit g of row g + 8 h of symbol
+ * s. Bit i of a lane's word 2 * h + e is of row g + 8 h and symbol 32 * (2 q + e) + i. Lane L gets
  * 16 bytes of plane L / 16 from symbol 16 * (L % 16) on. `words`: 128 words of the warp. */
-__device__ inline void transpose(const uint32_t (&c)[128], unsigned lane, uint32_t *words,
+__device__ inline void transpose(const uint32_t (&p)[4], unsigned lane, uint32_t *words,
                                  uint32_t (&y)[4]) {
     const unsigned g = lane / 4, q = lane % 4;
 #pragma unroll
     for (int n = 0; n < 4; n++)
-        words[n / 2 * 64 + 8 * (2 * q + n % 2) + g] = parities(c, n);
+        words[n / 2 * 64 + 8 * (2 * q + n % 2) + g] = p[n];
     __syncwarp();
-    const uint4 *p = (const uint4 *)words + lane / 2 * 2; /* eight rows of 32 symbols */
+    const uint4 *rows = (const uint4 *)words + lane / 2 * 2; /* eight rows of 32 symbols */
     uint32_t low[4], high[4], v[4], even[4], odd[4];
-    unpack(p[0], low);
-    unpack(p[1], high);
+    unpack(rows[0], low);
+    unpack(rows[1], high);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < 4; i++) /* rows i and i + 4 of 16 symbols */
@@ -151,18 +160,47 @@ __device__ inline void transpose(const uint32_t (&c)[128], unsigned lane, uint32
     y[3] = prmt(o01, o23, 0x7632);
 }
 
+/* Sixteen symbols from their bytes: byte b is x[b]. */
+__device__ inline void join_symbols(const uint32_t (&x)[1][4], uint32_t (&z)[1][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        z[0][i] = x[0][i];
+}
+__device__ inline void join_symbols(const uint32_t (&x)[2][4], uint32_t (&z)[2][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        z[i / 2][i % 2 * 2] = prmt(x[0][i], x[1][i], 0x5140);
+        z[i / 2][i % 2 * 2 + 1] = prmt(x[0][i], x[1][i], 0x7362);
+    }
+}
+__device__ inline void join_symbols(const uint32_t (&x)[4][4], uint32_t (&z)[4][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            const uint32_t low = prmt(x[0][i], x[1][i], k ? 0x7362 : 0x5140);
+            const uint32_t high = prmt(x[2][i], x[3][i], k ? 0x7362 : 0x5140);
+            z[i][2 * k] = prmt(low, high, 0x5410);
+            z[i][2 * k + 1] = prmt(low, high, 0x7632);
+        }
+}
+
 /* Four words of symbols from the planes of their bytes: plane i is 256 * i bytes behind. */
-__device__ inline void join_bytes(const uint8_t *planes, uint16_t, uint32_t (&y)[4]) {
+__device__ inline void join_planes(const uint8_t *planes, std::integral_constant<int, 16>,
+                                   uint32_t (&y)[4]) {
     const uint2 low = *(const uint2 *)planes, high = *(const uint2 *)(planes + 256);
     y[0] = prmt(low.x, high.x, 0x5140);
     y[1] = prmt(low.x, high.x, 0x7362);
     y[2] = prmt(low.y, high.y, 0x5140);
     y[3] = prmt(low.y, high.y, 0x7362);
 }
-__device__ inline void join_bytes(const uint8_t *planes, uint32_t, uint32_t (&y)[4]) {
+__device__ inline void join_planes(const uint8_t *planes, std::integral_constant<int, 32>,
+                                   uint32_t (&y)[4]) {
     uint32_t x[4];
+#pragma unroll
     for (int i = 0; i < 4; i++)
         x[i] = *(const uint32_t *)(planes + 256 * i);
+#pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint32_t low = prmt(x[0], x[1], i ? 0x7362 : 0x5140);
         const uint32_t high = prmt(x[2], x[3], i ? 0x7362 : 0x5140);
@@ -185,28 +223,39 @@ __device__ inline void leave_dual_basis(uint32_t (&y)[4], uint32_t polynomial) {
     }
 }
 
-/* Stores a warpgroup's outputs. A thread stores 16 bytes of one output. */
-template <int W, class Sync>
-__device__ void store_outputs(const GemmJob &job, const Place &place, const uint32_t (&c)[128],
-                              uint8_t *planes, unsigned warpgroup, const Sync &sync_warpgroup) {
-    using T = Tile<W>;
-    constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
-    const unsigned thread = threadIdx.x % 128, output = thread / each;
-    uint32_t y[4];
-    transpose(c, thread % 32, (uint32_t *)(planes + thread / 32 * 512), y);
-    if constexpr (W != 8) {
-        using Symbol = std::conditional_t<W == 16, uint16_t, uint32_t>;
-        *(uint4 *)(planes + 16 * thread) = make_uint4(y[0], y[1], y[2], y[3]);
-        sync_warpgroup();
-        join_bytes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
-                   Symbol(), y);
-        sync_warpgroup();
+/* Pieces of H bits become bytes: y[k] has byte for byte piece k of 8 / H outputs, the first piece is
+ * the top of a result. Output i is then in y[i], y[i + 8 / H], ..., the top byte first. */
+template <int H, int N>
+__device__ inline void join_pieces(uint32_t (&y)[N][4]) {
+    if constexpr (H < 8) {
+        constexpr uint32_t low = 0xffffffff / (1u << H | 1);
+        uint32_t even[N / 2][4], odd[N / 2][4];
+#pragma unroll
+        for (int k = 0; k < N / 2; k++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const uint32_t top = y[2 * k][i], rest = y[2 * k + 1][i];
+                even[k][i] = (rest & low) | (top & low) << H;
+                odd[k][i] = (rest >> H & low) | (top & ~low);
+            }
+        join_pieces<2 * H>(even);
+        join_pieces<2 * H>(odd);
+#pragma unroll
+        for (int k = 0; k < N / 2; k++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                y[2 * k][i] = even[k][i];
+                y[2 * k + 1][i] = odd[k][i];
+            }
     }
+}
+
+/* Stores 16 bytes of an output of a product. */
+template <int W>
+__device__ void store_symbols(const GemmJob &job, unsigned product, unsigned row, uint64_t at,
+                              uint32_t (&y)[4]) {
     leave_dual_basis<W>(y, job.polynomial);
-    const unsigned row = place.outputs * T::outputs + warpgroup * (T::outputs / 2) + output;
-    const unsigned symbols = place.symbols - place.product * job.tiles_each;
-    const uint64_t at = job.first_byte + (uint64_t)symbols * T::region_bytes + thread % each * 16;
-    const size_t region = (size_t)place.product * job.rows + row;
+    const size_t region = (size_t)product * job.rows + row;
     if (row >= job.rows || at >= job.bytes || (job.wanted != nullptr && job.wanted[region] == 0))
         return;
     uint8_t *p = job.c.at(region) + at;
@@ -214,38 +263,119 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);
     else
+#pragma unroll
         for (unsigned i = 0; 4 * i < left; i++)
             store_bytes(p + 4 * i, left - 4 * i < 4 ? left - 4 * i : 4, y[i], job.accumulate);
 }
 
-template <int W>
-__global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constant__ GemmJob job) {
-    using T = Tile<W>;
-    using R = Ring<W>;
+/* Stores a warpgroup's outputs, whose parities are p. */
+template <class T, class Sync>
+__device__ void store_outputs(const GemmJob &job, const Place &place, const uint4 *sums,
+                              uint8_t *planes, unsigned warpgroup, const Sync &sync_warpgroup) {
+    constexpr int W = T::w;
+    const unsigned thread = threadIdx.x % 128, lane = thread % 32;
+    const unsigned first_row =
+        place.outputs * T::outputs + warpgroup * (T::outputs / T::warpgroups);
+    const uint64_t first =
+        job.first_byte +
+        (uint64_t)(place.symbols - place.product * job.tiles_each) * T::region_bytes;
+    uint32_t *words = (uint32_t *)(planes + thread / 32 * 512);
+    uint32_t y[T::pieces][4];
+#pragma unroll
+    for (int k = 0; k < T::pieces; k++) {
+        uint32_t p[4];
+        unpack(sums[k * 128 * T::warpgroups], p);
+        transpose(p, lane, words, y[k]);
+    }
+    if constexpr (T::h <= 8) {
+        constexpr int outputs = 8 / T::h;
+        join_pieces<T::h>(y);
+#pragma unroll
+        for (int i = 0; i < outputs; i++) {
+            const unsigned row = first_row + thread / 16 * outputs + i;
+            const uint64_t at = first + lane % 16 * 16 * T::symbol_bytes;
+            uint32_t x[T::symbol_bytes][4], z[T::symbol_bytes][4];
+#pragma unroll
+            for (int k = 0; k < T::symbol_bytes; k++)
+#pragma unroll
+                for (int n = 0; n < 4; n++)
+                    x[T::symbol_bytes - 1 - k][n] = y[outputs * k + i][n];
+            join_symbols(x, z);
+#pragma unroll
+            for (int k = 0; k < T::symbol_bytes; k++)
+                store_symbols<W>(job, place.product, row, at + 16 * k, z[k]);
+        }
+    } else {
+        constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
+        const unsigned output = thread / each;
+        *(uint4 *)(planes + 16 * thread) = make_uint4(y[0][0], y[0][1], y[0][2], y[0][3]);
+        sync_warpgroup();
+        join_planes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
+                    std::integral_constant<int, W>(), y[0]);
+        sync_warpgroup();
+        store_symbols<W>(job, place.product, first_row + output, first + thread % each * 16, y[0]);
+    }
+}
+
+/* Adds the parities of part `part` to the sums of its pieces: at each level, part 0 belongs to the
+ * first half, part 2 to the second one, part 1 to both. */
+template <class T>
+__device__ void add_part(unsigned part, const uint32_t (&x)[4], uint4 *sums) {
+    unsigned first = 0, both = 0, k = 0;
+    for (unsigned bit = 1; bit < T::pieces; bit *= 2, part /= 3) {
+        first |= part % 3 == 2 ? bit : 0;
+        both |= part % 3 == 1 ? bit : 0;
+    }
+    do {
+        uint4 &sum = sums[(first | k) * 128 * T::warpgroups];
+        sum = make_uint4(sum.x ^ x[0], sum.y ^ x[1], sum.z ^ x[2], sum.w ^ x[3]);
+        k = (k - both) & both;
+    } while (k != 0);
+}
+
+/* C += A B, or C = A B if `add` is 0. With 160 registers for each thread there is no room for the
+ * instruction with 256 columns. */
+template <class T>
+__device__ void multiply(uint32_t (&c)[128], const uint32_t (&a)[4], uint64_t b, uint32_t add) {
+    if constexpr (T::warpgroups == 2) {
+        wgmma::multiply_add(c, a[0], a[1], a[2], a[3], b, add);
+    } else {
+        wgmma::multiply_add_half<0>(c, a, b, add);
+        wgmma::multiply_add_half<1>(c, a, b, add);
+    }
+}
+
+template <int W, int LEVELS>
+__global__ __launch_bounds__(128 * (Tile<W, LEVELS>::warpgroups + 1),
+                             1) void multiply_bits(const __grid_constant__ GemmJob job) {
+    using T = Tile<W, LEVELS>;
+    using R = Ring<T>;
     if (job.condition != nullptr && *job.condition != 0)
         return;
     extern __shared__ __align__(128) uint8_t memory[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
     const bulk::RingBarriers barriers = {shared + R::barriers_at};
     if (threadIdx.x == 0) {
-        barriers.init(R::stages, 128 * warpgroups);
+        barriers.init(R::stages, 128 * T::warpgroups);
         bulk::publish_barriers();
     }
     __syncthreads();
     const unsigned warpgroup = __shfl_sync(0xffffffff, threadIdx.x / 128, 0);
-    if (warpgroup == warpgroups) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+    if (warpgroup == T::warpgroups) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(T::warpgroups == 2 ? 40 : 32));
         if (threadIdx.x % 128 == 0)
-            copy_batches<W>(job, shared, barriers);
+            copy_batches<T>(job, shared, barriers);
         return;
     }
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(T::warpgroups == 2 ? 232 : 160));
 
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const unsigned row = 16 * warp + lane / 4; /* of the warpgroup's 64, and row + 8 */
-    const unsigned bit = W - 1 - row % W;
-    const uint32_t mine =
-        shared + R::matrix_at + (warpgroup * (T::outputs / 2) + row / W) * 64 + lane % 4 * 16;
+    const unsigned bit = T::h - 1 - row % T::h;
+    constexpr unsigned per_row = T::matrix_bytes / T::bits;
+    const uint32_t mine = shared + R::matrix_at +
+                          (T::pieces > 1 ? (64 * warpgroup + row) * per_row + lane % 4 * 8
+                                         : (64 * warpgroup + row) / T::h * 64 + lane % 4 * 16);
     /* Core matrices of 8 symbols by 16 bytes: 128 bytes from half to half, 256 from eight symbols
      * to the next eight. */
     const uint64_t data = (uint64_t)((shared & 0x3ffff) >> 4) | (uint64_t)(128 >> 4) << 16 |
@@ -256,67 +386,106 @@ __global__ __launch_bounds__(threads, 1) void multiply_bits(const __grid_constan
     };
 
     bulk::RingPosition position;
-    uint32_t a[T::steps][4] = {}, next[T::steps][4];
-    const auto load_batch = [&] {
-        bulk::wait(barriers.filled(position.stage), position.parity);
+    constexpr int ahead = LEVELS == 0 ? T::steps : 1; /* steps whose rows are in registers */
+    uint32_t a[ahead][4] = {}, next[ahead][4];
+    uint4 *const sums = (uint4 *)(memory + R::sums_at) + threadIdx.x;
+    const auto load = [&](int first) {
 #pragma unroll
-        for (int step = 0; step < T::steps; step++) {
-            load_rows<W>(mine + position.stage * R::stage_bytes + step * T::matrix_bytes, bit,
-                         next[step]);
-            wgmma::expect(next[step]);
+        for (int n = 0; n < ahead; n++) {
+            load_rows<T>(mine + position.stage * R::stage_bytes + (first + n) * T::matrix_bytes,
+                         bit, next[n]);
+            wgmma::expect(next[n]);
         }
     };
     const unsigned tiles = job.output_tiles * job.symbol_tiles;
     uint32_t c[128] = {};
     wgmma::expect(c);
-    load_batch();
+    bulk::wait(barriers.filled(0), 0);
+    load(0);
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const bool last_tile = tiles - tile <= gridDim.x;
-        for (unsigned batch = 0; batch < job.batches; batch++) {
-            const uint64_t columns = data + position.stage * (R::stage_bytes / 16);
-            const uint32_t released = barriers.released(position.stage);
-            /* The products read registers a until they have ended, which ptxas does not know: the
-             * sum with zero times the old value keeps other values out of these registers. */
+        if (LEVELS > 0) {
 #pragma unroll
-            for (int step = 0; step < T::steps; step++)
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    asm volatile("lop3.b32 %0, %1, %0, %2, 0x78;"
-                                 : "+r"(a[step][i])
-                                 : "r"(next[step][i]), "r"(job.zero));
-            wgmma::arrive();
-#pragma unroll
-            for (int step = 0; step < T::steps; step++)
-                wgmma::multiply_add(c, a[step][0], a[step][1], a[step][2], a[step][3],
-                                    columns + step * (T::data_bytes / 16), batch + step);
-            wgmma::commit();
-            position.next(R::stages);
-            if (!last_tile || batch + 1 < job.batches)
-                load_batch();
-            wgmma::wait<0>();
+            for (int i = 0; i < 128; i++) /* no register holds a count when outputs are stored */
+                c[i] = 0;
             wgmma::expect(c);
-            bulk::arrive(released); /* every thread: racecheck does not see a warp's barrier here */
+#pragma unroll
+            for (int k = 0; k < T::pieces; k++)
+                sums[k * 128 * T::warpgroups] = make_uint4(0, 0, 0, 0);
         }
-        store_outputs<W>(job, Place(job, tile), c, planes, warpgroup, sync_warpgroup);
+        for (unsigned part = 0; part < T::parts; part++) {
+            for (unsigned batch = 0; batch < job.batches; batch++) {
+                const uint64_t columns = data + position.stage * (R::stage_bytes / 16);
+                const uint32_t released = barriers.released(position.stage);
+#pragma unroll
+                for (int step = 0; step < T::steps; step += ahead) {
+                    /* The products read registers a until they have ended, which ptxas does not
+                     * know: the sum with zero times the old value keeps other values out of these
+                     * registers. */
+#pragma unroll
+                    for (int i = 0; i < 4 * ahead; i++)
+                        asm volatile("lop3.b32 %0, %1, %0, %2, 0x78;"
+                                     : "+r"(a[i / 4][i % 4])
+                                     : "r"(next[i / 4][i % 4]), "r"(job.zero));
+                    wgmma::arrive();
+#pragma unroll
+                    for (int n = 0; n < ahead; n++)
+                        multiply<T>(c, a[n], columns + (step + n) * (T::data_bytes / 16),
+                                    batch + step + n);
+                    wgmma::commit();
+                    if (step + ahead < T::steps) {
+                        load(step + ahead);
+                    } else {
+                        position.next(R::stages);
+                        if (!last_tile || batch + 1 < job.batches || part + 1 < T::parts) {
+                            bulk::wait(barriers.filled(position.stage), position.parity);
+                            load(0);
+                        }
+                    }
+                    wgmma::wait<0>();
+                    wgmma::expect(c);
+                }
+                bulk::arrive(released); /* every thread: racecheck sees no barrier of a warp here */
+            }
+            uint32_t x[4];
+#pragma unroll
+            for (int n = 0; n < 4; n++)
+                x[n] = parities(c, n);
+            if constexpr (LEVELS == 0)
+                sums[0] = make_uint4(x[0], x[1], x[2], x[3]);
+            else
+                add_part<T>(part, x, sums);
+        }
+        store_outputs<T>(job, Place(job, tile), sums, planes, warpgroup, sync_warpgroup);
     }
 }
 
-template <int W>
+template <int W, int LEVELS>
 gfk_status start(const GemmJob &job, int processors, gfk_stream_t stream) {
-    const gfk_status status = allow_shared(multiply_bits<W>, Ring<W>::bytes);
+    constexpr unsigned shared = Ring<Tile<W, LEVELS>>::bytes;
+    const gfk_status status = allow_shared(multiply_bits<W, LEVELS>, shared);
     if (status != GFK_STATUS_SUCCESS)
         return status;
     const uint64_t tiles = (uint64_t)job.output_tiles * job.symbol_tiles;
-    return launch(multiply_bits<W>, tiles < (uint64_t)processors ? tiles : (uint64_t)processors,
-                  threads, Ring<W>::bytes, stream, job);
+    return launch(multiply_bits<W, LEVELS>,
+                  tiles < (uint64_t)processors ? tiles : (uint64_t)processors,
+                  128 * (Tile<W, LEVELS>::warpgroups + 1), shared, stream, job);
+}
+
+template <int W>
+gfk_status start(unsigned levels, const GemmJob &job, int processors, gfk_stream_t stream) {
+    return levels == 0   ? start<W, 0>(job, processors, stream)
+           : levels == 2 ? start<W, 2>(job, processors, stream)
+                         : start<W, most_levels<W>>(job, processors, stream);
 }
 
 } // namespace
 
-gfk_status gemm(unsigned w, const GemmJob &job, int processors, gfk_stream_t stream) {
-    return w == 8    ? start<8>(job, processors, stream)
-           : w == 16 ? start<16>(job, processors, stream)
-                     : start<32>(job, processors, stream);
+gfk_status gemm(unsigned w, unsigned levels, const GemmJob &job, int processors,
+                gfk_stream_t stream) {
+    return w == 8    ? start<8>(levels, job, processors, stream)
+           : w == 16 ? start<16>(levels, job, processors, stream)
+                     : start<32>(levels, job, processors, stream);
 }
 
 } // namespace matmul
@@ -324,7 +493,7 @@ gfk_status gemm(unsigned w, const GemmJob &job, int processors, gfk_stream_t str
 
 #else
 
-gfk_status gfk::matmul::gemm(unsigned, const GemmJob &, int, gfk_stream_t) {
+gfk_status gfk::matmul::gemm(unsigned, unsigned, const GemmJob &, int, gfk_stream_t) {
     return GFK_STATUS_NOT_SUPPORTED;
 }
 

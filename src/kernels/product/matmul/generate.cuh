@@ -11,7 +11,7 @@ namespace matmul {
 /* Rows of the matrix, from one of its rows on, and where their sequences go. Dense matrices may be
  * several, of whole products. */
 struct MatrixJob {
-    uint4 *matrix;
+    uint32_t *matrix;
     size_t rows, cols, steps;
     uint64_t polynomial;
     size_t products;
@@ -24,14 +24,53 @@ struct PointsJob {
     uint32_t points[most];
 };
 
-/* The columns whose elements a thread turns into 16 bytes: a word of elements for each half. */
-template <int W>
-struct Columns {
-    static constexpr int count = 32 / W; /* of a half */
-    static __device__ size_t first(size_t step, unsigned half, unsigned q) {
-        return step * Tile<W>::inputs + half * Tile<W>::inputs / 2 + q * count;
+/* The columns whose elements a thread turns into 32 bits of rows: so many words as pieces. */
+template <int W, int LEVELS>
+__device__ size_t first_column(size_t step, unsigned half, unsigned q) {
+    using T = Tile<W, LEVELS>;
+    return step * T::inputs + half * T::inputs / 2 + q * 32 / T::h;
+}
+
+/* Calls write(part, sequences) for the sequences of each part that N words of elements become:
+ * fields of 2 W bits of two words become twice as many fields of W bits. */
+template <int W, int N, class F>
+__device__ void split_sequences(const uint64_t (&x)[N], int part, const F &write) {
+    if constexpr (N == 1) {
+        write(part, x[0]);
+    } else {
+        constexpr uint64_t low = ~0ull / ((1ull << W) + 1);
+        uint64_t y[N / 2];
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+#pragma unroll
+            for (int i = 0; i < N / 2; i++) {
+                const uint64_t a = x[2 * i], b = x[2 * i + 1];
+                const uint64_t lower = (a & low) | (b & low) << W;
+                const uint64_t middle = (a >> W / 2 & low) | (b >> W / 2 & low) << W;
+                const uint64_t upper = (a >> W & low) | (b & ~low);
+                y[i] = k == 0 ? lower ^ middle : k == 1 ? middle : upper ^ middle;
+            }
+            split_sequences<W / 2>(y, 3 * part + k, write);
+        }
     }
-};
+}
+
+/* The lower H bits of each 2 H bits. */
+template <int H>
+__device__ uint32_t lower_halves(uint64_t x) {
+    constexpr uint32_t mask = 0xffffffff / (1u << H | 1);
+    uint32_t y[2] = {(uint32_t)x & mask, (uint32_t)(x >> 32) & mask};
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        if (H == 1)
+            y[i] = (y[i] | y[i] >> 1) & 0x33333333;
+        if (H <= 2)
+            y[i] = (y[i] | y[i] >> 2) & 0x0f0f0f0f;
+        if (H <= 4)
+            y[i] |= y[i] >> 4;
+    }
+    return prmt(y[0], y[1], 0x6420);
+}
 
 /* The sequence of an element is a linear map, taken from tables byte by byte. In shared memory. */
 template <int W>
@@ -54,19 +93,33 @@ struct Sequences {
                          << byte / (W / 8) * 2 * W % 64;
         return sequences;
     }
-    __device__ void store(const MatrixJob &job, size_t row, size_t step, unsigned q, uint32_t low,
-                          uint32_t high) const {
-        using T = Tile<W>;
-        const uint64_t a = of_word(low), b = of_word(high);
-        job.matrix[((row / T::outputs * job.steps + step) * T::outputs + row % T::outputs) * 4 +
-                   q] =
-            make_uint4((uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32));
+    /* Writes the rows, or the sequences if there are no levels, of one output in one half of one q. */
+    template <int LEVELS>
+    __device__ void store(const MatrixJob &job, size_t row, size_t step, unsigned q, unsigned half,
+                          const uint32_t (&words)[1 << LEVELS]) const {
+        using T = Tile<W, LEVELS>;
+        uint64_t x[T::pieces];
+#pragma unroll
+        for (int n = 0; n < T::pieces; n++)
+            x[n] = of_word(words[n]);
+        const size_t batch = row / T::outputs * T::parts * job.steps + step;
+        uint32_t *to = job.matrix + batch * (T::matrix_bytes / 4) +
+                       row % T::outputs * (T::matrix_bytes / T::outputs / 4);
+        if constexpr (LEVELS == 0)
+            ((uint2 *)to)[q * 2 + half] = make_uint2((uint32_t)x[0], (uint32_t)(x[0] >> 32));
+        else
+            split_sequences<W>(x, 0, [&](int part, uint64_t y) {
+#pragma unroll
+                for (int i = 0; i < T::h; i++)
+                    to[part * job.steps * (T::matrix_bytes / 4) + i * 8 + q * 2 + half] =
+                        lower_halves<T::h>(y >> (T::h - 1 - i));
+            });
     }
 };
 
-template <int W>
+template <class Tile>
 __device__ size_t whole_tiles(size_t rows) {
-    return (rows + Tile<W>::outputs - 1) / Tile<W>::outputs * Tile<W>::outputs;
+    return (rows + Tile::outputs - 1) / Tile::outputs * Tile::outputs;
 }
 
 /* ---- elements that one thread can know: word<W>(row, col, count) are elements from `col` on ---- */
@@ -111,74 +164,94 @@ struct Uniform {
     }
 };
 
-/* One thread writes 16 bytes: the sequences of one output and one q. */
-template <int W, class Source>
-__global__ void write_matrix(const __grid_constant__ MatrixJob job,
-                             const __grid_constant__ Source parameter) {
+/* A thread writes one half of one q of an output, of each part. */
+template <int W, int LEVELS, class Source>
+__global__ __launch_bounds__(512) void write_matrix(const __grid_constant__ MatrixJob job,
+                                                    const __grid_constant__ Source parameter) {
+    using T = Tile<W, LEVELS>;
     __shared__ Sequences<W> sequences;
     __shared__ Source source; /* its tables are read at other places by each thread */
     for (unsigned i = threadIdx.x; i < sizeof source / 4; i += blockDim.x)
         ((uint32_t *)&source)[i] = ((const uint32_t *)&parameter)[i];
     sequences.fill(job.polynomial);
     __syncthreads();
-    const size_t rows = whole_tiles<W>(job.rows), total = job.products * rows * job.steps * 4;
+    const size_t rows = whole_tiles<T>(job.rows), total = job.products * rows * job.steps * 8;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
          i += (size_t)gridDim.x * blockDim.x) {
         /* Neighbouring threads read neighbouring elements of a row. */
-        const unsigned q = i % 4;
-        const size_t step = i / 4 % job.steps, to = i / 4 / job.steps;
+        const unsigned q = i % 4, half = i / 4 % 2;
+        const size_t step = i / 8 % job.steps, to = i / 8 / job.steps;
         const size_t product = job.products > 1 ? to / rows : 0, row = to - product * rows;
-        uint32_t words[2] = {};
-        for (unsigned half = 0; half < 2; half++) {
-            const size_t col = Columns<W>::first(step, half, q);
+        uint32_t words[T::pieces] = {};
+#pragma unroll
+        for (int n = 0; n < T::pieces; n++) {
+            const size_t col = first_column<W, LEVELS>(step, half, q) + n * 32 / W;
             if (row < job.rows && col < job.cols)
-                words[half] =
-                    source.template word<W>(job, product * job.rows + row, col,
-                                            (unsigned)min((size_t)(32 / W), job.cols - col));
+                words[n] = source.template word<W>(job, product * job.rows + row, col,
+                                                   (unsigned)min((size_t)(32 / W), job.cols - col));
         }
-        sequences.store(job, to, step, q, words[0], words[1]);
+        sequences.template store<LEVELS>(job, to, step, q, half, words);
     }
 }
 
 /* ---- powers ----------------------------------------------------------------------------------- */
 
+/* The products of the elements of two words. */
+template <int W>
+__device__ uint32_t multiply_words(uint32_t a, uint32_t b, uint64_t polynomial) {
+    constexpr uint32_t all = 0xffffffff >> (32 - W);
+    uint32_t product = 0;
+#pragma unroll
+    for (int at = 0; at < 32; at += W)
+        product |= gfk_poly_product(a >> at & all, b >> at & all, W, polynomial) << at;
+    return product;
+}
+
 /* Powers of the points of columns, point^(first + row), or of rows, point^(first + col). A thread
  * keeps the elements of one q and multiplies them by their points, row by row of one step, or by a
  * power of their point, step by step of one row. */
-template <int W, bool BY_ROWS>
+template <int W, int LEVELS, bool BY_ROWS>
 __global__ __launch_bounds__(512) void write_powers(const __grid_constant__ MatrixJob job,
                                                     const uint32_t *points, uint64_t first) {
-    using T = Tile<W>;
-    constexpr size_t walk = 32;
-    constexpr int count = 2 * Columns<W>::count;
+    using T = Tile<W, LEVELS>;
+    constexpr size_t walk = 32, in_word = 32 / W;
     __shared__ Sequences<W> sequences;
     sequences.fill(job.polynomial);
     __syncthreads();
-    const size_t rows = whole_tiles<W>(job.rows);
+    const size_t rows = whole_tiles<T>(job.rows);
     const size_t length = BY_ROWS ? job.steps : rows, fixed = BY_ROWS ? rows : job.steps;
-    const size_t total = (length + walk - 1) / walk * fixed * 4;
+    const size_t total = (length + walk - 1) / walk * fixed * 8;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < total;
          i += (size_t)gridDim.x * blockDim.x) {
-        const unsigned q = i % 4;
-        const size_t begin = i / 4 / fixed * walk;
-        size_t row = BY_ROWS ? i / 4 % fixed : begin, step = BY_ROWS ? begin : i / 4 % fixed;
-        uint32_t element[count], factor[count];
-        for (int n = 0; n < count; n++) {
-            const size_t col = Columns<W>::first(step, n >= count / 2, q) + n % (count / 2);
-            const bool inside = BY_ROWS ? row < job.rows : col < job.cols;
-            const uint32_t point = inside ? points[BY_ROWS ? row : col] : 0;
-            element[n] = gfk_poly_pow(point, first + (BY_ROWS ? col : row), W, job.polynomial);
-            factor[n] = BY_ROWS ? gfk_poly_pow(point, T::inputs, W, job.polynomial) : point;
-        }
-        for (size_t k = begin; k < begin + walk && k < length; k++) {
-            uint32_t words[2] = {};
-            for (int n = 0; n < count; n++) {
-                const size_t col = Columns<W>::first(step, n >= count / 2, q) + n % (count / 2);
-                if (row < job.rows && col < job.cols)
-                    words[n >= count / 2] |= element[n] << n * W % 32;
-                element[n] = gfk_poly_product(element[n], factor[n], W, job.polynomial);
+        const unsigned q = i % 4, half = i / 4 % 2;
+        const size_t begin = i / 8 / fixed * walk;
+        size_t row = BY_ROWS ? i / 8 % fixed : begin, step = BY_ROWS ? begin : i / 8 % fixed;
+        uint32_t elements[T::pieces] = {}, factors[T::pieces] = {};
+#pragma unroll
+        for (int n = 0; n < T::pieces; n++)
+#pragma unroll 1
+            for (unsigned k = 0; k < in_word; k++) {
+                const size_t col = first_column<W, LEVELS>(step, half, q) + n * in_word + k;
+                if (BY_ROWS ? row >= job.rows : col >= job.cols)
+                    continue;
+                const uint32_t point = points[BY_ROWS ? row : col];
+                const uint32_t element =
+                    gfk_poly_pow(point, first + (BY_ROWS ? col : row), W, job.polynomial);
+                const uint32_t factor =
+                    BY_ROWS ? gfk_poly_pow(point, T::inputs, W, job.polynomial) : point;
+                elements[n] |= element << k * W;
+                factors[n] |= factor << k * W;
             }
-            sequences.store(job, row, step, q, words[0], words[1]);
+        for (size_t k = begin; k < begin + walk && k < length; k++) {
+            uint32_t words[T::pieces];
+#pragma unroll
+            for (int n = 0; n < T::pieces; n++) {
+                const size_t col = first_column<W, LEVELS>(step, half, q) + n * in_word;
+                const size_t left = row < job.rows && col < job.cols ? job.cols - col : 0;
+                words[n] = left >= in_word ? elements[n] : elements[n] & ((1u << left * W) - 1);
+                elements[n] = multiply_words<W>(elements[n], factors[n], job.polynomial);
+            }
+            sequences.template store<LEVELS>(job, row, step, q, half, words);
             if (BY_ROWS)
                 step++;
             else
@@ -224,13 +297,14 @@ inline gfk_status send_points(const gfk_matmul_call *call) {
 }
 
 /* Writes the sequences of `rows` rows from `row` on. */
-template <int W>
-gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, uint4 *matrix) {
+template <int W, int LEVELS>
+gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, uint32_t *matrix) {
     const gfk_matrix *a = call->a;
+    using T = Tile<W, LEVELS>;
     const MatrixJob job = {matrix,
                            rows,
                            a->cols,
-                           call->plan.batches * Tile<W>::steps,
+                           call->plan.batches / T::parts * T::steps,
                            call->field->polynomial,
                            call->plan.products};
     const uint32_t *y = points_of(call), *x = y + a->cols + row;
@@ -239,16 +313,16 @@ gfk_status write_rows(const gfk_matmul_call *call, size_t row, size_t rows, uint
     };
     switch (a->kind) {
     case GFK_MATRIX_DENSE:
-        return run(write_matrix<W, Dense>,
+        return run(write_matrix<W, LEVELS, Dense>,
                    Dense{(const uint8_t *)a->elements + row * a->stride * (W / 8), a->stride});
     case GFK_MATRIX_CAUCHY:
-        return run(write_matrix<W, Cauchy>, Cauchy{x, y, call->generator->inverter});
+        return run(write_matrix<W, LEVELS, Cauchy>, Cauchy{x, y, call->generator->inverter});
     case GFK_MATRIX_RANDOM:
-        return run(write_matrix<W, Uniform>, Uniform{a->seed, a->first + row});
+        return run(write_matrix<W, LEVELS, Uniform>, Uniform{a->seed, a->first + row});
     default: /* PAR2 has the points of its columns */
         return call->generator->matrix.row_points != NULL
-                   ? run(write_powers<W, true>, x, a->first)
-                   : run(write_powers<W, false>, y, a->first + row);
+                   ? run(write_powers<W, LEVELS, true>, x, a->first)
+                   : run(write_powers<W, LEVELS, false>, y, a->first + row);
     }
 }
 

@@ -13,13 +13,23 @@ struct DataJob {
     uint32_t tiles_each;        /* likewise */
     size_t inputs;              /* of this launch and each product */
     size_t next_inputs;         /* regions from the inputs of a product to those of the next one */
-    size_t first_step, steps;   /* of this launch, of all */
+    size_t first_step, steps;   /* of this launch, of a part */
 };
 
 template <int W>
 __device__ uint32_t load_symbol(const uint8_t *p) {
     return W == 8 ? *p : W == 16 ? *(const uint16_t *)p : *(const uint32_t *)p;
 }
+
+/* A block of write_data writes one half of a step, of all symbols of a tile or of so many. */
+template <int W, int LEVELS>
+struct Slice {
+    static constexpr int groups = LEVELS < 4 ? 8 : 4; /* of 32 symbols */
+    static constexpr int count = 2 * 8 / groups;      /* of a step */
+    static constexpr int inputs = Tile<W, LEVELS>::inputs / 2;
+    static constexpr int group_bytes = 32 * W / 8, bytes = groups * group_bytes;
+    static constexpr int pitch = groups * (group_bytes + 16); /* no conflicts of banks */
+};
 
 /* Four bytes of an input; zeros behind its end. */
 __device__ uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
@@ -28,17 +38,44 @@ __device__ uint32_t load_word(const uint8_t *p, uint64_t at, uint64_t bytes) {
     return at < bytes ? load_bytes(p + at, bytes - at < 4 ? (unsigned)(bytes - at) : 4) : 0;
 }
 
-/* A block writes one step of a tile of symbols. */
-template <int W>
-__global__ __launch_bounds__(256) void write_data(const __grid_constant__ DataJob job) {
-    using T = Tile<W>;
-    constexpr int words = T::region_bytes / 4, pitch = T::region_bytes + 4 * T::symbol_bytes;
-    __shared__ __align__(16) uint8_t x[T::inputs * pitch];
-    const unsigned product = blockIdx.y / job.tiles_each;
-    const uint64_t begin = job.first_byte + blockIdx.y % job.tiles_each * (uint64_t)T::region_bytes;
-    const size_t first = (size_t)blockIdx.x * T::inputs;
-    for (unsigned i = threadIdx.x; i < T::inputs * words / 4; i += 256) {
-        const unsigned input = i / (words / 4), at = i % (words / 4) * 16;
+/* Calls write(part, words) for the words of each part that N times four words of symbols become:
+ * fields of W bits of two words become twice as many fields of W / 2 bits. */
+template <int W, int N, class F>
+__device__ void split_symbols(const uint32_t (&x)[N][4], int part, const F &write) {
+    if constexpr (N == 1) {
+        write(part, x[0]);
+    } else {
+        constexpr uint32_t low = 0xffffffff / (1u << W / 2 | 1);
+        uint32_t y[N / 2][4];
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+#pragma unroll
+            for (int i = 0; i < N / 2 * 4; i++) {
+                const uint32_t a = x[i / 4 * 2][i % 4], b = x[i / 4 * 2 + 1][i % 4];
+                const uint32_t lower = (a & low) | (b & low) << W / 2;
+                const uint32_t upper = (a >> W / 2 & low) | (b & ~low);
+                y[i / 4][i % 4] = k == 0 ? lower : k == 1 ? lower ^ upper : upper;
+            }
+            split_symbols<W / 2>(y, 3 * part + k, write);
+        }
+    }
+}
+
+template <int W, int LEVELS>
+__global__
+__launch_bounds__(32 *
+                  Slice<W, LEVELS>::groups) void write_data(const __grid_constant__ DataJob job) {
+    using T = Tile<W, LEVELS>;
+    using S = Slice<W, LEVELS>;
+    constexpr unsigned threads = 32 * S::groups, vectors = S::bytes / 16;
+    __shared__ __align__(16) uint8_t x[S::inputs * S::pitch];
+    const unsigned tile = blockIdx.y, slice = blockIdx.z, product = tile / job.tiles_each;
+    const unsigned half = slice % 2, first_group = slice / 2 * S::groups;
+    const uint64_t begin = job.first_byte + tile % job.tiles_each * (uint64_t)T::region_bytes +
+                           first_group * (unsigned)S::group_bytes;
+    const size_t first = (size_t)blockIdx.x * T::inputs + half * S::inputs;
+    for (unsigned i = threadIdx.x; i < S::inputs * vectors; i += threads) {
+        const unsigned input = i / vectors, at = i % vectors * 16;
         uint32_t v[4] = {};
         if (first + input < job.inputs) {
             const uint8_t *p = job.b.at(product * job.next_inputs + first + input);
@@ -48,28 +85,33 @@ __global__ __launch_bounds__(256) void write_data(const __grid_constant__ DataJo
                 for (int n = 0; n < 4; n++)
                     v[n] = load_word(p, begin + at + 4 * n, job.bytes);
         }
-        for (int n = 0; n < 4; n++)
-            *(uint32_t *)(x + input * pitch + at + 4 * n) = v[n];
-    }
-    __syncthreads();
-    uint8_t *to = job.data + (blockIdx.y * job.steps + job.first_step + blockIdx.x) * T::data_bytes;
-    for (unsigned i = threadIdx.x; i < T::data_bytes / 16; i += 256) {
-        const unsigned symbol = i / 2, half = i % 2;
-        uint32_t v[4] = {};
-        for (int n = 0; n < T::inputs / 2; n++) {
-            const uint32_t y =
-                load_symbol<W>(x + (half * T::inputs / 2 + n) * pitch + symbol * T::symbol_bytes);
-            v[n * W / 32] |= y << n * W % 32;
-        }
-        *(uint4 *)(to + symbol % 32 * 256 + half * 128 + symbol / 32 * 16) =
+        *(uint4 *)(x + input * S::pitch + at / S::group_bytes * 16 + at) =
             make_uint4(v[0], v[1], v[2], v[3]);
     }
+    __syncthreads();
+    /* Neighbouring threads write neighbouring core matrices of one symbol each. */
+    const unsigned group = threadIdx.x % S::groups, symbol = threadIdx.x / S::groups;
+    const uint8_t *const mine = x + group * (S::group_bytes + 16) + symbol * T::symbol_bytes;
+    uint32_t y[T::pieces][4] = {};
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+#pragma unroll
+        for (int n = 0; n < 32 / T::h; n++)
+            y[n * W / 32][q] |= load_symbol<W>(mine + (q * 32 / T::h + n) * S::pitch) << n * W % 32;
+    uint8_t *const to =
+        job.data +
+        (tile * (size_t)T::parts * job.steps + job.first_step + blockIdx.x) * T::data_bytes +
+        symbol * 256 + half * 128 + (first_group + group) * 16;
+    split_symbols<W>(y, 0, [&](int part, const uint32_t(&v)[4]) {
+        *(uint4 *)(to + part * job.steps * T::data_bytes) = make_uint4(v[0], v[1], v[2], v[3]);
+    });
 }
 
-template <int W>
+template <int W, int LEVELS>
 gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles) {
-    using T = Tile<W>;
-    const size_t steps = call->plan.batches * T::steps, at_once = Regions::most / T::inputs;
+    using T = Tile<W, LEVELS>;
+    const size_t steps = call->plan.batches / T::parts * T::steps,
+                 at_once = Regions::most / T::inputs;
     DataJob job;
     job.data = call->workspace;
     job.first_byte = first * T::region_bytes;
@@ -84,7 +126,9 @@ gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles
         if (job.inputs > 0)
             set_regions(job.b, call->b, input, job.inputs);
         const size_t now = steps - job.first_step < at_once ? steps - job.first_step : at_once;
-        write_data<W><<<dim3((unsigned)now, (unsigned)tiles), 256, 0, call->stream>>>(job);
+        using S = Slice<W, LEVELS>;
+        const dim3 grid((unsigned)now, (unsigned)tiles, S::count);
+        write_data<W, LEVELS><<<grid, 32 * S::groups, 0, call->stream>>>(job);
         const gfk_status status = status_of(cudaGetLastError());
         if (status != GFK_STATUS_SUCCESS)
             return status;
@@ -92,15 +136,15 @@ gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles
     return GFK_STATUS_SUCCESS;
 }
 
-template <int W>
+template <int W, int LEVELS>
 gfk_status run(const gfk_matmul_call *call) {
-    using T = Tile<W>;
+    using T = Tile<W, LEVELS>;
     const gfk_matmul_plan &plan = call->plan;
     uint8_t *matrix = call->workspace + plan.data_space;
     GemmJob job;
     job.data = call->workspace;
     job.bytes = call->bytes;
-    job.batches = (uint32_t)plan.batches;
+    job.batches = (uint32_t)(plan.batches / T::parts);
     job.polynomial = (uint32_t)(call->field->polynomial & (((uint64_t)1 << W) - 1));
     job.accumulate = call->accumulate;
     job.zero = 0;
@@ -112,14 +156,14 @@ gfk_status run(const gfk_matmul_call *call) {
     for (size_t s = 0; s < plan.products * plan.symbol_tiles; s += symbol_tiles) {
         const size_t left = plan.products * plan.symbol_tiles - s;
         symbol_tiles = left < plan.symbol_tiles_at_once ? left : plan.symbol_tiles_at_once;
-        gfk_status status = write_symbols<W>(call, s, symbol_tiles);
+        gfk_status status = write_symbols<W, LEVELS>(call, s, symbol_tiles);
         job.first_byte = s * T::region_bytes;
         job.symbol_tiles = (uint32_t)symbol_tiles;
         job.tiles_each = (uint32_t)(symbol_tiles / plan.products);
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
-            status = write_rows<W>(call, row, rows, (uint4 *)matrix);
+            status = write_rows<W, LEVELS>(call, row, rows, (uint32_t *)matrix);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
             const size_t most = call->c->pointers ? Regions::most : rows;
@@ -129,13 +173,20 @@ gfk_status run(const gfk_matmul_call *call) {
                 job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
                 job.wanted = call->wanted ? call->wanted + row + first : NULL;
                 set_regions(job.c, call->c, row + first, job.rows);
-                status = gemm(W, job, call->processors, call->stream);
+                status = gemm(W, LEVELS, job, call->processors, call->stream);
             }
         }
         if (status != GFK_STATUS_SUCCESS)
             return status;
     }
     return GFK_STATUS_SUCCESS;
+}
+
+template <int W>
+gfk_status run_levels(const gfk_matmul_call *call) {
+    return call->plan.levels == 0   ? run<W, 0>(call)
+           : call->plan.levels == 2 ? run<W, 2>(call)
+                                    : run<W, most_levels<W>>(call);
 }
 
 } // namespace
@@ -146,7 +197,7 @@ extern "C" gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
     switch (call->field->w) {
 #define GFK_MATMUL_KERNEL(kernel, w, ...)                                                          \
     case w:                                                                                        \
-        return gfk::matmul::run<w>(call);
+        return gfk::matmul::run_levels<w>(call);
 #include "shapes.def"
     }
     return GFK_STATUS_INTERNAL;

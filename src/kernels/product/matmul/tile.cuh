@@ -8,11 +8,18 @@
  * s_t = L(a x^t), of which row b begins at s_b. A lane shifts rows out of the sequence in registers.
  * Sums stay in that basis until they are stored.
  *
- * A tile of outputs is 128 rows of bits. The matrix operand holds sequences of 2 w bits:
- * [tile of outputs][step][output][q][two halves], 16 bytes for each q = 0 to 3, where a step is 256
- * bits of inputs, and half h of q has the inputs whose bits are 128 h + 32 q to 128 h + 32 q + 31.
- * The data operand holds symbols as core matrices of wgmma, [tile of symbols][step][i][half][p],
- * 16 bytes of 128 / w inputs of symbol 32 p + i. Missing inputs and outputs have the sequence 0. */
+ * A product with such a matrix is three products with Hankel matrices of half the size: with the
+ * quarters T0, T1, T1, T2 and the halves y0, y1 of y, the first half is (T0 + T1) y0 + T1 (y0 + y1),
+ * the second one (T1 + T2) y1 + T1 (y0 + y1). LEVELS such divisions make 3^LEVELS parts, the three of
+ * the first division before those of the second, and 2^LEVELS pieces of h bits of each element. The
+ * parts are independent products, whose results are added when an output is stored.
+ *
+ * A tile of outputs is 128 rows of bits, or 192 if there are levels. A step is 256 bits of inputs, and
+ * half n of q = 0 to 3 has the inputs whose bits are 128 n + 32 q to 128 n + 32 q + 31. The matrix
+ * operand is [tile of outputs][part][step][output][q][half] with sequences of 2 w bits, 8 bytes for
+ * each half, or [tile of outputs][part][step][row][q][half] with 4 bytes of the row itself. The data
+ * operand holds pieces of symbols as core matrices of wgmma, [tile of symbols][part][step][i][half][p],
+ * 16 bytes of 128 / h inputs of symbol 32 p + i. Missing inputs and outputs are 0. */
 #pragma once
 
 #include "host/product/engine.h"
@@ -23,14 +30,27 @@
 namespace gfk {
 namespace matmul {
 
+/* 3 for each level of halving. */
+constexpr int parts_of(int levels) {
+    return levels == 0 ? 1 : 3 * parts_of(levels - 1);
+}
+
+/* There are kernels for 0, 2 and so many levels. */
 template <int W>
+constexpr int most_levels = W == 8 ? 3 : 4;
+
+template <int W, int LEVELS>
 struct Tile {
     static constexpr int w = W, symbol_bytes = W / 8;
-    static constexpr int outputs = GFK_MATMUL_TILE_BITS / W, symbols = GFK_MATMUL_TILE_SYMBOLS;
-    static constexpr int steps = GFK_MATMUL_BATCH_BITS / 256; /* of a batch */
-    static constexpr int inputs = 256 / W;                    /* of a step */
+    static constexpr int pieces = 1 << LEVELS, parts = parts_of(LEVELS);
+    static constexpr int h = W / pieces; /* bits of a piece */
+    static constexpr int bits = GFK_MATMUL_TILE_BITS(LEVELS), warpgroups = bits / 64;
+    static constexpr int outputs = bits / h, symbols = GFK_MATMUL_TILE_SYMBOLS;
+    static constexpr int steps = GFK_MATMUL_BATCH_BITS(LEVELS) / 256; /* of a batch */
+    static constexpr int inputs = 256 / h;                            /* of a step */
     static constexpr int region_bytes = symbols * symbol_bytes;
-    static constexpr unsigned data_bytes = 8192, matrix_bytes = outputs * 64; /* of a step */
+    static constexpr unsigned data_bytes = 8192; /* of a step */
+    static constexpr unsigned matrix_bytes = LEVELS == 0 ? outputs * 64 : bits * 32;
 };
 
 /* Regions of one launch. */
@@ -54,7 +74,8 @@ struct GemmJob {
     const uint8_t *matrix, *data; /* operands */
     Regions c;
     uint64_t first_byte, bytes; /* of a region: where the symbols begin, and its length */
-    uint32_t rows, output_tiles, symbol_tiles, batches;
+    uint32_t rows, output_tiles, symbol_tiles;
+    uint32_t batches;    /* of a part */
     uint32_t tiles_each; /* tiles of symbols of each product, which all use the same output tiles */
     uint32_t polynomial; /* without its leading term */
     uint32_t accumulate;
@@ -64,7 +85,8 @@ struct GemmJob {
 };
 
 /* gemm.cu. The job's regions and operands are those of one part of a call. */
-gfk_status gemm(unsigned w, const GemmJob &job, int processors, gfk_stream_t stream);
+gfk_status gemm(unsigned w, unsigned levels, const GemmJob &job, int processors,
+                gfk_stream_t stream);
 
 } // namespace matmul
 } // namespace gfk
