@@ -88,6 +88,8 @@ set(gfk_minimums
   "gpu.invert_batch 185000"
   "invert_batch_sizes 3"
   "gpu.rlnc_vectors 140000"
+  "host.rlnc_decoder 175000 26000"
+  "gpu.rlnc_decoder 175000"
   "gpu.rlnc_packets 180000"
   "gpu.product_huge 76"
   "gpu.rs_w8 17153"

@@ -34,7 +34,7 @@ typedef struct gfk_matrix_record {
  * with rows + cols; gfk_matrix_solve adds what gfk_matmul needs for an n x n matrix.
  *
  * Return SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, no rows or no
- * columns, a size or device number of the descriptor out of range); INVALID_SIZE (2^30 or more
+ * columns, a size or device number of the descriptor out of range); INVALID_SIZE (more than 2^30
  * rows or columns, bytes that are not a multiple of w/8, or a size overflows). Any thread. */
 GFK_API gfk_status gfk_matrix_invert_workspace(const gfk_field *field, size_t n,
                                                const gfk_matmul_desc *desc,

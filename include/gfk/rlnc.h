@@ -159,7 +159,7 @@ GFK_API gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range,
  * GFK_RLNC_PHILOX without a density draws for a generation of `received` sources, with this seed.
  * The range numbers generations and new packets, for their factors alone: a recoder that gives each
  * new packet of a generation a number of its own, and has a seed of its own, makes the packets that
- * it makes as independent as it can.
+ * it makes as different as random factors are.
  *
  * received      packets of each generation, 1 to GFK_RLNC_MOST_SOURCES; may be fewer than n
  * vectors       generations * received rows: their coding vectors; only read
@@ -172,13 +172,14 @@ GFK_API gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range,
                                    size_t new_stride, const gfk_regions *new_payloads,
                                    void *workspace, size_t workspace_bytes, gfk_stream_t stream);
 
-/* ---- decoders ------------------------------------------------------------------------------- */
+/* ---- headers -------------------------------------------------------------------------------- */
 
-/* What a packet says of itself, in the order of the machine's bytes. */
+/* What a packet says of itself: numbers of the machine. A program that sends headers to other
+ * machines decides on an order of bytes itself. */
 typedef struct gfk_rlnc_header {
     uint64_t generation;
     uint32_t packet;
-    uint32_t reserved; /* 0 */
+    uint32_t reserved; /* not read */
 } gfk_rlnc_header;
 
 /* ---- decoders ------------------------------------------------------------------------------- */
@@ -217,8 +218,10 @@ typedef struct gfk_rlnc_record {
  * spare  dependent packets of each generation that are kept
  *
  * Takes all memory that the decoder ever needs, at the code's place and on the host; not capturable.
- * For each generation this is about n + spare payloads and (n + 1024 / w) * n elements. The code must outlive the
- * decoder. The device of the code is the calling thread's current device.
+ * For each generation this is n + spare payloads, n + 1024 / w + spare rows of n elements, each row
+ * rounded up to 256 bytes, and for each thread that shares the generations as much as one of them
+ * again and a workspace of gfk_matmul. The code must outlive the decoder. The device of the code is
+ * the calling thread's current device.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, no generations); INVALID_SIZE (generation numbers that
  * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); OUT_OF_MEMORY;
@@ -239,7 +242,8 @@ GFK_API void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t decoder);
  * outcomes  NULL, or count bytes at the code's place: a gfk_rlnc_outcome each. Of packets that
  *           depend on each other those that come first are the innovative ones.
  *
- * Elimination works on the coding vectors alone; payloads are copied. On a device the call returns at
+ * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call take much
+ * less time than as many calls. On a device the call returns at
  * once, but for the copy of the headers to the device. No allocation. Not capturable. */
 GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,
@@ -256,7 +260,8 @@ GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rl
  * decoded   NULL, or generations * n bytes at the code's place: 1 where a source has been written,
  *           otherwise 0
  *
- * May be called as often as one likes, after each packet or once: a source has the same bytes. */
+ * May be called as often as one likes, after each packet or once: a source has the same bytes in
+ * every call. To decode other generations, or to start again, make another decoder. */
 GFK_API gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t decoder, const gfk_regions *sources,
                                            uint8_t *decoded, gfk_stream_t stream);
 

@@ -152,6 +152,8 @@ class RlncDecoder : public RlncTest {
             count_checked(generations * n);
         }
 
+        size_t symbol() const { return w / 8; }
+
         bool host;
         unsigned w;
         size_t n, bytes;
@@ -345,7 +347,11 @@ TEST_P(RlncDecoder, Errors) {
     EXPECT_STATUS(GFK_STATUS_OVERLAP,
                   add(d, &p.header, 1, nullptr, 0, &in, payload.data() + bytes - 1));
     EXPECT_STATUS(GFK_STATUS_OVERLAP, add(d, &p.header, 1, rows.data(), n, &in, rows.data()));
-    EXPECT_OK(add(d, &p.header, 0, nullptr, 0, &in, nullptr));
+    EXPECT_OK(add(d, nullptr, 0, nullptr, 0, nullptr, nullptr));
+    // The last length whose payloads, rounded up, do not wrap.
+    const size_t longest = SIZE_MAX / s.symbol() * s.symbol();
+    const Rlnc huge = make_rlnc(s.field, n, longest, s.desc);
+    EXPECT_STATUS(size, gfk_rlnc_decoder_create(&made, huge.get(), 0, 1, 0));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(nullptr, &to, nullptr, nullptr));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(d, nullptr, nullptr, nullptr));
     EXPECT_STATUS(invalid, gfk_rlnc_decoder_decode(d, &none, nullptr, nullptr));
@@ -366,7 +372,7 @@ TEST_P(RlncDecoder, Errors) {
         EXPECT_STATUS(status, gfk_rlnc_decoder_wait(d, stream, 0, 1, records.data()));
     }
     s.decode(GFK_STATUS_SINGULAR); // nothing has changed
-    count_checked(29);
+    count_checked(30);
 }
 
 PER_RLNC_PLACE(RlncDecoder);

@@ -119,6 +119,7 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     if (decoder == NULL || code == NULL || generations == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (generations - 1 > UINT64_MAX - generation || spare > GFK_RLNC_MOST_PACKETS ||
+        code->bytes > SIZE_MAX - ALIGNMENT ||
         generations > GFK_RLNC_MOST_PACKETS / (code->n + spare))
         return GFK_STATUS_INVALID_SIZE;
     if (code->place != GFK_CPU)
@@ -195,7 +196,7 @@ static void sort(struct gfk_rlnc_decoder *d, const gfk_rlnc_header *headers,
 gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *headers, size_t count,
                                 const void *vectors, size_t stride, const gfk_regions *payloads,
                                 uint8_t *outcomes, gfk_stream_t stream) {
-    if (d == NULL || headers == NULL || payloads == NULL)
+    if (d == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_rlnc_t code = d->code;
     if (count > GFK_RLNC_MOST_PACKETS)
@@ -203,6 +204,8 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (count == 0)
         return GFK_STATUS_SUCCESS;
+    if (headers == NULL || payloads == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
     size_t length = 0;
     if (vectors != NULL)
         RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, count, code->n, stride, &length));

@@ -49,7 +49,8 @@ struct gfk_rlnc_decoder {
     gfk_rlnc_destination *destinations; /* of a panel */
     uint8_t *decoded, *is_determined;   /* the sources of one generation */
     void **outputs_there;               /* the caller's pointers to sources */
-    /* for an elimination: see gfk_elimination; on the CPU once for each lane */
+    /* for an elimination: see gfk_elimination; once for each lane, which on the CPU is one of the threads
+     * that share the generations */
     size_t lanes, lane_bytes;
     uint8_t *scratch;
 

@@ -63,11 +63,12 @@ static bool is_zero(const uint8_t *p, size_t bytes) {
     return bytes == 0 || (*p == 0 && memcmp(p, p + 1, bytes - 1) == 0);
 }
 
-/* Takes the elements of the new rows in the columns of pivots out, and adds them times the table. */
+/* Takes the elements of the new rows, which stand behind the table's rows, in the columns of pivots
+ * out, and adds them times the table. */
 static gfk_status reduce(const generation *s, size_t rows) {
     const size_t n = s->d->code->n, rank = s->record->rank, pitch = s->d->pitch;
     const unsigned w = s->e.field->w;
-    uint8_t *const new_rows = s->e.matrix + n * pitch;
+    uint8_t *const new_rows = s->e.matrix + rank * pitch;
     if (rank == 0)
         return GFK_STATUS_SUCCESS;
     for (size_t i = 0; i < rows; i++)
@@ -82,14 +83,15 @@ static gfk_status reduce(const generation *s, size_t rows) {
     return multiply(s, &factors, &from, &to, n * s->d->symbol, GFK_XOR);
 }
 
-/* Where the payload of a packet goes; NULL: nowhere. Row `row` of the panel is its vector. */
-static uint8_t *place(generation *s, size_t row, gfk_rlnc_outcome *outcome) {
+/* Where the payload of a packet goes; NULL: nowhere. Row first + row of the table, row `row` of the
+ * panel, is its vector; innovative rows close the gaps that others leave. */
+static uint8_t *place(generation *s, size_t first, size_t row, gfk_rlnc_outcome *outcome) {
     const size_t n = s->d->code->n, pitch = s->d->pitch;
     gfk_rlnc_record *const record = s->record;
-    const uint32_t column = s->e.pivots[n + row];
+    const uint32_t column = first < n ? s->e.pivots[first + row] : GFK_MATRIX_DEPENDENT;
     if (column != GFK_MATRIX_DEPENDENT) {
         const uint32_t slot = record->rank++;
-        memcpy(s->e.matrix + slot * pitch, s->e.matrix + (n + row) * pitch, pitch);
+        memmove(s->e.matrix + slot * pitch, s->e.matrix + (first + row) * pitch, pitch);
         s->e.pivots[slot] = column;
         *outcome = GFK_RLNC_INNOVATIVE;
         return s->payloads + slot * s->d->payload_pitch;
@@ -107,19 +109,16 @@ static uint8_t *place(generation *s, size_t row, gfk_rlnc_outcome *outcome) {
 /* Takes up to a panel of packets; their vectors are in s->raw. */
 static gfk_status take_panel(generation *s, const gfk_rlnc_arrival *arrivals, size_t rows,
                              uint8_t *outcomes) {
-    const size_t n = s->d->code->n, pitch = s->d->pitch;
-    if (s->record->rank < n) {
-        memcpy(s->e.matrix + n * pitch, s->raw, rows * pitch);
+    const size_t n = s->d->code->n, pitch = s->d->pitch, first = s->record->rank;
+    if (first < n) {
+        memcpy(s->e.matrix + first * pitch, s->raw, rows * pitch);
         RETURN_IF_ERROR(reduce(s, rows));
-        RETURN_IF_ERROR(gfk_eliminate_on_cpu.panel(&s->e, n, rows));
-        RETURN_IF_ERROR(gfk_eliminate_on_cpu.exchange(&s->e, n, rows, 0, n + rows));
-    } else {
-        for (size_t i = 0; i < rows; i++)
-            s->e.pivots[n + i] = GFK_MATRIX_DEPENDENT;
+        RETURN_IF_ERROR(gfk_eliminate_on_cpu.panel(&s->e, first, rows));
+        RETURN_IF_ERROR(gfk_eliminate_on_cpu.exchange(&s->e, first, rows, 0, first + rows));
     }
     for (size_t i = 0; i < rows; i++) {
         gfk_rlnc_outcome outcome;
-        uint8_t *const to = place(s, i, &outcome);
+        uint8_t *const to = place(s, first, i, &outcome);
         if (to != NULL && s->d->code->bytes != 0)
             memcpy(to, arrivals[i].payload, s->d->code->bytes);
         if (outcomes != NULL)
@@ -167,7 +166,7 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
 
 /* ---- the sources ---------------------------------------------------------------------------- */
 
-/* Rows of the table without unknown sources: their numbers go to `slots`, in s->e.columns' place. */
+/* Marks the rows of the table without unknown sources, and counts them. */
 static size_t list_determined(const generation *s, uint8_t *is_determined) {
     const size_t n = s->d->code->n;
     const unsigned w = s->e.field->w;
@@ -245,9 +244,9 @@ typedef struct job {
 static gfk_status run_generation(const job *j, size_t lane, size_t g) {
     const gfk_rlnc_decoder_t d = j->d;
     const size_t n = d->code->n;
-    generation s = {0};
     if (j->packets != NULL && d->begins[g] == d->begins[g + 1])
         return GFK_STATUS_SUCCESS;
+    generation s = {0};
     RETURN_IF_ERROR(enter(&s, d, lane, g));
     return j->packets != NULL ? take_packets(&s, j->packets, d->begins[g], d->begins[g + 1])
                               : decode(&s, j->sources, g * n, s.raw, d->outputs + lane * n,
