@@ -123,7 +123,9 @@ SECONDS = {"T/s over seconds": "{sustained_tmuladds_per_s:.1f}",
 MATRICES_PAGE = [
     Table("Products",
           """T/s: 10^12 multiply-adds of bytes per second. The bound is a loop over b1 warpgroup MMAs that was
-          measured in the same run, in bursts and over seconds without a pause. `matmul` is gfk_matmul, `product`
+          measured in the same run, in bursts and over seconds without a pause, and counts w x w products of bits for
+          each element. gfk_matmul computes down to 81 of 256 of them (docs/engines/matmul.md), so it can pass
+          the bound. `matmul` is gfk_matmul, `product`
           AUTO's engine of gfk/product.h with the same matrix, whose set-up is not in the time. A row of calls
           over seconds has no pauses; its burst columns compare it with the loop's burst.""",
           lambda results: rows.matrices(results).query("where == 'gpu' and operation in ('matmul', 'product')"),
