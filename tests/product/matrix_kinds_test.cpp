@@ -357,7 +357,8 @@ TEST(MatrixPoints, Repeats) {
     Random random;
     const gfk_field field = make_field(32);
     const size_t count = options.reduced ? 20000 : 131072;
-    for (uint32_t factor : {0u, 0x0e8b2f51u, 1u << 15}) { // 0: random; times 0x9e3779b1 is 1; high bits
+    for (uint32_t factor :
+         {0u, 0x0e8b2f51u, 1u << 15}) { // 0: random; times 0x9e3779b1 is 1; high bits
         Elements points = different_points(32, count, random);
         for (size_t i = 0; factor != 0 && i < count; i++)
             points[i] = static_cast<uint32_t>(count - i) * factor;

@@ -29,9 +29,10 @@ typedef struct request {
 
 /* ---- the workspace -------------------------------------------------------------------------- */
 
-/* Takes `count` times `bytes` bytes of a workspace, whose size so far is *used. */
+/* Takes `count` times `bytes` bytes of a workspace, whose size so far is *used. Computes in integers,
+ * because whether the workspace ends in the address space is checked later. */
 static uint8_t *take(uint8_t *workspace, size_t *used, size_t count, size_t bytes) {
-    uint8_t *const at = workspace == NULL ? NULL : workspace + *used;
+    uint8_t *const at = workspace == NULL ? NULL : (uint8_t *)((uintptr_t)workspace + *used);
     *used += (count * bytes + 255) / 256 * 256;
     return at;
 }

@@ -76,18 +76,19 @@ gfk_status gfk_rs_locate(gfk_rs_t code, const gfk_regions *data, const gfk_regio
         return GFK_STATUS_INVALID_ARGUMENT;
     if (code->locator == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
-    const gfk_locate_call call = {.locator = code->locator,
-                                  .data = data,
-                                  .parity = parity,
-                                  .bytes = bytes,
-                                  .repair = repair == GFK_RS_REPAIR,
-                                  .verdict = verdict,
-                                  .counts = counts,
-                                  .workspace = workspace,
-                                  .mismatch_map = workspace,
-                                  .slabs =
-                                      workspace ? (uint8_t *)workspace + map_bytes(bytes) : NULL,
-                                  .stream = stream};
+    const gfk_locate_call call = {
+        .locator = code->locator,
+        .data = data,
+        .parity = parity,
+        .bytes = bytes,
+        .repair = repair == GFK_RS_REPAIR,
+        .verdict = verdict,
+        .counts = counts,
+        .workspace = workspace,
+        .mismatch_map = workspace,
+        /* in integers: the workspace has not been checked yet */
+        .slabs = workspace ? (uint8_t *)((uintptr_t)workspace + map_bytes(bytes)) : NULL,
+        .stream = stream};
     RETURN_IF_ERROR(check_call(code, &call, workspace_bytes));
     if (code->info.device < 0) {
         gfk_locate_on_host(&call);
