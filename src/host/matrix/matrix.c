@@ -29,14 +29,6 @@ typedef struct request {
 
 /* ---- the workspace -------------------------------------------------------------------------- */
 
-/* Takes `count` times `bytes` bytes of a workspace, whose size so far is *used. Computes in integers,
- * because whether the workspace ends in the address space is checked later. */
-static uint8_t *take(uint8_t *workspace, size_t *used, size_t count, size_t bytes) {
-    uint8_t *const at = workspace == NULL ? NULL : (uint8_t *)((uintptr_t)workspace + *used);
-    *used += (count * bytes + 255) / 256 * 256;
-    return at;
-}
-
 /* What a call needs: an elimination and, to solve, a product with the inverse. */
 typedef struct call {
     gfk_elimination e;
@@ -81,17 +73,17 @@ static gfk_status lay_out(call *c, request *r) {
     e->workspace_bytes = multiply > e->workspace_bytes ? multiply : e->workspace_bytes;
     e->workspace_bytes = product > e->workspace_bytes ? product : e->workspace_bytes;
     size_t used = 0;
-    e->matrix = take(workspace, &used, rows, e->pitch);
+    e->matrix = gfk_take(workspace, &used, rows, e->pitch);
     if (r->what == SOLVE)
-        c->inverse = (gfk_matrix)GFK_MATRIX_DENSE_INIT(take(workspace, &used, rows, e->pitch), rows,
-                                                       cols, e->pitch / symbol);
-    e->factors = take(workspace, &used, rows, on_cpu ? panel * symbol : e->group * symbol);
-    e->transform = take(workspace, &used, panel, panel * symbol);
-    e->pivots = (uint32_t *)take(workspace, &used, rows, sizeof *e->pivots);
-    e->used = take(workspace, &used, cols, 1);
-    e->rank = (uint32_t *)take(workspace, &used, 1, sizeof *e->rank);
-    e->rows = take(workspace, &used, on_cpu ? 2 * panel : 0, e->pitch);
-    e->workspace = take(workspace, &used, e->workspace_bytes, 1);
+        c->inverse = (gfk_matrix)GFK_MATRIX_DENSE_INIT(gfk_take(workspace, &used, rows, e->pitch),
+                                                       rows, cols, e->pitch / symbol);
+    e->factors = gfk_take(workspace, &used, rows, on_cpu ? panel * symbol : e->group * symbol);
+    e->transform = gfk_take(workspace, &used, panel, panel * symbol);
+    e->pivots = (uint32_t *)gfk_take(workspace, &used, rows, sizeof *e->pivots);
+    e->used = gfk_take(workspace, &used, cols, 1);
+    e->rank = (uint32_t *)gfk_take(workspace, &used, 1, sizeof *e->rank);
+    e->rows = gfk_take(workspace, &used, on_cpu ? 2 * panel : 0, e->pitch);
+    e->workspace = gfk_take(workspace, &used, e->workspace_bytes, 1);
     c->bytes = used;
     return GFK_STATUS_SUCCESS;
 }

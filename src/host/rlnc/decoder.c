@@ -10,27 +10,14 @@
 #include "host/device/device.h"
 #include "host/product/engine.h"
 
-enum { ALIGNMENT = 256, MOST_RAW = 1 << 28 /* bytes of vectors that are taken at a time */ };
+enum { MOST_RAW = 1 << 28 }; /* bytes of vectors that are taken at a time */
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Takes `count` times `bytes` bytes of an arena, whose size so far is *used; SIZE_MAX: too much. */
-static void *take(uint8_t *arena, size_t *used, size_t count, size_t bytes) {
-    uint8_t *const at = arena == NULL ? NULL : arena + *used;
-    const size_t room = SIZE_MAX - ALIGNMENT - *used;
-    if (*used == SIZE_MAX || *used > SIZE_MAX - ALIGNMENT || (bytes != 0 && count > room / bytes))
-        *used = SIZE_MAX;
-    else
-        *used += gfk_round_up(count * bytes, ALIGNMENT);
-    return at;
-}
-
-/* What an elimination works with, beside a generation's table. */
-gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane, gfk_elimination *e,
-                                size_t *bytes) {
+/* The largest workspace of the products with one generation. */
+static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     const gfk_rlnc_t code = d->code;
-    const size_t n = code->n, w = code->field.w, wide = n > d->panel ? n : d->panel;
-    const bool on_cpu = code->place == GFK_CPU;
+    const size_t n = code->n;
     const gfk_matmul_desc desc = {.size = sizeof desc,
                                   .device = code->place,
                                   .threads = d->lanes == 1 ? (unsigned)code->threads : 1};
@@ -40,14 +27,23 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
                     {d->rows, d->panel, n * d->symbol},
                     {n, n, code->bytes},
                     {d->spare + 1, n, code->bytes}};
-    size_t used = 0;
-    e->workspace_bytes = 0;
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         size_t space;
         RETURN_IF_ERROR(gfk_matmul_workspace(&code->field, products[i].rows, products[i].cols,
                                              products[i].bytes, &desc, &space));
-        e->workspace_bytes = space > e->workspace_bytes ? space : e->workspace_bytes;
+        d->workspace_bytes = space > d->workspace_bytes ? space : d->workspace_bytes;
     }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* What an elimination works with, beside a generation's table. */
+gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane, gfk_elimination *e,
+                                size_t *bytes) {
+    const gfk_rlnc_t code = d->code;
+    const size_t n = code->n, w = code->field.w, wide = n > d->panel ? n : d->panel;
+    const bool on_cpu = code->place == GFK_CPU;
+    size_t used = 0;
+    e->workspace_bytes = d->workspace_bytes;
     e->field = &code->field;
     e->jordan = true;
     e->processors = code->processors;
@@ -57,10 +53,10 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
     e->panel = e->group = d->panel;
     e->most_columns = d->panel + GFK_PANEL_SPARE_BITS / w;
     e->pitch = d->pitch;
-    e->factors = take(lane, &used, d->rows, wide * d->symbol);
-    e->transform = take(lane, &used, d->panel, d->panel * d->symbol);
-    e->rows = take(lane, &used, on_cpu ? 3 * d->panel : 0, d->pitch);
-    e->workspace = take(lane, &used, e->workspace_bytes, 1);
+    e->factors = gfk_take(lane, &used, d->rows, wide * d->symbol);
+    e->transform = gfk_take(lane, &used, d->panel, d->panel * d->symbol);
+    e->rows = gfk_take(lane, &used, on_cpu ? 3 * d->panel : 0, d->pitch);
+    e->workspace = gfk_take(lane, &used, e->workspace_bytes, 1);
     *bytes = used;
     return used == SIZE_MAX ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
 }
@@ -72,22 +68,22 @@ static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *by
     gfk_elimination e = {0};
     RETURN_IF_ERROR(gfk_rlnc_elimination(d, NULL, &e, &d->lane_bytes));
     /* What becomes zero at create comes first. */
-    d->tables = take(arena, &used, all * d->rows, d->pitch);
-    d->used = take(arena, &used, all, n);
-    d->ranks = take(arena, &used, all, sizeof *d->ranks);
-    d->records = take(arena, &used, all, sizeof *d->records);
-    d->pivots = take(arena, &used, all * d->rows, sizeof *d->pivots);
-    d->payloads = take(arena, &used, all * (n + d->spare), d->payload_pitch);
-    d->vectors = take(arena, &used, all * d->spare, d->pitch);
-    d->checked = take(arena, &used, d->lanes * d->spare, d->payload_pitch);
-    d->headers = take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->headers);
-    d->arrivals = take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->arrivals);
-    d->raw = take(arena, &used, on_cpu ? 0 : d->most, d->pitch);
-    d->destinations = take(arena, &used, on_cpu ? 0 : d->panel, sizeof *d->destinations);
-    d->decoded = take(arena, &used, on_cpu ? 0 : n, d->payload_pitch);
-    d->is_determined = take(arena, &used, on_cpu ? 0 : n, 1);
-    d->outputs_there = take(arena, &used, on_cpu ? 0 : all * n, sizeof *d->outputs_there);
-    d->scratch = take(arena, &used, d->lanes, d->lane_bytes);
+    d->tables = gfk_take(arena, &used, all * d->rows, d->pitch);
+    d->used = gfk_take(arena, &used, all, n);
+    d->ranks = gfk_take(arena, &used, all, sizeof *d->ranks);
+    d->records = gfk_take(arena, &used, all, sizeof *d->records);
+    d->pivots = gfk_take(arena, &used, all * d->rows, sizeof *d->pivots);
+    d->payloads = gfk_take(arena, &used, all * (n + d->spare), d->payload_pitch);
+    d->vectors = gfk_take(arena, &used, all * d->spare, d->pitch);
+    d->checked = gfk_take(arena, &used, d->lanes * d->spare, d->payload_pitch);
+    d->headers = gfk_take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->headers);
+    d->arrivals = gfk_take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->arrivals);
+    d->raw = gfk_take(arena, &used, on_cpu ? 0 : d->most, d->pitch);
+    d->destinations = gfk_take(arena, &used, on_cpu ? 0 : d->panel, sizeof *d->destinations);
+    d->decoded = gfk_take(arena, &used, on_cpu ? 0 : n, d->payload_pitch);
+    d->is_determined = gfk_take(arena, &used, on_cpu ? 0 : n, 1);
+    d->outputs_there = gfk_take(arena, &used, on_cpu ? 0 : all * n, sizeof *d->outputs_there);
+    d->scratch = gfk_take(arena, &used, d->lanes, d->lane_bytes);
     *bytes = used;
     return used == SIZE_MAX ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
 }
@@ -95,9 +91,10 @@ static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *by
 static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     const bool on_cpu = d->code->place == GFK_CPU;
     size_t bytes;
+    RETURN_IF_ERROR(find_workspace(d));
     RETURN_IF_ERROR(lay_out(d, NULL, &bytes));
     if (on_cpu) {
-        d->memory = aligned_alloc(ALIGNMENT, bytes);
+        d->memory = aligned_alloc(GFK_ALIGNMENT, bytes);
         if (d->memory == NULL)
             return GFK_STATUS_OUT_OF_MEMORY;
         RETURN_IF_ERROR(gfk_arithmetic_create(&d->arithmetic, &d->code->field));
@@ -119,7 +116,7 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     if (decoder == NULL || code == NULL || generations == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     if (generations - 1 > UINT64_MAX - generation || spare > GFK_RLNC_MOST_PACKETS ||
-        code->bytes > SIZE_MAX - ALIGNMENT ||
+        code->bytes > SIZE_MAX - GFK_ALIGNMENT ||
         generations > GFK_RLNC_MOST_PACKETS / (code->n + spare))
         return GFK_STATUS_INVALID_SIZE;
     if (code->place != GFK_CPU)
@@ -134,7 +131,7 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     d->symbol = code->field.w / 8;
     d->panel = GFK_PANEL_BITS / code->field.w;
     d->rows = code->n + d->panel;
-    d->pitch = gfk_round_up(code->n * d->symbol, ALIGNMENT);
+    d->pitch = gfk_round_up(code->n * d->symbol, GFK_ALIGNMENT);
     d->payload_pitch = gfk_round_up(code->bytes, 16);
     d->lanes = code->place != GFK_CPU || code->pool == NULL ? 1
                : generations < code->threads                ? generations

@@ -28,11 +28,12 @@ struct gfk_rlnc_decoder {
     gfk_rlnc_t code;
     uint64_t first;
     size_t generations, spare;
-    size_t symbol, panel; /* bytes; rows */
-    size_t rows;          /* of a generation's table: n + panel */
-    size_t pitch;         /* bytes from row to row of tables and kept vectors */
-    size_t payload_pitch; /* bytes from payload to payload */
-    size_t most;          /* packets that are taken at a time */
+    size_t symbol, panel;   /* bytes; rows */
+    size_t rows;            /* of a generation's table: n + panel */
+    size_t pitch;           /* bytes from row to row of tables and kept vectors */
+    size_t payload_pitch;   /* bytes from payload to payload */
+    size_t most;            /* packets that are taken at a time */
+    size_t workspace_bytes; /* of the products */
 
     /* At the code's place, for each generation */
     uint8_t *tables, *used;

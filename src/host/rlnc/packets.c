@@ -45,44 +45,32 @@ static size_t factors_space(gfk_rlnc_t code, size_t packets, size_t cols) {
     return gfk_round_up(packets * pitch_of(code, cols), 256);
 }
 
-typedef struct span {
-    const void *start;
-    size_t length;
-} span;
-
-static bool overlap(span a, span b) {
-    return a.length != 0 && b.length != 0 && gfk_overlap(a.start, a.length, b.start, b.length);
-}
-
 /* What a call reads and writes. */
 typedef struct memory {
     const gfk_regions *in, *out;
     size_t ins, outs;
-    span read;       /* vectors; or nothing */
-    span written[2]; /* vectors or nothing, the workspace */
+    gfk_span read;       /* vectors; or nothing */
+    gfk_span written[2]; /* vectors or nothing, the workspace */
 } memory;
 
 static gfk_status check_memory(gfk_rlnc_t code, const memory *m, size_t workspace_bytes) {
     const size_t bytes = code->bytes;
-    const span workspace = m->written[1];
-    if (workspace.start == NULL || workspace_bytes < workspace.length)
+    const gfk_span workspace = m->written[1];
+    if (workspace.start == NULL || workspace_bytes < workspace.bytes)
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace.start % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (overlap(m->written[0], workspace))
-        return GFK_STATUS_OVERLAP;
-    const span spans[3] = {m->read, m->written[0], workspace};
-    if (bytes != 0 && gfk_outputs_overlap(m->in, m->ins, m->out, m->outs, bytes))
+    const gfk_span spans[3] = {m->read, m->written[0], workspace};
+    if (gfk_spans_overlap(spans, 3) ||
+        (bytes != 0 && gfk_outputs_overlap(m->in, m->ins, m->out, m->outs, bytes)))
         return GFK_STATUS_OVERLAP;
     for (int i = 0; i < 3; i++)
-        if ((i != 0 && overlap(spans[i], m->read)) ||
-            (bytes != 0 && spans[i].length != 0 &&
-             (gfk_regions_touch(m->out, m->outs, bytes, spans[i].start, spans[i].length) ||
-              (i != 0 &&
-               gfk_regions_touch(m->in, m->ins, bytes, spans[i].start, spans[i].length)))))
+        if (bytes != 0 && spans[i].bytes != 0 &&
+            (gfk_regions_touch(m->out, m->outs, bytes, spans[i].start, spans[i].bytes) ||
+             (i != 0 && gfk_regions_touch(m->in, m->ins, bytes, spans[i].start, spans[i].bytes))))
             return GFK_STATUS_OVERLAP;
     return code->desc.check_pointers &&
-                   !(gfk_device_reaches(code->place, workspace.start, workspace.length) &&
+                   !(gfk_device_reaches(code->place, workspace.start, workspace.bytes) &&
                      (bytes == 0 || (gfk_regions_reach(code->place, m->in, m->ins, bytes) &&
                                      gfk_regions_reach(code->place, m->out, m->outs, bytes))))
                ? GFK_STATUS_WRONG_DEVICE
@@ -133,7 +121,7 @@ gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const g
     RETURN_IF_ERROR(check_regions(code, &m));
     if (vectors != NULL)
         RETURN_IF_ERROR(
-            gfk_rlnc_check_rows(code, vectors, packets, code->n, stride, &m.written[0].length));
+            gfk_rlnc_check_rows(code, vectors, packets, code->n, stride, &m.written[0].bytes));
     if (code->bytes == 0)
         return vectors != NULL ? gfk_rlnc_vectors(code, range, vectors, stride, stream)
                                : GFK_STATUS_SUCCESS;
@@ -203,9 +191,9 @@ gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_
                 .read.start = vectors,
                 .written = {{new_vectors, 0}, {workspace, space}}};
     RETURN_IF_ERROR(check_regions(code, &m));
-    RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, m.ins, code->n, stride, &m.read.length));
+    RETURN_IF_ERROR(gfk_rlnc_check_rows(code, vectors, m.ins, code->n, stride, &m.read.bytes));
     RETURN_IF_ERROR(
-        gfk_rlnc_check_rows(code, new_vectors, packets, code->n, new_stride, &m.written[0].length));
+        gfk_rlnc_check_rows(code, new_vectors, packets, code->n, new_stride, &m.written[0].bytes));
     RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
     const size_t symbol = code->field.w / 8, pitch = pitch_of(code, received);
     const gfk_rlnc_vectors_job factors = {.rule = {.seed = seed,
