@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes on the device: the presets rs and rs-sweep as data, each row beside the plain kernel of its
-// traffic; and what each operation does in a row.
+// Codes on the device: the presets rs and rs-sweep and paper gibraltar as data, each row beside the
+// plain kernel of its traffic; and what each operation does in a row.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -28,6 +28,7 @@ struct RsCase {
     int replays = 9;
     // Of 1 or t regions everywhere, or of 1 or t others at each position.
     enum Damaged { Clean, Region, Regions, Symbol, Symbols } damaged = Clean;
+    bool few = false; // the roofline is the best of two variants only
 
     std::string id() const {
         return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
@@ -109,13 +110,44 @@ std::vector<RsCase> figures(size_t data) {
 }
 
 // A sweep over k for m = 2 to 16, with buffers of 1 MiB.
-std::vector<RsCase> sweep() {
+std::vector<RsCase> sweep(const Options &options) {
     std::vector<RsCase> cases;
-    for (const Shape &shape : rs_sweep_shapes()) {
+    for (const Shape &shape : rs_sweep_shapes(options)) {
         cases.push_back({RsCase::Encode, shape, false, kMiB, 0, RsCase::Data, 1, "", 3});
         cases.push_back({RsCase::Decode, shape, false, kMiB, std::min(shape.k, shape.m),
                          RsCase::Mixed, 1, "", 3});
     }
+    return cases;
+}
+
+// The sweep and beside it: encode over the length of regions; decode of as many data regions as
+// parity has; batches of small stripes; encode over m at a rate that memory bounds; update.
+std::vector<RsCase> gibraltar(const Options &options) {
+    std::vector<RsCase> cases = sweep(options);
+    const size_t region = region_of(options.size_or(kGiB), 16);
+    for (const Shape &shape : {Shape{8, 4, 2}, Shape{8, 16, 2}, Shape{8, 16, 3}, Shape{8, 24, 4}})
+        for (size_t bytes = 4 * kKiB; bytes <= 64 * kMiB; bytes *= bytes < kMiB ? 2 : 4)
+            cases.push_back({RsCase::Encode, shape, false, bytes, 0, RsCase::Data, 1, "", 3});
+    for (size_t m : {1, 2, 3, 4, 6, 8, 12, 16}) {
+        const RsCase encode = {RsCase::Encode, {8, 16, m}, false, region};
+        cases.push_back(encode);
+        for (RsCase::Lost which : {RsCase::Data, RsCase::Mixed})
+            cases.push_back(
+                {RsCase::Decode, {8, 16, m}, false, region, m, which, 1, encode.name()});
+    }
+    const std::string large = RsCase{RsCase::Encode, {8, 16, 4}, false, region}.name();
+    for (const size_t lost : {0, 4})
+        cases.push_back({lost ? RsCase::BatchDecode : RsCase::BatchEncode,
+                         {8, 16, 4},
+                         false,
+                         4 * kKiB,
+                         lost,
+                         RsCase::Mixed,
+                         4096,
+                         large});
+    cases.push_back({RsCase::Update, {8, 16, 4}, false, region});
+    for (RsCase &c : cases)
+        c.few = true;
     return cases;
 }
 
@@ -144,7 +176,7 @@ Plain plain_of(const RsCase &c) {
         return {PlainKind::XorOnly, {reads - writes, writes, c.region}, GFK_XOR};
     // The ceiling of a batch has long regions, as the stripes together are long.
     const size_t region = c.stripes > 1 ? region_of(3 * kGiB, reads) : c.region;
-    return {PlainKind::XorOnly, {reads, writes, region}};
+    return {c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly, {reads, writes, region}};
 }
 
 // ---- what the operations do ------------------------------------------------------------------
@@ -476,7 +508,9 @@ Row rs_row(const RsCase &c) {
 
 void add_rs_rows(const Options &options, Rows *rows) {
     const size_t data = options.size_or(options.quick ? kGiB : 3 * kGiB);
-    for (const RsCase &c : options.is("rs") ? figures(data) : sweep())
+    for (const RsCase &c : options.is("rs")          ? figures(data)
+                           : options.is("gibraltar") ? gibraltar(options)
+                                                     : sweep(options))
         if (!options.quick || (c.shape.w == 8 && c.shape.k == 10 && c.shape.m == 4))
             rows->push_back(rs_row(c));
 }
