@@ -233,7 +233,7 @@ Geometry geometry_of(const EncodeProbe &probe, Cut cut, size_t bytes, unsigned k
         columns = 512;
     if (cut == Cut::Coarse)
         rows = 32, columns = 1;
-    if (cut == Cut::Rows)
+    if (cut == Cut::Outputs)
         rows = std::min(m, 8u), columns = 128, g.depth = 10;
     if (cut == Cut::Square)
         rows = columns = g.depth = 16;
@@ -277,8 +277,8 @@ void run_encode(const EncodeProbe &probe, const Geometry &geometry, EncodeArgume
 }
 
 void put_in_constant_memory(const uint8_t *tables, size_t bytes, cudaStream_t stream) {
-    GPU_CHECK(cudaMemcpyToSymbolAsync(constant_tables, tables, bytes, 0, cudaMemcpyHostToDevice,
-                                      stream));
+    GPU_CHECK(
+        cudaMemcpyToSymbolAsync(constant_tables, tables, bytes, 0, cudaMemcpyHostToDevice, stream));
 }
 
 void take_logarithms(const void *from, void *to, size_t bytes, const uint8_t *logarithms,

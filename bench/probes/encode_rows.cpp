@@ -56,17 +56,15 @@ class Operands {
             cudaResourceDesc resource = {};
             resource.resType = cudaResourceTypeLinear;
             resource.res.linear.devPtr = to;
-            resource.res.linear.desc = cudaCreateChannelDesc(8, 0, 0, 0,
-                                                             cudaChannelFormatKindUnsigned);
+            resource.res.linear.desc =
+                cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
             resource.res.linear.sizeInBytes = kTables;
             cudaTextureDesc texture = {};
             texture.readMode = cudaReadModeElementType;
             GPU_CHECK(cudaCreateTextureObject(&arguments.texture, &resource, &texture, nullptr));
         }
     }
-    static bool is_prepared(const EncodeProbe &probe) {
-        return probe.id.find("log_prepared") == 0;
-    }
+    static bool is_prepared(const EncodeProbe &probe) { return probe.id.find("log_prepared") == 0; }
 
     EncodeArguments arguments = {};
     char *elements = nullptr; // of the matrix, never as logarithms
@@ -89,7 +87,7 @@ void combine(const Operands &operands, const char *in, size_t in_stride, char *o
 // ---- in device memory ------------------------------------------------------------------------
 struct EncodeWork : MatrixWork {
     EncodeWork(const Library &library, const EncodeCase &c)
-        : MatrixWork(8, {c.shape.k, c.shape.m, c.region}, GFK_SET), library_(library), case_(c),
+        : MatrixWork(8, c.layout(), GFK_SET), library_(library), case_(c),
           probe_(find_probe(c.is_library() ? "peasant_b1" : c.probe)),
           operands_(probe_, c.shape, c.ones) {}
     gfk_status start() override {
@@ -157,13 +155,10 @@ struct EncodeWork : MatrixWork {
     bool is_written(long j) const {
         Mismatches m = {0, ~0ull};
         auto *result = device_object<Mismatches>();
-        GPU_CHECK(
-            cudaMemcpyAsync(result, &m, sizeof m, cudaMemcpyHostToDevice, gpu().stream));
+        GPU_CHECK(cudaMemcpyAsync(result, &m, sizeof m, cudaMemcpyHostToDevice, gpu().stream));
         for (size_t i = 0; i < layout_.m; i++)
-            compare(layout_.expected(i), layout_.out(j, i), layout_.bytes, 0, result,
-                    gpu().stream);
-        GPU_CHECK(
-            cudaMemcpyAsync(&m, result, sizeof m, cudaMemcpyDeviceToHost, gpu().stream));
+            compare(layout_.expected(i), layout_.out(j, i), layout_.bytes, 0, result, gpu().stream);
+        GPU_CHECK(cudaMemcpyAsync(&m, result, sizeof m, cudaMemcpyDeviceToHost, gpu().stream));
         gpu_synchronize();
         return m.words > layout_.m * layout_.bytes / 16 * 99 / 100;
     }
@@ -184,9 +179,9 @@ struct Part {
     int device;
     size_t first_row, rows, at, bytes;
     char *in = nullptr, *out = nullptr, *kept = nullptr;
-    std::unique_ptr<Operands> operands;
-    std::vector<cudaStream_t> streams;
-    std::vector<cudaEvent_t> events; // before and after each stream's kernel
+    std::unique_ptr<Operands> operands = {};
+    std::vector<cudaStream_t> streams = {};
+    std::vector<cudaEvent_t> events = {}; // before and after each stream's kernel
 };
 
 struct HostEncodeWork : Work {
@@ -269,14 +264,13 @@ struct HostEncodeWork : Work {
 
   private:
     void copy(char *to, const char *from) const {
-        GPU_CHECK(
-            cudaMemcpyAsync(to, from, case_.region, cudaMemcpyHostToDevice, gpu().stream));
+        GPU_CHECK(cudaMemcpyAsync(to, from, case_.region, cudaMemcpyHostToDevice, gpu().stream));
     }
     void poison() const {
-        Team(cpu_cores()).run(case_.region * case_.shape.m, 1,
-                              [this](unsigned, size_t from, size_t to) {
-                                  std::memset(out_ + from, 0xa5, to - from);
-                              });
+        Team(cpu_cores())
+            .run(case_.region * case_.shape.m, 1, [this](unsigned, size_t from, size_t to) {
+                std::memset(out_ + from, 0xa5, to - from);
+            });
     }
     double run() const { // microseconds
         const Stopwatch watch;
@@ -343,7 +337,7 @@ std::string EncodeCase::name() const {
 
 Row encode_row(const EncodeCase &c, bool coded, Rows *rows) {
     Row row(c.name(), shape_facts("probe", "encode", "gpu", c.probe, c.shape));
-    row.facts.add("matrix", c.ones ? "ones" : "random", "mode", "set", "cold", true,
+    row.facts.add("matrix", c.ones ? "ones" : "random", "mode", "set", "cold", !c.hot,
                   "region_bytes", c.region, "nominal_bytes", c.shape.k * c.region, "counted",
                   coded ? "outputs" : "inputs");
     if (!c.is_library()) {
@@ -355,13 +349,12 @@ Row encode_row(const EncodeCase &c, bool coded, Rows *rows) {
     row.data_bytes = (double)((coded ? c.shape.m : c.shape.k) * c.region);
     row.moved = (double)((c.shape.k + c.shape.m) * c.region) / row.data_bytes;
     row.passes = 3;
-    const Layout layout = {c.shape.k, c.shape.m, c.region};
-    row.missing = [=] { return too_little_memory(layout.memory_needed()); };
+    row.missing = [=] { return too_little_memory(c.layout().memory_needed()); };
     row.make = makes<EncodeWork>(c);
     if (c.roofline)
-        add_ceiling("xor_only_few/" + shape_text(c.shape) + "/" +
-                        size_text(c.shape.k * c.region) + "/set/cold",
-                    {PlainKind::XorOnlyFew, layout, GFK_SET}, &row, rows);
+        add_ceiling("xor_only_few/" + shape_text(c.shape) + "/" + size_text(c.shape.k * c.region) +
+                        "/set/cold",
+                    {PlainKind::XorOnlyFew, c.layout(), GFK_SET}, &row, rows);
     return row;
 }
 

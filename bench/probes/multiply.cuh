@@ -14,16 +14,7 @@
 
 #include "kernels/common/word.cuh"
 
-constexpr unsigned kPolynomial = 0x1d; // without its leading term
-
-__host__ __device__ constexpr unsigned multiply_byte(unsigned c, unsigned x) {
-    unsigned product = 0;
-    for (int bit = 0; bit < 8; bit++) {
-        product ^= c >> bit & 1 ? x : 0;
-        x = x & 0x80 ? (x << 1 & 0xff) ^ kPolynomial : x << 1;
-    }
-    return product;
-}
+#include "multiply.h"
 
 struct NoTables {
     static constexpr const char *kPlace = "";
@@ -84,8 +75,8 @@ enum class Place {
     L2,       // global memory, past the L1 cache, as GPUs of 2012 to 2014 read it
     ReadOnly, // ld.global.nc
     Texture,
-    Shared,   // copied from global memory by all threads of a block
-    Serial,   // made by one thread of each block
+    Shared, // copied from global memory by all threads of a block
+    Serial, // made by one thread of each block
     Constant
 };
 constexpr const char *kPlaces[] = {"l2", "nc", "texture", "shared", "serial", "constant"};

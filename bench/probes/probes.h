@@ -32,13 +32,13 @@ enum class Cut {
     Naive,      // one, and 256 threads
     Persistent, // one; a block stays, and its tables with it
     Coarse,     // 32, and each thread a whole region
-    Rows,       // all (up to eight), 128 threads for each; ten inputs at a time in shared memory
+    Outputs,    // all (up to eight), 128 threads for each; ten inputs at a time in shared memory
     Square,     // 16 by 16 threads and inputs
     Min,        // all inputs in shared memory, and as many threads as the occupancy asks for: one
     One,        // output; as many outputs as threads for each
     Max         // as many outputs as there are
 };
-constexpr const char *kCuts[] = {"naive",  "persistent", "coarse", "rows",
+constexpr const char *kCuts[] = {"naive",  "persistent", "coarse", "outputs",
                                  "square", "min",        "one",    "max"};
 struct Geometry {
     dim3 grid, block;

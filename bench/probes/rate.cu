@@ -18,7 +18,7 @@ __device__ uint32_t seed_of(uint32_t x) {
 template <class Way, int WORDS = 1>
 struct Each {
     static constexpr int kWords = WORDS;
-    static constexpr bool kSliced = false, kIdentity = false;
+    static constexpr bool kSliced = false;
     static constexpr size_t kTableBytes = Way::kTableBytes, kSharedBytes = Way::kSharedBytes;
     static void fill(uint8_t *tables) { Way::fill(tables); }
     Way way;
@@ -50,7 +50,6 @@ struct Each {
 
 template <int WORDS>
 struct Identity : Each<NoTables, WORDS> {
-    static constexpr bool kIdentity = true;
     using Each<NoTables, WORDS>::Each;
     __device__ void operator()(unsigned, uint32_t (&)[WORDS]) const {}
 };
@@ -161,19 +160,18 @@ void run_rate(const uint8_t *tables, unsigned c, unsigned rounds, uint32_t *out,
 }
 
 template <class Way>
-RateProbe probe(const char *id) {
-    return {id,        Way::kWords,   Way::kSliced, Way::kIdentity, Way::kTableBytes,
-            Way::fill, run_rate<Way>};
+RateProbe probe(const char *id, bool identity = false) {
+    return {id, Way::kWords, Way::kSliced, identity, Way::kTableBytes, Way::fill, run_rate<Way>};
 }
 
 } // namespace
 
 const std::vector<RateProbe> &rate_probes() {
     static const std::vector<RateProbe> probes = {
-        probe<Identity<1>>("identity_1"),
-        probe<Identity<2>>("identity_2"),
-        probe<Identity<4>>("identity_4"),
-        probe<Identity<8>>("identity_8"),
+        probe<Identity<1>>("identity_1", true),
+        probe<Identity<2>>("identity_2", true),
+        probe<Identity<4>>("identity_4", true),
+        probe<Identity<8>>("identity_8", true),
         probe<Each<Peasant>>("loop_byte"),
         probe<Each<Loop<Reduce::Branches>>>("loop_branches"),
         probe<Each<Loop<Reduce::Multiply24>>>("loop_multiply24"),
