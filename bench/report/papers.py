@@ -288,6 +288,14 @@ named. The paper's own hardware stands on its page. Every claim is an entry of `
 measures all of them: `gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
 
 
+def kernels_named():
+    """The regular expressions of all sass(...) in bench/papers."""
+    texts = [json.dumps(substituted(each, case)) for path in SOURCE.glob("*.toml")
+             for entries in tomllib.loads(path.read_text(encoding="utf-8")).values() if isinstance(entries, list)
+             for each in entries for case in each.get("case", [{}])]
+    return sorted({json.loads(f'"{found}"') for text in texts for found in re.findall(r"sass\('([^']+)'", text)})
+
+
 def pages(paths):
     """Text by file name. Links lead from docs/papers."""
     run, found, index = Run(paths), {}, []
