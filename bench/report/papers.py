@@ -16,14 +16,14 @@ import tomllib
 import pandas as pd
 
 from .frame import parse, typed
-from .text import markdown, rate, size
+from .text import markdown, rate, size, texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "bench/papers"
 NAMES = ["gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei"]
 TIE = 0.05  # a gain of less, either way, is none
 WORDS = "reproduced", "reversed", "no longer matters", "works", "not run here"
-EXPRESSION = re.compile(r"\{([^{}]+?)(?::([^{}:]*))?\}")
+EXPRESSION = re.compile(r"\{([^{}]+?)(?::([-+,.%\w]*))?\}")
 
 
 class NotRun(Exception):
@@ -40,7 +40,8 @@ class Run:
         raw = pd.DataFrame([{**row, "file": path.name} for path, data in zip(self.paths, files)
                             for row in data["benchmarks"]])
         known = typed(raw)
-        self.rows = known.join(raw[[name for name in raw if name not in known]])
+        self.rows = known.join(raw[[name for name in raw if name not in known]]).assign(on=known["threads"].map(
+            "{} threads".format).mask(known["threads"] == 1, "1 thread").mask(known["where"] == "gpu", "GPU"))
         sass = self.paths[0].parent / "sass.json"
         self.sass = json.loads(sass.read_text(encoding="utf-8")) if sass.exists() else {}
 
@@ -116,20 +117,24 @@ class Figures:
         """A template, or the first of a list of {if, text} whose condition holds, with its figures."""
         if isinstance(template, list):
             template = next((each["text"] for each in template if self.value(each.get("if", "1"))), "")
+        template = " ".join(template.split())
         return EXPRESSION.sub(lambda match: written(self.value(match[1]), match[2]), template)
 
     def table(self):
+        """All rows that were measured."""
         frames = []
         for name in self.rows:
             try:
                 frames.append(self.run.measured(self.rows[name]))
             except NotRun:
                 pass
-        return pd.concat(frames).drop_duplicates("row") if frames else pd.DataFrame()
+        return pd.concat(frames) if frames else pd.DataFrame()
 
 
 def written(value, form):
-    return form and format(value, form.replace(".", ",.")) or (value if isinstance(value, str) else rate(value))
+    if form:
+        return format(value, form if "," in form else form.replace(".", ",."))
+    return value if isinstance(value, str) else rate(value)
 
 
 # ---- claims --------------------------------------------------------------------------------------------
@@ -230,15 +235,27 @@ COLUMNS = {"data_GBps": "GB/s", "time_us_median": "us", "percent_of_roofline": "
            "workspace_bytes": "workspace bytes", "shared_bytes": "shared bytes", "setup_us": "set-up us"}
 
 
-def rows_table(rows):
-    if rows is None or rows.empty:
+def rows_table(tables, pivot=None):
+    """A line for each row; with a pivot {line, column}, templates, the best GB/s of each."""
+    tables = [each for each in tables if not each.empty]
+    if not tables:
         return ""
+    rows = pd.concat(tables).drop_duplicates("row")
+    if pivot:
+        best_first = rows.sort_values("data_GBps", ascending=False)
+        found = pd.DataFrame({"line": texts(rows, pivot["line"]), "column": texts(rows, pivot["column"])}).assign(
+            GBps=best_first.data_GBps)
+        order = {field: list(dict.fromkeys(found[field])) for field in ("line", "column")}
+        found = found.pivot_table(index="line", columns="column", values="GBps", aggfunc="max").reindex(
+            index=order["line"], columns=order["column"])
+        return "GB/s:\n\n" + markdown(found.map(lambda value: "-" if value != value else rate(value)).rename_axis(
+            "", axis=0).rename_axis(None, axis=1).reset_index())
     table = {"row": rows.row.map("`{}`".format)}
     for column, heading in COLUMNS.items():
         if column in rows and (rows[column].fillna(0) != 0).any():
             table[heading] = rows[column].map(lambda value: "-" if value != value or value == 0 else
                                               f"{value:,.0f}" if "bytes" in column else rate(value))
-    return markdown(pd.DataFrame(table).drop_duplicates())
+    return markdown(pd.DataFrame(table))
 
 
 def labelled(outcomes, field):
@@ -266,13 +283,11 @@ def paper_page(paper, claims, define, run):
                       "here": labelled(found, "here"), "here / paper": labelled(found, "ratio"),
                       "verdict": f"**{summary(found)}**"})
         hardware = claim.get("hardware", paper["hardware"])
-        parts = [f"### {claim['line']}", f"{claim['claim']} Paper: {labelled(found, 'paper')} ({hardware}). "
-                 f"Here: {labelled(found, 'here')}. **{summary(found)[:1].upper()}{summary(found)[1:]}.** "
-                 f"{labelled(found, 'why') if any(each.why for each in found) else ''}".strip()]
-        tables = [each.rows for each in found if each.rows is not None and not each.rows.empty]
-        if tables:
-            parts.append(rows_table(pd.concat(tables).drop_duplicates("row")))
-        sections += parts
+        whys = dict.fromkeys(f"{each.label}: {each.why}" if len(found) > 1 else each.why for each in found if each.why)
+        sections += [f"### {claim['line']}", f"{claim['claim']} Measured there on: {hardware}. "
+                     f"Verdict: **{summary(found)}**.",
+                     "\n".join(f"- {why}" for why in whys) if len(whys) > 1 else "".join(whys),
+                     rows_table([each.rows for each in found], claim.get("pivot"))]
     body = [f"# {paper['title']}", paper["about"], source_line(run), markdown(pd.DataFrame(lines)),
             "## Line by line", *sections]
     return "\n\n".join(filter(None, body)) + "\n", lines
@@ -283,7 +298,7 @@ def contradictions(run):
     parts = []
     for each in data["contradiction"]:
         figures = Figures(run, each["rows"])
-        parts += [f"### {each['title']}", each["sides"], rows_table(figures.table())]
+        parts += [f"### {each['title']}", each["sides"], rows_table([figures.table()], each.get("pivot"))]
         try:
             parts.append(figures.text(each["answer"]))
         except NotRun as reason:
