@@ -144,6 +144,9 @@ std::vector<ProductCase> product_cases(const Options &options) {
         add_figures(&cases, options);
     if (options.is("opencl"))
         add_engines(&cases, {{8, 30, 3}, options.size_or(kGiB)}, engines({8, 30, 3}, is_perop));
+    if (options.is("gibraltar"))
+        add_engines(&cases, {{8, 16, 4}, options.size_or(kGiB)},
+                    {"perop_log_w8_4", "perop_log_w8"});
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
