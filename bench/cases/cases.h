@@ -16,6 +16,7 @@ void add_matrix_rows(const Options &options, Rows *rows);
 void add_matrix_cpu_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
 void add_rs_rows(const Options &options, Rows *rows);
+void add_row_split_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
 void add_probe_rows(const Options &options, Rows *rows); // variants that papers compare

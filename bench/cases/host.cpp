@@ -412,6 +412,12 @@ std::vector<HostCase> gibraltar(const Options &options, int devices) {
     }
     if (options.host)
         cases.push_back({Decode, {8, 16, 4}, data});
+    for (const auto &[shape, bytes] : {std::pair<Shape, size_t>{{8, 24, 4}, data},
+                                       {{8, 36, 2}, data},
+                                       {{8, 16, 2}, options.size_or(16 * kMiB)},
+                                       {{8, 16, 2}, options.size_or(512 * kKiB)}})
+        if (devices != 0)
+            cases.push_back({Encode, shape, bytes, GFK_PINNED, GFK_PATH_GPU});
     return cases;
 }
 

@@ -142,8 +142,16 @@ std::vector<ProductCase> product_cases(const Options &options) {
         add_quick(&cases, options.size_or(kGiB));
     else if (options.is("product"))
         add_figures(&cases, options);
+    for (size_t k : {2, 4, 8, 15, 25, 30, 45, 60})
+        if (options.is("opencl")) {
+            add_ways(&cases, {{8, k, 3}, options.size_or(836900000)}, {Way::Auto});
+            cases.back().few = true;
+        }
     if (options.is("opencl"))
         add_engines(&cases, {{8, 30, 3}, options.size_or(kGiB)}, engines({8, 30, 3}, is_perop));
+    if (options.is("gibraltar"))
+        add_engines(&cases, {{8, 16, 4}, options.size_or(kGiB)},
+                    {"perop_log_w8_4", "perop_log_w8"});
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})

@@ -232,7 +232,7 @@ void add_region_rows(const Options &options, Rows *rows) {
 }
 
 void add_giant_rows(const Options &options, Rows *rows) {
-    if (!options.is("giant"))
+    if (!options.is("giant") && !options.is("gf-gpu"))
         return;
     for (const PlainKernel &kernel : plain_kernels(PlainKind::Gather))
         add_gather_row(kernel, rows);

@@ -146,6 +146,7 @@ std::vector<RsCase> gibraltar(const Options &options) {
                          4096,
                          large});
     cases.push_back({RsCase::Update, {8, 16, 4}, false, region});
+    cases.push_back({RsCase::Encode, {8, 16, 4}, true, region});
     for (RsCase &c : cases)
         c.few = true;
     return cases;

@@ -174,10 +174,10 @@ struct EncodeWork : MatrixWork {
 };
 
 // ---- from host memory ------------------------------------------------------------------------
-// One device's part: a range of every region, or all regions and some outputs.
+// One device's part: a range of every region.
 struct Part {
     int device;
-    size_t first_row, rows, at, bytes;
+    size_t at, bytes;
     char *in = nullptr, *out = nullptr, *kept = nullptr;
     std::unique_ptr<Operands> operands = {};
     std::vector<cudaStream_t> streams = {};
@@ -210,12 +210,10 @@ struct HostEncodeWork : Work {
         const auto [w, k, m] = case_.shape;
         const size_t devices = case_.devices, half = case_.region / devices / 512 * 512;
         for (size_t d = 0; d < devices; d++) {
-            Part part = {(int)d, 0, m, d * half, d + 1 < devices ? half : case_.region - d * half};
-            if (case_.by_rows)
-                part = {(int)d, d * m / devices, m / devices, 0, case_.region};
+            Part part = {(int)d, d * half, d + 1 < devices ? half : case_.region - d * half};
             GPU_CHECK(cudaSetDevice(part.device));
             GPU_CHECK(cudaMalloc((void **)&part.in, k * part.bytes));
-            GPU_CHECK(cudaMalloc((void **)&part.out, part.rows * part.bytes));
+            GPU_CHECK(cudaMalloc((void **)&part.out, m * part.bytes));
             GPU_CHECK(cudaMalloc((void **)&part.kept, Operands::bytes(case_.shape)));
             part.streams.resize(case_.streams);
             part.events.resize(2 * case_.streams);
@@ -296,14 +294,11 @@ struct HostEncodeWork : Work {
         a.out = (uint8_t *)part.out + at;
         a.in_stride = a.out_stride = part.bytes;
         a.bytes = length;
-        a.m = (unsigned)part.rows;
-        a.matrix += part.first_row * a.k;
         GPU_CHECK(cudaEventRecord(part.events[2 * s], stream));
         run_encode(probe_, geometry_of(probe_, case_.cut, length, a.k, a.m), a, stream);
         GPU_CHECK(cudaEventRecord(part.events[2 * s + 1], stream));
-        GPU_CHECK(cudaMemcpy2DAsync(out_ + part.first_row * region + part.at + at, region,
-                                    part.out + at, part.bytes, length, part.rows,
-                                    cudaMemcpyDeviceToHost, stream));
+        GPU_CHECK(cudaMemcpy2DAsync(out_ + part.at + at, region, part.out + at, part.bytes, length,
+                                    case_.shape.m, cudaMemcpyDeviceToHost, stream));
     }
     double kernel_us() const { // of all streams; of several devices the mean
         double sum = 0;
@@ -362,8 +357,7 @@ Row host_encode_row(const HostEncodeCase &c) {
     const EncodeProbe &probe = find_probe(c.probe);
     Row row("probe_host/" + c.probe + "/" + shape_text(c.shape) + "/" + size_text(c.region) + "/" +
                 kCuts[(int)c.cut] + "/streams=" + std::to_string(c.streams) +
-                (c.devices > 1 ? "/gpus=" + std::to_string(c.devices) : "") +
-                (c.by_rows ? "/by_rows" : ""),
+                (c.devices > 1 ? "/gpus=" + std::to_string(c.devices) : ""),
             shape_facts("probe", "encode", "gpu", c.probe, c.shape));
     row.facts.add("memory", "pinned", "method", probe.method, "place", given(probe.place),
                   "bytes_per_thread", probe.bytes, "cut", kCuts[(int)c.cut], "streams", c.streams,

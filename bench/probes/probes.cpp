@@ -127,15 +127,6 @@ void add_probe_rows(const Options &options, Rows *rows) {
     if (options.is("gpu-rscode"))
         for (const HostEncodeCase &c : host_gpu_rscode(options, devices))
             rows->push_back(host_encode_row(c));
-    if (options.is("gibraltar")) // all inputs to both devices, half of the outputs each
-        for (size_t n = 1; n <= std::min<size_t>(devices, 2); n++)
-            rows->push_back(host_encode_row({"table_b16_nc",
-                                             {8, 16, 4},
-                                             region_of(options.size_or(kGiB), 16),
-                                             Cut::Naive,
-                                             1,
-                                             n,
-                                             n > 1}));
     add_rate_rows(options, rows);
     add_managed_row(options, rows);
 }

@@ -29,7 +29,6 @@ struct HostEncodeCase {
     Cut cut;
     unsigned streams;
     size_t devices = 1;
-    bool by_rows = false; // each device takes all inputs and computes some outputs
 };
 Row host_encode_row(const HostEncodeCase &c);
 

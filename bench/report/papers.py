@@ -16,14 +16,14 @@ import tomllib
 import pandas as pd
 
 from .frame import parse, typed
-from .text import markdown, rate, size
+from .text import markdown, rate, size, texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "bench/papers"
 NAMES = ["gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei"]
 TIE = 0.05  # a gain of less, either way, is none
 WORDS = "reproduced", "reversed", "no longer matters", "works", "not run here"
-EXPRESSION = re.compile(r"\{([^{}]+?)(?::([^{}:]*))?\}")
+EXPRESSION = re.compile(r"\{([^{}]+?)(?::([-+,.%\w]*))?\}")
 
 
 class NotRun(Exception):
@@ -40,7 +40,8 @@ class Run:
         raw = pd.DataFrame([{**row, "file": path.name} for path, data in zip(self.paths, files)
                             for row in data["benchmarks"]])
         known = typed(raw)
-        self.rows = known.join(raw[[name for name in raw if name not in known]])
+        self.rows = known.join(raw[[name for name in raw if name not in known]]).assign(on=known["threads"].map(
+            "{} threads".format).mask(known["threads"] == 1, "1 thread").mask(known["where"] == "gpu", "GPU"))
         sass = self.paths[0].parent / "sass.json"
         self.sass = json.loads(sass.read_text(encoding="utf-8")) if sass.exists() else {}
 
@@ -67,11 +68,13 @@ def best(rows, field="data_GBps"):
 
 
 def gains(after, before, *keys, field="data_GBps"):
-    """For each combination of the keys that both have: the field's value after / before."""
-    both = after.merge(before, on=list(keys), suffixes=("", "_before"))
-    if both.empty:
+    """For each combination of the keys that both have: the field's best value after / before."""
+    after, before = (rows.groupby(list(keys))[field].agg("min" if "_us" in field else "max")
+                     for rows in (after, before))
+    found = (after / before).dropna()
+    if found.empty:
         raise NotRun("this run does not have both rows")
-    return both[field] / both[f"{field}_before"]
+    return found
 
 
 def crossover(after, before, key="nominal_bytes"):
@@ -93,10 +96,15 @@ class Figures:
     values: dict = dataclasses.field(default_factory=dict)
 
     def value(self, expression):
-        names = {**FUNCTIONS, **self.values, "sass": self.count}
+        names = {**FUNCTIONS, **self.values, "sass": self.count, "per_clock": self.per_clock}
         for name in set(re.findall(r"[a-z_]\w*", expression)) & set(self.rows) - set(names):
             names[name] = self.run.measured(self.rows[name])
         return eval(expression, {"__builtins__": {}}, names)  # of this project's own files
+
+    def per_clock(self, gbps):
+        """10^9 per second of the whole GPU as a number per clock of one multiprocessor."""
+        first = next(each for each in self.run.contexts if each.get("gpu_multiprocessors"))
+        return gbps * 1e3 / float(first["gpu_multiprocessors"]) / float(first["gpu_clock_max"].split()[0])
 
     def count(self, function, opcode="instructions"):
         """Instructions of the first kernel whose name fits, from sass.json."""
@@ -109,20 +117,24 @@ class Figures:
         """A template, or the first of a list of {if, text} whose condition holds, with its figures."""
         if isinstance(template, list):
             template = next((each["text"] for each in template if self.value(each.get("if", "1"))), "")
+        template = " ".join(template.split())
         return EXPRESSION.sub(lambda match: written(self.value(match[1]), match[2]), template)
 
     def table(self):
+        """All rows that were measured."""
         frames = []
         for name in self.rows:
             try:
                 frames.append(self.run.measured(self.rows[name]))
             except NotRun:
                 pass
-        return pd.concat(frames).drop_duplicates("row") if frames else pd.DataFrame()
+        return pd.concat(frames) if frames else pd.DataFrame()
 
 
 def written(value, form):
-    return form and format(value, form.replace(".", ",.")) or (value if isinstance(value, str) else rate(value))
+    if form:
+        return format(value, form if "," in form else form.replace(".", ",."))
+    return value if isinstance(value, str) else rate(value)
 
 
 # ---- claims --------------------------------------------------------------------------------------------
@@ -145,16 +157,19 @@ def substituted(value, case):
     return [substituted(each, case) for each in value] if isinstance(value, list) else value
 
 
-def cases(claim):
-    """The claim once for each of its cases, whose fields stand for $names."""
+def cases(claim, define):
+    """The claim once for each of its cases. Fields of the case and of `define` stand for $names."""
     for case in claim.get("case", [{}]):
-        yield substituted({**{key: value for key, value in claim.items() if key != "case"}, **case}, case)
+        yield substituted({**{key: value for key, value in claim.items() if key != "case"}, **case},
+                          {**define, **case})
+
+
+EFFECTS = {"faster": 2, "same": 1, "slower": 0.5}
 
 
 def judge(claim, figures):
-    """A word of WORDS. Without rules of its own, a claim is a gain (a loss, where the paper's figure is below
-    1; no effect, where it is within TIE of 1)."""
-    ours, paper = figures.values["ours"], figures.values.get("paper")
+    """A word of WORDS. Without rules of its own a claim is a gain, of which the direction counts."""
+    ours, paper = figures.values["ours"], EFFECTS.get(claim.get("effect"), figures.values.get("paper"))
     for word in WORDS[:2]:
         if word in claim:
             if figures.value(claim[word]):
@@ -179,7 +194,7 @@ def named_test(test):
 def outcome(claim, run):
     unit = claim.get("unit", "x")
     shown = lambda value: f"{rate(value)} {unit}"  # noqa: E731
-    paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else "-")
+    paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else claim.get("effect", "-"))
     found = Outcome(claim.get("label", ""), paper)
     figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {})
     try:
@@ -220,15 +235,27 @@ COLUMNS = {"data_GBps": "GB/s", "time_us_median": "us", "percent_of_roofline": "
            "workspace_bytes": "workspace bytes", "shared_bytes": "shared bytes", "setup_us": "set-up us"}
 
 
-def rows_table(rows):
-    if rows is None or rows.empty:
+def rows_table(tables, pivot=None):
+    """A line for each row; with a pivot {line, column}, templates, the best GB/s of each."""
+    tables = [each for each in tables if not each.empty]
+    if not tables:
         return ""
+    rows = pd.concat(tables).drop_duplicates("row")
+    if pivot:
+        best_first = rows.sort_values("data_GBps", ascending=False)
+        found = pd.DataFrame({"line": texts(rows, pivot["line"]), "column": texts(rows, pivot["column"])}).assign(
+            GBps=best_first.data_GBps)
+        order = {field: list(dict.fromkeys(found[field])) for field in ("line", "column")}
+        found = found.pivot_table(index="line", columns="column", values="GBps", aggfunc="max").reindex(
+            index=order["line"], columns=order["column"])
+        return "GB/s:\n\n" + markdown(found.map(lambda value: "-" if value != value else rate(value)).rename_axis(
+            "", axis=0).rename_axis(None, axis=1).reset_index())
     table = {"row": rows.row.map("`{}`".format)}
     for column, heading in COLUMNS.items():
         if column in rows and (rows[column].fillna(0) != 0).any():
             table[heading] = rows[column].map(lambda value: "-" if value != value or value == 0 else
                                               f"{value:,.0f}" if "bytes" in column else rate(value))
-    return markdown(pd.DataFrame(table).drop_duplicates())
+    return markdown(pd.DataFrame(table))
 
 
 def labelled(outcomes, field):
@@ -247,22 +274,20 @@ def source_line(run):
     return "\n\n".join([f"Generated by `bench/report.py` from a run of `gfk_bench --paper`, {line}.{missing}", *problems])
 
 
-def paper_page(paper, claims, run):
+def paper_page(paper, claims, define, run):
     lines, sections = [], []
     for claim in claims:
-        found = [outcome(case, run) for case in cases(claim)]
+        found = [outcome(case, run) for case in cases(claim, define)]
         anchor = f"[{claim['line']}](#{claim['line'].lower()})"
         lines.append({"line": anchor, "claim": claim["claim"], "paper": labelled(found, "paper"),
                       "here": labelled(found, "here"), "here / paper": labelled(found, "ratio"),
                       "verdict": f"**{summary(found)}**"})
         hardware = claim.get("hardware", paper["hardware"])
-        parts = [f"### {claim['line']}", f"{claim['claim']} Paper: {labelled(found, 'paper')} ({hardware}). "
-                 f"Here: {labelled(found, 'here')}. **{summary(found)[:1].upper()}{summary(found)[1:]}.** "
-                 f"{labelled(found, 'why') if any(each.why for each in found) else ''}".strip()]
-        tables = [each.rows for each in found if each.rows is not None and not each.rows.empty]
-        if tables:
-            parts.append(rows_table(pd.concat(tables).drop_duplicates("row")))
-        sections += parts
+        whys = dict.fromkeys(f"{each.label}: {each.why}" if len(found) > 1 else each.why for each in found if each.why)
+        sections += [f"### {claim['line']}", f"{claim['claim']} Measured there on: {hardware}. "
+                     f"Verdict: **{summary(found)}**.",
+                     "\n".join(f"- {why}" for why in whys) if len(whys) > 1 else "".join(whys),
+                     rows_table([each.rows for each in found], claim.get("pivot"))]
     body = [f"# {paper['title']}", paper["about"], source_line(run), markdown(pd.DataFrame(lines)),
             "## Line by line", *sections]
     return "\n\n".join(filter(None, body)) + "\n", lines
@@ -273,7 +298,7 @@ def contradictions(run):
     parts = []
     for each in data["contradiction"]:
         figures = Figures(run, each["rows"])
-        parts += [f"### {each['title']}", each["sides"], rows_table(figures.table())]
+        parts += [f"### {each['title']}", each["sides"], rows_table([figures.table()], each.get("pivot"))]
         try:
             parts.append(figures.text(each["answer"]))
         except NotRun as reason:
@@ -288,6 +313,17 @@ named. The paper's own hardware stands on its page. Every claim is an entry of `
 measures all of them: `gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
 
 
+def kernels_named():
+    """The regular expressions of all sass(...) in bench/papers."""
+    found = set()
+    for path in SOURCE.glob("*.toml"):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        for each in data.get("claim", []) + data.get("contradiction", []):
+            for case in cases(each, data.get("define", {})):
+                found.update(json.loads(f'"{name}"') for name in re.findall(r"sass\('([^']+)'", json.dumps(case)))
+    return sorted(found)
+
+
 def pages(paths):
     """Text by file name. Links lead from docs/papers."""
     run, found, index = Run(paths), {}, []
@@ -297,7 +333,7 @@ def pages(paths):
         if not path.exists() or not asked & {name, "all"}:
             continue
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        found[f"{name}.md"], lines = paper_page(data["paper"], data["claim"], run)
+        found[f"{name}.md"], lines = paper_page(data["paper"], data["claim"], data.get("define", {}), run)
         page = [{**line, "line": line["line"].replace("(#", f"({name}.md#")} for line in lines]
         index += [f"## {data['paper']['title']}", markdown(pd.DataFrame(page)[["line", "claim", "paper", "here",
                                                                                "verdict"]])]
