@@ -358,7 +358,7 @@ Row host_encode_row(const HostEncodeCase &c) {
     Row row("probe_host/" + c.probe + "/" + shape_text(c.shape) + "/" + size_text(c.region) + "/" +
                 kCuts[(int)c.cut] + "/streams=" + std::to_string(c.streams) +
                 (c.devices > 1 ? "/gpus=" + std::to_string(c.devices) : ""),
-            shape_facts("probe", "encode", "gpu", c.probe, c.shape));
+            shape_facts("probe", "host_encode", "gpu", c.probe, c.shape));
     row.facts.add("memory", "pinned", "method", probe.method, "place", given(probe.place),
                   "bytes_per_thread", probe.bytes, "cut", kCuts[(int)c.cut], "streams", c.streams,
                   "gpus", c.devices, "region_bytes", c.region, "nominal_bytes",
