@@ -4,6 +4,7 @@
 bench/papers/NAME.toml has the claims of a paper; bench/papers/README.md describes its fields. Rows are queries
 of a result file's fields, figures and rules are expressions over these rows."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -48,8 +49,8 @@ class Run:
         known = typed(raw)
         self.rows = known.join(raw[[name for name in raw if name not in known]]).assign(on=known["threads"].map(
             "{} threads".format).mask(known["threads"] == 1, "1 thread").mask(known["where"] == "gpu", "GPU"))
-        sass = self.paths[0].parent / "sass.json"
-        self.sass = json.loads(sass.read_text(encoding="utf-8")) if sass.exists() else {}
+        sass = self.paths[0].parent / "sass.csv"
+        self.sass = pd.read_csv(sass, index_col=["kernel", "opcode"])["count"] if sass.exists() else None
 
     def fact(self, name):
         return " / ".join(dict.fromkeys(str(each[name]) for each in self.contexts if each.get(name)))
@@ -113,11 +114,13 @@ class Figures:
         return gbps * 1e3 / float(first["gpu_multiprocessors"]) / float(first["gpu_clock_max"].split()[0])
 
     def count(self, function, opcode="instructions"):
-        """Instructions of the first kernel whose name fits, from sass.json."""
-        for name, counts in self.run.sass.items():
+        """Instructions of the first kernel whose name fits, from sass.csv."""
+        if self.run.sass is None:
+            raise NotRun("the instructions were not counted")
+        for name in self.run.sass.index.levels[0]:
             if re.search(function, name):
-                return counts.get(opcode, 0)
-        raise NotRun(f"sass.json has no kernel like {function}")
+                return self.run.sass.get((name, opcode), 0)
+        raise NotRun(f"sass.csv has no kernel like {function}")
 
     def text(self, template):
         """A template, or the first of a list of {if, text} whose condition holds, with its figures."""
@@ -219,10 +222,11 @@ def outcome(claim, run):
                 found.ratio = f"{ours / claim['paper']:,.2f}"
             if "test" not in claim or "reproduced" in claim or "paper" in claim:
                 found.verdict = judge(claim, figures)
-        found.why = figures.text(claim.get("why", ""))
     except NotRun as reason:
-        found.verdict = found.verdict if "test" in claim else WORDS[-1]
-        found.why = found.why or f"Not run here: {reason}."
+        found.verdict = found.verdict or WORDS[-1]
+        found.why = f"Not run here: {reason}."
+    with contextlib.suppress(NotRun):  # a counter that is missing leaves the verdict
+        found.why = found.why or figures.text(claim.get("why", ""))
     found.rows = figures.table()
     return found
 
