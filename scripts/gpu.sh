@@ -259,7 +259,7 @@ stage_host() { alone "" host host-streams; }
 # The five papers in one run, and the instructions of the kernels that they name.
 stage_papers() {
     local rc=0
-    alone "--paper all" papers || rc=1
+    alone "" papers || rc=1
     if command -v cuobjdump >/dev/null; then
         python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$logs/sass.csv" &&
             mv "$logs/sass.csv" "$results/sass.csv" || rc=1
@@ -288,13 +288,15 @@ gpu_rows() { # STAGE PRESET[:FILE]
 }
 
 alone() { # OPTIONS PRESET[:FILE]...
-    local item rc=0 cores
+    local item preset rc=0 cores
     cores=$(IFS=,; echo "${cpus[*]:0:GFK_CORES}")
     for item in "${@:2}"; do
         (
             taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed"
-            # shellcheck disable=SC2086 # options are words; papers is no preset
-            measure "${item%:*}" "${item#*:}" $([ "$item" = papers ] || echo --preset "${item%:*}") $1
+            preset="--preset ${item%:*}"
+            [ "$item" != papers ] || preset="--paper all"
+            # shellcheck disable=SC2086 # options are words
+            measure "${item%:*}" "${item#*:}" $preset $1
         ) || rc=1
     done
     report || rc=1
