@@ -89,9 +89,10 @@ void loud(const std::string &what, const std::string &why) {
 
 void add_preset(const Options &options, Rows *rows) {
     add_host_rows(options, rows);
+    add_rlnc_rows(options, rows);
 #ifdef HAVE_CUDA
     for (auto *add : {add_rs_rows, add_product_rows, add_matrix_rows, add_giant_rows,
-                      add_region_rows, add_region_call_rows, add_row_split_rows})
+                      add_region_rows, add_region_call_rows, add_row_split_rows, add_probe_rows})
         if (options.device)
             add(options, rows);
 #endif
@@ -126,6 +127,10 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "gfk_bench: %s\n", why.c_str());
         return 2;
     };
+#ifdef HAVE_CUDA
+    if (argc == 3 && std::strcmp(argv[1], "--managed-probe") == 0) // that this program starts
+        return run_managed_probe(argv[2]);
+#endif
     Options options = parse_options(&argc, argv);
     benchmark::Initialize(&argc, argv); // takes the rest of the command line
     if (benchmark::ReportUnrecognizedArguments(argc, argv))

@@ -486,6 +486,10 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
                             c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
         });
     }
+    for (unsigned threads : {1u, cores}) // of the CPU that a paper compares with
+        if (const coder *other = coder_of("isa-l"); options.is("opencl") && other != nullptr)
+            add_product(rows, nullptr, other, {8, 30, 3}, options.size_or(836900000), threads,
+                        options.seed);
     if (!options.is("product"))
         return;
     const size_t data = options.size_or(options.quick ? 256 * kMiB : kGiB);

@@ -50,18 +50,6 @@ double cpu_seconds() {
     return (double)std::clock() / CLOCKS_PER_SEC;
 }
 
-// Pins this memory, or none, unless it is pinned already.
-void pin(const std::vector<void *> &memory, size_t bytes) {
-    static std::vector<void *> pinned;
-    if (memory == pinned)
-        return;
-    for (void *p : pinned)
-        GFK_CHECK(gfk_pinned_unregister(p));
-    for (void *p : memory)
-        GFK_CHECK(gfk_pinned_register(p, bytes));
-    pinned = memory;
-}
-
 // Measured once, in a file that nobody else reads.
 const char *calibration_file() {
     static char name[] = "/tmp/gfk_bench_calibration_XXXXXX";
@@ -434,6 +422,17 @@ std::vector<HostCase> gibraltar(const Options &options, int devices) {
 }
 
 } // namespace
+
+void pin(const std::vector<void *> &memory, size_t bytes) {
+    static std::vector<void *> pinned;
+    if (memory == pinned)
+        return;
+    for (void *p : pinned)
+        GFK_CHECK(gfk_pinned_unregister(p));
+    for (void *p : memory)
+        GFK_CHECK(gfk_pinned_register(p, bytes));
+    pinned = memory;
+}
 
 void add_host_rows(const Options &options, Rows *rows) {
     int devices = 0;

@@ -142,6 +142,11 @@ std::vector<ProductCase> product_cases(const Options &options) {
         add_quick(&cases, options.size_or(kGiB));
     else if (options.is("product"))
         add_figures(&cases, options);
+    for (size_t k : {2, 4, 8, 15, 25, 30, 45, 60})
+        if (options.is("opencl")) {
+            add_ways(&cases, {{8, k, 3}, options.size_or(836900000)}, {Way::Auto});
+            cases.back().few = true;
+        }
     if (options.is("opencl"))
         add_engines(&cases, {{8, 30, 3}, options.size_or(kGiB)}, engines({8, 30, 3}, is_perop));
     if (options.is("gibraltar"))
