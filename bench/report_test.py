@@ -257,7 +257,7 @@ class PapersTest(Case):
             self.assertLessEqual(names, documented | {"on", "str", "contains", "startswith"}, query)
             run.rows.assign(**{name: 1.0 for name in names - set(run.rows)}).query(query)
             seen.add(query)
-            return any_row.assign(**{name: 1.0 for name in (*run.rows, *names) if name not in any_row})
+            return any_row.assign(**{name: 1.0 for name in (*run.rows, *documented) if name not in any_row})
 
         run.measured = measured
         papers.Figures.count, counted = lambda *_: 1, papers.Figures.count
