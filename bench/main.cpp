@@ -17,10 +17,6 @@
 
 namespace {
 
-bool starts_with(const std::string &text, const char *start) {
-    return text.compare(0, std::strlen(start), start) == 0;
-}
-
 // Release, and nothing that slows down or checks: else the figures are not this library's.
 std::string unfit_build() {
     if (std::strcmp(BUILD_TYPE, "Release") != 0)
@@ -165,8 +161,8 @@ int main(int argc, char **argv) {
 #ifdef HAVE_CUDA
     if (options.device && options.against.empty())
         context.set("void",
-                    given(void_reason(options.paper || starts_with(options.preset, "product") ||
-                                      starts_with(options.preset, "rs"))));
+                    given(void_reason(options.paper || options.preset.find("product") == 0 ||
+                                      options.preset.find("rs") == 0)));
 #endif
     for (const auto &[name, value] : context.all())
         std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());

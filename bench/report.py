@@ -67,10 +67,9 @@ def main():
     folder = pathlib.Path(arguments.files[0]).resolve().parent
     root = pathlib.Path(__file__).resolve().parent.parent
     if of_papers:
-        found = papers.pages(of_papers)
         target = arguments.papers or (root / "docs" if folder.parent == root / "results" else folder) / "papers"
         target.mkdir(exist_ok=True) if not arguments.check else None
-        for name, text in found.items():
+        for name, text in papers.pages(of_papers, target).items():
             print(f"{name}: {len(text)} characters") if arguments.check else write(target / name, text)
     if not files:
         return 0

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts the instructions of the kernels that claims of bench/papers name, in the machine code of a build:
 
-  sass.py build/src/libgfk.so build/bench/gfk_bench >results/h200/sass.json
+  sass.py build/src/libgfk.so build/bench/gfk_bench >results/h200/sass.csv
 
 A kernel is "FILE: FUNCTION<ARGUMENTS>". Its counts are by opcode, and "instructions" for all; "loop OPCODE" and
 "loop instructions" are of its longest innermost loop. Needs cuobjdump and c++filt."""
 
 import collections
-import json
+import csv
 import re
 import subprocess
 import sys
@@ -64,7 +64,8 @@ def main():
     code = {name: found for program in sys.argv[1:] for name, found in functions(program) if found}
     kept = {text: counts(code[name]) for name, text in sorted(readable(list(code)), key=lambda pair: pair[1])
             if any(re.search(each, text) for each in wanted)}
-    json.dump(kept, sys.stdout, indent=0, sort_keys=True)
+    csv.writer(sys.stdout, lineterminator="\n").writerows(
+        [("kernel", "opcode", "count")] + [(text, *pair) for text in kept for pair in sorted(kept[text].items())])
     missing = [each for each in wanted if not any(re.search(each, text) for text in kept)]
     print(*(f"no kernel like {each}" for each in missing), sep="\n", file=sys.stderr)
     return 1 if missing else 0

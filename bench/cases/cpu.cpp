@@ -212,6 +212,7 @@ void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, 
     CpuCase c = {
         engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
     const bool cold = c.region * shape.k >= kCold;
+    c.longest_pass = sweep ? kLongestPass : 0;
     std::string id = engine ? engine->id : other->library->name;
     if (other != nullptr && other->library->version == nullptr) // GF-Complete has all widths
         id += "_w" + std::to_string(shape.w);
@@ -222,7 +223,7 @@ void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, 
                 data);
     row.facts.add("k", shape.k, "m", shape.m, "cold", cold, "matrix", "random", "region_bytes",
                   c.region, "sweep", when(sweep, true));
-    row.passes = 5;
+    row.passes = sweep ? 3 : 5;
     rows->push_back(row);
 }
 
@@ -239,7 +240,7 @@ void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, u
     row.facts.add("operation", "multiply", "method", other->method, "variant", other->variant,
                   "cold", true, "constants", constant ? "fixed" : "rotating", "constant_count", 1,
                   "constant", when(constant != 0, constant));
-    row.passes = 7;
+    row.passes = data ? 3 : 7;
     row.missing = [=] {
         void *object = other->library->create(other, 1, 1, c.matrix.data());
         if (object != nullptr)
@@ -451,7 +452,7 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
     if (!paper && (!options.is("default") || options.shard != 1))
         return;
     const auto &usual = options.quick ? std::vector<size_t>{kMiB}
-                        : paper       ? std::vector<size_t>{kMiB, kS2Bytes}
+                        : paper       ? std::vector<size_t>{kMiB}
                                       : default_sizes();
     for (size_t bytes : options.sizes.empty() ? usual : options.sizes)
         for (const gfk_kernel_info *k :

@@ -395,29 +395,25 @@ std::vector<HostCase> streams(const Options &options, int devices) {
     return cases;
 }
 
-// From all kinds of memory, and without a GPU.
+// Without a GPU, and from all kinds of memory: pageable first, because pinning takes long.
 std::vector<HostCase> gibraltar(const Options &options, int devices) {
     std::vector<HostCase> cases;
-    const size_t data = options.size_or(kGiB);
-    for (size_t m : {2, 3, 4}) {
-        const Shape shape = {8, 16, m};
-        if (options.host)
-            cases.push_back({Encode, shape, data});
-        for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
-            for (Operation operation : {Encode, Decode})
-                if (devices != 0)
-                    cases.push_back({operation, shape, data, where, GFK_PATH_GPU});
-        if (devices != 0)
-            cases.push_back({Encode, shape, data, GFK_PINNED, GFK_PATH_GPU, 0, 1, true});
-    }
-    if (options.host)
-        cases.push_back({Decode, {8, 16, 4}, data});
-    for (const auto &[shape, bytes] : {std::pair<Shape, size_t>{{8, 24, 4}, data},
-                                       {{8, 36, 2}, data},
-                                       {{8, 16, 2}, options.size_or(16 * kMiB)},
-                                       {{8, 16, 2}, options.size_or(512 * kKiB)}})
-        if (devices != 0)
-            cases.push_back({Encode, shape, bytes, GFK_PINNED, GFK_PATH_GPU});
+    const size_t data = options.size_or(kGiB / 2);
+    const auto add = [&](const HostCase &c) {
+        if (c.path == GFK_PATH_CPU ? options.host : devices != 0)
+            cases.push_back(c);
+    };
+    for (size_t m : {2, 4})
+        for (gfk_path path : {GFK_PATH_CPU, GFK_PATH_GPU})
+            add({Encode, {8, 16, m}, data, GFK_PAGEABLE, path});
+    add({Decode, {8, 16, 4}, data});
+    for (const Shape &shape :
+         {Shape{8, 16, 2}, Shape{8, 16, 3}, Shape{8, 16, 4}, Shape{8, 24, 4}, Shape{8, 36, 2}})
+        add({Encode, shape, data, GFK_PINNED, GFK_PATH_GPU});
+    add({Decode, {8, 16, 4}, data, GFK_PINNED, GFK_PATH_GPU});
+    add({Encode, {8, 16, 4}, data, GFK_PINNED, GFK_PATH_GPU, 0, 1, true});
+    for (size_t bytes : {16 * kMiB, 512 * kKiB})
+        add({Encode, {8, 16, 2}, options.size_or(bytes), GFK_PINNED, GFK_PATH_GPU});
     return cases;
 }
 

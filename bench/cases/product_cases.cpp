@@ -255,7 +255,7 @@ std::vector<Shape> rs_sweep_shapes(const Options &options) {
         return shapes;
     };
     if (options.is("gibraltar"))
-        return grid({2, 4, 8, 16, 24, 36, 64}, {2, 3, 4, 8, 16});
+        return grid({2, 8, 16, 24, 36, 64}, {2, 3, 4, 8, 16});
     if (!options.is("rs-sweep"))
         return {};
     return grid({2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {2, 3, 4, 6, 8, 12, 16});

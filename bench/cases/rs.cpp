@@ -28,7 +28,7 @@ struct RsCase {
     int replays = 9;
     // Of 1 or t regions everywhere, or of 1 or t others at each position.
     enum Damaged { Clean, Region, Regions, Symbol, Symbols } damaged = Clean;
-    bool few = false; // the roofline is the best of two variants only
+    enum { All, Few, None } ceiling = All; // the best of all variants, or of two
 
     std::string id() const {
         return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
@@ -120,35 +120,40 @@ std::vector<RsCase> sweep(const Options &options) {
     return cases;
 }
 
-// The sweep and beside it: encode over the length of regions; decode of as many data regions as
-// parity has; batches of small stripes; encode over m at a rate that memory bounds; update.
+// The sweep and encode over the length of regions, without ceilings; codes of long regions over m, with
+// the decode of as many regions of data, or of data and parity; batches of small stripes; update.
 std::vector<RsCase> gibraltar(const Options &options) {
     std::vector<RsCase> cases = sweep(options);
-    const size_t region = region_of(options.size_or(kGiB), 16);
-    for (const Shape &shape : {Shape{8, 4, 2}, Shape{8, 16, 2}, Shape{8, 16, 3}, Shape{8, 24, 4}})
-        for (size_t bytes = 4 * kKiB; bytes <= 64 * kMiB; bytes *= bytes < kMiB ? 2 : 4)
+    for (const Shape &shape : {Shape{8, 16, 2}, Shape{8, 24, 4}})
+        for (size_t bytes : {4 * kKiB, 32 * kKiB, 128 * kKiB, 512 * kKiB, 4 * kMiB, 64 * kMiB})
             cases.push_back({RsCase::Encode, shape, false, bytes, 0, RsCase::Data, 1, "", 3});
-    for (size_t m : {1, 2, 3, 4, 6, 8, 12, 16}) {
-        const RsCase encode = {RsCase::Encode, {8, 16, m}, false, region};
-        cases.push_back(encode);
-        for (RsCase::Lost which : {RsCase::Data, RsCase::Mixed})
-            cases.push_back(
-                {RsCase::Decode, {8, 16, m}, false, region, m, which, 1, encode.name()});
-    }
-    const std::string large = RsCase{RsCase::Encode, {8, 16, 4}, false, region}.name();
-    for (const size_t lost : {0, 4})
-        cases.push_back({lost ? RsCase::BatchDecode : RsCase::BatchEncode,
-                         {8, 16, 4},
-                         false,
-                         4 * kKiB,
-                         lost,
-                         RsCase::Mixed,
-                         4096,
-                         large});
-    cases.push_back({RsCase::Update, {8, 16, 4}, false, region});
-    cases.push_back({RsCase::Encode, {8, 16, 4}, true, region});
     for (RsCase &c : cases)
-        c.few = true;
+        c.ceiling = RsCase::None;
+    const size_t compared = cases.size(), region = region_of(options.size_or(kGiB), 16);
+    std::string encode;
+    for (size_t m : {1, 2, 3, 4, 8, 16}) {
+        RsCase c = {RsCase::Encode, {8, 16, m}, false, region, 0, RsCase::Data, 1, "", 3};
+        cases.push_back(c);
+        c.rate_of = c.name();
+        encode = m == 4 ? c.name() : encode;
+        c.operation = RsCase::Decode;
+        c.lost = m;
+        for (RsCase::Lost which : {RsCase::Data, RsCase::Mixed}) {
+            c.which = which;
+            if (m == 4 || which == RsCase::Mixed)
+                cases.push_back(c);
+        }
+    }
+    RsCase c = {RsCase::BatchEncode, {8, 16, 4}, false,  4 * kKiB, 0,
+                RsCase::Mixed,       4096,       encode, 3};
+    cases.push_back(c);
+    c.operation = RsCase::BatchDecode;
+    c.lost = 4;
+    cases.push_back(c);
+    for (const bool compile : {false, true})
+        cases.push_back({compile ? RsCase::Encode : RsCase::Update, {8, 16, 4}, compile, region});
+    for (size_t i = compared; i < cases.size(); i++)
+        cases[i].ceiling = RsCase::Few;
     return cases;
 }
 
@@ -177,7 +182,8 @@ Plain plain_of(const RsCase &c) {
         return {PlainKind::XorOnly, {reads - writes, writes, c.region}, GFK_XOR};
     // The ceiling of a batch has long regions, as the stripes together are long.
     const size_t region = c.stripes > 1 ? region_of(3 * kGiB, reads) : c.region;
-    return {c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly, {reads, writes, region}};
+    return {c.ceiling == RsCase::Few ? PlainKind::XorOnlyFew : PlainKind::XorOnly,
+            {reads, writes, region}};
 }
 
 // ---- what the operations do ------------------------------------------------------------------
@@ -499,7 +505,8 @@ Row rs_row(const RsCase &c) {
     row.moved = (double)(reads + writes) / (double)data;
     row.passes = c.replays;
     row.missing = [=] { return too_little_memory((size_t)((double)(bytes * regions) * 1.6)); };
-    row.ceiling = [=]() -> Ceiling & { return ceiling_of(plain_of(c)); };
+    if (c.ceiling != RsCase::None)
+        row.ceiling = [=]() -> Ceiling & { return ceiling_of(plain_of(c)); };
     row.make = [=](const Library &library) { return make_work(library, c); };
     row.finish = percent_of(c.rate_of);
     return row;

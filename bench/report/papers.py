@@ -4,6 +4,7 @@
 bench/papers/NAME.toml has the claims of a paper; bench/papers/README.md describes its fields. Rows are queries
 of a result file's fields, figures and rules are expressions over these rows."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -20,10 +21,16 @@ from .text import markdown, rate, size, texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "bench/papers"
-NAMES = ["gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei"]
+NAMES = [name for name in ("gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei")
+         if (SOURCE / f"{name}.toml").exists()]
+FEW = 5  # cases that a cell has room for
 TIE = 0.05  # a gain of less, either way, is none
 WORDS = "reproduced", "reversed", "no longer matters", "works", "not run here"
 EXPRESSION = re.compile(r"\{([^{}]+?)(?::([-+,.%\w]*))?\}")
+
+
+def read(name):
+    return tomllib.loads((SOURCE / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 class NotRun(Exception):
@@ -42,8 +49,8 @@ class Run:
         known = typed(raw)
         self.rows = known.join(raw[[name for name in raw if name not in known]]).assign(on=known["threads"].map(
             "{} threads".format).mask(known["threads"] == 1, "1 thread").mask(known["where"] == "gpu", "GPU"))
-        sass = self.paths[0].parent / "sass.json"
-        self.sass = json.loads(sass.read_text(encoding="utf-8")) if sass.exists() else {}
+        sass = self.paths[0].parent / "sass.csv"
+        self.sass = pd.read_csv(sass, index_col=["kernel", "opcode"])["count"] if sass.exists() else None
 
     def fact(self, name):
         return " / ".join(dict.fromkeys(str(each[name]) for each in self.contexts if each.get(name)))
@@ -107,11 +114,13 @@ class Figures:
         return gbps * 1e3 / float(first["gpu_multiprocessors"]) / float(first["gpu_clock_max"].split()[0])
 
     def count(self, function, opcode="instructions"):
-        """Instructions of the first kernel whose name fits, from sass.json."""
-        for name, counts in self.run.sass.items():
+        """Instructions of the first kernel whose name fits, from sass.csv."""
+        if self.run.sass is None:
+            raise NotRun("the instructions were not counted")
+        for name in self.run.sass.index.levels[0]:
             if re.search(function, name):
-                return counts.get(opcode, 0)
-        raise NotRun(f"sass.json has no kernel like {function}")
+                return self.run.sass.get((name, opcode), 0)
+        raise NotRun(f"sass.csv has no kernel like {function}")
 
     def text(self, template):
         """A template, or the first of a list of {if, text} whose condition holds, with its figures."""
@@ -146,6 +155,7 @@ class Outcome:
     ratio: str = ""
     verdict: str = ""
     why: str = ""
+    ours: float = None
     rows: pd.DataFrame = None
 
 
@@ -160,6 +170,7 @@ def substituted(value, case):
 def cases(claim, define):
     """The claim once for each of its cases. Fields of the case and of `define` stand for $names."""
     for case in claim.get("case", [{}]):
+        case = substituted(case, define)
         yield substituted({**{key: value for key, value in claim.items() if key != "case"}, **case},
                           {**define, **case})
 
@@ -204,17 +215,18 @@ def outcome(claim, run):
             found.verdict, found.here = "works", ", ".join(map(named_test, [claim["test"]] if isinstance(
                 claim["test"], str) else claim["test"]))
         if "ours" in claim:
-            ours = figures.values["ours"] = figures.value(claim["ours"])
+            ours = found.ours = figures.values["ours"] = figures.value(claim["ours"])
             here = figures.text(claim["here"]) if "here" in claim else shown(ours)
             found.here = f"{here}; {found.here}" if found.here else here
             if "paper" in claim:
                 found.ratio = f"{ours / claim['paper']:,.2f}"
             if "test" not in claim or "reproduced" in claim or "paper" in claim:
                 found.verdict = judge(claim, figures)
-        found.why = figures.text(claim.get("why", ""))
     except NotRun as reason:
-        found.verdict = found.verdict if "test" in claim else WORDS[-1]
-        found.why = found.why or f"Not run here: {reason}."
+        found.verdict = found.verdict or WORDS[-1]
+        found.why = f"Not run here: {reason}."
+    with contextlib.suppress(NotRun):  # a counter that is missing leaves the verdict
+        found.why = found.why or figures.text(claim.get("why", ""))
     found.rows = figures.table()
     return found
 
@@ -226,7 +238,17 @@ def summary(outcomes):
         by_word.setdefault(each.verdict, []).append(each.label)
     if len(by_word) == 1:
         return next(iter(by_word))
-    return ", ".join(f"{word} ({', '.join(filter(None, labels))})" for word, labels in by_word.items())
+    many = len(outcomes) > FEW
+    return ", ".join(f"{word} ({f'{len(labels)} of {len(outcomes)}' if many else ', '.join(labels)})"
+                     for word, labels in by_word.items())
+
+
+def spread(outcomes, claim):
+    """Of many cases the least and the greatest figure; their table has all."""
+    if len(outcomes) <= FEW:
+        return labelled(outcomes, "here")
+    found = [each.ours for each in outcomes if each.ours is not None]
+    return f"{rate(min(found))} to {rate(max(found))} {claim.get('unit', 'x')}" if found else "-"
 
 
 # ---- pages ---------------------------------------------------------------------------------------------
@@ -258,11 +280,15 @@ def rows_table(tables, pivot=None):
     return markdown(pd.DataFrame(table))
 
 
-def labelled(outcomes, field):
-    found = [(each.label, getattr(each, field)) for each in outcomes if getattr(each, field)]
-    if len({text for _, text in found}) == 1:
-        return found[0][1]
-    return "; ".join(f"{label}: {text}" if label else text for label, text in found) or "-"
+def labelled(outcomes, field, between="; "):
+    """The texts of a field, each with the cases that have it."""
+    by_text = {}
+    for each in outcomes:
+        by_text.setdefault(getattr(each, field), []).append(each.label)
+    by_text.pop("", None)
+    alone = sum(map(len, by_text.values())) == len(outcomes) and len(by_text) == 1
+    return between.join(text if alone or not any(labels) else f"{', '.join(labels)}: {text}"
+                        for text, labels in by_text.items()) or "-"
 
 
 def source_line(run):
@@ -279,14 +305,16 @@ def paper_page(paper, claims, define, run):
     for claim in claims:
         found = [outcome(case, run) for case in cases(claim, define)]
         anchor = f"[{claim['line']}](#{claim['line'].lower()})"
-        lines.append({"line": anchor, "claim": claim["claim"], "paper": labelled(found, "paper"),
-                      "here": labelled(found, "here"), "here / paper": labelled(found, "ratio"),
-                      "verdict": f"**{summary(found)}**"})
+        paper_says = claim.get("theirs") or labelled(found, "paper")
+        lines.append({"line": anchor, "claim": claim["claim"], "paper": paper_says, "here": spread(found, claim),
+                      "here / paper": labelled(found, "ratio"), "verdict": f"**{summary(found)}**"})
         hardware = claim.get("hardware", paper["hardware"])
-        whys = dict.fromkeys(f"{each.label}: {each.why}" if len(found) > 1 else each.why for each in found if each.why)
+        whys = labelled(found, "why", "\n- ")
+        by_case = pd.DataFrame([{"case": each.label, "paper": each.paper, "here": each.here, "verdict": each.verdict}
+                                for each in found] if len(found) > 1 else [])
         sections += [f"### {claim['line']}", f"{claim['claim']} Measured there on: {hardware}. "
                      f"Verdict: **{summary(found)}**.",
-                     "\n".join(f"- {why}" for why in whys) if len(whys) > 1 else "".join(whys),
+                     "" if by_case.empty else markdown(by_case), f"- {whys}" if "\n- " in whys else whys,
                      rows_table([each.rows for each in found], claim.get("pivot"))]
     body = [f"# {paper['title']}", paper["about"], source_line(run), markdown(pd.DataFrame(lines)),
             "## Line by line", *sections]
@@ -294,9 +322,8 @@ def paper_page(paper, claims, define, run):
 
 
 def contradictions(run):
-    data = tomllib.loads((SOURCE / "contradictions.toml").read_text(encoding="utf-8"))
     parts = []
-    for each in data["contradiction"]:
+    for each in read("contradictions")["contradiction"]:
         figures = Figures(run, each["rows"])
         parts += [f"### {each['title']}", each["sides"], rows_table([figures.table()], each.get("pivot"))]
         try:
@@ -317,27 +344,26 @@ def kernels_named():
     """The regular expressions of all sass(...) in bench/papers."""
     found = set()
     for path in SOURCE.glob("*.toml"):
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read(path.stem)
         for each in data.get("claim", []) + data.get("contradiction", []):
             for case in cases(each, data.get("define", {})):
                 found.update(json.loads(f'"{name}"') for name in re.findall(r"sass\('([^']+)'", json.dumps(case)))
     return sorted(found)
 
 
-def pages(paths):
-    """Text by file name. Links lead from docs/papers."""
+def pages(paths, folder):
+    """Text by file name, of files in this folder."""
     run, found, index = Run(paths), {}, []
     asked = {context["paper"] for context in run.contexts}
     for name in NAMES:
-        path = SOURCE / f"{name}.toml"
-        if not path.exists() or not asked & {name, "all"}:
+        if not asked & {name, "all"}:
             continue
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read(name)
         found[f"{name}.md"], lines = paper_page(data["paper"], data["claim"], data.get("define", {}), run)
         page = [{**line, "line": line["line"].replace("(#", f"({name}.md#")} for line in lines]
         index += [f"## {data['paper']['title']}", markdown(pd.DataFrame(page)[["line", "claim", "paper", "here",
                                                                                "verdict"]])]
-    if (SOURCE / "contradictions.toml").exists() and "all" in asked:
+    if "all" in asked:
         index += ["## Where the papers contradict each other", *contradictions(run)]
     found["README.md"] = "\n\n".join(filter(None, ["# Five papers, measured again", ABOUT, source_line(run), *index])) + "\n"
-    return {name: text.replace("{root}", "../..") for name, text in found.items()}
+    return {name: text.replace("{root}", os.path.relpath(ROOT, folder)) for name, text in found.items()}
