@@ -121,7 +121,8 @@ void add_probe_rows(const Options &options, Rows *rows) {
                                : options.is("gpu-rscode") ? gpu_rscode(options)
                                : options.is("nuclei")     ? nuclei(options)
                                                           : std::vector<EncodeCase>()) {
-        const Row row = encode_row(c, options.is("nuclei"), rows);
+        Row row = encode_row(c, options.is("nuclei"), rows);
+        row.sustained = c.roofline && c.probe == "table_b16_nc"; // for its energy
         rows->push_back(row);
     }
     if (options.is("gpu-rscode"))

@@ -38,7 +38,8 @@ class Memory {
             return;
         }
 #endif
-        host_.resize(bytes / 8 + 1 + (device ? 1 : 0));
+        (void)device;
+        host_.resize(bytes / 8 + 1);
         p_ = (unsigned char *)host_.data();
         std::mt19937_64 random(3);
         for (uint64_t &word : host_)
@@ -73,13 +74,15 @@ class Memory {
     std::vector<uint64_t> host_;
 };
 
-gfk_stream_t stream_of(bool device) {
 #ifdef HAVE_CUDA
-    if (device)
-        return gpu().stream;
-#endif
-    return device ? nullptr : nullptr;
+gfk_stream_t stream_of(bool device) {
+    return device ? gpu().stream : nullptr;
 }
+#else
+gfk_stream_t stream_of(bool) {
+    return nullptr;
+}
+#endif
 
 Object<gfk_rlnc_t> code_of(size_t n, size_t bytes, bool device) {
     const gfk_field field = field_of(8);
