@@ -137,11 +137,13 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
                                 const gfk_regions *payloads, gfk_pipeline_report *report) {
     const gfk_rlnc_range range = {generation, 1, first, count};
     size_t packets;
-    if (pipeline == NULL || code == NULL || sources == NULL || payloads == NULL)
+    if (pipeline == NULL || code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
     if (packets == 0 || code->bytes == 0)
         return gfk_pipeline_idle(report);
+    if (sources == NULL || payloads == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
     const size_t pitch = code->n * (code->field.w / 8);
     gfk_rlnc_vectors_job job = {.rule = code->rule,
                                 .range = range,

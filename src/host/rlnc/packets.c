@@ -60,6 +60,8 @@ static gfk_status check_memory(gfk_rlnc_t code, const memory *m, size_t workspac
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace.start % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
+    if (gfk_wraps(workspace.start, workspace.bytes))
+        return GFK_STATUS_INVALID_SIZE;
     const gfk_span spans[3] = {m->read, m->written[0], workspace};
     if (gfk_spans_overlap(spans, 3) ||
         (bytes != 0 && gfk_outputs_overlap(m->in, m->ins, m->out, m->outs, bytes)))
