@@ -48,7 +48,7 @@ set(gfk_minimums
   "host.rlnc_vectors 140000"
   "host.rlnc_packets 300000 57000"
   "host.rlnc_channel 95000 10000"
-  "host.rlnc_threads 100 36"
+  "host.rlnc_threads 860 288"
   # Three widths; with ISA-L there is a fourth place.
   "host.rs 117321 8774"
   "host.rs_decode 276034 3315"
