@@ -28,6 +28,7 @@ check(${OUT}.matmul.json)
 if(NOT printed MATCHES "\nmatmul_cpu_w8/64[^ ]+ +[0-9.]+ ")
   message(FATAL_ERROR "--preset matmul: ${printed}")
 endif()
+run(${BENCH} --paper nuclei --only cpu --sizes 65536 --out ${OUT}.nuclei.json)
 
 # quick ends with a table of methods over widths and a table of engines.
 run(${BENCH} --preset quick --only cpu --sizes 65536 --out ${OUT}.quick.json)
