@@ -89,15 +89,15 @@ void loud(const std::string &what, const std::string &why) {
 
 void add_preset(const Options &options, Rows *rows) {
     add_host_rows(options, rows);
-    add_rlnc_rows(options, rows);
+    add_nuclei_rows(options, rows);
 #ifdef HAVE_CUDA
-    for (auto *add : {add_rs_rows, add_product_rows, add_matrix_rows, add_giant_rows,
+    for (auto *add : {add_rs_rows, add_product_rows, add_matrix_rows, add_rlnc_rows, add_giant_rows,
                       add_region_rows, add_region_call_rows, add_row_split_rows, add_probe_rows})
         if (options.device)
             add(options, rows);
 #endif
     for (auto *add : {add_rs_create_rows, add_product_cpu_rows, add_matrix_cpu_rows,
-                      add_region_cpu_rows, add_gf_complete_rows})
+                      add_rlnc_cpu_rows, add_region_cpu_rows, add_gf_complete_rows})
         if (options.host)
             add(options, rows);
 }

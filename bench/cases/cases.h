@@ -15,12 +15,14 @@ void add_product_rows(const Options &options, Rows *rows);
 void add_matrix_rows(const Options &options, Rows *rows);
 void add_matrix_cpu_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
+void add_rlnc_rows(const Options &options, Rows *rows);
+void add_rlnc_cpu_rows(const Options &options, Rows *rows);
 void add_rs_rows(const Options &options, Rows *rows);
 void add_row_split_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
 void add_probe_rows(const Options &options, Rows *rows); // variants that papers compare
-void add_rlnc_rows(const Options &options, Rows *rows);
+void add_nuclei_rows(const Options &options, Rows *rows);
 int run_managed_probe(const char *region_bytes); // see probes/managed.cpp; an exit code
 
 Fields baseline_facts(); // versions and instruction sets of the libraries that rows stand beside

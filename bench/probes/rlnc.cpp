@@ -313,7 +313,7 @@ void add_split(const SplitCase &c, Rows *rows) {
 
 } // namespace
 
-void add_rlnc_rows(const Options &options, Rows *rows) {
+void add_nuclei_rows(const Options &options, Rows *rows) {
     if (!options.is("nuclei"))
         return;
     const bool small = !options.sizes.empty(); // for a test
