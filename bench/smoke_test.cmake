@@ -28,7 +28,6 @@ check(${OUT}.matmul.json)
 if(NOT printed MATCHES "\nmatmul_cpu_w8/64[^ ]+ +[0-9.]+ ")
   message(FATAL_ERROR "--preset matmul: ${printed}")
 endif()
-run(${BENCH} --paper nuclei --only cpu --sizes 65536 --out ${OUT}.nuclei.json)
 run(${BENCH} --preset rlnc --only cpu --benchmark_filter=128./1500 --out ${OUT}.rlnc.json)
 check(${OUT}.rlnc.json)
 
