@@ -453,7 +453,12 @@ FOR_POSITIONS void decode_width(const tile *t, unsigned width, size_t left) {
         decode_positions(t, width);
         return;
     }
-    find_recurrences(t, width);
+    if (width == 8)
+        w->verdict->unexplained +=
+            gfk_locate_planes(&locator->code, w->values, pitch(t->share->length), w->wrong, w->rest,
+                              t->bytes, t->share->call->repair);
+    else
+        find_recurrences(t, width);
     const size_t length = roots_length(&locator->code, t->share->length);
     for (size_t at = 0; at < t->bytes; at += length)
         use_roots(t, width, at, t->bytes - at < length ? t->bytes - at : length);
