@@ -191,22 +191,12 @@ size_t Width<W>::blocks(size_t k) {
     return with_policy<W>(k, [](auto policy) { return (size_t) decltype(policy)::blocks; });
 }
 
-#ifdef GFK_X_PLANES
-template <int W>
-bool has_formulas(size_t t) {
-    return W != 8 && gfk_locate_has_formulas((uint32_t)t);
-}
-#else
-template <int W>
-bool has_formulas(size_t t) {
-    return gfk_locate_has_formulas((uint32_t)t);
-}
-#endif
-
 /* The words of the operand that finds roots, in one pass; 0: there are formulas, or more passes. */
 template <class T>
 size_t roots_words(size_t k, size_t m) {
-    return has_formulas<T::w>(m / 2) || m / 2 > T::inputs ? 0 : bmma::matrix_words<T>(k + m, m / 2);
+    return gfk_locate_has_formulas((uint32_t)m / 2) || m / 2 > T::inputs
+               ? 0
+               : bmma::matrix_words<T>(k + m, m / 2);
 }
 
 template <int W>
@@ -329,7 +319,7 @@ gfk_status launch_tiles(const gfk_locate_call *call, const TileJob &job) {
         deciders /= 2;
     const uint64_t pieces = (call->bytes + job.phase + (1u << piece_shift) - 1) >> piece_shift;
     const uint64_t blocks = pieces < call->locator->blocks ? pieces : call->locator->blocks;
-    const bool formulas = has_formulas<K::T::w>(c.t);
+    const bool formulas = gfk_locate_has_formulas(c.t);
     size_t shared = deciders * state;
     if (K::T::w == 8 && job.roots.rows != 0)
         shared = std::max(shared, plane_warps(c.t) * plane_words(c.t) * sizeof(uint32_t));

@@ -60,11 +60,10 @@ size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes);
 void gfk_locate_on_host(const gfk_locate_call *call);
 
 /* planes.c, for w = 8: from the S_r to recurrences, as gfk_locate_recurrence finds them, for all
- * positions. They get their bytes where `wrong` is not 0; the result is how many of these get 0. The
- * rows, 2 t of them at most, and `found` are written up to a multiple of 256 bytes. */
-size_t gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t pitch,
-                         const unsigned char *wrong, unsigned char *found, size_t bytes,
-                         bool valued);
+ * positions; `found` gets their bytes where `wrong` is not 0, else 0. The rows, 2 t of them at most,
+ * and `found` are written up to a multiple of 256 bytes. */
+void gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t pitch,
+                       const unsigned char *wrong, unsigned char *found, size_t bytes, bool valued);
 
 /* locate.cu, asynchronous on call->stream: clear verdict, counts and map; take a sample, whose
  * verdict is a word that is not 0 if the check is not needed, NULL for short regions; mark all

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recurrences of 256 positions at a time on the CPU, for w = 8. */
-#include "planes.h"
+#include <string.h>
+
 #include "locate.h"
+#include "planes.h"
 
 enum { GROUP = 8 * sizeof(gfk_plane) }; /* positions; bytes of a row */
 
@@ -136,11 +138,10 @@ static find_fn *choose_target(void) {
     return find_anywhere;
 }
 
-size_t gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t pitch,
-                         const unsigned char *wrong, unsigned char *found, size_t bytes,
-                         bool valued) {
+void gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t pitch,
+                       const unsigned char *wrong, unsigned char *restrict found, size_t bytes,
+                       bool valued) {
     find_fn *find_one = choose_target();
-    size_t unexplained = 0;
     group g;
     g.m = c->m;
     g.t = c->t;
@@ -150,11 +151,8 @@ size_t gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t p
         gfk_plane planes[8];
         g.rows = rows + first;
         find_one(&g, valued, planes);
-        for (size_t i = 0; i < GROUP && first + i < bytes; i++) {
-            const unsigned char byte = ((const unsigned char *)planes)[i];
-            found[first + i] = wrong[first + i] != 0 ? byte : 0;
-            unexplained += wrong[first + i] != 0 && byte == 0;
-        }
+        memcpy(found + first, planes, GROUP);
     }
-    return unexplained;
+    for (size_t i = 0; i < bytes; i++)
+        found[i] = wrong[i] != 0 ? found[i] : 0;
 }
