@@ -34,8 +34,15 @@ gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_stream_t st
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d) {
+gfk_status gfk_rlnc_zero_on_device(gfk_rlnc_decoder_t d, size_t bytes) {
     (void)d;
+    (void)bytes;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
+    (void)d;
+    (void)stream;
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
