@@ -107,6 +107,11 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
     return used == SIZE_MAX ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
 }
 
+static size_t staging_bytes(const struct gfk_rlnc_decoder *d) {
+    return d->most * (sizeof *d->arrivals + sizeof *d->listed) +
+           d->generations * sizeof *d->segments;
+}
+
 static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *bytes) {
     const size_t n = d->code->n, all = d->generations;
     const bool on_cpu = d->code->place == GFK_CPU;
@@ -126,10 +131,8 @@ static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *by
     if (!on_cpu) {
         d->inverses = gfk_take(arena, &used, d->group * n, d->pitch);
         d->wanted = gfk_take(arena, &used, d->group, n);
+        d->upload = gfk_take(arena, &used, staging_bytes(d), 1);
         d->headers = gfk_take(arena, &used, d->most, sizeof *d->headers);
-        d->segments_there = gfk_take(arena, &used, all, sizeof *d->segments_there);
-        d->order_there = gfk_take(arena, &used, d->most, sizeof *d->order_there);
-        d->payloads_there = gfk_take(arena, &used, d->most, sizeof *d->payloads_there);
         d->destinations = gfk_take(arena, &used, d->most, sizeof *d->destinations);
         d->raw = gfk_take(arena, &used, d->most, d->pitch);
     }
@@ -151,20 +154,19 @@ static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     } else {
         RETURN_IF_ERROR(gfk_device_alloc(&d->memory, bytes));
     }
-    d->order = malloc(d->most * sizeof *d->order);
     d->begins = malloc((d->generations + 2) * sizeof *d->begins);
-    d->segments = malloc(d->generations * sizeof *d->segments);
     d->outputs = malloc(on_cpu ? d->lanes * d->code->n * sizeof *d->outputs : 1);
-    if (d->order == NULL || d->begins == NULL || d->segments == NULL || d->outputs == NULL)
+    if (d->begins == NULL || d->outputs == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     RETURN_IF_ERROR(lay_out(d, d->memory, &bytes));
     if (!on_cpu) {
-        RETURN_IF_ERROR(gfk_rlnc_zero_on_device(d, bytes));
+        RETURN_IF_ERROR(gfk_rlnc_open_on_device(d, bytes, staging_bytes(d)));
         RETURN_IF_ERROR(gfk_rlnc_clear_on_device(d, NULL));
         return gfk_device_drain(NULL);
     }
     gfk_rlnc_clear_on_cpu(d);
-    return GFK_STATUS_SUCCESS;
+    d->staging[0] = malloc(staging_bytes(d));
+    return d->staging[0] != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
 }
 
 gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
@@ -194,7 +196,7 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
                : generations < code->threads                ? generations
                                                             : code->threads;
     const size_t packets = generations * (code->n + spare), at_once = MOST_BYTES / d->pitch;
-    d->most = packets < at_once ? packets : at_once;
+    d->most = packets + packets / 4 < at_once ? packets + packets / 4 : at_once;
     d->most = d->most > d->panel ? d->most : d->panel;
     d->group = at_once / code->n == 0            ? 1
                : generations < at_once / code->n ? generations
@@ -226,14 +228,15 @@ gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t d, uint64_t generation, gfk
 void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t d) {
     if (d == NULL)
         return;
-    if (d->code->place == GFK_CPU)
+    if (d->code->place == GFK_CPU) {
         free(d->memory);
-    else
+        free(d->staging[0]);
+    } else {
         gfk_device_free(d->code->place, d->memory);
+        gfk_rlnc_close_on_device(d);
+    }
     gfk_arithmetic_destroy(&d->arithmetic);
-    free(d->order);
     free(d->begins);
-    free(d->segments);
     free(d->outputs);
     free(d);
 }
@@ -246,22 +249,49 @@ static size_t generation_of(const struct gfk_rlnc_decoder *d, const gfk_rlnc_hea
     return header->generation >= d->first && at < d->generations ? (size_t)at : d->generations;
 }
 
-/* The packets of each generation in their order. */
+/* The end of the packets from i on that have the same generation. */
+static size_t end_of_run(const gfk_rlnc_packets *packets, size_t i) {
+    const gfk_rlnc_header *const headers = packets->headers;
+    size_t end = i + 1;
+    while (end < packets->count && headers[end].generation == headers[i].generation)
+        end++;
+    return end;
+}
+
+/* The packets of each generation in their order, in the staging memory. */
 static void sort(struct gfk_rlnc_decoder *d, const gfk_rlnc_packets *packets) {
+    const size_t count = packets->count;
+    const bool is_listed =
+        d->code->place != GFK_CPU && d->code->bytes != 0 && packets->payloads.pointers != NULL;
+    d->arrivals = (gfk_rlnc_arrival *)d->staging[d->turn];
+    d->listed = is_listed ? (void **)(d->arrivals + count) : NULL;
+    d->segments = is_listed ? (gfk_rlnc_segment *)(d->listed + count)
+                            : (gfk_rlnc_segment *)(d->arrivals + count);
+    if (is_listed)
+        memcpy(d->listed, packets->payloads.pointers, count * sizeof *d->listed);
+
     memset(d->begins, 0, (d->generations + 2) * sizeof *d->begins);
-    for (size_t i = 0; i < packets->count; i++)
-        d->begins[generation_of(d, &packets->headers[i]) + 1]++;
+    for (size_t i = 0, end; i < count; i = end) {
+        end = end_of_run(packets, i);
+        d->begins[generation_of(d, &packets->headers[i]) + 1] += (uint32_t)(end - i);
+    }
     for (size_t g = 0; g <= d->generations; g++)
         d->begins[g + 1] += d->begins[g];
-    for (size_t i = 0; i < packets->count; i++)
-        d->order[d->begins[generation_of(d, &packets->headers[i])]++] = (uint32_t)i;
+    for (size_t i = 0, end; i < count; i = end) {
+        uint32_t *const begin = &d->begins[generation_of(d, &packets->headers[i])];
+        gfk_rlnc_arrival *to = d->arrivals + *begin;
+        end = end_of_run(packets, i);
+        *begin += (uint32_t)(end - i);
+        for (size_t j = i; j < end; j++)
+            *to++ = (gfk_rlnc_arrival){(uint32_t)j, packets->headers[j].packet};
+    }
     /* Now begins[g] is where the packets of g end. */
     d->segment_count = d->accepted = 0;
     for (size_t g = 0; g < d->generations; g++) {
         if (d->begins[g] == d->accepted)
             continue;
         d->segments[d->segment_count++] =
-            (gfk_rlnc_segment){(uint32_t)g, (uint32_t)d->accepted, (uint32_t)d->begins[g]};
+            (gfk_rlnc_segment){(uint32_t)g, (uint32_t)d->accepted, d->begins[g]};
         d->accepted = d->begins[g];
     }
 }
@@ -320,6 +350,8 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
         const size_t left = count - first;
         const gfk_rlnc_packets packets =
             packets_from(d, &all, first, left < d->most ? left : d->most);
+        if (code->place != GFK_CPU)
+            RETURN_IF_ERROR(gfk_device_wait(d->events[d->turn]));
         sort(d, &packets);
         RETURN_IF_ERROR(code->place == GFK_CPU ? gfk_rlnc_add_on_cpu(d, &packets)
                                                : gfk_rlnc_add_on_device(d, &packets, stream));

@@ -18,6 +18,12 @@
 
 enum { GFK_RLNC_NO_KERNEL = -1 };
 
+/* A packet of a call. */
+typedef struct gfk_rlnc_arrival {
+    uint32_t source; /* its index in the call */
+    uint32_t packet; /* of its header */
+} gfk_rlnc_arrival;
+
 /* The packets of one generation in a call. */
 typedef struct gfk_rlnc_segment {
     uint32_t generation; /* of the decoder, from 0 on */
@@ -56,21 +62,25 @@ struct gfk_rlnc_decoder {
     uint8_t *checked;           /* what the kept packets should be */
     uint8_t *inverses, *wanted; /* on a device: which sources are determined, and how */
     /* on a device, for the packets of a call */
-    gfk_rlnc_header *headers;
-    gfk_rlnc_segment *segments_there;
-    uint32_t *order_there;
-    void **payloads_there;              /* the caller's pointers */
-    gfk_rlnc_destination *destinations; /* in the order of generations */
-    uint8_t *raw;                       /* vectors that follow from headers */
+    uint8_t *upload;          /* a copy of one of `staging` */
+    gfk_rlnc_header *headers; /* in the order of generations, like the next two */
+    gfk_rlnc_destination *destinations;
+    uint8_t *raw; /* vectors that follow from headers */
     /* for an elimination: see gfk_elimination; once for each lane, which on the CPU is one of the threads
      * that share the generations */
     size_t lanes, lane_bytes;
     uint8_t *scratch;
 
     /* On the host, for the packets of a call */
-    uint32_t *order; /* the packets' numbers in the call, in the order of generations */
-    size_t *begins;  /* generations + 2: the packets behind the last generation's are refused */
+    uint8_t
+        *staging[2]; /* arrivals, pointers to payloads, segments. Used in turn; on a device pinned,
+                            with an event for the end of the copy. The CPU has one */
+    void *events[2];
+    unsigned turn;
+    gfk_rlnc_arrival *arrivals; /* in the order of generations */
+    void **listed;              /* on a device, or NULL: payloads are evenly spaced */
     gfk_rlnc_segment *segments;
+    uint32_t *begins; /* generations + 2: the packets behind the last generation's are refused */
     size_t segment_count, accepted; /* packets that are not refused */
     void **outputs;                 /* n for each lane, on the CPU */
     gfk_arithmetic arithmetic;      /* on the CPU */
@@ -90,7 +100,7 @@ typedef struct gfk_rlnc_packets {
 
 /* Empties the decoder: no packets. */
 void gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d);
-/* Takes the packets, of which d has the order. */
+/* Takes the packets, which have been sorted. */
 gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets);
 gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                   uint8_t *decoded);
@@ -107,8 +117,10 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
 gfk_status gfk_rlnc_plan_products(const struct gfk_rlnc_decoder *d, gfk_matmul_call call[2],
                                   gfk_matrix a[2], size_t *space);
 
-/* kernels/rlnc. Asynchronous but for the first one, which makes all of the decoder's memory zero. */
-gfk_status gfk_rlnc_zero_on_device(gfk_rlnc_decoder_t d, size_t bytes);
+/* kernels/rlnc. Makes the staging memory, and zeros of all memory on the device. */
+gfk_status gfk_rlnc_open_on_device(gfk_rlnc_decoder_t d, size_t bytes, size_t staging_bytes);
+void gfk_rlnc_close_on_device(gfk_rlnc_decoder_t d);
+/* Asynchronous. */
 gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream);
 gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets,
                                   gfk_stream_t stream);

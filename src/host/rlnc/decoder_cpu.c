@@ -86,9 +86,9 @@ static uint8_t *place(generation *s, size_t first, size_t row, gfk_rlnc_outcome 
     return s->kept + record->kept++ * s->d->payload_pitch;
 }
 
-/* Takes up to a panel of packets, order[i] of the call; their vectors are in s->raw. */
-static gfk_status take_panel(generation *s, const gfk_rlnc_packets *packets, const uint32_t *order,
-                             size_t rows) {
+/* Takes up to a panel of packets; their vectors are in s->raw. */
+static gfk_status take_panel(generation *s, const gfk_rlnc_packets *packets,
+                             const gfk_rlnc_arrival *arrivals, size_t rows) {
     const size_t n = s->d->code->n, pitch = s->d->pitch, first = s->record->rank;
     if (first < n) {
         memcpy(s->e.matrix + first * pitch, s->raw, rows * pitch);
@@ -102,9 +102,10 @@ static gfk_status take_panel(generation *s, const gfk_rlnc_packets *packets, con
         gfk_rlnc_outcome outcome;
         uint8_t *const to = place(s, first, i, &outcome);
         if (to != NULL && s->d->code->bytes != 0)
-            memcpy(to, gfk_region_address(&packets->payloads, order[i]), s->d->code->bytes);
+            memcpy(to, gfk_region_address(&packets->payloads, arrivals[i].source),
+                   s->d->code->bytes);
         if (packets->outcomes != NULL)
-            packets->outcomes[order[i]] = (uint8_t)outcome;
+            packets->outcomes[arrivals[i].source] = (uint8_t)outcome;
     }
     s->record->status = s->record->rank < n                       ? GFK_STATUS_SINGULAR
                         : s->record->status == GFK_STATUS_CORRUPT ? GFK_STATUS_CORRUPT
@@ -116,29 +117,29 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
                                size_t end) {
     const gfk_rlnc_decoder_t d = s->d;
     const size_t bytes = d->code->n * d->symbol;
-    uint32_t *const order = d->order;
+    gfk_rlnc_arrival *const arrivals = d->arrivals;
     size_t rows = 0, first = begin;
     for (size_t i = begin; i < end; i++) {
         uint8_t *const raw = s->raw + rows * d->pitch;
         memset(raw + bytes, 0, d->pitch - bytes);
         const gfk_rlnc_vectors_job vector = {.rule = d->code->rule,
-                                             .headers = &packets->headers[order[i]],
+                                             .headers = &packets->headers[arrivals[i].source],
                                              .count = 1,
                                              .vectors = raw,
                                              .pitch = d->pitch};
         if (packets->vectors != NULL)
-            memcpy(raw, packets->vectors + order[i] * packets->vector_pitch, bytes);
+            memcpy(raw, packets->vectors + arrivals[i].source * packets->vector_pitch, bytes);
         else
             gfk_rlnc_fill_vectors(&vector, NULL, 1);
         if (is_zero(raw, bytes)) {
             s->record->refused++;
             if (packets->outcomes != NULL)
-                packets->outcomes[order[i]] = GFK_RLNC_REFUSED;
+                packets->outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
         } else {
-            order[first + rows++] = order[i]; /* refused ones leave their places */
+            arrivals[first + rows++] = arrivals[i]; /* refused ones leave their places */
         }
         if (rows == d->panel || (i + 1 == end && rows != 0)) {
-            RETURN_IF_ERROR(take_panel(s, packets, order + first, rows));
+            RETURN_IF_ERROR(take_panel(s, packets, arrivals + first, rows));
             first = i + 1;
             rows = 0;
         }
@@ -253,7 +254,7 @@ static gfk_status share_generations(job *j) {
 
 gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets) {
     for (size_t i = d->accepted; i < packets->count && packets->outcomes != NULL; i++)
-        packets->outcomes[d->order[i]] = GFK_RLNC_REFUSED;
+        packets->outcomes[d->arrivals[i].source] = GFK_RLNC_REFUSED;
     return share_generations(&(job){.d = d, .count = d->segment_count, .packets = packets});
 }
 

@@ -28,10 +28,18 @@ __global__ void clear(gfk_rlnc_record *records, size_t count) {
         records[i] = {GFK_STATUS_SINGULAR, 0, 0, 0, 0, 0};
 }
 
-__global__ void refuse(const uint32_t *order, size_t count, uint8_t *outcomes) {
+__global__ void refuse(const gfk_rlnc_arrival *arrivals, size_t count, uint8_t *outcomes) {
     const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     if (i < count)
-        outcomes[order[i]] = GFK_RLNC_REFUSED;
+        outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
+}
+
+/* A block per segment. */
+__global__ void write_headers(const gfk_rlnc_segment *segments, const gfk_rlnc_arrival *arrivals,
+                              uint64_t first, gfk_rlnc_header *headers) {
+    const gfk_rlnc_segment segment = segments[blockIdx.x];
+    for (uint32_t i = segment.begin + threadIdx.x; i < segment.end; i += blockDim.x)
+        headers[i] = {first + segment.generation, arrivals[i].packet, 0};
 }
 
 /* Copies bytes, 16 or 4 at a time where both addresses allow it. */
@@ -55,9 +63,10 @@ __device__ void copy(uint8_t *to, const uint8_t *from, size_t bytes, unsigned la
 /* ---- the payloads of all packets of a call ----------------------------------------------------- */
 
 struct Packets {
-    const uint32_t *order;
+    const gfk_rlnc_arrival *arrivals;
     const gfk_rlnc_destination *destinations;
     size_t count;
+    bool given; /* vectors are in the order of the call, not of `arrivals` */
     const uint8_t *vectors;
     size_t vector_pitch, vector_bytes;
     uint8_t *const *pointers; /* to payloads, or NULL: base and stride */
@@ -79,10 +88,10 @@ __global__ __launch_bounds__(threads) void move(const __grid_constant__ Packets 
     if (to.slot == none)
         return;
     const bool is_kept = to.outcome == GFK_RLNC_DEPENDENT;
-    const size_t from = p.order[i];
+    const size_t from = p.arrivals[i].source;
     if (is_kept && begin == 0)
-        copy(p.kept_vectors + to.slot * p.pitch, p.vectors + from * p.vector_pitch, p.vector_bytes,
-             lane);
+        copy(p.kept_vectors + to.slot * p.pitch, p.vectors + (p.given ? from : i) * p.vector_pitch,
+             p.vector_bytes, lane);
     if (begin < p.bytes)
         copy((is_kept ? p.kept : p.payloads) + to.slot * p.payload_pitch + begin,
              (p.pointers != nullptr ? p.pointers[from] : p.base + from * p.stride) + begin,
@@ -97,9 +106,10 @@ struct Panel {
     uint32_t n, rows, generation, spare;
     uint32_t *pivots;
     gfk_rlnc_record *record;
-    const uint32_t *order; /* of the panel's packets */
+    const gfk_rlnc_arrival *arrivals; /* the panel's packets */
     gfk_rlnc_destination *destinations;
-    const uint8_t *vectors;
+    bool given;
+    const uint8_t *vectors; /* of the call if they are given, otherwise of the panel */
     size_t vector_pitch, vector_bytes;
     uint8_t *outcomes;
 };
@@ -107,7 +117,7 @@ struct Panel {
 /* A block copies a vector to the new row behind the table. */
 __global__ __launch_bounds__(threads) void enter_rows(const __grid_constant__ Panel p) {
     const uint32_t i = blockIdx.x;
-    const uint8_t *const vector = p.vectors + p.order[i] * p.vector_pitch;
+    const uint8_t *const vector = p.vectors + (p.given ? p.arrivals[i].source : i) * p.vector_pitch;
     uint8_t *const row = p.table + (p.n + i) * p.pitch;
     bool is_zero = true;
     for (size_t at = threadIdx.x; at < p.vector_bytes; at += threads) {
@@ -144,7 +154,7 @@ __global__ void place(const __grid_constant__ Panel p) {
     if (is_row)
         p.destinations[i] = to;
     if (is_row && p.outcomes != nullptr)
-        p.outcomes[p.order[i]] = (uint8_t)to.outcome;
+        p.outcomes[p.arrivals[i].source] = (uint8_t)to.outcome;
     if (i != 0)
         return;
     record.rank += innovative.all;
@@ -249,9 +259,10 @@ gfk_status take_segment(gfk_rlnc_decoder_t d, const Packets &packets,
                          (uint32_t)d->spare,
                          e.pivots,
                          d->records + g,
-                         packets.order + first,
+                         packets.arrivals + first,
                          d->destinations + first,
-                         packets.vectors,
+                         packets.given,
+                         packets.vectors + (packets.given ? 0 : first * packets.vector_pitch),
                          packets.vector_pitch,
                          packets.vector_bytes,
                          outcomes};
@@ -266,8 +277,8 @@ gfk_status take_segment(gfk_rlnc_decoder_t d, const Packets &packets,
     return GFK_STATUS_SUCCESS;
 }
 
-gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets, uint8_t *outcomes,
-                         gfk_stream_t stream) {
+gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets,
+                         const gfk_rlnc_segment *segments, uint8_t *outcomes, gfk_stream_t stream) {
     if (d->kernel == GFK_RLNC_NO_KERNEL) {
         for (size_t i = 0; i < d->segment_count; i++)
             RETURN_IF_ERROR(take_segment(d, packets, d->segments[i], outcomes, stream));
@@ -282,17 +293,26 @@ gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets, uint8_t *
                          d->pitch,
                          d->pivots,
                          d->records,
-                         d->segments_there,
-                         packets.order,
+                         segments,
+                         packets.arrivals,
+                         packets.given,
                          packets.vectors,
                          packets.vector_pitch,
                          d->destinations,
                          outcomes,
                          d->inverter};
-    RETURN_IF_ERROR(status_of(cudaMemcpyAsync(d->segments_there, d->segments,
-                                              d->segment_count * sizeof *d->segments,
-                                              cudaMemcpyHostToDevice, stream)));
     return run_take(d->kernel, job, d->segment_count, stream);
+}
+
+/* Sends what the host has sorted. */
+gfk_status upload(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
+    const uint8_t *const from = d->staging[d->turn];
+    const size_t bytes = (size_t)((uint8_t *)(d->segments + d->segment_count) - from);
+    void *const event = d->events[d->turn];
+    d->turn ^= 1;
+    RETURN_IF_ERROR(
+        status_of(cudaMemcpyAsync(d->upload, from, bytes, cudaMemcpyHostToDevice, stream)));
+    return gfk_device_record(event, stream);
 }
 
 gfk_regions regions_from(const gfk_regions &regions, size_t first) {
@@ -361,8 +381,24 @@ gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
 } // namespace rlnc
 } // namespace gfk
 
-gfk_status gfk_rlnc_zero_on_device(gfk_rlnc_decoder_t d, size_t bytes) {
-    return gfk::status_of(cudaMemset(d->memory, 0, bytes));
+gfk_status gfk_rlnc_open_on_device(gfk_rlnc_decoder_t d, size_t bytes, size_t staging_bytes) {
+    using namespace gfk;
+    for (int i = 0; i < 2; i++) {
+        RETURN_IF_ERROR(
+            status_of(cudaHostAlloc((void **)&d->staging[i], staging_bytes, cudaHostAllocDefault)));
+        RETURN_IF_ERROR(status_of(
+            cudaEventCreateWithFlags((cudaEvent_t *)&d->events[i], cudaEventDisableTiming)));
+    }
+    return status_of(cudaMemset(d->memory, 0, bytes));
+}
+
+void gfk_rlnc_close_on_device(gfk_rlnc_decoder_t d) {
+    for (int i = 0; i < 2; i++) {
+        if (d->staging[i] != nullptr)
+            cudaFreeHost(d->staging[i]);
+        if (d->events[i] != nullptr)
+            cudaEventDestroy((cudaEvent_t)d->events[i]);
+    }
 }
 
 gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
@@ -379,32 +415,21 @@ gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *
                                   gfk_stream_t stream) {
     using namespace gfk;
     const size_t count = packets->count, n = d->code->n, bytes = d->code->bytes;
-    const auto upload = [&](void *to, const void *from, size_t size) {
-        return status_of(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, stream));
+    const bool given = packets->vectors != nullptr;
+    /* As in the staging memory. */
+    const auto there = [&](const void *staged) {
+        return d->upload + ((const uint8_t *)staged - (const uint8_t *)d->arrivals);
     };
-    RETURN_IF_ERROR(upload(d->order_there, d->order, count * sizeof *d->order));
-    if (d->accepted < count && packets->outcomes != nullptr)
-        RETURN_IF_ERROR(launch(rlnc::refuse, (count - d->accepted + 127) / 128, 128, 0, stream,
-                               d->order_there + d->accepted, count - d->accepted,
-                               packets->outcomes));
-    if (d->accepted == 0)
-        return GFK_STATUS_SUCCESS;
-    const bool given = packets->vectors != nullptr, listed = packets->payloads.pointers != nullptr;
-    if (!given) {
-        RETURN_IF_ERROR(upload(d->headers, packets->headers, count * sizeof *d->headers));
-        RETURN_IF_ERROR(gfk_rlnc_write_vectors(d->code, d->headers, count, d->raw,
-                                               d->pitch / d->symbol, stream));
-    }
-    if (listed && bytes != 0)
-        RETURN_IF_ERROR(upload(d->payloads_there, packets->payloads.pointers,
-                               count * sizeof *d->payloads_there));
-    const rlnc::Packets job = {d->order_there,
+    const auto *const arrivals = (const gfk_rlnc_arrival *)d->upload;
+    const auto *const segments = (const gfk_rlnc_segment *)there(d->segments);
+    const rlnc::Packets job = {arrivals,
                                d->destinations,
                                d->accepted,
+                               given,
                                given ? packets->vectors : d->raw,
                                given ? packets->vector_pitch : d->pitch,
                                n * d->symbol,
-                               listed ? (uint8_t *const *)d->payloads_there : nullptr,
+                               d->listed != nullptr ? (uint8_t *const *)there(d->listed) : nullptr,
                                (const uint8_t *)packets->payloads.base,
                                packets->payloads.stride,
                                bytes,
@@ -413,7 +438,19 @@ gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *
                                d->vectors,
                                d->payload_pitch,
                                d->pitch};
-    RETURN_IF_ERROR(rlnc::take_segments(d, job, packets->outcomes, stream));
+    RETURN_IF_ERROR(rlnc::upload(d, stream));
+    if (d->accepted < count && packets->outcomes != nullptr)
+        RETURN_IF_ERROR(launch(rlnc::refuse, (count - d->accepted + 127) / 128, 128, 0, stream,
+                               arrivals + d->accepted, count - d->accepted, packets->outcomes));
+    if (d->accepted == 0)
+        return GFK_STATUS_SUCCESS;
+    if (!given) {
+        RETURN_IF_ERROR(launch(rlnc::write_headers, d->segment_count, 64, 0, stream, segments,
+                               arrivals, d->first, d->headers));
+        RETURN_IF_ERROR(gfk_rlnc_write_vectors(d->code, d->headers, d->accepted, d->raw,
+                                               d->pitch / d->symbol, stream));
+    }
+    RETURN_IF_ERROR(rlnc::take_segments(d, job, segments, packets->outcomes, stream));
     const size_t parts = bytes / rlnc::part_bytes + 1;
     return launch(rlnc::move, (d->accepted * parts + rlnc::warps - 1) / rlnc::warps, rlnc::threads,
                   0, stream, job, (unsigned)parts);

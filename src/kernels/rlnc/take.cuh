@@ -23,10 +23,15 @@ using matrix::no_pivot;
 /* Of the packets of a round, before their outcomes. */
 enum : uint8_t { zero_vector, dependent, candidate };
 
+/* In shared memory, because the steps leave no registers. */
 template <class K>
 struct Round {
+    gfk_rlnc_record record; /* of the generation, after the rounds before */
+    gfk_rlnc_segment left;
+    uint32_t taken, steps;
     uint16_t of_slot[K::rows];    /* the candidate that a free slot gets, or no_pivot */
     uint16_t candidates[K::rows]; /* in their order */
+    uint16_t stepped[K::rows];    /* slots that have steps, in their order */
     uint16_t slots[K::rows];      /* of a packet; no_pivot: it is not innovative */
     uint8_t kinds[K::rows];
     uint32_t counts[K::warps];
@@ -86,10 +91,68 @@ __device__ inline unsigned reduce(const TakeJob &job, const uint8_t *vector, con
     return __any_sync(0xffffffff, any) ? candidate : dependent;
 }
 
+/* Part 2: which candidates get which slots, and how many packets are decided in this round. Thread j has
+ * packet j, and slot j. */
+template <class K>
+__device__ inline void give_slots(Round<K> &round, unsigned n, unsigned count, uint32_t columns) {
+    const unsigned t = threadIdx.x;
+    const bool is_candidate = t < count && round.kinds[t] == candidate;
+    const bool is_free = t < n && load_shared_symbol<16>(columns + 2 * t) == no_pivot;
+    const auto candidates = matrix::count_before(is_candidate, round.counts);
+    if (is_candidate) {
+        round.candidates[candidates.before] = (uint16_t)t;
+        round.slots[t] = no_pivot;
+    }
+    const auto free = matrix::count_before(is_free, round.counts);
+    const bool gets_one = is_free && free.before < candidates.all;
+    if (t < n)
+        round.of_slot[t] = gets_one ? round.candidates[free.before] : (uint16_t)no_pivot;
+    if (gets_one)
+        round.stepped[free.before] = (uint16_t)t;
+    if (t == 0) {
+        round.taken = candidates.all > free.all ? round.candidates[free.all] : count;
+        round.steps = candidates.all < free.all ? candidates.all : free.all;
+    }
+}
+
+/* After part 3: what has become of the packets. Thread j has packet j. */
+template <class K>
+__device__ inline void write_outcomes(const TakeJob &job, Round<K> &round) {
+    const unsigned t = threadIdx.x, n = job.n;
+    const gfk_rlnc_segment left = round.left;
+    gfk_rlnc_record record = round.record;
+    const uint32_t taken = round.taken, room = job.spare - record.kept;
+    const unsigned kind = t < taken ? round.kinds[t] : (unsigned)zero_vector;
+    const bool is_innovative = kind == candidate && round.slots[t] != no_pivot;
+    const bool is_dependent = kind != zero_vector && !is_innovative;
+    const auto innovative = matrix::count_before(is_innovative, round.counts);
+    const auto extra = matrix::count_before(is_dependent, round.counts);
+    if (t < taken) {
+        gfk_rlnc_destination to = {GFK_MATRIX_DEPENDENT, GFK_RLNC_REFUSED};
+        if (is_innovative)
+            to = {left.generation * n + round.slots[t], GFK_RLNC_INNOVATIVE};
+        else if (is_dependent && extra.before < room)
+            to = {left.generation * job.spare + record.kept + extra.before, GFK_RLNC_DEPENDENT};
+        else if (is_dependent)
+            to.outcome = GFK_RLNC_DROPPED;
+        job.destinations[left.begin + t] = to;
+        if (job.outcomes != NULL)
+            job.outcomes[job.arrivals[left.begin + t].source] = (uint8_t)to.outcome;
+    }
+    if (t != 0)
+        return;
+    const uint32_t stay = extra.all < room ? extra.all : room;
+    record.rank += innovative.all;
+    record.kept += stay;
+    record.dropped += extra.all - stay;
+    record.refused += taken - innovative.all - extra.all;
+    round.record = record;
+    round.left.begin += taken;
+}
+
 template <class K>
 __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memory) {
     using T = typename K::T;
-    const gfk_rlnc_segment segment = job.segments[blockIdx.x];
     const unsigned n = job.n, warp = threadIdx.x / 32, warps = blockDim.x / 32, t = threadIdx.x;
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(memory);
     const uint32_t tables = (shared + T::align - 1) / T::align * T::align;
@@ -99,46 +162,40 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
     matrix::Exchange<T> state(job.polynomial, place, n);
     const matrix::WarpInverse<T::w> inverse(job.inverter, job.polynomial);
     const unsigned first_row = warp * T::warp_rows + place.sub;
-    const unsigned row_words = (n * T::symbol_bytes + 3) / 4;
-    uint8_t *const table = job.tables + (size_t)segment.generation * n * job.pitch;
-    uint32_t *const pivots = job.pivots + (size_t)segment.generation * n;
-    gfk_rlnc_record record = job.records[segment.generation];
+    const auto generation = [&] { return (size_t)round.left.generation * n; };
+    const auto word = [&](unsigned row, int v) -> uint32_t * {
+        const unsigned at = place.first_word + v;
+        uint8_t *const p = job.tables + (generation() + row) * job.pitch + 4 * at;
+        return 4 * at < n * T::symbol_bytes ? (uint32_t *)p : NULL;
+    };
 
-    if (t < n)
-        store_shared_u16(columns + 2 * t, pivots[t]); /* GFK_MATRIX_DEPENDENT becomes no_pivot */
+    if (t == 0) {
+        round.left = job.segments[blockIdx.x];
+        round.record = job.records[round.left.generation];
+    }
     __syncthreads();
-    if (record.rank != 0)
+    if (t < n) /* GFK_MATRIX_DEPENDENT becomes no_pivot */
+        store_shared_u16(columns + 2 * t, job.pivots[generation() + t]);
+    __syncthreads();
+    if (round.record.rank != 0)
         for (unsigned r = 0; r < n; r++)
             state.mark_used(load_shared_symbol<16>(columns + 2 * r), place);
 
-    for (uint32_t next = segment.begin; next != segment.end;) {
-        const uint32_t left = segment.end - next, count = left < n ? left : n;
+    while (round.left.begin != round.left.end) {
+        const uint32_t all = round.left.end - round.left.begin, count = all < n ? all : n;
         for (unsigned j = warp; j < count; j += warps) {
-            const uint8_t *const vector = job.vectors + job.order[next + j] * job.vector_pitch;
-            const unsigned kind = reduce<K>(job, vector, table, record.rank, place, state.unused,
-                                            columns, tables + j * T::row_bytes);
+            const uint32_t at = round.left.begin + j;
+            const unsigned kind = reduce<K>(
+                job, job.vectors + (job.given ? job.arrivals[at].source : at) * job.vector_pitch,
+                job.tables + generation() * job.pitch, round.record.rank, place, state.unused,
+                columns, tables + j * T::row_bytes);
             if (t % 32 == 0)
                 round.kinds[j] = (uint8_t)kind;
         }
         __syncthreads();
-
-        /* Thread j has packet j, and slot j. */
-        const bool is_candidate = t < count && round.kinds[t] == candidate;
-        const auto candidates = matrix::count_before<K::warps>(is_candidate, round.counts);
-        if (is_candidate) {
-            round.candidates[candidates.before] = (uint16_t)t;
-            round.slots[t] = no_pivot;
-        }
-        const bool is_free = t < n && load_shared_symbol<16>(columns + 2 * t) == no_pivot;
-        const auto free = matrix::count_before<K::warps>(is_free, round.counts);
-        if (t < n)
-            round.of_slot[t] = is_free && free.before < candidates.all
-                                   ? round.candidates[free.before]
-                                   : (uint16_t)no_pivot;
-        const uint32_t taken = candidates.all > free.all ? round.candidates[free.all] : count;
+        give_slots(round, n, count, columns);
         __syncthreads();
-
-        if (candidates.all != 0) {
+        if (round.steps != 0) {
 #pragma unroll
             for (int k = 0; k < T::rows; k++) {
                 const unsigned row = first_row + k * T::subrows;
@@ -151,18 +208,15 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
                 else if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
 #pragma unroll
                     for (int v = 0; v < T::vector; v++)
-                        if (place.first_word + v < row_words)
-                            state.m[k][v] =
-                                ((const uint32_t *)(table + row * job.pitch))[place.first_word + v];
+                        if (const uint32_t *const p = word(row, v))
+                            state.m[k][v] = *p;
             }
             __syncthreads();
-            unsigned buffer = 0;
-            for (unsigned r = 0; r < n; r++) {
-                if (round.of_slot[r] == no_pivot)
-                    continue;
+            const unsigned steps = round.steps;
+            for (unsigned step = 0; step < steps; step++) {
+                const unsigned r = round.stepped[step];
                 const bool owner = r / T::warp_rows == warp;
-                const uint32_t at = tables + buffer * T::table_bytes;
-                buffer = buffer + 1 == K::buffers ? 0 : buffer + 1;
+                const uint32_t at = tables + step % K::buffers * T::table_bytes;
                 if (owner)
                     state.prepare(r, place, inverse, 1, n, columns, at);
                 __syncthreads();
@@ -174,56 +228,28 @@ __device__ void take_packets(const TakeJob &job, Round<K> &round, uint8_t *memor
 #pragma unroll
             for (int k = 0; k < T::rows; k++) {
                 const unsigned row = first_row + k * T::subrows;
-                if (row >= n || load_shared_symbol<16>(columns + 2 * row) == no_pivot)
-                    continue;
+                if (row < n && load_shared_symbol<16>(columns + 2 * row) != no_pivot)
 #pragma unroll
-                for (int v = 0; v < T::vector; v++)
-                    if (place.first_word + v < row_words)
-                        ((uint32_t *)(table + row * job.pitch))[place.first_word + v] =
-                            state.m[k][v];
+                    for (int v = 0; v < T::vector; v++)
+                        if (uint32_t *const p = word(row, v))
+                            *p = state.m[k][v];
             }
-            if (t < n && round.of_slot[t] != no_pivot) {
-                const uint32_t c = load_shared_symbol<16>(columns + 2 * t);
-                if (c != no_pivot) {
-                    round.slots[round.of_slot[t]] = (uint16_t)t;
-                    pivots[t] = c;
-                    job.used[(size_t)segment.generation * n + c] = 1;
-                }
+            const uint32_t c = t < n ? load_shared_symbol<16>(columns + 2 * t) : (uint32_t)no_pivot;
+            if (c != no_pivot && round.of_slot[t] != no_pivot) {
+                round.slots[round.of_slot[t]] = (uint16_t)t;
+                job.pivots[generation() + t] = c;
+                job.used[generation() + c] = 1;
             }
         }
         __syncthreads();
-
-        const unsigned kind = t < taken ? round.kinds[t] : (unsigned)zero_vector;
-        const bool is_innovative = kind == candidate && round.slots[t] != no_pivot;
-        const bool is_dependent = kind != zero_vector && !is_innovative;
-        const auto innovative = matrix::count_before<K::warps>(is_innovative, round.counts);
-        const auto extra = matrix::count_before<K::warps>(is_dependent, round.counts);
-        const uint32_t room = job.spare - record.kept;
-        if (t < taken) {
-            gfk_rlnc_destination to = {GFK_MATRIX_DEPENDENT, GFK_RLNC_REFUSED};
-            if (is_innovative)
-                to = {segment.generation * n + round.slots[t], GFK_RLNC_INNOVATIVE};
-            else if (is_dependent && extra.before < room)
-                to = {segment.generation * job.spare + record.kept + extra.before,
-                      GFK_RLNC_DEPENDENT};
-            else if (is_dependent)
-                to.outcome = GFK_RLNC_DROPPED;
-            job.destinations[next + t] = to;
-            if (job.outcomes != NULL)
-                job.outcomes[job.order[next + t]] = (uint8_t)to.outcome;
-        }
-        const uint32_t stay = extra.all < room ? extra.all : room;
-        record.rank += innovative.all;
-        record.kept += stay;
-        record.dropped += extra.all - stay;
-        record.refused += taken - innovative.all - extra.all;
-        next += taken;
+        write_outcomes(job, round);
         __syncthreads(); /* the next round reads the table, and writes over `round` */
     }
     if (t == 0) {
+        gfk_rlnc_record record = round.record;
         if (record.rank == n && record.status == GFK_STATUS_SINGULAR)
             record.status = GFK_STATUS_SUCCESS;
-        job.records[segment.generation] = record;
+        job.records[round.left.generation] = record;
     }
 }
 

@@ -15,7 +15,8 @@ struct TakeJob {
     uint32_t *pivots;
     gfk_rlnc_record *records;
     const gfk_rlnc_segment *segments;
-    const uint32_t *order;
+    const gfk_rlnc_arrival *arrivals;
+    bool given; /* vectors are in the order of the call, not of `arrivals` */
     const uint8_t *vectors;
     size_t vector_pitch;
     gfk_rlnc_destination *destinations;
