@@ -103,6 +103,8 @@ void add_preset(const Options &options, Rows *rows) {
         add_product_rows(options, rows);
     else if (options.device && options.is("matmul"))
         add_matrix_rows(options, rows);
+    else if (options.device && options.is("rlnc"))
+        add_rlnc_rows(options, rows);
     else if (options.device && options.is("giant"))
         add_giant_rows(options, rows);
     else if (options.device)
@@ -116,6 +118,8 @@ void add_preset(const Options &options, Rows *rows) {
         add_product_cpu_rows(options, rows);
     if (options.host && options.is("matmul"))
         add_matrix_cpu_rows(options, rows);
+    if (options.host && options.is("rlnc"))
+        add_rlnc_cpu_rows(options, rows);
     if (options.host && options.is("default"))
         add_region_cpu_rows(options, rows);
     if (options.host)

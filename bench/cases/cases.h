@@ -15,6 +15,8 @@ void add_product_rows(const Options &options, Rows *rows);
 void add_matrix_rows(const Options &options, Rows *rows);
 void add_matrix_cpu_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
+void add_rlnc_rows(const Options &options, Rows *rows);
+void add_rlnc_cpu_rows(const Options &options, Rows *rows);
 void add_rs_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);

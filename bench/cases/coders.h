@@ -43,6 +43,7 @@ typedef struct coder {
 
 /* Behind the last one is one without a library. */
 extern const coder coders[], matrix_coders[]; /* the latter only for matrices of any size */
+extern const coder gfni_coder; /* our own, for rows beside which no library uses GFNI */
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,18 @@
     X(gfk_matrix_invert)                                                                           \
     X(gfk_matrix_invert_batch)                                                                     \
     X(gfk_matrix_wait)                                                                             \
+    X(gfk_rlnc_create)                                                                             \
+    X(gfk_rlnc_destroy)                                                                            \
+    X(gfk_rlnc_vectors)                                                                            \
+    X(gfk_rlnc_encode_workspace)                                                                   \
+    X(gfk_rlnc_encode)                                                                             \
+    X(gfk_rlnc_recode_workspace)                                                                   \
+    X(gfk_rlnc_recode)                                                                             \
+    X(gfk_rlnc_decoder_create)                                                                     \
+    X(gfk_rlnc_decoder_destroy)                                                                    \
+    X(gfk_rlnc_decoder_add)                                                                        \
+    X(gfk_rlnc_decoder_decode)                                                                     \
+    X(gfk_rlnc_decoder_wait)                                                                       \
     X(gfk_rs_create)                                                                               \
     X(gfk_rs_get_info)                                                                             \
     X(gfk_rs_get_matrix)                                                                           \

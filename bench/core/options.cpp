@@ -27,6 +27,7 @@ const struct {
     {"rs", "Reed-Solomon: encode, decode, verify, locate, update, batches, set-up"},
     {"rs-sweep", "encode and decode over k for m = 2 to 16, 1 MiB; CPU libraries"},
     {"matmul", "matrices in device memory: products of any size, inversion; CPU libraries"},
+    {"rlnc", "network coding: vectors, encode, recode, decode, single packets; GFNI on the CPU"},
     {"host", "calls on host memory, 8 GiB of data: encode, decode, multiply, matmul"},
     {"host-streams", "encode of host memory with 1 to 16 streams"}};
 

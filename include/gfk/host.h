@@ -250,6 +250,23 @@ GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
                                         const gfk_regions *sources, const gfk_regions *payloads,
                                         gfk_pipeline_report *report);
 
+/* gfk_rlnc_recode_host: makes packets first to first + count - 1 of `received` packets of a generation,
+ * with the factors of gfk_rlnc_recode, as two gfk_matmul_host: of the vectors, then of the payloads, whose
+ * report it is. The code's place does not matter.
+ *
+ * vectors, payloads          `received` rows and regions, 1 to GFK_RLNC_MOST_SOURCES; only read
+ * new_vectors, new_payloads  count rows and regions
+ *
+ * Rows of vectors as in gfk/rlnc.h. INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there: nothing has been
+ * written. Without bytes the regions are not read, and the report is of the vectors. */
+GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
+                                        uint64_t generation, uint32_t first, size_t count,
+                                        uint64_t seed, size_t received, const void *vectors,
+                                        size_t stride, const gfk_regions *payloads,
+                                        void *new_vectors, size_t new_stride,
+                                        const gfk_regions *new_payloads,
+                                        gfk_pipeline_report *report);
+
 /* Updates and locating have no call of their own here: a code created with GFK_CPU does both in
  * host memory. An update reads one changed range and is limited by memory, so that a GPU would
  * spend longer on the bus. */

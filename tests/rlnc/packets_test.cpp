@@ -363,6 +363,31 @@ TEST_P(RlncPackets, Nothing) {
     count_checked(3);
 }
 
+// Any number of threads, also more than there are generations: these share each generation's bytes.
+TEST_P(RlncPackets, SharedByThreads) {
+    if (!host())
+        GTEST_SKIP() << "a device has no threads of the CPU";
+    Random random;
+    const Layout spaced = {Layout::SPACED, 0, 0}, phases = {Layout::PHASES, 0, 0};
+    const size_t n = 24, bytes = 4700;
+    for (size_t generations :
+         options.reduced ? std::vector<size_t>{3} : std::vector<size_t>{1, 3, 40})
+        for (size_t count : {5, options.reduced ? 9 : 150}) {
+            const gfk_rlnc_range range = {3, generations, 1, count};
+            size_t alone = 0;
+            for (unsigned threads : {1, 3, 16}) {
+                gfk_rlnc_desc desc = this->desc();
+                desc.threads = threads;
+                check(n, bytes, desc, range, threads == 3 ? phases : spaced, random);
+                const size_t space = encode_space(make_rlnc(field(), n, 96, desc), range);
+                alone = threads == 1 ? space : alone;
+                if (threads > 1 && generations > 1) {
+                    EXPECT_GT(space, alone) << threads << " threads do what one does";
+                }
+            }
+        }
+}
+
 TEST_P(RlncPackets, Graph) {
     if (host())
         GTEST_SKIP() << "the CPU has no graphs";
@@ -488,6 +513,8 @@ TEST_P(RlncPackets, Errors) {
     refused(INVALID, [](Call &x) { x.workspace += 128; });
     refused(SMALL, [](Call &x) { x.workspace = nullptr; });
     refused(SMALL, [](Call &x) { x.space--; });
+    // Workspaces that end behind the last address.
+    refused(SIZE, [](Call &x) { x.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 255); });
     refused(OVERLAP, [](Call &x) { x.out.base = x.in.base; });
     refused(OVERLAP, [](Call &x) { x.out.base = (uint8_t *)x.in.base + room - 1; });
     refused(OVERLAP, [](Call &x) { x.made = (uint8_t *)x.in.base; });

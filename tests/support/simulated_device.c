@@ -320,7 +320,7 @@ static void follow_matmul(const order *o) {
     call.c = &o->out;
     memset(call.workspace, 0xa5, call.plan.space);
     call.workspace = aligned_alloc(256, 1 << 20);
-    gfk_matmul_cpu_run(&call, NULL, 1);
+    gfk_matmul_cpu_run(&call, 1, NULL, 1);
     free(call.workspace);
 }
 

@@ -45,7 +45,7 @@ static size_t tile_of(gfk_job *job) {
 /* A matmul's own workspace, then the addresses of a range. */
 static gfk_status prepare_matmul(gfk_job *job) {
     const size_t all = SIZE_MAX / 256; /* bytes that give each thread work */
-    job->scratch_bytes = gfk_matmul_cpu_space(job->out.count, all, job->pipeline->info.threads);
+    job->scratch_bytes = gfk_matmul_cpu_space(job->out.count, all, 1, job->pipeline->info.threads);
     const size_t pointers = (job->in.count + job->out.count) * sizeof(void *);
     job->scratch = aligned_alloc(256, (job->scratch_bytes + pointers + 255) / 256 * 256);
     return job->scratch ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
@@ -135,7 +135,7 @@ static void compute_matmul(gfk_job *job) {
         call.bytes = range.length;
         call.accumulate = job->work == GFK_WORK_XOR;
         call.workspace = job->scratch;
-        gfk_matmul_cpu_run(&call, job->pipeline->pool, job->computing);
+        gfk_matmul_cpu_run(&call, 1, job->pipeline->pool, job->computing);
         atomic_fetch_add_explicit(&job->cpu_bytes, range.length, memory_order_relaxed);
     }
 }

@@ -231,8 +231,8 @@ static gfk_path plan_matmul(const gfk_job *job, gfk_where where, const gfk_calib
     const double symbol = job->matmul->field->w / 8, work = m * k * bytes * symbol;
     const double devices = (double)devices_left(job), threads = job->pipeline->info.threads;
     const size_t spaces =
-        gfk_matmul_cpu_space(job->out.count, job->bytes, job->pipeline->info.threads);
-    const double used = (double)(spaces / gfk_matmul_cpu_space(job->out.count, job->bytes, 1));
+        gfk_matmul_cpu_space(job->out.count, job->bytes, 1, job->pipeline->info.threads);
+    const double used = (double)(spaces / gfk_matmul_cpu_space(job->out.count, job->bytes, 1, 1));
     const double cpu = work / 80e9 / alone(smaller(threads, used));
     const double in = bytes * (job->work == GFK_WORK_XOR ? k + m : k), out = bytes * m;
     const double *bus = c->bus[where];

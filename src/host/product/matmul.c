@@ -2,8 +2,6 @@
 /* The call of a matmul: all checks, and how the work is divided. */
 #include "matmul.h"
 
-#include <stdatomic.h>
-
 #include "engine.h"
 #include "host/base/field.h"
 #include "host/base/sizes.h"
@@ -141,7 +139,7 @@ static size_t threads_of(const gfk_matmul_desc *desc) {
 
 static size_t space_of(const gfk_matmul_desc *desc, size_t rows, size_t bytes,
                        const gfk_matmul_plan *plan) {
-    return desc->device == GFK_CPU ? gfk_matmul_cpu_space(rows, bytes, threads_of(desc))
+    return desc->device == GFK_CPU ? gfk_matmul_cpu_space(rows, bytes, 1, threads_of(desc))
                                    : plan->space;
 }
 
@@ -266,17 +264,12 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
         return gfk_matmul_run(&call);
     const size_t threads = threads_of(desc);
     gfk_pool *pool = threads > 1 ? gfk_pool_acquire() : NULL;
-    gfk_matmul_cpu_run(&call, pool, threads);
+    gfk_matmul_cpu_run(&call, 1, pool, threads);
     gfk_pool_release(pool);
     return GFK_STATUS_SUCCESS;
 }
 
 /* ---- several products ------------------------------------------------------------------------- */
-
-/* Threads of the CPU take whole products if there are many. */
-static bool threads_share_products(size_t products, size_t threads) {
-    return threads > 1 && products >= 4 * threads;
-}
 
 gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
                                  size_t *space) {
@@ -284,9 +277,7 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
     const size_t rows = call->a->rows;
     RETURN_IF_ERROR(gfk_matmul_make_plan(call->field, rows, call->a->cols, call->bytes, plan));
     if (call->processors == 0) {
-        const bool shared = threads_share_products(products, threads);
-        *space = shared ? threads * gfk_matmul_cpu_space(rows, call->bytes, 1)
-                        : gfk_matmul_cpu_space(rows, call->bytes, threads);
+        *space = gfk_matmul_cpu_space(rows, call->bytes, products, threads);
         return GFK_STATUS_SUCCESS;
     }
     if (plan->symbol_tiles_at_once == plan->symbol_tiles &&
@@ -302,13 +293,6 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
     return GFK_STATUS_SUCCESS;
 }
 
-/* Products [first, first + count) of a batch as a call. */
-typedef struct part {
-    gfk_matmul_call call;
-    gfk_matrix a;
-    gfk_regions b, c;
-} part;
-
 static gfk_regions regions_from(const gfk_regions *regions, size_t first) {
     gfk_regions from = *regions;
     if (from.pointers != NULL)
@@ -318,7 +302,8 @@ static gfk_regions regions_from(const gfk_regions *regions, size_t first) {
     return from;
 }
 
-static void set_part(part *p, const gfk_matmul_call *batch, size_t first, size_t count) {
+void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_t first,
+                         size_t count) {
     const gfk_matrix *const a = batch->a;
     p->call = *batch;
     p->a = *a;
@@ -334,39 +319,19 @@ static void set_part(part *p, const gfk_matmul_call *batch, size_t first, size_t
         p->call.wanted += first * a->rows;
 }
 
-typedef struct share {
-    const gfk_matmul_call *batch;
-    size_t products, space;
-    atomic_size_t next;
-} share;
-
-static void take_products(size_t thread, void *context) {
-    share *const s = context;
-    for (size_t n; (n = atomic_fetch_add(&s->next, 1)) < s->products;) {
-        part p;
-        set_part(&p, s->batch, n, 1);
-        p.call.workspace += thread * s->space;
-        gfk_matmul_cpu_run(&p.call, NULL, 1);
-    }
-}
-
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
                                 size_t threads) {
-    const bool on_cpu = call->processors == 0;
-    if (on_cpu && threads_share_products(products, threads)) {
-        share s = {call, products, gfk_matmul_cpu_space(call->a->rows, call->bytes, 1), 0};
-        gfk_pool_run(pool, threads, threads, take_products, &s);
+    if (call->processors == 0) {
+        gfk_matmul_cpu_run(call, products, pool, threads);
         return GFK_STATUS_SUCCESS;
     }
     const bool spaced = call->b->pointers == NULL && call->c->pointers == NULL;
-    const size_t at_once = spaced && !on_cpu ? call->plan.products : 1;
+    const size_t at_once = spaced ? call->plan.products : 1;
     for (size_t first = 0; first < products; first += at_once) {
-        part p;
-        set_part(&p, call, first, products - first < at_once ? products - first : at_once);
-        if (on_cpu)
-            gfk_matmul_cpu_run(&p.call, pool, threads);
-        else
-            RETURN_IF_ERROR(gfk_matmul_run(&p.call));
+        gfk_matmul_part p;
+        gfk_matmul_set_part(&p, call, first,
+                            products - first < at_once ? products - first : at_once);
+        RETURN_IF_ERROR(gfk_matmul_run(&p.call));
     }
     return GFK_STATUS_SUCCESS;
 }

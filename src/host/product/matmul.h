@@ -90,11 +90,21 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
                                 size_t threads);
 
-/* matmul_cpu.c: the workspace of a call on the CPU, and the call itself, with at most so many threads
- * of the pool, or on the calling thread alone if there is no pool. Reads neither the plan nor what
- * is of devices. */
-size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t threads);
-void gfk_matmul_cpu_run(const gfk_matmul_call *call, gfk_pool *pool, size_t threads);
+/* Products [first, first + count) of several, as a call. */
+typedef struct gfk_matmul_part {
+    gfk_matmul_call call;
+    gfk_matrix a;
+    gfk_regions b, c;
+} gfk_matmul_part;
+void gfk_matmul_set_part(gfk_matmul_part *part, const gfk_matmul_call *batch, size_t first,
+                         size_t count);
+
+/* matmul_cpu.c: the workspace of a call on the CPU, and the call itself, one product or several, with
+ * at most so many threads of the pool, or on the calling thread alone if there is no pool. Reads
+ * neither the plan nor what is of devices. */
+size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t products, size_t threads);
+void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
+                        size_t threads);
 #ifdef __cplusplus
 }
 #endif

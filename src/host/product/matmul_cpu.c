@@ -4,7 +4,7 @@
  * and need neither a library nor instructions for one field (Newton-John tables: M. Albrecht, "The
  * M4RIE library for dense linear algebra over small fields with even characteristic", ISSAC 2012).
  *
- * A thread takes a panel of rows and a part of the byte range. It sums up a tile of each output in
+ * A thread takes a product, a panel of rows and a part of the byte range. It sums up a tile of each output in
  * its workspace. Eight tables, in the L1 cache, serve 32 bits of each row: a word, which has 4, 2 or
  * 1 coefficients. A pass takes as many words of each row as the workspace has room for. */
 #include <stdatomic.h>
@@ -21,6 +21,7 @@ enum {
     MOST_ROWS = 1024,  /* of a panel: their sums and their words stay in an L2 cache */
     LEAST_ROWS = 128,  /* to which a panel is cut for more threads; making tables takes its time */
     LEAST_PART = 2048, /* bytes of a region to which a part is cut; so does reading the matrix */
+    SHORT_PART = 512,  /* the same, of threads that would have nothing to do */
     PARTS_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
     WORDS = 64 << 10,
     LINE = 16, /* words of a row that are read at a time, and room between columns of words, so that
@@ -128,12 +129,13 @@ typedef struct run {
     const gfk_matmul_call *call;
     add_fn *add;
     size_t panel_rows, part_bytes;
-    size_t panels, parts;
-    atomic_size_t next; /* of panels * parts; those of a part follow each other */
+    size_t panels, parts, products;
+    atomic_size_t next; /* of products * parts * panels; the panels of a part follow each other */
 } run;
 
-/* Rows row to row + rows - 1, and the words [first, first + words) of each. */
+/* Rows row to row + rows - 1 of a product, and the words [first, first + words) of each. */
 typedef struct pass {
+    const gfk_matmul_call *call;
     size_t row, rows, first, words;
 } pass;
 
@@ -161,12 +163,12 @@ static void read_lines(const gfk_matmul_call *call, size_t row, size_t rows, siz
                 gfk_symbol_set(lines[j], i, w, elements[j][i]);
 }
 
-static void read_words(const gfk_matmul_call *call, const pass *p, space *s) {
+static void read_words(const pass *p, space *s) {
     uint32_t lines[ROWS_AT_ONCE][LINE];
     for (size_t g = 0; g < p->words; g += LINE)
         for (size_t row = 0; row < p->rows; row += ROWS_AT_ONCE) {
             const size_t rows = least(ROWS_AT_ONCE, p->rows - row);
-            read_lines(call, p->row + row, rows, p->first + g, lines);
+            read_lines(p->call, p->row + row, rows, p->first + g, lines);
             for (size_t i = 0; i < least(LINE, p->words - g); i++)
                 for (size_t j = 0; j < rows; j++)
                     s->words[(g + i) * pitch(p->rows) + row + j] = lines[j][i];
@@ -196,8 +198,8 @@ static void read_inputs(const gfk_matmul_call *call, size_t word, size_t offset,
     }
 }
 
-static void compute_tile(const run *r, const pass *p, size_t offset, size_t bytes, space *s) {
-    const gfk_matmul_call *call = r->call;
+static void compute_tile(add_fn *add, const pass *p, size_t offset, size_t bytes, space *s) {
+    const gfk_matmul_call *call = p->call;
     for (size_t j = 0; j < p->rows; j++)
         if (p->first == 0 && !call->accumulate)
             s->sums[j] = (tile){0};
@@ -205,52 +207,61 @@ static void compute_tile(const run *r, const pass *p, size_t offset, size_t byte
             copy(&s->sums[j], gfk_region_address(call->c, p->row + j) + offset, bytes);
     for (size_t g = 0; g < p->words; g++) {
         read_inputs(call, p->first + g, offset, bytes, s);
-        r->add(s, call->field, &s->words[g * pitch(p->rows)], p->rows);
+        add(s, call->field, &s->words[g * pitch(p->rows)], p->rows);
     }
     for (size_t j = 0; j < p->rows; j++)
         if (call->wanted == NULL || call->wanted[p->row + j] != 0)
             copy(gfk_region_address(call->c, p->row + j) + offset, &s->sums[j], bytes);
 }
 
-static void compute(const run *r, size_t panel, size_t part, space *s) {
-    const gfk_matmul_call *call = r->call;
+static void compute(const run *r, size_t product, size_t part, size_t panel, space *s) {
+    gfk_matmul_part one; /* of several products, which have dense matrices */
+    if (r->products > 1)
+        gfk_matmul_set_part(&one, r->call, product, 1);
+    const gfk_matmul_call *call = r->products > 1 ? &one.call : r->call;
     const size_t all = gfk_divide_up(call->a->cols * (call->field->w / 8), sizeof(uint32_t));
     const size_t at = part * r->part_bytes, end = at + least(r->part_bytes, call->bytes - at);
-    pass p = {.row = panel * r->panel_rows};
+    pass p = {.call = call, .row = panel * r->panel_rows};
     p.rows = least(r->panel_rows, call->a->rows - p.row);
     for (; p.first < all; p.first += p.words) {
         p.words = least(WORDS / pitch(p.rows), all - p.first);
-        read_words(call, &p, s);
+        read_words(&p, s);
         for (size_t offset = at; offset < end; offset += TILE)
-            compute_tile(r, &p, offset, least(TILE, end - offset), s);
+            compute_tile(r->add, &p, offset, least(TILE, end - offset), s);
     }
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Cuts the work for so many threads: first the byte range, then the panels. */
-static size_t cut(run *r, size_t rows, size_t bytes, size_t threads) {
+/* Cuts the work for so many threads: products, then the byte range, then the panels. Returns how many
+ * threads have something to do. */
+static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t threads) {
     const size_t wanted = threads == 1 ? 1 : PARTS_PER_THREAD * threads;
+    size_t parts;
+    r->products = products;
     r->panel_rows = gfk_divide_up(rows, gfk_divide_up(rows, MOST_ROWS));
     r->part_bytes = bytes;
     for (;;) {
         r->panels = gfk_divide_up(rows, r->panel_rows);
         r->parts = gfk_divide_up(bytes, r->part_bytes);
-        if (least(r->panels, wanted) * least(r->parts, wanted) >= wanted)
+        parts = least(products, wanted) * least(r->panels, wanted) * least(r->parts, wanted);
+        if (parts >= wanted)
             break;
         if (r->part_bytes > LEAST_PART)
             r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else if (r->panel_rows > LEAST_ROWS)
             r->panel_rows = gfk_divide_up(r->panel_rows, 2);
+        else if (r->part_bytes > SHORT_PART && parts < threads)
+            r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else
             break;
     }
-    return least(threads, least(r->panels, wanted) * least(r->parts, wanted));
+    return least(threads, parts);
 }
 
-size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t threads) {
+size_t gfk_matmul_cpu_space(size_t rows, size_t bytes, size_t products, size_t threads) {
     run r;
-    return bytes == 0 ? 0 : cut(&r, rows, bytes, threads) * sizeof(space);
+    return bytes == 0 ? 0 : cut(&r, rows, bytes, products, threads) * sizeof(space);
 }
 
 typedef struct team {
@@ -261,13 +272,15 @@ typedef struct team {
 static void take_part(size_t thread, void *context) {
     team *t = context;
     run *r = &t->run;
-    for (size_t n; (n = atomic_fetch_add(&r->next, 1)) < r->panels * r->parts;)
-        compute(r, n % r->panels, n / r->panels, &t->spaces[thread]);
+    for (size_t n; (n = atomic_fetch_add(&r->next, 1)) < r->products * r->parts * r->panels;)
+        compute(r, n / r->panels / r->parts, n / r->panels % r->parts, n % r->panels,
+                &t->spaces[thread]);
 }
 
-void gfk_matmul_cpu_run(const gfk_matmul_call *call, gfk_pool *pool, size_t threads) {
+void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
+                        size_t threads) {
     team t = {.run = {.call = call, .add = choose_target()}, .spaces = (space *)call->workspace};
-    threads = cut(&t.run, call->a->rows, call->bytes, threads);
+    threads = cut(&t.run, call->a->rows, call->bytes, products, threads);
     if (threads == 1 || pool == NULL)
         take_part(0, &t);
     else

@@ -60,6 +60,8 @@ static gfk_status check_memory(gfk_rlnc_t code, const memory *m, size_t workspac
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace.start % 256 != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
+    if (gfk_wraps(workspace.start, workspace.bytes))
+        return GFK_STATUS_INVALID_SIZE;
     const gfk_span spans[3] = {m->read, m->written[0], workspace};
     if (gfk_spans_overlap(spans, 3) ||
         (bytes != 0 && gfk_outputs_overlap(m->in, m->ins, m->out, m->outs, bytes)))
@@ -141,6 +143,14 @@ gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const g
 
 /* ---- recode ----------------------------------------------------------------------------------- */
 
+gfk_rlnc_rule gfk_rlnc_recoding_rule(gfk_rlnc_t code, uint64_t seed, size_t received) {
+    return (gfk_rlnc_rule){.seed = seed,
+                           .kind = GFK_RLNC_PHILOX,
+                           .w = code->field.w,
+                           .n = (uint32_t)received,
+                           .density = 256};
+}
+
 /* The product that makes vectors, and the one that makes payloads; *space is that of both, one after
  * the other, behind the factors. */
 static gfk_status plan_recode(products p[2], gfk_rlnc_t code, const gfk_rlnc_range *range,
@@ -196,11 +206,7 @@ gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_
         gfk_rlnc_check_rows(code, new_vectors, packets, code->n, new_stride, &m.written[0].bytes));
     RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
     const size_t symbol = code->field.w / 8, pitch = pitch_of(code, received);
-    const gfk_rlnc_vectors_job factors = {.rule = {.seed = seed,
-                                                   .kind = GFK_RLNC_PHILOX,
-                                                   .w = code->field.w,
-                                                   .n = (uint32_t)received,
-                                                   .density = 256},
+    const gfk_rlnc_vectors_job factors = {.rule = gfk_rlnc_recoding_rule(code, seed, received),
                                           .range = *range,
                                           .count = packets,
                                           .vectors = workspace,

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of network coding, on a device and on the CPU.
+#pragma once
+
+#include "cases.h"
+
+struct RlncCase {
+    enum Operation {
+        Vectors, // coding vectors alone
+        Encode,
+        Matmul, // the same product, by a matrix in memory: what an encode is compared with
+        Recode, // of as many packets as a generation has sources
+        Decode, // from packets in memory to all sources; the decoder is new
+        Packet  // one packet, until it is there
+    } operation;
+    unsigned w;
+    size_t n, packets, bytes, generations = 1;
+
+    const char *operation_name() const;
+    std::string id() const; // rlnc_<operation>_w<W>
+    std::string name() const;
+    size_t row_bytes() const { return n * w / 8; } // of a vector
+    size_t sources() const { return generations * n; }
+    size_t outputs() const { return generations * packets; }
+    size_t stride() const { return (bytes + 127) / 128 * 128; } // from region to region
+    gfk_rlnc_range range() const { return {3, generations, 0, packets}; }
+    double data_bytes() const; // what is made: vectors, payloads or sources
+};
+
+// On a device; the CPU has those of a part.
+const std::vector<RlncCase> &rlnc_cases();
+std::vector<RlncCase> rlnc_cpu_cases();
+
+inline constexpr uint64_t kRlncSeed = 20, kRecodeSeed = 21;
+// A code on the CPU (threads, 0: all cores) or on the current device.
+gfk_status make_rlnc(const Library &library, const RlncCase &c, size_t n, bool on_device,
+                     unsigned threads, Object<gfk_rlnc_t> *code);
+// What is to be expected, from the CPU: the vectors of all packets, or the factors of a recoder.
+std::vector<unsigned char> rlnc_rows(const RlncCase &c);
+Row rlnc_row(const RlncCase &c, const std::string &id, const char *where, unsigned threads);
