@@ -49,7 +49,7 @@ typedef struct gfk_elimination_steps {
     gfk_status (*exchange)(const gfk_elimination *e, size_t first, size_t rows, size_t begin,
                            size_t end);
     /* The same in rows outside [first, first + rows), whose exchange has been made; from row
-     * `begin` on. */
+     * `begin` on, which on the CPU is behind them. rows <= group. */
     gfk_status (*spread)(const gfk_elimination *e, size_t first, size_t rows, size_t begin);
     /* Writes the record and the pivots and, if the matrix has an inverse, the inverse. */
     gfk_status (*finish)(const gfk_elimination *e, uint8_t *inverse, size_t stride,
