@@ -236,7 +236,7 @@ gfk_status multiply(const gfk_elimination &e, const uint8_t *elements, size_t ro
     call.workspace = e.workspace;
     call.processors = e.processors;
     call.stream = e.stream;
-    const gfk_status status = gfk_matmul_make_plan(e.field, rows, n, bytes, &call.plan);
+    const gfk_status status = gfk_matmul_make_plan(&call);
     return status == GFK_STATUS_SUCCESS ? gfk_matmul_run(&call) : status;
 }
 
