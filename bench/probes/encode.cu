@@ -151,7 +151,7 @@ void add(std::vector<EncodeProbe> *all) {
     id += (*Way::kPlace ? "_" : "") + std::string(Way::kPlace) + (TILED ? "_tiled" : "");
     id += std::string(matrices[(int)MATRIX]) + without[(int)WITHOUT];
     all->push_back({id, Way::kMethod, Way::kPlace, BYTES, Way::kTableBytes, Way::kSharedBytes,
-                    TILED, MATRIX == Matrix::Constant, WITHOUT != Without::Nothing, Way::fill,
+                    TILED, WITHOUT != Without::Nothing, Way::fill,
                     (const void *)encode<Way, BYTES, TILED, MATRIX, WITHOUT>});
 }
 

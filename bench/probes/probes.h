@@ -18,10 +18,10 @@ struct EncodeArguments {
 
 struct EncodeProbe {
     std::string id;
-    const char *method, *place;         // of the multiplication; of its tables, or ""
-    unsigned bytes;                     // of a region that a thread takes
-    size_t table_bytes, shared_bytes;   // of the tables; of them in shared memory
-    bool tiled, constant_matrix, wrong; // wrong: leaves something out, to show what binds
+    const char *method, *place;       // of the multiplication; of its tables, or ""
+    unsigned bytes;                   // of a region that a thread takes
+    size_t table_bytes, shared_bytes; // of the tables; of them in shared memory
+    bool tiled, wrong;                // wrong: leaves something out, to show what binds
     void (*fill)(uint8_t *tables);
     const void *kernel;
 };
