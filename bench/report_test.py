@@ -192,7 +192,7 @@ class ReportTest(Case):
             self.assertRegex(block, r"(?s)^a\n<!--.*\| SPLIT .*\n<!-- table:end -->\nb\n$")
             self.assertNotIn("old", block)
         found = {path.name: path.read_text(encoding="utf-8") for path in self.folder.glob("*.md")}
-        self.assertEqual(set(found), {"README.md", "methods.md", "products.md", "codes.md", "matrices.md",
+        self.assertEqual(set(found), {"README.md", "methods.md", "products.md", "codes.md", "matrices.md", "network-coding.md",
                                       "host-memory.md", "record.md"})
         for page in found.values():
             for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page):

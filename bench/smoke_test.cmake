@@ -28,6 +28,8 @@ check(${OUT}.matmul.json)
 if(NOT printed MATCHES "\nmatmul_cpu_w8/64[^ ]+ +[0-9.]+ ")
   message(FATAL_ERROR "--preset matmul: ${printed}")
 endif()
+run(${BENCH} --preset rlnc --only cpu --benchmark_filter=128./1500 --out ${OUT}.rlnc.json)
+check(${OUT}.rlnc.json)
 
 # quick ends with a table of methods over widths and a table of engines.
 run(${BENCH} --preset quick --only cpu --sizes 65536 --out ${OUT}.quick.json)

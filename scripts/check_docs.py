@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that have one
 LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "rlnc": 5,
@@ -80,6 +81,9 @@ def readme():
     for example in (f"examples/{name}.c" for name in ("readme", "rs_gpu", "rs_cpu", "rs_host")):
         if read(example).split("\n", 2)[2] not in blocks:  # without the two comment lines
             yield f"README.md does not show {example} as it is"
+    coding = re.search(r"^    /\* begin \*/\n(.*)^    /\* end \*/$", read("examples/network_coding.c"), re.M | re.S)
+    if not coding or textwrap.dedent(coding[1]) not in blocks:
+        yield "README.md does not show the marked lines of examples/network_coding.c"
     for mark in ("<!-- table:begin -->", "<!-- table:end -->"):
         if read("README.md").count(mark) != 1:
             yield f"README.md needs {mark} once"

@@ -37,6 +37,7 @@ small small:small-2
 product product
 bench verdicts
 product matmul
+rs rlnc
 product product-perop
 rs rs
 product product-small
@@ -254,7 +255,7 @@ stage_sanitize() {
 # The CPU's rows and the bus: one after the other, with nothing else on the machine.
 stage_cpu() {
     alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu \
-        matmul:matmul-cpu
+        matmul:matmul-cpu rlnc:rlnc-cpu
 }
 stage_host() { alone "" host host-streams; }
 

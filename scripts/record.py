@@ -30,14 +30,15 @@ CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly. Of matrices some tests: racecheck
 # takes minutes for an elimination of many rows.
 SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_guard_pages": None,
-             "gpu.matmul": "Places/MatmulTest.Shapes/gpu_*:"
-                           "Places/MatmulTest.Halves/gpu_w8:Places/MatmulTest.Halves/gpu_w16",
+             "gpu.matmul": "Places/MatmulTest.Shapes/gpu_*",
+             "gpu.matmul_kernels": "Kernels/MatmulKernels.TwoTilesEach/*",
              "gpu.matrix": "Places/MatrixTest.Polynomials/gpu_*",
              "gpu.invert_batch": "Places/InvertBatch.Polynomials/*",
              "gpu.rlnc_vectors": "Places/RlncVectors.ZeroVectors/gpu_*:Places/RlncVectors.PublishedNumbers/gpu_*",
              "gpu.rlnc_packets": "Places/RlncPackets.EncodeLengths/gpu_*",
              "gpu.rlnc_decoder": "Places/RlncDecoder.Corrupt/gpu_*:Places/RlncDecoder.NoBytes/gpu_*:"
-                                 "Places/RlncDecoder.Repeated/gpu_*"}
+                                 "Places/RlncDecoder.Repeated/gpu_*",
+             "gpu.rlnc_channel": "Places/RlncChannel.Small/gpu_w8:Places/RlncHostile.OneChanged/gpu_*"}
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 

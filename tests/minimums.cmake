@@ -49,6 +49,8 @@ set(gfk_minimums
   "host.rlnc_packets 300000 57000"
   "host.rlnc_channel 95000 10000"
   "host.rlnc_threads 860 288"
+  "gpu.rlnc_channel 95000"
+  "gpu.rlnc_threads 860"
   # Three widths; with ISA-L there is a fourth place.
   "host.rs 117321 8774"
   "host.rs_decode 276034 3315"

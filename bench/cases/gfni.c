@@ -77,25 +77,33 @@ add_up(const made *p, size_t row, size_t rows, size_t vectors, __mmask64 mask, u
                                     v + 1 < vectors ? ~(__mmask64)0 : mask, sums[r][v]);
 }
 
+/* The same with any number of vectors. */
+FOR_GFNI static inline __attribute__((always_inline)) void
+add_rows(const made *p, size_t row, size_t rows, size_t vectors, __mmask64 mask, unsigned char **in,
+         unsigned char **out, size_t at) {
+    if (vectors == 4)
+        add_up(p, row, rows, 4, mask, in, out, at);
+    else if (vectors == 3)
+        add_up(p, row, rows, 3, mask, in, out, at);
+    else if (vectors == 2)
+        add_up(p, row, rows, 2, mask, in, out, at);
+    else
+        add_up(p, row, rows, 1, mask, in, out, at);
+}
+
 FOR_GFNI static void gfni_encode(void *object, unsigned char **in, unsigned char **out,
                                  size_t bytes) {
     const made *p = object;
-    const size_t step = (size_t)VECTORS * VECTOR;
-    for (size_t at = 0; at < bytes;) {
-        const size_t left = bytes - at;
-        const __mmask64 mask = ~(__mmask64)0 >> (left < VECTOR ? VECTOR - left : 0);
+    for (size_t at = 0; at < bytes; at += (size_t)VECTORS * VECTOR) {
+        const size_t left = bytes - at, whole = (size_t)VECTORS * VECTOR;
+        const size_t vectors = left < whole ? (left + VECTOR - 1) / VECTOR : VECTORS;
+        const size_t last = left < whole ? left - (vectors - 1) * VECTOR : VECTOR;
+        const __mmask64 mask = ~(__mmask64)0 >> (VECTOR - last);
         size_t row = 0;
         for (; row + ROWS <= p->m; row += ROWS)
-            if (left >= step)
-                add_up(p, row, ROWS, VECTORS, mask, in, out, at);
-            else
-                add_up(p, row, ROWS, 1, mask, in, out, at);
+            add_rows(p, row, ROWS, vectors, mask, in, out, at);
         for (; row < p->m; row++)
-            if (left >= step)
-                add_up(p, row, 1, VECTORS, mask, in, out, at);
-            else
-                add_up(p, row, 1, 1, mask, in, out, at);
-        at += left >= step ? step : left < VECTOR ? left : VECTOR;
+            add_rows(p, row, 1, vectors, mask, in, out, at);
     }
 }
 

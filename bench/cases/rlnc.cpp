@@ -243,7 +243,9 @@ void add_rlnc_rows(const Options &, Rows *rows) {
             row.make = makes<PacketWork>(c);
         if (c.operation == RlncCase::Decode)
             row.make = makes<DecodeWork>(c);
-        if (c.operation != RlncCase::Matmul && c.operation != RlncCase::Vectors) {
+        const bool has_other = c.operation == RlncCase::Decode || c.operation == RlncCase::Recode ||
+                               (c.operation == RlncCase::Encode && c.packets > c.n);
+        if (has_other) {
             row.facts.add("rate_of", other_of(c));
             row.finish = percent_of(other_of(c));
         }

@@ -130,7 +130,13 @@ MATRICES_PAGE = [
           over seconds has no pauses; its burst columns compare it with the loop's burst.""",
           lambda results: rows.matrices(results).query("where == 'gpu' and operation in ('matmul', 'product')"),
           {"row": "`{id}`", "rows x columns": "{m} x {k}", "region": "{region}", "ms": "{ms:.3f}", **T_PER_S,
-           **SECONDS, "GB/s of data": "{data_GBps:rate}", "engine": "{engine}", "set-up us": "{setup_us:.0f}",
+           **SECONDS, "GB/s of data": "{data_GBps:rate}", "engine": "{engine}", "kernel": "`{kernel}`",
+           "set-up us": "{setup_us:.0f}", "MHz": "{sm_MHz:.0f}"}),
+    Table("Kernels",
+          """Each compiled kernel of gfk_matmul by its id, on the same job: `levels` is how often the kernel divides
+          elements into halves.""",
+          lambda results: rows.matrices(results).query("operation == 'kernel'"),
+          {"kernel": "`{kernel}`", "rows x columns": "{m} x {k}", "region": "{region}", "ms": "{ms:.3f}", **T_PER_S,
            "MHz": "{sm_MHz:.0f}"}),
     Table("Inverses",
           """gfk_matrix_invert, and gfk_matrix_invert_batch of several matrices in one launch. The bound is the loop
@@ -151,6 +157,39 @@ MATRICES_PAGE = [
           "operation == 'bit_mmas' and state == 'measured'",
           {"row": "`{id}`", "burst": "{pbits_per_s:.2f}", "over seconds": "{sustained_pbits_per_s:.2f}",
            "W": "{sustained_watts:.0f}", "MHz": "{sustained_sm_MHz:.0f}"})]
+
+NETWORK_PAGE = [
+    Table("Encode and recode",
+          """GB/s of payloads, and microseconds. Encode: percent of gfk_matmul by a matrix in memory, of the same
+          shape and in the same run; coding vectors are made within the time. Recode, of as many packets as a
+          generation has sources: percent of encode; the vectors of the new packets are made, too.""",
+          lambda results: rows.network(results).query("where == 'gpu' and operation in ('matmul', 'encode', 'recode')"),
+          "{operation}", ("generation", "{what}"),
+          "{data_GBps:rate}[ ({percent_of_other:.1f} %)]; {time_us_median:.1f} us", sort=("w", "k", "m", "region_bytes")),
+    Table("Coding vectors", "Microseconds.",
+          lambda results: rows.network(results).query("where == 'gpu' and operation == 'vectors'"),
+          {"vectors": "{what}", "us": "{time_us_median:.2f}", "GB/s": "{data_GBps:rate}"}),
+    Table("Decode",
+          """From packets in memory to all sources, with two packets more than sources; until the records are on the
+          host. The decoder is new, its memory was taken before. GB/s of sources[{gpu:if}; on the GPU percent of encode].""",
+          lambda results: rows.network(results).query("operation == 'decode'"),
+          {"generation": "{what}", "on": "{on}", "ms": "{ms:.3f}", "GB/s": "{data_GBps:rate}",
+           "% of encode": "{percent_of_other:.1f}"}),
+    Table("Single packets",
+          """Microseconds until one packet is there. [{gpu:if}For few bytes the call to a GPU takes longer than the
+          arithmetic of a CPU. ]ISA-L and the loop with GFNI have their tables ready.""",
+          rows.single_packets, "{place}", ("packet", "{what}; fastest: {fastest}"), "{time_us_median:.1f}"),
+    Table("On the CPU",
+          """GB/s of payloads, of vectors by `vectors`, on {threads} threads. ISA-L and a loop over GF2P8AFFINEQB have
+          their tables ready and no vectors to make; of several generations they code all by one matrix.""",
+          lambda results: rows.network(results).query("where == 'cpu' and operation not in ('decode', 'packet')"),
+          "{operation}, {who}", ("generation", "{what}"), "{data_GBps:rate}", sort=("w", "k", "m", "region_bytes")),
+    Table("Published figures",
+          """Nuclei (INFOCOM 2009), on the cards of its time, and the same on this one. Its memory rates are of coded
+          payloads.""",
+          rows.published,
+          {"experiment": "{what}", "hardware": "{hardware}", "published": "{figure:.2f}", "here": "{here:.3f}",
+           "times as fast": "{times:.0f}"})]
 
 CODES_PAGE = [
     Table("Encode and decode",
@@ -238,5 +277,6 @@ RECORD_PAGE = [
 PAGES = {"methods": ("Region multiply: methods and widths", METHODS_PAGE),
          "products": ("Products: a matrix times regions", PRODUCTS_PAGE),
          "matrices": ("Matrices in device memory", MATRICES_PAGE),
+         "network-coding": ("Network coding", NETWORK_PAGE),
          "codes": ("Reed-Solomon codes", CODES_PAGE), "host-memory": ("Host memory", HOST_PAGE),
          "record": ("Record of tests and runs", RECORD_PAGE)}

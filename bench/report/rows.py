@@ -131,7 +131,7 @@ CALLS = {"matmul": "gfk_matmul", "product": "gfk_product_run, AUTO", "invert": "
 
 def matrices(results):
     """On the GPU, then on CPUs. who: a library, and how much of which machine it had."""
-    rows = results.rows.query("operation in ('matmul', 'invert') or kind == 'matrix'")
+    rows = results.rows.query("(operation in ('matmul', 'invert') or kind == 'matrix') and kind != 'rlnc'")
     rows = rows.query("state == 'measured'").sort_values(["w", "k", "m", "region_bytes"], kind="stable")
     name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS)).astype(str)
     place = (", " + rows.machine.astype(str)).where(rows.machine != "", "")
@@ -149,6 +149,49 @@ def curves(results, operation, figure, bound):
     rows = rows.assign(figure=rows[figure])
     gpu = rows[(rows["where"] == "gpu") & (rows.operation == operation)]
     return pd.concat([gpu.assign(short="bound: the loop of MMAs", figure=bound(gpu)), rows])
+
+
+# ---- network coding --------------------------------------------------------------------------------
+CODERS = {"isa-l": "ISA-L", "gfni": "a loop with GFNI"}
+# H. Shojania, B. Li, X. Wang, "Nuclei: GPU-accelerated many-core network coding", INFOCOM 2009.
+NUCLEI = [("encode, n = 128, MB/s", "GeForce 8800 GT", 66.9, "rlnc_encode_w8/128+896/16KiB"),
+          ("encode, n = 256, MB/s", "GeForce 8800 GT", 33.8, "rlnc_encode_w8/256+1792/16KiB"),
+          ("encode, n = 512, MB/s", "GeForce 8800 GT", 16.8, "rlnc_encode_w8/512+3584/16KiB"),
+          ("encode by tables, n = 128, MB/s", "GeForce GTX 280", 293, "rlnc_encode_w8/128+896/16KiB"),
+          ("encode 7,168 packets of 2,048 bytes, n = 1,024, ms", "GeForce 8800 GT", 1751,
+           "rlnc_encode_w8/1024+7168/2KiB"),
+          ("decode a generation of 2,048 bytes, n = 1,024, ms", "GeForce 8800 GT", 2175,
+           "rlnc_decode_w8/1024+1026/2KiB"),
+          ("7,168 coding vectors of 1,024 elements, ms", "GeForce 8800 GT", 1.61, "rlnc_vectors_w8/1024+7168/0")]
+
+
+def network(results):
+    """what: generation and packets; who: a library on the CPU."""
+    rows = results.rows.query("kind == 'rlnc' and state == 'measured'")
+    what = "w = {w}, n = {k}, packets: {m}[ of {region_bytes:count} bytes][, generations: {stripes:count}]"
+    return rows.assign(what=texts(rows, what),
+                       who=rows.implementation.map(CODERS).fillna("this library").astype(object))
+
+
+def single_packets(results):
+    """A line for each packet; fastest: who is, on how many threads, by the median."""
+    rows = network(results).query("operation == 'packet'")
+    who = texts(rows, "{who}, {on}").mask(rows["where"] == "gpu", "GPU")
+    rows = rows.assign(place=who, winner=who.mask(rows["where"] == "cpu", texts(rows, "CPU: {who}, {on}")))
+    best = rows.sort_values("time_us_median", kind="stable").drop_duplicates("what")
+    return rows.merge(best[["what", "winner"]].rename(columns={"winner": "fastest"}), on="what")
+
+
+def published(results):
+    rows = network(results).set_index("row")
+    found = []
+    for what, hardware, figure, name in NUCLEI:
+        if name in rows.index:
+            one, is_time = rows.loc[name], what.endswith(" ms")
+            here = one.time_us_median / 1e3 if is_time else 1e3 * one.data_GBps
+            found.append({"what": what, "hardware": hardware, "figure": float(figure), "here": here,
+                          "times": figure / here if is_time else here / figure})
+    return pd.DataFrame(found)
 
 
 # ---- codes -----------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ enum {
     MOST_ROWS = 1024,  /* of a panel: their sums and their words stay in an L2 cache */
     LEAST_ROWS = 128,  /* to which a panel is cut for more threads; making tables takes its time */
     LEAST_PART = 2048, /* bytes of a region to which a part is cut; so does reading the matrix */
-    SHORT_PART = 512,  /* the same, of threads that would have nothing to do */
     PARTS_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
     WORDS = 64 << 10,
     LINE = 16, /* words of a row that are read at a time, and room between columns of words, so that
@@ -251,7 +250,7 @@ static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t thr
             r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else if (r->panel_rows > LEAST_ROWS)
             r->panel_rows = gfk_divide_up(r->panel_rows, 2);
-        else if (r->part_bytes > SHORT_PART && parts < threads)
+        else if (r->part_bytes > TILE && parts < threads) /* threads would have nothing to do */
             r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else
             break;
