@@ -58,7 +58,8 @@ TEST_P(SolveTest, Regular) {
     gfk_matrix_record record = {};
     for (size_t n : {size_t(1), size_t(50), size_t(1024 / w() + 1), size_t(150)})
         for (const Layout &layout : {Layout{Layout::PHASES, 0, 0}, {Layout::SPACED, 0, 16}})
-            for (size_t bytes : {symbol(), 130 * symbol(), 700 * symbol()}) {
+            for (size_t bytes :
+                 {symbol(), 130 * symbol(), (options.reduced ? 200 : 700) * symbol()}) {
                 Solution solution(host(), field, regular(field, n, random), bytes, layout, random);
                 ASSERT_OK(solution.start(nullptr));
                 ASSERT_OK(solution.wait(nullptr, record));

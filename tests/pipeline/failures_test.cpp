@@ -258,7 +258,7 @@ TEST_P(HostFailures, LimitsHold) {
                                 {odd, odd},     {large, odd},   {odd, large},
                                 {large, large}, {tight, large}, {large, tight}};
     for (const auto &[memory, pinned] : limits)
-        for (size_t bytes : {size_t(100), BYTES, 10 * BYTES}) {
+        for (size_t bytes : {size_t(100), BYTES, options.reduced ? 3 * BYTES : 10 * BYTES}) {
             const size_t stage = 14 * (bytes + 96) + 64; // is pinned too; in pages, as all is
             simulated_device limit = working();
             limit.memory = memory;
@@ -318,7 +318,7 @@ TEST_P(HostFailures, Matmul) {
     const size_t rows = 20, cols = 30, bytes = 20000;
     const gfk_field field = make_field(16);
     bool failed = false;
-    for (uint64_t after = 0; after < 80; after++) {
+    for (uint64_t after = 0; after < 80; after += options.reduced && after > 20 ? 5 : 1) {
         Random random(after);
         gfk_pipeline_desc d = desc_of_chunk(200000);
         d.device_memory = after == 0 ? 40000 : size_t(1) << 30;

@@ -253,8 +253,10 @@ TEST_P(HostMatmul, ShapesLengthsPlaces) {
     uint64_t stream = 0;
     for (unsigned w : WIDTHS)
         for (const auto &shape : shapes)
-            for (size_t symbols : {1, 63, 1024, 5001})
+            for (size_t symbols : {1, 63, 1024, options.reduced ? 1501 : 5001})
                 for (gfk_accumulate mode : MODES) {
+                    if (options.reduced && shape[0] > 100 && symbols > 100)
+                        continue;
                     const Pipeline pipeline = make_pipeline(desc_of_chunk(stream % 2 * 30000));
                     check_dense(pipeline.get(), make_field(w), shape[0], shape[1], stream % 3,
                                 symbols * w / 8, mode, places()[stream % places().size()], stream);
@@ -264,7 +266,7 @@ TEST_P(HostMatmul, ShapesLengthsPlaces) {
 
 // Memory for a chunk at a time.
 TEST_P(HostMatmul, DeviceMemory) {
-    const size_t rows = 20, cols = 30, bytes = 40000;
+    const size_t rows = 20, cols = 30, bytes = options.reduced ? 14000 : 40000;
     for (size_t memory : {size_t(300) << 10, size_t(1) << 20, size_t(8) << 20}) {
         gfk_pipeline_desc d = desc();
         d.device_memory = memory;
@@ -295,7 +297,7 @@ TEST_P(HostMatmul, GeneratedMatrices) {
                 Random random(stream);
                 std::vector<uint32_t> matrix(a.rows * a.cols);
                 ASSERT_OK(gfk_matrix_fill(&field, &a, matrix.data()));
-                check_matmul(pipeline.get(), field, a, matrix, 36000,
+                check_matmul(pipeline.get(), field, a, matrix, options.reduced ? 12000 : 36000,
                              stream % 2 ? GFK_XOR : GFK_SET, places()[stream % places().size()],
                              random);
                 stream++;

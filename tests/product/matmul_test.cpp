@@ -250,8 +250,9 @@ TEST_P(MatmulTest, NumbersOfThreads) {
     if (!host())
         GTEST_SKIP() << "devices have no threads";
     Random random;
+    const size_t rows = options.reduced ? 70 : 300;
     for (unsigned threads : {1, 2, 3, 7, 4000})
-        check(make_field(w()), 300, 30, 9000 + 7 * w(), {Layout::PHASES, 0, 0}, random, threads);
+        check(make_field(w()), rows, 30, 9000 + 7 * w(), {Layout::PHASES, 0, 0}, random, threads);
 }
 
 // Pages of their own around every region and the matrix.
