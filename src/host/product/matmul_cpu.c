@@ -123,7 +123,9 @@ ADD_INPUTS(add_anywhere, )
 #ifdef __x86_64__
 ADD_INPUTS(add_avx2, __attribute__((target("avx2"))))
 ADD_INPUTS(add_avx512, __attribute__((target("avx512f"))))
+#endif
 
+#if defined(__x86_64__) && !defined(GFK_WITHOUT_GFNI)
 /* w = 8, any polynomial: no tables of the data, which few rows would hardly use. */
 __attribute__((target("avx512bw,gfni"))) static void add_gfni(space *s, const constants *c,
                                                               const uint32_t *words, size_t rows) {
@@ -162,11 +164,14 @@ static void fill_bits(constants *c) {
 #endif
 
 static add_fn *choose_target(constants *c) {
-#ifdef __x86_64__
+    (void)c;
+#if defined(__x86_64__) && !defined(GFK_WITHOUT_GFNI)
     if (c->field->w == 8 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("gfni")) {
         fill_bits(c);
         return add_gfni;
     }
+#endif
+#ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f"))
         return add_avx512;
     if (__builtin_cpu_supports("avx2"))
