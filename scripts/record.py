@@ -30,8 +30,8 @@ CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly. Of matrices some tests: racecheck
 # takes minutes for an elimination of many rows.
 SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_guard_pages": None,
-             "gpu.matmul": "Places/MatmulTest.Shapes/gpu_*:"
-                           "Places/MatmulTest.Halves/gpu_w8:Places/MatmulTest.Halves/gpu_w16",
+             "gpu.matmul": "Places/MatmulTest.Shapes/gpu_*",
+             "gpu.matmul_kernels": "Kernels/MatmulKernels.TwoTilesEach/*",
              "gpu.matrix": "Places/MatrixTest.Polynomials/gpu_*",
              "gpu.invert_batch": "Places/InvertBatch.Polynomials/*",
              "gpu.rlnc_vectors": "Places/RlncVectors.ZeroVectors/gpu_*:Places/RlncVectors.PublishedNumbers/gpu_*",

@@ -2,6 +2,7 @@
 // Products of matrices in device memory, beside products of gfk/product.h and beside what binary
 // tensor cores give at most.
 #include <cstdio>
+#include <cstring>
 
 #include "cases.h"
 #include "core/device.h"
@@ -16,19 +17,30 @@ constexpr char kMmas[] = "bit_mmas";
 struct MatmulCase {
     Shape shape;   // k columns, m rows
     size_t region; // Invert: bytes of a row, as of a product of two n x n matrices
-    enum Kind { Burst, Long, Product, Invert } kind = Burst;
+    enum Kind { Burst, Long, Product, Invert, Kernel } kind = Burst;
     int count = 1; // Long: calls one behind the other, as the only pass; Invert: of a batch
-    const gfk_matrix_kernel_info *kernel = nullptr; // of a batch
+    const gfk_matrix_kernel_info *kernel = nullptr; // of a batch; Kernel: of the matmul
 
     const char *operation() const {
-        return kind == Product ? "product" : kind == Invert ? "invert" : "matmul";
+        return kind == Product  ? "product"
+               : kind == Invert ? "invert"
+               : kind == Kernel ? "kernel"
+                                : "matmul";
     }
-    std::string id() const { return operation() + ("_w" + std::to_string(shape.w)); }
+    std::string id() const {
+        return (kind == Kernel ? "matmul" : operation()) + ("_w" + std::to_string(shape.w));
+    }
     std::string name() const {
         return id() + "/" + shape_text(shape) + "/" + size_text(region) +
                (kind == Long                  ? "/long"
+                : kind == Kernel              ? std::strchr(kernel->id, '/')
                 : kind == Invert && count > 1 ? "/x" + std::to_string(count)
                                               : "");
+    }
+    gfk_matmul_desc desc() const {
+        gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+        desc.kernel = kind == Kernel ? kernel->id : nullptr;
+        return desc;
     }
     Layout layout() const { return {shape.k, shape.m, region}; }
     size_t row_bytes() const { return shape.k * shape.w / 8; } // of the matrix
@@ -91,9 +103,12 @@ struct MatmulWork : MatrixWork {
             if (status != GFK_STATUS_SUCCESS)
                 return status;
         } else {
-            GFK_CHECK(library_.gfk_matmul_workspace(&field, m, k, case_.region, nullptr,
+            const gfk_matmul_desc desc = case_.desc();
+            const char *kernel;
+            GFK_CHECK(library_.gfk_matmul_workspace(&field, m, k, case_.region, &desc,
                                                     &workspace_bytes_));
-            facts.add("workspace_bytes", workspace_bytes_);
+            GFK_CHECK(library_.gfk_matmul_kernel_id(&field, m, k, case_.region, &desc, &kernel));
+            facts.add("kernel", kernel, "workspace_bytes", workspace_bytes_);
         }
         // The slot grows here, not while a graph is captured.
         workspace_ = gpu_workspace(library_, workspace_bytes_);
@@ -145,8 +160,9 @@ struct MatmulWork : MatrixWork {
         const gfk_field field = field_of(w_);
         const gfk_regions in = inputs(j), out = outputs(j);
         const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements_, rows, case_.shape.k, case_.shape.k);
-        gfk_check(library_.gfk_matmul(&field, &a, &in, &out, case_.region, mode_, nullptr,
-                                      workspace_, workspace_bytes_, stream),
+        const gfk_matmul_desc desc = case_.desc();
+        gfk_check(library_.gfk_matmul(&field, &a, &in, &out, case_.region, mode_, &desc, workspace_,
+                                      workspace_bytes_, stream),
                   "gfk_matmul");
     }
     Part part(char *at) const { return {at, layout_.stride(), case_.region}; }
@@ -355,6 +371,8 @@ std::vector<MatmulCase> matmul_cases() {
     for (size_t i = 0; i < gfk_matrix_kernel_count(); i++) {
         const gfk_matrix_kernel_info *kernel = gfk_matrix_kernel_at(i);
         const size_t n = kernel->max_n;
+        if (std::strncmp(kernel->id, "matmul_", 7) == 0)
+            cases.push_back({{kernel->w, 4096, 4096}, 16 * kKiB, MatmulCase::Kernel, 1, kernel});
         if (n * kernel->w >= 128) // the check takes rows of 16 bytes or more
             cases.push_back({{kernel->w, n, n},
                              n * kernel->w / 8,
@@ -372,7 +390,7 @@ Row matmul_row(const MatmulCase &c) {
     Row row(c.name(), shape_facts("matrix", c.operation(), "gpu", c.id(), c.shape));
     row.facts.add("mode", "set", "matrix", "random", "region_bytes", c.region, "long",
                   when(is_long, true), "stripes", when(c.matrices() > 1, c.matrices()));
-    if (c.kernel != nullptr)
+    if (c.kind == MatmulCase::Invert && c.kernel != nullptr)
         row.facts.add("kernel", c.kernel->id);
     row.data_bytes = (double)(c.shape.k * c.region) * c.matrices();
     row.moved = product_moved(c.shape, GFK_SET);

@@ -24,6 +24,7 @@
     X(gfk_product_run)                                                                             \
     X(gfk_product_destroy)                                                                         \
     X(gfk_matmul_workspace)                                                                        \
+    X(gfk_matmul_kernel_id)                                                                        \
     X(gfk_matmul)                                                                                  \
     X(gfk_matmul_host)                                                                             \
     X(gfk_matrix_invert_workspace)                                                                 \

@@ -16,7 +16,7 @@ GIB = 1 << 30
 DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which something else was running
 
 # The columns that tables and plots use, by what an absent field becomes: "", 0, False, NaN.
-TEXT = """row kind operation state reason where id method implementation variant family engine way mode
+TEXT = """row kind operation state reason where id method implementation variant family engine kernel way mode
     constants matrix lost_kind damage memory path path_taken roofline roofline_variant bound
     machine""".split()  # machine: of rows that another machine measured
 COUNTS = """w k m constant src_offset dst_offset nominal_bytes region_bytes data_bytes stripes lost streams

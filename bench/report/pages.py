@@ -130,7 +130,13 @@ MATRICES_PAGE = [
           over seconds has no pauses; its burst columns compare it with the loop's burst.""",
           lambda results: rows.matrices(results).query("where == 'gpu' and operation in ('matmul', 'product')"),
           {"row": "`{id}`", "rows x columns": "{m} x {k}", "region": "{region}", "ms": "{ms:.3f}", **T_PER_S,
-           **SECONDS, "GB/s of data": "{data_GBps:rate}", "engine": "{engine}", "set-up us": "{setup_us:.0f}",
+           **SECONDS, "GB/s of data": "{data_GBps:rate}", "engine": "{engine}", "kernel": "`{kernel}`",
+           "set-up us": "{setup_us:.0f}", "MHz": "{sm_MHz:.0f}"}),
+    Table("Kernels",
+          """Each compiled kernel of gfk_matmul by its id, on the same job: `levels` is how often the kernel divides
+          elements into halves.""",
+          lambda results: rows.matrices(results).query("operation == 'kernel'"),
+          {"kernel": "`{kernel}`", "rows x columns": "{m} x {k}", "region": "{region}", "ms": "{ms:.3f}", **T_PER_S,
            "MHz": "{sm_MHz:.0f}"}),
     Table("Inverses",
           """gfk_matrix_invert, and gfk_matrix_invert_batch of several matrices in one launch. The bound is the loop

@@ -95,9 +95,12 @@ typedef struct gfk_matmul_desc {
                          GFK_CPU */
     unsigned threads; /* on the CPU; 0: one for each core that the caller may run on */
     bool check_pointers; /* as of gfk_product_desc: a check of each pointer, for debugging */
+    const char *kernel;  /* gfk_matmul alone: the id of a compiled kernel (gfk_matrix_kernel_at,
+                            gfk/matrix.h), which takes every shape of its width; for tests and
+                            benchmarks. NULL: the one that is fastest by estimate */
 } gfk_matmul_desc;
 
-#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false}
+#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false, 0}
 
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
  * elements of any kind and regions of `bytes` bytes; desc as for gfk_matmul. On a device the
@@ -107,11 +110,21 @@ typedef struct gfk_matmul_desc {
  * thread that the calling thread may use.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, a field that gfk_field_init did not make, rows or cols
- * zero, a size or device number of the descriptor out of range); INVALID_SIZE (bytes is not a
- * multiple of w/8, or a size overflows). Any thread. */
+ * zero, a size or device number of the descriptor out of range, a kernel of another width, a kernel
+ * with GFK_CPU); UNKNOWN_METHOD (no matmul kernel has this id); INVALID_SIZE (bytes is not a multiple
+ * of w/8, or a size overflows). Any thread. */
 GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols,
                                         size_t bytes, const gfk_matmul_desc *desc,
                                         size_t *workspace_bytes);
+
+/* gfk_matmul_kernel_id: the compiled kernel that gfk_matmul uses for such a call: an id of the list
+ * (gfk_matrix_kernel_at, gfk/matrix.h), desc->kernel's if it names one; NULL on the CPU. Its argument
+ * desc is as for gfk_matmul, and the device must be there.
+ *
+ * Returns the statuses of gfk_matmul_workspace, and NO_DEVICE, WRONG_DEVICE, NOT_SUPPORTED and CUDA
+ * as gfk_matmul. On an error *id is unchanged. Any thread. */
+GFK_API gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, size_t cols,
+                                        size_t bytes, const gfk_matmul_desc *desc, const char **id);
 
 /* gfk_matmul: c[j] = sum over i of a[j][i] * b[i] (GFK_SET), or that XORed into c[j].
  *
@@ -150,9 +163,11 @@ GFK_API gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, siz
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an unknown mode, a stride that is too short, a misaligned matrix or workspace, a size or
- * device number of the descriptor out of range); INVALID_SIZE (also for memory that wraps around
- * the address space); OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or check_pointers found other
- * memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL; for a
+ * device number of the descriptor out of range, a kernel of another width, a kernel with GFK_CPU);
+ * INVALID_SIZE (also for memory that wraps around
+ * the address space); UNKNOWN_METHOD (no matmul kernel has the id desc->kernel); OVERLAP;
+ * WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE (the device is not the current one, or
+ * check_pointers found other memory); NOT_SUPPORTED (the device, or this build, has no kernel); NO_DEVICE; CUDA; INTERNAL; for a
  * generated matrix also the statuses of gfk_matrix_fill. On all but CUDA and INTERNAL nothing has
  * been written. Any thread. */
 GFK_API gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_regions *b,

@@ -54,9 +54,9 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  * pivots    n numbers, or NULL. pivots[r] becomes the column that row r was solved for. Rows that
  *           are a sum of multiples of the rows before them get GFK_MATRIX_DEPENDENT; the other rows
  *           are a largest set of independent rows.
- * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, and a, inverse,
- *           record, pivots and the workspace are in memory of that device, which is checked only
- *           with desc->check_pointers.
+ * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, its kernel is NULL, and
+ *           a, inverse, record, pivots and the workspace are in memory of that device, which is
+ *           checked only with desc->check_pointers.
  * workspace gfk_matrix_invert_workspace bytes or more, aligned to 256 bytes, until the call's work
  *           has finished. Calls that overlap in time need one each.
  * streams   The work is in the order of `stream`, and the call returns at once. No allocation, no
@@ -111,8 +111,9 @@ GFK_API gfk_status gfk_matrix_wait(const gfk_matrix_record *record, const gfk_ma
 
 /* ---- compiled kernels ------------------------------------------------------------------------ */
 
-/* A compiled kernel: of gfk_matmul; of eliminations, which gfk_matrix_invert, _solve and _rank are;
- * or of gfk_matrix_invert_batch. Rows are constant, and exist in every build. */
+/* A compiled kernel: of gfk_matmul, whose descriptor can name it; of eliminations, which
+ * gfk_matrix_invert, _solve and _rank are; or of gfk_matrix_invert_batch. Rows are constant, and
+ * exist in every build. */
 typedef struct gfk_matrix_kernel_info {
     const char *id; /* <matmul, eliminate or invert_batch>_w<W>/<kernel> */
     unsigned w;
@@ -144,8 +145,8 @@ GFK_API const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index);
  *           was solved for. Rows that are a sum of multiples of the rows before them get
  *           GFK_MATRIX_DEPENDENT; the other rows are a largest set of independent rows.
  * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, of compute capability
- *           8.0 or higher; GFK_CPU is NOT_SUPPORTED. All memory is in that device's reach, which is
- *           checked only with desc->check_pointers.
+ *           8.0 or higher; GFK_CPU is NOT_SUPPORTED. Its kernel is NULL. All memory is in that
+ *           device's reach, which is checked only with desc->check_pointers.
  * streams   The work is in the order of `stream`, and the call returns at once. No allocation, no
  *           synchronization, no workspace; capturable. CUDA loads a kernel's code at its first
  *           launch, so run once before capturing or timing.

@@ -219,9 +219,10 @@ typedef struct gfk_rlnc_record {
  *
  * Takes all memory that the decoder ever needs, at the code's place and on the host; not capturable.
  * For each generation this is n + spare payloads, n + 1024 / w + spare rows of n elements, each row
- * rounded up to 256 bytes, and for each thread that shares the generations as much as one of them
- * again and a workspace of gfk_matmul. The code must outlive the decoder. The device of the code is
- * the calling thread's current device.
+ * rounded up to 256 bytes. On the CPU each thread that shares the generations needs as much as one of
+ * them again and a workspace of gfk_matmul; a device needs up to 512 MiB, `spare` payloads for each
+ * generation, and 2 GiB at most for the operands of the products. The code must outlive the decoder. The
+ * device of the code is the calling thread's current device.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, no generations); INVALID_SIZE (generation numbers that
  * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); OUT_OF_MEMORY;
@@ -231,6 +232,17 @@ GFK_API gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc
 
 /* gfk_rlnc_decoder_destroy: frees a decoder. NULL is allowed. No call with it may be pending. */
 GFK_API void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t decoder);
+
+/* gfk_rlnc_decoder_reset: empties a decoder, which becomes one of the generations `generation` to
+ * generation + generations - 1, without packets: as create makes it, in the memory that it has. Packets and
+ * records that it had are forgotten.
+ *
+ * The work is in the order of `stream`. No allocation. Not capturable.
+ *
+ * Returns SUCCESS; INVALID_ARGUMENT (NULL); INVALID_SIZE (generation numbers that pass 2^64);
+ * STREAM_ON_HOST: the decoder is as it was. CUDA: only reset and destroy are allowed. */
+GFK_API gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t decoder, uint64_t generation,
+                                          gfk_stream_t stream);
 
 /* gfk_rlnc_decoder_add: takes packets, in any order and of any of the decoder's generations.
  *
@@ -242,9 +254,9 @@ GFK_API void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t decoder);
  * outcomes  NULL, or count bytes at the code's place: a gfk_rlnc_outcome each. Of packets that
  *           depend on each other those that come first are the innovative ones.
  *
- * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call take much
- * less time than as many calls. On a device the call returns at
- * once, but for the copy of the headers to the device. No allocation. Not capturable. */
+ * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call, of one
+ * generation or of thousands, take much less time than as many calls. On a device the call returns at
+ * once, but for sorting the headers and copying them to the device. No allocation. Not capturable. */
 GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,
                                         const gfk_regions *payloads, uint8_t *outcomes,
@@ -261,7 +273,7 @@ GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rl
  *           otherwise 0
  *
  * May be called as often as one likes, after each packet or once: a source has the same bytes in
- * every call. To decode other generations, or to start again, make another decoder. */
+ * every call. */
 GFK_API gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t decoder, const gfk_regions *sources,
                                            uint8_t *decoded, gfk_stream_t stream);
 

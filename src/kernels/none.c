@@ -34,8 +34,20 @@ gfk_status gfk_rlnc_vectors_run(const gfk_rlnc_vectors_job *job, gfk_stream_t st
     return GFK_STATUS_NOT_SUPPORTED;
 }
 
-gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d) {
+gfk_status gfk_rlnc_open_on_device(gfk_rlnc_decoder_t d, size_t bytes, size_t staging_bytes) {
     (void)d;
+    (void)bytes;
+    (void)staging_bytes;
+    return GFK_STATUS_NOT_SUPPORTED;
+}
+
+void gfk_rlnc_close_on_device(gfk_rlnc_decoder_t d) {
+    (void)d;
+}
+
+gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
+    (void)d;
+    (void)stream;
     return GFK_STATUS_NOT_SUPPORTED;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "support/guarded_regions.h"
+#include "support/matrix_kernels.h"
 #include "support/places.h"
 
 namespace {
@@ -291,6 +292,7 @@ TEST_P(InvertBatch, Errors) {
     refused(INVALID, [](Call &x) { x.records++; });
     refused(INVALID, [](Call &x) { x.pivots += 2; });
     refused(INVALID, [](Call &x) { x.desc.size--; });
+    refused(INVALID, [](Call &x) { x.desc.kernel = "invert_batch_w8/warp_8"; });
     refused(INVALID, [](Call &x) { x.desc.device = GFK_CURRENT_DEVICE - 1; });
     if (symbol > 1) {
         refused(INVALID, [](Call &x) { x.a++; });
@@ -332,23 +334,13 @@ TEST_P(InvertBatch, Errors) {
 INSTANTIATE_AT(InvertBatch, places(false));
 
 // Each compiled kernel, with matrices as small and as large as it gets.
-using KernelInfo = const gfk_matrix_kernel_info *;
-
-std::vector<KernelInfo> kernels(bool of_batches) {
-    std::vector<KernelInfo> list;
-    for (size_t i = 0; i < gfk_matrix_kernel_count(); i++)
-        if (!of_batches || gfk_matrix_kernel_at(i)->max_n != 0)
-            list.push_back(gfk_matrix_kernel_at(i));
-    return list;
-}
-
-class InvertBatchKernels : public testing::TestWithParam<KernelInfo> {};
+class InvertBatchKernels : public testing::TestWithParam<MatrixKernel> {};
 
 TEST_P(InvertBatchKernels, SmallestAndLargest) {
     if (device::count() == 0)
         SKIP_WITHOUT_GPU("there is no GPU");
     size_t smallest = 1;
-    for (KernelInfo before : kernels(true))
+    for (MatrixKernel before : matrix_kernels("invert_batch"))
         if (before->w == GetParam()->w && before->max_n < GetParam()->max_n)
             smallest = before->max_n + 1;
     Random random;
@@ -359,18 +351,12 @@ TEST_P(InvertBatchKernels, SmallestAndLargest) {
     }
 }
 
-std::string kernel_name(const testing::TestParamInfo<KernelInfo> &info) {
-    std::string name = info.param->id;
-    std::replace(name.begin(), name.end(), '/', '_');
-    return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Kernels, InvertBatchKernels, testing::ValuesIn(kernels(true)),
-                         kernel_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, InvertBatchKernels,
+                         testing::ValuesIn(matrix_kernels("invert_batch")), matrix_kernel_name);
 
 TEST(InvertBatchChecks, ListOfKernels) {
     std::set<std::string> ids;
-    for (KernelInfo kernel : kernels(false)) {
+    for (MatrixKernel kernel : matrix_kernels("")) {
         const std::string id = kernel->id, w = "_w" + std::to_string(kernel->w) + "/";
         EXPECT_TRUE(ids.insert(id).second) << "twice: " << id;
         EXPECT_NE(std::string::npos, id.find(w)) << id;

@@ -319,6 +319,7 @@ TEST_P(MatrixTest, Errors) {
         refused(INVALID, [](Arguments &x) { x.record++; });
         refused(INVALID, [](Arguments &x) { x.pivots += 2; });
         refused(INVALID, [](Arguments &x) { x.desc.size--; });
+        refused(INVALID, [](Arguments &x) { x.desc.kernel = "matmul_w8/wgmma"; });
         refused(INVALID, [](Arguments &x) { x.desc.device = -3; });
         refused(INVALID, [](Arguments &x) { x.workspace += 128; });
         refused(size, [](Arguments &x) { x.a.rows = x.a.cols = SIZE_MAX / 2; });

@@ -64,6 +64,13 @@ class RlncDecoder : public RlncTest {
             kept.resize(generations);
             dropped = refused = kept;
         }
+        void reset(uint64_t first_) {
+            first = first_;
+            ASSERT_OK(gfk_rlnc_decoder_reset(decoder.get(), first, nullptr));
+            std::fill(ranks.begin(), ranks.end(), Ranks(field, n));
+            kept.assign(generations, 0);
+            dropped = refused = kept;
+        }
         const uint8_t *source(size_t g, size_t i) const { return &sources[(g * n + i) * bytes]; }
 
         // Packet `number` of generation g, or one with a vector of the test.
@@ -302,6 +309,72 @@ TEST_P(RlncDecoder, Refused) {
     s.add(packets, true);
     s.add({s.packet(1, 1000), s.packet(1, 1001), s.packet(1, 1002)}, true);
     s.decode(GFK_STATUS_SUCCESS);
+}
+
+// An emptied decoder knows nothing of its former packets and generations, nor that they were CORRUPT.
+TEST_P(RlncDecoder, Reset) {
+    Random random;
+    std::vector<size_t> sizes = {3, 20};
+    if (!options.reduced)
+        sizes.push_back(300); // more than a block takes
+    for (size_t n : sizes) {
+        Setup s(*this, n, symbol() * 7, 5, 3, 2, desc(), random);
+        for (uint64_t first : {uint64_t(5), UINT64_MAX - 2, uint64_t(4)}) {
+            s.reset(first);
+            s.decode(GFK_STATUS_SINGULAR);
+            std::vector<Packet> packets;
+            for (size_t i = 0; i < n + 2; i++)
+                packets.push_back(s.packet(i == n ? 0 : 2, uint32_t(i)));
+            packets.push_back(packets[0]);
+            packets.back().header.generation = first - 1;
+            s.add(packets, false);
+            if (s.ranks[2].rank() < n)
+                continue;
+            Packet changed = packets[0];
+            changed.payload[0] ^= 1;
+            s.add({changed}, true);
+            s.decode(GFK_STATUS_CORRUPT);
+        }
+        EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
+                      gfk_rlnc_decoder_reset(s.decoder.get(), UINT64_MAX - 1, nullptr));
+        if (s.host) {
+            const gfk_stream_t stream = reinterpret_cast<gfk_stream_t>(1);
+            EXPECT_STATUS(GFK_STATUS_STREAM_ON_HOST,
+                          gfk_rlnc_decoder_reset(s.decoder.get(), 0, stream));
+        }
+        s.decode(s.ranks[2].rank() == n ? GFK_STATUS_CORRUPT : GFK_STATUS_SINGULAR); // as before
+    }
+    EXPECT_STATUS(GFK_STATUS_INVALID_ARGUMENT, gfk_rlnc_decoder_reset(nullptr, 0, nullptr));
+}
+
+// Many packets of the same generation that say nothing new, while the rank is one less than n; then many
+// in one call that do not fit into a round.
+TEST_P(RlncDecoder, Repeated) {
+    Random random;
+    for (size_t n : {2, 33, 70}) {
+        Setup s(*this, n, symbol() * 3, 0, 2, 3, desc(), random);
+        std::vector<Packet> packets;
+        const auto unit = [&](size_t i) {
+            Elements vector(n);
+            vector[i] = 1;
+            return s.packet(0, 0, &vector);
+        };
+        for (size_t i = 0; i < 3 * n; i++) // the last source is missing
+            packets.push_back(unit(random.below(n - 1)));
+        for (size_t i = 0; i + 1 < n; i++)
+            packets.push_back(unit(i));
+        for (size_t i = 0; i < n; i++)
+            packets.push_back(packets[random.below(packets.size())]);
+        s.add(packets, true);
+        s.decode(GFK_STATUS_SINGULAR);
+        packets.clear();
+        for (size_t i = 0; i < 3 * n; i++)
+            packets.push_back(s.packet(i % 2, uint32_t(i / 2)));
+        s.add(packets, false);
+        s.add(packets, true);
+        s.decode(s.ranks[0].rank() == n && s.ranks[1].rank() == n ? GFK_STATUS_SUCCESS
+                                                                  : GFK_STATUS_SINGULAR);
+    }
 }
 
 TEST_P(RlncDecoder, NoBytes) {

@@ -69,7 +69,7 @@ TEST_P(RsLocate, LargeShapes) {
                 if (!has(matrix, w) || (w == 32 && shape[1] > 32))
                     continue;
                 ASSERT_NO_FATAL_FAILURE(check(make_field(w), {matrix, shape[0], shape[1]},
-                                              options.reduced ? 3 : 12, true));
+                                              options.reduced ? 2 : 6, true));
             }
 }
 
@@ -194,6 +194,29 @@ TEST_P(RsLocate, AsOneByOne) {
                     count_checked(symbols);
                 }
             }
+}
+
+// Other regions at every position, mostly up to t: recurrences of many positions are found together
+// for w = 8, for every polynomial and up to 32 terms.
+TEST_P(RsLocate, RecurrencesAsOneByOne) {
+    const size_t shapes[][2] = {{4, 6}, {100, 24}, {180, 64}, {20, 7}, {30, 33}, {180, 63}};
+    const auto fields = polynomials(8);
+    for (size_t number = 0; number < (options.reduced ? 2 : 6); number++) {
+        const auto &[k, m] = shapes[number];
+        Random random(number);
+        const size_t t = m / 2, symbols = 2100 + random.below(400);
+        const RsCode code = make_rs_code(host(), make_field(8, fields[number % fields.size()]),
+                                         {of_points[number % 2], k, m}); // Cauchy, Vandermonde
+        CorruptedCodeword codeword(host(), code.get(), symbols, number % 2 == 1, random);
+        for (size_t symbol = 0; symbol < symbols; symbol++)
+            if (random.below(9) != 0)
+                codeword.damage_some(symbol, 1 + random.below(symbol % 50 == 0 ? m : t), random);
+        for (gfk_rs_repair repair : {GFK_RS_REPORT, GFK_RS_REPAIR}) {
+            ASSERT_OK(codeword.locate(repair));
+            ASSERT_TRUE(codeword.is_as_one_by_one(repair));
+            count_checked(symbols);
+        }
+    }
 }
 
 // Long regions. A device searches the beginning of each eighth of the regions first, and what it

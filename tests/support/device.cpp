@@ -6,6 +6,7 @@
 #include <string>
 
 #ifdef GFK_TEST_CUDA
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 namespace {
@@ -22,6 +23,41 @@ int attribute(cudaDeviceAttr which, int number) {
     int value = 0;
     CHECK(cudaDeviceGetAttribute(&value, which, number));
     return value;
+}
+
+// A function of the driver, which these tests are not linked to.
+template <class F>
+F *driver_function(const char *name, unsigned version, F *) {
+    void *found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+    CHECK(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result));
+    if (found == nullptr)
+        throw std::runtime_error(std::string("the driver has no ") + name);
+    return reinterpret_cast<F *>(found);
+}
+#define DRIVER(function, version) driver_function(#function, version, &(function))
+
+std::vector<std::string> kernels_of(cudaGraph_t graph) {
+    size_t count = 0;
+    CHECK(cudaGraphGetNodes(graph, nullptr, &count));
+    std::vector<cudaGraphNode_t> nodes(count);
+    CHECK(cudaGraphGetNodes(graph, nodes.data(), &count));
+    std::vector<std::string> names;
+    for (cudaGraphNode_t node : nodes) {
+        cudaGraphNodeType type;
+        CHECK(cudaGraphNodeGetType(node, &type));
+        if (type != cudaGraphNodeTypeKernel)
+            continue;
+        CUDA_KERNEL_NODE_PARAMS params = {};
+        const char *name = nullptr;
+        if (DRIVER(cuGraphKernelNodeGetParams, 12000)(node, &params) != CUDA_SUCCESS ||
+            (params.func != nullptr
+                 ? DRIVER(cuFuncGetName, 12030)(&name, params.func)
+                 : DRIVER(cuKernelGetName, 12030)(&name, params.kern)) != CUDA_SUCCESS)
+            throw std::runtime_error("a kernel of a graph has no name");
+        names.emplace_back(name);
+    }
+    return names;
 }
 
 } // namespace
@@ -139,6 +175,7 @@ void device::Graph::end() {
     cudaGraph_t graph = nullptr;
     CHECK(cudaStreamEndCapture(stream_, &graph));
     cudaGraphExec_t executable = nullptr;
+    kernels_ = kernels_of(graph);
     const cudaError_t error = cudaGraphInstantiateWithFlags(&executable, graph, 0);
     (void)cudaGraphDestroy(graph);
     check(error, "cudaGraphInstantiate");

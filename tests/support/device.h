@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <gfk/types.h>
 
@@ -44,9 +46,12 @@ class Graph {
     Graph &operator=(const Graph &) = delete;
     void end();
     void launch(gfk_stream_t stream);
+    // The symbols of its kernels, after end().
+    const std::vector<std::string> &kernels() const { return kernels_; }
 
   private:
     gfk_stream_t stream_;
+    std::vector<std::string> kernels_;
     void *executable_ = nullptr;
 };
 

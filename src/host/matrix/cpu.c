@@ -104,6 +104,18 @@ static gfk_status multiply(const gfk_elimination *e, const gfk_matrix *a, uint8_
                       e->workspace_bytes, NULL);
 }
 
+/* Moves a row's elements in the columns of `count` pivots to `to`; they become 0. */
+static void take_elements(const gfk_elimination *e, size_t row, const uint32_t *pivots,
+                          size_t count, uint8_t *to) {
+    uint8_t *const from = row_of(e, row);
+    for (size_t j = 0; j < count; j++) {
+        const bool is_pivot = pivots[j] != GFK_MATRIX_DEPENDENT;
+        set(e, to, j, is_pivot ? get(e, from, pivots[j]) : 0);
+        if (is_pivot)
+            set(e, from, pivots[j], 0);
+    }
+}
+
 /* The panel's rows, with the unit matrix in the pivots' columns, times the transform are the new
  * rows; every other row adds its elements in these columns times the new rows. The rows are copied,
  * because a matmul's outputs do not overlap its inputs. */
@@ -121,25 +133,25 @@ static gfk_status exchange(const gfk_elimination *e, size_t first, size_t rows, 
     RETURN_IF_ERROR(multiply(e, &transform, old, new, GFK_SET));
     for (size_t r = begin; r < end; r++) {
         uint8_t *const to = e->factors + (r - begin) * e->panel * e->symbol;
-        const bool is_pivot = r - first < rows && e->pivots[r] != GFK_MATRIX_DEPENDENT;
-        for (size_t j = 0; j < rows; j++) {
-            uint32_t x = 0;
-            if (pivots[j] != GFK_MATRIX_DEPENDENT) {
-                x = is_pivot ? first + j == r : get(e, row_of(e, r), pivots[j]);
-                set(e, row_of(e, r), pivots[j], 0);
-            }
-            set(e, to, j, x);
-        }
-        if (is_pivot)
+        take_elements(e, r, pivots, rows, to);
+        if (r - first < rows && e->pivots[r] != GFK_MATRIX_DEPENDENT) {
             memset(row_of(e, r), 0, e->a->cols * e->symbol);
+            memset(to, 0, rows * e->symbol);
+            set(e, to, r - first, 1);
+        }
     }
     return multiply(e, &factors, new, row_of(e, begin), GFK_XOR);
 }
 
-/* On the CPU a group is the whole matrix. */
+/* Rows [first, first + rows) come before `begin`: a matmul's outputs do not overlap its inputs.
+ * gfk_eliminate takes the whole matrix as one group on the CPU, and has nothing to spread. */
 static gfk_status spread(const gfk_elimination *e, size_t first, size_t rows, size_t begin) {
-    (void)e, (void)first, (void)rows, (void)begin;
-    return GFK_STATUS_INTERNAL;
+    const size_t end = e->a->rows;
+    for (size_t r = begin; r < end; r++)
+        take_elements(e, r, e->pivots + first, rows,
+                      e->factors + (r - begin) * e->group * e->symbol);
+    const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, e->group);
+    return multiply(e, &factors, row_of(e, first), row_of(e, begin), GFK_XOR);
 }
 
 static gfk_status finish(const gfk_elimination *e, uint8_t *inverse, size_t stride,

@@ -3,6 +3,7 @@
 #include "eliminate.h"
 
 #include "host/base/status.h"
+#include "host/product/matmul.h"
 
 gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *steps) {
     const size_t rows = e->a->rows;
@@ -21,4 +22,21 @@ gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *
             RETURN_IF_ERROR(steps->spread(e, group, size, begin));
     }
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
+                                  const gfk_regions *b, const gfk_regions *c, size_t bytes,
+                                  gfk_accumulate mode, const uint32_t *condition) {
+    gfk_matmul_call call = {.field = e->field,
+                            .a = a,
+                            .b = b,
+                            .c = c,
+                            .bytes = bytes,
+                            .accumulate = mode == GFK_XOR,
+                            .workspace = e->workspace,
+                            .processors = e->processors,
+                            .stream = e->stream,
+                            .condition = condition};
+    RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
+    return gfk_matmul_run(&call);
 }

@@ -49,7 +49,7 @@ typedef struct gfk_elimination_steps {
     gfk_status (*exchange)(const gfk_elimination *e, size_t first, size_t rows, size_t begin,
                            size_t end);
     /* The same in rows outside [first, first + rows), whose exchange has been made; from row
-     * `begin` on. */
+     * `begin` on, which on the CPU is behind them. rows <= group. */
     gfk_status (*spread)(const gfk_elimination *e, size_t first, size_t rows, size_t begin);
     /* Writes the record and the pivots and, if the matrix has an inverse, the inverse. */
     gfk_status (*finish)(const gfk_elimination *e, uint8_t *inverse, size_t stride,
@@ -62,6 +62,11 @@ extern "C" {
 extern const gfk_elimination_steps gfk_eliminate_on_device; /* kernels/matrix */
 extern const gfk_elimination_steps gfk_eliminate_on_cpu;
 gfk_status gfk_eliminate(const gfk_elimination *e, const gfk_elimination_steps *steps);
+/* A matmul on the elimination's device, in its workspace and on its stream. Where *condition, in
+ * memory of the device, is not 0, c stays untouched; NULL: no condition. */
+gfk_status gfk_eliminate_multiply(const gfk_elimination *e, const gfk_matrix *a,
+                                  const gfk_regions *b, const gfk_regions *c, size_t bytes,
+                                  gfk_accumulate mode, const uint32_t *condition);
 #ifdef __cplusplus
 }
 #endif

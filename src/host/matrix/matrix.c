@@ -169,18 +169,8 @@ static gfk_status multiply(const request *r, const call *c) {
         return gfk_matmul(r->field, &c->inverse, r->b, r->x, r->bytes, GFK_SET, r->desc,
                           c->e.workspace, c->e.workspace_bytes, NULL);
     }
-    gfk_matmul_call product = {.field = r->field,
-                               .a = &c->inverse,
-                               .b = r->b,
-                               .c = r->x,
-                               .bytes = r->bytes,
-                               .workspace = c->e.workspace,
-                               .processors = c->e.processors,
-                               .stream = r->stream,
-                               .condition = &r->record->status};
-    RETURN_IF_ERROR(
-        gfk_matmul_make_plan(r->field, c->inverse.rows, c->inverse.cols, r->bytes, &product.plan));
-    return gfk_matmul_run(&product);
+    return gfk_eliminate_multiply(&c->e, &c->inverse, r->b, r->x, r->bytes, GFK_SET,
+                                  &r->record->status);
 }
 
 static gfk_status run_request(request r) {

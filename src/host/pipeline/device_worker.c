@@ -55,12 +55,11 @@ static size_t length_within(size_t limit, size_t regions) {
 
 /* The bytes of device memory that a chunk takes beside its regions. */
 static size_t workspace_of(const gfk_job *job, size_t length) {
-    gfk_matmul_plan plan;
-    return job->matmul == NULL ||
-                   gfk_matmul_make_small_plan(job->matmul->field, job->out.count, job->in.count,
-                                              length, &plan) != GFK_STATUS_SUCCESS
-               ? 0
-               : round_up(plan.space);
+    if (job->matmul == NULL)
+        return 0;
+    gfk_matmul_call call = *job->matmul;
+    call.bytes = length;
+    return gfk_matmul_make_plan(&call) == GFK_STATUS_SUCCESS ? round_up(call.plan.space) : 0;
 }
 
 static size_t chunk_memory(const gfk_job *job, size_t length) {
@@ -255,8 +254,7 @@ static gfk_status order_matmul(const device_run *r, const gfk_stage *stage, cons
     call.workspace = l->mismatch + ALIGN;
     call.processors = r->processors;
     call.stream = stage->stream;
-    RETURN_IF_ERROR(gfk_matmul_make_small_plan(call.field, r->matrix.rows, r->matrix.cols,
-                                               call.bytes, &call.plan));
+    RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
     return gfk_matmul_run(&call);
 }
 

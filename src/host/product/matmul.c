@@ -2,6 +2,8 @@
 /* The call of a matmul: all checks, and how the work is divided. */
 #include "matmul.h"
 
+#include <string.h>
+
 #include "engine.h"
 #include "host/base/field.h"
 #include "host/base/sizes.h"
@@ -13,30 +15,64 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
     return count < most ? count : most;
 }
 
-enum { MOST_THREADS = 4096, PROCESSORS = 132 /* of an H200: for estimates */ };
+enum { MOST_THREADS = 4096 };
 
-const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
+const gfk_matmul_kernel gfk_matmul_kernels[] = {
+#define GFK_MATMUL_KERNEL(kernel, w, levels, ...) {GFK_MATMUL_KERNEL_ID(kernel, w), w, levels},
+#include "kernels/product/matmul/shapes.def"
+};
+
+enum { KERNELS = sizeof gfk_matmul_kernels / sizeof gfk_matmul_kernels[0] };
+
+const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w) {
+    const gfk_matmul_kernel *kernel = gfk_matmul_kernels;
+    while (kernel->w != w)
+        kernel++;
+    return kernel;
+}
+
+static const gfk_matmul_desc *valid_desc(const gfk_matmul_desc *desc) {
     static const gfk_matmul_desc default_desc = GFK_MATMUL_DESC_INIT;
     if (desc == NULL)
         return &default_desc;
     return desc->size == sizeof *desc && desc->device >= GFK_CURRENT_DEVICE ? desc : NULL;
 }
 
-/* A division into so many levels of halves: each level makes three products of halves out of four.
- * tile.cuh says for which ones there are kernels. */
-typedef struct division {
-    unsigned levels;
-    size_t parts; /* 3^levels */
-} division;
+const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc) {
+    desc = valid_desc(desc);
+    return desc != NULL && desc->kernel == NULL ? desc : NULL;
+}
 
-static const division divisions[2][3] = {{{0, 1}, {2, 9}, {3, 27}}, {{0, 1}, {2, 9}, {4, 81}}};
+/* The kernel that the descriptor names, or NULL. */
+static gfk_status find_kernel(const gfk_matmul_desc *desc, const gfk_field *field,
+                              const gfk_matmul_kernel **kernel) {
+    *kernel = NULL;
+    if (desc->kernel == NULL)
+        return GFK_STATUS_SUCCESS;
+    size_t i = 0;
+    while (i < KERNELS && strcmp(desc->kernel, gfk_matmul_kernels[i].id) != 0)
+        i++;
+    if (i == KERNELS)
+        return GFK_STATUS_UNKNOWN_METHOD;
+    *kernel = &gfk_matmul_kernels[i];
+    return (*kernel)->w == field->w && desc->device != GFK_CPU ? GFK_STATUS_SUCCESS
+                                                               : GFK_STATUS_INVALID_ARGUMENT;
+}
+
+/* Each level makes three products of halves out of four. */
+static size_t parts_of(const gfk_matmul_kernel *kernel) {
+    size_t parts = 1;
+    for (unsigned level = 0; level < kernel->levels; level++)
+        parts *= 3;
+    return parts;
+}
 
 /* Nearly so many tiles of outputs that the multiprocessors have the same number of tiles each. */
-static size_t fill_waves(size_t most, size_t symbol_tiles) {
+static size_t fill_waves(size_t most, size_t symbol_tiles, size_t processors) {
     size_t best = most;
-    for (size_t n = most; n > most / 2 && n + PROCESSORS > most; n--) {
-        const size_t idle = (PROCESSORS - n * symbol_tiles % PROCESSORS) % PROCESSORS;
-        const size_t least = (PROCESSORS - best * symbol_tiles % PROCESSORS) % PROCESSORS;
+    for (size_t n = most; n > most / 2 && n + processors > most; n--) {
+        const size_t idle = (processors - n * symbol_tiles % processors) % processors;
+        const size_t least = (processors - best * symbol_tiles % processors) % processors;
         if (idle * best < least * n)
             best = n;
     }
@@ -44,45 +80,46 @@ static size_t fill_waves(size_t most, size_t symbol_tiles) {
 }
 
 /* False: at most half a tile of outputs, or half a batch for each part. */
-static bool is_worth(unsigned w, const division *by, size_t rows, size_t cols) {
-    const size_t h = w >> by->levels;
-    return rows > GFK_MATMUL_TILE_BITS(by->levels) / h / 2 &&
-           cols > GFK_MATMUL_BATCH_BITS(by->levels) / h / 2;
+static bool is_worth(const gfk_matmul_kernel *kernel, size_t rows, size_t cols) {
+    const unsigned levels = kernel->levels, h = kernel->w >> levels;
+    return rows > GFK_MATMUL_TILE_BITS(levels) / h / 2 &&
+           cols > GFK_MATMUL_BATCH_BITS(levels) / h / 2;
 }
 
-static void divide(gfk_matmul_plan *plan, unsigned w, const division *by, size_t rows,
-                   size_t cols) {
-    const unsigned h = w >> by->levels;
-    const size_t tile_bits = GFK_MATMUL_TILE_BITS(by->levels), outputs = tile_bits / h;
-    const size_t batch_bits = GFK_MATMUL_BATCH_BITS(by->levels);
-    plan->levels = by->levels;
-    plan->batches = by->parts * gfk_divide_up(cols * h, batch_bits);
+static void divide(gfk_matmul_plan *plan, const gfk_matmul_kernel *kernel, size_t rows, size_t cols,
+                   size_t processors) {
+    const unsigned levels = kernel->levels, h = kernel->w >> levels;
+    const size_t tile_bits = GFK_MATMUL_TILE_BITS(levels), outputs = tile_bits / h;
+    const size_t batch_bits = GFK_MATMUL_BATCH_BITS(levels);
+    plan->kernel = kernel;
+    plan->batches = parts_of(kernel) * gfk_divide_up(cols * h, batch_bits);
     plan->output_tiles = gfk_divide_up(rows, outputs);
-    plan->matrix_bytes = (by->levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
+    plan->matrix_bytes = (levels == 0 ? 2 * outputs : tile_bits) * batch_bits / 8;
     const size_t data = plan->batches * batch_bits / 8 * GFK_MATMUL_TILE_SYMBOLS;
     const size_t matrix = plan->batches * plan->matrix_bytes;
     plan->symbol_tiles_at_once = fit(GFK_MATMUL_PART_BYTES, data, plan->symbol_tiles);
-    plan->output_tiles_at_once = by->levels == 0
+    plan->output_tiles_at_once = levels == 0
                                      ? fit(GFK_MATMUL_PANEL_OUTPUTS, outputs, plan->output_tiles)
                                      : fit(GFK_MATMUL_PART_BYTES, matrix, plan->output_tiles);
     plan->data_space = plan->symbol_tiles_at_once * data;
     plan->matrix_space = plan->output_tiles_at_once * matrix;
-    if (by->levels > 0 && plan->output_tiles_at_once < plan->output_tiles)
+    if (levels > 0 && plan->output_tiles_at_once < plan->output_tiles)
         plan->output_tiles_at_once =
-            fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once);
+            fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once, processors);
 }
 
-/* About the microseconds that an H200 takes: for the products of each batch and the end of each part
- * of each tile, and for writing both operands. */
-static double time_of(const gfk_matmul_plan *plan, size_t parts) {
+/* About the microseconds that multiprocessors as of an H200 take: for the products of each batch and
+ * the end of each part of each tile, and for writing both operands. */
+static double time_of(const gfk_matmul_plan *plan, size_t processors) {
     const double symbols = (double)plan->symbol_tiles, outputs = (double)plan->output_tiles;
     const double tiles = symbols * outputs, mib = 1 << 20;
     const double waves =
-        tiles < 1e6 ? (double)gfk_divide_up((size_t)tiles, PROCESSORS) : tiles / PROCESSORS;
-    const double batch = plan->levels == 0 ? 0.59 : 0.49, end = plan->levels == 0 ? 0.8 : 0.55;
-    const double write = plan->levels < 4 ? 0.5 : 0.8;
+        tiles < 1e6 ? (double)gfk_divide_up((size_t)tiles, processors) : tiles / (double)processors;
+    const unsigned levels = plan->kernel->levels;
+    const double batch = levels == 0 ? 0.59 : 0.49, end = levels == 0 ? 0.8 : 0.55;
+    const double parts = (double)parts_of(plan->kernel), write = levels < 4 ? 0.5 : 0.8;
     const double data = symbols / (double)plan->symbol_tiles_at_once; /* parts of the call */
-    return waves * (batch * (double)plan->batches + end * (double)parts) +
+    return waves * (batch * (double)plan->batches + end * parts) +
            data * (write * (double)plan->data_space / mib +
                    0.8 * outputs * (double)plan->batches * (double)plan->matrix_bytes / mib);
 }
@@ -90,67 +127,91 @@ static double time_of(const gfk_matmul_plan *plan, size_t parts) {
 /* An upper bound of the bytes of a tile's operands for each column and each byte of an element. */
 enum { MOST_SPACE = 1 << 16 };
 
-static gfk_status make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                            int choices, gfk_matmul_plan *plan) {
+static gfk_status check_size(const gfk_matmul_call *call) {
+    const gfk_field *field = call->field;
+    const size_t rows = call->a->rows, cols = call->a->cols;
     if (field == NULL || !gfk_field_is_valid(field) || rows == 0 || cols == 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t symbol = field->w / 8;
-    if (bytes % symbol != 0 || cols > SIZE_MAX / MOST_SPACE / symbol ||
-        rows > SIZE_MAX / cols / symbol || rows > SIZE_MAX / 16)
-        return GFK_STATUS_INVALID_SIZE;
-    plan->products = 1;
-    plan->symbol_tiles = gfk_divide_up(bytes / symbol, GFK_MATMUL_TILE_SYMBOLS);
-    gfk_matmul_plan best = *plan;
+    return call->bytes % symbol != 0 || cols > SIZE_MAX / MOST_SPACE / symbol ||
+                   rows > SIZE_MAX / cols / symbol || rows > SIZE_MAX / 16
+               ? GFK_STATUS_INVALID_SIZE
+               : GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
+    RETURN_IF_ERROR(check_size(call));
+    const unsigned w = call->field->w;
+    const size_t rows = call->a->rows, cols = call->a->cols;
+    const size_t processors = call->processors > 0 ? (size_t)call->processors : 1;
+    gfk_matmul_plan plan = {.products = 1}, best = plan;
+    plan.symbol_tiles = gfk_divide_up(call->bytes / (w / 8), GFK_MATMUL_TILE_SYMBOLS);
     double least = 0;
-    size_t data = 0, matrix = 0; /* for any division: a smaller call needs no more */
-    for (int i = 0; i < choices; i++) {
-        const division *by = &divisions[field->w != 8][i];
-        if (i > 0 && !is_worth(field->w, by, rows, cols))
-            break;
-        divide(plan, field->w, by, rows, cols);
-        const double time = time_of(plan, by->parts);
-        data = plan->data_space > data ? plan->data_space : data;
-        matrix = plan->matrix_space > matrix ? plan->matrix_space : matrix;
-        if (i == 0 || time < least) {
+    size_t data = 0, matrix = 0; /* for any kernel: a smaller call needs no more */
+    for (size_t i = 0; i < KERNELS; i++) {
+        const gfk_matmul_kernel *kernel = &gfk_matmul_kernels[i];
+        if (call->kernel != NULL
+                ? kernel != call->kernel
+                : kernel->w != w || (kernel->levels > 0 && !is_worth(kernel, rows, cols)))
+            continue;
+        divide(&plan, kernel, rows, cols, processors);
+        const double time = time_of(&plan, processors);
+        data = plan.data_space > data ? plan.data_space : data;
+        matrix = plan.matrix_space > matrix ? plan.matrix_space : matrix;
+        if (best.kernel == NULL || time < least) {
             least = time;
-            best = *plan;
+            best = plan;
         }
     }
-    *plan = best;
-    plan->data_space = data;
-    plan->matrix_space = matrix;
-    plan->space = data + matrix + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
+    best.data_space = data;
+    best.matrix_space = matrix;
+    best.space = data + matrix + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
+    call->plan = best;
     return GFK_STATUS_SUCCESS;
-}
-
-gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                                gfk_matmul_plan *plan) {
-    return make_plan(field, rows, cols, bytes, 3, plan);
-}
-
-gfk_status gfk_matmul_make_small_plan(const gfk_field *field, size_t rows, size_t cols,
-                                      size_t bytes, gfk_matmul_plan *plan) {
-    return make_plan(field, rows, cols, bytes, 1, plan);
 }
 
 static size_t threads_of(const gfk_matmul_desc *desc) {
     return desc->threads ? fit(desc->threads, 1, MOST_THREADS) : gfk_usable_cores();
 }
 
-static size_t space_of(const gfk_matmul_desc *desc, size_t rows, size_t bytes,
-                       const gfk_matmul_plan *plan) {
-    return desc->device == GFK_CPU ? gfk_matmul_cpu_space(rows, bytes, 1, threads_of(desc))
-                                   : plan->space;
+/* The workspace of a call, whose plan is made if it is of a device. */
+static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
+    if (desc->device == GFK_CPU) {
+        RETURN_IF_ERROR(check_size(call));
+        *space = gfk_matmul_cpu_space(call->a->rows, call->bytes, 1, threads_of(desc));
+        return GFK_STATUS_SUCCESS;
+    }
+    RETURN_IF_ERROR(gfk_matmul_make_plan(call));
+    *space = call->plan.space;
+    return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_matmul_workspace(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
                                 const gfk_matmul_desc *desc, size_t *workspace_bytes) {
-    gfk_matmul_plan plan;
-    desc = gfk_matmul_desc_of(desc);
+    const gfk_matrix a = {.rows = rows, .cols = cols};
+    gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
+    desc = valid_desc(desc);
     if (workspace_bytes == NULL || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_matmul_make_plan(field, rows, cols, bytes, &plan));
-    *workspace_bytes = space_of(desc, rows, bytes, &plan);
+    RETURN_IF_ERROR(check_size(&call));
+    RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
+    return plan_space(desc, &call, workspace_bytes);
+}
+
+gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
+                                const gfk_matmul_desc *desc, const char **id) {
+    const gfk_matrix a = {.rows = rows, .cols = cols};
+    gfk_matmul_call call = {.field = field, .a = &a, .bytes = bytes};
+    int place;
+    desc = valid_desc(desc);
+    if (id == NULL || desc == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(check_size(&call));
+    RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
+    RETURN_IF_ERROR(gfk_matmul_find_place(desc, NULL, &place, &call.processors));
+    if (place != GFK_CPU)
+        RETURN_IF_ERROR(gfk_matmul_make_plan(&call));
+    *id = place != GFK_CPU ? call.plan.kernel->id : NULL;
     return GFK_STATUS_SUCCESS;
 }
 
@@ -168,7 +229,7 @@ gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_
 gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes) {
     const gfk_matrix *a = call->a;
     *matrix_bytes = 0;
-    RETURN_IF_ERROR(gfk_matmul_make_plan(call->field, a->rows, a->cols, call->bytes, &call->plan));
+    RETURN_IF_ERROR(check_size(call));
     if (a->kind == GFK_MATRIX_DENSE) {
         gfk_span span;
         RETURN_IF_ERROR(
@@ -221,7 +282,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                       const gfk_regions *c, size_t bytes, gfk_accumulate mode,
                       const gfk_matmul_desc *desc, void *workspace, size_t workspace_bytes,
                       gfk_stream_t stream) {
-    desc = gfk_matmul_desc_of(desc);
+    desc = valid_desc(desc);
     if (a == NULL || b == NULL || c == NULL || (mode != GFK_SET && mode != GFK_XOR) || desc == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     gfk_matmul_call call = {.field = field,
@@ -232,14 +293,15 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
                             .accumulate = mode == GFK_XOR,
                             .workspace = workspace,
                             .stream = stream};
-    size_t length;
+    size_t length, space;
     gfk_generator generator;
     RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &length));
+    RETURN_IF_ERROR(find_kernel(desc, field, &call.kernel));
     int device;
     RETURN_IF_ERROR(gfk_matmul_find_place(desc, stream, &device, &call.processors));
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const size_t space = space_of(desc, a->rows, bytes, &call.plan);
+    RETURN_IF_ERROR(plan_space(desc, &call, &space));
     if (workspace == NULL || workspace_bytes < space)
         return GFK_STATUS_WORKSPACE_TOO_SMALL;
     if ((uintptr_t)workspace % 256 != 0)
@@ -274,12 +336,12 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
 gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
                                  size_t *space) {
     gfk_matmul_plan *const plan = &call->plan;
-    const size_t rows = call->a->rows;
-    RETURN_IF_ERROR(gfk_matmul_make_plan(call->field, rows, call->a->cols, call->bytes, plan));
     if (call->processors == 0) {
-        *space = gfk_matmul_cpu_space(rows, call->bytes, products, threads);
+        RETURN_IF_ERROR(check_size(call));
+        *space = gfk_matmul_cpu_space(call->a->rows, call->bytes, products, threads);
         return GFK_STATUS_SUCCESS;
     }
+    RETURN_IF_ERROR(gfk_matmul_make_plan(call));
     if (plan->symbol_tiles_at_once == plan->symbol_tiles &&
         plan->output_tiles_at_once == plan->output_tiles) {
         const size_t data = plan->data_space, matrix = plan->matrix_space;

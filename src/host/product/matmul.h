@@ -20,11 +20,20 @@ enum {
     GFK_MATMUL_MOST_POINTERS = 1024  /* to regions, of one launch */
 };
 
+/* A line of kernels/product/matmul/shapes.def. */
+typedef struct gfk_matmul_kernel {
+    const char *id;
+    unsigned w;
+    unsigned levels; /* of divisions of the elements into halves */
+} gfk_matmul_kernel;
+
+#define GFK_MATMUL_KERNEL_ID(kernel, w) "matmul_w" #w "/" #kernel
+
 /* How a call is divided: so many tiles of symbols, and of outputs, are prepared at a time. */
 typedef struct gfk_matmul_plan {
     size_t products; /* of one launch: 1, or as many as have their symbols and outputs prepared */
-    unsigned levels; /* of divisions of the elements into halves */
-    size_t batches;  /* of all parts */
+    const gfk_matmul_kernel *kernel;
+    size_t batches; /* of all parts */
     size_t symbol_tiles, symbol_tiles_at_once;
     size_t output_tiles, output_tiles_at_once;
     size_t matrix_bytes; /* of a batch and a tile of outputs */
@@ -42,6 +51,7 @@ typedef struct gfk_matmul_call {
     uint8_t *workspace;
     int processors;
     gfk_stream_t stream;
+    const gfk_matmul_kernel *kernel; /* that the plan must have; NULL: the fastest one */
     gfk_matmul_plan plan;
     const uint32_t *condition; /* on the device; where it is not 0, c stays untouched. Or NULL */
     const uint8_t
@@ -51,20 +61,22 @@ typedef struct gfk_matmul_call {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* The descriptor of a call, or the default one for NULL; NULL if it is not valid. */
+extern const gfk_matmul_kernel gfk_matmul_kernels[]; /* all lines */
+/* Of a width, the kernel that takes the least memory, and more time. */
+const gfk_matmul_kernel *gfk_matmul_smallest_kernel(unsigned w);
+
+/* The descriptor of a call that takes no kernel's id, or the default one for NULL; NULL if it is not
+ * valid. */
 const gfk_matmul_desc *gfk_matmul_desc_of(const gfk_matmul_desc *desc);
 /* The memory from the first to the last element of rows that begin `stride` elements apart.
  * SUCCESS, INVALID_ARGUMENT, or INVALID_SIZE: the rows leave the address space. */
 gfk_status gfk_matmul_span(const void *elements, size_t rows, size_t cols, size_t stride,
                            size_t symbol, gfk_span *span);
-/* SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
-gfk_status gfk_matmul_make_plan(const gfk_field *field, size_t rows, size_t cols, size_t bytes,
-                                gfk_matmul_plan *plan);
-/* Without levels: takes less memory, and more time. */
-gfk_status gfk_matmul_make_small_plan(const gfk_field *field, size_t rows, size_t cols,
-                                      size_t bytes, gfk_matmul_plan *plan);
-/* The checks of field, matrix and regions. Sets the call's plan, the bytes of a dense matrix in
- * memory (0: generated) and, if the matrix is generated, the call's generator to *generator. */
+/* Reads field, a, bytes, kernel and processors, and sets the plan. Sizes are the same for any number
+ * of processors. SUCCESS, INVALID_ARGUMENT or INVALID_SIZE. */
+gfk_status gfk_matmul_make_plan(gfk_matmul_call *call);
+/* The checks of field, matrix and regions. Sets the bytes of a dense matrix in memory (0: generated)
+ * and, if the matrix is generated, the call's generator to *generator. */
 gfk_status gfk_matmul_check(gfk_matmul_call *call, gfk_generator *generator, size_t *matrix_bytes);
 /* Do the elements or the points, which the CPU reads while it writes regions, share a byte with one
  * of the regions? */
@@ -75,7 +87,7 @@ gfk_status gfk_matmul_check_device(int device, const char **reason);
 /* Where a call works: GFK_CPU, or the current device and its number of multiprocessors. */
 gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
                                  int *processors);
-/* Asynchronous. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
+/* Asynchronous, with the call's plan. b may overlap c if all symbols are in one part. NOT_SUPPORTED in a library without
  * code for warpgroup MMAs. */
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);
 

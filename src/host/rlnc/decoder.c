@@ -10,27 +10,70 @@
 #include "host/device/device.h"
 #include "host/product/engine.h"
 
-enum { MOST_RAW = 1 << 28 }; /* bytes of vectors that are taken at a time */
+enum { MOST_BYTES = 1 << 28 }; /* of vectors, or of inverses, that are worked on at a time */
+
+/* The kernels with a block for each generation, in the order of the list. */
+static int find_kernel(unsigned w, size_t n) {
+    static const struct {
+        unsigned w;
+        size_t most;
+    } kernels[] = {
+#define GFK_RLNC_TAKE_KERNEL(kernel, w, most, ...) {w, most},
+#include "kernels/rlnc/shapes.def"
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (kernels[i].w == w && n <= kernels[i].most)
+            return (int)i;
+    return GFK_RLNC_NO_KERNEL;
+}
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* The largest workspace of the products with one generation. */
+gfk_status gfk_rlnc_plan_products(const struct gfk_rlnc_decoder *d, gfk_matmul_call call[2],
+                                  gfk_matrix a[2], size_t *space) {
+    const gfk_rlnc_t code = d->code;
+    *space = 0;
+    for (int i = 0; i < 2; i++) {
+        size_t bytes;
+        a[i] = (gfk_matrix)GFK_MATRIX_DENSE_INIT(i == 0 ? d->inverses : d->vectors,
+                                                 i == 0 ? code->n : d->spare, code->n,
+                                                 d->pitch / d->symbol);
+        call[i] = (gfk_matmul_call){.field = &code->field,
+                                    .a = &a[i],
+                                    .bytes = code->bytes,
+                                    .processors = code->processors};
+        if (a[i].rows == 0 || code->bytes == 0)
+            continue;
+        RETURN_IF_ERROR(gfk_matmul_plan_batch(&call[i], d->group, 1, &bytes));
+        *space = bytes > *space ? bytes : *space;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* The largest workspace of the products. */
 static gfk_status find_workspace(struct gfk_rlnc_decoder *d) {
     const gfk_rlnc_t code = d->code;
     const size_t n = code->n;
+    const bool on_cpu = code->place == GFK_CPU;
     const gfk_matmul_desc desc = {.size = sizeof desc,
                                   .device = code->place,
                                   .threads = d->lanes == 1 ? (unsigned)code->threads : 1};
     const struct {
         size_t rows, cols, bytes;
-    } products[] = {{d->panel, n, n * d->symbol},
-                    {d->rows, d->panel, n * d->symbol},
-                    {n, n, code->bytes},
-                    {d->spare + 1, n, code->bytes}};
+        bool exists;
+    } products[] = {{d->panel, n, n * d->symbol, d->kernel == GFK_RLNC_NO_KERNEL},
+                    {d->rows, d->panel, n * d->symbol, d->kernel == GFK_RLNC_NO_KERNEL},
+                    {n, n, code->bytes, on_cpu},
+                    {d->spare + 1, n, code->bytes, on_cpu}};
+    gfk_matmul_call calls[2];
+    gfk_matrix matrices[2];
+    if (!on_cpu)
+        RETURN_IF_ERROR(gfk_rlnc_plan_products(d, calls, matrices, &d->workspace_bytes));
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
-        size_t space;
-        RETURN_IF_ERROR(gfk_matmul_workspace(&code->field, products[i].rows, products[i].cols,
-                                             products[i].bytes, &desc, &space));
+        size_t space = 0;
+        if (products[i].exists)
+            RETURN_IF_ERROR(gfk_matmul_workspace(&code->field, products[i].rows, products[i].cols,
+                                                 products[i].bytes, &desc, &space));
         d->workspace_bytes = space > d->workspace_bytes ? space : d->workspace_bytes;
     }
     return GFK_STATUS_SUCCESS;
@@ -50,15 +93,23 @@ gfk_status gfk_rlnc_elimination(const struct gfk_rlnc_decoder *d, uint8_t *lane,
     e->arithmetic = &d->arithmetic;
     e->inverter = d->inverter;
     e->symbol = d->symbol;
-    e->panel = e->group = d->panel;
+    e->panel = d->panel;
+    e->group = n; /* the table is spread at once */
     e->most_columns = d->panel + GFK_PANEL_SPARE_BITS / w;
     e->pitch = d->pitch;
-    e->factors = gfk_take(lane, &used, d->rows, wide * d->symbol);
-    e->transform = gfk_take(lane, &used, d->panel, d->panel * d->symbol);
-    e->rows = gfk_take(lane, &used, on_cpu ? 3 * d->panel : 0, d->pitch);
+    if (d->kernel == GFK_RLNC_NO_KERNEL) {
+        e->factors = gfk_take(lane, &used, d->rows, wide * d->symbol);
+        e->transform = gfk_take(lane, &used, d->panel, d->panel * d->symbol);
+        e->rows = gfk_take(lane, &used, on_cpu ? 3 * d->panel : 0, d->pitch);
+    }
     e->workspace = gfk_take(lane, &used, e->workspace_bytes, 1);
     *bytes = used;
     return used == SIZE_MAX ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
+}
+
+static size_t staging_bytes(const struct gfk_rlnc_decoder *d) {
+    return d->most * (sizeof *d->arrivals + sizeof *d->listed) +
+           d->generations * sizeof *d->segments;
 }
 
 static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *bytes) {
@@ -67,22 +118,24 @@ static gfk_status lay_out(struct gfk_rlnc_decoder *d, uint8_t *arena, size_t *by
     size_t used = 0;
     gfk_elimination e = {0};
     RETURN_IF_ERROR(gfk_rlnc_elimination(d, NULL, &e, &d->lane_bytes));
-    /* What becomes zero at create comes first. */
-    d->tables = gfk_take(arena, &used, all * d->rows, d->pitch);
+    d->pivots = gfk_take(arena, &used, all * d->rows, sizeof *d->pivots);
     d->used = gfk_take(arena, &used, all, n);
     d->ranks = gfk_take(arena, &used, all, sizeof *d->ranks);
     d->records = gfk_take(arena, &used, all, sizeof *d->records);
-    d->pivots = gfk_take(arena, &used, all * d->rows, sizeof *d->pivots);
-    d->payloads = gfk_take(arena, &used, all * (n + d->spare), d->payload_pitch);
+    d->tables = gfk_take(arena, &used, all * d->rows, d->pitch);
+    d->payloads = gfk_take(arena, &used, all * n, d->payload_pitch);
+    d->kept = gfk_take(arena, &used, all * d->spare, d->payload_pitch);
     d->vectors = gfk_take(arena, &used, all * d->spare, d->pitch);
-    d->checked = gfk_take(arena, &used, d->lanes * d->spare, d->payload_pitch);
-    d->headers = gfk_take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->headers);
-    d->arrivals = gfk_take(arena, &used, on_cpu ? 0 : d->most, sizeof *d->arrivals);
-    d->raw = gfk_take(arena, &used, on_cpu ? 0 : d->most, d->pitch);
-    d->destinations = gfk_take(arena, &used, on_cpu ? 0 : d->panel, sizeof *d->destinations);
-    d->decoded = gfk_take(arena, &used, on_cpu ? 0 : n, d->payload_pitch);
-    d->is_determined = gfk_take(arena, &used, on_cpu ? 0 : n, 1);
-    d->outputs_there = gfk_take(arena, &used, on_cpu ? 0 : all * n, sizeof *d->outputs_there);
+    d->checked =
+        gfk_take(arena, &used, (on_cpu ? d->lanes : d->group) * d->spare, d->payload_pitch);
+    if (!on_cpu) {
+        d->inverses = gfk_take(arena, &used, d->group * n, d->pitch);
+        d->wanted = gfk_take(arena, &used, d->group, n);
+        d->upload = gfk_take(arena, &used, staging_bytes(d), 1);
+        d->headers = gfk_take(arena, &used, d->most, sizeof *d->headers);
+        d->destinations = gfk_take(arena, &used, d->most, sizeof *d->destinations);
+        d->raw = gfk_take(arena, &used, d->most, d->pitch);
+    }
     d->scratch = gfk_take(arena, &used, d->lanes, d->lane_bytes);
     *bytes = used;
     return used == SIZE_MAX ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
@@ -101,14 +154,19 @@ static gfk_status take_memory(struct gfk_rlnc_decoder *d) {
     } else {
         RETURN_IF_ERROR(gfk_device_alloc(&d->memory, bytes));
     }
-    d->sorted = malloc(d->most * sizeof *d->sorted);
-    d->sorted_arrivals = malloc(d->most * sizeof *d->sorted_arrivals);
     d->begins = malloc((d->generations + 2) * sizeof *d->begins);
     d->outputs = malloc(on_cpu ? d->lanes * d->code->n * sizeof *d->outputs : 1);
-    if (d->sorted == NULL || d->sorted_arrivals == NULL || d->begins == NULL || d->outputs == NULL)
+    if (d->begins == NULL || d->outputs == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     RETURN_IF_ERROR(lay_out(d, d->memory, &bytes));
-    return on_cpu ? gfk_rlnc_clear_on_cpu(d) : gfk_rlnc_clear_on_device(d);
+    if (!on_cpu) {
+        RETURN_IF_ERROR(gfk_rlnc_open_on_device(d, bytes, staging_bytes(d)));
+        RETURN_IF_ERROR(gfk_rlnc_clear_on_device(d, NULL));
+        return gfk_device_drain(NULL);
+    }
+    gfk_rlnc_clear_on_cpu(d);
+    d->staging[0] = malloc(staging_bytes(d));
+    return d->staging[0] != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
 }
 
 gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
@@ -130,15 +188,19 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     d->spare = spare;
     d->symbol = code->field.w / 8;
     d->panel = GFK_PANEL_BITS / code->field.w;
-    d->rows = code->n + d->panel;
+    d->kernel = code->place == GFK_CPU ? GFK_RLNC_NO_KERNEL : find_kernel(code->field.w, code->n);
+    d->rows = code->n + (d->kernel == GFK_RLNC_NO_KERNEL ? d->panel : 0);
     d->pitch = gfk_round_up(code->n * d->symbol, GFK_ALIGNMENT);
     d->payload_pitch = gfk_round_up(code->bytes, 16);
     d->lanes = code->place != GFK_CPU || code->pool == NULL ? 1
                : generations < code->threads                ? generations
                                                             : code->threads;
-    const size_t packets = generations * (code->n + spare), raw = MOST_RAW / d->pitch;
-    d->most = packets < raw ? packets : raw;
+    const size_t packets = generations * (code->n + spare), at_once = MOST_BYTES / d->pitch;
+    d->most = packets + packets / 4 < at_once ? packets + packets / 4 : at_once;
     d->most = d->most > d->panel ? d->most : d->panel;
+    d->group = at_once / code->n == 0            ? 1
+               : generations < at_once / code->n ? generations
+                                                 : at_once / code->n;
     if (code->place != GFK_CPU)
         gfk_inverter_init(&d->inverter, &code->field);
     const gfk_status status = take_memory(d);
@@ -149,16 +211,31 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     return status;
 }
 
+gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t d, uint64_t generation, gfk_stream_t stream) {
+    if (d == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (d->generations - 1 > UINT64_MAX - generation)
+        return GFK_STATUS_INVALID_SIZE;
+    RETURN_IF_ERROR(gfk_device_check_stream(d->code->place, stream));
+    if (d->code->place != GFK_CPU)
+        RETURN_IF_ERROR(gfk_rlnc_clear_on_device(d, stream));
+    else
+        gfk_rlnc_clear_on_cpu(d);
+    d->first = generation;
+    return GFK_STATUS_SUCCESS;
+}
+
 void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t d) {
     if (d == NULL)
         return;
-    if (d->code->place == GFK_CPU)
+    if (d->code->place == GFK_CPU) {
         free(d->memory);
-    else
+        free(d->staging[0]);
+    } else {
         gfk_device_free(d->code->place, d->memory);
+        gfk_rlnc_close_on_device(d);
+    }
     gfk_arithmetic_destroy(&d->arithmetic);
-    free(d->sorted);
-    free(d->sorted_arrivals);
     free(d->begins);
     free(d->outputs);
     free(d);
@@ -172,22 +249,68 @@ static size_t generation_of(const struct gfk_rlnc_decoder *d, const gfk_rlnc_hea
     return header->generation >= d->first && at < d->generations ? (size_t)at : d->generations;
 }
 
-/* Packets first to first + count - 1 of a call, each generation's in their order. */
-static void sort(struct gfk_rlnc_decoder *d, const gfk_rlnc_header *headers,
-                 const gfk_regions *payloads, size_t first, size_t count) {
+/* The end of the packets from i on that have the same generation. */
+static size_t end_of_run(const gfk_rlnc_packets *packets, size_t i) {
+    const gfk_rlnc_header *const headers = packets->headers;
+    size_t end = i + 1;
+    while (end < packets->count && headers[end].generation == headers[i].generation)
+        end++;
+    return end;
+}
+
+/* The packets of each generation in their order, in the staging memory. */
+static void sort(struct gfk_rlnc_decoder *d, const gfk_rlnc_packets *packets) {
+    const size_t count = packets->count;
+    const bool is_listed =
+        d->code->place != GFK_CPU && d->code->bytes != 0 && packets->payloads.pointers != NULL;
+    d->arrivals = (gfk_rlnc_arrival *)d->staging[d->turn];
+    d->listed = is_listed ? (void **)(d->arrivals + count) : NULL;
+    d->segments = is_listed ? (gfk_rlnc_segment *)(d->listed + count)
+                            : (gfk_rlnc_segment *)(d->arrivals + count);
+    if (is_listed)
+        memcpy(d->listed, packets->payloads.pointers, count * sizeof *d->listed);
+
     memset(d->begins, 0, (d->generations + 2) * sizeof *d->begins);
-    for (size_t i = first; i < first + count; i++)
-        d->begins[generation_of(d, &headers[i]) + 1]++;
+    for (size_t i = 0, end; i < count; i = end) {
+        end = end_of_run(packets, i);
+        d->begins[generation_of(d, &packets->headers[i]) + 1] += (uint32_t)(end - i);
+    }
     for (size_t g = 0; g <= d->generations; g++)
         d->begins[g + 1] += d->begins[g];
-    for (size_t i = first; i < first + count; i++) {
-        const size_t at = d->begins[generation_of(d, &headers[i])]++;
-        d->sorted[at] = headers[i];
-        d->sorted_arrivals[at] =
-            (gfk_rlnc_arrival){gfk_region_address(payloads, i), (uint32_t)i, 0};
+    for (size_t i = 0, end; i < count; i = end) {
+        uint32_t *const begin = &d->begins[generation_of(d, &packets->headers[i])];
+        gfk_rlnc_arrival *to = d->arrivals + *begin;
+        end = end_of_run(packets, i);
+        *begin += (uint32_t)(end - i);
+        for (size_t j = i; j < end; j++)
+            *to++ = (gfk_rlnc_arrival){(uint32_t)j, packets->headers[j].packet};
     }
-    memmove(d->begins + 1, d->begins, (d->generations + 1) * sizeof *d->begins);
-    d->begins[0] = 0;
+    /* Now begins[g] is where the packets of g end. */
+    d->segment_count = d->accepted = 0;
+    for (size_t g = 0; g < d->generations; g++) {
+        if (d->begins[g] == d->accepted)
+            continue;
+        d->segments[d->segment_count++] =
+            (gfk_rlnc_segment){(uint32_t)g, (uint32_t)d->accepted, d->begins[g]};
+        d->accepted = d->begins[g];
+    }
+}
+
+/* Packets first to first + count - 1 of a call. */
+static gfk_rlnc_packets packets_from(const struct gfk_rlnc_decoder *d, const gfk_rlnc_packets *all,
+                                     size_t first, size_t count) {
+    gfk_rlnc_packets p = *all;
+    p.headers += first;
+    p.count = count;
+    if (all->vectors != NULL)
+        p.vectors += first * all->vector_pitch;
+    if (all->payloads.pointers != NULL)
+        p.payloads.pointers += first;
+    else if (d->code->bytes != 0)
+        p.payloads.base = gfk_region_address(&all->payloads, first);
+    if (all->outcomes != NULL)
+        p.outcomes += first;
+    return p;
 }
 
 gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *headers, size_t count,
@@ -222,10 +345,14 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
             (code->bytes != 0 && gfk_regions_touch(payloads, count, code->bytes, outcomes, count)))
             return GFK_STATUS_OVERLAP;
     }
-    const gfk_rlnc_packets packets = {vectors, stride * d->symbol, outcomes};
+    const gfk_rlnc_packets all = {headers, count, vectors, stride * d->symbol, *payloads, outcomes};
     for (size_t first = 0; first < count; first += d->most) {
         const size_t left = count - first;
-        sort(d, headers, payloads, first, left < d->most ? left : d->most);
+        const gfk_rlnc_packets packets =
+            packets_from(d, &all, first, left < d->most ? left : d->most);
+        if (code->place != GFK_CPU)
+            RETURN_IF_ERROR(gfk_device_wait(d->events[d->turn]));
+        sort(d, &packets);
         RETURN_IF_ERROR(code->place == GFK_CPU ? gfk_rlnc_add_on_cpu(d, &packets)
                                                : gfk_rlnc_add_on_device(d, &packets, stream));
     }

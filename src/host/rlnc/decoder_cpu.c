@@ -9,13 +9,12 @@
 #include "host/base/symbol.h"
 #include "host/product/engine.h"
 
-gfk_status gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d) {
-    memset(d->tables, 0, (size_t)((uint8_t *)d->pivots - d->tables));
+void gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d) {
+    memset(d->used, 0, (size_t)(d->tables - d->used));
     for (size_t g = 0; g < d->generations; g++)
         d->records[g].status = GFK_STATUS_SINGULAR;
     for (size_t i = 0; i < d->generations * d->rows; i++)
         d->pivots[i] = GFK_MATRIX_DEPENDENT;
-    return GFK_STATUS_SUCCESS;
 }
 
 /* ---- one generation ------------------------------------------------------------------------- */
@@ -26,7 +25,7 @@ typedef struct generation {
     gfk_matmul_desc desc;
     gfk_matrix table;
     uint8_t *raw; /* a panel of vectors, as they came */
-    uint8_t *payloads, *kept, *checked;
+    uint8_t *payloads, *kept, *kept_vectors, *checked;
     gfk_rlnc_record *record;
 } generation;
 
@@ -46,8 +45,9 @@ static gfk_status enter(generation *s, gfk_rlnc_decoder_t d, size_t lane, size_t
     s->e.rank = d->ranks + g;
     s->table = (gfk_matrix)GFK_MATRIX_DENSE_INIT(s->e.matrix, d->rows, n, d->pitch / d->symbol);
     s->raw = s->e.rows + 2 * d->panel * d->pitch;
-    s->payloads = d->payloads + g * (n + d->spare) * d->payload_pitch;
-    s->kept = d->vectors + g * d->spare * d->pitch;
+    s->payloads = d->payloads + g * n * d->payload_pitch;
+    s->kept = d->kept + g * d->spare * d->payload_pitch;
+    s->kept_vectors = d->vectors + g * d->spare * d->pitch;
     s->checked = d->checked + lane * d->spare * d->payload_pitch;
     s->record = d->records + g;
     return GFK_STATUS_SUCCESS;
@@ -61,26 +61,6 @@ static gfk_status multiply(const generation *s, const gfk_matrix *a, const gfk_r
 
 static bool is_zero(const uint8_t *p, size_t bytes) {
     return bytes == 0 || (*p == 0 && memcmp(p, p + 1, bytes - 1) == 0);
-}
-
-/* Takes the elements of the new rows, which stand behind the table's rows, in the columns of pivots
- * out, and adds them times the table. */
-static gfk_status reduce(const generation *s, size_t rows) {
-    const size_t n = s->d->code->n, rank = s->record->rank, pitch = s->d->pitch;
-    const unsigned w = s->e.field->w;
-    uint8_t *const new_rows = s->e.matrix + rank * pitch;
-    if (rank == 0)
-        return GFK_STATUS_SUCCESS;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t r = 0; r < rank; r++) {
-            const size_t c = s->e.pivots[r];
-            gfk_symbol_set(s->e.factors, i * rank + r, w,
-                           gfk_symbol_get(new_rows + i * pitch, c, w));
-            gfk_symbol_set(new_rows + i * pitch, c, w, 0);
-        }
-    const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(s->e.factors, rows, rank, rank);
-    const gfk_regions from = {NULL, s->e.matrix, pitch}, to = {NULL, new_rows, pitch};
-    return multiply(s, &factors, &from, &to, n * s->d->symbol, GFK_XOR);
 }
 
 /* Where the payload of a packet goes; NULL: nowhere. Row first + row of the table, row `row` of the
@@ -101,18 +81,20 @@ static uint8_t *place(generation *s, size_t first, size_t row, gfk_rlnc_outcome 
         *outcome = GFK_RLNC_DROPPED;
         return NULL;
     }
-    memcpy(s->kept + record->kept * pitch, s->raw + row * pitch, pitch);
+    memcpy(s->kept_vectors + record->kept * pitch, s->raw + row * pitch, pitch);
     *outcome = GFK_RLNC_DEPENDENT;
-    return s->payloads + (n + record->kept++) * s->d->payload_pitch;
+    return s->kept + record->kept++ * s->d->payload_pitch;
 }
 
 /* Takes up to a panel of packets; their vectors are in s->raw. */
-static gfk_status take_panel(generation *s, const gfk_rlnc_arrival *arrivals, size_t rows,
-                             uint8_t *outcomes) {
+static gfk_status take_panel(generation *s, const gfk_rlnc_packets *packets,
+                             const gfk_rlnc_arrival *arrivals, size_t rows) {
     const size_t n = s->d->code->n, pitch = s->d->pitch, first = s->record->rank;
     if (first < n) {
         memcpy(s->e.matrix + first * pitch, s->raw, rows * pitch);
-        RETURN_IF_ERROR(reduce(s, rows));
+        s->table.rows = first + rows;
+        if (first != 0)
+            RETURN_IF_ERROR(gfk_eliminate_on_cpu.spread(&s->e, 0, first, first));
         RETURN_IF_ERROR(gfk_eliminate_on_cpu.panel(&s->e, first, rows));
         RETURN_IF_ERROR(gfk_eliminate_on_cpu.exchange(&s->e, first, rows, 0, first + rows));
     }
@@ -120,9 +102,10 @@ static gfk_status take_panel(generation *s, const gfk_rlnc_arrival *arrivals, si
         gfk_rlnc_outcome outcome;
         uint8_t *const to = place(s, first, i, &outcome);
         if (to != NULL && s->d->code->bytes != 0)
-            memcpy(to, arrivals[i].payload, s->d->code->bytes);
-        if (outcomes != NULL)
-            outcomes[arrivals[i].source] = (uint8_t)outcome;
+            memcpy(to, gfk_region_address(&packets->payloads, arrivals[i].source),
+                   s->d->code->bytes);
+        if (packets->outcomes != NULL)
+            packets->outcomes[arrivals[i].source] = (uint8_t)outcome;
     }
     s->record->status = s->record->rank < n                       ? GFK_STATUS_SINGULAR
                         : s->record->status == GFK_STATUS_CORRUPT ? GFK_STATUS_CORRUPT
@@ -134,13 +117,13 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
                                size_t end) {
     const gfk_rlnc_decoder_t d = s->d;
     const size_t bytes = d->code->n * d->symbol;
-    gfk_rlnc_arrival *const arrivals = d->sorted_arrivals;
+    gfk_rlnc_arrival *const arrivals = d->arrivals;
     size_t rows = 0, first = begin;
     for (size_t i = begin; i < end; i++) {
         uint8_t *const raw = s->raw + rows * d->pitch;
         memset(raw + bytes, 0, d->pitch - bytes);
         const gfk_rlnc_vectors_job vector = {.rule = d->code->rule,
-                                             .headers = &d->sorted[i],
+                                             .headers = &packets->headers[arrivals[i].source],
                                              .count = 1,
                                              .vectors = raw,
                                              .pitch = d->pitch};
@@ -156,7 +139,7 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
             arrivals[first + rows++] = arrivals[i]; /* refused ones leave their places */
         }
         if (rows == d->panel || (i + 1 == end && rows != 0)) {
-            RETURN_IF_ERROR(take_panel(s, arrivals + first, rows, packets->outcomes));
+            RETURN_IF_ERROR(take_panel(s, packets, arrivals + first, rows));
             first = i + 1;
             rows = 0;
         }
@@ -187,12 +170,11 @@ static gfk_status check_kept(generation *s, const gfk_regions *sources) {
     if (kept == 0)
         return GFK_STATUS_SUCCESS;
     const gfk_matrix vectors =
-        GFK_MATRIX_DENSE_INIT(s->kept, kept, d->code->n, d->pitch / d->symbol);
+        GFK_MATRIX_DENSE_INIT(s->kept_vectors, kept, d->code->n, d->pitch / d->symbol);
     const gfk_regions to = {NULL, s->checked, pitch};
     RETURN_IF_ERROR(multiply(s, &vectors, sources, &to, d->code->bytes, GFK_SET));
     for (size_t i = 0; i < kept; i++)
-        if (memcmp(s->checked + i * pitch, s->payloads + (d->code->n + i) * pitch,
-                   d->code->bytes) != 0)
+        if (memcmp(s->checked + i * pitch, s->kept + i * pitch, d->code->bytes) != 0)
             s->record->status = GFK_STATUS_CORRUPT;
     return GFK_STATUS_SUCCESS;
 }
@@ -235,28 +217,28 @@ static gfk_status decode(generation *s, const gfk_regions *sources, size_t first
 
 typedef struct job {
     gfk_rlnc_decoder_t d;
+    size_t count;                    /* of segments, or of generations */
     const gfk_rlnc_packets *packets; /* NULL: decode */
     const gfk_regions *sources;
     uint8_t *decoded;
     gfk_status status; /* of any lane that failed */
 } job;
 
-static gfk_status run_generation(const job *j, size_t lane, size_t g) {
+static gfk_status run_generation(const job *j, size_t lane, size_t i) {
     const gfk_rlnc_decoder_t d = j->d;
-    const size_t n = d->code->n;
-    if (j->packets != NULL && d->begins[g] == d->begins[g + 1])
-        return GFK_STATUS_SUCCESS;
+    const size_t n = d->code->n, g = j->packets != NULL ? d->segments[i].generation : i;
     generation s = {0};
     RETURN_IF_ERROR(enter(&s, d, lane, g));
-    return j->packets != NULL ? take_packets(&s, j->packets, d->begins[g], d->begins[g + 1])
-                              : decode(&s, j->sources, g * n, s.raw, d->outputs + lane * n,
-                                       j->decoded != NULL ? j->decoded + g * n : NULL);
+    return j->packets != NULL
+               ? take_packets(&s, j->packets, d->segments[i].begin, d->segments[i].end)
+               : decode(&s, j->sources, g * n, s.raw, d->outputs + lane * n,
+                        j->decoded != NULL ? j->decoded + g * n : NULL);
 }
 
 static void run_lane(size_t lane, void *context) {
     job *const j = (job *)context;
-    for (size_t g = lane; g < j->d->generations; g += j->d->lanes) {
-        const gfk_status status = run_generation(j, lane, g);
+    for (size_t i = lane; i < j->count; i += j->d->lanes) {
+        const gfk_status status = run_generation(j, lane, i);
         if (status != GFK_STATUS_SUCCESS)
             __atomic_store_n(&j->status, status, __ATOMIC_RELAXED);
     }
@@ -271,13 +253,13 @@ static gfk_status share_generations(job *j) {
 }
 
 gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets) {
-    for (size_t i = d->begins[d->generations]; i < d->begins[d->generations + 1]; i++)
-        if (packets->outcomes != NULL)
-            packets->outcomes[d->sorted_arrivals[i].source] = GFK_RLNC_REFUSED;
-    return share_generations(&(job){.d = d, .packets = packets});
+    for (size_t i = d->accepted; i < packets->count && packets->outcomes != NULL; i++)
+        packets->outcomes[d->arrivals[i].source] = GFK_RLNC_REFUSED;
+    return share_generations(&(job){.d = d, .count = d->segment_count, .packets = packets});
 }
 
 gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                   uint8_t *decoded) {
-    return share_generations(&(job){.d = d, .sources = sources, .decoded = decoded});
+    return share_generations(
+        &(job){.d = d, .count = d->generations, .sources = sources, .decoded = decoded});
 }

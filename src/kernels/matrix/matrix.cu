@@ -158,19 +158,8 @@ gfk_status multiply(const gfk_elimination *e, size_t stride, size_t first, size_
     const gfk_matrix factors = GFK_MATRIX_DENSE_INIT(e->factors, end - begin, rows, stride);
     const gfk_regions from = {nullptr, e->matrix + first * e->pitch, e->pitch};
     const gfk_regions to = {nullptr, e->matrix + begin * e->pitch, e->pitch};
-    gfk_matmul_call call = {};
-    call.field = e->field;
-    call.a = &factors;
-    call.b = &from;
-    call.c = &to;
-    call.bytes = e->a->cols * e->symbol;
-    call.accumulate = true;
-    call.workspace = e->workspace;
-    call.processors = e->processors;
-    call.stream = e->stream;
-    const gfk_status status =
-        gfk_matmul_make_plan(e->field, factors.rows, rows, call.bytes, &call.plan);
-    return status == GFK_STATUS_SUCCESS ? gfk_matmul_run(&call) : status;
+    return gfk_eliminate_multiply(e, &factors, &from, &to, e->a->cols * e->symbol, GFK_XOR,
+                                  nullptr);
 }
 
 Job make_job(const gfk_elimination *e, size_t stride, size_t first, size_t rows, size_t begin,

@@ -33,28 +33,18 @@ struct Shared {
 template <int W>
 __device__ void list_columns(const PanelJob &job, Shared<W> &s) {
     constexpr unsigned most = Panel<W>::columns;
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t count = 0, next = s.next;
     __syncthreads();
     while (count < most && next < job.cols) {
         const uint32_t column = next + threadIdx.x;
         const bool is_free = column < job.cols && !job.used[column];
-        const uint32_t marks = __ballot_sync(0xffffffff, is_free);
-        if (lane == 0)
-            s.counts[warp] = __popc(marks);
-        __syncthreads();
-        uint32_t before = 0, all = 0;
-        for (int i = 0; i < warps; i++) {
-            before += (unsigned)i < warp ? s.counts[i] : 0;
-            all += s.counts[i];
-        }
-        const uint32_t at = count + before + __popc(marks & ((1u << lane) - 1));
+        const Count free = count_before(is_free, s.counts);
+        const uint32_t at = count + free.before;
         if (is_free && at < most)
             s.columns[at] = column;
         if (is_free && at == most - 1)
             s.next = column + 1;
-        __syncthreads();
-        count += all;
+        count += free.all;
         next += threads;
     }
     if (threadIdx.x == 0) {

@@ -52,5 +52,26 @@ struct Sum {
     }
 };
 
+/* How many threads of a block say yes, before this thread and in all. All threads of at most `Warps`
+ * warps; `counts` is in shared memory, and may be used again at once. */
+struct Count {
+    uint32_t before, all;
+};
+template <int Warps>
+__device__ inline Count count_before(bool yes, uint32_t (&counts)[Warps]) {
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t marks = __ballot_sync(0xffffffff, yes);
+    if (lane == 0)
+        counts[warp] = __popc(marks);
+    __syncthreads();
+    Count count = {(uint32_t)__popc(marks & ((1u << lane) - 1)), 0};
+    for (unsigned i = 0; i < blockDim.x / 32; i++) {
+        count.before += i < warp ? counts[i] : 0;
+        count.all += counts[i];
+    }
+    __syncthreads();
+    return count;
+}
+
 } // namespace matrix
 } // namespace gfk

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders on a device: the packets of a panel go behind the table of their generation, the
- * elimination of gfk/matrix.h takes them, and the innovative ones move into the table. */
+/* Decoders on a device. The packets of a call are taken by a kernel with a block for each generation
+ * (take.cuh) or, where a generation does not fit into a block, in panels: they go behind the table of
+ * their generation, the elimination of gfk/matrix.h takes them, and the innovative ones move into the
+ * table. One kernel then copies all payloads. */
+#include "take.h"
+
 #include "host/base/status.h"
+#include "host/product/engine.h"
 #include "host/product/matmul.h"
-#include "host/rlnc/decoder.h"
 #include "kernels/common/launch.cuh"
 #include "kernels/common/word.cuh"
 #include "kernels/matrix/panel.cuh"
@@ -16,31 +20,12 @@ using matrix::load_element;
 using matrix::store_element;
 
 constexpr uint32_t none = GFK_MATRIX_DEPENDENT;
-constexpr unsigned threads = 256;
+constexpr unsigned threads = 256, warps = threads / 32;
 
-/* A panel of packets of one generation. */
-struct Panel {
-    uint8_t *table, *raw;
-    size_t pitch;
-    uint32_t n, rows, symbol;
-    uint32_t *pivots;
-    uint8_t *factors;
-    gfk_rlnc_record *record;
-    gfk_rlnc_destination *destinations;
-    const gfk_rlnc_arrival *arrivals;
-    uint8_t *payloads, *vectors, *outcomes;
-    size_t payload_pitch, bytes;
-    uint32_t spare;
-};
-
-__global__ void clear(uint32_t *pivots, uint64_t count, gfk_rlnc_record *records,
-                      uint64_t generations) {
-    const uint64_t first = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
-    for (uint64_t i = first; i < count; i += (uint64_t)gridDim.x * blockDim.x) {
-        pivots[i] = none;
-        if (i < generations)
-            records[i].status = GFK_STATUS_SINGULAR;
-    }
+__global__ void clear(gfk_rlnc_record *records, size_t count) {
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i < count)
+        records[i] = {GFK_STATUS_SINGULAR, 0, 0, 0, 0, 0};
 }
 
 __global__ void refuse(const gfk_rlnc_arrival *arrivals, size_t count, uint8_t *outcomes) {
@@ -49,356 +34,434 @@ __global__ void refuse(const gfk_rlnc_arrival *arrivals, size_t count, uint8_t *
         outcomes[arrivals[i].source] = GFK_RLNC_REFUSED;
 }
 
-/* Rows of the caller, in the order of generations. */
-__global__ void gather(const uint8_t *from, size_t from_pitch, const gfk_rlnc_arrival *arrivals,
-                       uint8_t *to, size_t pitch, size_t bytes) {
-    const uint8_t *const row = from + arrivals[blockIdx.x].source * from_pitch;
-    for (size_t i = threadIdx.x; i < bytes; i += blockDim.x)
-        to[blockIdx.x * pitch + i] = row[i];
+/* A block per segment. */
+__global__ void write_headers(const gfk_rlnc_segment *segments, const gfk_rlnc_arrival *arrivals,
+                              uint64_t first, gfk_rlnc_header *headers) {
+    const gfk_rlnc_segment segment = segments[blockIdx.x];
+    for (uint32_t i = segment.begin + threadIdx.x; i < segment.end; i += blockDim.x)
+        headers[i] = {first + segment.generation, arrivals[i].packet, 0};
 }
 
-/* A block takes a vector: the elements in the columns of pivots become factors, the others the new row
- * behind the table. */
-template <int W>
-__global__ __launch_bounds__(threads) void stage(const __grid_constant__ Panel p) {
+/* Copies bytes, 16 or 4 at a time where both addresses allow it. */
+template <class V>
+__device__ void copy_as(uint8_t *to, const uint8_t *from, size_t bytes, unsigned lane) {
+    for (size_t i = lane; i < bytes / sizeof(V); i += 32)
+        ((V *)to)[i] = ((const V *)from)[i];
+    for (size_t i = bytes / sizeof(V) * sizeof(V) + lane; i < bytes; i += 32)
+        to[i] = from[i];
+}
+__device__ void copy(uint8_t *to, const uint8_t *from, size_t bytes, unsigned lane) {
+    const unsigned offset = (unsigned)((uintptr_t)to | (uintptr_t)from);
+    if (offset % 16 == 0)
+        copy_as<uint4>(to, from, bytes, lane);
+    else if (offset % 4 == 0)
+        copy_as<uint32_t>(to, from, bytes, lane);
+    else
+        copy_as<uint8_t>(to, from, bytes, lane);
+}
+
+/* ---- the payloads of all packets of a call ----------------------------------------------------- */
+
+struct Packets {
+    const gfk_rlnc_arrival *arrivals;
+    const gfk_rlnc_destination *destinations;
+    size_t count;
+    bool given; /* vectors are in the order of the call, not of `arrivals` */
+    const uint8_t *vectors;
+    size_t vector_pitch, vector_bytes;
+    uint8_t *const *pointers; /* to payloads, or NULL: base and stride */
+    const uint8_t *base;
+    size_t stride, bytes;
+    uint8_t *payloads, *kept, *kept_vectors;
+    size_t payload_pitch, pitch;
+};
+
+constexpr size_t part_bytes = 2048; /* of a payload, that a warp copies */
+
+__global__ __launch_bounds__(threads) void move(const __grid_constant__ Packets p, unsigned parts) {
+    const size_t at = blockIdx.x * (size_t)warps + threadIdx.x / 32, i = at / parts;
+    const size_t begin = at % parts * part_bytes;
+    const unsigned lane = threadIdx.x % 32;
+    if (i >= p.count)
+        return;
+    const gfk_rlnc_destination to = p.destinations[i];
+    if (to.slot == none)
+        return;
+    const bool is_kept = to.outcome == GFK_RLNC_DEPENDENT;
+    const size_t from = p.arrivals[i].source;
+    if (is_kept && begin == 0)
+        copy(p.kept_vectors + to.slot * p.pitch, p.vectors + (p.given ? from : i) * p.vector_pitch,
+             p.vector_bytes, lane);
+    if (begin < p.bytes)
+        copy((is_kept ? p.kept : p.payloads) + to.slot * p.payload_pitch + begin,
+             (p.pointers != nullptr ? p.pointers[from] : p.base + from * p.stride) + begin,
+             p.bytes - begin < part_bytes ? p.bytes - begin : part_bytes, lane);
+}
+
+/* ---- a panel of packets of one generation ------------------------------------------------------ */
+
+struct Panel {
+    uint8_t *table;
+    size_t pitch;
+    uint32_t n, rows, generation, spare;
+    uint32_t *pivots;
+    gfk_rlnc_record *record;
+    const gfk_rlnc_arrival *arrivals; /* the panel's packets */
+    gfk_rlnc_destination *destinations;
+    bool given;
+    const uint8_t *vectors; /* of the call if they are given, otherwise of the panel */
+    size_t vector_pitch, vector_bytes;
+    uint8_t *outcomes;
+};
+
+/* A block copies a vector to the new row behind the table. */
+__global__ __launch_bounds__(threads) void enter_rows(const __grid_constant__ Panel p) {
     const uint32_t i = blockIdx.x;
-    const uint8_t *const raw = p.raw + i * p.pitch;
-    uint8_t *const row = p.table + (p.n + i) * p.pitch, *const factors =
-                                                            p.factors + (size_t)i * p.n * (W / 8);
-    const uint32_t rank = p.record->rank;
+    const uint8_t *const vector = p.vectors + (p.given ? p.arrivals[i].source : i) * p.vector_pitch;
+    uint8_t *const row = p.table + (p.n + i) * p.pitch;
     bool is_zero = true;
-    for (uint32_t c = threadIdx.x; c < p.n; c += threads) {
-        const uint32_t x = load_element<W>(raw, c);
+    for (size_t at = threadIdx.x; at < p.vector_bytes; at += threads) {
+        const uint8_t x = vector[at];
         is_zero = is_zero && x == 0;
-        store_element<W>(row, c, x);
-        store_element<W>(factors, c, 0);
+        row[at] = x;
     }
     is_zero = __syncthreads_and(is_zero);
     if (threadIdx.x == 0)
         p.destinations[i].outcome = is_zero ? GFK_RLNC_REFUSED : GFK_RLNC_DEPENDENT;
-    for (uint32_t r = threadIdx.x; r < rank; r += threads) {
-        const uint32_t c = p.pivots[r];
-        store_element<W>(factors, r, load_element<W>(raw, c));
-        store_element<W>(row, c, 0);
-    }
 }
 
 /* One block decides where the packets of a panel go: thread i has row i. */
 __global__ void place(const __grid_constant__ Panel p) {
-    __shared__ uint32_t innovative[128], dependent[128];
+    __shared__ uint32_t counts[4];
     const uint32_t i = threadIdx.x;
-    if (i < p.rows) {
-        innovative[i] = p.pivots[p.n + i] != none;
-        dependent[i] = !innovative[i] && p.destinations[i].outcome != GFK_RLNC_REFUSED;
-    }
-    __syncthreads();
-    const uint32_t rank = p.record->rank, kept = p.record->kept;
-    __syncthreads();
-    if (i >= p.rows)
-        return;
-    uint32_t before = 0, dependent_before = 0;
-    for (uint32_t j = 0; j < i; j++) {
-        before += innovative[j];
-        dependent_before += dependent[j];
-    }
+    const bool is_row = i < p.rows, is_innovative = is_row && p.pivots[p.n + i] != none;
+    const bool is_dependent =
+        is_row && !is_innovative && p.destinations[i].outcome != GFK_RLNC_REFUSED;
+    gfk_rlnc_record record = *p.record;
+    const auto innovative = matrix::count_before(is_innovative, counts);
+    const auto extra = matrix::count_before(is_dependent, counts);
+    const uint32_t room = p.spare - record.kept, stay = extra.all < room ? extra.all : room;
     gfk_rlnc_destination to = {none, GFK_RLNC_REFUSED};
-    if (innovative[i]) {
-        to = {rank + before, GFK_RLNC_INNOVATIVE};
-        p.pivots[to.slot] = p.pivots[p.n + i];
-    } else if (dependent[i]) {
-        const bool fits = kept + dependent_before < p.spare;
-        to = {fits ? p.n + kept + dependent_before : none,
-              fits ? (uint32_t)GFK_RLNC_DEPENDENT : (uint32_t)GFK_RLNC_DROPPED};
+    if (is_innovative) {
+        const uint32_t slot = record.rank + innovative.before;
+        to = {p.generation * p.n + slot, GFK_RLNC_INNOVATIVE};
+        p.pivots[slot] = p.pivots[p.n + i];
+    } else if (is_dependent && extra.before < room) {
+        to = {p.generation * p.spare + record.kept + extra.before, GFK_RLNC_DEPENDENT};
+    } else if (is_dependent) {
+        to.outcome = GFK_RLNC_DROPPED;
     }
-    p.destinations[i] = to;
-    if (p.outcomes != nullptr)
+    if (is_row)
+        p.destinations[i] = to;
+    if (is_row && p.outcomes != nullptr)
         p.outcomes[p.arrivals[i].source] = (uint8_t)to.outcome;
-    if (i + 1 == p.rows) {
-        const uint32_t found = before + innovative[i], extra = dependent_before + dependent[i];
-        const uint32_t room = p.spare - kept, stays = extra < room ? extra : room;
-        p.record->rank = rank + found;
-        p.record->kept = kept + stays;
-        p.record->dropped += extra - stays;
-        p.record->refused += p.rows - found - extra;
-        if (rank + found == p.n && p.record->status == GFK_STATUS_SINGULAR)
-            p.record->status = GFK_STATUS_SUCCESS;
-    }
-}
-
-/* Copies bytes, 16 at a time where both addresses allow it. */
-__device__ void copy(uint8_t *to, const uint8_t *from, size_t bytes, size_t first, size_t step) {
-    const bool is_aligned = ((uintptr_t)to | (uintptr_t)from) % 16 == 0;
-    const size_t vectors = is_aligned ? bytes / 16 : 0;
-    for (size_t i = first; i < vectors; i += step)
-        ((uint4 *)to)[i] = ((const uint4 *)from)[i];
-    for (size_t i = 16 * vectors + first; i < bytes; i += step)
-        to[i] = from[i];
-}
-
-/* Blocks (packet, part): the row moves into the table, or the vector to the kept ones; the payload is
- * copied. */
-__global__ __launch_bounds__(threads) void move(const __grid_constant__ Panel p, unsigned parts) {
-    const uint32_t i = blockIdx.x / parts, part = blockIdx.x % parts;
-    const gfk_rlnc_destination to = p.destinations[i];
-    if (to.slot == none)
+    if (i != 0)
         return;
-    if (part == 0) {
-        const bool is_row = to.outcome == GFK_RLNC_INNOVATIVE;
-        copy(is_row ? p.table + to.slot * p.pitch : p.vectors + (to.slot - p.n) * p.pitch,
-             is_row ? p.table + (p.n + i) * p.pitch : p.raw + i * p.pitch, p.n * p.symbol,
-             threadIdx.x, threads);
-    }
-    copy(p.payloads + to.slot * p.payload_pitch, p.arrivals[i].payload, p.bytes,
-         part * threads + threadIdx.x, (size_t)parts * threads);
+    record.rank += innovative.all;
+    record.kept += stay;
+    record.dropped += extra.all - stay;
+    record.refused += p.rows - innovative.all - extra.all;
+    if (record.rank == p.n && record.status == GFK_STATUS_SINGULAR)
+        record.status = GFK_STATUS_SUCCESS;
+    *p.record = record;
+}
+
+/* A block moves a row with a pivot into the table. */
+__global__ __launch_bounds__(threads) void move_rows(const __grid_constant__ Panel p) {
+    const gfk_rlnc_destination to = p.destinations[blockIdx.x];
+    if (to.outcome != GFK_RLNC_INNOVATIVE)
+        return;
+    const uint32_t *const from = (const uint32_t *)(p.table + (p.n + blockIdx.x) * p.pitch);
+    uint32_t *const row = (uint32_t *)(p.table + (to.slot - p.generation * p.n) * p.pitch);
+    for (size_t at = threadIdx.x; at < (p.vector_bytes + 3) / 4; at += threads)
+        row[at] = from[at];
 }
 
 /* ---- the sources ---------------------------------------------------------------------------- */
 
+/* A group of generations. */
 struct Sources {
-    const uint8_t *table;
-    size_t pitch;
+    const uint8_t *tables;
+    size_t pitch, table_rows;
     uint32_t n, spare;
+    size_t count; /* generations */
     const uint32_t *pivots;
     const uint8_t *used;
-    gfk_rlnc_record *record;
-    uint8_t *inverse, *is_determined; /* of the generation's sources */
-    uint8_t *decoded;                 /* the caller's, or NULL */
-    const uint8_t *from;              /* the sources as they have been computed */
-    size_t from_pitch, bytes;
-    void *const *pointers; /* on the device, or NULL: base and stride */
-    uint8_t *base;
-    size_t stride;
-    const uint8_t *payloads, *checked; /* of the kept packets */
+    gfk_rlnc_record *records;
+    uint8_t *inverses, *wanted; /* of the sources, in their order */
+    const uint8_t *kept, *checked;
+    size_t payload_pitch, bytes;
 };
 
-/* A block per row of the table: is the source determined? Then the row, with its columns in the order of
+/* A warp takes a row of a table: is the source determined? Then the row, with its columns in the order of
  * slots, is the source's row of the inverse. */
 template <int W>
 __global__ __launch_bounds__(threads) void determine(const __grid_constant__ Sources s) {
-    const uint32_t r = blockIdx.x, rank = s.record->rank;
-    if (r >= rank)
+    const size_t at = blockIdx.x * (size_t)warps + threadIdx.x / 32, g = at / s.n, r = at % s.n;
+    const unsigned lane = threadIdx.x % 32;
+    if (g >= s.count)
         return;
-    const uint8_t *const row = s.table + r * s.pitch;
+    const uint32_t *const pivots = s.pivots + g * s.table_rows;
+    const uint32_t source = pivots[r];
+    if (source == none)
+        return;
+    const uint8_t *const row = s.tables + (g * s.table_rows + r) * s.pitch;
     bool is_known = true;
-    if (rank < s.n)
-        for (uint32_t c = threadIdx.x; c < s.n; c += threads)
-            is_known = is_known && (s.used[c] || load_element<W>(row, c) == 0);
-    if (!__syncthreads_and(is_known))
+    if (s.records[g].rank < s.n)
+        for (uint32_t c = lane; c < s.n; c += 32)
+            is_known = is_known && (s.used[g * s.n + c] || load_element<W>(row, c) == 0);
+    if (!__all_sync(0xffffffff, is_known))
         return;
-    const uint32_t source = s.pivots[r];
-    for (uint32_t i = threadIdx.x; i < rank; i += threads)
-        store_element<W>(s.inverse, (size_t)source * s.n + i, load_element<W>(row, s.pivots[i]));
-    if (threadIdx.x == 0) {
-        s.is_determined[source] = 1;
-        atomicAdd(&s.record->determined, 1u);
+    uint8_t *const inverse = s.inverses + (g * s.n + source) * s.pitch;
+    for (uint32_t i = lane; i < s.n; i += 32)
+        store_element<W>(inverse, i, pivots[i] != none ? load_element<W>(row, pivots[i]) : 0);
+    if (lane == 0) {
+        s.wanted[g * s.n + source] = 1;
+        atomicAdd(&s.records[g].determined, 1u);
     }
-}
-
-__global__ __launch_bounds__(threads) void write_sources(const __grid_constant__ Sources s,
-                                                         unsigned parts) {
-    const uint32_t i = blockIdx.x / parts, part = blockIdx.x % parts;
-    const bool is_determined = s.is_determined[i];
-    if (s.decoded != nullptr && part == 0 && threadIdx.x == 0)
-        s.decoded[i] = is_determined;
-    if (is_determined)
-        copy(s.pointers ? (uint8_t *)s.pointers[i] : s.base + i * s.stride,
-             s.from + i * s.from_pitch, s.bytes, part * threads + threadIdx.x,
-             (size_t)parts * threads);
 }
 
 /* A block per kept packet. */
 __global__ __launch_bounds__(threads) void compare(const __grid_constant__ Sources s) {
-    const uint32_t i = blockIdx.x;
-    if (i >= s.record->kept || s.record->rank < s.n)
+    const size_t i = blockIdx.x, g = i / s.spare;
+    if (i % s.spare >= s.records[g].kept || s.records[g].rank < s.n)
         return;
     bool differs = false;
     for (size_t at = threadIdx.x; at < s.bytes; at += threads)
-        differs = differs || s.checked[i * s.from_pitch + at] != s.payloads[i * s.from_pitch + at];
+        differs =
+            differs || s.checked[i * s.payload_pitch + at] != s.kept[i * s.payload_pitch + at];
     if (differs)
-        s.record->status = GFK_STATUS_CORRUPT;
+        s.records[g].status = GFK_STATUS_CORRUPT;
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* Products of `rows` x n elements and `bytes` bytes, with the lane's workspace. */
-gfk_status multiply(const gfk_elimination &e, const uint8_t *elements, size_t rows, size_t n,
-                    size_t stride, const uint8_t *from, size_t from_pitch, uint8_t *to,
-                    size_t to_pitch, size_t bytes, bool accumulate) {
-    const gfk_matrix a = GFK_MATRIX_DENSE_INIT(elements, rows, n, stride);
-    const gfk_regions in = {nullptr, (void *)from, from_pitch}, out = {nullptr, to, to_pitch};
-    gfk_matmul_call call = {};
-    call.field = e.field;
-    call.a = &a;
-    call.b = &in;
-    call.c = &out;
-    call.bytes = bytes;
-    call.accumulate = accumulate;
-    call.workspace = e.workspace;
-    call.processors = e.processors;
-    call.stream = e.stream;
-    const gfk_status status = gfk_matmul_make_plan(e.field, rows, n, bytes, &call.plan);
-    return status == GFK_STATUS_SUCCESS ? gfk_matmul_run(&call) : status;
-}
-
-struct Generation {
-    gfk_elimination e;
-    gfk_matrix table;
-};
-
-gfk_status enter(gfk_rlnc_decoder_t d, size_t g, gfk_stream_t stream, Generation *s) {
+/* A segment that does not fit into a block. */
+gfk_status take_segment(gfk_rlnc_decoder_t d, const Packets &packets,
+                        const gfk_rlnc_segment &segment, uint8_t *outcomes, gfk_stream_t stream) {
+    const size_t n = d->code->n, g = segment.generation;
     size_t bytes;
-    *s = {};
-    RETURN_IF_ERROR(gfk_rlnc_elimination(d, d->scratch, &s->e, &bytes));
-    s->e.stream = stream;
-    s->e.matrix = d->tables + g * d->rows * d->pitch;
-    s->e.pivots = d->pivots + g * d->rows;
-    s->e.used = d->used + g * d->code->n;
-    s->e.rank = d->ranks + g;
-    s->e.a = &s->table;
-    s->table = GFK_MATRIX_DENSE_INIT(s->e.matrix, d->rows, d->code->n, d->pitch / d->symbol);
+    gfk_elimination e = {};
+    RETURN_IF_ERROR(gfk_rlnc_elimination(d, d->scratch, &e, &bytes));
+    e.stream = stream;
+    e.matrix = d->tables + g * d->rows * d->pitch;
+    e.pivots = d->pivots + g * d->rows;
+    e.used = d->used + g * n;
+    e.rank = d->ranks + g;
+    for (size_t first = segment.begin, rows; first < segment.end; first += rows) {
+        rows = segment.end - first < d->panel ? segment.end - first : d->panel;
+        const gfk_matrix table = GFK_MATRIX_DENSE_INIT(e.matrix, n + rows, n, d->pitch / d->symbol);
+        const Panel p = {e.matrix,
+                         d->pitch,
+                         (uint32_t)n,
+                         (uint32_t)rows,
+                         (uint32_t)g,
+                         (uint32_t)d->spare,
+                         e.pivots,
+                         d->records + g,
+                         packets.arrivals + first,
+                         d->destinations + first,
+                         packets.given,
+                         packets.vectors + (packets.given ? 0 : first * packets.vector_pitch),
+                         packets.vector_pitch,
+                         packets.vector_bytes,
+                         outcomes};
+        e.a = &table;
+        RETURN_IF_ERROR(launch(enter_rows, rows, threads, 0, stream, p));
+        RETURN_IF_ERROR(gfk_eliminate_on_device.spread(&e, 0, n, n));
+        RETURN_IF_ERROR(gfk_eliminate_on_device.panel(&e, n, rows));
+        RETURN_IF_ERROR(gfk_eliminate_on_device.exchange(&e, n, rows, 0, n + rows));
+        RETURN_IF_ERROR(launch(place, 1, 128, 0, stream, p));
+        RETURN_IF_ERROR(launch(move_rows, rows, threads, 0, stream, p));
+    }
     return GFK_STATUS_SUCCESS;
 }
 
-unsigned parts_of(size_t bytes) {
-    return (unsigned)(bytes / (16 * threads * 4) + 1);
-}
-
-/* Packets [first, first + rows) of the sorted ones, of one generation. */
-gfk_status take_panel(gfk_rlnc_decoder_t d, const Generation &s, size_t g, size_t first,
-                      size_t rows, uint8_t *outcomes) {
-    const size_t n = d->code->n;
-    const unsigned w = d->code->field.w, parts = parts_of(d->code->bytes);
-    const Panel p = {s.e.matrix,
-                     d->raw + first * d->pitch,
-                     d->pitch,
-                     (uint32_t)n,
-                     (uint32_t)rows,
-                     (uint32_t)d->symbol,
-                     s.e.pivots,
-                     s.e.factors,
-                     d->records + g,
-                     d->destinations,
-                     d->arrivals + first,
-                     d->payloads + g * (n + d->spare) * d->payload_pitch,
-                     d->vectors + g * d->spare * d->pitch,
-                     outcomes,
-                     d->payload_pitch,
-                     d->code->bytes,
-                     (uint32_t)d->spare};
-    uint8_t *const behind = s.e.matrix + n * d->pitch;
-    RETURN_IF_ERROR(launch(w == 8    ? stage<8>
-                           : w == 16 ? stage<16>
-                                     : stage<32>,
-                           rows, threads, 0, s.e.stream, p));
-    RETURN_IF_ERROR(multiply(s.e, s.e.factors, rows, n, n, s.e.matrix, d->pitch, behind, d->pitch,
-                             n * d->symbol, true));
-    RETURN_IF_ERROR(gfk_eliminate_on_device.panel(&s.e, n, rows));
-    RETURN_IF_ERROR(gfk_eliminate_on_device.exchange(&s.e, n, rows, 0, n + rows));
-    RETURN_IF_ERROR(launch(place, 1, 128, 0, s.e.stream, p));
-    return launch(move, rows * parts, threads, 0, s.e.stream, p, parts);
-}
-
-gfk_status decode_generation(gfk_rlnc_decoder_t d, size_t g, const gfk_regions *sources,
-                             uint8_t *decoded, gfk_stream_t stream) {
-    Generation s;
-    RETURN_IF_ERROR(enter(d, g, stream, &s));
-    const size_t n = d->code->n, bytes = d->code->bytes;
-    const unsigned w = d->code->field.w, parts = parts_of(bytes);
-    const uint8_t *const payloads = d->payloads + g * (n + d->spare) * d->payload_pitch;
-    const Sources job = {s.e.matrix,
-                         d->pitch,
-                         (uint32_t)n,
+gfk_status take_segments(gfk_rlnc_decoder_t d, const Packets &packets,
+                         const gfk_rlnc_segment *segments, uint8_t *outcomes, gfk_stream_t stream) {
+    if (d->kernel == GFK_RLNC_NO_KERNEL) {
+        for (size_t i = 0; i < d->segment_count; i++)
+            RETURN_IF_ERROR(take_segment(d, packets, d->segments[i], outcomes, stream));
+        return GFK_STATUS_SUCCESS;
+    }
+    const gfk_field &field = d->code->field;
+    const TakeJob job = {(uint32_t)d->code->n,
                          (uint32_t)d->spare,
-                         s.e.pivots,
-                         s.e.used,
-                         d->records + g,
-                         s.e.factors,
-                         d->is_determined,
-                         decoded != nullptr ? decoded + g * n : nullptr,
-                         d->decoded,
+                         (uint32_t)(field.polynomial & (((uint64_t)1 << field.w) - 1)),
+                         d->tables,
+                         d->used,
+                         d->pitch,
+                         d->pivots,
+                         d->records,
+                         segments,
+                         packets.arrivals,
+                         packets.given,
+                         packets.vectors,
+                         packets.vector_pitch,
+                         d->destinations,
+                         outcomes,
+                         d->inverter};
+    return run_take(d->kernel, job, d->segment_count, stream);
+}
+
+/* Sends what the host has sorted. */
+gfk_status upload(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
+    const uint8_t *const from = d->staging[d->turn];
+    const size_t bytes = (size_t)((uint8_t *)(d->segments + d->segment_count) - from);
+    void *const event = d->events[d->turn];
+    d->turn ^= 1;
+    RETURN_IF_ERROR(
+        status_of(cudaMemcpyAsync(d->upload, from, bytes, cudaMemcpyHostToDevice, stream)));
+    return gfk_device_record(event, stream);
+}
+
+gfk_regions regions_from(const gfk_regions &regions, size_t first) {
+    return regions.pointers != nullptr
+               ? gfk_regions{regions.pointers + first, nullptr, 0}
+               : gfk_regions{nullptr, gfk_region_address(&regions, first), regions.stride};
+}
+
+/* Generations [first, first + count). */
+gfk_status decode_group(gfk_rlnc_decoder_t d, size_t first, size_t count,
+                        const gfk_regions &sources, uint8_t *decoded, gfk_stream_t stream) {
+    const size_t n = d->code->n, bytes = d->code->bytes, spare = d->spare;
+    const unsigned w = d->code->field.w;
+    gfk_matmul_call products[2];
+    gfk_matrix factors[2];
+    size_t space;
+    RETURN_IF_ERROR(gfk_rlnc_plan_products(d, products, factors, &space));
+    const Sources job = {d->tables + first * d->rows * d->pitch,
+                         d->pitch,
+                         d->rows,
+                         (uint32_t)n,
+                         (uint32_t)spare,
+                         count,
+                         d->pivots + first * d->rows,
+                         d->used + first * n,
+                         d->records + first,
+                         d->inverses,
+                         d->wanted,
+                         d->kept + first * spare * d->payload_pitch,
+                         d->checked,
                          d->payload_pitch,
-                         bytes,
-                         sources->pointers != nullptr ? d->outputs_there + g * n : nullptr,
-                         (uint8_t *)sources->base + g * n * sources->stride,
-                         sources->stride,
-                         payloads + n * d->payload_pitch,
-                         d->checked};
-    RETURN_IF_ERROR(status_of(cudaMemsetAsync(s.e.factors, 0, n * n * d->symbol, stream)));
-    RETURN_IF_ERROR(status_of(cudaMemsetAsync(d->is_determined, 0, n, stream)));
-    RETURN_IF_ERROR(status_of(
-        cudaMemsetAsync(&d->records[g].determined, 0, sizeof d->records[g].determined, stream)));
+                         bytes};
+    RETURN_IF_ERROR(status_of(cudaMemsetAsync(d->wanted, 0, count * n, stream)));
+    RETURN_IF_ERROR(status_of(cudaMemset2DAsync(&job.records->determined, sizeof *job.records, 0,
+                                                sizeof job.records->determined, count, stream)));
     RETURN_IF_ERROR(launch(w == 8    ? determine<8>
                            : w == 16 ? determine<16>
                                      : determine<32>,
-                           n, threads, 0, stream, job));
-    if (bytes != 0)
-        RETURN_IF_ERROR(multiply(s.e, s.e.factors, n, n, n, payloads, d->payload_pitch, d->decoded,
-                                 d->payload_pitch, bytes, false));
-    RETURN_IF_ERROR(launch(write_sources, n * parts, threads, 0, stream, job, parts));
-    if (d->spare == 0 || bytes == 0)
+                           (count * n + warps - 1) / warps, threads, 0, stream, job));
+    if (decoded != nullptr)
+        RETURN_IF_ERROR(status_of(cudaMemcpyAsync(decoded + first * n, d->wanted, count * n,
+                                                  cudaMemcpyDeviceToDevice, stream)));
+    if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(multiply(s.e, d->vectors + g * d->spare * d->pitch, d->spare, n,
-                             d->pitch / d->symbol, d->decoded, d->payload_pitch, d->checked,
-                             d->payload_pitch, bytes, false));
-    return launch(compare, d->spare, threads, 0, stream, job);
+    const gfk_regions to = regions_from(sources, first * n);
+    const gfk_regions payloads = {nullptr, d->payloads + first * n * d->payload_pitch,
+                                  d->payload_pitch};
+    const gfk_regions checked = {nullptr, d->checked, d->payload_pitch};
+    const auto run = [&](gfk_matmul_call &product, const gfk_regions &b, const gfk_regions &c) {
+        product.b = &b;
+        product.c = &c;
+        product.workspace = d->scratch;
+        product.stream = stream;
+        return gfk_matmul_run_batch(&product, count, nullptr, 1);
+    };
+    products[0].wanted = d->wanted;
+    RETURN_IF_ERROR(run(products[0], payloads, to));
+    if (spare == 0)
+        return GFK_STATUS_SUCCESS;
+    factors[1].elements = d->vectors + first * spare * d->pitch;
+    RETURN_IF_ERROR(run(products[1], to, checked));
+    return launch(compare, count * spare, threads, 0, stream, job);
 }
 
 } // namespace
 } // namespace rlnc
 } // namespace gfk
 
-gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d) {
+gfk_status gfk_rlnc_open_on_device(gfk_rlnc_decoder_t d, size_t bytes, size_t staging_bytes) {
     using namespace gfk;
-    RETURN_IF_ERROR(status_of(cudaMemset(d->tables, 0, (size_t)(d->scratch - d->tables))));
-    RETURN_IF_ERROR(launch(rlnc::clear, 128, rlnc::threads, 0, nullptr, d->pivots,
-                           (uint64_t)d->generations * d->rows, d->records,
-                           (uint64_t)d->generations));
-    return status_of(cudaStreamSynchronize(nullptr));
+    for (int i = 0; i < 2; i++) {
+        RETURN_IF_ERROR(
+            status_of(cudaHostAlloc((void **)&d->staging[i], staging_bytes, cudaHostAllocDefault)));
+        RETURN_IF_ERROR(status_of(
+            cudaEventCreateWithFlags((cudaEvent_t *)&d->events[i], cudaEventDisableTiming)));
+    }
+    return status_of(cudaMemset(d->memory, 0, bytes));
+}
+
+void gfk_rlnc_close_on_device(gfk_rlnc_decoder_t d) {
+    for (int i = 0; i < 2; i++) {
+        if (d->staging[i] != nullptr)
+            cudaFreeHost(d->staging[i]);
+        if (d->events[i] != nullptr)
+            cudaEventDestroy((cudaEvent_t)d->events[i]);
+    }
+}
+
+gfk_status gfk_rlnc_clear_on_device(gfk_rlnc_decoder_t d, gfk_stream_t stream) {
+    using namespace gfk;
+    static_assert(GFK_MATRIX_DEPENDENT == UINT32_MAX, "the byte of memset");
+    RETURN_IF_ERROR(status_of(
+        cudaMemsetAsync(d->pivots, 0xff, (size_t)(d->used - (uint8_t *)d->pivots), stream)));
+    RETURN_IF_ERROR(status_of(cudaMemsetAsync(d->used, 0, (size_t)(d->tables - d->used), stream)));
+    return launch(rlnc::clear, (d->generations + rlnc::threads - 1) / rlnc::threads, rlnc::threads,
+                  0, stream, d->records, d->generations);
 }
 
 gfk_status gfk_rlnc_add_on_device(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets,
                                   gfk_stream_t stream) {
     using namespace gfk;
-    const size_t count = d->begins[d->generations], all = d->begins[d->generations + 1];
-    RETURN_IF_ERROR(status_of(cudaMemcpyAsync(d->headers, d->sorted, all * sizeof *d->headers,
-                                              cudaMemcpyHostToDevice, stream)));
-    RETURN_IF_ERROR(
-        status_of(cudaMemcpyAsync(d->arrivals, d->sorted_arrivals, all * sizeof *d->arrivals,
-                                  cudaMemcpyHostToDevice, stream)));
-    if (count < all && packets->outcomes != nullptr)
-        RETURN_IF_ERROR(launch(rlnc::refuse, (all - count + 127) / 128, 128, 0, stream,
-                               d->arrivals + count, all - count, packets->outcomes));
-    if (count == 0)
+    const size_t count = packets->count, n = d->code->n, bytes = d->code->bytes;
+    const bool given = packets->vectors != nullptr;
+    /* As in the staging memory. */
+    const auto there = [&](const void *staged) {
+        return d->upload + ((const uint8_t *)staged - (const uint8_t *)d->arrivals);
+    };
+    const auto *const arrivals = (const gfk_rlnc_arrival *)d->upload;
+    const auto *const segments = (const gfk_rlnc_segment *)there(d->segments);
+    const rlnc::Packets job = {arrivals,
+                               d->destinations,
+                               d->accepted,
+                               given,
+                               given ? packets->vectors : d->raw,
+                               given ? packets->vector_pitch : d->pitch,
+                               n * d->symbol,
+                               d->listed != nullptr ? (uint8_t *const *)there(d->listed) : nullptr,
+                               (const uint8_t *)packets->payloads.base,
+                               packets->payloads.stride,
+                               bytes,
+                               d->payloads,
+                               d->kept,
+                               d->vectors,
+                               d->payload_pitch,
+                               d->pitch};
+    RETURN_IF_ERROR(rlnc::upload(d, stream));
+    if (d->accepted < count && packets->outcomes != nullptr)
+        RETURN_IF_ERROR(launch(rlnc::refuse, (count - d->accepted + 127) / 128, 128, 0, stream,
+                               arrivals + d->accepted, count - d->accepted, packets->outcomes));
+    if (d->accepted == 0)
         return GFK_STATUS_SUCCESS;
-    if (packets->vectors == nullptr)
-        RETURN_IF_ERROR(gfk_rlnc_write_vectors(d->code, d->headers, count, d->raw,
+    if (!given) {
+        RETURN_IF_ERROR(launch(rlnc::write_headers, d->segment_count, 64, 0, stream, segments,
+                               arrivals, d->first, d->headers));
+        RETURN_IF_ERROR(gfk_rlnc_write_vectors(d->code, d->headers, d->accepted, d->raw,
                                                d->pitch / d->symbol, stream));
-    else
-        RETURN_IF_ERROR(launch(rlnc::gather, count, rlnc::threads, 0, stream, packets->vectors,
-                               packets->vector_pitch, d->arrivals, d->raw, d->pitch,
-                               d->code->n * d->symbol));
-    for (size_t g = 0; g < d->generations; g++) {
-        rlnc::Generation s;
-        if (d->begins[g] != d->begins[g + 1])
-            RETURN_IF_ERROR(rlnc::enter(d, g, stream, &s));
-        for (size_t first = d->begins[g], rows; first < d->begins[g + 1]; first += rows) {
-            rows = d->begins[g + 1] - first;
-            rows = rows < d->panel ? rows : d->panel;
-            RETURN_IF_ERROR(rlnc::take_panel(d, s, g, first, rows, packets->outcomes));
-        }
     }
-    return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(rlnc::take_segments(d, job, segments, packets->outcomes, stream));
+    const size_t parts = bytes / rlnc::part_bytes + 1;
+    return launch(rlnc::move, (d->accepted * parts + rlnc::warps - 1) / rlnc::warps, rlnc::threads,
+                  0, stream, job, (unsigned)parts);
 }
 
 gfk_status gfk_rlnc_decode_on_device(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                      uint8_t *decoded, gfk_stream_t stream) {
-    using namespace gfk;
-    if (sources->pointers != nullptr)
-        RETURN_IF_ERROR(
-            status_of(cudaMemcpyAsync(d->outputs_there, sources->pointers,
-                                      d->generations * d->code->n * sizeof *d->outputs_there,
-                                      cudaMemcpyHostToDevice, stream)));
-    for (size_t g = 0; g < d->generations; g++)
-        RETURN_IF_ERROR(rlnc::decode_generation(d, g, sources, decoded, stream));
+    for (size_t first = 0; first < d->generations; first += d->group) {
+        const size_t left = d->generations - first;
+        RETURN_IF_ERROR(gfk::rlnc::decode_group(d, first, left < d->group ? left : d->group,
+                                                *sources, decoded, stream));
+    }
     return GFK_STATUS_SUCCESS;
 }

@@ -7,7 +7,7 @@
  * kernel that goes from tile to tile. */
 #pragma once
 
-#include "locate_tiles.cuh"
+#include "locate_guess.cuh"
 
 namespace gfk {
 namespace locate {
@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ T
     constexpr unsigned symbols = tile_bytes / (W / 8);
     extern __shared__ uint32_t words[];
     __shared__ Shared shared;
-    begin_block(job, shared, job.sample_slab, words + gfk_locate_words(&job.code));
+    begin_block(job, shared, job.sample_slab, words);
+    const gfk_locate_code code = decoding_code<W>(job.code);
     Shared::Tally &tally = shared.tallies[0];
     find_corrupt<W, true>(job, shared, tally, 0, place_of(job, 16 * threadIdx.x));
     __syncthreads();
@@ -51,7 +52,8 @@ __global__ void __launch_bounds__(threads) take_sample(const __grid_constant__ T
     for (unsigned guess = 0; guess < sample_guesses && job.explain != nullptr &&
                              verdict != Sample::guessed && left >= symbols / places;
          guess++) {
-        make_guess<W>(job, shared, guess == 0 ? tally.first_corrupt : tally.first_left, {words, 1});
+        make_guess<W>(job, code, shared, guess == 0 ? tally.first_corrupt : tally.first_left,
+                      {words + states_at(code), 1});
         if (!shared.guessed)
             break;
         const uint32_t before = left;
@@ -93,7 +95,7 @@ __global__ void expand_guess(const __grid_constant__ TileJob job, uint32_t panel
     static_assert(T::lanes == 4 && !T::three && !T::two, "");
     if (!job.sampled(Sample::guessed))
         return;
-    const gfk_locate_code &c = job.code;
+    const gfk_locate_code c = with_width<T::w>(job.code);
     const gfk_locate_guess g = job.sample->slab.guess;
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x, step = gridDim.x * blockDim.x;
     for (uint32_t n = first; n < panels * T::panel_registers * 32; n += step) {

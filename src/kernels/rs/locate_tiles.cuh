@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locating tile by tile. A block has the binary tensor cores compute the syndromes of a tile into
- * its part of the workspace. A guess of the damaged regions explains most of a tile in bulk; what
- * the guess does not explain is decoded position by position. A block keeps its guess from tile to
- * tile.
+/* Locating tile by tile: what a block has in the workspace and in shared memory, and the syndromes
+ * of a tile, by the binary tensor cores.
  *
  * Offsets are counted from where vector 0 of a region begins (kernels/product/extent.cuh). */
 #pragma once
@@ -17,7 +15,7 @@ namespace locate {
 
 constexpr unsigned threads = 128, tile_bytes = 16 * threads; /* a vector for each thread */
 constexpr unsigned piece_shift = 13; /* a block takes 8 KiB of every region at a time */
-constexpr unsigned state_bytes = 32 << 10;
+constexpr unsigned state_bytes = 34 << 10;
 constexpr uint32_t most_rows = 64; /* of codes that are located in tiles */
 constexpr uint32_t few = 16;       /* so many positions are decoded without a guess */
 constexpr unsigned most_guesses = 2, most_skipped = 64; /* for a tile; tiles */
@@ -84,6 +82,7 @@ struct Shared {
         uint32_t left, first_left;       /* those that a guess leaves */
     } tallies[2];                        /* for this tile and for the next one */
     uint32_t guessed;                    /* 0 or 1 */
+    uint32_t errors, roots;              /* of the position that a guess is made from */
     uint32_t skip, skipped;
     uint32_t *named; /* k + m: how often decoding named each region */
 };
@@ -100,6 +99,35 @@ __device__ inline void report(const J &job, const Found &found) {
     atomicMin((Count *)&job.verdict->first_corrupt, found.first);
 }
 
+/* Calls f(piece) for the marked ones of a block's pieces, by all threads together. Mostly nothing
+ * is wrong, so each thread looks at the mark of one piece first. */
+template <class J, class F>
+__device__ void for_marked(const J &job, uint64_t pieces, const F &f) {
+    const uint64_t stride = gridDim.x;
+    for (uint64_t first = blockIdx.x; first < pieces; first += stride * blockDim.x) {
+        const uint64_t mine = first + threadIdx.x * stride;
+        if (!__syncthreads_or(mine < pieces && marked(job, mine)))
+            continue;
+        for (uint64_t i = 0, piece = first; i < blockDim.x && piece < pieces; i++, piece += stride)
+            if (marked(job, piece))
+                f(piece);
+    }
+}
+
+/* Counts and repairs the errors that a position's state has. Returns whether there are any. */
+template <class J, class F>
+__device__ inline bool use_errors(const J &job, const gfk_locate_code &c, uint64_t at,
+                                  gfk_locate_state state, uint32_t errors, const F &count) {
+    for (uint32_t e = 0; e < errors; e++) {
+        const uint32_t which = *gfk_error_region(&c, state, e);
+        count(which);
+        if (job.repair)
+            store_bytes(job.region(which) + at, c.field.w / 8, *gfk_error_value(&c, state, e),
+                        true);
+    }
+    return errors != 0;
+}
+
 /* The top bit of every byte that is not 0. */
 __device__ inline uint32_t nonzero_bytes(uint32_t x) {
     return (((x & 0x7f7f7f7f) + 0x7f7f7f7f) | x) & 0x80808080;
@@ -111,112 +139,6 @@ __device__ inline void add_from_warp(T *to, uint32_t x) {
     const uint32_t sum = __reduce_add_sync(0xffffffff, x);
     if (threadIdx.x % 32 == 0 && sum != 0)
         atomicAdd(to, (T)sum);
-}
-
-/* ---- the arithmetic of a unit --------------------------------------------------------------- */
-
-/* A unit is 8 symbols of a row. Plane b has their bytes b, so that one table serves all bytes of a
- * plane. */
-template <int W>
-struct Unit {
-    static constexpr int planes = W / 8, bytes = 8 * planes;
-    static constexpr unsigned count = tile_bytes / bytes; /* in a tile */
-    uint32_t x[planes][2];
-
-    __device__ void load(const uint8_t *row, unsigned unit) {
-        uint32_t w[2 * planes];
-        const uint2 *p = (const uint2 *)(row + unit * bytes);
-#pragma unroll
-        for (int i = 0; i < planes; i++) {
-            const uint2 v = p[i];
-            w[2 * i] = v.x;
-            w[2 * i + 1] = v.y;
-        }
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-#pragma unroll
-            for (int b = 0; b < planes; b++) {
-                if constexpr (W == 8)
-                    x[b][h] = w[h];
-                else if constexpr (W == 16)
-                    x[b][h] = prmt(w[2 * h], w[2 * h + 1], b == 0 ? 0x6420 : 0x7531);
-                else
-                    x[b][h] = prmt(prmt(w[4 * h], w[4 * h + 1], (unsigned)(b | (4 + b) << 4)),
-                                   prmt(w[4 * h + 2], w[4 * h + 3], (unsigned)(b | (4 + b) << 4)),
-                                   0x5410);
-            }
-    }
-    __device__ void add(const Unit &other) {
-#pragma unroll
-        for (int b = 0; b < planes; b++)
-#pragma unroll
-            for (int h = 0; h < 2; h++)
-                x[b][h] ^= other.x[b][h];
-    }
-    /* The bits of symbols 4h to 4h + 3, all planes together: a byte is 0 if its symbol is. */
-    __device__ uint32_t any(int h) const {
-        uint32_t sum = x[0][h];
-#pragma unroll
-        for (int b = 1; b < planes; b++)
-            sum |= x[b][h];
-        return sum;
-    }
-    __device__ uint32_t symbol(int i) const {
-        uint32_t value = 0;
-#pragma unroll
-        for (int b = 0; b < planes; b++)
-            value |= (x[b][i / 4] >> (8 * (i % 4)) & 0xff) << (8 * b);
-        return value;
-    }
-};
-
-/* f(x, unit x of the guess's product) for rows x from begin on. Rows are computed together, as far
- * as registers allow, because an input's indices serve all of them. */
-template <int W, class F>
-__device__ inline void map_rows(const Slab &slab, unsigned unit, uint32_t begin, uint32_t end,
-                                const F &f) {
-    constexpr int planes = W / 8, together = W == 32 ? 2 : 4;
-    const gfk_locate_guess &g = slab.guess;
-    for (uint32_t first = begin; first < end; first += together) {
-        Unit<W> sums[together] = {};
-        for (uint32_t i = 0; i < g.data; i++) {
-            Unit<W> in;
-            in.load(slab.rows + g.rows[i] * tile_bytes, unit);
-            Indices332 indices[planes];
-#pragma unroll
-            for (int b = 0; b < planes; b++)
-                indices[b].set(in.x[b][0], in.x[b][1]);
-#pragma unroll
-            for (int r = 0; r < together; r++) {
-                if (first + r >= end)
-                    continue;
-                const Tables *t = slab.tables + ((first + r) * g.data + i) * (planes * planes);
-#pragma unroll
-                for (int b = 0; b < planes; b++)
-#pragma unroll
-                    for (int o = 0; o < planes; o++) {
-                        const Tables &table = t[b * planes + o];
-#pragma unroll
-                        for (int h = 0; h < 2; h++)
-                            sums[r].x[o][h] ^=
-                                prmt(table.low[0], table.low[1], indices[b].low >> (16 * h)) ^
-                                prmt(table.middle[0], table.middle[1],
-                                     indices[b].middle >> (16 * h)) ^
-                                prmt(table.high, 0, indices[b].high >> (16 * h));
-                    }
-            }
-        }
-#pragma unroll
-        for (int r = 0; r < together; r++) {
-            if (first + r >= end)
-                continue;
-            Unit<W> y;
-#pragma unroll
-            for (int o = 0; o < planes; o++)
-                sort_interleaved(sums[r].x[o], y.x[o]);
-            f(first + r, y);
-        }
-    }
 }
 
 /* ---- a tile --------------------------------------------------------------------------------- */
@@ -350,10 +272,25 @@ __device__ inline void multiply_tile(const J &job, const Matrix &matrix, uint64_
         multiply_step<K>(job, matrix, 0, matrix.panels, at, end, store);
 }
 
+/* The code with what the compiler shall know of a width: otherwise each product brings the loops and
+ * the tables of the other widths, and of the host. */
+template <int W>
+__device__ inline gfk_locate_code with_width(const gfk_locate_code &c) {
+    gfk_locate_code code = c;
+    code.field.w = W;
+    code.products = nullptr;
+    code.norms = nullptr;
+    if constexpr (W == 32)
+        code.field.log = nullptr;
+    else
+        __builtin_assume(code.field.log != nullptr);
+    return code;
+}
+
 /* One row's syndrome of the symbol at an offset, by scalar arithmetic. */
 template <int W>
 __device__ inline uint32_t syndrome(const TileJob &job, uint32_t j, uint64_t at) {
-    const gfk_locate_code &c = job.code;
+    const gfk_locate_code c = with_width<W>(job.code);
     uint32_t sum = load_bytes(job.in[c.k + j] + at, W / 8);
     for (uint32_t i = 0; i < c.k; i++)
         sum ^=
@@ -432,46 +369,40 @@ __device__ inline void find_corrupt(const TileJob &job, Shared &shared, Shared::
     add_from_warp(&tally.corrupt, corrupt);
 }
 
-/* ---- guesses -------------------------------------------------------------------------------- */
-
-/* Block b of the workspace counts for the guess's regions; then the guess may change. */
-__device__ inline void flush_counts(const TileJob &job, Shared &shared) {
-    const gfk_locate_guess &g = shared.slab.guess;
-    if (threadIdx.x < g.data + g.parity && shared.counts[threadIdx.x] != 0) {
-        atomicAdd((Count *)&job.counts[g.regions[threadIdx.x]], shared.counts[threadIdx.x]);
-        shared.counts[threadIdx.x] = 0;
-    }
+/* A block's dynamic shared memory has the counts of the regions, then, from this word on, the states
+ * of positions. */
+__host__ __device__ inline uint32_t states_at(const gfk_locate_code &c) {
+    return (c.k + c.m + 3) / 4 * 4;
 }
 
-/* Fills the tables of one coefficient. */
+/* Scratch words for `count` positions at once, those of one position `count` words apart. */
+struct States {
+    uint32_t *words;
+    unsigned count;
+    __device__ gfk_locate_state at(unsigned i) const { return {words + i, count}; }
+};
+
+/* The code as decoding wants it. w = 8 has its logarithms in shared memory. Those of w = 16 have no
+ * room there: they make inverses, and products of integers are products of polynomials, which tables
+ * in shared memory reduce. */
 template <int W>
-__device__ inline void fill_tables(const gfk_arithmetic &f, uint32_t c, Tables *tables) {
-    constexpr int planes = W / 8;
-    uint32_t basis[8];
-    for (int b = 0; b < planes; b++) {
-        for (int bit = 0; bit < 8; bit++) {
-            basis[bit] = c;
-            c = (c << 1 ^ (c >> (W - 1) & 1 ? f.polynomial : 0)) & (0xffffffffu >> (32 - W));
-        }
-        for (int o = 0; o < planes; o++) {
-            Tables &t = tables[b * planes + o];
-            /* Byte o of the product of the bits of v, the first of which is `bit`. */
-            const auto entry = [&](int bit, int bits, uint32_t v) {
-                uint32_t sum = 0;
-                for (int i = 0; i < bits; i++)
-                    sum ^= v >> i & 1 ? basis[bit + i] : 0;
-                return sum >> (8 * o) & 0xff;
-            };
-            t.low[0] = t.low[1] = t.middle[0] = t.middle[1] = t.high = 0;
-            for (uint32_t v = 0; v < 4; v++) {
-                t.low[0] |= entry(0, 3, v) << (8 * v);
-                t.low[1] |= entry(0, 3, v + 4) << (8 * v);
-                t.middle[0] |= entry(3, 3, v) << (8 * v);
-                t.middle[1] |= entry(3, 3, v + 4) << (8 * v);
-                t.high |= entry(6, 2, v) << (8 * v);
-            }
-        }
+__device__ inline gfk_locate_code decoding_code(const gfk_locate_code &c) {
+    gfk_locate_code code = with_width<W>(c);
+    code.carryless = W != 8;
+    if constexpr (W == 8) {
+        __shared__ uint16_t logs[256 + 2 * 255];
+        for (unsigned i = threadIdx.x; i < sizeof logs / sizeof logs[0]; i += threads)
+            logs[i] = i < 256 ? c.field.log[i] : c.field.antilog[i - 256];
+        code.field.log = logs;
+        code.field.antilog = logs + 256;
+    } else {
+        __shared__ uint32_t reduced[W / 8 * 256];
+        for (unsigned i = threadIdx.x; i < W / 8 * 256; i += threads)
+            reduced[i] = c.reduced[i];
+        code.reduced = reduced;
     }
+    __syncthreads();
+    return code;
 }
 
 /* Loads m symbols of a position, one from each row. */
@@ -482,344 +413,21 @@ __device__ inline void load_words(const uint8_t *rows, uint32_t m, unsigned symb
         *gfk_word(state, first + j) = load_bytes(rows + j * tile_bytes + symbol * (W / 8), W / 8);
 }
 
-/* Makes a guess from a position of the tile. All threads of the block call it together. */
+/* ---- the parts ------------------------------------------------------------------------------ */
+
+/* What is compiled for each width, in a file of its own (locate_width.cuh). */
 template <int W>
-__device__ inline void make_guess(const TileJob &job, Shared &shared, unsigned symbol,
-                                  gfk_locate_state state) {
-    const gfk_locate_code &c = job.code;
-    gfk_locate_guess &g = shared.slab.guess;
-    flush_counts(job, shared);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        load_words<W>(shared.slab.rows, c.m, symbol, state, 0);
-        const uint32_t errors = gfk_locate_errors(&c, state);
-        shared.guessed = errors != 0 && gfk_guess_regions(&c, state, errors, &g);
-        if (!shared.guessed)
-            g.data = g.parity = 0;
-    }
-    __syncthreads();
-    if (!shared.guessed || g.data == 0)
-        return;
-    for (uint32_t x = threadIdx.x; x < c.m; x += threads)
-        gfk_guess_fill_row(&c, &g, x);
-    for (uint32_t p = 0; p < g.data; p++) {
-        __syncthreads();
-        for (uint32_t x = threadIdx.x; x < c.m; x += threads)
-            if (x != p)
-                gfk_guess_exchange(&c, &g, p, x);
-        __syncthreads();
-        if (threadIdx.x == 0)
-            gfk_guess_exchange(&c, &g, p, p);
-    }
-    __syncthreads();
-    for (uint32_t e = threadIdx.x; e < c.m * g.data; e += threads)
-        fill_tables<W>(c.field, g.map[e], shared.slab.tables + e * (W / 8) * (W / 8));
-    __syncthreads();
-}
-
-/* Takes away what the guess of a slab explains of the positions that are left, and counts and
- * repairs it if `commit`. */
-template <int W>
-__device__ inline void use_guess(const TileJob &job, Shared &shared, const Slab &slab,
-                                 Shared::Tally &tally, uint64_t tile, bool commit) {
-    constexpr unsigned size = W / 8;
-    const gfk_locate_guess &g = slab.guess;
-    const uint32_t m = job.code.m;
-    for (unsigned base = 0; base < Unit<W>::count; base += threads) {
-        const unsigned unit = base + threadIdx.x;
-        const bool mine = unit < Unit<W>::count;
-        uint32_t bad[2] = {}, left[2] = {};
-        if (mine) {
-            left[0] = shared.left[2 * unit];
-            left[1] = shared.left[2 * unit + 1];
-            map_rows<W>(slab, unit, g.data, m - g.parity, [&](uint32_t x, Unit<W> &y) {
-                Unit<W> syndromes;
-                syndromes.load(slab.rows + g.rows[x] * tile_bytes, unit);
-                y.add(syndromes);
-                bad[0] |= y.any(0);
-                bad[1] |= y.any(1);
-            });
-            bad[0] = nonzero_bytes(bad[0]) & left[0];
-            bad[1] = nonzero_bytes(bad[1]) & left[1];
-            shared.left[2 * unit] = bad[0];
-            shared.left[2 * unit + 1] = bad[1];
-            if ((bad[0] | bad[1]) != 0)
-                atomicMin(&tally.first_left,
-                          8 * unit + (bad[0] != 0 ? (__ffs((int)bad[0]) - 1) / 8
-                                                  : 4 + (__ffs((int)bad[1]) - 1) / 8));
-        }
-        add_from_warp(&tally.left, (uint32_t)(__popc(bad[0]) + __popc(bad[1])));
-        if (!commit)
-            continue;
-        left[0] ^= bad[0]; /* now: what the guess explains */
-        left[1] ^= bad[1];
-        const auto count = [&](uint32_t x, Unit<W> &y) {
-            const uint32_t e = x < g.data ? x : x - (m - g.parity) + g.data;
-            const uint32_t wrong[2] = {nonzero_bytes(y.any(0)) & left[0],
-                                       nonzero_bytes(y.any(1)) & left[1]};
-            add_from_warp(&shared.counts[e], (uint32_t)(__popc(wrong[0]) + __popc(wrong[1])));
-            if (!job.repair || !mine)
-                return;
-            uint8_t *region = job.in[g.regions[e]] + tile + unit * Unit<W>::bytes;
-            for (unsigned i = 0; i < 8; i++)
-                if (wrong[i / 4] >> (8 * (i % 4)) & 0x80)
-                    store_bytes(region + i * size, size, y.symbol((int)i), true);
-        };
-        const unsigned any_unit =
-            mine ? unit : 0; /* idle lanes follow their warp, without effect */
-        map_rows<W>(slab, any_unit, 0, g.data, count);
-        map_rows<W>(slab, any_unit, m - g.parity, m, [&](uint32_t x, Unit<W> &y) {
-            Unit<W> syndromes;
-            syndromes.load(slab.rows + g.rows[x] * tile_bytes, any_unit);
-            y.add(syndromes);
-            count(x, y);
-        });
-    }
-}
-
-/* All threads call it together. Returns how many positions are left. `again`: the tile has seen
- * another guess. */
-template <int W>
-__device__ inline uint32_t try_guess(const TileJob &job, Shared &shared, const Slab &slab,
-                                     Shared::Tally &tally, uint64_t tile, bool again, bool commit) {
-    if (again) {
-        __syncthreads(); /* all threads have read what thread 0 resets */
-        if (threadIdx.x == 0) {
-            tally.left = 0;
-            tally.first_left = ~0u;
-        }
-        __syncthreads();
-    }
-    use_guess<W>(job, shared, slab, tally, tile, commit);
-    __syncthreads();
-    return tally.left;
-}
-
-/* ---- position by position ------------------------------------------------------------------- */
-
-/* Counts and repairs the errors that a position's state has. Returns whether there are any. */
-template <class J, class F>
-__device__ inline bool use_errors(const J &job, const gfk_locate_code &c, uint64_t at,
-                                  gfk_locate_state state, uint32_t errors, const F &count) {
-    for (uint32_t e = 0; e < errors; e++) {
-        const uint32_t which = *gfk_error_region(&c, state, e);
-        count(which);
-        if (job.repair)
-            store_bytes(job.region(which) + at, c.field.w / 8, *gfk_error_value(&c, state, e),
-                        true);
-    }
-    return errors != 0;
-}
-
-/* Decodes what is left, one position after the other. `deciders`: threads that have a state. */
-template <int W>
-__device__ inline void decode_positions(const TileJob &job, const gfk_locate_code &c,
-                                        Shared &shared, uint64_t tile, gfk_locate_state state,
-                                        unsigned deciders) {
-    const uint8_t *left = (const uint8_t *)shared.left;
-    const bool points = c.points != nullptr;
-    uint32_t unexplained = 0;
-    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
-        if (left[symbol] == 0)
-            continue;
-        load_words<W>(points ? shared.slab.sums : shared.slab.rows, c.m, symbol, state,
-                      points ? c.m : 0);
-        const uint32_t errors =
-            points ? gfk_locate_by_sums(&c, state, job.repair) : gfk_locate_by_search(&c, state);
-        unexplained += !use_errors(job, c, tile + symbol * (W / 8), state, errors,
-                                   [&](uint32_t which) { atomicAdd(&shared.named[which], 1u); });
-    }
-    if (unexplained != 0)
-        atomicAdd(&shared.found.unexplained, (Count)unexplained);
-}
-
-/* Finds the recurrence of each position that is left. `left` gets the byte of the position, the rows
- * of the S_r get the recurrence, and what the values need. */
-template <int W>
-__device__ inline void find_recurrences(const TileJob &job, const gfk_locate_code &c,
-                                        Shared &shared, gfk_locate_state state, unsigned deciders) {
-    uint8_t *left = (uint8_t *)shared.left;
-    uint32_t unexplained = 0;
-    for (unsigned symbol = threadIdx.x; symbol < tile_bytes / (W / 8); symbol += deciders) {
-        if (left[symbol] == 0)
-            continue;
-        load_words<W>(shared.slab.sums, c.m, symbol, state, c.m);
-        left[symbol] = (uint8_t)gfk_locate_recurrence(&c, state, job.repair);
-        unexplained += left[symbol] == 0;
-        for (uint32_t l = 0; l < (job.repair ? 2 * c.t : c.t); l++)
-            store_bytes(shared.slab.sums + l * tile_bytes + symbol * (W / 8), W / 8,
-                        *gfk_word(state, l));
-    }
-    if (unexplained != 0)
-        atomicAdd(&shared.found.unexplained, (Count)unexplained);
-}
-
-/* Stores which positions of a tile have the point of region `output` as a root. */
-template <class T>
-struct StoreRoots {
-    const gfk_locate_code &code;
-    uint8_t *roots;
-    __device__ void operator()(unsigned output, uint64_t vector, const uint32_t (&words)[T::words],
-                               bool) const {
-        constexpr uint32_t ones = T::w == 8 ? 0x01010101 : T::w == 16 ? 0x00010001 : 1;
-        const bool is_output = output < code.k + code.m;
-        const uint32_t power = is_output ? ones * code.powers[output] : 0;
-        uint8_t *row = roots + output * (tile_bytes / T::w);
-        if constexpr (T::w == 32) {
-            const uint32_t bits = __ballot_sync(0xffffffff, words[0] == power);
-            if (is_output && threadIdx.x % 32 == 0)
-                *(uint32_t *)(row + vector / T::w) = bits;
-        } else {
-            constexpr int symbols = 32 / T::w; /* of a word */
-            uint32_t bits = 0;
-#pragma unroll
-            for (int n = 0; n < T::words * symbols; n++)
-                bits |= (uint32_t)(((words[n / symbols] ^ power) >> (n % symbols * T::w) &
-                                    (0xffffffffu >> (32 - T::w))) == 0)
-                        << n;
-            if (is_output)
-                store_bytes(row + vector / T::w, 16 / T::w, bits);
-        }
-    }
+struct Width {
+    static size_t operand_words(size_t k, size_t m);
+    static void build_operand(const gfk_rs_info &info, const uint32_t *matrix, const uint32_t *sums,
+                              const uint32_t *roots, uint32_t *words);
+    static size_t blocks(size_t k); /* on a multiprocessor */
+    static size_t workspace(const gfk_rs_locator *locator, uint64_t bytes);
+    /* The kernels of a call whose regions have these vectors, which are aligned. */
+    static gfk_status sample(const gfk_locate_call *call, const Vectors &vectors,
+                             const uint32_t **verdict);
+    static gfk_status run(const gfk_locate_call *call, const Vectors &vectors);
 };
-
-/* The tile's roots: which thread's positions are explained, and by which regions? A thread has 16
- * bytes of positions. */
-template <int W>
-__device__ __noinline__ void use_roots(const TileJob &job, const gfk_locate_code &c, Shared &shared,
-                                       uint64_t tile, gfk_locate_state state, unsigned deciders) {
-    constexpr unsigned size = W / 8, mine = 16 / size, row = tile_bytes / W;
-    const uint32_t n = c.k + c.m;
-    uint8_t *left = (uint8_t *)shared.left, *my = left + mine * threadIdx.x;
-    const uint8_t *roots = shared.slab.roots;
-    uint32_t zeros = 0, explained = 0, unexplained = 0;
-#pragma unroll
-    for (unsigned x = 0; x < mine; x++)
-        zeros |= (my[x] & GFK_LOCATE_ZERO_ROOT ? 1u : 0u) << x;
-    const auto roots_of = [&](uint32_t i) -> uint32_t {
-        if (c.points[i] == 0)
-            return zeros;
-        if constexpr (W == 32)
-            return roots[i * row + threadIdx.x / 2] >> (threadIdx.x % 2 * 4) & 0xf;
-        else
-            return load_bytes(roots + i * row + threadIdx.x * (mine / 8), mine / 8);
-    };
-    uint32_t found[mine / 4] = {}; /* a byte for each position */
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t bits = roots_of(i);
-#pragma unroll
-        for (unsigned q = 0; q < mine / 4; q++)
-            found[q] += (bits >> (4 * q) & 0xf) * 0x00204081 & 0x01010101;
-    }
-#pragma unroll
-    for (unsigned x = 0; x < mine; x++) {
-        const uint32_t length = my[x] & GFK_LOCATE_LENGTH;
-        const bool all = length != 0 && (found[x / 4] >> (8 * (x % 4)) & 0xff) == length;
-        explained |= (uint32_t)all << x;
-        unexplained += length != 0 && !all;
-        if (!all)
-            my[x] = 0;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        add_from_warp(&shared.named[i], (uint32_t)__popc(roots_of(i) & explained));
-    add_from_warp(&shared.found.unexplained, unexplained);
-    if (!job.repair)
-        return;
-    __syncthreads();
-    for (unsigned symbol = threadIdx.x; threadIdx.x < deciders && symbol < tile_bytes / size;
-         symbol += deciders) {
-        const uint32_t length = left[symbol] & GFK_LOCATE_LENGTH;
-        if (length == 0)
-            continue;
-        load_words<W>(shared.slab.sums, 2 * c.t, symbol, state, 0);
-        for (uint32_t i = 0; i < n; i++)
-            if (c.points[i] == 0 ? (left[symbol] & GFK_LOCATE_ZERO_ROOT) != 0
-                                 : roots[i * row + symbol / 8] >> symbol % 8 & 1)
-                store_bytes(job.in[i] + tile + symbol * size, size,
-                            gfk_locate_value(&c, state, length, i), true);
-    }
-}
-
-/* Decodes the positions that are left of a tile. */
-template <class K>
-__device__ inline void decode_left(const TileJob &job, const gfk_locate_code &c, Shared &shared,
-                                   uint64_t tile, gfk_locate_state state, unsigned deciders,
-                                   uint32_t left) {
-    using T = typename K::T;
-    const Slab &slab = shared.slab;
-    const bool decides = threadIdx.x < deciders;
-    if (c.points != nullptr) {
-        multiply_tile<K>(Rows{{slab.rows, c.m}}, job.sum, 0, tile_bytes,
-                         StoreRows<T>{slab.sums, c.m, 0, tile_bytes});
-        __syncthreads();
-    }
-    if (job.roots.rows == 0 || left < tile_bytes / (T::w / 8) / 16) {
-        if (decides)
-            decode_positions<T::w>(job, c, shared, tile, state, deciders);
-        return;
-    }
-    if (decides)
-        find_recurrences<T::w>(job, c, shared, state, deciders);
-    __syncthreads();
-    multiply_tile<K>(Rows{{slab.sums, c.t}}, job.roots, 0, tile_bytes,
-                     StoreRoots<T>{c, slab.roots});
-    __syncthreads();
-    use_roots<T::w>(job, c, shared, tile, state, deciders);
-}
-
-/* Explains a tile whose products are in the slab. All threads call it together; `turn` is 0 and 1
- * in turns. `c`: the code, with the field as decoding wants it. */
-template <class K>
-__device__ inline void locate_tile(const TileJob &job, const gfk_locate_code &c, Shared &shared,
-                                   uint64_t tile, gfk_locate_state state, unsigned deciders,
-                                   unsigned turn) {
-    constexpr int W = K::T::w;
-    Shared::Tally &tally = shared.tallies[turn];
-    if (tile < job.begin || tile + tile_bytes > job.end)
-        partial_syndromes<W>(job, shared.slab, tile);
-    __syncthreads(); /* products and partial syndromes are there; no thread is in the last tile */
-    if (threadIdx.x == 0)
-        shared.tallies[1 - turn] = no_tally;
-    const bool skips = shared.skip != 0; /* thread 0 writes it behind the next barrier */
-    find_corrupt<W, K::aligned>(job, shared, tally, tile, tile + 16 * threadIdx.x);
-    __syncthreads();
-    uint32_t corrupt = tally.corrupt;
-    bool used = false;
-    if (corrupt != 0 && job.sampled(Sample::guessed) && tile >= job.whole_begin &&
-        tile < job.whole_end) {
-        /* These positions are counted, and repaired, already. */
-        Slab slab = job.sample->slab;
-        slab.rows = shared.slab.rows;
-        corrupt = try_guess<W>(job, shared, slab, tally, tile, false, false);
-        used = true;
-    }
-    if (corrupt == 0)
-        return;
-    uint32_t left = corrupt;
-    for (unsigned guess = shared.guessed ? 0 : 1; guess <= most_guesses && left > few && !skips;
-         guess++) {
-        if (guess != 0)
-            make_guess<W>(job, shared, used ? tally.first_left : tally.first_corrupt, state);
-        if (!shared.guessed)
-            break;
-        left = try_guess<W>(job, shared, shared.slab, tally, tile, used, true);
-        used = true;
-    }
-    if (left != 0) {
-        decode_left<K>(job, c, shared, tile, state, deciders, left);
-        __syncthreads(); /* the next tile takes the place of this one */
-    }
-    if (threadIdx.x != 0)
-        return;
-    shared.found.corrupt += corrupt;
-    if (!skips && corrupt > few) {
-        const uint32_t more = 2 * shared.skipped + 1;
-        shared.skipped = left <= corrupt / 2 ? 0 : more < most_skipped ? more : most_skipped;
-        shared.skip = shared.skipped;
-    } else if (skips) {
-        shared.skip--;
-    }
-}
 
 } // namespace locate
 } // namespace gfk

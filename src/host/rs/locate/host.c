@@ -9,6 +9,7 @@
 #include "host/base/symbol.h"
 #include "host/rs/code.h"
 #include "locate.h"
+#include "rows.h"
 
 enum {
     TILE_BYTES = 256 << 10, /* of a tile in all regions and rows together: half of an L2 cache */
@@ -17,7 +18,7 @@ enum {
         8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
     MOST_LENGTH = 16 << 10,
     ROOTS_BYTES = 1 << 20, /* of all regions' rows that are searched for roots at a time */
-    FEW = 32,              /* so many positions are decoded without a guess */
+    FEW = 32,              /* so many positions are decoded one by one, without a guess */
     MANY = 16,             /* from one in so many on, positions are decoded together */
     MOST_GUESSES = 2,      /* for a tile */
     MOST_SKIPPED = 64,     /* tiles without a guess after guesses that explained little */
@@ -33,8 +34,7 @@ typedef struct worker {
     unsigned char *rest;      /* a row: what the guess leaves of them */
     unsigned char *zeros;     /* a row */
     unsigned char *roots;     /* k + m rows of roots_length; then a byte for each position: */
-    unsigned char *found;     /* how many roots, */
-    unsigned char *matches;   /* and is a region's point one of all its roots? */
+    unsigned char *found;     /* how many roots; then 0 if as many as there must be */
     unsigned char **pivots;   /* most_guessed */
     uint64_t *counts;         /* k + m */
     gfk_rs_verdict *verdict;
@@ -100,7 +100,6 @@ static uintptr_t divide(const gfk_rs_locator *locator, size_t length, worker **m
         const size_t searched = roots_length(c, length);
         w.roots = take(&at, (c->k + m) * pitch(searched));
         w.found = take(&at, searched);
-        w.matches = take(&at, searched);
     }
     w.pivots = take(&at, most * sizeof *w.pivots);
     w.counts = take(&at, (c->k + m) * sizeof *w.counts);
@@ -138,77 +137,6 @@ static size_t workers_of(const gfk_rs_locator *locator, size_t bytes, size_t len
 size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes) {
     const size_t length = tile_length(&locator->code, bytes);
     return workers_of(locator, bytes, length) * worker_bytes(locator, length);
-}
-
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-/* A loop over symbols, with their type. */
-#define FOR_WIDTH(w, LOOP)                                                                         \
-    if (w == 8)                                                                                    \
-        LOOP(uint8_t)                                                                              \
-    else if (w == 16)                                                                              \
-        LOOP(uint16_t)                                                                             \
-    else                                                                                           \
-        LOOP(uint32_t)
-
-/* How many of the symbols of `a` are not 0 where those of `but` are 0? Sums of at most 255 ones fit
- * a symbol, so the compiler adds up whole vectors of symbols. */
-#define COUNT(type)                                                                                \
-    for (size_t first = 0; first < symbols; first += 255) {                                        \
-        const size_t end = symbols - first < 255 ? symbols : first + 255;                          \
-        type ones = 0;                                                                             \
-        for (size_t i = first; i < end; i++)                                                       \
-            ones = (type)(ones + ((((const type *)a)[i] != 0) & (((const type *)but)[i] == 0)));   \
-        count += ones;                                                                             \
-    }
-static size_t count_symbols(const unsigned char *a, const unsigned char *but, size_t bytes,
-                            unsigned w) {
-    size_t count = 0;
-    const size_t symbols = bytes / (w / 8);
-    FOR_WIDTH(w, COUNT)
-    return count;
-}
-#undef COUNT
-
-/* Clears the symbols of `a` where those of `but` are 0, or are not 0. */
-#define CLEAR(type)                                                                                \
-    for (size_t i = 0; i < symbols; i++)                                                           \
-        ((type *)a)[i] = (type)((((const type *)but)[i] == 0) == zero ? 0 : ((type *)a)[i]);
-static void clear_symbols(unsigned char *restrict a, const unsigned char *restrict but, bool zero,
-                          size_t bytes, unsigned w) {
-    const size_t symbols = bytes / (w / 8);
-    FOR_WIDTH(w, CLEAR)
-}
-#undef CLEAR
-
-static bool is_zero(const unsigned char *a, size_t bytes) {
-    return bytes == 0 || (a[0] == 0 && memcmp(a, a + 1, bytes - 1) == 0);
-}
-
-/* sum |= a ^ b */
-static void merge_difference(unsigned char *restrict sum, const unsigned char *restrict a,
-                             const unsigned char *restrict b, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        sum[i] |= a[i] ^ b[i];
-}
-
-static void merge(unsigned char *restrict sum, const unsigned char *restrict a, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        sum[i] |= a[i];
-}
-
-static void add(unsigned char *restrict to, const unsigned char *restrict from, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        to[i] ^= from[i];
-}
-
-/* found += (row == power) */
-#define COUNT_EQUAL(type)                                                                          \
-    for (size_t i = 0; i < symbols; i++)                                                           \
-        found[i] = (unsigned char)(found[i] + (((const type *)row)[i] == (type)power));
-static void count_equal(unsigned char *restrict found, const unsigned char *restrict row,
-                        uint32_t power, size_t symbols, unsigned w) {
-    FOR_WIDTH(w, COUNT_EQUAL)
 }
 
 /* ---- a tile --------------------------------------------------------------------------------- */
@@ -396,48 +324,55 @@ FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
     }
 }
 
-/* Repairs the symbols of a region that w->matches has, from symbol `first` of the tile on. */
-FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region, size_t first,
-                                  size_t symbols) {
+/* Repairs the symbols of a region where its row of roots has `power` and w->found is 0, from symbol
+ * `first` of the tile on. */
+FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region,
+                                  const unsigned char *roots, size_t first, size_t symbols) {
     const gfk_locate_code c = code_of(t, width);
     worker *w = t->w;
     for (size_t i = 0; i < symbols; i++)
-        if (w->matches[i] != 0 && w->found[i] == 0) {
+        if (w->found[i] == 0 && gfk_symbol_get(roots, i, width) == c.powers[region]) {
             load(&c, t, w->values, first + i, w->state.words);
             repair(region_of(t, region), first + i, width,
                    gfk_locate_value(&c, w->state, w->rest[first + i] & GFK_LOCATE_LENGTH, region));
         }
 }
 
+/* found: 0 where it is the length of a recurrence */
+static void compare_lengths(unsigned char *restrict found, const unsigned char *restrict of,
+                            size_t symbols) {
+    for (size_t s = 0; s < symbols; s++) {
+        const unsigned char length = of[s] & GFK_LOCATE_LENGTH;
+        found[s] = (length == 0) | (found[s] != length);
+    }
+}
+
 /* Decodes the positions of a part of the tile, whose recurrences are there. */
 FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_t bytes) {
     const gfk_locate_code *c = &t->share->locator->code;
     const size_t first = offset / (width / 8), symbols = bytes / (width / 8);
-    const size_t length = roots_length(c, t->share->length);
+    const size_t length = pitch(roots_length(c, t->share->length));
     worker *w = t->w;
     const unsigned char *of = w->rest + first;
     const gfk_regions in = {.base = w->values + offset, .stride = pitch(t->share->length)};
     const gfk_product_t product = t->share->locator->roots;
-    run_product(product, product->engine->run, &in, w->roots, pitch(length), bytes);
+    run_product(product, product->engine->run, &in, w->roots, length, bytes);
     memset(w->found, 0, symbols);
     for (uint32_t i = 0; i < c->k + c->m; i++) {
-        unsigned char *row = w->roots + i * pitch(length);
+        unsigned char *row = w->roots + i * length;
         for (size_t s = 0; c->points[i] == 0 && s < symbols; s++)
             gfk_symbol_set(row, s, width, (of[s] & GFK_LOCATE_ZERO_ROOT) == 0);
         count_equal(w->found, row, c->powers[i], symbols, width);
     }
-    for (size_t s = 0; s < symbols; s++) {
-        const unsigned wanted = of[s] & GFK_LOCATE_LENGTH;
-        w->verdict->unexplained += wanted != 0 && w->found[s] != wanted;
-        w->found[s] = wanted == 0 || w->found[s] != wanted; /* now: not explained */
-    }
+    compare_lengths(w->found, of, symbols);
+    w->verdict->unexplained += count_symbols(of, w->zeros, symbols, 8);
+    w->verdict->unexplained -= count_symbols(of, w->found, symbols, 8);
     for (uint32_t i = 0; i < c->k + c->m; i++) {
-        memset(w->matches, 0, symbols);
-        count_equal(w->matches, w->roots + i * pitch(length), c->powers[i], symbols, width);
-        const size_t count = count_symbols(w->matches, w->found, symbols, 8);
+        const unsigned char *row = w->roots + i * length;
+        const size_t count = count_matches(row, c->powers[i], w->found, symbols, width);
         w->counts[i] += count;
         if (t->share->call->repair && count != 0)
-            repair_matches(t, width, i, first, symbols);
+            repair_matches(t, width, i, row, first, symbols);
     }
 }
 
@@ -449,11 +384,17 @@ FOR_POSITIONS void decode_width(const tile *t, unsigned width, size_t left) {
     if (locator->sums != NULL)
         run_product(locator->sums, locator->sums->engine->run, &in, w->values,
                     pitch(t->share->length), t->bytes);
-    if (locator->roots == NULL || left < t->bytes / (width / 8) / MANY) {
+    if (locator->roots == NULL || left <= FEW || left < t->bytes / (width / 8) / MANY) {
         decode_positions(t, width);
         return;
     }
-    find_recurrences(t, width);
+    if (width == 8) {
+        gfk_locate_planes(&locator->code, w->values, pitch(t->share->length), w->wrong, w->rest,
+                          t->bytes, t->share->call->repair);
+        w->verdict->unexplained += count_symbols(w->wrong, w->rest, t->bytes, 8);
+    } else {
+        find_recurrences(t, width);
+    }
     const size_t length = roots_length(&locator->code, t->share->length);
     for (size_t at = 0; at < t->bytes; at += length)
         use_roots(t, width, at, t->bytes - at < length ? t->bytes - at : length);

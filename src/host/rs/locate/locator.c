@@ -17,7 +17,7 @@ typedef struct layout {
 } layout;
 
 /* On a device Euclid's algorithm takes less time than lookups in global memory. */
-enum { NORM_WORDS = (3 * 4 + 1) * 256, PRODUCT_WORDS = 256 * 256 / 4 };
+enum { FEW_REGIONS = 64, NORM_WORDS = (3 * 4 + 1) * 256, PRODUCT_WORDS = 256 * 256 / 4 };
 static bool has_norms(const gfk_rs_info *info) {
     return info->field.w == 32 && info->device == GFK_CPU;
 }
@@ -215,7 +215,9 @@ static gfk_status make_linear(gfk_rs_t code, bool points, const layout *l, bool 
         gfk_locate_build_operand(&code->info, code->matrix, sums, roots, words + l->operand);
     if (points && code->info.device == GFK_CPU)
         status = make_product(code, m, m, sums, &locator->sums);
-    if (status == GFK_STATUS_SUCCESS && locator->sums != NULL && t > 2)
+    /* By planes even few regions' roots take less time than the formulas. */
+    if (status == GFK_STATUS_SUCCESS && locator->sums != NULL &&
+        (!gfk_locate_has_formulas((uint32_t)t) || (code->info.field.w == 8 && n <= FEW_REGIONS)))
         status = make_product(code, n, t, roots, &locator->roots);
     free(sums);
     return status;

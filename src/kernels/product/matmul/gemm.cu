@@ -472,29 +472,22 @@ gfk_status start(const GemmJob &job, int processors, gfk_stream_t stream) {
                   128 * (Tile<W, LEVELS>::warpgroups + 1), shared, stream, job);
 }
 
-template <int W>
-gfk_status start(unsigned levels, const GemmJob &job, int processors, gfk_stream_t stream) {
-    return levels == 0   ? start<W, 0>(job, processors, stream)
-           : levels == 2 ? start<W, 2>(job, processors, stream)
-                         : start<W, most_levels<W>>(job, processors, stream);
-}
-
 } // namespace
-
-gfk_status gemm(unsigned w, unsigned levels, const GemmJob &job, int processors,
-                gfk_stream_t stream) {
-    return w == 8    ? start<8>(levels, job, processors, stream)
-           : w == 16 ? start<16>(levels, job, processors, stream)
-                     : start<32>(levels, job, processors, stream);
-}
-
 } // namespace matmul
 } // namespace gfk
 
-#else
+#endif
 
-gfk_status gfk::matmul::gemm(unsigned, unsigned, const GemmJob &, int, gfk_stream_t) {
+template <int W, int LEVELS>
+gfk_status gfk::matmul::gemm(const GemmJob &job, int processors, gfk_stream_t stream) {
+#ifdef GFK_HAVE_WGMMA
+    return start<W, LEVELS>(job, processors, stream);
+#else
+    (void)job, (void)processors, (void)stream;
     return GFK_STATUS_NOT_SUPPORTED;
+#endif
 }
 
-#endif
+#define GFK_MATMUL_KERNEL(kernel, w, levels, ...)                                                  \
+    template gfk_status gfk::matmul::gemm<w, levels>(const GemmJob &, int, gfk_stream_t);
+#include "shapes.def"

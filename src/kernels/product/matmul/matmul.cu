@@ -173,7 +173,7 @@ gfk_status run(const gfk_matmul_call *call) {
                 job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
                 job.wanted = call->wanted ? call->wanted + row + first : NULL;
                 set_regions(job.c, call->c, row + first, job.rows);
-                status = gemm(W, LEVELS, job, call->processors, call->stream);
+                status = gemm<W, LEVELS>(job, call->processors, call->stream);
             }
         }
         if (status != GFK_STATUS_SUCCESS)
@@ -182,23 +182,16 @@ gfk_status run(const gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-template <int W>
-gfk_status run_levels(const gfk_matmul_call *call) {
-    return call->plan.levels == 0   ? run<W, 0>(call)
-           : call->plan.levels == 2 ? run<W, 2>(call)
-                                    : run<W, most_levels<W>>(call);
-}
+/* In the order of gfk_matmul_kernels. */
+constexpr gfk_status (*kernels[])(const gfk_matmul_call *call) = {
+#define GFK_MATMUL_KERNEL(kernel, w, levels, ...) run<w, levels>,
+#include "shapes.def"
+};
 
 } // namespace
 } // namespace matmul
 } // namespace gfk
 
 extern "C" gfk_status gfk_matmul_run(const gfk_matmul_call *call) {
-    switch (call->field->w) {
-#define GFK_MATMUL_KERNEL(kernel, w, ...)                                                          \
-    case w:                                                                                        \
-        return gfk::matmul::run_levels<w>(call);
-#include "shapes.def"
-    }
-    return GFK_STATUS_INTERNAL;
+    return gfk::matmul::kernels[call->plan.kernel - gfk_matmul_kernels](call);
 }

@@ -35,10 +35,6 @@ constexpr int parts_of(int levels) {
     return levels == 0 ? 1 : 3 * parts_of(levels - 1);
 }
 
-/* There are kernels for 0, 2 and so many levels. */
-template <int W>
-constexpr int most_levels = W == 8 ? 3 : 4;
-
 template <int W, int LEVELS>
 struct Tile {
     static constexpr int w = W, symbol_bytes = W / 8;
@@ -84,9 +80,10 @@ struct GemmJob {
     const uint8_t *wanted;     /* likewise, from the first region of c on */
 };
 
-/* gemm.cu. The job's regions and operands are those of one part of a call. */
-gfk_status gemm(unsigned w, unsigned levels, const GemmJob &job, int processors,
-                gfk_stream_t stream);
+/* gemm.cu, for each line of shapes.def. The job's regions and operands are those of one part of a
+ * call. */
+template <int W, int LEVELS>
+gfk_status gemm(const GemmJob &job, int processors, gfk_stream_t stream);
 
 } // namespace matmul
 } // namespace gfk
