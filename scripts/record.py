@@ -38,7 +38,7 @@ SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_g
              "gpu.rlnc_packets": "Places/RlncPackets.EncodeLengths/gpu_*",
              "gpu.rlnc_decoder": "Places/RlncDecoder.Corrupt/gpu_*:Places/RlncDecoder.NoBytes/gpu_*:"
                                  "Places/RlncDecoder.Repeated/gpu_*",
-             "gpu.rlnc_channel": "Places/RlncChannel.Small/gpu_w8:Places/RlncHostile.OneChanged/gpu_*"}
+             "gpu.rlnc_channel": "Places/RlncHostile.OneChanged/gpu_*"}
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."
 

@@ -4,11 +4,16 @@
  * and need neither a library nor instructions for one field (Newton-John tables: M. Albrecht, "The
  * M4RIE library for dense linear algebra over small fields with even characteristic", ISSAC 2012).
  *
+ * Where the CPU multiplies by 8 x 8 bits (GFNI) there are no tables at w = 8.
+ *
  * A thread takes a product, a panel of rows and a part of the byte range. It sums up a tile of each output in
  * its workspace. Eight tables, in the L1 cache, serve 32 bits of each row: a word, which has 4, 2 or
  * 1 coefficients. A pass takes as many words of each row as the workspace has room for. */
 #include <stdatomic.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "engine.h"
 #include "host/base/sizes.h"
@@ -21,6 +26,8 @@ enum {
     MOST_ROWS = 1024,  /* of a panel: their sums and their words stay in an L2 cache */
     LEAST_ROWS = 128,  /* to which a panel is cut for more threads; making tables takes its time */
     LEAST_PART = 2048, /* bytes of a region to which a part is cut; so does reading the matrix */
+    LEAST_SUMS =
+        16 << 10, /* bytes, to which a part is cut for an idle thread, which has to wake up */
     PARTS_PER_THREAD = 4, /* at least, so that all threads are busy to the end */
     WORDS = 64 << 10,
     LINE = 16, /* words of a row that are read at a time, and room between columns of words, so that
@@ -96,13 +103,19 @@ FOR_TARGET void add_words(space *s, const uint32_t *words, size_t rows) {
     }
 }
 
-typedef void add_fn(space *s, const gfk_field *field, const uint32_t *words, size_t rows);
+/* What a call's threads share: multiplications by each element of w = 8 as 8 x 8 bits, if the CPU takes
+ * them. */
+typedef struct constants {
+    const gfk_field *field;
+    uint64_t bits[256];
+} constants;
+
+typedef void add_fn(space *s, const constants *c, const uint32_t *words, size_t rows);
 
 /* Adds the products of the inputs in s->inputs. */
 #define ADD_INPUTS(name, attribute)                                                                \
-    attribute static void name(space *s, const gfk_field *field, const uint32_t *words,            \
-                               size_t rows) {                                                      \
-        fill_tables(s, field);                                                                     \
+    attribute static void name(space *s, const constants *c, const uint32_t *words, size_t rows) { \
+        fill_tables(s, c->field);                                                                  \
         add_words(s, words, rows);                                                                 \
     }
 
@@ -112,7 +125,52 @@ ADD_INPUTS(add_avx2, __attribute__((target("avx2"))))
 ADD_INPUTS(add_avx512, __attribute__((target("avx512f"))))
 #endif
 
-static add_fn *choose_target(void) {
+#if defined(__x86_64__) && !defined(GFK_WITHOUT_GFNI)
+/* w = 8, any polynomial: no tables of the data, which few rows would hardly use. */
+__attribute__((target("avx512bw,gfni"))) static void add_gfni(space *s, const constants *c,
+                                                              const uint32_t *words, size_t rows) {
+    __m512i x[4][VECTORS];
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned p = 0; p < VECTORS; p++)
+            x[i][p] = (__m512i)s->inputs[i].part[p];
+    for (size_t j = 0; j < rows; j++) {
+        const uint32_t word = words[j];
+        tile sum = s->sums[j];
+#pragma GCC unroll 4
+        for (unsigned i = 0; i < 4; i++) {
+            const __m512i bits = _mm512_set1_epi64((int64_t)c->bits[word >> 8 * i & 255]);
+#pragma GCC unroll 2
+            for (unsigned p = 0; p < VECTORS; p++)
+                sum.part[p] ^= (vector)_mm512_gf2p8affine_epi64_epi8(x[i][p], bits, 0);
+        }
+        s->sums[j] = sum;
+    }
+}
+
+/* Bit j of byte 7 - i: does bit j of the operand count for bit i of the product? */
+static void fill_bits(constants *c) {
+    c->bits[0] = 0;
+    for (uint32_t element = 1; element < 256; element *= 2) {
+        uint32_t x = element;
+        c->bits[element] = 0;
+        for (unsigned j = 0; j < 8; j++, x = x << 1 ^ (x >> 7) * (uint32_t)c->field->polynomial)
+            for (unsigned i = 0; i < 8; i++)
+                c->bits[element] |= (uint64_t)(x >> i & 1) << (8 * (7 - i) + j);
+    }
+    for (uint32_t element = 3; element < 256; element++)
+        if ((element & (element - 1)) != 0)
+            c->bits[element] = c->bits[element & (element - 1)] ^ c->bits[element & (0 - element)];
+}
+#endif
+
+static add_fn *choose_target(constants *c) {
+    (void)c;
+#if defined(__x86_64__) && !defined(GFK_WITHOUT_GFNI)
+    if (c->field->w == 8 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("gfni")) {
+        fill_bits(c);
+        return add_gfni;
+    }
+#endif
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f"))
         return add_avx512;
@@ -126,6 +184,7 @@ static add_fn *choose_target(void) {
 
 typedef struct run {
     const gfk_matmul_call *call;
+    constants constants;
     add_fn *add;
     size_t panel_rows, part_bytes;
     size_t panels, parts, products;
@@ -197,7 +256,7 @@ static void read_inputs(const gfk_matmul_call *call, size_t word, size_t offset,
     }
 }
 
-static void compute_tile(add_fn *add, const pass *p, size_t offset, size_t bytes, space *s) {
+static void compute_tile(const run *r, const pass *p, size_t offset, size_t bytes, space *s) {
     const gfk_matmul_call *call = p->call;
     for (size_t j = 0; j < p->rows; j++)
         if (p->first == 0 && !call->accumulate)
@@ -206,7 +265,7 @@ static void compute_tile(add_fn *add, const pass *p, size_t offset, size_t bytes
             copy(&s->sums[j], gfk_region_address(call->c, p->row + j) + offset, bytes);
     for (size_t g = 0; g < p->words; g++) {
         read_inputs(call, p->first + g, offset, bytes, s);
-        add(s, call->field, &s->words[g * pitch(p->rows)], p->rows);
+        r->add(s, &r->constants, &s->words[g * pitch(p->rows)], p->rows);
     }
     for (size_t j = 0; j < p->rows; j++)
         if (call->wanted == NULL || call->wanted[p->row + j] != 0)
@@ -226,7 +285,7 @@ static void compute(const run *r, size_t product, size_t part, size_t panel, spa
         p.words = least(WORDS / pitch(p.rows), all - p.first);
         read_words(&p, s);
         for (size_t offset = at; offset < end; offset += TILE)
-            compute_tile(r->add, &p, offset, least(TILE, end - offset), s);
+            compute_tile(r, &p, offset, least(TILE, end - offset), s);
     }
 }
 
@@ -250,7 +309,8 @@ static size_t cut(run *r, size_t rows, size_t bytes, size_t products, size_t thr
             r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else if (r->panel_rows > LEAST_ROWS)
             r->panel_rows = gfk_divide_up(r->panel_rows, 2);
-        else if (r->part_bytes > TILE && parts < threads) /* threads would have nothing to do */
+        else if (parts < threads && r->part_bytes > TILE &&
+                 r->panel_rows * r->part_bytes > LEAST_SUMS) /* threads have nothing to do */
             r->part_bytes = gfk_divide_up(r->part_bytes / 2, TILE) * TILE;
         else
             break;
@@ -278,7 +338,9 @@ static void take_part(size_t thread, void *context) {
 
 void gfk_matmul_cpu_run(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
                         size_t threads) {
-    team t = {.run = {.call = call, .add = choose_target()}, .spaces = (space *)call->workspace};
+    team t = {.run = {.call = call, .constants.field = call->field},
+              .spaces = (space *)call->workspace};
+    t.run.add = choose_target(&t.run.constants);
     threads = cut(&t.run, call->a->rows, call->bytes, products, threads);
     if (threads == 1 || pool == NULL)
         take_part(0, &t);
