@@ -17,10 +17,6 @@
 
 namespace {
 
-bool starts_with(const std::string &text, const char *start) {
-    return text.compare(0, std::strlen(start), start) == 0;
-}
-
 // Release, and nothing that slows down or checks: else the figures are not this library's.
 std::string unfit_build() {
     if (std::strcmp(BUILD_TYPE, "Release") != 0)
@@ -57,12 +53,13 @@ Fields describe(const Options &options) {
     if (options.device)
         context = describe_gpu();
 #endif
-    context.add("preset", options.preset, "commit", BUILD_COMMIT, "date_utc", now_utc(), "command",
-                options.command, "gfk_version", std::to_string(gfk_version()), "build_type",
-                BUILD_TYPE, "compiler", BUILD_COMPILER, "compiler_flags", BUILD_FLAGS,
-                "cuda_compiler", BUILD_CUDA, "host_name", host_name(), "cpu", cpu_model(),
-                "cpu_cores", std::to_string(cpu_cores()), "gf_complete", BUILD_GFCOMPLETE,
-                "google_benchmark", BUILD_BENCHMARK, "seed", std::to_string(options.seed));
+    context.add(options.paper ? "paper" : "preset", options.preset, "commit", BUILD_COMMIT,
+                "date_utc", now_utc(), "command", options.command, "gfk_version",
+                std::to_string(gfk_version()), "build_type", BUILD_TYPE, "compiler", BUILD_COMPILER,
+                "compiler_flags", BUILD_FLAGS, "cuda_compiler", BUILD_CUDA, "host_name",
+                host_name(), "cpu", cpu_model(), "cpu_cores", std::to_string(cpu_cores()),
+                "gf_complete", BUILD_GFCOMPLETE, "google_benchmark", BUILD_BENCHMARK, "seed",
+                std::to_string(options.seed));
     context.add(baseline_facts());
     context.add("unfit", given(unfit_build()), "against", given(options.against));
     return context;
@@ -91,39 +88,19 @@ void loud(const std::string &what, const std::string &why) {
 }
 
 void add_preset(const Options &options, Rows *rows) {
-    const bool of_host = starts_with(options.preset, "host");
-    const bool of_rs = starts_with(options.preset, "rs");
-    const bool of_products = starts_with(options.preset, "product");
-    if (of_host)
-        add_host_rows(options, rows);
+    add_host_rows(options, rows);
 #ifdef HAVE_CUDA
-    else if (options.device && of_rs)
-        add_rs_rows(options, rows);
-    else if (options.device && of_products)
-        add_product_rows(options, rows);
-    else if (options.device && options.is("matmul"))
-        add_matrix_rows(options, rows);
-    else if (options.device && options.is("rlnc"))
-        add_rlnc_rows(options, rows);
-    else if (options.device && options.is("giant"))
-        add_giant_rows(options, rows);
-    else if (options.device)
-        add_region_rows(options, rows);
-    if (options.device && options.is("default") && !options.quick && options.shard == 1)
-        add_region_call_rows(options, rows);
+    for (auto *add :
+         {add_rs_rows, add_product_rows, add_matrix_rows, add_giant_rows, add_region_rows,
+          add_region_call_rows, add_row_split_rows, add_rlnc_rows, add_probe_rows})
+        if (options.device)
+            add(options, rows);
 #endif
-    if (options.host && of_rs)
-        add_rs_create_rows(options, rows);
-    if (options.host && (of_rs || of_products))
-        add_product_cpu_rows(options, rows);
-    if (options.host && options.is("matmul"))
-        add_matrix_cpu_rows(options, rows);
-    if (options.host && options.is("rlnc"))
-        add_rlnc_cpu_rows(options, rows);
-    if (options.host && options.is("default"))
-        add_region_cpu_rows(options, rows);
-    if (options.host)
-        add_gf_complete_rows(options, rows);
+    for (auto *add :
+         {add_rs_create_rows, add_product_cpu_rows, add_matrix_cpu_rows, add_region_cpu_rows,
+          add_gf_complete_rows, add_rlnc_cpu_rows, add_rlnc_split_rows})
+        if (options.host)
+            add(options, rows);
 }
 
 // quick is the part of these presets that takes a user's first minutes.
@@ -131,13 +108,15 @@ Rows rows_of(const Options &options) {
     Rows rows;
     Options part = options;
     part.quick = options.is("quick");
-    if (!part.quick)
-        add_preset(options, &rows);
-    else
-        for (const char *preset : {"default", "product", "rs", "host"}) {
-            part.preset = preset;
-            add_preset(part, &rows);
-        }
+    std::vector<std::string> presets = {options.preset};
+    if (part.quick)
+        presets = {"default", "product", "rs", "host"};
+    else if (options.paper && options.is("all"))
+        presets = kPapers;
+    for (const std::string &preset : presets) {
+        part.preset = preset;
+        add_preset(part, &rows);
+    }
     select_rows(options, &rows);
     return rows;
 }
@@ -149,6 +128,10 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "gfk_bench: %s\n", why.c_str());
         return 2;
     };
+#ifdef HAVE_CUDA
+    if (argc == 3 && std::strcmp(argv[1], "--managed-probe") == 0) // that this program starts
+        return run_managed_probe(argv[2]);
+#endif
     Options options = parse_options(&argc, argv);
     benchmark::Initialize(&argc, argv); // takes the rest of the command line
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
@@ -178,15 +161,15 @@ int main(int argc, char **argv) {
     Fields context = describe(options);
 #ifdef HAVE_CUDA
     if (options.device && options.against.empty())
-        context.set("void", given(void_reason(starts_with(options.preset, "product") ||
-                                              starts_with(options.preset, "rs"))));
+        context.set("void",
+                    given(void_reason(options.paper || options.preset.find("product") == 0 ||
+                                      options.preset.find("rs") == 0)));
 #endif
     for (const auto &[name, value] : context.all())
         std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
-    const auto claims = options.is("verdicts") ? verdicts() : std::vector<Verdict>();
-    const size_t count = run_rows(options, context, claims, rows_of(options));
-    print_summary(options, claims);
+    const size_t count = run_rows(options, context, rows_of(options));
+    print_summary(options);
     loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();

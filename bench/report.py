@@ -7,6 +7,8 @@
                                               run, src/host/product/preference.def
   report.py --readme README.md ...            also the tables between its two markers
   report.py --check file.json                 only reads and renders; writes nothing
+  report.py --papers docs/papers papers.json  where the pages of files of `gfk_bench --paper` go: docs/papers for
+                                              files in results/, else a folder papers beside the files
 
 Needs pandas, and matplotlib for the plots: `scripts/quickstart.sh report` installs both."""
 
@@ -37,6 +39,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("--no-plots", action="store_true", help="do without matplotlib")
     parser.add_argument("--preference", action="store_true", help="regenerate the two preference.def")
+    parser.add_argument("--papers", metavar="FOLDER", type=pathlib.Path, help="where the papers' pages go")
     parser.add_argument("--readme", metavar="FILE", type=pathlib.Path,
                         help="replace the tables between the markers in FILE")
     arguments = parser.parse_args()
@@ -47,7 +50,7 @@ def main():
         parser.error("the files must be in one folder: one report is one machine")
     installs = "is not installed: `scripts/quickstart.sh report FILES...` installs it, by network"
     try:
-        from report import frame, front, preference
+        from report import frame, front, papers, preference
     except ModuleNotFoundError as missing:
         print(f"no pages: {missing.name} {installs}", file=sys.stderr)
         return 3
@@ -58,7 +61,19 @@ def main():
         except ModuleNotFoundError as missing:
             print(f"no plots: {missing.name} {installs}", file=sys.stderr)
 
-    results = frame.Results(arguments.files)
+    of_papers = [file for file in arguments.files if "paper" in frame.parse(pathlib.Path(file).read_text(
+        encoding="utf-8"))["context"]]
+    files = [file for file in arguments.files if file not in of_papers]
+    folder = pathlib.Path(arguments.files[0]).resolve().parent
+    root = pathlib.Path(__file__).resolve().parent.parent
+    if of_papers:
+        target = arguments.papers or (root / "docs" if folder.parent == root / "results" else folder) / "papers"
+        target.mkdir(exist_ok=True) if not arguments.check else None
+        for name, text in papers.pages(of_papers, target).items():
+            print(f"{name}: {len(text)} characters") if arguments.check else write(target / name, text)
+    if not files:
+        return 0
+    results = frame.Results(files)
     machines = results.machines()
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")

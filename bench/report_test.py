@@ -16,7 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PANDAS, MATPLOTLIB = (importlib.util.find_spec(name) for name in ("pandas", "matplotlib"))
 if PANDAS:
-    from report import boxes, frame, front, legacy, pages, preference, text
+    from report import boxes, frame, front, pages, papers, preference, text
 
 SAMPLE = json.loads((HERE / "report/sample.json").read_text(encoding="utf-8"))
 ON_CPU = [one for one in SAMPLE["benchmarks"] if one["where"] == "cpu"]
@@ -102,7 +102,6 @@ class ReportTest(Case):
                 ("README", "| encode (10, 4) from pinned host memory, by one GPU | - | 51.1 (99 %) |"),
                 ("README", "| `bmma_w8` | (10, 4) | 2,829 | 2,263 | 78.1 | 699 | 3.51 |"),
                 ("methods", "| `split_w16_opt` | 2,111 (98.9 %); 2,095 to 2,117, mean 2,111 |"),
-                ("methods", "| `log_w8_opt_const/1GiB/set/cold` | 66.5 | -83.3 % |"),
                 ("products", "| (10, 4) | 3,151 (100.0 %) xor_w8 | 3,153 (100.0 %) |"),
                 ("README", "| 16 | 20000 x 32768 | 64 KiB | 45.0 | 74.3 | 45.0 | 73.9 |"),
                 ("matrices", "| `matmul_w32` | 512 x 512 | 16 KiB | 0.190 | 22.6 | 74.7 |"),
@@ -210,16 +209,94 @@ class ReportTest(Case):
                 for axis in figure.axes:
                     self.assertTrue(axis.get_ylabel(), figure.get_suptitle())
 
-    def test_old_files(self):
-        """To be removed with legacy.py."""
-        found = legacy.lift({"name": "rs_decode_w8_compile/10+4/16KiBx4096/lost=4 mixed/iterations:1", "k": 10.0,
-                             "m": 4.0, "bytes": 671088640.0, "source_GBps": 100.0, "traffic_GBps": 140.0,
-                             "label": "id=rs_decode_w8_compile;impl=rs;variant=xor_w8;mode=set;cache=cold"})
-        for key, value in {"row": "rs_decode_w8_compile/10+4/16KiBx4096/lost=4 mixed", "kind": "rs", "w": 8,
-                           "operation": "decode", "compile": True, "lost": 4, "lost_kind": "mixed",
-                           "stripes": 4096, "region_bytes": 16384, "moved_per_byte": 1.4,
-                           "engine": "xor_w8", "state": "measured"}.items():
-            self.assertEqual(found[key], value, key)
+
+@unittest.skipUnless(PANDAS, "pandas is not installed")
+class PapersTest(Case):
+    """Claims are data, so their queries and expressions are tested here: a run without a GPU evaluates none."""
+
+    def run_of(self, rows, **context):
+        return papers.Run([self.write("papers.json", rows, paper="all", **context)])
+
+    def test_verdicts(self):
+        run = self.run_of([row("a/1", 100), row("b/1", 190), row("c/1", 101), row("d/1", 50)])
+        for ours, fields, expected in (
+                ("b", {"effect": "faster"}, "reproduced"), ("c", {"effect": "faster"}, "no longer matters"),
+                ("d", {"effect": "faster"}, "reversed"), ("d", {"effect": "slower"}, "reproduced"),
+                ("c", {"effect": "same"}, "reproduced"), ("b", {"effect": "same"}, "reversed"),
+                ("b", {"paper": 1.5}, "reproduced"), ("d", {"paper": 1.5}, "reversed"),
+                ("b", {"reproduced": "ours > 1.8"}, "reproduced"), ("c", {"reproduced": "ours > 1.8"}, "reversed"),
+                ("c", {"reproduced": "ours > 1.8", "reversed": "ours < 0.9"}, "no longer matters"),
+                ("e", {"effect": "faster"}, "not run here"), ("b", {"not_run": "no FPGA"}, "not run here"),
+                ("b", {"test": "bench/report_test.py: PapersTest.test_verdicts"}, "works")):
+            found = papers.outcome({"rows": {"a": "id == 'a'", "x": f"id == '{ours}'"},
+                                    "ours": "best(x) / best(a)", "why": "{ours:.1f}", **fields}, run)
+            self.assertEqual(found.verdict, expected, fields)
+        self.assertEqual((found.here.split(";")[0], found.why), ("1.90 x", "1.9"))
+        self.assertRaises(SystemExit, papers.named_test, "bench/report_test.py: PapersTest.test_" + "nothing")
+
+    def test_functions(self):
+        rows = [row(f"{name}/{size}", rate, nominal_bytes=size) for name, rates in
+                (("a", (10, 20, 30, 30)), ("b", (5, 25, 20, 40))) for size, rate in zip((1, 2, 4, 8), rates)]
+        figures = papers.Figures(self.run_of(rows, gpu_multiprocessors="100", gpu_clock_max="2000 MHz"),
+                                 {"a": "id == 'a'", "b": "id == 'b'", "c": "id == 'a' and nominal_bytes < 8"})
+        for expression, expected in (
+                ("best(a)", 30), ("gains(b, a, 'nominal_bytes').min()", 0.5), ("crossover(b, a)", 8),
+                ("crossover(a, b) == inf", True), ("crossover(b, c) == inf", True), ("per_clock(best(b))", 0.2),
+                ("best(b, 'time_us_median') == best(b, 'time_us_min')", False)):
+            self.assertEqual(figures.value(expression), expected, expression)
+
+    def test_every_claim(self):
+        """All queries name fields that bench/README.md lists; all expressions and templates can be evaluated."""
+        run = self.run_of(SAMPLE["benchmarks"], gpu_multiprocessors="132", gpu_clock_max="1980 MHz")
+        documented = set(re.findall(r"\w+", (HERE / "README.md").read_text(encoding="utf-8")))
+        any_row = run.rows[run.rows.state == "measured"].head(1).dropna(axis=1)
+        missing = (documented | set(run.rows)) - set(any_row)
+        any_row = any_row.join(frame.pd.DataFrame(1.0, index=any_row.index, columns=sorted(missing)))
+        seen = set()
+
+        def measured(query):
+            names = set(re.findall(r"[a-z_]\w*", re.sub(r"'[^']*'", "", query))) - {"and", "or", "not", "in"}
+            self.assertLessEqual(names, documented | {"on", "str", "contains", "startswith"}, query)
+            run.rows.assign(**{name: 1.0 for name in names - set(run.rows)}).query(query)
+            seen.add(query)
+            return any_row
+
+        run.measured = measured
+        papers.Figures.count, counted = lambda *_: 1, papers.Figures.count
+        self.addCleanup(setattr, papers.Figures, "count", counted)
+        for name in papers.NAMES:
+            data = papers.read(name)
+            lines = [claim["line"] for claim in data["claim"]]
+            self.assertEqual(len(lines), len(set(lines)), name)
+            for claim in data["claim"]:
+                for case in papers.cases(claim, data.get("define", {})):
+                    with self.subTest(claim["line"]):
+                        found = papers.outcome(case, run)
+                        self.assertIn(found.verdict, papers.WORDS)
+                        self.assertEqual(found.verdict == "not run here", "not_run" in case)
+                        self.assertTrue(found.why, "no sentence says why")
+                        text = (found.why + found.here + found.paper).replace("{root}", "")
+                        self.assertNotRegex(text, r"[{}$]")
+                        for figures in [papers.Figures(run, case.get("rows", {}), {"ours": 1.0, "paper": 1.0})]:
+                            for each in case["why"] if isinstance(case.get("why"), list) else []:
+                                figures.text(each["text"])
+                            for rule in papers.WORDS[:2]:
+                                figures.value(case.get(rule, "1"))
+        self.assertTrue(seen)
+
+    def test_pages(self):
+        """On a machine without a GPU too."""
+        of_gpu = {key: "" for key in SAMPLE["context"] if re.match("gpu|cuda", key)}
+        for rows, context in ((SAMPLE["benchmarks"], {}), (ON_CPU, of_gpu)):
+            path = self.write("papers.json", rows, paper="all", **context)
+            done = self.run_tool("report.py", "--papers", self.folder, path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = {page.stem: page.read_text(encoding="utf-8") for page in self.folder.glob("*.md")}
+            self.assertEqual(set(found), {"README", *papers.NAMES})
+            for name, page in found.items():
+                self.assertEqual("has no GPU" in page, not rows is SAMPLE["benchmarks"], name)
+                for anchor in re.findall(r"\]\(#([^)]+)\)", page):
+                    self.assertIn(f"### {anchor.upper()}\n", page)
 
 
 class CompareTest(Case):

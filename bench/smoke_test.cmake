@@ -28,7 +28,7 @@ check(${OUT}.matmul.json)
 if(NOT printed MATCHES "\nmatmul_cpu_w8/64[^ ]+ +[0-9.]+ ")
   message(FATAL_ERROR "--preset matmul: ${printed}")
 endif()
-run(${BENCH} --preset rlnc --only cpu --benchmark_filter=128./1500 --out ${OUT}.rlnc.json)
+run(${BENCH} --preset rlnc --only cpu --benchmark_filter=w8/128.128/1500 --out ${OUT}.rlnc.json)
 check(${OUT}.rlnc.json)
 
 # quick ends with a table of methods over widths and a table of engines.
@@ -43,15 +43,24 @@ foreach(line "\nregion multiply, [^\n]+\n[^\n]+\n +w=8 +w=16 +w=32[^\n]*\n"
   endif()
 endforeach()
 
+# Five papers: on a machine without a GPU claims about GPUs are not run, and their pages say so.
+run(${BENCH} --paper all --only cpu --sizes 65536 --out ${OUT}.papers.json)
+check(${OUT}.papers.json)
+if(NOT printed MATCHES "\nsplit_w8_host/64KiB/set/hot ")
+  message(FATAL_ERROR "--paper all: ${printed}")
+endif()
+
 # A machine without a driver has no GPU; its driver is not too old.
 run(${BENCH} --list)
 if(printed MATCHES "insufficient" AND NOT EXISTS /proc/driver/nvidia)
   message(FATAL_ERROR "--list: ${printed}")
 endif()
-execute_process(COMMAND ${BENCH} --preset nonsense RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
-if(NOT code EQUAL 2)
-  message(FATAL_ERROR "an unknown preset was not refused")
-endif()
+foreach(option --preset --paper)
+  execute_process(COMMAND ${BENCH} ${option} nonsense RESULT_VARIABLE code OUTPUT_QUIET ERROR_QUIET)
+  if(NOT code EQUAL 2)
+    message(FATAL_ERROR "${option} nonsense was not refused")
+  endif()
+endforeach()
 
 # --list names rows and measures nothing; a file that ends in .csv has a line for each row.
 execute_process(COMMAND ${BENCH} --list --method SPLIT --width 8 --only cpu OUTPUT_VARIABLE names

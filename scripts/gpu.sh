@@ -3,15 +3,15 @@
 # Builds, tests, checks and measures on a machine with GPUs, and writes the record of it.
 #
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
-#                             cpu, host; all is these
+#                             cpu, host, papers; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
 #   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt
 #
 # Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
-# beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu and host
-# run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
+# beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host and
+# papers run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
 # them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
@@ -25,17 +25,15 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 [ $# -gt 0 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-all=(build test sanitize giant bench limits small product map rs cpu host)
+all=(build test sanitize giant bench limits small product map rs cpu host papers)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
 rs rs-sweep
-bench s2
 bench default
 limits limits
 small small
 small small:small-2
 product product
-bench verdicts
 product matmul
 rs rlnc
 product product-perop
@@ -254,10 +252,24 @@ stage_sanitize() {
 
 # The CPU's rows and the bus: one after the other, with nothing else on the machine.
 stage_cpu() {
-    alone "--only cpu" default:default-cpu s2:s2-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu \
+    alone "--only cpu" default:default-cpu product:product-cpu rs:rs-cpu rs-sweep:rs-sweep-cpu \
         matmul:matmul-cpu rlnc:rlnc-cpu
 }
 stage_host() { alone "" host host-streams; }
+
+# The five papers in one run, and the instructions of the kernels that they name.
+stage_papers() {
+    local rc=0
+    alone "" papers || rc=1
+    if command -v cuobjdump >/dev/null; then
+        python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$logs/sass.csv" &&
+            mv "$logs/sass.csv" "$results/sass.csv" || rc=1
+        report || rc=1
+    else
+        echo "instructions: not counted, there is no cuobjdump" >&3
+    fi
+    return "$rc"
+}
 
 measure() { # PRESET FILE OPTION...
     local file=$results/$2.json start=$SECONDS rc=0
@@ -277,13 +289,15 @@ gpu_rows() { # STAGE PRESET[:FILE]
 }
 
 alone() { # OPTIONS PRESET[:FILE]...
-    local item rc=0 cores
+    local item preset rc=0 cores
     cores=$(IFS=,; echo "${cpus[*]:0:GFK_CORES}")
     for item in "${@:2}"; do
         (
             taskset -cp "$cores" "$BASHPID" >/dev/null || echo "cores: not fixed"
+            preset="--preset ${item%:*}"
+            [ "$item" != papers ] || preset="--paper all"
             # shellcheck disable=SC2086 # options are words
-            measure "${item%:*}" "${item#*:}" --preset "${item%:*}" $1
+            measure "${item%:*}" "${item#*:}" $preset $1
         ) || rc=1
     done
     report || rc=1

@@ -36,7 +36,8 @@ SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_g
              "gpu.invert_batch": "Places/InvertBatch.Polynomials/*",
              "gpu.rlnc_vectors": "Places/RlncVectors.ZeroVectors/gpu_*:Places/RlncVectors.PublishedNumbers/gpu_*",
              "gpu.rlnc_packets": "Places/RlncPackets.EncodeLengths/gpu_*",
-             "gpu.rlnc_decoder": "Places/RlncDecoder.Corrupt/gpu_*:Places/RlncDecoder.NoBytes/gpu_*",
+             "gpu.rlnc_decoder": "Places/RlncDecoder.Corrupt/gpu_*:Places/RlncDecoder.NoBytes/gpu_*:"
+                                 "Places/RlncDecoder.Repeated/gpu_*",
              "gpu.rlnc_channel": "Places/RlncHostile.OneChanged/gpu_*"}
 NOT_AVAILABLE = "GPU not available: "
 TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the script, never by hand."

@@ -5,7 +5,7 @@
 #include "core/output.h"
 #include "core/work.h"
 
-// Each appends rows; those on a device exist only with CUDA.
+// Each appends the rows that it has for options.preset; those on a device exist only with CUDA.
 void add_region_rows(const Options &options, Rows *rows);
 void add_giant_rows(const Options &options, Rows *rows);
 void add_region_call_rows(const Options &options, Rows *rows); // what a call costs its thread
@@ -15,13 +15,16 @@ void add_product_rows(const Options &options, Rows *rows);
 void add_matrix_rows(const Options &options, Rows *rows);
 void add_matrix_cpu_rows(const Options &options, Rows *rows);
 void add_product_cpu_rows(const Options &options, Rows *rows);
-void add_rlnc_rows(const Options &options, Rows *rows);
 void add_rlnc_cpu_rows(const Options &options, Rows *rows);
+void add_rlnc_split_rows(const Options &options, Rows *rows); // shares of both processors
 void add_rs_rows(const Options &options, Rows *rows);
+void add_row_split_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
+void add_probe_rows(const Options &options, Rows *rows); // variants that papers compare
+void add_rlnc_rows(const Options &options, Rows *rows);
+int run_managed_probe(const char *region_bytes); // see probes/managed.cpp; an exit code
 
-std::vector<Verdict> verdicts();
 Fields baseline_facts(); // versions and instruction sets of the libraries that rows stand beside
 
 // ---- region multiplies -----------------------------------------------------------------------
@@ -109,8 +112,8 @@ double product_moved(const Shape &shape, gfk_accumulate mode); // bytes of traff
 // The engines on the device that can run here and take this shape; no ablations, and of the perop
 // engines only SPLIT.
 std::vector<std::string> contenders(const Shape &shape);
-std::vector<Shape> rs_sweep_shapes();
+std::vector<Shape> rs_sweep_shapes(const Options &options); // of rs-sweep, and of paper gibraltar
 
 double product_rate(const Shape &shape); // bytes of data per second of AUTO's engine on the device
-// Adds the rows of set-up before the first byte, which preset product-small measures.
+// Adds the rows of set-up before the first byte: of preset product-small and paper gibraltar.
 void add_product_create_rows(const Options &options, Rows *rows);

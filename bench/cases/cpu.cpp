@@ -212,6 +212,7 @@ void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, 
     CpuCase c = {
         engine, other, shape, data / shape.k / 512 * 512, threads, matrix_of(shape, false, seed)};
     const bool cold = c.region * shape.k >= kCold;
+    c.longest_pass = sweep ? kLongestPass : 0;
     std::string id = engine ? engine->id : other->library->name;
     if (other != nullptr && other->library->version == nullptr) // GF-Complete has all widths
         id += "_w" + std::to_string(shape.w);
@@ -222,17 +223,16 @@ void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, 
                 data);
     row.facts.add("k", shape.k, "m", shape.m, "cold", cold, "matrix", "random", "region_bytes",
                   c.region, "sweep", when(sweep, true));
-    row.passes = 5;
+    row.passes = sweep ? 3 : 5;
     rows->push_back(row);
 }
 
-// data: over all threads; 0: kPerThread each, or less for slow methods. constant: 0 for a random
-// one.
+// data: over all threads; 0: kPerThread each. Slow methods take less. constant: 0 for a random one.
 void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, uint32_t constant,
                 uint64_t seed) {
     CpuCase c = {nullptr, other, {other->w, 1, 1}, data ? data : kPerThread * threads, threads, {}};
     c.matrix = {constant ? constant : random_constants(other->w, 1, seed)[0]};
-    c.longest_pass = data ? 0 : kLongestPass;
+    c.longest_pass = kLongestPass;
     Row row = cpu_row(c, "gf_complete_w" + std::to_string(other->w) + "_" + other->variant,
                       size_text(c.region) + "/threads=" + std::to_string(threads) +
                           (constant ? "/c=" + std::to_string(constant) : ""),
@@ -240,7 +240,7 @@ void add_region(Rows *rows, const coder *other, unsigned threads, size_t data, u
     row.facts.add("operation", "multiply", "method", other->method, "variant", other->variant,
                   "cold", true, "constants", constant ? "fixed" : "rotating", "constant_count", 1,
                   "constant", when(constant != 0, constant));
-    row.passes = 7;
+    row.passes = data ? 3 : 7;
     row.missing = [=] {
         void *object = other->library->create(other, 1, 1, c.matrix.data());
         if (object != nullptr)
@@ -448,9 +448,12 @@ bool Ends::match(const Regions &out) const {
 // ---- rows ------------------------------------------------------------------------------------
 void add_region_cpu_rows(const Options &options, Rows *rows) {
     std::map<std::string, double> us_per_byte;
-    if (options.shard != 1)
+    const bool paper = options.is("gf-gpu");
+    if (!paper && (!options.is("default") || options.shard != 1))
         return;
-    const auto &usual = options.quick ? std::vector<size_t>{kMiB} : default_sizes();
+    const auto &usual = options.quick ? std::vector<size_t>{kMiB}
+                        : paper       ? std::vector<size_t>{kMiB}
+                                      : default_sizes();
     for (size_t bytes : options.sizes.empty() ? usual : options.sizes)
         for (const gfk_kernel_info *k :
              kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {
@@ -474,13 +477,20 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
 
 void add_product_cpu_rows(const Options &options, Rows *rows) {
     const unsigned cores = cpu_cores();
-    if (options.is("rs-sweep"))
-        for (const Shape &shape : rs_sweep_shapes())
-            for_coders(false, [&](const coder *c) {
-                if (c->w == shape.w && c->library->version != nullptr) // not GF-Complete
-                    add_product(rows, nullptr, c, shape, shape.k * kMiB,
-                                c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
-            });
+    for (const Shape &shape : rs_sweep_shapes(options)) {
+        const gfk_engine_info *engine = gfk_engine_find("isal_w8"); // of this library
+        if (options.paper && gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
+            add_product(rows, engine, nullptr, shape, shape.k * kMiB, cores, options.seed, true);
+        for_coders(false, [&](const coder *c) {
+            if (c->w == shape.w && c->library->version != nullptr) // not GF-Complete
+                add_product(rows, nullptr, c, shape, shape.k * kMiB,
+                            c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
+        });
+    }
+    for (unsigned threads : {1u, cores}) // of the CPU that a paper compares with
+        if (const coder *other = coder_of("isa-l"); options.is("opencl") && other != nullptr)
+            add_product(rows, nullptr, other, {8, 30, 3}, options.size_or(836900000), threads,
+                        options.seed);
     if (!options.is("product"))
         return;
     const size_t data = options.size_or(options.quick ? 256 * kMiB : kGiB);
@@ -502,18 +512,18 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
 }
 
 void add_gf_complete_rows(const Options &options, Rows *rows) {
-    const bool s2 = options.is("s2");
-    if ((!options.is("default") && !s2) || options.shard != 1 || !options.sizes.empty())
+    const bool paper = options.is("gf-gpu");
+    if (!paper && (!options.is("default") || options.shard != 1 || !options.sizes.empty()))
         return;
     std::vector<unsigned> thread_counts = {1};
     if (cpu_cores() > 1)
         thread_counts.push_back(cpu_cores());
     for_coders(true, [&](const coder *c) {
-        for (unsigned threads : thread_counts) {
-            if (s2)
-                add_region(rows, c, threads, kS2Bytes, kS2Constant, options.seed);
-            add_region(rows, c, threads, s2 ? kS2Bytes : 0, 0, options.seed);
-        }
+        for (unsigned threads : thread_counts)
+            if (paper)
+                add_region(rows, c, threads, options.size_or(kS2Bytes), kS2Constant, options.seed);
+            else
+                add_region(rows, c, threads, 0, 0, options.seed);
     });
 }
 

@@ -8,6 +8,8 @@
 
 const coder *coder_of(const std::string &library); // the first; null if it was not found
 gfk_regions list_of(const Regions &regions);
+// Pins this memory, or none, unless it is pinned already.
+void pin(const std::vector<void *> &memory, size_t bytes);
 Object<gfk_product_t> product_of(const Library &library, const std::string &engine,
                                  const Shape &shape, const std::vector<uint32_t> &matrix);
 // The elements of a matrix as gfk_matrix takes them.

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets host and host-streams: calls on host memory, each pass behind one of what bounds it,
-// so that both see the same machine.
+// The presets host and host-streams, and papers' calls on host memory: each pass behind one of what
+// bounds it, so that both see the same machine.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <tuple>
 
 #include <unistd.h>
 
 #include "cpu.h"
+#ifdef HAVE_CUDA
+#include "core/device.h"
+#endif
 
 namespace {
 
@@ -26,9 +30,12 @@ struct HostCase {
     gfk_path path = GFK_PATH_CPU;
     unsigned streams = 0; // 0: the default
     size_t devices = 1;   // of the paths with one
+    bool mapped = false;  // no pipeline: the kernel of an encode itself accesses the pinned memory
 
     size_t region_bytes() const { return data / shape.k / kUnit * kUnit; }
-    const char *memory() const { return where == GFK_PINNED ? "pinned" : "pageable"; }
+    const char *memory() const {
+        return mapped ? "mapped" : where == GFK_PINNED ? "pinned" : "pageable";
+    }
     std::string id() const {
         return std::string("host_") + kOperations[operation] + "_w" + std::to_string(shape.w);
     }
@@ -41,18 +48,6 @@ struct HostCase {
 
 double cpu_seconds() {
     return (double)std::clock() / CLOCKS_PER_SEC;
-}
-
-// Pins this memory, or none, unless it is pinned already.
-void pin(const std::vector<void *> &memory, size_t bytes) {
-    static std::vector<void *> pinned;
-    if (memory == pinned)
-        return;
-    for (void *p : pinned)
-        GFK_CHECK(gfk_pinned_unregister(p));
-    for (void *p : memory)
-        GFK_CHECK(gfk_pinned_register(p, bytes));
-    pinned = memory;
 }
 
 // Measured once, in a file that nobody else reads.
@@ -141,7 +136,8 @@ struct HostWork : Work {
         facts.add("bound", bound_name(), "bound_GBps", bound, "percent_of_bound", percent, "note",
                   note);
 #ifdef HAVE_CUDA
-        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED && case_.operation != Matmul)
+        if (case_.path == GFK_PATH_GPU && case_.where == GFK_PINNED && case_.operation != Matmul &&
+            case_.streams == 0)
             facts.set("kernel_GBps", 1e-9 * product_rate(case_.shape));
         if (case_.path == GFK_PATH_GPU && case_.where == GFK_PAGEABLE)
             facts.set("copies_GBps",
@@ -162,7 +158,7 @@ struct HostWork : Work {
         }
         const gfk_field field = field_of(w);
         gfk_rs_desc desc = GFK_RS_DESC_INIT;
-        desc.product.device = GFK_CPU; // only its matrix counts
+        desc.product.device = case_.mapped ? GFK_CURRENT_DEVICE : GFK_CPU; // a pipeline has its own
         GFK_CHECK(code_.make(library_.gfk_rs_create, library_.gfk_rs_destroy, &field, k, m, &desc));
         GFK_CHECK(library_.gfk_rs_get_matrix(code_, matrix.data()));
         return matrix;
@@ -186,6 +182,17 @@ struct HostWork : Work {
     }
     gfk_status encode() {
         const gfk_regions data = list_of(data_), parity = list_of(parity_);
+#ifdef HAVE_CUDA
+        if (case_.mapped) {
+            const Stopwatch watch;
+            const gfk_status status =
+                library_.gfk_rs_encode(code_, &data, &parity, mix_.bytes, gpu().stream);
+            gpu_synchronize();
+            report_.seconds = watch.seconds();
+            report_.path = GFK_PATH_GPU;
+            return status;
+        }
+#endif
         return library_.gfk_rs_encode_host(pipeline_, code_, &data, &parity, mix_.bytes, &report_);
     }
     gfk_status call() {
@@ -371,27 +378,65 @@ std::vector<HostCase> figures(const Options &options, int devices) {
     return cases;
 }
 
-// Cases of 1.6 GB with k = 4, m = 2, and of 836.9 MB with 30 + 3.
+// Cases of 1.6 GB with k = 4, m = 2, and of 836.9 MB with 30 + 3: each is a paper's.
 std::vector<HostCase> streams(const Options &options, int devices) {
     std::vector<HostCase> cases;
-    const std::pair<Shape, size_t> calls[] = {{{8, 4, 2}, 1600000000}, {{8, 30, 3}, 836900000}};
+    const std::tuple<const char *, Shape, size_t> calls[] = {{"gpu-rscode", {8, 4, 2}, 1600000000},
+                                                             {"opencl", {8, 30, 3}, 836900000}};
     for (gfk_where where : {GFK_PAGEABLE, GFK_PINNED})
-        for (const auto &[shape, bytes] : calls)
+        for (const auto &[paper, shape, bytes] : calls)
             for (unsigned n : {1u, 2u, 4u, 8u, 16u})
-                if (devices != 0)
+                if (devices != 0 && (options.is("host-streams") || options.is(paper)))
                     cases.push_back(
                         {Encode, shape, options.size_or(bytes), where, GFK_PATH_GPU, n});
+    for (const auto &[paper, shape, bytes] : calls)
+        if (options.is(paper) && options.host)
+            cases.push_back({Encode, shape, options.size_or(bytes)});
+    return cases;
+}
+
+// Without a GPU, and from all kinds of memory: pageable first, because pinning takes long.
+std::vector<HostCase> gibraltar(const Options &options, int devices) {
+    std::vector<HostCase> cases;
+    const size_t data = options.size_or(kGiB / 2);
+    const auto add = [&](const HostCase &c) {
+        if (c.path == GFK_PATH_CPU ? options.host : devices != 0)
+            cases.push_back(c);
+    };
+    for (size_t m : {2, 4})
+        for (gfk_path path : {GFK_PATH_CPU, GFK_PATH_GPU})
+            add({Encode, {8, 16, m}, data, GFK_PAGEABLE, path});
+    add({Decode, {8, 16, 4}, data});
+    for (const Shape &shape :
+         {Shape{8, 16, 2}, Shape{8, 16, 3}, Shape{8, 16, 4}, Shape{8, 24, 4}, Shape{8, 36, 2}})
+        add({Encode, shape, data, GFK_PINNED, GFK_PATH_GPU});
+    add({Decode, {8, 16, 4}, data, GFK_PINNED, GFK_PATH_GPU});
+    add({Encode, {8, 16, 4}, data, GFK_PINNED, GFK_PATH_GPU, 0, 1, true});
+    for (size_t bytes : {16 * kMiB, 512 * kKiB})
+        add({Encode, {8, 16, 2}, options.size_or(bytes), GFK_PINNED, GFK_PATH_GPU});
     return cases;
 }
 
 } // namespace
+
+void pin(const std::vector<void *> &memory, size_t bytes) {
+    static std::vector<void *> pinned;
+    if (memory == pinned)
+        return;
+    for (void *p : pinned)
+        GFK_CHECK(gfk_pinned_unregister(p));
+    for (void *p : memory)
+        GFK_CHECK(gfk_pinned_register(p, bytes));
+    pinned = memory;
+}
 
 void add_host_rows(const Options &options, Rows *rows) {
     int devices = 0;
 #ifdef HAVE_CUDA
     devices = options.device ? bus_devices() : 0;
 #endif
-    for (const HostCase &c :
-         options.is("host") ? figures(options, devices) : streams(options, devices))
+    for (const HostCase &c : options.is("host")        ? figures(options, devices)
+                             : options.is("gibraltar") ? gibraltar(options, devices)
+                                                       : streams(options, devices))
         rows->push_back(host_row(c));
 }

@@ -409,7 +409,9 @@ Row matmul_row(const MatmulCase &c) {
 
 } // namespace
 
-void add_matrix_rows(const Options &, Rows *rows) {
+void add_matrix_rows(const Options &options, Rows *rows) {
+    if (!options.is("matmul"))
+        return;
     Row mmas(kMmas, Fields("kind", "ceiling", "operation", kMmas, "where", "gpu", "id", kMmas));
     mmas.sustained = true;
     mmas.compared = false;

@@ -158,8 +158,8 @@ void add(Rows *rows, const CpuMatrixCase &c) {
 } // namespace
 
 // Sizes up to which a pass takes about a second.
-void add_matrix_cpu_rows(const Options &, Rows *rows) {
-    for (size_t n = 64; n <= 2048; n *= 2)
+void add_matrix_cpu_rows(const Options &options, Rows *rows) {
+    for (size_t n = 64; n <= 2048 && options.is("matmul"); n *= 2)
         for (unsigned w : {8u, 16u, 32u}) {
             for (bool inverse : {false, true})
                 if (n <= 1024)

@@ -129,15 +129,16 @@ double product_rate(const Shape &shape) {
 }
 
 void add_product_rows(const Options &options, Rows *rows) {
-    for (size_t i = 0; i < gfk_engine_count(); i++) {
+    const std::vector<ProductCase> cases = product_cases(options);
+    for (size_t i = 0; i < gfk_engine_count() && !cases.empty(); i++) {
         const char *reason = nullptr;
         if (gfk_engine_available(gfk_engine_at(i), GFK_CURRENT_DEVICE, &reason) !=
             GFK_STATUS_SUCCESS)
             std::fprintf(stderr, "gfk_bench: %s is absent: %s\n", gfk_engine_at(i)->id, reason);
     }
-    if (options.is("product-small")) // first: nothing has been compiled or loaded yet
-        add_product_create_rows(options, rows);
-    for (const ProductCase &c : product_cases(options)) {
+    if (options.is("product-small") || options.is("gibraltar"))
+        add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
+    for (const ProductCase &c : cases) {
         Row row = product_row(c, options.seed);
         row.sustained = is_sustained(options, c);
         const PlainKind kind = c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of products as data: product, product-perop, product-small, product-map.
+// The presets of products as data: product, product-perop, product-small, product-map; and the
+// products of the papers.
 #include <random>
 
 #include "cases.h"
@@ -141,6 +142,16 @@ std::vector<ProductCase> product_cases(const Options &options) {
         add_quick(&cases, options.size_or(kGiB));
     else if (options.is("product"))
         add_figures(&cases, options);
+    for (size_t k : {2, 4, 8, 15, 25, 30, 45, 60})
+        if (options.is("opencl")) {
+            add_ways(&cases, {{8, k, 3}, options.size_or(836900000)}, {Way::Auto});
+            cases.back().few = true;
+        }
+    if (options.is("opencl"))
+        add_engines(&cases, {{8, 30, 3}, options.size_or(kGiB)}, engines({8, 30, 3}, is_perop));
+    if (options.is("gibraltar"))
+        add_engines(&cases, {{8, 16, 4}, options.size_or(kGiB)},
+                    {"perop_log_w8_4", "perop_log_w8"});
     if (options.is("product-perop"))
         for (unsigned w : {8u, 16u, 32u})
             for (const Shape &shape : {Shape{w, 10, 4}, Shape{w, 30, 3}})
@@ -235,10 +246,17 @@ double product_moved(const Shape &shape, gfk_accumulate mode) {
     return (k + (mode == GFK_SET ? m : 2 * m)) / k;
 }
 
-std::vector<Shape> rs_sweep_shapes() {
-    std::vector<Shape> shapes;
-    for (size_t m : {2, 3, 4, 6, 8, 12, 16})
-        for (size_t k : {2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64})
-            shapes.push_back({8, k, m});
-    return shapes;
+std::vector<Shape> rs_sweep_shapes(const Options &options) {
+    const auto grid = [](std::initializer_list<size_t> ks, std::initializer_list<size_t> ms) {
+        std::vector<Shape> shapes;
+        for (size_t m : ms)
+            for (size_t k : ks)
+                shapes.push_back({8, k, m});
+        return shapes;
+    };
+    if (options.is("gibraltar"))
+        return grid({2, 8, 16, 24, 36, 64}, {2, 3, 4, 8, 16});
+    if (!options.is("rs-sweep"))
+        return {};
+    return grid({2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64}, {2, 3, 4, 6, 8, 12, 16});
 }

@@ -210,13 +210,16 @@ struct RegionCall : CallWork {
 } // namespace
 
 void add_region_rows(const Options &options, Rows *rows) {
+    const std::vector<RegionCase> cases = region_cases(options);
+    if (cases.empty())
+        return;
     Row empty("empty_launch",
               Fields("kind", "ceiling", "operation", "empty_launch", "where", "gpu", "id",
                      "empty_launch", "note", "one launch of an empty kernel inside a graph"));
     empty.compared = false;
     empty.make = [](const Library &) { return std::make_unique<EmptyWork>(); };
     rows->push_back(empty);
-    for (const RegionCase &c : region_cases(options)) {
+    for (const RegionCase &c : cases) {
         const bool limit = options.is("limits") && c.mode == GFK_SET;
         Row row = device_row(c, options.seed);
         row.sustained = limit && c.c == 64 && c.constants == RegionCase::Each && is_best(c.kernel);
@@ -229,6 +232,8 @@ void add_region_rows(const Options &options, Rows *rows) {
 }
 
 void add_giant_rows(const Options &options, Rows *rows) {
+    if (!options.is("giant") && !options.is("gf-gpu"))
+        return;
     for (const PlainKernel &kernel : plain_kernels(PlainKind::Gather))
         add_gather_row(kernel, rows);
     for (const gfk_kernel_info *k : kernels(is_giant)) {
@@ -251,6 +256,8 @@ void add_giant_rows(const Options &options, Rows *rows) {
 }
 
 void add_region_call_rows(const Options &options, Rows *rows) {
+    if (!options.is("default") || options.quick || options.shard != 1)
+        return;
     for (const gfk_kernel_info *k :
          kernels([](const gfk_kernel_info *k) { return on_device(k); })) {
         if (!runs_here(k) || is_giant(k))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of region multiplies as data: default, full, s2, limits, small, offsets; and
-// verdicts: published claims, and the ablation rows that decide them.
+// The presets of region multiplies as data: default, full, limits, small, offsets; and the region
+// multiplies of the papers.
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <sstream>
 
@@ -20,6 +19,9 @@ const std::vector<size_t> kFullSizes = {4 * kKiB,   16 * kKiB, 64 * kKiB, 256 * 
                                         kMiB,       4 * kMiB,  16 * kMiB, 64 * kMiB,
                                         256 * kMiB, kGiB,      2 * kGiB};
 const std::vector<size_t> kQuickSizes = {kGiB};
+const std::vector<size_t> kS2Sizes = {kKiB,      16 * kKiB, 256 * kKiB, 4 * kMiB,
+                                      64 * kMiB, kGiB,      4 * kGiB};
+constexpr size_t kLadderBytes = 256 * kMiB;
 const std::pair<unsigned, unsigned> kOffsets[] = {{0, 0}, {1, 3}, {3, 15}, {15, 1}};
 
 const std::vector<size_t> &sizes_or(const Options &options, const std::vector<size_t> &usual) {
@@ -79,101 +81,53 @@ Cases limits(const Options &options) {
     return cases;
 }
 
-struct Claim {
-    const char *title, *claim;
+// Kernels that a paper compares. %u is the width; "=128" and "=ones" stand for one constant instead
+// of random ones in turn.
+struct Ladder {
+    const char *paper;
     std::vector<unsigned> widths;
-    const char *steps; // ids with %u for the width; random constants in turn, or one constant
+    const char *steps;
 };
-
-const Claim kClaims[] = {
-    {"LOG, the ladder",
-     "GPU-RSCode: modulo, folding, doubled and zero-padded antilogarithms are each "
-     "faster than the one before. GF GPU: a doubled antilogarithm is slower.",
+const Ladder kLadders[] = {
+    {"gpu-rscode",
      {8},
-     "log_w%u_naive_mod log_w%u_naive_fold log_w%u_naive_double log_w%u_naive_zero"},
-    {"LOG, where the tables live",
-     "GPU-RSCode: shared memory filled in parallel beats global memory, constant memory "
-     "and a serial fill.",
+     "log_w%u_naive_mod log_w%u_naive_fold log_w%u_naive_double log_w%u_naive_zero "
+     "log_w%u_opt_const log_w%u_opt_serial log_w%u_opt_parallel"},
+    {"gf-gpu",
      {8},
-     "log_w%u_naive_zero log_w%u_opt_const log_w%u_opt_serial log_w%u_opt_parallel"},
-    {"LOG, a doubled antilogarithm in shared memory",
-     "GF GPU: shared memory gives a substantial gain; doubling the antilogarithms in it "
-     "to be rid of the modulo costs more than it saves.",
-     {8},
-     "log_w%u_naive log_w%u_opt_shared log_w%u_opt_doubled log_w%u_opt"},
-    {"BYTWO_p, branch or mask",
-     "GF GPU: a mask by multiplication is slower than the branch for w = 8 and 16; a "
-     "mask by the sign bit is the same or slightly faster.",
+     "log_w%u_naive log_w%u_opt_shared log_w%u_opt_doubled log_w%u_opt table_w%u_naive "
+     "table_w%u_opt_shared table_w%u_opt"},
+    {"gf-gpu",
      {8, 16, 32},
-     "bytwo_p_w%u_naive bytwo_p_w%u_naive_mulmask bytwo_p_w%u_naive_signmask bytwo_p_w%u_opt"},
-    {"SHIFT, a list of set bits (one bit set, random, all bits set)",
-     "GF GPU: somewhat faster for one set bit, nothing for random constants, slower "
-     "when every bit is set.",
-     {8, 16, 32},
+     "bytwo_p_w%u_naive bytwo_p_w%u_naive_mulmask bytwo_p_w%u_naive_signmask bytwo_p_w%u_opt "
      "shift_w%u_naive=128 shift_w%u_opt_setbits=128 shift_w%u_naive shift_w%u_opt_setbits "
-     "shift_w%u_naive=ones shift_w%u_opt_setbits=ones"},
-    {"GROUP, tables in global or shared memory",
-     "GF GPU: shared memory gives a moderate gain.",
-     {8, 16, 32},
-     "group_w%u_naive group_w%u_opt_shared group_w%u_opt"},
-    {"SPLIT, tables in global or shared memory",
-     "GF GPU: shared memory is slower for w = 8 and nearly doubles w = 32.",
-     {8, 16, 32},
-     "split_w%u_naive split_w%u_opt_shared split_w%u_opt"},
-    {"TABLE, in global or shared memory",
-     "GF GPU: shared memory gives a great gain.",
-     {8},
-     "table_w%u_naive table_w%u_opt_shared table_w%u_opt"},
+     "shift_w%u_naive=ones shift_w%u_opt_setbits=ones group_w%u_naive group_w%u_opt_shared "
+     "group_w%u_opt split_w%u_naive split_w%u_opt_shared split_w%u_opt"},
 };
 
-// Calls use(case) for one width's rows in the order of the claim, and lists those that this build's
-// list of kernels does not have.
-template <class Use>
-void for_steps(const Claim &claim, unsigned w, std::vector<std::string> *absent, Use use) {
-    std::istringstream steps(claim.steps);
-    for (std::string step; steps >> step;) {
-        const size_t end = step.find('='), width = step.find("%u");
-        const std::string constant = end < step.size() ? step.substr(end + 1) : "";
-        const std::string id = step.substr(0, end).replace(width, 2, std::to_string(w));
-        RegionCase c = {gfk_kernel_find(id.c_str()), kGiB};
-        if (!constant.empty()) {
-            c.constants = RegionCase::Fixed;
-            c.c = constant == "ones" ? all_ones(w) : (uint32_t)std::atoi(constant.c_str());
+Cases ladders(const Options &options) {
+    Cases cases;
+    for (const Ladder &ladder : kLadders)
+        for (unsigned w : ladder.widths) {
+            std::istringstream steps(options.is(ladder.paper) ? ladder.steps : "");
+            for (std::string step; steps >> step;) {
+                const size_t end = std::min(step.find('='), step.size());
+                const std::string constant = step.substr(end);
+                const std::string id =
+                    step.substr(0, end).replace(step.find("%u"), 2, std::to_string(w));
+                RegionCase c = {gfk_kernel_find(id.c_str()), options.size_or(kLadderBytes)};
+                if (!constant.empty()) {
+                    c.constants = RegionCase::Fixed;
+                    c.c = constant == "=ones" ? all_ones(w) : kS2Constant;
+                }
+                if (c.kernel != nullptr && runs_here(c.kernel))
+                    cases.push_back(c);
+            }
         }
-        if (c.kernel != nullptr)
-            use(c);
-        else if (std::find(absent->begin(), absent->end(), id) == absent->end())
-            absent->push_back(id);
-    }
-}
-
-Cases verdict_cases() {
-    Cases all;
-    std::vector<std::string> absent, names;
-    for (const Claim &claim : kClaims)
-        for (unsigned w : claim.widths)
-            for_steps(claim, w, &absent, [&](const RegionCase &c) {
-                if (!runs_here(c.kernel) ||
-                    std::find(names.begin(), names.end(), c.name()) != names.end())
-                    return;
-                names.push_back(c.name());
-                all.push_back(c);
-            });
-    return all;
+    return cases;
 }
 
 } // namespace
-
-std::vector<Verdict> verdicts() {
-    std::vector<Verdict> all;
-    for (const Claim &claim : kClaims)
-        for (unsigned w : claim.widths) {
-            all.push_back({claim.title + (", w = " + std::to_string(w)), claim.claim, {}, {}});
-            for_steps(claim, w, &all.back().absent,
-                      [&](const RegionCase &c) { all.back().steps.push_back(c.name()); });
-        }
-    return all;
-}
 
 const std::vector<size_t> &default_sizes() {
     return kSizes;
@@ -216,13 +170,17 @@ std::vector<RegionCase> region_cases(const Options &options) {
         cases = sweep(options);
     if (options.is("limits"))
         cases = limits(options);
-    if (options.is("verdicts"))
-        cases = verdict_cases();
-    if (options.is("s2"))
-        for (const gfk_kernel_info *k : kernels(plain)) {
-            cases.push_back({k, kS2Bytes, GFK_SET, true, RegionCase::Fixed, kS2Constant});
-            cases.push_back({k, kS2Bytes});
-        }
+    if (options.paper)
+        cases = ladders(options);
+    if (options.is("gf-gpu")) {
+        for (const gfk_kernel_info *k : kernels(plain))
+            cases.push_back(
+                {k, options.size_or(kS2Bytes), GFK_SET, true, RegionCase::Fixed, kS2Constant});
+        for (size_t bytes : sizes_or(options, kS2Sizes))
+            for (const gfk_kernel_info *k : kernels(optimized))
+                if (k->w == 8)
+                    cases.push_back({k, bytes});
+    }
     if (options.is("small"))
         for (size_t bytes : sizes_or(options, kSmallSizes))
             for (const gfk_kernel_info *k : kernels(plain))

@@ -206,8 +206,12 @@ struct DecodeWork : RlncWork {
         flush_cache();
         gpu_synchronize();
         const Stopwatch watch;
-        GFK_CHECK(library_.gfk_rlnc_decoder_add(decoder, headers_.data(), headers_.size(), nullptr,
-                                                0, &payloads, nullptr, gpu().stream));
+        for (size_t i = 0; i < headers_.size(); i += case_.step()) {
+            const gfk_regions part = {nullptr, (char *)payloads.base + i * case_.stride(),
+                                      case_.stride()};
+            GFK_CHECK(library_.gfk_rlnc_decoder_add(decoder, &headers_[i], case_.step(), nullptr, 0,
+                                                    &part, nullptr, gpu().stream));
+        }
         GFK_CHECK(library_.gfk_rlnc_decoder_decode(decoder, &sources, nullptr, gpu().stream));
         GFK_CHECK(library_.gfk_rlnc_decoder_wait(decoder, gpu().stream, 0, records.size(),
                                                  records.data()));
@@ -222,7 +226,7 @@ struct DecodeWork : RlncWork {
 
 // What a row is compared with: the product of its shape, or the encode of its generations.
 std::string other_of(RlncCase c) {
-    if (c.operation == RlncCase::Decode) {
+    if (c.decodes()) {
         c.operation = RlncCase::Encode;
         c.packets = c.n;
         return c.name();
@@ -233,15 +237,15 @@ std::string other_of(RlncCase c) {
 
 } // namespace
 
-void add_rlnc_rows(const Options &, Rows *rows) {
-    for (const RlncCase &c : rlnc_cases()) {
+void add_rlnc_rows(const Options &options, Rows *rows) {
+    for (const RlncCase &c : rlnc_cases(options)) {
         Row row = rlnc_row(c, c.id(), "gpu", 0);
         row.passes = c.operation == RlncCase::Packet ? 31 : 9;
         row.missing = [=] { return too_little_memory(RlncRegions(c).memory_needed()); };
         row.make = makes<RlncWork>(c);
         if (c.operation == RlncCase::Packet)
             row.make = makes<PacketWork>(c);
-        if (c.operation == RlncCase::Decode)
+        if (c.decodes())
             row.make = makes<DecodeWork>(c);
         const bool has_other = c.operation == RlncCase::Decode || c.operation == RlncCase::Recode ||
                                (c.operation == RlncCase::Encode && c.packets > c.n);

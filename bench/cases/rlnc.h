@@ -8,16 +8,19 @@ struct RlncCase {
     enum Operation {
         Vectors, // coding vectors alone
         Encode,
-        Matmul, // the same product, by a matrix in memory: what an encode is compared with
-        Recode, // of as many packets as a generation has sources
-        Decode, // from packets in memory to all sources; the decoder is new
-        Packet  // one packet, until it is there
+        Matmul,      // the same product, by a matrix in memory: what an encode is compared with
+        Recode,      // of as many packets as a generation has sources
+        Decode,      // from packets in memory to all sources; the decoder is new
+        Progressive, // the same, packet by packet
+        Packet       // one packet, until it is there
     } operation;
     unsigned w;
     size_t n, packets, bytes, generations = 1;
 
     const char *operation_name() const;
     std::string id() const; // rlnc_<operation>_w<W>
+    bool decodes() const { return operation == Decode || operation == Progressive; }
+    size_t step() const { return operation == Progressive ? 1 : outputs(); } // packets of a call
     std::string name() const;
     size_t row_bytes() const { return n * w / 8; } // of a vector
     size_t sources() const { return generations * n; }
@@ -28,8 +31,8 @@ struct RlncCase {
 };
 
 // On a device; the CPU has those of a part.
-const std::vector<RlncCase> &rlnc_cases();
-std::vector<RlncCase> rlnc_cpu_cases();
+std::vector<RlncCase> rlnc_cases(const Options &options);
+std::vector<RlncCase> rlnc_cpu_cases(const Options &options);
 
 inline constexpr uint64_t kRlncSeed = 20, kRecodeSeed = 21;
 // A code on the CPU (threads, 0: all cores) or on the current device.

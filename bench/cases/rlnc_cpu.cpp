@@ -61,7 +61,7 @@ struct CpuRlnc : Work {
         for (size_t i = 0; i < case_.outputs(); i++)
             headers_.push_back({range.generation + i / case_.packets,
                                 (uint32_t)(range.first + i % case_.packets), 0});
-        if (case_.operation == RlncCase::Decode) {
+        if (case_.decodes()) {
             GFK_CHECK(encode(in_, out_));
             decoded_.resize(case_.sources() * case_.stride());
         }
@@ -76,7 +76,7 @@ struct CpuRlnc : Work {
         if (after)
             return "";
         const size_t stride = case_.stride(), row = case_.row_bytes();
-        if (case_.operation == RlncCase::Decode) {
+        if (case_.decodes()) {
             std::fill(decoded_.begin(), decoded_.end(), (unsigned char)0xa5);
             pass(0);
             for (size_t i = 0; i < case_.sources(); i++)
@@ -121,7 +121,7 @@ struct CpuRlnc : Work {
         const gfk_regions from = {nullptr, in_, case_.stride()};
         const gfk_regions to = {nullptr, out_, case_.stride()};
         Object<gfk_rlnc_decoder_t> decoder;
-        if (case_.operation == RlncCase::Decode)
+        if (case_.decodes())
             GFK_CHECK(decoder.make(library_.gfk_rlnc_decoder_create,
                                    library_.gfk_rlnc_decoder_destroy, code_, range.generation,
                                    range.generations, size_t{0}));
@@ -133,11 +133,14 @@ struct CpuRlnc : Work {
             status = library_.gfk_rlnc_recode(code_, &range, kRecodeSeed, case_.n, vectors_.data(),
                                               case_.n, &from, made_.data(), case_.n, &to,
                                               workspace_, space_, nullptr);
-        } else if (case_.operation == RlncCase::Decode) {
+        } else if (case_.decodes()) {
             const gfk_regions sources = {nullptr, decoded_.data(), case_.stride()};
             std::vector<gfk_rlnc_record> records(range.generations);
-            GFK_CHECK(library_.gfk_rlnc_decoder_add(decoder, headers_.data(), headers_.size(),
-                                                    nullptr, 0, &to, nullptr, nullptr));
+            for (size_t i = 0; i < headers_.size(); i += case_.step()) {
+                const gfk_regions part = {nullptr, out_ + i * case_.stride(), case_.stride()};
+                GFK_CHECK(library_.gfk_rlnc_decoder_add(decoder, &headers_[i], case_.step(),
+                                                        nullptr, 0, &part, nullptr, nullptr));
+            }
             GFK_CHECK(library_.gfk_rlnc_decoder_decode(decoder, &sources, nullptr, nullptr));
             status =
                 library_.gfk_rlnc_decoder_wait(decoder, nullptr, 0, records.size(), records.data());
@@ -249,11 +252,27 @@ void add_coder(Rows *rows, const RlncCase &c, const coder *other, unsigned threa
     rows->push_back(row);
 }
 
+// 7168 packets of 1024 sources of 2048 bytes; decoders of these sources and of a segment of a stream.
+std::vector<RlncCase> published(const Options &options) {
+    using C = RlncCase;
+    const bool small = !options.sizes.empty(); // for a test
+    const size_t n = small ? 32 : 1024, packets = 7 * n;
+    std::vector<C> cases;
+    for (C::Operation operation : {C::Vectors, C::Matmul, C::Encode})
+        cases.push_back({operation, 8, n, packets, size_t{operation == C::Vectors ? 0u : 2048u}});
+    for (C::Operation operation : {C::Decode, C::Progressive}) {
+        cases.push_back({operation, 8, 128, 128 + kSparePackets, 4096});
+        if (!small)
+            cases.push_back({operation, 8, n, n + kSparePackets, 2048});
+    }
+    return cases;
+}
+
 } // namespace
 
 const char *RlncCase::operation_name() const {
-    static const char *const names[] = {"vectors", "encode", "matmul",
-                                        "recode",  "decode", "packet"};
+    static const char *const names[] = {"vectors", "encode",      "matmul", "recode",
+                                        "decode",  "progressive", "packet"};
     return names[operation];
 }
 
@@ -267,12 +286,12 @@ std::string RlncCase::name() const {
 }
 
 double RlncCase::data_bytes() const {
-    return operation == Vectors  ? (double)(outputs() * row_bytes())
-           : operation == Decode ? (double)(sources() * bytes)
-                                 : (double)(outputs() * bytes);
+    return operation == Vectors ? (double)(outputs() * row_bytes())
+           : decodes()          ? (double)(sources() * bytes)
+                                : (double)(outputs() * bytes);
 }
 
-const std::vector<RlncCase> &rlnc_cases() {
+std::vector<RlncCase> rlnc_cases(const Options &options) {
     static const std::vector<RlncCase> all = [] {
         using C = RlncCase;
         std::vector<C> cases = {{C::Vectors, 8, 1024, 7168, 0}, {C::Vectors, 16, 1024, 7168, 0}};
@@ -303,14 +322,16 @@ const std::vector<RlncCase> &rlnc_cases() {
                 cases.push_back({C::Packet, 8, n, 1, bytes});
         return cases;
     }();
-    return all;
+    if (options.is("nuclei"))
+        return published(options);
+    return options.is("rlnc") ? all : std::vector<RlncCase>();
 }
 
 // As many packets as sources, where a device makes seven times as many; and a tenth of the generations.
-std::vector<RlncCase> rlnc_cpu_cases() {
+std::vector<RlncCase> rlnc_cpu_cases(const Options &options) {
     std::vector<RlncCase> cases;
-    for (RlncCase c : rlnc_cases()) {
-        if (c.operation == RlncCase::Encode || c.operation == RlncCase::Recode)
+    for (RlncCase c : rlnc_cases(options)) {
+        if (!options.paper && (c.operation == RlncCase::Encode || c.operation == RlncCase::Recode))
             c.packets = c.n;
         c.generations = c.generations > 10 ? c.generations / 10 : c.generations;
         const auto is_same = [&](const RlncCase &other) { return other.name() == c.name(); };
@@ -357,8 +378,8 @@ Row rlnc_row(const RlncCase &c, const std::string &id, const char *where, unsign
 }
 
 // A single packet is also measured on one thread: waking others may take longer than the packet.
-void add_rlnc_cpu_rows(const Options &, Rows *rows) {
-    for (const RlncCase &c : rlnc_cpu_cases()) {
+void add_rlnc_cpu_rows(const Options &options, Rows *rows) {
+    for (const RlncCase &c : rlnc_cpu_cases(options)) {
         const bool is_packet = c.operation == RlncCase::Packet;
         for (unsigned threads : {1u, cpu_cores()}) {
             if (threads == 1 && !is_packet && cpu_cores() != 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Codes on the device: the presets rs and rs-sweep as data, each row beside the plain kernel of its
-// traffic; and what each operation does in a row.
+// Codes on the device: the presets rs and rs-sweep and paper gibraltar as data, each row beside the
+// plain kernel of its traffic; and what each operation does in a row.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -28,6 +28,7 @@ struct RsCase {
     int replays = 9;
     // Of 1 or t regions everywhere, or of 1 or t others at each position.
     enum Damaged { Clean, Region, Regions, Symbol, Symbols } damaged = Clean;
+    enum { All, Few, None } ceiling = All; // the best of all variants, or of two
 
     std::string id() const {
         return std::string("rs_") + kOperations[operation] + "_w" + std::to_string(shape.w) +
@@ -109,13 +110,50 @@ std::vector<RsCase> figures(size_t data) {
 }
 
 // A sweep over k for m = 2 to 16, with buffers of 1 MiB.
-std::vector<RsCase> sweep() {
+std::vector<RsCase> sweep(const Options &options) {
     std::vector<RsCase> cases;
-    for (const Shape &shape : rs_sweep_shapes()) {
+    for (const Shape &shape : rs_sweep_shapes(options)) {
         cases.push_back({RsCase::Encode, shape, false, kMiB, 0, RsCase::Data, 1, "", 3});
         cases.push_back({RsCase::Decode, shape, false, kMiB, std::min(shape.k, shape.m),
                          RsCase::Mixed, 1, "", 3});
     }
+    return cases;
+}
+
+// The sweep and encode over the length of regions, without ceilings; codes of long regions over m, with
+// the decode of as many regions of data, or of data and parity; batches of small stripes; update.
+std::vector<RsCase> gibraltar(const Options &options) {
+    std::vector<RsCase> cases = sweep(options);
+    for (const Shape &shape : {Shape{8, 16, 2}, Shape{8, 24, 4}})
+        for (size_t bytes : {4 * kKiB, 32 * kKiB, 128 * kKiB, 512 * kKiB, 4 * kMiB, 64 * kMiB})
+            cases.push_back({RsCase::Encode, shape, false, bytes, 0, RsCase::Data, 1, "", 3});
+    for (RsCase &c : cases)
+        c.ceiling = RsCase::None;
+    const size_t compared = cases.size(), region = region_of(options.size_or(kGiB), 16);
+    std::string encode;
+    for (size_t m : {1, 2, 3, 4, 8, 16}) {
+        RsCase c = {RsCase::Encode, {8, 16, m}, false, region, 0, RsCase::Data, 1, "", 3};
+        cases.push_back(c);
+        c.rate_of = c.name();
+        encode = m == 4 ? c.name() : encode;
+        c.operation = RsCase::Decode;
+        c.lost = m;
+        for (RsCase::Lost which : {RsCase::Data, RsCase::Mixed}) {
+            c.which = which;
+            if (m == 4 || which == RsCase::Mixed)
+                cases.push_back(c);
+        }
+    }
+    RsCase c = {RsCase::BatchEncode, {8, 16, 4}, false,  4 * kKiB, 0,
+                RsCase::Mixed,       4096,       encode, 3};
+    cases.push_back(c);
+    c.operation = RsCase::BatchDecode;
+    c.lost = 4;
+    cases.push_back(c);
+    for (const bool compile : {false, true})
+        cases.push_back({compile ? RsCase::Encode : RsCase::Update, {8, 16, 4}, compile, region});
+    for (size_t i = compared; i < cases.size(); i++)
+        cases[i].ceiling = RsCase::Few;
     return cases;
 }
 
@@ -144,7 +182,8 @@ Plain plain_of(const RsCase &c) {
         return {PlainKind::XorOnly, {reads - writes, writes, c.region}, GFK_XOR};
     // The ceiling of a batch has long regions, as the stripes together are long.
     const size_t region = c.stripes > 1 ? region_of(3 * kGiB, reads) : c.region;
-    return {PlainKind::XorOnly, {reads, writes, region}};
+    return {c.ceiling == RsCase::Few ? PlainKind::XorOnlyFew : PlainKind::XorOnly,
+            {reads, writes, region}};
 }
 
 // ---- what the operations do ------------------------------------------------------------------
@@ -466,7 +505,8 @@ Row rs_row(const RsCase &c) {
     row.moved = (double)(reads + writes) / (double)data;
     row.passes = c.replays;
     row.missing = [=] { return too_little_memory((size_t)((double)(bytes * regions) * 1.6)); };
-    row.ceiling = [=]() -> Ceiling & { return ceiling_of(plain_of(c)); };
+    if (c.ceiling != RsCase::None)
+        row.ceiling = [=]() -> Ceiling & { return ceiling_of(plain_of(c)); };
     row.make = [=](const Library &library) { return make_work(library, c); };
     row.finish = percent_of(c.rate_of);
     return row;
@@ -476,7 +516,9 @@ Row rs_row(const RsCase &c) {
 
 void add_rs_rows(const Options &options, Rows *rows) {
     const size_t data = options.size_or(options.quick ? kGiB : 3 * kGiB);
-    for (const RsCase &c : options.is("rs") ? figures(data) : sweep())
+    for (const RsCase &c : options.is("rs")          ? figures(data)
+                           : options.is("gibraltar") ? gibraltar(options)
+                                                     : sweep(options))
         if (!options.quick || (c.shape.w == 8 && c.shape.k == 10 && c.shape.m == 4))
             rows->push_back(rs_row(c));
 }

@@ -178,6 +178,7 @@ void Layout::poison_outputs() const {
 }
 
 void Layout::poison_expected(long j) const {
+    expected_now().clear();
     const uint64_t first_word = output_bytes() / 8 * set_of(j);
     fill_random(expected(), output_bytes(), kPoisonSeed, first_word, gpu().stream);
 }
@@ -222,8 +223,8 @@ void MatrixWork::expect(long j) const {
                   mode_name(mode_) + "/" + std::to_string(j % sets());
     if (!wanted.empty() && expected_now() == wanted)
         return;
-    expected_now() = wanted;
     layout_.poison_expected(j);
+    expected_now() = wanted;
     const Multiplier &m = multiplier_of(linked_library(), reference_of(w_, true));
     gfk_check(m.status, "the reference row");
     void *workspace = gpu_slot(Slot::ReferenceWorkspace, m.workspace_bytes);

@@ -14,11 +14,9 @@ const struct {
 } kPresets[] = {
     {"default", "GPU rows at 64 KiB to 1 GiB, set, cold; host rows; GF-Complete"},
     {"quick", "every row and engine that can run here, at one size, in minutes"},
-    {"s2", "c = 128, seed 10, 50,000,000 bytes: the published test case"},
     {"limits", "2 GiB, set and xor, every constant on its own: percent of the roofline"},
     {"small", "naive and optimized rows at 4 KiB to 16 MiB, set, cold"},
     {"offsets", "optimized rows at 1 GiB, aligned and at odd addresses, set, cold"},
-    {"verdicts", "ablation rows, and what they say about the published claims"},
     {"giant", "TABLE and LOG w=32 against plain gathers; needs 45 GiB on the device"},
     {"product", "matrix products of 3 GiB: engines, AUTO, the plain way, CPU libraries"},
     {"product-small", "products of regions of 64 KiB and 1 MiB, first calls, host time"},
@@ -30,6 +28,12 @@ const struct {
     {"rlnc", "network coding: vectors, encode, recode, decode, single packets; GFNI on the CPU"},
     {"host", "calls on host memory, 8 GiB of data: encode, decode, multiply, matmul"},
     {"host-streams", "encode of host memory with 1 to 16 streams"}};
+
+} // namespace
+
+const std::vector<std::string> kPapers = {"gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei"};
+
+namespace {
 
 using Text = std::string;
 using List = std::vector<Text>;
@@ -55,6 +59,12 @@ bool take_preset(Options *o, const Text &value) {
     o->preset = value;
     return std::any_of(std::begin(kPresets), std::end(kPresets),
                        [&](const auto &preset) { return value == preset.name; });
+}
+
+bool take_paper(Options *o, const Text &value) {
+    o->preset = value;
+    o->paper = true;
+    return value == "all" || std::find(kPapers.begin(), kPapers.end(), value) != kPapers.end();
 }
 
 bool take_side(Options *o, const Text &value) {
@@ -108,6 +118,10 @@ struct Option {
 };
 const Option kOptions[] = {
     {"--preset", "NAME", "", take_preset}, // its help is the list of presets
+    {"--paper", "NAME",
+     "instead of a preset: the experiments of a paper that can run here, for\n"
+     "bench/report.py; gpu-rscode, gf-gpu, opencl, gibraltar, nuclei, or all",
+     take_paper},
     {"--full", "", "default with more sizes (4 KiB to 2 GiB), xor, hot; use with --shard",
      &Options::full},
     {"--shard", "I/N", "part I (from 1) of N parts of the region rows", take_shard},

@@ -8,7 +8,8 @@
 #include <vector>
 
 struct Options {
-    std::string preset = "default";
+    std::string preset = "default"; // or a paper
+    bool paper = false;
     // quick: of the preset that a part of quick comes from
     bool full = false, quick = false, list = false, no_sustained = false;
     bool device = true, host = true; // which rows
@@ -24,5 +25,6 @@ struct Options {
     size_t size_or(size_t usual) const { return sizes.empty() ? usual : sizes[0]; }
 };
 
+extern const std::vector<std::string> kPapers; // --paper all: these
 // Takes our flags out of argv. Ends the program where help was asked for, or a flag is wrong.
 Options parse_options(int *argc, char **argv);

@@ -116,11 +116,6 @@ Text json(const Fields &fields, const char *between) {
     });
 }
 
-Text json(const Verdict &v) {
-    return "\n    {" + json(Fields("title", v.title, "claim", v.claim), ", ") + ", \"steps\": [" +
-           join(v.steps, ", ", quoted) + "], \"absent\": [" + join(v.absent, ", ", quoted) + "]}";
-}
-
 // What Google Benchmark's own tools look for, then the row's fields.
 Text json(const benchmark::BenchmarkReporter::Run &run, const Result &result) {
     const bool failed = !result.measured();
@@ -303,29 +298,6 @@ void print_tables(const Options &options) {
         std::printf("\nRows on a GPU were not measured.\n");
 }
 
-void print(const Verdict &v) {
-    std::printf("\n%s\n  claim: %s\n", v.title.c_str(), v.claim.c_str());
-    const Result *first = nullptr, *previous = nullptr;
-    for (const Text &name : v.steps) {
-        const Result *r = find_result(name);
-        std::printf("  %-44s %s", name.c_str(),
-                    r ? format("%8.1f GB/s", r->gbps()).c_str() : "n/a");
-        if (r != nullptr && previous != nullptr) {
-            const Fields &now = r->fields, &then = previous->fields;
-            const bool same = now.number("time_us_min") <= then.number("time_us_max") &&
-                              then.number("time_us_min") <= now.number("time_us_max");
-            std::printf("  %+6.1f %% on the line before%s, %.2f x the first",
-                        100 * (r->gbps() / previous->gbps() - 1), same ? " (within noise)" : "",
-                        r->gbps() / first->gbps());
-        }
-        std::printf("\n");
-        previous = r ? r : previous;
-        first = first ? first : r;
-    }
-    for (const Text &id : v.absent)
-        std::printf("  %-44s is not in this build's list\n", id.c_str());
-}
-
 void print_ratios() {
     std::vector<std::pair<double, Text>> ratios;
     for (const Result &r : results())
@@ -369,10 +341,8 @@ Texts filtered_names(const Rows &rows) {
     return names;
 }
 
-Reporter::Reporter(const Options &options, const Fields &context,
-                   const std::vector<Verdict> &verdicts, const Rows &rows)
-    : csv_(options.out.size() > 4 && options.out.substr(options.out.size() - 4) == ".csv"),
-      verdicts_(verdicts) {
+Reporter::Reporter(const Options &options, const Fields &context, const Rows &rows)
+    : csv_(options.out.size() > 4 && options.out.substr(options.out.size() - 4) == ".csv") {
     g_rows = filtered_names(rows).size();
     g_watch = Stopwatch();
     if (options.out.empty())
@@ -390,12 +360,10 @@ Reporter::Reporter(const Options &options, const Fields &context,
 Reporter::~Reporter() {
     if (file_ == nullptr)
         return;
-    const Text verdicts = join(verdicts_, ",", [](const Verdict &v) { return json(v); });
     if (csv_)
         write_csv(file_);
     else
-        std::fprintf(file_, "\n  ]%s\n}\n",
-                     verdicts.empty() ? "" : (",\n  \"verdicts\": [" + verdicts + "\n  ]").c_str());
+        std::fputs("\n  ]\n}\n", file_);
     std::fclose(file_);
 }
 
@@ -426,9 +394,7 @@ void Reporter::Finalize() {
     std::printf("\n%zu rows in %d:%02d\n", g_done, s / 60, s % 60);
 }
 
-void print_summary(const Options &options, const std::vector<Verdict> &verdicts) {
+void print_summary(const Options &options) {
     print_tables(options);
-    for (const Verdict &v : verdicts)
-        print(v);
     print_ratios();
 }

@@ -11,8 +11,7 @@
 
 class Reporter : public benchmark::BenchmarkReporter {
   public:
-    Reporter(const Options &options, const Fields &context, const std::vector<Verdict> &verdicts,
-             const Rows &rows);
+    Reporter(const Options &options, const Fields &context, const Rows &rows);
     ~Reporter() override;
     bool ReportContext(const Context &context) override;
     void ReportRuns(const std::vector<Run> &runs) override;
@@ -20,7 +19,6 @@ class Reporter : public benchmark::BenchmarkReporter {
 
   private:
     bool csv_, first_ = true;
-    std::vector<Verdict> verdicts_;
     std::FILE *file_ = nullptr;
 };
 
@@ -30,6 +28,5 @@ void progress(const std::string &name);
 // Names of the rows that Google Benchmark's filter leaves.
 std::vector<std::string> filtered_names(const Rows &rows);
 
-// The tables at the end: best rates by row and column; verdicts; with --against medians, and rows
-// below 0.98.
-void print_summary(const Options &options, const std::vector<Verdict> &verdicts);
+// The tables at the end: best rates by row and column; with --against medians, and rows below 0.98.
+void print_summary(const Options &options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures rows: ceiling, start, check, passes, check, facts. Google Benchmark calls it row by row.
 #include <algorithm>
+#include <set>
 
 #include <strings.h>
 
@@ -233,15 +234,15 @@ void select_rows(const Options &options, Rows *rows) {
     for (const Row &row : *rows)
         if (!is_ceiling(row) && is_wanted(options, row))
             needed.push_back(row.needs);
+    std::set<std::string> names;
     const auto unwanted = [&](const Row &row) {
-        return (against && !row.compared) ||
+        return !names.insert(row.name).second || (against && !row.compared) ||
                (!all && (is_ceiling(row) ? !contains(needed, row.name) : !is_wanted(options, row)));
     };
     rows->erase(std::remove_if(rows->begin(), rows->end(), unwanted), rows->end());
 }
 
-size_t run_rows(const Options &options, const Fields &context, const std::vector<Verdict> &verdicts,
-                Rows rows) {
+size_t run_rows(const Options &options, const Fields &context, Rows rows) {
     for (const Row &row : rows) {
         auto *b = benchmark::RegisterBenchmark(
             row.name.c_str(),
@@ -252,6 +253,6 @@ size_t run_rows(const Options &options, const Fields &context, const std::vector
         else
             b->UseManualTime()->Iterations(row.passes);
     }
-    Reporter reporter(options, context, verdicts, rows);
+    Reporter reporter(options, context, rows);
     return benchmark::RunSpecifiedBenchmarks(&reporter);
 }

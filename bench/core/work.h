@@ -104,14 +104,8 @@ Fields shape_facts(const char *kind, const std::string &operation, const char *w
 
 constexpr size_t kKiB = 1024, kMiB = 1024 * kKiB, kGiB = 1024 * kMiB;
 
-// Removes what the options leave out, and ceilings that no row needs any more.
+// Removes what the options leave out, rows that an earlier row has the name of, and ceilings that no
+// row needs any more.
 void select_rows(const Options &options, Rows *rows);
-// A claim about rows, in the result file's "verdicts".
-struct Verdict {
-    std::string title, claim;
-    std::vector<std::string> steps;  // rows in the order of the claim
-    std::vector<std::string> absent; // ids that this build's list does not have
-};
 // Measures all rows that Google Benchmark's filter leaves; returns how many.
-size_t run_rows(const Options &options, const Fields &context, const std::vector<Verdict> &verdicts,
-                Rows rows);
+size_t run_rows(const Options &options, const Fields &context, Rows rows);

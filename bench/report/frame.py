@@ -7,7 +7,6 @@ import pathlib
 
 import pandas as pd
 
-from . import legacy
 from .text import size
 
 METHODS = ["SHIFT", "GROUP", "BYTWO_p", "BYTWO_b", "TABLE", "LOG", "SPLIT"]
@@ -87,7 +86,6 @@ class Results:
         files = [self.placed(data, files) for data in files]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
-        self.verdicts = [verdict for data in files for verdict in data.get("verdicts", [])]
         self.every = every = with_texts(typed([row for data in files for row in data["benchmarks"]
                                                if row.get("run_type", "iteration") == "iteration"]))
         measured = every.state == "measured"
@@ -120,8 +118,6 @@ class Results:
     def read(path):
         path = pathlib.Path(path)
         data = parse(path.read_text(encoding="utf-8"))
-        if not all("kind" in row for row in data["benchmarks"]):
-            legacy.lift_file(data)
         data["context"]["file"] = path.name
         for row in data["benchmarks"]:
             row["file"] = path.name

@@ -74,13 +74,6 @@ METHODS_PAGE = [
            "10^9 gathers/s": "{ggathers_per_s:.2f}", "% of the best plain gather": "{percent_of_gathers:.1f}",
            "GB/s of source": "{data_GBps:rate}", "us": "{time_us_median:.0f}",
            "set-up us": "{setup_us:.0f}"}),
-    Table("Published claims", "Each row beside the row before it in its ladder.", rows.verdicts,
-          {"row": "`{row}`", "GB/s of source": "{data_GBps:rate}",
-           "against the line before": "{step:+.1f} %[ ({noise})]"}, parts="{title}\n\nClaim: {claim}"),
-    Table("The published test case",
-          "GB/s of source of 50,000,000 bytes: c = 128 (fixed), and random constants in turn (rotating).",
-          f"nominal_bytes == {rows.PUBLISHED} and kind != 'ceiling' and not ablation and state == 'measured'",
-          "{constants}, {on}", ("row", "`{id}`"), "{data_GBps:rate}"),
     Table("GF-Complete's variants", "GB/s of source.", f"implementation == 'gf-complete' and {rows.PLAIN}",
           "{on}", ("variant", "`{id}`"), CELL)]
 

@@ -6,9 +6,8 @@ import pandas as pd
 from .frame import GIB, METHODS, best
 from .text import cells, texts
 
-PUBLISHED = 50_000_000  # bytes of the test case of the literature: preset s2
 SWEEP = 1 << 20  # the regions of the preset rs-sweep
-PLAIN = f"constants == 'rotating' and src_offset + dst_offset == 0 and nominal_bytes != {PUBLISHED}"
+PLAIN = "constants == 'rotating' and src_offset + dst_offset == 0"
 AUTO, COMPILED, MULTIPLIES = "AUTO, run-time matrix", "AUTO, compiling allowed", "plain: k x m multiplies"
 ENGINES = ["xor", "bmma", "prmt", "perop_split"]
 COLUMNS = [COMPILED, "xor", "xor, Cauchy", AUTO, *ENGINES[1:], MULTIPLIES]
@@ -56,17 +55,6 @@ def offsets(results):
     rows = results.every.query("kind == 'region' and where == 'gpu' and constants == 'rotating'")
     moved = rows.query("src_offset + dst_offset > 0")
     return rows.merge(moved[["file", "id", "mode", "nominal_bytes"]].drop_duplicates())
-
-
-def verdicts(results):
-    """The steps of each published claim, each beside the one before."""
-    steps = pd.DataFrame([{**verdict, "row": name} for verdict in results.verdicts
-                          for name in verdict["steps"]], columns=["title", "claim", "row"])
-    steps = steps.merge(results.rows.query("kind == 'region' and state == 'measured'"), on="row")
-    before = steps.groupby("title", sort=False)[["data_GBps", "time_us_min", "time_us_max"]].shift()
-    noise = (steps.time_us_min <= before.time_us_max) & (before.time_us_min <= steps.time_us_max)
-    return steps.assign(step=100 * (steps.data_GBps / before.data_GBps - 1),
-                        noise=noise.map({True: "noise", False: ""}))
 
 
 # ---- products --------------------------------------------------------------------------------------

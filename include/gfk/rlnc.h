@@ -240,7 +240,7 @@ GFK_API void gfk_rlnc_decoder_destroy(gfk_rlnc_decoder_t decoder);
  * The work is in the order of `stream`. No allocation. Not capturable.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL); INVALID_SIZE (generation numbers that pass 2^64);
- * STREAM_ON_HOST: the decoder is as it was. CUDA: only reset and destroy are allowed. */
+ * STREAM_ON_HOST, WRONG_DEVICE: the decoder is as it was. CUDA. */
 GFK_API gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t decoder, uint64_t generation,
                                           gfk_stream_t stream);
 

@@ -56,10 +56,8 @@ struct GroupShared : GroupTables {
     }
     __device__ uint32_t operator()(const Shared &t, uint32_t x) const {
         Product product = 0;
-#pragma unroll
         for (int i = W - 4; i >= 0; i -= 4)
             product = product << 4 ^ t.multiples[x >> i & 15];
-#pragma unroll
         for (int i = W - 8; i >= 0; i -= 4) {
             const Product high = product >> (W + i);
             product ^= high << (W + i) ^ (Product)t.reductions[high] << i;

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages of docs/papers: what five papers claim, what a run gave, and the verdict, which is computed.
+
+bench/papers/NAME.toml has the claims of a paper; bench/papers/README.md describes its fields. Rows are queries
+of a result file's fields, figures and rules are expressions over these rows."""
+
+import contextlib
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import re
+import string
+import tomllib
+
+import pandas as pd
+
+from .frame import parse, typed
+from .text import markdown, rate, size, texts
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "bench/papers"
+NAMES = [name for name in ("gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nuclei")
+         if (SOURCE / f"{name}.toml").exists()]
+FEW = 5  # cases that a cell has room for
+TIE = 0.05  # a gain of less, either way, is none
+WORDS = "reproduced", "reversed", "no longer matters", "works", "not run here"
+EXPRESSION = re.compile(r"\{([^{}]+?)(?::([-+,.%\w]*))?\}")
+
+
+def read(name):
+    return tomllib.loads((SOURCE / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+class NotRun(Exception):
+    """Why a figure cannot be formed from this run."""
+
+
+class Run:
+    """The measured rows of the papers' files, and the SASS counts beside them."""
+
+    def __init__(self, paths):
+        self.paths = [pathlib.Path(path) for path in paths]
+        files = [parse(path.read_text(encoding="utf-8")) for path in self.paths]
+        self.contexts = [data["context"] for data in files]
+        raw = pd.DataFrame([{**row, "file": path.name} for path, data in zip(self.paths, files)
+                            for row in data["benchmarks"]])
+        known = typed(raw)
+        self.rows = known.join(raw[[name for name in raw if name not in known]]).assign(on=known["threads"].map(
+            "{} threads".format).mask(known["threads"] == 1, "1 thread").mask(known["where"] == "gpu", "GPU"))
+        sass = self.paths[0].parent / "sass.csv"
+        self.sass = pd.read_csv(sass, index_col=["kernel", "opcode"])["count"] if sass.exists() else None
+
+    def fact(self, name):
+        return " / ".join(dict.fromkeys(str(each[name]) for each in self.contexts if each.get(name)))
+
+    def measured(self, query):
+        try:
+            found = self.rows.query(query)
+        except pd.errors.UndefinedVariableError:  # a field that no row has
+            found = self.rows[:0]
+        measured = found[found.state == "measured"].drop_duplicates("row", keep="last")
+        if measured.empty:
+            reasons = [reason for reason in found.reason.unique() if reason]
+            no_gpu = "" if self.fact("gpu") else "no GPU"
+            raise NotRun(", ".join(reasons) or no_gpu or "this run does not have the rows")
+        return measured
+
+
+# ---- what an expression may use ------------------------------------------------------------------------
+def best(rows, field="data_GBps"):
+    """The greatest value of a field, of times the least."""
+    return rows[field].min() if "_us" in field else rows[field].max()
+
+
+def gains(after, before, *keys, field="data_GBps"):
+    """For each combination of the keys that both have: the field's best value after / before."""
+    after, before = (rows.groupby(list(keys))[field].agg("min" if "_us" in field else "max")
+                     for rows in (after, before))
+    found = (after / before).dropna()
+    if found.empty:
+        raise NotRun("this run does not have both rows")
+    return found
+
+
+def crossover(after, before, key="nominal_bytes"):
+    """The least key from which on `after` is faster; infinite if there is none."""
+    both = after.merge(before, on=key, suffixes=("", "_before")).sort_values(key, ascending=False)
+    faster = (both.data_GBps > both.data_GBps_before).cummin()
+    return both[key][faster].min() if faster.any() else math.inf
+
+
+FUNCTIONS = {each.__name__: each for each in (best, gains, crossover, size, rate, min, max, len, abs, round)}
+FUNCTIONS["inf"] = math.inf
+
+
+@dataclasses.dataclass
+class Figures:
+    """Values by name, for the expressions of one claim or contradiction."""
+    run: Run
+    rows: dict  # names and queries
+    values: dict = dataclasses.field(default_factory=dict)
+
+    def value(self, expression):
+        names = {**FUNCTIONS, **self.values, "sass": self.count, "per_clock": self.per_clock}
+        for name in set(re.findall(r"[a-z_]\w*", expression)) & set(self.rows) - set(names):
+            names[name] = self.run.measured(self.rows[name])
+        return eval(expression, {"__builtins__": {}}, names)  # of this project's own files
+
+    def per_clock(self, gbps):
+        """10^9 per second of the whole GPU as a number per clock of one multiprocessor."""
+        first = next(each for each in self.run.contexts if each.get("gpu_multiprocessors"))
+        return gbps * 1e3 / float(first["gpu_multiprocessors"]) / float(first["gpu_clock_max"].split()[0])
+
+    def count(self, function, opcode="instructions"):
+        """Instructions of the first kernel whose name fits, from sass.csv."""
+        if self.run.sass is None:
+            raise NotRun("the instructions were not counted")
+        for name in self.run.sass.index.levels[0]:
+            if re.search(function, name):
+                return self.run.sass.get((name, opcode), 0)
+        raise NotRun(f"sass.csv has no kernel like {function}")
+
+    def text(self, template):
+        """A template, or the first of a list of {if, text} whose condition holds, with its figures."""
+        if isinstance(template, list):
+            template = next((each["text"] for each in template if self.value(each.get("if", "1"))), "")
+        template = " ".join(template.split())
+        return EXPRESSION.sub(lambda match: written(self.value(match[1]), match[2]), template)
+
+    def table(self):
+        """All rows that were measured."""
+        frames = []
+        for name in self.rows:
+            try:
+                frames.append(self.run.measured(self.rows[name]))
+            except NotRun:
+                pass
+        return pd.concat(frames) if frames else pd.DataFrame()
+
+
+def written(value, form):
+    if form:
+        return format(value, form if "," in form else form.replace(".", ",."))
+    return value if isinstance(value, str) else rate(value)
+
+
+# ---- claims --------------------------------------------------------------------------------------------
+@dataclasses.dataclass
+class Outcome:
+    label: str
+    paper: str = ""
+    here: str = ""
+    ratio: str = ""
+    verdict: str = ""
+    why: str = ""
+    ours: float = None
+    rows: pd.DataFrame = None
+
+
+def substituted(value, case):
+    if isinstance(value, str):
+        return string.Template(value).safe_substitute(case)
+    if isinstance(value, dict):
+        return {key: substituted(each, case) for key, each in value.items()}
+    return [substituted(each, case) for each in value] if isinstance(value, list) else value
+
+
+def cases(claim, define):
+    """The claim once for each of its cases. Fields of the case and of `define` stand for $names."""
+    for case in claim.get("case", [{}]):
+        case = substituted(case, define)
+        yield substituted({**{key: value for key, value in claim.items() if key != "case"}, **case},
+                          {**define, **case})
+
+
+EFFECTS = {"faster": 2, "same": 1, "slower": 0.5}
+
+
+def judge(claim, figures):
+    """A word of WORDS. Without rules of its own a claim is a gain, of which the direction counts."""
+    ours, paper = figures.values["ours"], EFFECTS.get(claim.get("effect"), figures.values.get("paper"))
+    for word in WORDS[:2]:
+        if word in claim:
+            if figures.value(claim[word]):
+                return word
+    if "reproduced" in claim or "reversed" in claim:
+        return WORDS[2] if "reversed" in claim else WORDS[1]
+    direction = lambda gain: 0 if abs(gain - 1) <= TIE else math.copysign(1, gain - 1)  # noqa: E731
+    if direction(ours) == direction(paper):
+        return WORDS[0]
+    return WORDS[2] if direction(ours) == 0 else WORDS[1]
+
+
+def named_test(test):
+    """"FILE: NAME", which must be there: the named test is what shows that the feature works."""
+    file, name = test.split(": ")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    if not all(part in text for part in name.split(".")):
+        raise SystemExit(f"bench/papers: {file} has no test {name}")
+    return f"[`{name}`]({{root}}/{file})"
+
+
+def outcome(claim, run):
+    unit = claim.get("unit", "x")
+    shown = lambda value: f"{rate(value)} {unit}"  # noqa: E731
+    paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else claim.get("effect", "-"))
+    found = Outcome(claim.get("label", ""), paper)
+    figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {})
+    try:
+        if "not_run" in claim:
+            raise NotRun(claim["not_run"])
+        if "test" in claim:
+            found.verdict, found.here = "works", ", ".join(map(named_test, [claim["test"]] if isinstance(
+                claim["test"], str) else claim["test"]))
+        if "ours" in claim:
+            ours = found.ours = figures.values["ours"] = figures.value(claim["ours"])
+            here = figures.text(claim["here"]) if "here" in claim else shown(ours)
+            found.here = f"{here}; {found.here}" if found.here else here
+            if "paper" in claim:
+                found.ratio = f"{ours / claim['paper']:,.2f}"
+            if "test" not in claim or "reproduced" in claim or "paper" in claim:
+                found.verdict = judge(claim, figures)
+    except NotRun as reason:
+        found.verdict = found.verdict or WORDS[-1]
+        found.why = f"Not run here: {reason}."
+    with contextlib.suppress(NotRun):  # a counter that is missing leaves the verdict
+        found.why = found.why or figures.text(claim.get("why", ""))
+    found.rows = figures.table()
+    return found
+
+
+def summary(outcomes):
+    """"reproduced", or which cases are what: "reproduced (w = 32), reversed (w = 8)"."""
+    by_word = {}
+    for each in outcomes:
+        by_word.setdefault(each.verdict, []).append(each.label)
+    if len(by_word) == 1:
+        return next(iter(by_word))
+    many = len(outcomes) > FEW
+    return ", ".join(f"{word} ({f'{len(labels)} of {len(outcomes)}' if many else ', '.join(labels)})"
+                     for word, labels in by_word.items())
+
+
+def spread(outcomes, claim):
+    """Of many cases the least and the greatest figure; their table has all."""
+    if len(outcomes) <= FEW:
+        return labelled(outcomes, "here")
+    found = [each.ours for each in outcomes if each.ours is not None]
+    return f"{rate(min(found))} to {rate(max(found))} {claim.get('unit', 'x')}" if found else "-"
+
+
+# ---- pages ---------------------------------------------------------------------------------------------
+COLUMNS = {"data_GBps": "GB/s", "time_us_median": "us", "percent_of_roofline": "% of ceiling",
+           "bound_GBps": "bound GB/s", "kernel_GBps": "kernel GB/s", "table_bytes": "table bytes",
+           "workspace_bytes": "workspace bytes", "shared_bytes": "shared bytes", "setup_us": "set-up us"}
+
+
+def rows_table(tables, pivot=None):
+    """A line for each row; with a pivot {line, column}, templates, the best GB/s of each."""
+    tables = [each for each in tables if not each.empty]
+    if not tables:
+        return ""
+    rows = pd.concat(tables).drop_duplicates("row")
+    if pivot:
+        best_first = rows.sort_values("data_GBps", ascending=False)
+        found = pd.DataFrame({"line": texts(rows, pivot["line"]), "column": texts(rows, pivot["column"])}).assign(
+            GBps=best_first.data_GBps)
+        order = {field: list(dict.fromkeys(found[field])) for field in ("line", "column")}
+        found = found.pivot_table(index="line", columns="column", values="GBps", aggfunc="max").reindex(
+            index=order["line"], columns=order["column"])
+        return "GB/s:\n\n" + markdown(found.map(lambda value: "-" if value != value else rate(value)).rename_axis(
+            "", axis=0).rename_axis(None, axis=1).reset_index())
+    table = {"row": rows.row.map("`{}`".format)}
+    for column, heading in COLUMNS.items():
+        if column in rows and (rows[column].fillna(0) != 0).any():
+            table[heading] = rows[column].map(lambda value: "-" if value != value or value == 0 else
+                                              f"{value:,.0f}" if "bytes" in column else rate(value))
+    return markdown(pd.DataFrame(table))
+
+
+def labelled(outcomes, field, between="; "):
+    """The texts of a field, each with the cases that have it."""
+    by_text = {}
+    for each in outcomes:
+        by_text.setdefault(getattr(each, field), []).append(each.label)
+    by_text.pop("", None)
+    alone = sum(map(len, by_text.values())) == len(outcomes) and len(by_text) == 1
+    return between.join(text if alone or not any(labels) else f"{', '.join(labels)}: {text}"
+                        for text, labels in by_text.items()) or "-"
+
+
+def source_line(run):
+    facts = {"measured on": run.fact("gpu") or "no GPU", "and": f"{run.fact('cpu')}, {run.fact('cpu_cores')} cores",
+             "commit": run.fact("commit")[:12], "date": run.fact("date_utc")}
+    problems = [f"> **This run is {word}: {run.fact(word)}.**" for word in ("void", "unfit") if run.fact(word)]
+    line = ", ".join(f"{name} {value}" for name, value in facts.items())
+    missing = "" if run.fact("gpu") else "\n\nThis machine has no GPU: claims about GPUs were not run."
+    return "\n\n".join([f"Generated by `bench/report.py` from a run of `gfk_bench --paper`, {line}.{missing}", *problems])
+
+
+def paper_page(paper, claims, define, run):
+    lines, sections = [], []
+    for claim in claims:
+        found = [outcome(case, run) for case in cases(claim, define)]
+        anchor = f"[{claim['line']}](#{claim['line'].lower()})"
+        paper_says = claim.get("theirs") or labelled(found, "paper")
+        lines.append({"line": anchor, "claim": claim["claim"], "paper": paper_says, "here": spread(found, claim),
+                      "here / paper": labelled(found, "ratio"), "verdict": f"**{summary(found)}**"})
+        hardware = claim.get("hardware", paper["hardware"])
+        whys = labelled(found, "why", "\n- ")
+        by_case = pd.DataFrame([{"case": each.label, "paper": each.paper, "here": each.here, "verdict": each.verdict}
+                                for each in found] if len(found) > 1 else [])
+        sections += [f"### {claim['line']}", f"{claim['claim']} Measured there on: {hardware}. "
+                     f"Verdict: **{summary(found)}**.",
+                     "" if by_case.empty else markdown(by_case), f"- {whys}" if "\n- " in whys else whys,
+                     rows_table([each.rows for each in found], claim.get("pivot"))]
+    body = [f"# {paper['title']}", paper["about"], source_line(run), markdown(pd.DataFrame(lines)),
+            "## Line by line", *sections]
+    return "\n\n".join(filter(None, body)) + "\n", lines
+
+
+def contradictions(run):
+    parts = []
+    for each in read("contradictions")["contradiction"]:
+        figures = Figures(run, each["rows"])
+        parts += [f"### {each['title']}", each["sides"], rows_table([figures.table()], each.get("pivot"))]
+        try:
+            parts.append(figures.text(each["answer"]))
+        except NotRun as reason:
+            parts.append(f"Not run here: {reason}.")
+    return parts
+
+
+ABOUT = """Five papers about Galois-field and Reed-Solomon arithmetic on GPUs, each measured again with this library
+on one machine. A verdict is computed from the run: **reproduced** is the paper's effect in the same direction,
+**reversed** the opposite, **no longer matters** a difference below 5 %, **works** a feature with a test that is
+named. The paper's own hardware stands on its page. Every claim is an entry of `bench/papers/`, and one command
+measures all of them: `gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
+
+
+def kernels_named():
+    """The regular expressions of all sass(...) in bench/papers."""
+    found = set()
+    for path in SOURCE.glob("*.toml"):
+        data = read(path.stem)
+        for each in data.get("claim", []) + data.get("contradiction", []):
+            for case in cases(each, data.get("define", {})):
+                found.update(json.loads(f'"{name}"') for name in re.findall(r"sass\('([^']+)'", json.dumps(case)))
+    return sorted(found)
+
+
+def pages(paths, folder):
+    """Text by file name, of files in this folder."""
+    run, found, index = Run(paths), {}, []
+    asked = {context["paper"] for context in run.contexts}
+    for name in NAMES:
+        if not asked & {name, "all"}:
+            continue
+        data = read(name)
+        found[f"{name}.md"], lines = paper_page(data["paper"], data["claim"], data.get("define", {}), run)
+        page = [{**line, "line": line["line"].replace("(#", f"({name}.md#")} for line in lines]
+        index += [f"## {data['paper']['title']}", markdown(pd.DataFrame(page)[["line", "claim", "paper", "here",
+                                                                               "verdict"]])]
+    if "all" in asked:
+        index += ["## Where the papers contradict each other", *contradictions(run)]
+    found["README.md"] = "\n\n".join(filter(None, ["# Five papers, measured again", ABOUT, source_line(run), *index])) + "\n"
+    return {name: text.replace("{root}", os.path.relpath(ROOT, folder)) for name, text in found.items()}
