@@ -49,6 +49,7 @@ class Run:
         known = typed(raw)
         self.rows = known.join(raw[[name for name in raw if name not in known]]).assign(on=known["threads"].map(
             "{} threads".format).mask(known["threads"] == 1, "1 thread").mask(known["where"] == "gpu", "GPU"))
+        self.found = {}  # by query
         sass = self.paths[0].parent / "sass.csv"
         self.sass = pd.read_csv(sass, index_col=["kernel", "opcode"])["count"] if sass.exists() else None
 
@@ -56,10 +57,12 @@ class Run:
         return " / ".join(dict.fromkeys(str(each[name]) for each in self.contexts if each.get(name)))
 
     def measured(self, query):
-        try:
-            found = self.rows.query(query)
-        except pd.errors.UndefinedVariableError:  # a field that no row has
-            found = self.rows[:0]
+        if query not in self.found:
+            try:
+                self.found[query] = self.rows.query(query)
+            except pd.errors.UndefinedVariableError:  # a field that no row has
+                self.found[query] = self.rows[:0]
+        found = self.found[query]
         measured = found[found.state == "measured"].drop_duplicates("row", keep="last")
         if measured.empty:
             reasons = [reason for reason in found.reason.unique() if reason]
