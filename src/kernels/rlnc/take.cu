@@ -13,7 +13,7 @@ namespace {
 using matrix::Block;
 using matrix::Tile;
 
-#define GFK_RLNC_TAKE_KERNEL(kernel, width, most, cc_min, cc_max, ...)                             \
+#define GFK_RLNC_TAKE_KERNEL(kernel, width, most, least, cc_min, cc_max, ...)                      \
     struct take_w##width##_##kernel : __VA_ARGS__ {                                                \
         static_assert(T::w == width && most <= rows && most <= T::words * T::word_symbols,         \
                       "the kernel does not take so much");                                         \
