@@ -105,6 +105,7 @@ class ReportTest(Case):
                 ("products", "| (10, 4) | 3,151 (100.0 %) xor_w8 | 3,153 (100.0 %) |"),
                 ("README", "| 16 | 20000 x 32768 | 64 KiB | 45.0 | 74.3 | 45.0 | 73.9 |"),
                 ("matrices", "| `matmul_w32` | 512 x 512 | 16 KiB | 0.190 | 22.6 | 74.7 |"),
+                ("matrices", "| `matmul_w32/wgmma_levels2` | 4096 x 4096 | 16 KiB | 6.030 | 45.6 |"),
                 ("matrices", "| `invert_w8` | 1024 | 1.000 | 1.1 | 0.9 |"),
                 ("codes", "| w = 8 (10, 4), run-time | 2,840 (90.2 %) bmma_w8 | 2,840 (100.0 %)"),
                 ("host-memory", BOTH),
