@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr size_t BYTES = 4096;
+constexpr size_t BYTES = 8192;
 
 class Pointers : public testing::Test {
   protected:
