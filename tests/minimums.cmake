@@ -122,7 +122,7 @@ set(gfk_minimums
   "host_memory 1200"
   "fake.host_product 1674"
   "fake.host_multiply 900"
-  "fake.host_rlnc 470"
+  "fake.host_rlnc 350"
   "fake.host_rs 2583"
   "fake.host_errors 255"
   "fake.host_threads 324"
