@@ -86,8 +86,12 @@ class Results:
         files = [self.placed(data, files) for data in files]
         files.sort(key=lambda data: ("void" not in data["context"], data["context"].get("date_utc", "")))
         self.contexts = [data["context"] for data in files]
-        self.every = every = with_texts(typed([row for data in files for row in data["benchmarks"]
-                                               if row.get("run_type", "iteration") == "iteration"]))
+        self.choose(typed([row for data in files for row in data["benchmarks"]
+                           if row.get("run_type", "iteration") == "iteration"]))
+
+    def choose(self, plain):
+        """plain: the rows of all files, without the columns for texts."""
+        self.every = every = with_texts(plain)
         measured = every.state == "measured"
         disturbed = (every["where"] == "gpu") & (every.spread_percent > DISTURBED)
         keys = ["row", "few"]
