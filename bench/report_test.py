@@ -244,6 +244,15 @@ class PapersTest(Case):
         self.assertEqual((found.here.split(";")[0], found.why), ("1.90 x", "1.9"))
         self.assertRaises(SystemExit, papers.named_test, "bench/report_test.py: PapersTest.test_" + "nothing")
 
+    def test_a_ratio_is_of_one_run(self):
+        """As for rows that need two GPUs, in a file of their own beside a row that both files have."""
+        claim = {"rows": {"one": "id == 'one'", "two": "id == 'two'"}, "ours": "best(two) / best(one)", "paper": 2}
+        run = papers.Run([self.write("a.json", [row("one/1", 10), row("two/1", 18)], paper="all"),
+                          self.write("b.json", [row("one/1", 12), row("three/1", 1), row("four/1", 1)], paper="all")])
+        self.assertEqual(papers.outcome(claim, run).ours, 1.8)
+        self.assertEqual(papers.outcome({**claim, "ours": "best(one)", "rows": {"one": claim["rows"]["one"]}}, run).ours,
+                         12)
+
     def test_functions(self):
         rows = [row(f"{name}/{size}", rate, nominal_bytes=size) for name, rates in
                 (("a", (10, 20, 30, 30)), ("b", (5, 25, 20, 40))) for size, rate in zip((1, 2, 4, 8), rates)]

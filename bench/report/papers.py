@@ -63,7 +63,7 @@ class Run:
             except pd.errors.UndefinedVariableError:  # a field that no row has
                 self.found[query] = self.rows[:0]
         found = self.found[query]
-        measured = found[found.state == "measured"].drop_duplicates("row", keep="last")
+        measured = found[found.state == "measured"].drop_duplicates(["row", "file"], keep="last")
         if measured.empty:
             reasons = [reason for reason in found.reason.unique() if reason]
             no_gpu = "" if self.fact("gpu") else "no GPU"
@@ -104,11 +104,24 @@ class Figures:
     run: Run
     rows: dict  # names and queries
     values: dict = dataclasses.field(default_factory=dict)
+    file: str = None  # that the rows come from; "" several
+
+    def measured(self, name):
+        """A ratio is of one run: of several files that have all rows of the claim the longest counts."""
+        if self.file is None:
+            files = []
+            for query in self.rows.values():
+                with contextlib.suppress(NotRun):
+                    files.append(set(self.run.measured(query).file))
+            common = set.intersection(*files) if files else set()
+            self.file = max(common, key=list(self.run.rows.file).count, default="")
+        rows = self.run.measured(self.rows[name])
+        return (rows[rows.file == self.file] if self.file else rows).drop_duplicates("row", keep="last")
 
     def value(self, expression):
         names = {**FUNCTIONS, **self.values, "sass": self.count, "per_clock": self.per_clock}
         for name in set(re.findall(r"[a-z_]\w*", expression)) & set(self.rows) - set(names):
-            names[name] = self.run.measured(self.rows[name])
+            names[name] = self.measured(name)
         return eval(expression, {"__builtins__": {}}, names)  # of this project's own files
 
     def per_clock(self, gbps):
@@ -137,7 +150,7 @@ class Figures:
         frames = []
         for name in self.rows:
             try:
-                frames.append(self.run.measured(self.rows[name]))
+                frames.append(self.measured(name))
             except NotRun:
                 pass
         return pd.concat(frames) if frames else pd.DataFrame()
