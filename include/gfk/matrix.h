@@ -70,12 +70,12 @@ GFK_API gfk_status gfk_matrix_rank_workspace(const gfk_field *field, size_t rows
  *
  * Returns SUCCESS also for a singular matrix, which only the record tells: see gfk_matrix_wait.
  * Else INVALID_ARGUMENT (NULL, rows or columns zero or different, an unknown kind, a field that
- * gfk_field_init did not make, a stride that is too short, misaligned memory, a descriptor out of
- * range); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each other or with a,
- * where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL; WRONG_DEVICE;
- * NOT_SUPPORTED (a generated matrix, or the device or this build has no kernel); NO_DEVICE;
- * STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On all but the last two nothing has
- * been written. Any thread. */
+ * gfk_field_init did not make, a stride that is too short, misaligned memory, a descriptor with a
+ * kernel or out of range); INVALID_SIZE; OVERLAP (of inverse, record, pivots or workspace with each
+ * other or with a, where the gaps between rows count as parts of a matrix); WORKSPACE_TOO_SMALL;
+ * WRONG_DEVICE; NOT_SUPPORTED (a generated matrix, or the device or this build has no kernel);
+ * NO_DEVICE; STREAM_ON_HOST; OUT_OF_MEMORY (on the CPU); CUDA; INTERNAL. On all but the last two
+ * nothing has been written. Any thread. */
 GFK_API gfk_status gfk_matrix_invert(const gfk_field *field, const gfk_matrix *a, void *inverse,
                                      size_t stride, gfk_matrix_record *record, uint32_t *pivots,
                                      const gfk_matmul_desc *desc, void *workspace,
@@ -145,8 +145,8 @@ GFK_API const gfk_matrix_kernel_info *gfk_matrix_kernel_at(size_t index);
  *           was solved for. Rows that are a sum of multiples of the rows before them get
  *           GFK_MATRIX_DEPENDENT; the other rows are a largest set of independent rows.
  * desc      NULL means GFK_MATMUL_DESC_INIT. Its device is as of gfk_matmul, of compute capability
- *           8.0 or higher; GFK_CPU is NOT_SUPPORTED. Its kernel is NULL. All memory is in that
- *           device's reach, which is checked only with desc->check_pointers.
+ *           8.0 or higher; GFK_CPU is NOT_SUPPORTED. A kernel's name is INVALID_ARGUMENT. All memory
+ *           is in that device's reach, which is checked only with desc->check_pointers.
  * streams   The work is in the order of `stream`, and the call returns at once. No allocation, no
  *           synchronization, no workspace; capturable. CUDA loads a kernel's code at its first
  *           launch, so run once before capturing or timing.

@@ -281,8 +281,8 @@ GFK_API gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t decoder, const gfk
  * first to first + count - 1 of the decoder, counted from 0. Not capturable.
  *
  * Returns CORRUPT if one of the records says so, otherwise SINGULAR if one says so, otherwise
- * SUCCESS; INVALID_ARGUMENT (NULL, generations that the decoder does not have); STREAM_ON_HOST;
- * WRONG_DEVICE; CUDA. */
+ * SUCCESS; INVALID_ARGUMENT (NULL, `records` also if count is 0; generations that the decoder does
+ * not have); STREAM_ON_HOST; WRONG_DEVICE; CUDA. */
 GFK_API gfk_status gfk_rlnc_decoder_wait(gfk_rlnc_decoder_t decoder, gfk_stream_t stream,
                                          size_t first, size_t count, gfk_rlnc_record *records);
 
