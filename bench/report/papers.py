@@ -173,6 +173,7 @@ class Outcome:
     why: str = ""
     ours: float = None
     rows: pd.DataFrame = None
+    rule: str = ""
 
 
 def substituted(value, case):
@@ -218,11 +219,16 @@ def named_test(test):
     return f"[`{name}`]({{root}}/{file})"
 
 
+def rule(claim):
+    """What makes the verdict, in words, where it is more than a gain of 5 %."""
+    return ", ".join(f"{word} if `{' '.join(claim[word].split())}`" for word in WORDS[:2] if word in claim)
+
+
 def outcome(claim, run):
     unit = claim.get("unit", "x")
     shown = lambda value: f"{rate(value)} {unit}"  # noqa: E731
     paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else claim.get("effect", "-"))
-    found = Outcome(claim.get("label", ""), paper)
+    found = Outcome(claim.get("label", ""), paper, rule=rule(claim))
     figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {})
     try:
         if "not_run" in claim:
@@ -239,8 +245,8 @@ def outcome(claim, run):
             if "test" not in claim or "reproduced" in claim or "paper" in claim:
                 found.verdict = judge(claim, figures)
     except NotRun as reason:
+        found.why = f"Its figure was not run here: {reason}." if found.verdict else f"Not run here: {reason}."
         found.verdict = found.verdict or WORDS[-1]
-        found.why = f"Not run here: {reason}."
     with contextlib.suppress(NotRun):  # a counter that is missing leaves the verdict
         found.why = found.why or figures.text(claim.get("why", ""))
     found.rows = figures.table()
@@ -273,6 +279,10 @@ COLUMNS = {"data_GBps": "GB/s", "time_us_median": "us", "percent_of_roofline": "
            "workspace_bytes": "workspace bytes", "shared_bytes": "shared bytes", "setup_us": "set-up us"}
 
 
+def by_number(text):
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
+
+
 def rows_table(tables, pivot=None):
     """A line for each row; with a pivot {line, column}, templates, the best GB/s of each."""
     tables = [each for each in tables if not each.empty]
@@ -283,7 +293,7 @@ def rows_table(tables, pivot=None):
         best_first = rows.sort_values("data_GBps", ascending=False)
         found = pd.DataFrame({"line": texts(rows, pivot["line"]), "column": texts(rows, pivot["column"])}).assign(
             GBps=best_first.data_GBps)
-        order = {field: list(dict.fromkeys(found[field])) for field in ("line", "column")}
+        order = {field: sorted(found[field].unique(), key=by_number) for field in ("line", "column")}
         found = found.pivot_table(index="line", columns="column", values="GBps", aggfunc="max").reindex(
             index=order["line"], columns=order["column"])
         return "GB/s:\n\n" + markdown(found.map(lambda value: "-" if value != value else rate(value)).rename_axis(
@@ -329,7 +339,8 @@ def paper_page(paper, claims, define, run):
         by_case = pd.DataFrame([{"case": each.label, "paper": each.paper, "here": each.here, "verdict": each.verdict}
                                 for each in found] if len(found) > 1 else [])
         sections += [f"### {claim['line']}", f"{claim['claim']} Measured there on: {hardware}. "
-                     f"Verdict: **{summary(found)}**.",
+                     f"Verdict: **{summary(found)}**."
+                     + (f" Its rule: {labelled(found, 'rule')}." if any(each.rule for each in found) else ""),
                      "" if by_case.empty else markdown(by_case), f"- {whys}" if "\n- " in whys else whys,
                      rows_table([each.rows for each in found], claim.get("pivot"))]
     body = [f"# {paper['title']}", paper["about"], source_line(run), markdown(pd.DataFrame(lines)),
@@ -350,10 +361,19 @@ def contradictions(run):
 
 
 ABOUT = """Five papers about Galois-field and Reed-Solomon arithmetic on GPUs, each measured again with this library
-on one machine. A verdict is computed from the run: **reproduced** is the paper's effect in the same direction,
-**reversed** the opposite, **no longer matters** a difference below 5 %, **works** a feature with a test that is
-named. The paper's own hardware stands on its page. Every claim is an entry of `bench/papers/`, and one command
-measures all of them: `gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
+on one machine. Nobody types a verdict; the report computes it from the run:
+
+- **reproduced**: the paper's effect is there, in the same direction by more than 5 %; or, if the paper found no
+  effect, there is none of 5 %;
+- **reversed**: the effect has the opposite direction;
+- **no longer matters**: the difference is below 5 %;
+- **works**: the line is a feature, not a measurement, and the test that is named shows it;
+- **not run here**: the run does not have the rows, and the page says why.
+
+Where a claim is not a plain gain, its page prints the rule: an expression of `ours`, the figure in the column
+*here* (a gain, if nothing else is said). The hardware of each paper stands on its page. Every claim is an entry of
+`bench/papers/`, and one command measures all of them:
+`gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
 
 
 def kernels_named():
