@@ -451,9 +451,7 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
     const bool paper = options.is("gf-gpu");
     if (!paper && (!options.is("default") || options.shard != 1))
         return;
-    const auto &usual = options.quick ? std::vector<size_t>{kMiB}
-                        : paper       ? std::vector<size_t>{kMiB}
-                                      : default_sizes();
+    const auto &usual = options.quick || paper ? std::vector<size_t>{kMiB} : default_sizes();
     for (size_t bytes : options.sizes.empty() ? usual : options.sizes)
         for (const gfk_kernel_info *k :
              kernels([](const gfk_kernel_info *k) { return !on_device(k) && !is_giant(k); })) {

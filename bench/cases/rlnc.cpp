@@ -172,10 +172,7 @@ struct DecodeWork : RlncWork {
     gfk_status start() override {
         const gfk_status status = RlncWork::start(); // the payloads
         decoded_ = (char *)gpu_slot(Slot::Expected, regions_.in_bytes());
-        const gfk_rlnc_range range = case_.range();
-        for (size_t i = 0; i < case_.outputs(); i++)
-            headers_.push_back({range.generation + i / case_.packets,
-                                (uint32_t)(range.first + i % case_.packets), 0});
+        headers_ = case_.headers();
         return status;
     }
     std::string check(bool after) override {
@@ -200,21 +197,11 @@ struct DecodeWork : RlncWork {
         const gfk_rlnc_range range = case_.range();
         GFK_CHECK(decoder.make(library_.gfk_rlnc_decoder_create, library_.gfk_rlnc_decoder_destroy,
                                code_, range.generation, range.generations, size_t{0}));
-        const gfk_regions payloads = {nullptr, regions_.out(0), case_.stride()};
-        const gfk_regions sources = {nullptr, decoded_, case_.stride()};
-        std::vector<gfk_rlnc_record> records(range.generations);
         flush_cache();
         gpu_synchronize();
         const Stopwatch watch;
-        for (size_t i = 0; i < headers_.size(); i += case_.step()) {
-            const gfk_regions part = {nullptr, (char *)payloads.base + i * case_.stride(),
-                                      case_.stride()};
-            GFK_CHECK(library_.gfk_rlnc_decoder_add(decoder, &headers_[i], case_.step(), nullptr, 0,
-                                                    &part, nullptr, gpu().stream));
-        }
-        GFK_CHECK(library_.gfk_rlnc_decoder_decode(decoder, &sources, nullptr, gpu().stream));
-        GFK_CHECK(library_.gfk_rlnc_decoder_wait(decoder, gpu().stream, 0, records.size(),
-                                                 records.data()));
+        GFK_CHECK(decode_packets(library_, case_, decoder, headers_, regions_.out(0), decoded_,
+                                 gpu().stream));
         return watch.us();
     }
     Sustained sustain() override { return {}; }

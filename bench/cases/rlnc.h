@@ -27,7 +27,8 @@ struct RlncCase {
     size_t outputs() const { return generations * packets; }
     size_t stride() const { return (bytes + 127) / 128 * 128; } // from region to region
     gfk_rlnc_range range() const { return {3, generations, 0, packets}; }
-    double data_bytes() const; // what is made: vectors, payloads or sources
+    std::vector<gfk_rlnc_header> headers() const; // of the packets of a range
+    double data_bytes() const;                    // what is made: vectors, payloads or sources
 };
 
 // On a device; the CPU has those of a part.
@@ -38,6 +39,10 @@ inline constexpr uint64_t kRlncSeed = 20, kRecodeSeed = 21;
 // A code on the CPU (threads, 0: all cores) or on the current device.
 gfk_status make_rlnc(const Library &library, const RlncCase &c, size_t n, bool on_device,
                      unsigned threads, Object<gfk_rlnc_t> *code);
+// From packets to sources, both case.stride() apart: adds, one product, and the wait for the records.
+gfk_status decode_packets(const Library &library, const RlncCase &c, gfk_rlnc_decoder_t decoder,
+                          const std::vector<gfk_rlnc_header> &headers, void *packets, void *sources,
+                          gfk_stream_t stream);
 // What is to be expected, from the CPU: the vectors of all packets, or the factors of a recoder.
 std::vector<unsigned char> rlnc_rows(const RlncCase &c);
 Row rlnc_row(const RlncCase &c, const std::string &id, const char *where, unsigned threads);

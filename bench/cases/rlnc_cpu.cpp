@@ -58,11 +58,9 @@ struct CpuRlnc : Work {
         std::mt19937_64 random(9);
         for (unsigned char &byte : vectors_)
             byte = (unsigned char)random();
-        for (size_t i = 0; i < case_.outputs(); i++)
-            headers_.push_back({range.generation + i / case_.packets,
-                                (uint32_t)(range.first + i % case_.packets), 0});
+        headers_ = case_.headers();
         if (case_.decodes()) {
-            GFK_CHECK(encode(in_, out_));
+            GFK_CHECK(encode());
             decoded_.resize(case_.sources() * case_.stride());
         }
         return call(nullptr);
@@ -110,9 +108,10 @@ struct CpuRlnc : Work {
     }
 
   private:
-    gfk_status encode(unsigned char *in, unsigned char *out) {
+    gfk_status encode() {
         const gfk_rlnc_range range = case_.range();
-        const gfk_regions from = {nullptr, in, case_.stride()}, to = {nullptr, out, case_.stride()};
+        const gfk_regions from = {nullptr, in_, case_.stride()};
+        const gfk_regions to = {nullptr, out_, case_.stride()};
         return library_.gfk_rlnc_encode(code_, &range, &from, &to, nullptr, 0, workspace_, space_,
                                         nullptr);
     }
@@ -134,18 +133,10 @@ struct CpuRlnc : Work {
                                               case_.n, &from, made_.data(), case_.n, &to,
                                               workspace_, space_, nullptr);
         } else if (case_.decodes()) {
-            const gfk_regions sources = {nullptr, decoded_.data(), case_.stride()};
-            std::vector<gfk_rlnc_record> records(range.generations);
-            for (size_t i = 0; i < headers_.size(); i += case_.step()) {
-                const gfk_regions part = {nullptr, out_ + i * case_.stride(), case_.stride()};
-                GFK_CHECK(library_.gfk_rlnc_decoder_add(decoder, &headers_[i], case_.step(),
-                                                        nullptr, 0, &part, nullptr, nullptr));
-            }
-            GFK_CHECK(library_.gfk_rlnc_decoder_decode(decoder, &sources, nullptr, nullptr));
             status =
-                library_.gfk_rlnc_decoder_wait(decoder, nullptr, 0, records.size(), records.data());
+                decode_packets(library_, case_, decoder, headers_, out_, decoded_.data(), nullptr);
         } else {
-            status = encode(in_, out_);
+            status = encode();
         }
         if (us != nullptr)
             *us = watch.us();
@@ -285,6 +276,14 @@ std::string RlncCase::name() const {
            (generations > 1 ? "/x" + std::to_string(generations) : "");
 }
 
+std::vector<gfk_rlnc_header> RlncCase::headers() const {
+    std::vector<gfk_rlnc_header> all;
+    for (size_t i = 0; i < outputs(); i++)
+        all.push_back(
+            {range().generation + i / packets, (uint32_t)(range().first + i % packets), 0});
+    return all;
+}
+
 double RlncCase::data_bytes() const {
     return operation == Vectors ? (double)(outputs() * row_bytes())
            : decodes()          ? (double)(sources() * bytes)
@@ -349,6 +348,20 @@ gfk_status make_rlnc(const Library &library, const RlncCase &c, size_t n, bool o
     desc.threads = threads;
     desc.seed = kRlncSeed;
     return code->make(library.gfk_rlnc_create, library.gfk_rlnc_destroy, &field, n, c.bytes, &desc);
+}
+
+gfk_status decode_packets(const Library &library, const RlncCase &c, gfk_rlnc_decoder_t decoder,
+                          const std::vector<gfk_rlnc_header> &headers, void *packets, void *sources,
+                          gfk_stream_t stream) {
+    const gfk_regions out = {nullptr, sources, c.stride()};
+    std::vector<gfk_rlnc_record> records(c.generations);
+    for (size_t i = 0; i < headers.size(); i += c.step()) {
+        const gfk_regions part = {nullptr, (char *)packets + i * c.stride(), c.stride()};
+        GFK_CHECK(library.gfk_rlnc_decoder_add(decoder, &headers[i], c.step(), nullptr, 0, &part,
+                                               nullptr, stream));
+    }
+    GFK_CHECK(library.gfk_rlnc_decoder_decode(decoder, &out, nullptr, stream));
+    return library.gfk_rlnc_decoder_wait(decoder, stream, 0, records.size(), records.data());
 }
 
 std::vector<unsigned char> rlnc_rows(const RlncCase &c) {

@@ -2,6 +2,7 @@
 #include "kernels.h"
 
 #include "device.h"
+#include "hash.cuh"
 
 namespace {
 
@@ -363,13 +364,6 @@ void run_read(const Traffic &t, cudaStream_t stream) {
 }
 
 // ---- gathers ---------------------------------------------------------------------------------
-// murmur3's finalizer: a bijection of 32-bit numbers, so the indices are uniform.
-__device__ uint32_t hash(uint32_t x) {
-    x = (x ^ x >> 16) * 0x85ebca6bu;
-    x = (x ^ x >> 13) * 0xc2b2ae35u;
-    return x ^ x >> 16;
-}
-
 // LOADS independent lookups per thread. The table indices are the words of src and the results go
 // to dst; HASHED takes them from a hash instead and stores one word per thread.
 template <int LOADS, bool HASHED>

@@ -193,8 +193,8 @@ const std::vector<EncodeProbe> &encode_probes() {
         add<Table, 16, false, Matrix::Bytes, Without::Dram>(&all);
         add<Table, 16, false, Matrix::Bytes, Without::Multiplications>(&all);
 
-        add_widths<LogTable<Log::Modulo, Place::Constant>, true>(&all);
         add<LogTable<Log::Modulo, Place::Constant>, 1>(&all);
+        add<LogTable<Log::Modulo, Place::Constant>, 1, true>(&all);
         add<LogTable<Log::Modulo, Place::Shared>, 1>(&all);
         add<LogTable<Log::Fold, Place::Shared>, 1>(&all);
         add<LogTable<Log::Doubled, Place::Shared>, 1>(&all);

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Multiplications of words that never leave the registers: what each way costs without memory.
+#include "core/hash.cuh"
 #include "kernels/common/split_332.cuh"
 
 #include "multiply.cuh"
 #include "probes.h"
 
 namespace {
-
-// murmur3's finalizer: where a thread's numbers begin.
-__device__ uint32_t seed_of(uint32_t x) {
-    x = (x ^ x >> 16) * 0x85ebca6bu;
-    x = (x ^ x >> 13) * 0xc2b2ae35u;
-    return x ^ x >> 16;
-}
 
 // Words of a way that multiplies byte by byte, or a word.
 template <class Way, int WORDS = 1>
@@ -136,7 +130,7 @@ __global__ void __launch_bounds__(kRateThreads)
     const Way way(tables, (uint8_t *)shared, c);
     __syncthreads();
     const unsigned thread = blockIdx.x * kRateThreads + threadIdx.x;
-    uint32_t state = seed_of(thread), sum[Way::kWords] = {};
+    uint32_t state = hash(thread), sum[Way::kWords] = {};
     for (unsigned i = 0; i < rounds; i += Way::kWords) {
         uint32_t x[Way::kWords];
 #pragma unroll
