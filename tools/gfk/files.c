@@ -47,7 +47,9 @@ int path_look(const char *path, struct stat *status) {
     const int error = errno;
     if (lstat(path, status) != 0)
         return ENOENT;
-    return error == ENOENT ? ELOOP : error;
+    if (error != ENOENT)
+        return error;
+    return S_ISLNK(status->st_mode) ? ELOOP : 0; /* else the file has appeared after stat */
 }
 
 int path_list_add(path_list *list, char *path) {
