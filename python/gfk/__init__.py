@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Galois-field arithmetic GF(2^w), Reed-Solomon codes and network coding on arrays of the GPU and the CPU.
+
+Arrays are those of numpy, torch, cupy, jax, or of anything else that exports DLPack; nothing is copied. A
+call works where its arrays are: in the CPU's memory on the CPU, on a CUDA device there, in the order of the
+framework's current stream. Results are arrays of the same framework in the same place.
+"""
+
+import functools
+
+from . import _core
+from ._core import *  # noqa: F403
+from ._core import Multiplier, __version__
+
+
+@functools.lru_cache(maxsize=64)
+def _multiplier(w, method, implementation, kernel):
+    return Multiplier(w, method=method, implementation=implementation, kernel=kernel)
+
+
+def multiply(c, x, *, w=8, method=None, implementation="auto", kernel=None, out=None, accumulate=False):
+    """c * x for every symbol of an array, or out ^= c * x with accumulate.
+
+    The arguments are those of Multiplier and Multiplier.multiply; the 64 multipliers that were used last
+    are kept."""
+    return _multiplier(w, method, implementation, kernel).multiply(c, x, out, accumulate)
+
+
+__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["multiply"]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""New arrays of the framework that an array belongs to."""
+
+import sys
+
+import numpy
+
+
+def _framework(array):
+    name = type(array).__module__.partition(".")[0]
+    return "jax" if name == "jaxlib" else name
+
+
+def empty(like, shape, dtype=None):
+    """An array without contents, in the framework and at the place of `like`, of its dtype by default.
+    numpy makes the arrays for objects that are no framework's, such as bytes."""
+    framework = _framework(like)
+    if framework == "torch":
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, dtype) if dtype else like.dtype, device=like.device)
+    if framework == "cupy":
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(like.device.id):
+            return cupy.empty(shape, dtype or like.dtype)
+    if framework == "jax":
+        jax = sys.modules["jax"]
+        # Not shared with another array: nobody sees that the call fills it.
+        made = jax.numpy.empty(shape, dtype or like.dtype, device=like.device)
+        return made.block_until_ready()
+    if hasattr(like, "__cuda_array_interface__"):
+        raise TypeError(f"arrays of {framework} cannot be made here: pass out=")
+    return numpy.empty(shape, dtype or getattr(like, "dtype", numpy.uint8))
+
+
+def to_host(array):
+    """A numpy array with the same contents; waits for the work of the current stream."""
+    framework = _framework(array)
+    if framework == "torch":
+        return array.cpu().numpy()
+    if framework == "cupy":
+        return array.get()
+    return numpy.asarray(array)

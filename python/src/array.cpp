@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "array.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "status.h"
+
+namespace gfk {
+// ---- how a type's arrays are reached ------------------------------------------------------------
+
+namespace {
+// DLPack 1.3, "C exchange API": the table behind type(array).__dlpack_c_exchange_api__.
+struct ExchangeHeader {
+    uint32_t major, minor;
+    ExchangeHeader *previous;
+};
+struct Exchange {
+    ExchangeHeader header;
+    void *allocator, *managed_from_object, *managed_to_object;
+    int (*tensor_from_object)(void *object, nb::dlpack::dltensor *tensor); // NULL: not offered
+    int (*current_stream)(int device_type, int32_t device, void **stream);
+};
+
+enum DeviceType : int32_t { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
+enum DtypeCode : uint8_t { DL_INT = 0, DL_UINT = 1 };
+
+constexpr uint64_t DL_READ_ONLY = 1;
+// DLManagedTensorVersioned of DLPack 1.0; before it, the member dl_tensor is the first.
+struct ManagedTensor {
+    uint32_t major, minor;
+    void *context;
+    void (*deleter)(ManagedTensor *);
+    uint64_t flags;
+    nb::dlpack::dltensor tensor;
+};
+
+const Exchange *exchange_of(nb::handle type) {
+    nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+    if (!PyCapsule_CheckExact(capsule.ptr()))
+        return nullptr;
+    auto *header =
+        static_cast<ExchangeHeader *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+    while (header != nullptr && header->major > 1)
+        header = header->previous;
+    if (header == nullptr) {
+        PyErr_Clear();
+        return nullptr;
+    }
+    const auto *table = reinterpret_cast<const Exchange *>(header);
+    return header->major == 1 && table->tensor_from_object != nullptr ? table : nullptr;
+}
+} // namespace
+
+struct ArrayType {
+    nb::object type;       // keeps the address of the type from being used again
+    std::string framework; // "numpy", "torch", ...: the package of the type
+    bool is_buffer, is_dlpack, is_cuda_interface;
+    bool is_immutable;
+    const Exchange *exchange;
+};
+
+static const ArrayType &type_of(nb::handle object) {
+    static std::unordered_map<PyTypeObject *, ArrayType> types; // under the GIL
+    PyTypeObject *key = Py_TYPE(object.ptr());
+    const auto found = types.find(key);
+    if (found != types.end())
+        return found->second;
+    const nb::handle type(reinterpret_cast<PyObject *>(key));
+    const std::string module =
+        nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::str(""))));
+    ArrayType made = {nb::borrow(type),
+                      module.substr(0, module.find('.')),
+                      PyObject_CheckBuffer(object.ptr()) != 0,
+                      nb::hasattr(type, "__dlpack__"),
+                      nb::hasattr(type, "__cuda_array_interface__"),
+                      false,
+                      exchange_of(type)};
+    if (made.framework == "jaxlib")
+        made.framework = "jax";
+    made.is_immutable = made.framework == "jax";
+    return types.emplace(key, std::move(made)).first->second;
+}
+
+// ---- the place of a call ------------------------------------------------------------------------
+
+static gfk_stream_t stream_at(nb::object address) {
+    return reinterpret_cast<gfk_stream_t>(nb::cast<uintptr_t>(address));
+}
+
+// Sets the place at the first array; refuses arrays of another place, or of another framework on a device.
+void Call::settle(const ArrayType &type, int device, nb::handle object) {
+    if (!place_known_) {
+        place_known_ = true;
+        device_ = device;
+        like_ = object;
+        if (device == GFK_CPU)
+            return;
+        type_ = &type;
+        if (type.exchange != nullptr) {
+            void *stream = nullptr;
+            if (type.exchange->current_stream(DL_CUDA, device, &stream) != 0)
+                throw nb::python_error();
+            stream_ = static_cast<gfk_stream_t>(stream);
+        } else if (type.framework == "torch") {
+            stream_ = stream_at(nb::module_::import_("torch.cuda")
+                                    .attr("current_stream")(device)
+                                    .attr("cuda_stream"));
+        } else if (type.framework == "cupy") {
+            stream_ = stream_at(
+                nb::module_::import_("cupy.cuda").attr("get_current_stream")(device).attr("ptr"));
+        } else {
+            wait_ = true; // no stream that the framework orders its own work by
+        }
+        return;
+    }
+    if (device != device_)
+        raise(GFK_STATUS_WRONG_DEVICE,
+              "the arrays of one call are in one place: some are %s, others %s",
+              device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
+              device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
+    if (type_ != nullptr && type_->framework != type.framework)
+        raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s",
+                   type_->framework.c_str(), type.framework.c_str());
+}
+
+void Call::raise_unless_success(gfk_status status) {
+    check(status);
+}
+
+void *Call::workspace(size_t bytes) {
+    if (bytes == 0)
+        return nullptr;
+    if (device_ == GFK_CPU) {
+        host_.emplace_back(new (std::nothrow) uint8_t[bytes + 255]);
+        if (host_.back() == nullptr)
+            raise(GFK_STATUS_OUT_OF_MEMORY, "no memory for a workspace of %zu bytes", bytes);
+        const auto address = reinterpret_cast<uintptr_t>(host_.back().get());
+        return reinterpret_cast<void *>((address + 255) & ~uintptr_t{255});
+    }
+    kept_.push_back(empty({bytes + 255}, "uint8"));
+    Call unused;
+    const Array array(unused, kept_.back(), Use::Read, "workspace");
+    return reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(array.data()) + 255) &
+                                    ~uintptr_t{255});
+}
+
+nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype) const {
+    nb::list list;
+    for (const size_t n : shape)
+        list.append(n);
+    static const nb::handle function =
+        nb::object(nb::module_::import_("gfk._arrays").attr("empty")).release();
+    return function(like_, nb::tuple(list),
+                    dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
+}
+
+// ---- one array ----------------------------------------------------------------------------------
+
+Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name) {
+    const ArrayType &type = type_of(object);
+    if (use == Use::Write && type.is_immutable)
+        raise_type("%s: an array of %s is immutable; leave the argument out, and take the result",
+                   name, type.framework.c_str());
+    if (type.exchange != nullptr) {
+        nb::dlpack::dltensor tensor;
+        if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0)
+            throw nb::python_error();
+        take_tensor(tensor);
+        call.settle(type, device_, object);
+        return;
+    }
+    int kind = DL_CPU, number = 0;
+    if (type.is_dlpack && !(type.is_buffer && type.framework == "numpy")) {
+        nb::object place = object.attr("__dlpack_device__")();
+        kind = nb::cast<int>(place[0]);
+        number = nb::cast<int>(place[1]);
+    }
+    if (type.is_buffer && kind == DL_CPU) {
+        take_buffer(object, use);
+        call.settle(type, device_, object);
+        return;
+    }
+    if (type.is_dlpack) {
+        call.settle(type, kind == DL_CUDA || kind == DL_CUDA_MANAGED ? number : GFK_CPU, object);
+        take_dlpack(object, use, call);
+        return;
+    }
+    if (type.is_cuda_interface) {
+        take_cuda_interface(object, use, call, type);
+        return;
+    }
+    raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
+               name, Py_TYPE(object.ptr())->tp_name);
+}
+
+Array::Array(Array &&other) noexcept
+    : name_(other.name_), data_(other.data_), device_(other.device_), bits_(other.bits_),
+      code_(other.code_), shape_(std::move(other.shape_)), strides_(std::move(other.strides_)),
+      buffer_(other.buffer_), capsule_(std::move(other.capsule_)) {
+    other.buffer_ = {};
+}
+
+Array::~Array() {
+    if (buffer_.obj != nullptr)
+        PyBuffer_Release(&buffer_);
+}
+
+void Array::take_buffer(nb::handle object, Use use) {
+    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0)
+        throw nb::python_error();
+    if (use == Use::Write && buffer_.readonly)
+        raise_value("%s: the array is read-only", name_);
+    const char *format = buffer_.format == nullptr ? "B" : buffer_.format;
+    format += *format == '@' || *format == '=' || *format == '<';
+    code_ = format[1] == '\0' && strchr("bBchHiIlLqQ", *format) != nullptr ? DL_UINT : UINT8_MAX;
+    bits_ = static_cast<unsigned>(8 * buffer_.itemsize);
+    data_ = static_cast<uint8_t *>(buffer_.buf);
+    shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
+    strides_.assign(buffer_.strides, buffer_.strides + buffer_.ndim);
+    for (int64_t &stride : strides_) {
+        if (stride % buffer_.itemsize != 0)
+            raise_value("%s: the array's elements are not a whole number of elements apart", name_);
+        stride /= buffer_.itemsize;
+    }
+}
+
+void Array::take_dlpack(nb::handle object, Use use, const Call &call) {
+    nb::dict arguments;
+    arguments["max_version"] = nb::make_tuple(1, 3);
+    if (call.device() != GFK_CPU) { // DLPack's number of the legacy default stream is 1
+        const auto stream = reinterpret_cast<intptr_t>(call.stream());
+        arguments["stream"] = stream == 0 ? intptr_t{1} : stream;
+    }
+    nb::object method = object.attr("__dlpack__");
+    try {
+        capsule_ = method(**arguments);
+    } catch (nb::python_error &error) {
+        if (!error.matches(PyExc_TypeError))
+            throw;
+        PyDict_DelItemString(arguments.ptr(), "max_version"); // DLPack before 1.0
+        capsule_ = method(**arguments);
+    }
+    if (auto *managed = static_cast<ManagedTensor *>(
+            PyCapsule_GetPointer(capsule_.ptr(), "dltensor_versioned"))) {
+        if (managed->major != 1)
+            raise_type("%s: the array exports DLPack %u, which is too new", name_, managed->major);
+        if (use == Use::Write && (managed->flags & DL_READ_ONLY) != 0)
+            raise_value("%s: the array is read-only", name_);
+        take_tensor(managed->tensor);
+        return;
+    }
+    PyErr_Clear();
+    void *tensor = PyCapsule_GetPointer(capsule_.ptr(), "dltensor");
+    if (tensor == nullptr)
+        throw nb::python_error();
+    take_tensor(*static_cast<nb::dlpack::dltensor *>(tensor)); // the capsule's destructor frees it
+}
+
+void Array::take_tensor(const nb::dlpack::dltensor &tensor) {
+    switch (tensor.device.device_type) {
+    case DL_CPU:
+    case DL_CUDA_HOST:
+        device_ = GFK_CPU;
+        break;
+    case DL_CUDA:
+    case DL_CUDA_MANAGED:
+        device_ = tensor.device.device_id;
+        break;
+    default:
+        raise_type("%s: the array is neither in the CPU's memory nor on a CUDA device", name_);
+    }
+    code_ = tensor.dtype.lanes == 1 ? tensor.dtype.code : UINT8_MAX;
+    bits_ = tensor.dtype.bits;
+    data_ = static_cast<uint8_t *>(tensor.data) + tensor.byte_offset;
+    shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
+    if (tensor.strides != nullptr) {
+        strides_.assign(tensor.strides, tensor.strides + tensor.ndim);
+        return;
+    }
+    strides_.resize(shape_.size());
+    int64_t step = 1;
+    for (size_t i = shape_.size(); i-- != 0;) {
+        strides_[i] = step;
+        step *= shape_[i];
+    }
+}
+
+void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type) {
+    nb::dict fields = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
+    nb::tuple data = nb::cast<nb::tuple>(fields["data"]);
+    const auto text = nb::cast<std::string>(fields["typestr"]); // "|u1", "<u2", ...
+    if (use == Use::Write && nb::cast<bool>(data[1]))
+        raise_value("%s: the array is read-only", name_);
+    if (fields.contains("mask") && !fields["mask"].is_none())
+        raise_type("%s: the array has a mask", name_);
+    data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(data[0]));
+    code_ = text.size() == 3 && (text[1] == 'u' || text[1] == 'i') && text[0] != '>' ? DL_UINT
+                                                                                     : UINT8_MAX;
+    bits_ = text.size() == 3 ? 8 * static_cast<unsigned>(text[2] - '0') : 0;
+    for (nb::handle n : fields["shape"])
+        shape_.push_back(nb::cast<int64_t>(n));
+    int64_t step = 1;
+    strides_.resize(shape_.size());
+    for (size_t i = shape_.size(); i-- != 0;) {
+        strides_[i] = step;
+        step *= shape_[i];
+    }
+    if (fields.contains("strides") && !fields["strides"].is_none()) {
+        size_t i = 0;
+        for (nb::handle n : fields["strides"])
+            strides_[i++] = nb::cast<int64_t>(n) / static_cast<int64_t>(item_bytes());
+    }
+    // The interface names no device: the address does.
+    device_ = device_of(data_);
+    call.settle(type, device_, object);
+    if (!call.stream_ && fields.contains("stream") && !fields["stream"].is_none()) {
+        const auto stream = nb::cast<uintptr_t>(fields["stream"]); // 1: the legacy default stream
+        call.stream_ = stream == 1 ? nullptr : reinterpret_cast<gfk_stream_t>(stream);
+    }
+}
+
+size_t Array::bytes() const {
+    size_t count = item_bytes();
+    for (const int64_t n : shape_)
+        count *= static_cast<size_t>(n);
+    return count;
+}
+
+void Array::check_symbols(unsigned w) const {
+    if ((code_ == DL_INT || code_ == DL_UINT) && (bits_ == 8 || bits_ == w))
+        return;
+    raise_type(w == 8
+                   ? "%s: the elements must be bytes (uint8); view the array as uint8"
+                   : "%s: the elements must be bytes or %u-bit integers; view the array as uint8",
+               name_, w);
+}
+
+void Array::check_contiguous(size_t first) const {
+    int64_t step = 1;
+    for (const int64_t n : shape_)
+        if (n == 0)
+            return;
+    for (size_t i = shape_.size(); i-- > first;) {
+        if (shape_[i] != 1 && strides_[i] != step)
+            raise_value("%s: the array is not contiguous; pass a contiguous copy "
+                        "(numpy.ascontiguousarray(x), "
+                        "cupy.ascontiguousarray(x), x.contiguous() of torch)",
+                        name_);
+        step *= shape_[i];
+    }
+}
+
+size_t Array::stride() const {
+    if (shape_[0] > 1 && strides_[0] < 0)
+        raise_value("%s: the array's rows are in reverse order; pass a contiguous copy", name_);
+    return static_cast<size_t>(strides_[0]) * item_bytes();
+}
+
+// ---- regions ------------------------------------------------------------------------------------
+
+Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
+                 Missing missing)
+    : name_(name), count_(count) {
+    if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
+        take_list(call, object, w, use, missing);
+    else
+        take_rows(arrays_.emplace_back(call, object, use, name), w);
+    if (bytes_ % (w / 8) != 0)
+        raise(GFK_STATUS_INVALID_SIZE,
+              "%s: a region of %zu bytes is no whole number of %u-bit symbols", name_, bytes_, w);
+}
+
+void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missing missing) {
+    const size_t length = nb::len(list);
+    if (length != count_)
+        raise_value("%s: %zu regions are needed, and the list has %zu", name_, count_, length);
+    pointers_.reserve(count_);
+    arrays_.reserve(count_);
+    for (nb::handle item : nb::borrow<nb::sequence>(list)) {
+        if (item.is_none() && missing == Allowed) {
+            pointers_.push_back(nullptr);
+            continue;
+        }
+        const Array &array = arrays_.emplace_back(call, item, use, name_);
+        array.check_symbols(w);
+        array.check_contiguous();
+        if (arrays_.size() == 1) {
+            bytes_ = array.bytes();
+            region_shape_ = array.shape();
+        } else if (array.bytes() != bytes_) {
+            raise_value("%s: all regions have one length; there are %zu and %zu bytes", name_,
+                        bytes_, array.bytes());
+        }
+        pointers_.push_back(array.data());
+    }
+    regions_.pointers = pointers_.data();
+}
+
+void Regions::take_rows(const Array &array, unsigned w) {
+    array.check_symbols(w);
+    if (array.dimensions() < 2)
+        raise_value(
+            "%s: an array of two dimensions, or a list of arrays, is needed: one row a region",
+            name_);
+    if (array.size(0) != count_)
+        raise_value("%s: %zu regions are needed, and the array has %zu rows", name_, count_,
+                    array.size(0));
+    array.check_contiguous(1);
+    region_shape_ = array.shape();
+    region_shape_.erase(region_shape_.begin());
+    bytes_ = array.item_bytes();
+    for (const size_t n : region_shape_)
+        bytes_ *= n;
+    regions_.base = array.data();
+    regions_.stride = count_ > 1 && bytes_ != 0 ? array.stride() : bytes_;
+}
+
+void *Regions::region(size_t index) const {
+    return regions_.pointers != nullptr
+               ? regions_.pointers[index]
+               : static_cast<uint8_t *>(regions_.base) + index * regions_.stride;
+}
+
+void Regions::check_bytes(size_t bytes) const {
+    if (bytes != bytes_)
+        raise_value("%s: the regions have %zu bytes, and the others %zu", name_, bytes_, bytes);
+}
+
+static nb::object out_or_new(Call &call, nb::handle out, const Regions &model, size_t count) {
+    if (!out.is_none())
+        return nb::borrow(out);
+    std::vector<size_t> shape = model.region_shape();
+    shape.insert(shape.begin(), count);
+    return call.empty(shape);
+}
+
+Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w)
+    : object(out_or_new(call, out, model, count)),
+      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out") {
+    regions.check_bytes(model.bytes());
+}
+} // namespace gfk

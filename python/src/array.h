@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The caller's arrays, seen without a copy: by the buffer protocol, by DLPack, or by
+// __cuda_array_interface__. A call first takes all its arrays, which fixes the call's place and stream.
+#pragma once
+#include <gfk/product.h>
+#include <gfk/types.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "device.h"
+
+namespace gfk {
+namespace nb = nanobind;
+
+// How the arrays of one type of Python are reached. One for each type, made when it is first met.
+struct ArrayType;
+
+// What the arrays of one call have in common: a place, and there a stream.
+class Call {
+  public:
+    // The place of the first array; GFK_CPU before there is one.
+    int device() const { return device_; }
+    gfk_stream_t stream() const { return stream_; }
+    bool has_place() const { return place_known_; }
+    nb::handle like() const { return like_; } // the first array
+
+    // Runs `work` without the GIL, on the call's device, and raises its status. What frameworks without
+    // streams of their own get back is complete then.
+    template <class Work>
+    void run(Work &&work) const {
+        gfk_status status;
+        {
+            nb::gil_scoped_release release;
+            status = guarded(work);
+        }
+        raise_unless_success(status);
+    }
+
+    // Memory at the call's place, aligned to 256 bytes, until the work of the call has finished.
+    void *workspace(size_t bytes);
+
+    // A new array of the framework of the first array, at the call's place. `dtype` is "uint8", ...; NULL:
+    // the first array's.
+    nb::object empty(const std::vector<size_t> &shape, const char *dtype = nullptr) const;
+
+  private:
+    friend class Array;
+    template <class Work>
+    gfk_status guarded(Work &work) const {
+        DeviceGuard guard(device_);
+        const gfk_status status = work();
+        if (wait_ && status == GFK_STATUS_SUCCESS)
+            wait_for(stream_);
+        return status;
+    }
+    static void raise_unless_success(gfk_status status);
+    void settle(const ArrayType &type, int device, nb::handle object);
+
+    int device_ = GFK_CPU;
+    gfk_stream_t stream_ = nullptr;
+    bool place_known_ = false, wait_ = false;
+    const ArrayType *type_ = nullptr; // of the arrays on a device
+    nb::handle like_;
+    std::vector<nb::object> kept_;
+    std::vector<std::unique_ptr<uint8_t[]>> host_;
+};
+
+// New: an array that the call has made itself, and writes even if others may not.
+enum class Use { Read, Write, New };
+
+// One array of a call. `name` is the argument's, for messages.
+class Array {
+  public:
+    Array(Call &call, nb::handle object, Use use, const char *name);
+    Array(Array &&other) noexcept;
+    Array(const Array &) = delete;
+    Array &operator=(const Array &) = delete;
+    ~Array();
+
+    uint8_t *data() const { return data_; }
+    size_t dimensions() const { return shape_.size(); }
+    size_t size(size_t dimension) const { return static_cast<size_t>(shape_[dimension]); }
+    std::vector<size_t> shape() const { return {shape_.begin(), shape_.end()}; }
+    size_t item_bytes() const { return bits_ / 8; }
+    size_t bytes() const; // of all elements
+
+    // Refuses arrays whose elements are not bytes or symbols of w bits.
+    void check_symbols(unsigned w) const;
+    // Refuses arrays with gaps between the elements of the dimensions from `first` on.
+    void check_contiguous(size_t first = 0) const;
+    // The bytes from one element of dimension 0 to the next.
+    size_t stride() const;
+
+  private:
+    void take_buffer(nb::handle object, Use use);
+    void take_dlpack(nb::handle object, Use use, const Call &call);
+    void take_tensor(const nb::dlpack::dltensor &tensor);
+    void take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type);
+
+    const char *name_;
+    uint8_t *data_ = nullptr;
+    int device_ = GFK_CPU;
+    unsigned bits_ = 8;
+    uint8_t code_ = 0;                     // of DLPack
+    std::vector<int64_t> shape_, strides_; // in elements
+    Py_buffer buffer_ = {};                // obj is NULL: none
+    nb::object capsule_;
+};
+
+// The regions of a call: the rows of an array of two or more dimensions, or a list of arrays.
+class Regions {
+  public:
+    enum Missing { None, Allowed };
+    // `count` regions of whole symbols of w bits. With Missing::Allowed, elements of a list may be None,
+    // and their addresses are NULL.
+    Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
+            Missing missing = None);
+
+    size_t count() const { return count_; }
+    size_t bytes() const { return bytes_; } // of a region
+    const gfk_regions *get() const { return &regions_; }
+    void *region(size_t index) const;
+    // For new arrays of such regions: the shape of one region.
+    const std::vector<size_t> &region_shape() const { return region_shape_; }
+    // Refuses regions of another length.
+    void check_bytes(size_t bytes) const;
+
+  private:
+    void take_list(Call &call, nb::handle list, unsigned w, Use use, Missing missing);
+    void take_rows(const Array &array, unsigned w);
+
+    const char *name_;
+    size_t count_, bytes_ = 0;
+    gfk_regions regions_ = {};
+    std::vector<void *> pointers_;
+    std::vector<size_t> region_shape_;
+    std::vector<Array> arrays_;
+};
+
+// `out`, or a new array if it is None: `count` regions of `bytes` bytes, shaped as those of `model`.
+struct Output {
+    nb::object object;
+    Regions regions;
+    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w);
+};
+} // namespace gfk

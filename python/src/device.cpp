@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device.h"
+
+#include "status.h"
+#ifdef GFK_HAVE_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace gfk {
+#ifdef GFK_HAVE_CUDA
+static void check_cuda(cudaError_t error) {
+    if (error == cudaSuccess)
+        return;
+    (void)cudaGetLastError();
+    nb::gil_scoped_acquire acquire;
+    raise(error == cudaErrorInvalidDevice ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s",
+          cudaGetErrorString(error));
+}
+
+DeviceGuard::DeviceGuard(int device) {
+    int former = 0;
+    if (device == GFK_CPU)
+        return;
+    check_cuda(cudaGetDevice(&former));
+    if (former == device)
+        return;
+    check_cuda(cudaSetDevice(device));
+    former_ = former;
+}
+
+DeviceGuard::~DeviceGuard() {
+    if (former_ != GFK_CPU)
+        (void)cudaSetDevice(former_);
+}
+
+int device_of(const void *memory) {
+    cudaPointerAttributes attributes = {};
+    check_cuda(cudaPointerGetAttributes(&attributes, memory));
+    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged
+               ? attributes.device
+               : GFK_CPU;
+}
+
+void wait_for(gfk_stream_t stream) {
+    check_cuda(cudaStreamSynchronize(stream));
+}
+#else
+DeviceGuard::DeviceGuard(int device) {
+    if (device == GFK_CPU)
+        return;
+    nb::gil_scoped_acquire acquire;
+    raise(GFK_STATUS_NOT_SUPPORTED,
+          "this build of gfk has no CUDA, and takes arrays in the CPU's memory only");
+}
+
+DeviceGuard::~DeviceGuard() = default;
+
+int device_of(const void *) {
+    raise(GFK_STATUS_NOT_SUPPORTED, "this build of gfk has no CUDA");
+}
+
+void wait_for(gfk_stream_t) {}
+#endif
+} // namespace gfk

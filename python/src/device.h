@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The only place of the package that calls the CUDA runtime.
+#pragma once
+#include <gfk/types.h>
+
+namespace gfk {
+// Makes a device the calling thread's current one, and puts the former one back. GFK_CPU: does nothing.
+class DeviceGuard {
+  public:
+    explicit DeviceGuard(int device);
+    ~DeviceGuard();
+    DeviceGuard(const DeviceGuard &) = delete;
+    DeviceGuard &operator=(const DeviceGuard &) = delete;
+
+  private:
+    int former_ = GFK_CPU; // GFK_CPU: there is nothing to put back
+};
+
+// The device of memory; GFK_CPU for the CPU's.
+int device_of(const void *memory);
+
+// Waits for the work of a stream of the current device.
+void wait_for(gfk_stream_t stream);
+} // namespace gfk

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "field.h"
+
+#include <nanobind/stl/pair.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "array.h"
+#include "status.h"
+
+namespace gfk {
+namespace {
+using Binary = gfk_status(const gfk_field *, uint32_t, uint32_t, uint32_t *);
+
+Field make_field(unsigned w, uint64_t polynomial) {
+    Field field;
+    check(gfk_field_init(&field, w, polynomial));
+    return field;
+}
+
+gfk_status inverse(const gfk_field *field, uint32_t a, uint32_t, uint32_t *result) {
+    return gfk_field_inverse(field, a, result);
+}
+
+gfk_status power(const gfk_field *field, uint32_t a, uint32_t exponent, uint32_t *result) {
+    return gfk_field_pow(field, a, exponent, result);
+}
+
+// An operand of an element-wise operation: an array, or an integer in the place of one.
+struct Operand {
+    uint32_t constant = 0;
+    const uint8_t *data = nullptr; // NULL: the constant
+    uint32_t at(size_t index, size_t bytes) const {
+        uint32_t element = 0;
+        if (data == nullptr)
+            return constant;
+        memcpy(&element, data + index * bytes, bytes);
+        return element;
+    }
+};
+
+bool is_integer(nb::handle object) {
+    return PyIndex_Check(object.ptr()) && !nb::hasattr(object, "shape");
+}
+
+// result[i] = function(a[i], b[i]) over arrays in the CPU's memory; `exponent`: b is no element of the field.
+nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::handle b,
+                       nb::handle out, bool exponent = false) {
+    if (is_integer(a) && is_integer(b)) {
+        uint32_t result = 0;
+        const auto right = exponent ? nb::cast<uint32_t>(b) : element_of(field, b, "b");
+        check(function(&field, element_of(field, a, "a"), right, &result));
+        return nb::int_(result);
+    }
+    Call call;
+    std::vector<Array> arrays;
+    Operand operands[2];
+    const nb::handle objects[2] = {a, b};
+    arrays.reserve(3);
+    for (int i = 0; i < 2; i++) {
+        if (is_integer(objects[i])) {
+            operands[i].constant = exponent && i == 1
+                                       ? nb::cast<uint32_t>(objects[i])
+                                       : element_of(field, objects[i], i == 0 ? "a" : "b");
+            continue;
+        }
+        const Array &array = arrays.emplace_back(call, objects[i], Use::Read, i == 0 ? "a" : "b");
+        array.check_symbols(field.w);
+        array.check_contiguous();
+        if (array.bytes() != arrays[0].bytes())
+            raise_value("a and b have %zu and %zu bytes", arrays[0].bytes(), array.bytes());
+        operands[i].data = array.data();
+    }
+    if (call.device() != GFK_CPU)
+        raise(GFK_STATUS_NOT_SUPPORTED,
+              "element by element, arrays are in the CPU's memory; on a GPU there are "
+              "multiply (by a constant) and matmul");
+    nb::object result = out.is_none() ? call.empty(arrays[0].shape()) : nb::borrow(out);
+    const Array &to =
+        arrays.emplace_back(call, result, out.is_none() ? Use::New : Use::Write, "out");
+    const size_t bytes = field.w / 8, total = arrays[0].bytes();
+    to.check_symbols(field.w);
+    to.check_contiguous();
+    if (to.bytes() != total || total % bytes != 0)
+        raise(GFK_STATUS_INVALID_SIZE, "out has %zu bytes, the arrays %zu, a symbol %zu",
+              to.bytes(), total, bytes);
+    call.run([&] {
+        for (size_t i = 0; i < total / bytes; i++) {
+            uint32_t element = 0;
+            const gfk_status status =
+                function(&field, operands[0].at(i, bytes), operands[1].at(i, bytes), &element);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+            memcpy(to.data() + i * bytes, &element, bytes);
+        }
+        return GFK_STATUS_SUCCESS;
+    });
+    return result;
+}
+
+nb::str repr(const Field &field) {
+    char text[80];
+    snprintf(text, sizeof text, "gfk.Field(%u, polynomial=0x%llx)", field.w,
+             static_cast<unsigned long long>(field.polynomial));
+    return nb::str(text);
+}
+} // namespace
+
+Field field_of(nb::handle object) {
+    Field *field = nullptr;
+    if (nb::try_cast(object, field) && field != nullptr)
+        return *field;
+    if (!is_integer(object))
+        raise_type("a field is a gfk.Field, or its width (8, 16 or 32), not %s",
+                   Py_TYPE(object.ptr())->tp_name);
+    return make_field(nb::cast<unsigned>(object), 0);
+}
+
+uint32_t element_of(const Field &field, nb::handle object, const char *name) {
+    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    if (!index.is_valid())
+        throw nb::python_error();
+    uint64_t value = 0;
+    if (!nb::try_cast(index, value) || value >> field.w != 0)
+        raise(GFK_STATUS_INVALID_CONSTANT, "%s: not an element of GF(2^%u)", name, field.w);
+    return static_cast<uint32_t>(value);
+}
+
+void bind_field(nb::module_ &module) {
+    using namespace nb::literals;
+    nb::class_<Field>(
+        module, "Field",
+        "The field GF(2^w) = GF(2)[x] / polynomial.\n\n"
+        "An element is an integer below 2^w whose bit i is the coefficient of x^i. An array of "
+        "elements is an\narray of bytes (little-endian symbols) or of integers of w bits. Addition "
+        "is "
+        "XOR, written a ^ b.\n\n"
+        "w: 8, 16 or 32. polynomial: with its leading term (0x11d); 0: GF-Complete's.\n"
+        "Raises NotSupported (another w), InvalidArgument (its degree is not w), "
+        "ReduciblePolynomial.")
+        .def(
+            "__init__",
+            [](Field *self, unsigned w, uint64_t polynomial) {
+                new (self) Field(make_field(w, polynomial));
+            },
+            "w"_a = 8, "polynomial"_a = 0)
+        .def_ro("w", &Field::w)
+        .def_ro("polynomial", &Field::polynomial, "With its leading term.")
+        .def_ro("generator", &Field::generator,
+                "The smallest element whose powers give all non-zero elements.")
+        .def(
+            "multiply",
+            [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
+                return elementwise(f, gfk_field_multiply, a, b, out);
+            },
+            "a"_a, "b"_a, "out"_a = nb::none(),
+            "a * b, for integers and for arrays of one length in the CPU's memory, element by "
+            "element.\n"
+            "A constant times an array, which is much faster: gfk.multiply.")
+        .def(
+            "divide",
+            [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
+                return elementwise(f, gfk_field_divide, a, b, out);
+            },
+            "a"_a, "b"_a, "out"_a = nb::none(), "a / b, as multiply. Raises DivisionByZero.")
+        .def(
+            "inverse",
+            [](const Field &f, nb::handle a, nb::handle out) {
+                return elementwise(f, inverse, a, nb::int_(0), out);
+            },
+            "a"_a, "out"_a = nb::none(), "1 / a, as multiply. Raises DivisionByZero.")
+        .def(
+            "power",
+            [](const Field &f, nb::handle a, uint32_t exponent, nb::handle out) {
+                return elementwise(f, power, a, nb::int_(exponent), out, true);
+            },
+            "a"_a, "exponent"_a, "out"_a = nb::none(),
+            "a to the power of an integer, as multiply; a^0 is 1.")
+        .def("__repr__", repr)
+        .def("__eq__",
+             [](const Field &a, nb::handle other) {
+                 Field *b = nullptr;
+                 return nb::try_cast(other, b) && b != nullptr && a.w == b->w &&
+                        a.polynomial == b->polynomial;
+             })
+        .def("__hash__", [](const Field &f) { return nb::hash(nb::make_tuple(f.w, f.polynomial)); })
+        .def("__getstate__", [](const Field &f) { return nb::make_tuple(f.w, f.polynomial); })
+        .def("__setstate__", [](Field &self, std::pair<unsigned, uint64_t> s) {
+            new (&self) Field(make_field(s.first, s.second));
+        });
+}
+} // namespace gfk

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gfk/gfk.h>
+#include <nanobind/nanobind.h>
+
+namespace gfk {
+namespace nb = nanobind;
+void bind_status(nb::module_ &module);
+void bind_field(nb::module_ &module);
+void bind_multiplier(nb::module_ &module);
+void bind_registry(nb::module_ &module);
+} // namespace gfk
+
+NB_MODULE(_core, module) {
+    module.doc() = "Galois-field arithmetic on arrays; gfk has everything of this module.";
+    module.attr("__version__") =
+        nanobind::str("%d.%d.%d")
+            .attr("__mod__")(nanobind::make_tuple(gfk_version() / 10000, gfk_version() / 100 % 100,
+                                                  gfk_version() % 100));
+    gfk::bind_status(module);
+    gfk::bind_field(module);
+    gfk::bind_multiplier(module);
+    gfk::bind_registry(module);
+}

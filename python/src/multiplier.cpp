@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The class Multiplier: a constant times an array, with any kernel of the list.
+#include <gfk/multiplier.h>
+#include <gfk/region.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "array.h"
+#include "field.h"
+#include "places.h"
+#include "status.h"
+
+namespace gfk {
+namespace {
+gfk_implementation implementation_of(const std::string &name) {
+    for (int i = GFK_IMPLEMENTATION_AUTO; i <= GFK_IMPLEMENTATION_OPT; i++)
+        if (name == gfk_implementation_name(static_cast<gfk_implementation>(i)))
+            return static_cast<gfk_implementation>(i);
+    raise(GFK_STATUS_UNKNOWN_METHOD, "no implementation has the name %s: auto, host, naive, opt",
+          name.c_str());
+}
+
+class Multiplier {
+  public:
+    Multiplier(nb::handle w, const std::optional<std::string> &method,
+               const std::string &implementation, std::optional<std::string> kernel,
+               uint64_t table_limit, bool check_pointers)
+        : field_(field_of(w)), kernel_(std::move(kernel)) {
+        if (method)
+            check(gfk_multiplier_desc_parse(&desc_, method->c_str()), method->c_str());
+        desc_.kernel = kernel_ ? kernel_->c_str() : nullptr;
+        desc_.implementation = implementation_of(implementation);
+        desc_.table_limit = table_limit;
+        desc_.check_pointers = check_pointers;
+    }
+
+    nb::object multiply(nb::handle c, nb::handle x, nb::handle out, bool accumulate) {
+        Call call;
+        const uint32_t constant = element_of(field_, c, "c");
+        const Array from(call, x, Use::Read, "x");
+        from.check_symbols(field_.w);
+        from.check_contiguous();
+        if (out.is_none() && accumulate)
+            raise_value("accumulate adds to out, so out is needed");
+        nb::object result = out.is_none() ? call.empty(from.shape()) : nb::borrow(out);
+        const Array to(call, result, out.is_none() ? Use::New : Use::Write, "out");
+        to.check_symbols(field_.w);
+        to.check_contiguous();
+        if (to.bytes() != from.bytes())
+            raise_value("x has %zu bytes, and out %zu", from.bytes(), to.bytes());
+        gfk_multiplier_t multiplier = at(call.device());
+        gfk_multiplier_info info;
+        check(gfk_multiplier_get_info(multiplier, &info));
+        void *workspace = call.workspace(info.workspace_bytes);
+        call.run([&] {
+            return gfk_region_multiply(multiplier, constant, from.data(), to.data(), from.bytes(),
+                                       accumulate ? GFK_XOR : GFK_SET, workspace,
+                                       info.workspace_bytes, call.stream());
+        });
+        return result;
+    }
+
+    nb::dict info(int device) const {
+        gfk_multiplier_desc desc = desc_;
+        gfk_multiplier_info found;
+        desc.device = device;
+        check(gfk_multiplier_query(&field_, &desc, &found));
+        nb::dict made;
+        made["kernel"] = found.kernel->id;
+        made["device"] = found.device;
+        made["table_bytes"] = found.table_bytes;
+        made["workspace_bytes"] = found.workspace_bytes;
+        return made;
+    }
+
+    Field field() const { return field_; }
+
+  private:
+    gfk_multiplier_t at(int device) {
+        return places_.at(device, [&](gfk_multiplier_t *made) {
+            gfk_multiplier_desc desc = desc_;
+            desc.device = device;
+            return gfk_multiplier_create(made, &field_, &desc);
+        });
+    }
+
+    Field field_;
+    std::optional<std::string> kernel_;
+    gfk_multiplier_desc desc_ = GFK_MULTIPLIER_DESC_INIT;
+    Places<gfk_multiplier_t, gfk_multiplier_destroy> places_;
+};
+} // namespace
+
+void bind_multiplier(nb::module_ &module) {
+    using namespace nb::literals;
+    nb::class_<Multiplier>(
+        module, "Multiplier",
+        "A constant times an array, by one kernel of the list gfk.kernels().\n\n"
+        "w: 8, 16 or 32, or a Field. method: GF-Complete's name or text (\"SPLIT 8 4\"); None: "
+        "the fastest\nmeasured one. implementation: \"auto\", \"host\", \"naive\", \"opt\". "
+        "kernel: "
+        "an id of gfk.kernels().\ntable_limit: bytes for tables and workspace; 0: 1 GiB.\n"
+        "check_pointers: calls check the memory of every pointer; for debugging.\n\n"
+        "Tables are built at the first call in each place. Any thread.")
+        .def(nb::init<nb::handle, const std::optional<std::string> &, const std::string &,
+                      std::optional<std::string>, uint64_t, bool>(),
+             "w"_a = 8, nb::kw_only(), "method"_a = nb::none(), "implementation"_a = "auto",
+             "kernel"_a = nb::none(), "table_limit"_a = 0, "check_pointers"_a = false)
+        .def("multiply", &Multiplier::multiply, "c"_a, "x"_a, "out"_a = nb::none(),
+             "accumulate"_a = false,
+             "c * x for every symbol of an array, or out ^= c * x.\n\n"
+             "c: an integer below 2^w. x: a contiguous array of bytes or of w-bit integers, of "
+             "whole symbols.\n"
+             "out: an array of as many bytes, at the same place; x itself works in place. None: a "
+             "new array.\n"
+             "On a GPU the work is in the order of the framework's current stream. Returns out.\n"
+             "Raises InvalidConstant, InvalidSize, Overlap, TableLimit, UnknownMethod, "
+             "NotSupported, TypeError "
+             "(dtype),\nValueError (shape, not contiguous).")
+        .def("info", &Multiplier::info, "device"_a = GFK_CPU,
+             "The kernel for a place, and its bytes of tables and workspace, as a dict. device: -1 "
+             "is the CPU.")
+        .def_prop_ro("field", &Multiplier::field);
+}
+} // namespace gfk

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The library's lists of kernels and engines as lists of dicts, one for each row.
+#include <gfk/gfk.h>
+#include <nanobind/nanobind.h>
+
+#include "status.h"
+
+namespace gfk {
+namespace {
+nb::dict row(const char *id, unsigned w, unsigned cc_min, unsigned cc_max, gfk_status available,
+             const char *reason) {
+    nb::dict made;
+    made["id"] = id;
+    made["w"] = w;
+    made["compute_capability"] = nb::make_tuple(cc_min, cc_max); // 0: no bound
+    made["available"] = available == GFK_STATUS_SUCCESS;
+    made["reason"] = available == GFK_STATUS_SUCCESS ? ""
+                     : reason != nullptr             ? reason
+                                                     : gfk_status_description(available);
+    return made;
+}
+
+nb::list kernels(int device) {
+    nb::list table;
+    for (size_t i = 0; i < gfk_kernel_count(); i++) {
+        const gfk_kernel_info *k = gfk_kernel_at(i);
+        const char *reason = nullptr;
+        const bool host = k->implementation == GFK_IMPLEMENTATION_HOST;
+        const gfk_status status = gfk_kernel_available(k, host ? GFK_CPU : device, &reason);
+        nb::dict made = row(k->id, k->w, k->cc_min, k->cc_max, status, reason);
+        made["method"] = gfk_method_name(k->method);
+        made["implementation"] = gfk_implementation_name(k->implementation);
+        made["variant"] = k->variant;
+        made["parameters"] = k->parameters;
+        made["ablation"] = (k->labels & GFK_LABEL_ABLATION) != 0;
+        made["table_bytes"] = k->table_bytes;
+        made["workspace_bytes"] = k->workspace_bytes;
+        table.append(made);
+    }
+    return table;
+}
+
+nb::list engines(int device) {
+    nb::list table;
+    for (size_t i = 0; i < gfk_engine_count(); i++) {
+        const gfk_engine_info *e = gfk_engine_at(i);
+        const char *reason = nullptr;
+        const bool cpu = gfk_engine_family_on_cpu(e->family);
+        const gfk_status status = gfk_engine_available(e, cpu ? GFK_CPU : device, &reason);
+        nb::dict made = row(e->id, e->w, e->cc_min, e->cc_max, status, reason);
+        made["family"] = gfk_engine_family_name(e->family);
+        made["method"] = gfk_method_name(e->method);
+        made["ablation"] = (e->labels & GFK_ENGINE_ABLATION) != 0;
+        made["compiles"] = (e->labels & GFK_ENGINE_COMPILES) != 0;
+        table.append(made);
+    }
+    return table;
+}
+} // namespace
+
+void bind_registry(nb::module_ &module) {
+    using namespace nb::literals;
+    module.def(
+        "kernels", kernels, "device"_a = 0,
+        "The kernels that multiply regions: a list of dicts, one for each row; pandas.DataFrame "
+        "takes it.\n"
+        "available and reason: can the row run on this CUDA device, or, for the CPU's rows, here?");
+    module.def("engines", engines, "device"_a = 0, "The engines of products, as kernels().");
+}
+} // namespace gfk

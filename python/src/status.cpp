@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "status.h"
+
+#include <cctype>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace gfk {
+namespace {
+std::vector<PyObject *> classes; // by status; the module keeps them alive
+
+[[noreturn]] void raise_object(PyObject *type, const char *format, va_list arguments) {
+    char text[512];
+    vsnprintf(text, sizeof text, format, arguments);
+    PyErr_SetString(type, text);
+    throw nb::python_error();
+}
+
+// GFK_STATUS_TOO_MANY_ERASURES -> TooManyErasures
+std::string class_name(const char *name) {
+    std::string result;
+    bool upper = true;
+    for (name += strlen("GFK_STATUS_"); *name != '\0'; name++) {
+        if (*name == '_') {
+            upper = true;
+            continue;
+        }
+        result += upper ? *name : static_cast<char>(tolower(*name));
+        upper = false;
+    }
+    return result;
+}
+
+// The class of Python that an exception of this status is too.
+PyObject *base_of(gfk_status status) {
+    switch (status) {
+    case GFK_STATUS_INVALID_ARGUMENT:
+    case GFK_STATUS_INVALID_SIZE:
+    case GFK_STATUS_INVALID_CONSTANT:
+    case GFK_STATUS_OVERLAP:
+    case GFK_STATUS_REDUCIBLE_POLYNOMIAL:
+    case GFK_STATUS_UNKNOWN_METHOD:
+        return PyExc_ValueError;
+    case GFK_STATUS_OUT_OF_MEMORY:
+        return PyExc_MemoryError;
+    case GFK_STATUS_DIVISION_BY_ZERO:
+        return PyExc_ZeroDivisionError;
+    case GFK_STATUS_SINGULAR:
+        return PyExc_ArithmeticError;
+    case GFK_STATUS_IO:
+        return PyExc_OSError;
+    default:
+        return PyExc_RuntimeError;
+    }
+}
+} // namespace
+
+void raise(gfk_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const auto index = static_cast<size_t>(status);
+    raise_object(index < classes.size() ? classes[index] : PyExc_RuntimeError, format, arguments);
+}
+
+void raise_type(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    raise_object(PyExc_TypeError, format, arguments);
+}
+
+void raise_value(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    raise_object(PyExc_ValueError, format, arguments);
+}
+
+void check(gfk_status status, const char *detail) {
+    if (status == GFK_STATUS_SUCCESS)
+        return;
+    if (detail != nullptr)
+        raise(status, "%s: %s", gfk_status_description(status), detail);
+    raise(status, "%s", gfk_status_description(status));
+}
+
+void bind_status(nb::module_ &module) {
+    PyObject *error = PyErr_NewExceptionWithDoc(
+        "gfk.Error",
+        "Base of the exceptions of this package. `status` is the name of the C status.",
+        PyExc_Exception, nullptr);
+    module.attr("Error") = nb::steal(error);
+    classes.assign(1, error); // nothing raises SUCCESS
+    for (int i = 1; strcmp(gfk_status_name(static_cast<gfk_status>(i)), "GFK_STATUS_UNKNOWN") != 0;
+         i++) {
+        const auto status = static_cast<gfk_status>(i);
+        const std::string name = class_name(gfk_status_name(status));
+        nb::object bases = nb::make_tuple(nb::handle(error), nb::handle(base_of(status)));
+        PyObject *made = PyErr_NewExceptionWithDoc(
+            ("gfk." + name).c_str(), gfk_status_description(status), bases.ptr(), nullptr);
+        nb::object type = nb::steal(made);
+        type.attr("status") = gfk_status_name(status);
+        module.attr(name.c_str()) = type;
+        classes.push_back(made);
+    }
+}
+} // namespace gfk

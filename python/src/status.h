@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Statuses of the library as Python's exceptions: one class for each status, all of them gfk.Error.
+#pragma once
+#include <gfk/status.h>
+#include <nanobind/nanobind.h>
+
+namespace gfk {
+namespace nb = nanobind;
+
+// Throws the exception of a status that is not SUCCESS. `detail` says more than the status's sentence.
+void check(gfk_status status, const char *detail = nullptr);
+
+// Throws. The texts are printf's.
+[[noreturn]] void raise(gfk_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+[[noreturn]] void raise_type(const char *format, ...) __attribute__((format(printf, 1, 2)));
+[[noreturn]] void raise_value(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void bind_status(nb::module_ &module);
+} // namespace gfk
