@@ -4,6 +4,7 @@
 
 namespace gfk {
 namespace nb = nanobind;
+void bind_again(nb::module_ &module);
 void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
@@ -22,4 +23,5 @@ NB_MODULE(_core, module) {
     gfk::bind_multiplier(module);
     gfk::bind_registry(module);
     gfk::bind_rs(module);
+    gfk::bind_again(module);
 }

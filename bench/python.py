@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a call of the package costs beside the C call, and its rates beside other packages.
 
-  python/bench.py [--out FILE.json]     measures what this machine has: numpy and jax on the CPU, torch on
+  bench/python.py [--out FILE.json]     measures what this machine has: numpy and jax on the CPU, torch on
                                         both, cupy on a GPU; galois, zfec and PyECLib where they are installed
 
 Every row is an object {what, call, framework, place, ...}. Rates are of data: k regions, per second.
