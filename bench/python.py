@@ -93,9 +93,9 @@ def overheads(place):
         "multiply(c, x, out=y)": lambda: gfk.multiply(7, x, out=y),
     }
     if place.framework == "torch":
-        import gfk.torch
-        calls["torch.ops.gfk.rs_encode_out"] = lambda: gfk.torch.rs_encode_out(data, parity)
-        calls["torch.ops.gfk.rs_encode"] = lambda: gfk.torch.rs_encode(data, M)
+        operators = importlib.import_module("gfk.torch")
+        calls["gfk.torch.rs_encode_out"] = lambda: operators.rs_encode_out(data, parity)
+        calls["gfk.torch.rs_encode"] = lambda: operators.rs_encode(data, M)
 
     def repeated(function):
         def run():
