@@ -97,9 +97,17 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
     if (!place_known_) {
         place_known_ = true;
         device_ = device;
+    }
+    if (device != device_)
+        raise(GFK_STATUS_WRONG_DEVICE,
+              "the arrays of one call are in one place: some are %s, others %s",
+              device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
+              device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
+    if (!like_.is_valid())
         like_ = object;
-        if (device == GFK_CPU)
-            return;
+    if (device == GFK_CPU)
+        return;
+    if (type_ == nullptr) {
         type_ = &type;
         if (type.exchange != nullptr) {
             void *stream = nullptr;
@@ -116,20 +124,23 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
         } else {
             wait_ = true; // no stream that the framework orders its own work by
         }
-        return;
-    }
-    if (device != device_)
-        raise(GFK_STATUS_WRONG_DEVICE,
-              "the arrays of one call are in one place: some are %s, others %s",
-              device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
-              device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
-    if (type_ != nullptr && type_->framework != type.framework)
+    } else if (type_->framework != type.framework) {
         raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s",
                    type_->framework.c_str(), type.framework.c_str());
+    }
 }
 
 void Call::raise_unless_success(gfk_status status) {
     check(status);
+}
+
+Call Call::again() const {
+    Call made;
+    if (type_ != nullptr) {
+        made.stream_ = stream_;
+        made.settle(*type_, device_, like_);
+    }
+    return made;
 }
 
 void *Call::workspace(size_t bytes) {
@@ -149,13 +160,20 @@ void *Call::workspace(size_t bytes) {
                                     ~uintptr_t{255});
 }
 
-nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype) const {
+nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::handle like) const {
+    if (!like.is_valid())
+        like = like_;
+    if (!like.is_valid()) {
+        if (device_ != GFK_CPU)
+            raise_value("no array says of which framework the new array is: pass out=");
+        like = nb::none();
+    }
     nb::list list;
     for (const size_t n : shape)
         list.append(n);
     static const nb::handle function =
         nb::object(nb::module_::import_("gfk._arrays").attr("empty")).release();
-    return function(like_, nb::tuple(list),
+    return function(like, nb::tuple(list),
                     dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
 }
 
@@ -164,7 +182,8 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype) cons
 Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name) {
     const ArrayType &type = type_of(object);
     if (use == Use::Write && type.is_immutable)
-        raise_type("%s: an array of %s is immutable; leave the argument out, and take the result",
+        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
+                   "a copy of numpy",
                    name, type.framework.c_str());
     if (type.exchange != nullptr) {
         nb::dlpack::dltensor tensor;
@@ -364,6 +383,28 @@ void Array::check_contiguous(size_t first) const {
     }
 }
 
+bool Array::merge_first() {
+    if (shape_[0] > 1 && shape_[1] > 1 && strides_[0] != shape_[1] * strides_[1])
+        return false;
+    if (shape_[1] == 1)
+        strides_[1] = strides_[0];
+    shape_[1] *= shape_[0];
+    shape_.erase(shape_.begin());
+    strides_.erase(strides_.begin());
+    return true;
+}
+
+uint8_t *Array::row(size_t i, size_t j) const {
+    return data_ + (static_cast<int64_t>(i) * strides_[0] + static_cast<int64_t>(j) * strides_[1]) *
+                       static_cast<int64_t>(item_bytes());
+}
+
+bool has_groups(const Array &array, size_t count, size_t groups) {
+    return groups != 0 && array.dimensions() >= 3 && array.size(0) != count &&
+           array.size(0) * array.size(1) == count &&
+           (groups == ANY_GROUPS || array.size(0) == groups);
+}
+
 size_t Array::stride() const {
     if (shape_[0] > 1 && strides_[0] < 0)
         raise_value("%s: the array's rows are in reverse order; pass a contiguous copy", name_);
@@ -373,12 +414,12 @@ size_t Array::stride() const {
 // ---- regions ------------------------------------------------------------------------------------
 
 Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-                 Missing missing)
+                 Missing missing, size_t groups)
     : name_(name), count_(count) {
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
         take_list(call, object, w, use, missing);
     else
-        take_rows(arrays_.emplace_back(call, object, use, name), w);
+        take_rows(arrays_.emplace_back(call, like_ = object, use, name), w, groups);
     if (bytes_ % (w / 8) != 0)
         raise(GFK_STATUS_INVALID_SIZE,
               "%s: a region of %zu bytes is no whole number of %u-bit symbols", name_, bytes_, w);
@@ -399,6 +440,7 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
         array.check_symbols(w);
         array.check_contiguous();
         if (arrays_.size() == 1) {
+            like_ = item;
             bytes_ = array.bytes();
             region_shape_ = array.shape();
         } else if (array.bytes() != bytes_) {
@@ -410,21 +452,31 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
     regions_.pointers = pointers_.data();
 }
 
-void Regions::take_rows(const Array &array, unsigned w) {
+void Regions::take_rows(Array &array, unsigned w, size_t groups) {
     array.check_symbols(w);
     if (array.dimensions() < 2)
         raise_value(
             "%s: an array of two dimensions, or a list of arrays, is needed: one row a region",
             name_);
-    if (array.size(0) != count_)
+    const bool in_groups = has_groups(array, count_, groups);
+    if (array.size(0) != count_ && !in_groups)
         raise_value("%s: %zu regions are needed, and the array has %zu rows", name_, count_,
                     array.size(0));
-    array.check_contiguous(1);
+    array.check_contiguous(in_groups ? 2 : 1);
     region_shape_ = array.shape();
-    region_shape_.erase(region_shape_.begin());
+    region_shape_.erase(region_shape_.begin(), region_shape_.begin() + (in_groups ? 2 : 1));
     bytes_ = array.item_bytes();
     for (const size_t n : region_shape_)
         bytes_ *= n;
+    if (in_groups) {
+        groups_ = array.size(0);
+        if (!array.merge_first()) {
+            for (size_t i = 0; i < count_; i++)
+                pointers_.push_back(array.row(i * groups_ / count_, i % (count_ / groups_)));
+            regions_.pointers = pointers_.data();
+            return;
+        }
+    }
     regions_.base = array.data();
     regions_.stride = count_ > 1 && bytes_ != 0 ? array.stride() : bytes_;
 }
@@ -436,7 +488,7 @@ void *Regions::region(size_t index) const {
 }
 
 void Regions::check_bytes(size_t bytes) const {
-    if (bytes != bytes_)
+    if (bytes != bytes_ && !is_empty())
         raise_value("%s: the regions have %zu bytes, and the others %zu", name_, bytes_, bytes);
 }
 
@@ -444,13 +496,18 @@ static nb::object out_or_new(Call &call, nb::handle out, const Regions &model, s
     if (!out.is_none())
         return nb::borrow(out);
     std::vector<size_t> shape = model.region_shape();
-    shape.insert(shape.begin(), count);
-    return call.empty(shape);
+    const size_t groups = model.groups();
+    shape.insert(shape.begin(), groups != 0 ? count / groups : count);
+    if (groups != 0)
+        shape.insert(shape.begin(), groups);
+    return call.empty(shape, nullptr, model.like());
 }
 
-Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w)
+Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
+               size_t groups)
     : object(out_or_new(call, out, model, count)),
-      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out") {
+      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out", Regions::None,
+              groups) {
     regions.check_bytes(model.bytes());
 }
 } // namespace gfk

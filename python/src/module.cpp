@@ -8,6 +8,7 @@ void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
 void bind_registry(nb::module_ &module);
+void bind_rs(nb::module_ &module);
 } // namespace gfk
 
 NB_MODULE(_core, module) {
@@ -20,4 +21,5 @@ NB_MODULE(_core, module) {
     gfk::bind_field(module);
     gfk::bind_multiplier(module);
     gfk::bind_registry(module);
+    gfk::bind_rs(module);
 }
