@@ -26,4 +26,9 @@ def multiply(c, x, *, w=8, method=None, implementation="auto", kernel=None, out=
     return _multiplier(w, method, implementation, kernel).multiply(c, x, out, accumulate)
 
 
+for _name in dir(_core):
+    _thing = getattr(_core, _name)
+    if isinstance(_thing, type) and issubclass(_thing, Exception):
+        _thing.__module__ = "gfk"  # what tracebacks show
+
 __all__ = [name for name in dir(_core) if not name.startswith("_")] + ["multiply"]

@@ -49,7 +49,7 @@ def test_out_is_returned_and_written(arrays, random):
     x = random.integers(0, 256, 100, numpy.uint8)
     out = arrays.array(numpy.zeros(100, numpy.uint8))
     if arrays.is_immutable:
-        with pytest.raises(TypeError, match="out: an array of jax is immutable; leave the argument out"):
+        with pytest.raises(TypeError, match="out: an array of jax is immutable"):
             gfk.multiply(2, arrays.array(x), out=out)
         assert (arrays.numpy(out) == 0).all()
         return
