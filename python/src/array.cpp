@@ -131,6 +131,15 @@ void Call::raise_unless_success(gfk_status status) {
     check(status);
 }
 
+Call Call::again() const {
+    Call made;
+    if (type_ != nullptr) {
+        made.stream_ = stream_;
+        made.settle(*type_, device_, like_);
+    }
+    return made;
+}
+
 void *Call::workspace(size_t bytes) {
     if (bytes == 0)
         return nullptr;
@@ -163,7 +172,8 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype) cons
 Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name) {
     const ArrayType &type = type_of(object);
     if (use == Use::Write && type.is_immutable)
-        raise_type("%s: an array of %s is immutable; leave the argument out, and take the result",
+        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
+                   "a copy of numpy",
                    name, type.framework.c_str());
     if (type.exchange != nullptr) {
         nb::dlpack::dltensor tensor;
@@ -426,7 +436,7 @@ void *Regions::region(size_t index) const {
 }
 
 void Regions::check_bytes(size_t bytes) const {
-    if (bytes != bytes_)
+    if (bytes != bytes_ && !is_empty())
         raise_value("%s: the regions have %zu bytes, and the others %zu", name_, bytes_, bytes);
 }
 

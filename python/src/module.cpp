@@ -9,6 +9,7 @@ void bind_field(nb::module_ &module);
 void bind_host(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
 void bind_registry(nb::module_ &module);
+void bind_rs(nb::module_ &module);
 } // namespace gfk
 
 NB_MODULE(_core, module) {
@@ -22,4 +23,5 @@ NB_MODULE(_core, module) {
     gfk::bind_host(module);
     gfk::bind_multiplier(module);
     gfk::bind_registry(module);
+    gfk::bind_rs(module);
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "product_options.h"
+
+#include <gfk/registry.h>
+
+#include "status.h"
+
+namespace gfk {
+namespace {
+gfk_engine_family family_of(const std::string &name) {
+    for (int i = GFK_ENGINE_AUTO; i <= GFK_ENGINE_GFCOMPLETE; i++)
+        if (name == gfk_engine_family_name(static_cast<gfk_engine_family>(i)))
+            return static_cast<gfk_engine_family>(i);
+    raise(GFK_STATUS_UNKNOWN_METHOD,
+          "no family of engines has the name %s; gfk.engines() lists them", name.c_str());
+}
+
+gfk_method method_of(const std::string &name) {
+    for (int i = GFK_METHOD_AUTO; i <= GFK_METHOD_SPLIT; i++)
+        if (name == gfk_method_name(static_cast<gfk_method>(i)))
+            return static_cast<gfk_method>(i);
+    raise(GFK_STATUS_UNKNOWN_METHOD, "no method has the name %s; gfk.engines() lists them",
+          name.c_str());
+}
+
+template <class Optional>
+const char *c_str(const Optional &text) {
+    return text ? text->c_str() : nullptr;
+}
+} // namespace
+
+ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
+                               Path cache_folder, size_t expected_bytes, uint64_t table_limit,
+                               bool check_pointers, Path isal_library, Path gfcomplete_library)
+    : engine_(std::move(engine)), cache_folder_(std::move(cache_folder)),
+      isal_library_(std::move(isal_library)), gfcomplete_library_(std::move(gfcomplete_library)) {
+    desc_.family = family ? family_of(*family) : GFK_ENGINE_AUTO;
+    desc_.method = method ? method_of(*method) : GFK_METHOD_AUTO;
+    desc_.compile = compile;
+    desc_.bytes = expected_bytes;
+    desc_.table_limit = table_limit;
+    desc_.check_pointers = check_pointers;
+}
+
+bool ProductOptions::is_for_devices() const {
+    gfk_engine_family family = desc_.family;
+    if (engine_) { // an engine's id, or <engine>/<kernel>
+        const gfk_engine_info *info =
+            gfk_engine_find(engine_->substr(0, engine_->find('/')).c_str());
+        family = info != nullptr ? info->family : GFK_ENGINE_AUTO;
+    }
+    return desc_.method != GFK_METHOD_AUTO ||
+           (family != GFK_ENGINE_AUTO && !gfk_engine_family_on_cpu(family));
+}
+
+gfk_product_desc ProductOptions::desc(int device) const {
+    gfk_product_desc desc = desc_;
+    desc.device = device;
+    desc.engine = c_str(engine_);
+    desc.cache_folder = c_str(cache_folder_);
+    desc.isal_library = c_str(isal_library_);
+    desc.gfcomplete_library = c_str(gfcomplete_library_);
+    return desc;
+}
+
+nb::dict product_info(const gfk_product_info &info) {
+    nb::dict made;
+    if (info.engine == nullptr)
+        return made;
+    made["engine"] = info.engine->id;
+    made["kernel"] =
+        info.kernel != nullptr ? nb::object(nb::str(info.kernel->id)) : nb::object(nb::none());
+    made["device"] = info.device;
+    made["table_bytes"] = info.table_bytes;
+    made["workspace_bytes"] = info.workspace_bytes;
+    made["from_cache"] = info.from_cache;
+    return made;
+}
+} // namespace gfk

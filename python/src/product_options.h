@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gfk_product_desc as keyword arguments of Python: for products, codes, and whatever else takes one.
+#pragma once
+#include <gfk/product.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gfk {
+namespace nb = nanobind;
+
+class ProductOptions {
+  public:
+    using Text = std::optional<std::string>;
+    using Path = std::optional<std::filesystem::path>;
+
+    ProductOptions() = default; // of GFK_PRODUCT_DESC_INIT
+    // Raises UnknownMethod for a family or a method that does not exist.
+    ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
+                   Path cache_folder, size_t expected_bytes, uint64_t table_limit,
+                   bool check_pointers, Path isal_library, Path gfcomplete_library);
+
+    // Do the options name an engine, a family or a method of devices?
+    bool is_for_devices() const;
+    // For a place. The descriptor points into this object.
+    gfk_product_desc desc(int device) const;
+
+  private:
+    Text engine_;
+    Path cache_folder_, isal_library_, gfcomplete_library_;
+    gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
+};
+
+// A descriptor of an engine of the CPU means the CPU at any place: is the object where the arrays are? Else
+// WRONG_DEVICE; the caller destroys the object.
+inline gfk_status check_place(int wanted, int device) {
+    return wanted == device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
+}
+
+// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes, from_cache. An info without
+// an engine: an empty dict.
+nb::dict product_info(const gfk_product_info &info);
+
+// Defines the constructor T(arguments..., ProductOptions). `extra` are the names of the arguments, with
+// nb::kw_only() among them, and the docstring; the names of the options follow.
+template <class... Arguments, class Class, class... Extra>
+void def_init_with_options(Class &type, const Extra &...extra) {
+    using T = typename Class::Type;
+    using Text = ProductOptions::Text;
+    using Path = ProductOptions::Path;
+    type.def(
+        "__init__",
+        [](T *self, Arguments... arguments, Text engine, const Text &family, const Text &method,
+           bool compile, Path cache_folder, size_t expected_bytes, uint64_t table_limit,
+           bool check_pointers, Path isal_library, Path gfcomplete_library) {
+            new (self) T(std::forward<Arguments>(arguments)...,
+                         ProductOptions(std::move(engine), family, method, compile,
+                                        std::move(cache_folder), expected_bytes, table_limit,
+                                        check_pointers, std::move(isal_library),
+                                        std::move(gfcomplete_library)));
+        },
+        extra..., nb::arg("engine") = nb::none(), nb::arg("family") = nb::none(),
+        nb::arg("method") = nb::none(), nb::arg("compile") = false,
+        nb::arg("cache_folder") = nb::none(), nb::arg("expected_bytes") = 0,
+        nb::arg("table_limit") = 0, nb::arg("check_pointers") = false,
+        nb::arg("isal_library") = nb::none(), nb::arg("gfcomplete_library") = nb::none());
+}
+
+// For the docstrings of such constructors.
+#define GFK_PRODUCT_OPTIONS_DOC                                                                    \
+    "engine: an id of gfk.engines(), or of one of its kernels; None: the fastest measured one "    \
+    "for "                                                                                         \
+    "the shape.\n"                                                                                 \
+    "family: only engines of this family (\"host\", \"isal\", \"perop\", \"prmt\", \"bmma\", "     \
+    "\"xor\", \"gfcomplete\").\n"                                                                  \
+    "method: only per-operation engines of this method (\"SPLIT\", \"LOG\", ...).\n"               \
+    "compile: the matrix may be compiled into a kernel, once: tens of milliseconds.\n"             \
+    "cache_folder: where compiled kernels are kept; None: nowhere.\n"                              \
+    "expected_bytes: the length of the regions to come, for the choice; 0: long.\n"                \
+    "table_limit: bytes for tables; 0: 1 GiB.\n"                                                   \
+    "check_pointers: calls check the memory of every pointer; for debugging.\n"                    \
+    "isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.\n"
+} // namespace gfk
