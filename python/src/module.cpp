@@ -6,6 +6,7 @@ namespace gfk {
 namespace nb = nanobind;
 void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
+void bind_matrix(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
 void bind_registry(nb::module_ &module);
 } // namespace gfk
@@ -18,6 +19,7 @@ NB_MODULE(_core, module) {
                                                   gfk_version() % 100));
     gfk::bind_status(module);
     gfk::bind_field(module);
+    gfk::bind_matrix(module);
     gfk::bind_multiplier(module);
     gfk::bind_registry(module);
 }
