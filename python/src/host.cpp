@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -15,6 +16,8 @@
 
 #include "array.h"
 #include "field.h"
+#include "matrix.h"
+#include "rs.h"
 #include "status.h"
 
 namespace gfk {
@@ -80,33 +83,6 @@ nb::object failure(gfk_status status) {
 }
 
 // ---- pipelines ----------------------------------------------------------------------------------
-
-// The elements of a small matrix, row by row.
-struct Elements {
-    size_t rows, cols;
-    std::vector<uint32_t> words;
-
-    Elements(const Field &field, nb::handle matrix) {
-        const nb::module_ numpy = nb::module_::import_("numpy");
-        nb::object array = numpy.attr("asarray")(matrix);
-        const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-        if (nb::cast<size_t>(array.attr("ndim")) != 2)
-            raise_value("matrix: rows of elements are needed");
-        rows = nb::cast<size_t>(array.attr("shape")[0]);
-        cols = nb::cast<size_t>(array.attr("shape")[1]);
-        if (rows == 0 || cols == 0)
-            raise_value("matrix: there are no elements");
-        if (kind != "i" && kind != "u")
-            raise_type("matrix: the elements are integers");
-        for (const char *extreme : {"min", "max"})
-            element_of(field, array.attr(extreme)(), "matrix");
-        array = numpy.attr("ascontiguousarray")(array, "uint32");
-        Call call;
-        const Array memory(call, array, Use::Read, "matrix");
-        words.resize(rows * cols);
-        memcpy(words.data(), memory.data(), memory.bytes());
-    }
-};
 
 class Pipeline {
   public:
@@ -180,17 +156,78 @@ class Pipeline {
                        bool accumulate) {
         Call call;
         const Field field = field_of(w);
-        const Elements elements(field, matrix);
-        const Regions in(call, x, elements.cols, field.w, Use::Read, "x");
+        const Words words = words_of(field, matrix, "matrix");
+        const Regions in(call, x, words.cols, field.w, Use::Read, "x");
         need_cpu(call, "product");
         const gfk_accumulate mode = mode_of(out, accumulate);
-        const Output output(call, out, in, elements.rows, field.w);
+        const Output output(call, out, in, words.rows, field.w);
         run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
-            return gfk_product_host(pipeline, &field, elements.rows, elements.cols,
-                                    elements.words.data(), in.get(), output.regions.get(),
-                                    in.bytes(), mode, report);
+            return gfk_product_host(pipeline, &field, words.rows, words.cols, words.elements.data(),
+                                    in.get(), output.regions.get(), in.bytes(), mode, report);
         });
         return output.object;
+    }
+
+    nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool accumulate) {
+        Call call;
+        const Field field = field_of(w);
+        const MatrixArgument matrix(call, a, field.w, "a");
+        const Regions in(call, b, matrix.get()->cols, field.w, Use::Read, "b");
+        need_cpu(call, "matmul");
+        const gfk_accumulate mode = mode_of(out, accumulate);
+        const Output output(call, out, in, matrix.get()->rows, field.w);
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            return gfk_matmul_host(pipeline, &field, matrix.get(), in.get(), output.regions.get(),
+                                   in.bytes(), mode, report);
+        });
+        return output.object;
+    }
+
+    nb::object encode(const RS &rs, nb::handle data, nb::handle out) {
+        Call call;
+        const Regions in(call, data, rs.k(), rs.field().w, Use::Read, "data");
+        need_cpu(call, "RS.encode");
+        const Output output(call, out, in, rs.m(), rs.field().w);
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            return gfk_rs_encode_host(pipeline, rs.model(), in.get(), output.regions.get(),
+                                      in.bytes(), report);
+        });
+        return output.object;
+    }
+
+    nb::object decode(const RS &rs, nb::handle data, nb::handle parity, nb::handle lost,
+                      nb::handle wanted, nb::handle out) {
+        Call call;
+        std::vector<size_t> gone = indices_of(lost, rs.n(), "lost");
+        const std::vector<size_t> rebuilt =
+            wanted.is_none() ? gone : indices_of(wanted, rs.n(), "wanted");
+        Codeword codeword(call, rs, data, parity);
+        need_cpu(call, "RS.decode");
+        for (size_t i = 0; i < rs.n(); i++)
+            if (codeword.is_missing(i) && std::find(gone.begin(), gone.end(), i) == gone.end())
+                gone.push_back(i);
+        nb::object result = codeword.rebuild_into(call, out, gone, rebuilt);
+        const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            return gfk_rs_decode_host(pipeline, rs.model(), address_of(gone), gone.size(),
+                                      address_of(rebuilt), rebuilt.size(), &data_regions,
+                                      &parity_regions, codeword.bytes(), report);
+        });
+        return result;
+    }
+
+    bool verify(const RS &rs, nb::handle data, nb::handle parity) {
+        Call call;
+        const Regions from(call, data, rs.k(), rs.field().w, Use::Read, "data");
+        const Regions others(call, parity, rs.m(), rs.field().w, Use::Read, "parity");
+        need_cpu(call, "RS.verify");
+        others.check_bytes(from.bytes());
+        uint32_t differs = 0;
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            return gfk_rs_verify_host(pipeline, rs.model(), from.get(), others.get(), from.bytes(),
+                                      &differs, report);
+        });
+        return differs == 0;
     }
 
   private:
@@ -439,19 +476,32 @@ the status for which the file is not used (GFK_STATUS_IO, GFK_STATUS_CORRUPT, GF
             "report", &Pipeline::report,
             "The gfk.Report of the calling thread's last call that gave a result; None before.")
         .def(
-            "multiply", &Pipeline::multiply, "c"_a, "x"_a, "w"_a = 8, "out"_a = nb::none(),
-            "accumulate"_a = false,
+            "multiply", &Pipeline::multiply, "c"_a, "x"_a, nb::kw_only(), "w"_a = 8,
+            "out"_a = nb::none(), "accumulate"_a = false,
             R"(c * x for every symbol of an array, or out ^= c * x with accumulate; as gfk.multiply.
 
 c: an integer below 2^w. x: a contiguous array of bytes or of w-bit integers. out: an array of as many
 bytes; x itself works in place. Returns out, or a new array.)")
-        .def("product", &Pipeline::product, "matrix"_a, "x"_a, "w"_a = 8, "out"_a = nb::none(),
-             "accumulate"_a = false,
+        .def("product", &Pipeline::product, "matrix"_a, "x"_a, nb::kw_only(), "w"_a = 8,
+             "out"_a = nb::none(), "accumulate"_a = false,
              R"(matrix times regions, or out ^= that with accumulate; as gfk.Product.run.
 
 matrix: rows of integers below 2^w; the pipeline keeps what it derives of the last 8. x: an array of one
 row for each column of the matrix, or a list of arrays. out: the same for the rows of the matrix; it
-overlaps no other region. Returns out, or a new array.)");
+overlaps no other region. Returns out, or a new array.)")
+        .def("matmul", &Pipeline::matmul, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8,
+             "out"_a = nb::none(), "accumulate"_a = false,
+             R"(a times b, or out ^= that with accumulate, for matrices of any size; as gfk.matmul.
+
+a: an array (rows, cols) of integers of w bits, or a gfk.Matrix. b: cols regions. out: rows regions, which
+overlap nothing else. Returns out, or a new array. Only GPUs of compute capability 9.0 take part.)")
+        .def("encode", &Pipeline::encode, "rs"_a, "data"_a, "out"_a = nb::none(),
+             "The parity of the data, as rs.encode(data, out). rs: a gfk.RS.")
+        .def("decode", &Pipeline::decode, "rs"_a, "data"_a, "parity"_a, "lost"_a,
+             "wanted"_a = nb::none(), "out"_a = nb::none(),
+             "Rebuilds lost regions, as rs.decode(data, parity, lost, wanted, out). rs: a gfk.RS.")
+        .def("verify", &Pipeline::verify, "rs"_a, "data"_a, "parity"_a,
+             "Does the parity match the data? True or False. rs: a gfk.RS.");
     module.def("_pinned_bytes", pinned_bytes, "bytes"_a);
     module.def(
         "calibrate", calibrate, "file"_a = nb::none(), nb::kw_only(), "devices"_a = nb::none(),
