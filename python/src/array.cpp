@@ -64,7 +64,8 @@ struct ArrayType {
 };
 
 static const ArrayType &type_of(nb::handle object) {
-    static std::unordered_map<PyTypeObject *, ArrayType> types; // under the GIL
+    // Under the GIL. Never destroyed: at the end of the process Python is gone before it.
+    static auto &types = *new std::unordered_map<PyTypeObject *, ArrayType>;
     PyTypeObject *key = Py_TYPE(object.ptr());
     const auto found = types.find(key);
     if (found != types.end())
@@ -96,9 +97,17 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
     if (!place_known_) {
         place_known_ = true;
         device_ = device;
+    }
+    if (device != device_)
+        raise(GFK_STATUS_WRONG_DEVICE,
+              "the arrays of one call are in one place: some are %s, others %s",
+              device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
+              device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
+    if (!like_.is_valid())
         like_ = object;
-        if (device == GFK_CPU)
-            return;
+    if (device == GFK_CPU)
+        return;
+    if (type_ == nullptr) {
         type_ = &type;
         if (type.exchange != nullptr) {
             void *stream = nullptr;
@@ -115,16 +124,10 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
         } else {
             wait_ = true; // no stream that the framework orders its own work by
         }
-        return;
-    }
-    if (device != device_)
-        raise(GFK_STATUS_WRONG_DEVICE,
-              "the arrays of one call are in one place: some are %s, others %s",
-              device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
-              device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
-    if (type_ != nullptr && type_->framework != type.framework)
+    } else if (type_->framework != type.framework) {
         raise_type("the arrays of one call on a GPU are of one framework, not of %s and %s",
                    type_->framework.c_str(), type.framework.c_str());
+    }
 }
 
 void Call::raise_unless_success(gfk_status status) {
@@ -157,13 +160,20 @@ void *Call::workspace(size_t bytes) {
                                     ~uintptr_t{255});
 }
 
-nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype) const {
+nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::handle like) const {
+    if (!like.is_valid())
+        like = like_;
+    if (!like.is_valid()) {
+        if (device_ != GFK_CPU)
+            raise_value("no array says of which framework the new array is: pass out=");
+        like = nb::none();
+    }
     nb::list list;
     for (const size_t n : shape)
         list.append(n);
     static const nb::handle function =
         nb::object(nb::module_::import_("gfk._arrays").attr("empty")).release();
-    return function(like_, nb::tuple(list),
+    return function(like, nb::tuple(list),
                     dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
 }
 
@@ -220,13 +230,20 @@ Array::~Array() {
 }
 
 void Array::take_buffer(nb::handle object, Use use) {
-    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0)
-        throw nb::python_error();
+    code_ = UINT8_MAX; // until the elements are known to be integers: check_symbols refuses others
+    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+        const nb::python_error error; // numpy and jax make no buffers of dates, of bfloat16, ...
+        if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError))
+            throw error;
+        raise_type("%s: the elements must be bytes or integers (%s)", name_, error.what());
+    }
     if (use == Use::Write && buffer_.readonly)
         raise_value("%s: the array is read-only", name_);
     const char *format = buffer_.format == nullptr ? "B" : buffer_.format;
     format += *format == '@' || *format == '=' || *format == '<';
-    code_ = format[1] == '\0' && strchr("bBchHiIlLqQ", *format) != nullptr ? DL_UINT : UINT8_MAX;
+    if (strlen(format) != 1 || strchr("bBchHiIlLqQ", *format) == nullptr)
+        return;
+    code_ = DL_UINT;
     bits_ = static_cast<unsigned>(8 * buffer_.itemsize);
     data_ = static_cast<uint8_t *>(buffer_.buf);
     shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
@@ -308,9 +325,11 @@ void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const Ar
     if (fields.contains("mask") && !fields["mask"].is_none())
         raise_type("%s: the array has a mask", name_);
     data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(data[0]));
-    code_ = text.size() == 3 && (text[1] == 'u' || text[1] == 'i') && text[0] != '>' ? DL_UINT
-                                                                                     : UINT8_MAX;
-    bits_ = text.size() == 3 ? 8 * static_cast<unsigned>(text[2] - '0') : 0;
+    code_ = UINT8_MAX; // check_symbols refuses what is no integer
+    if (text.size() == 3 && text[0] != '>' && strchr("ui", text[1]) && strchr("1248", text[2])) {
+        code_ = DL_UINT;
+        bits_ = 8 * static_cast<unsigned>(text[2] - '0');
+    }
     for (nb::handle n : fields["shape"])
         shape_.push_back(nb::cast<int64_t>(n));
     int64_t step = 1;
@@ -364,6 +383,28 @@ void Array::check_contiguous(size_t first) const {
     }
 }
 
+bool Array::merge_first() {
+    if (shape_[0] > 1 && shape_[1] > 1 && strides_[0] != shape_[1] * strides_[1])
+        return false;
+    if (shape_[1] == 1)
+        strides_[1] = strides_[0];
+    shape_[1] *= shape_[0];
+    shape_.erase(shape_.begin());
+    strides_.erase(strides_.begin());
+    return true;
+}
+
+uint8_t *Array::row(size_t i, size_t j) const {
+    return data_ + (static_cast<int64_t>(i) * strides_[0] + static_cast<int64_t>(j) * strides_[1]) *
+                       static_cast<int64_t>(item_bytes());
+}
+
+bool has_groups(const Array &array, size_t count, size_t groups) {
+    return groups != 0 && array.dimensions() >= 3 && array.size(0) != count &&
+           array.size(0) * array.size(1) == count &&
+           (groups == ANY_GROUPS || array.size(0) == groups);
+}
+
 size_t Array::stride() const {
     if (shape_[0] > 1 && strides_[0] < 0)
         raise_value("%s: the array's rows are in reverse order; pass a contiguous copy", name_);
@@ -373,12 +414,12 @@ size_t Array::stride() const {
 // ---- regions ------------------------------------------------------------------------------------
 
 Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-                 Missing missing)
+                 Missing missing, size_t groups)
     : name_(name), count_(count) {
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
         take_list(call, object, w, use, missing);
     else
-        take_rows(arrays_.emplace_back(call, object, use, name), w);
+        take_rows(arrays_.emplace_back(call, like_ = object, use, name), w, groups);
     if (bytes_ % (w / 8) != 0)
         raise(GFK_STATUS_INVALID_SIZE,
               "%s: a region of %zu bytes is no whole number of %u-bit symbols", name_, bytes_, w);
@@ -399,6 +440,7 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
         array.check_symbols(w);
         array.check_contiguous();
         if (arrays_.size() == 1) {
+            like_ = item;
             bytes_ = array.bytes();
             region_shape_ = array.shape();
         } else if (array.bytes() != bytes_) {
@@ -410,21 +452,31 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
     regions_.pointers = pointers_.data();
 }
 
-void Regions::take_rows(const Array &array, unsigned w) {
+void Regions::take_rows(Array &array, unsigned w, size_t groups) {
     array.check_symbols(w);
     if (array.dimensions() < 2)
         raise_value(
             "%s: an array of two dimensions, or a list of arrays, is needed: one row a region",
             name_);
-    if (array.size(0) != count_)
+    const bool in_groups = has_groups(array, count_, groups);
+    if (array.size(0) != count_ && !in_groups)
         raise_value("%s: %zu regions are needed, and the array has %zu rows", name_, count_,
                     array.size(0));
-    array.check_contiguous(1);
+    array.check_contiguous(in_groups ? 2 : 1);
     region_shape_ = array.shape();
-    region_shape_.erase(region_shape_.begin());
+    region_shape_.erase(region_shape_.begin(), region_shape_.begin() + (in_groups ? 2 : 1));
     bytes_ = array.item_bytes();
     for (const size_t n : region_shape_)
         bytes_ *= n;
+    if (in_groups) {
+        groups_ = array.size(0);
+        if (!array.merge_first()) {
+            for (size_t i = 0; i < count_; i++)
+                pointers_.push_back(array.row(i * groups_ / count_, i % (count_ / groups_)));
+            regions_.pointers = pointers_.data();
+            return;
+        }
+    }
     regions_.base = array.data();
     regions_.stride = count_ > 1 && bytes_ != 0 ? array.stride() : bytes_;
 }
@@ -444,13 +496,18 @@ static nb::object out_or_new(Call &call, nb::handle out, const Regions &model, s
     if (!out.is_none())
         return nb::borrow(out);
     std::vector<size_t> shape = model.region_shape();
-    shape.insert(shape.begin(), count);
-    return call.empty(shape);
+    const size_t groups = model.groups();
+    shape.insert(shape.begin(), groups != 0 ? count / groups : count);
+    if (groups != 0)
+        shape.insert(shape.begin(), groups);
+    return call.empty(shape, nullptr, model.like());
 }
 
-Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w)
+Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
+               size_t groups)
     : object(out_or_new(call, out, model, count)),
-      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out") {
+      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out", Regions::None,
+              groups) {
     regions.check_bytes(model.bytes());
 }
 } // namespace gfk

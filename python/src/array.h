@@ -22,6 +22,10 @@ struct ArrayType;
 // What the arrays of one call have in common: a place, and there a stream.
 class Call {
   public:
+    Call() = default;
+    // A call at the place of an object, for arrays there. There may be none.
+    explicit Call(int device) : device_(device), place_known_(true) {}
+
     // The place of the first array; GFK_CPU before there is one.
     int device() const { return device_; }
     gfk_stream_t stream() const { return stream_; }
@@ -46,9 +50,10 @@ class Call {
     // Memory at the call's place, aligned to 256 bytes, until the work of the call has finished.
     void *workspace(size_t bytes);
 
-    // A new array of the framework of the first array, at the call's place. `dtype` is "uint8", ...; NULL:
-    // the first array's.
-    nb::object empty(const std::vector<size_t> &shape, const char *dtype = nullptr) const;
+    // A new array of the framework of the array `like`, at the call's place. `dtype` is "uint8", ...; NULL:
+    // that array's. Without `like`: as the first array; of numpy if there is none.
+    nb::object empty(const std::vector<size_t> &shape, const char *dtype = nullptr,
+                     nb::handle like = nb::handle()) const;
 
   private:
     friend class Array;
@@ -95,6 +100,9 @@ class Array {
     void check_symbols(unsigned w) const;
     // Refuses arrays with gaps between the elements of the dimensions from `first` on.
     void check_contiguous(size_t first = 0) const;
+    uint8_t *row(size_t i, size_t j) const; // the address of element (i, j, 0, ...)
+    // Makes dimensions 0 and 1 one dimension. False, and nothing done: its elements are not evenly spaced.
+    bool merge_first();
     // The bytes from one element of dimension 0 to the next.
     size_t stride() const;
 
@@ -114,14 +122,19 @@ class Array {
     nb::object capsule_;
 };
 
+constexpr size_t ANY_GROUPS = SIZE_MAX;
+// Do the first two dimensions of an array count `count` rows, in `groups` groups?
+bool has_groups(const Array &array, size_t count, size_t groups);
+
 // The regions of a call: the rows of an array of two or more dimensions, or a list of arrays.
 class Regions {
   public:
     enum Missing { None, Allowed };
     // `count` regions of whole symbols of w bits. With Missing::Allowed, elements of a list may be None,
-    // and their addresses are NULL.
+    // and their addresses are NULL. With `groups`, an array may have the shape (groups, count / groups,
+    // ...), the regions of one group after those of the other; ANY_GROUPS: of any number of groups.
     Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-            Missing missing = None);
+            Missing missing = None, size_t groups = 0);
 
     size_t count() const { return count_; }
     // Is there no array, because all elements of the list are None?
@@ -131,25 +144,30 @@ class Regions {
     void *region(size_t index) const;
     // For new arrays of such regions: the shape of one region.
     const std::vector<size_t> &region_shape() const { return region_shape_; }
+    size_t groups() const { return groups_; } // of the array's shape; 0: it has none
+    nb::handle like() const { return like_; } // the first array
     // Refuses regions of another length, where there are any.
     void check_bytes(size_t bytes) const;
 
   private:
     void take_list(Call &call, nb::handle list, unsigned w, Use use, Missing missing);
-    void take_rows(const Array &array, unsigned w);
+    void take_rows(Array &array, unsigned w, size_t groups);
 
     const char *name_;
-    size_t count_, bytes_ = 0;
+    nb::handle like_;
+    size_t count_, bytes_ = 0, groups_ = 0;
     gfk_regions regions_ = {};
     std::vector<void *> pointers_;
     std::vector<size_t> region_shape_;
     std::vector<Array> arrays_;
 };
 
-// `out`, or a new array if it is None: `count` regions of `bytes` bytes, shaped as those of `model`.
+// `out`, or a new array if it is None: `count` regions, as long and shaped as those of `model`, in as many
+// groups if `model` has groups.
 struct Output {
     nb::object object;
     Regions regions;
-    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w);
+    Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
+           size_t groups = 0);
 };
 } // namespace gfk

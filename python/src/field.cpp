@@ -40,8 +40,9 @@ struct Operand {
     }
 };
 
+// numpy's scalars are integers here, although they have a shape; an array of one element is none.
 bool is_integer(nb::handle object) {
-    return PyIndex_Check(object.ptr()) && !nb::hasattr(object, "shape");
+    return PyIndex_Check(object.ptr()) && !nb::hasattr(object, "__dlpack__");
 }
 
 // result[i] = function(a[i], b[i]) over arrays in the CPU's memory; `exponent`: b is no element of the field.

@@ -55,6 +55,9 @@ class Multiplier {
         gfk_multiplier_t multiplier = at(call.device());
         gfk_multiplier_info info;
         check(gfk_multiplier_get_info(multiplier, &info));
+        if (info.device != call.device()) // a kernel of the CPU means the CPU, whatever the device
+            raise(GFK_STATUS_WRONG_DEVICE, "%s runs on the CPU, and the arrays are on a GPU",
+                  info.kernel->id);
         void *workspace = call.workspace(info.workspace_bytes);
         call.run([&] {
             return gfk_region_multiply(multiplier, constant, from.data(), to.data(), from.bytes(),
