@@ -270,6 +270,15 @@ bool Codeword::is_missing(size_t region) const {
     return addresses_[region] == nullptr && bytes() != 0;
 }
 
+void Codeword::add_missing(std::vector<size_t> &lost) const {
+    std::vector<bool> is_lost(addresses_.size());
+    for (const size_t region : lost)
+        is_lost[region] = true;
+    for (size_t i = 0; i < addresses_.size(); i++)
+        if (!is_lost[i] && is_missing(i))
+            lost.push_back(i);
+}
+
 nb::object Codeword::rebuild_into(Call &call, nb::handle out, const std::vector<size_t> &lost,
                                   const std::vector<size_t> &wanted) {
     out_.emplace(call, out, model(), wanted.size(), w_);
@@ -286,12 +295,7 @@ nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::h
     std::vector<size_t> gone = indices_of(lost, n(), "lost");
     const std::vector<size_t> rebuilt = wanted.is_none() ? gone : indices_of(wanted, n(), "wanted");
     Codeword codeword(call, *this, data, parity);
-    std::vector<bool> is_lost(n());
-    for (const size_t region : gone)
-        is_lost[region] = true;
-    for (size_t i = 0; i < n(); i++)
-        if (!is_lost[i] && codeword.is_missing(i))
-            gone.push_back(i);
+    codeword.add_missing(gone);
     nb::object result = codeword.rebuild_into(call, out, gone, rebuilt);
     const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
     gfk_rs_t code = at(call.device());
@@ -459,7 +463,7 @@ void bind_rs(nb::module_ &module) {
         "the first call there.");
     type.def_prop_ro("k", &RS::k, "The number of data regions.")
         .def_prop_ro("m", &RS::m, "The number of parity regions.")
-        .def_prop_ro("field", &RS::field)
+        .def_prop_ro("field", &RS::field, "The Field of the symbols.")
         .def_prop_ro("matrix", &RS::matrix_array,
                      "A numpy array of m x k elements, uint32; a new one each time.")
         .def("info", &RS::info, "device"_a = GFK_CPU,
