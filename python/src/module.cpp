@@ -8,7 +8,9 @@ void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
 void bind_matrix(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
+void bind_product(nb::module_ &module);
 void bind_registry(nb::module_ &module);
+void bind_rlnc(nb::module_ &module);
 } // namespace gfk
 
 NB_MODULE(_core, module) {
@@ -21,5 +23,7 @@ NB_MODULE(_core, module) {
     gfk::bind_field(module);
     gfk::bind_matrix(module);
     gfk::bind_multiplier(module);
+    gfk::bind_product(module);
     gfk::bind_registry(module);
+    gfk::bind_rlnc(module);
 }
