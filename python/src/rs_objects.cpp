@@ -17,9 +17,9 @@ nb::list list_of(const std::vector<size_t> &indices) {
 
 // ---- decoders -----------------------------------------------------------------------------------
 
-class Decoder {
+class RSDecoder {
   public:
-    Decoder(RS &rs, nb::handle lost, nb::handle wanted)
+    RSDecoder(RS &rs, nb::handle lost, nb::handle wanted)
         : owner_(nb::find(rs)), rs_(rs), lost_(indices_of(lost, rs.n(), "lost")),
           wanted_(wanted.is_none() ? lost_ : indices_of(wanted, rs.n(), "wanted")) {
         // Everything that may be wrong with the indices, and the sources, are the same at any place.
@@ -278,20 +278,20 @@ class Batch {
 
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
     using namespace nb::literals;
-    nb::class_<Decoder>(
-        module, "Decoder",
+    nb::class_<RSDecoder>(
+        module, "RSDecoder",
         "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
-        .def("run", &Decoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
+        .def("run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
              "Rebuilds; the arguments and the result are those of RS.decode.\n"
              "Regions that are neither in `sources` nor in `wanted` may be None in lists.")
-        .def_prop_ro("lost", &Decoder::lost, "The lost regions, as they were given.")
-        .def_prop_ro("wanted", &Decoder::wanted, "The regions that run rebuilds, in their order.")
-        .def_prop_ro("sources", &Decoder::sources,
+        .def_prop_ro("lost", &RSDecoder::lost, "The lost regions, as they were given.")
+        .def_prop_ro("wanted", &RSDecoder::wanted, "The regions that run rebuilds, in their order.")
+        .def_prop_ro("sources", &RSDecoder::sources,
                      "The k regions that run reads; none if nothing is wanted.")
         .def(
-            "prepare", [](Decoder &decoder, int device) { decoder.at(device); },
+            "prepare", [](RSDecoder &decoder, int device) { decoder.at(device); },
             "device"_a = GFK_CPU, "Makes the decoder at a place, as RS.prepare.")
-        .def("info", &Decoder::info, "device"_a = GFK_CPU,
+        .def("info", &RSDecoder::info, "device"_a = GFK_CPU,
              "The decoder's product at a place, as RS.info; empty if nothing is wanted.");
     nb::class_<Updater>(module, "Updater",
                         "Brings the parity up to date when one data region changes; RS.updater "
@@ -318,10 +318,10 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
     rs.def(
           "decoder",
           [](RS &self, nb::handle lost, nb::handle wanted) {
-              return new Decoder(self, lost, wanted);
+              return new RSDecoder(self, lost, wanted);
           },
           "lost"_a, "wanted"_a = nb::none(), nb::rv_policy::take_ownership,
-          "A Decoder for one set of lost regions. The arguments and errors are those of decode.")
+          "A RSDecoder for one set of lost regions. The arguments and errors are those of decode.")
         .def("update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
              "parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in "
              "place.\n\n"
