@@ -279,7 +279,7 @@ class Batch {
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
     using namespace nb::literals;
     nb::class_<Decoder>(
-        module, "Decoder",
+        module, "RSDecoder",
         "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
         .def("run", &Decoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
              "Rebuilds; the arguments and the result are those of RS.decode.\n"
@@ -293,7 +293,7 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
             "device"_a = GFK_CPU, "Makes the decoder at a place, as RS.prepare.")
         .def("info", &Decoder::info, "device"_a = GFK_CPU,
              "The decoder's product at a place, as RS.info; empty if nothing is wanted.");
-    nb::class_<Updater>(module, "Updater",
+    nb::class_<Updater>(module, "RSUpdater",
                         "Brings the parity up to date when one data region changes; RS.updater "
                         "makes it. Any thread.")
         .def("run", &Updater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
@@ -302,7 +302,7 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
         .def(
             "prepare", [](Updater &updater, int device) { updater.at(device); },
             "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.");
-    nb::class_<Batch>(module, "Batch",
+    nb::class_<Batch>(module, "RSBatch",
                       "Many small stripes of one code, in one launch; RS.batch makes it. The batch "
                       "keeps the arrays.")
         .def("run", &Batch::run,
@@ -321,7 +321,7 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
               return new Decoder(self, lost, wanted);
           },
           "lost"_a, "wanted"_a = nb::none(), nb::rv_policy::take_ownership,
-          "A Decoder for one set of lost regions. The arguments and errors are those of decode.")
+          "An RSDecoder for one set of lost regions. The arguments and errors are those of decode.")
         .def("update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
              "parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in "
              "place.\n\n"
@@ -333,19 +333,20 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
         .def(
             "updater", [](RS &self, nb::handle index) { return new Updater(self, index); },
             "index"_a, nb::rv_policy::take_ownership,
-            "An Updater for the data region `index`: update without a search, and for CUDA graphs.")
+            "An RSUpdater for the data region `index`: update without a search, and for CUDA "
+            "graphs.")
         .def(
             "batch",
             [](RS &self, nb::handle stripes, bool statuses) {
                 return new Batch(self, stripes, statuses);
             },
             "stripes"_a, nb::kw_only(), "statuses"_a = false, nb::rv_policy::take_ownership,
-            "A Batch of stripes, all in one place; they may have different lengths.\n\n"
+            "An RSBatch of stripes, all in one place; they may have different lengths.\n\n"
             "stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into "
             "a new array.\n(data, parity, lost) rebuilds the lost regions into a new array, and "
             "(data, parity, lost, out) into out, as decode;\nan out of views of the lost rows "
             "repairs in place. No stripe may read or write what another one writes.\n"
-            "statuses: leave bad stripes out, and say in Batch.statuses what is wrong with them, "
+            "statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, "
             "instead of raising the\nerror of the first one.");
 }
 } // namespace gfk
