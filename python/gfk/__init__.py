@@ -8,9 +8,10 @@ framework's current stream. Results are arrays of the same framework in the same
 
 import functools
 
-from . import _core
+from . import _core, files
 from ._core import *  # noqa: F403
 from ._core import Multiplier, __version__
+from ._host import Report, pinned_empty
 
 
 @functools.lru_cache(maxsize=64)
@@ -26,4 +27,10 @@ def multiply(c, x, *, w=8, method=None, implementation="auto", kernel=None, out=
     return _multiplier(w, method, implementation, kernel).multiply(c, x, out, accumulate)
 
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["multiply"]
+for _name in dir(_core):
+    _thing = getattr(_core, _name)
+    if isinstance(_thing, type) and issubclass(_thing, Exception):
+        _thing.__module__ = "gfk"  # what tracebacks show
+
+__all__ = [name for name in dir(_core) if not name.startswith("_")]
+__all__ += ["Report", "files", "multiply", "pinned_empty"]

@@ -11,6 +11,20 @@ def _framework(array):
     return "jax" if name == "jaxlib" else name
 
 
+def _is_on_gpu(like):
+    if hasattr(like, "__dlpack_device__"):
+        return like.__dlpack_device__()[0] in (2, 13)  # CUDA, managed by CUDA
+    return hasattr(like, "__cuda_array_interface__")
+
+
+def _dtype(like):
+    """The dtype of an array in the CPU's memory that is of no framework, as numpy's."""
+    try:
+        return numpy.dtype(memoryview(like).format)
+    except TypeError:  # no buffer
+        return numpy.from_dlpack(like).dtype
+
+
 def empty(like, shape, dtype=None):
     """An array without contents, in the framework and at the place of `like`, of its dtype by default.
     numpy makes the arrays for objects that are no framework's, such as bytes."""
@@ -27,9 +41,9 @@ def empty(like, shape, dtype=None):
         # Not shared with another array: nobody sees that the call fills it.
         made = jax.numpy.empty(shape, dtype or like.dtype, device=like.device)
         return made.block_until_ready()
-    if hasattr(like, "__cuda_array_interface__"):
-        raise TypeError(f"arrays of {framework} cannot be made here: pass out=")
-    return numpy.empty(shape, dtype or getattr(like, "dtype", numpy.uint8))
+    if _is_on_gpu(like):
+        raise TypeError(f"{type(like).__name__}: gfk knows no way to make an array of this kind: pass out=")
+    return numpy.empty(shape, dtype or (like.dtype if framework == "numpy" else _dtype(like)))
 
 
 def to_host(array):

@@ -64,7 +64,8 @@ struct ArrayType {
 };
 
 static const ArrayType &type_of(nb::handle object) {
-    static std::unordered_map<PyTypeObject *, ArrayType> types; // under the GIL
+    // Under the GIL. Never destroyed: at the end of the process Python is gone before it.
+    static auto &types = *new std::unordered_map<PyTypeObject *, ArrayType>;
     PyTypeObject *key = Py_TYPE(object.ptr());
     const auto found = types.find(key);
     if (found != types.end())
@@ -133,6 +134,15 @@ void Call::raise_unless_success(gfk_status status) {
     check(status);
 }
 
+Call Call::again() const {
+    Call made;
+    if (type_ != nullptr) {
+        made.stream_ = stream_;
+        made.settle(*type_, device_, like_);
+    }
+    return made;
+}
+
 void *Call::workspace(size_t bytes) {
     if (bytes == 0)
         return nullptr;
@@ -172,7 +182,8 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
 Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name) {
     const ArrayType &type = type_of(object);
     if (use == Use::Write && type.is_immutable)
-        raise_type("%s: an array of %s is immutable; leave the argument out, and take the result",
+        raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
+                   "a copy of numpy",
                    name, type.framework.c_str());
     if (type.exchange != nullptr) {
         nb::dlpack::dltensor tensor;
@@ -219,13 +230,20 @@ Array::~Array() {
 }
 
 void Array::take_buffer(nb::handle object, Use use) {
-    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0)
-        throw nb::python_error();
+    code_ = UINT8_MAX; // until the elements are known to be integers: check_symbols refuses others
+    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+        const nb::python_error error; // numpy and jax make no buffers of dates, of bfloat16, ...
+        if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError))
+            throw error;
+        raise_type("%s: the elements must be bytes or integers (%s)", name_, error.what());
+    }
     if (use == Use::Write && buffer_.readonly)
         raise_value("%s: the array is read-only", name_);
     const char *format = buffer_.format == nullptr ? "B" : buffer_.format;
     format += *format == '@' || *format == '=' || *format == '<';
-    code_ = format[1] == '\0' && strchr("bBchHiIlLqQ", *format) != nullptr ? DL_UINT : UINT8_MAX;
+    if (strlen(format) != 1 || strchr("bBchHiIlLqQ", *format) == nullptr)
+        return;
+    code_ = DL_UINT;
     bits_ = static_cast<unsigned>(8 * buffer_.itemsize);
     data_ = static_cast<uint8_t *>(buffer_.buf);
     shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
@@ -307,9 +325,11 @@ void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const Ar
     if (fields.contains("mask") && !fields["mask"].is_none())
         raise_type("%s: the array has a mask", name_);
     data_ = reinterpret_cast<uint8_t *>(nb::cast<uintptr_t>(data[0]));
-    code_ = text.size() == 3 && (text[1] == 'u' || text[1] == 'i') && text[0] != '>' ? DL_UINT
-                                                                                     : UINT8_MAX;
-    bits_ = text.size() == 3 ? 8 * static_cast<unsigned>(text[2] - '0') : 0;
+    code_ = UINT8_MAX; // check_symbols refuses what is no integer
+    if (text.size() == 3 && text[0] != '>' && strchr("ui", text[1]) && strchr("1248", text[2])) {
+        code_ = DL_UINT;
+        bits_ = 8 * static_cast<unsigned>(text[2] - '0');
+    }
     for (nb::handle n : fields["shape"])
         shape_.push_back(nb::cast<int64_t>(n));
     int64_t step = 1;
@@ -474,7 +494,7 @@ void *Regions::region(size_t index) const {
 }
 
 void Regions::check_bytes(size_t bytes) const {
-    if (bytes != bytes_)
+    if (bytes != bytes_ && !is_empty())
         raise_value("%s: the regions have %zu bytes, and the others %zu", name_, bytes_, bytes);
 }
 

@@ -44,6 +44,9 @@ class Call {
         raise_unless_success(status);
     }
 
+    // A call at the same place, on the framework's stream of now, for objects that keep their arrays.
+    Call again() const;
+
     // Memory at the call's place, aligned to 256 bytes, until the work of the call has finished.
     void *workspace(size_t bytes);
 
@@ -136,6 +139,8 @@ class Regions {
             Missing missing = None, size_t groups = 0);
 
     size_t count() const { return count_; }
+    // Is there no array, because all elements of the list are None?
+    bool is_empty() const { return arrays_.empty(); }
     size_t bytes() const { return bytes_; } // of a region
     const gfk_regions *get() const { return &regions_; }
     void *region(size_t index) const;
@@ -143,7 +148,7 @@ class Regions {
     const std::vector<size_t> &region_shape() const { return region_shape_; }
     size_t groups() const { return groups_; } // of the array's shape; 0: it has none
     nb::handle like() const { return like_; } // the first array
-    // Refuses regions of another length.
+    // Refuses regions of another length, where there are any.
     void check_bytes(size_t bytes) const;
 
   private:

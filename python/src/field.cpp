@@ -40,8 +40,9 @@ struct Operand {
     }
 };
 
+// numpy's scalars are integers here, although they have a shape; an array of one element is none.
 bool is_integer(nb::handle object) {
-    return PyIndex_Check(object.ptr()) && !nb::hasattr(object, "shape");
+    return PyIndex_Check(object.ptr()) && !nb::hasattr(object, "__dlpack__");
 }
 
 // result[i] = function(a[i], b[i]) over arrays in the CPU's memory; `exponent`: b is no element of the field.
@@ -145,7 +146,7 @@ void bind_field(nb::module_ &module) {
                 new (self) Field(make_field(w, polynomial));
             },
             "w"_a = 8, "polynomial"_a = 0)
-        .def_ro("w", &Field::w)
+        .def_ro("w", &Field::w, "Bits of an element.")
         .def_ro("polynomial", &Field::polynomial, "With its leading term.")
         .def_ro("generator", &Field::generator,
                 "The smallest element whose powers give all non-zero elements.")
@@ -178,12 +179,14 @@ void bind_field(nb::module_ &module) {
             "a"_a, "exponent"_a, "out"_a = nb::none(),
             "a to the power of an integer, as multiply; a^0 is 1.")
         .def("__repr__", repr)
-        .def("__eq__",
-             [](const Field &a, nb::handle other) {
-                 Field *b = nullptr;
-                 return nb::try_cast(other, b) && b != nullptr && a.w == b->w &&
-                        a.polynomial == b->polynomial;
-             })
+        .def(
+            "__eq__",
+            [](const Field &a, nb::handle other) {
+                Field *b = nullptr;
+                return nb::try_cast(other, b) && b != nullptr && a.w == b->w &&
+                       a.polynomial == b->polynomial;
+            },
+            "other"_a.none())
         .def("__hash__", [](const Field &f) { return nb::hash(nb::make_tuple(f.w, f.polynomial)); })
         .def("__getstate__", [](const Field &f) { return nb::make_tuple(f.w, f.polynomial); })
         .def("__setstate__", [](Field &self, std::pair<unsigned, uint64_t> s) {

@@ -4,13 +4,16 @@
 
 namespace gfk {
 namespace nb = nanobind;
+void bind_again(nb::module_ &module);
 void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
+void bind_host(nb::module_ &module);
 void bind_matrix(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
 void bind_product(nb::module_ &module);
 void bind_registry(nb::module_ &module);
 void bind_rlnc(nb::module_ &module);
+void bind_rs(nb::module_ &module);
 } // namespace gfk
 
 NB_MODULE(_core, module) {
@@ -26,4 +29,7 @@ NB_MODULE(_core, module) {
     gfk::bind_product(module);
     gfk::bind_registry(module);
     gfk::bind_rlnc(module);
+    gfk::bind_rs(module);
+    gfk::bind_host(module); // takes an RS
+    gfk::bind_again(module);
 }

@@ -52,9 +52,16 @@ class Multiplier {
         to.check_contiguous();
         if (to.bytes() != from.bytes())
             raise_value("x has %zu bytes, and out %zu", from.bytes(), to.bytes());
+        if (call.device() == GFK_CPU && needs_gpu())
+            raise(GFK_STATUS_WRONG_DEVICE,
+                  "%s runs on a GPU, and the arrays are in the CPU's memory",
+                  kernel_ ? kernel_->c_str() : gfk_implementation_name(desc_.implementation));
         gfk_multiplier_t multiplier = at(call.device());
         gfk_multiplier_info info;
         check(gfk_multiplier_get_info(multiplier, &info));
+        if (info.device != call.device()) // a kernel of the CPU means the CPU, whatever the device
+            raise(GFK_STATUS_WRONG_DEVICE, "%s runs on the CPU, and the arrays are on a GPU",
+                  info.kernel->id);
         void *workspace = call.workspace(info.workspace_bytes);
         call.run([&] {
             return gfk_region_multiply(multiplier, constant, from.data(), to.data(), from.bytes(),
@@ -80,6 +87,13 @@ class Multiplier {
     Field field() const { return field_; }
 
   private:
+    // Is it a kernel of CUDA that was asked for?
+    bool needs_gpu() const {
+        const gfk_kernel_info *kernel = kernel_ ? gfk_kernel_find(kernel_->c_str()) : nullptr;
+        const gfk_implementation wanted = kernel ? kernel->implementation : desc_.implementation;
+        return wanted == GFK_IMPLEMENTATION_NAIVE || wanted == GFK_IMPLEMENTATION_OPT;
+    }
+
     gfk_multiplier_t at(int device) {
         return places_.at(device, [&](gfk_multiplier_t *made) {
             gfk_multiplier_desc desc = desc_;
@@ -124,6 +138,6 @@ void bind_multiplier(nb::module_ &module) {
         .def("info", &Multiplier::info, "device"_a = GFK_CPU,
              "The kernel for a place, and its bytes of tables and workspace, as a dict. device: -1 "
              "is the CPU.")
-        .def_prop_ro("field", &Multiplier::field);
+        .def_prop_ro("field", &Multiplier::field, "The Field.");
 }
 } // namespace gfk

@@ -43,6 +43,12 @@ class Places {
         return made;
     }
 
+    // Keeps an object that was made elsewhere, at a place that has none.
+    void keep(int device, Handle handle) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        handles_.emplace_back(device, handle);
+    }
+
   private:
     std::mutex mutex_;
     std::vector<std::pair<int, Handle>> handles_;

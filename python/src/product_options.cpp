@@ -42,6 +42,17 @@ ProductOptions::ProductOptions(Text engine, const Text &family, const Text &meth
     desc_.check_pointers = check_pointers;
 }
 
+bool ProductOptions::is_for_devices() const {
+    gfk_engine_family family = desc_.family;
+    if (engine_) { // an engine's id, or <engine>/<kernel>
+        const gfk_engine_info *info =
+            gfk_engine_find(engine_->substr(0, engine_->find('/')).c_str());
+        family = info != nullptr ? info->family : GFK_ENGINE_AUTO;
+    }
+    return desc_.method != GFK_METHOD_AUTO ||
+           (family != GFK_ENGINE_AUTO && !gfk_engine_family_on_cpu(family));
+}
+
 gfk_product_desc ProductOptions::desc(int device) const {
     gfk_product_desc desc = desc_;
     desc.device = device;

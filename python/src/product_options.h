@@ -26,6 +26,8 @@ class ProductOptions {
                    Path cache_folder, size_t expected_bytes, uint64_t table_limit,
                    bool check_pointers, Path isal_library, Path gfcomplete_library);
 
+    // Do the options name an engine, a family or a method of devices?
+    bool is_for_devices() const;
     // For a place. The descriptor points into this object.
     gfk_product_desc desc(int device) const;
 

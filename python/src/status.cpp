@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "status.h"
 
+#include <nanobind/stl/string.h>
+
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
@@ -86,8 +88,9 @@ void check(gfk_status status, const char *detail) {
 }
 
 void bind_status(nb::module_ &module) {
+    const std::string prefix = nb::cast<std::string>(module.attr("__name__")) + ".";
     PyObject *error = PyErr_NewExceptionWithDoc(
-        "gfk.Error",
+        (prefix + "Error").c_str(),
         "Base of the exceptions of this package. `status` is the name of the C status.",
         PyExc_Exception, nullptr);
     module.attr("Error") = nb::steal(error);
@@ -98,7 +101,7 @@ void bind_status(nb::module_ &module) {
         const std::string name = class_name(gfk_status_name(status));
         nb::object bases = nb::make_tuple(nb::handle(error), nb::handle(base_of(status)));
         PyObject *made = PyErr_NewExceptionWithDoc(
-            ("gfk." + name).c_str(), gfk_status_description(status), bases.ptr(), nullptr);
+            (prefix + name).c_str(), gfk_status_description(status), bases.ptr(), nullptr);
         nb::object type = nb::steal(made);
         type.attr("status") = gfk_status_name(status);
         module.attr(name.c_str()) = type;

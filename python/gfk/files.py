@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files as sets of Reed-Solomon shards: any k of k + m shards restore a file.
+
+The functions run the program `gfk` that the package carries. Each call is a process of its own, so that
+any number of threads and processes may call; runs in one folder lock it. docs/tool.md says what the
+commands do, and lists the keys of their reports.
+
+A path is a str, bytes or os.PathLike. `base` is the path of shards without ".gfk.000", usually that of the
+file; a folder stands for all sets in it; a list of bases, folders and shards stands for all of them.
+
+Options that several functions have:
+  folders           where the shards of each base are, if they are in several folders
+  to                the folders for new shards
+  force             replace files that are not shards of this set
+  backend, device   "auto", "cuda", "host"; the number of the GPU
+  memory            bytes of buffers; None: 256 MiB
+  search            bytes to restore in the search for forged shards; None: 64 GiB; 0: no search
+
+Errors: TooManyErasures (the file cannot be restored, or there are no shards), Io (a file cannot be read or
+written), Exists (a file is in the way), NoDevice (the backend), InvalidArgument (an option), NotSupported
+(the package was built without the program). An exception's `reports` has the reports of all sets.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+from . import _core
+
+
+class Exists(_core.Io, FileExistsError):
+    """A file is in the way; force=True replaces it."""
+
+
+_PROGRAM = pathlib.Path(__file__).with_name("bin") / "gfk"
+_DAMAGED = 1  # the exit code of verify and scrub for damage that repair can restore
+_CLASSES = {
+    2: _core.InvalidArgument,
+    3: _core.TooManyErasures,
+    4: _core.Io,
+    5: Exists,
+    6: _core.NoDevice,
+}
+
+
+def _paths(value):
+    return [value] if isinstance(value, (str, bytes, os.PathLike)) else list(value)
+
+
+def _path(value):
+    path = os.fsencode(value)
+    return b"./-" if path == b"-" else path  # to the program - is a standard stream
+
+
+def _folder(value):
+    path = os.fsencode(value)
+    if b"," in path:
+        raise _core.InvalidArgument(f"a folder with a comma in its name, {path!r}, needs a link to it")
+    return path
+
+
+def _option(name, value):
+    """The arguments for an option of the program; None, False and no folders: none."""
+    option = b"--" + name.replace("_", "-").encode()
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [option]
+    if name in ("to", "in"):
+        return [option + b"=" + _folder(folder) for folder in _paths(value)]
+    if name == "output":
+        return [option + b"=" + _path(value)]
+    return [option + b"=" + str(value).encode()]
+
+
+def _communicate(process):
+    """The output of the program. An exception here, such as KeyboardInterrupt, ends the program, which
+    removes its unfinished files."""
+    try:
+        return process.communicate()
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        raise
+
+
+def _raise(code, reports, stderr):
+    failed = [report for report in reports if report["exit"] not in (0, _DAMAGED)]
+    messages = [text for report in failed for text in report["messages"]]
+    messages += os.fsdecode(stderr).splitlines()
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
+    if code < 0:
+        messages.append(f"signal {-code} ended the program")
+    error = _CLASSES.get(code, _core.Internal)("\n".join(messages) or f"the program's exit code is {code}")
+    error.reports = reports
+    raise error
+
+
+def _run(command, paths, **options):
+    if not _PROGRAM.exists():
+        raise _core.NotSupported(
+            "this build of gfk has no program gfk: install xxHash with its static library (Debian: "
+            "libxxhash-dev), and build the package again"
+        )
+    arguments = [os.fsencode(_PROGRAM), command.encode(), b"--json"]
+    for name, value in options.items():
+        arguments += _option(name, value)
+    arguments += [b"--", *map(_path, paths)]
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        stdout, stderr = _communicate(process)
+    reports = [json.loads(line) for line in stdout.splitlines()]
+    if process.returncode not in (0, _DAMAGED):
+        _raise(process.returncode, reports, stderr)
+    return reports
+
+
+def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None, output=None, to=None,
+           force=False, backend="auto", device=None, memory=None):
+    """Writes k + m shards of a file: FILE.gfk.000, FILE.gfk.001, ...
+
+    path: of the file. output: the base of the shards, if not that of the file. to: shard i goes to folder i
+    modulo the number of folders. w, polynomial, matrix: of the code. block_size: bytes under one checksum, a
+    multiple of 64. Returns the report, a dict: file, shards, k, m, bytes, seconds, engine, messages.
+    Raises Exists if other shards or files are in the way."""
+    [report] = _run("encode", [path], data=k, parity=m, width=w, polynomial=polynomial, matrix=matrix,
+                    block_size=block_size, output=output, to=to, force=force, backend=backend, device=device,
+                    memory=memory)
+    return report
+
+
+def decode(base, *, output=None, folders=None, force=False, backend="auto", device=None, memory=None,
+           search=None):
+    """Restores files from their shards, any k of each set.
+
+    output: the file, if not the stored name beside the shards. Returns a list of reports, one dict for each
+    set: output, bytes, damaged_stripes, seconds, engine, messages. Raises Exists if the file is there, and
+    TooManyErasures."""
+    return _run("decode", _paths(base), output=output, force=force, backend=backend, device=device,
+                memory=memory, search=search, **{"in": folders})
+
+
+def verify(base, *, folders=None, backend="auto", device=None, memory=None, search=None):
+    """Checks all shards, and whether the files can be restored.
+
+    Returns a list of reports, one dict for each set: bad_shards is 0 for a set without damage; shards lists
+    the state of each. Raises TooManyErasures if a file cannot be restored."""
+    return _run("verify", _paths(base), backend=backend, device=device, memory=memory, search=search,
+                **{"in": folders})
+
+
+def repair(base, *, folders=None, to=None, balance=False, force=False, backend="auto", device=None,
+           memory=None, search=None):
+    """Writes missing and damaged shards again.
+
+    balance: also move shards until the folders hold equally many. Returns a list of reports, one dict for
+    each set: repaired (a number), written (paths), and shards as they were. Raises TooManyErasures, Exists."""
+    return _run("repair", _paths(base), to=to, balance=balance, force=force, backend=backend, device=device,
+                memory=memory, search=search, **{"in": folders})
+
+
+def scrub(folders, *, repair=False, force=False, backend="auto", device=None, memory=None, search=None):
+    """Verifies, and with repair=True repairs, all sets in folders and in all folders below.
+
+    Returns a list of reports, one dict for each set: verdict is "ok", "damaged" or "repaired". Raises
+    TooManyErasures if one of the files is lost, after all sets were checked."""
+    return _run("scrub", _paths(folders), repair=repair, force=force, backend=backend, device=device,
+                memory=memory, search=search)
+
+
+def info(base, *, folders=None):
+    """Describes the files that shards belong to, from the headers alone.
+
+    Returns a list of reports, one dict for each set: name, bytes, mtime, k, m, w, matrix, shards, ..."""
+    return _run("info", _paths(base), **{"in": folders})

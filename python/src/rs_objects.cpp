@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is made from a code: decoders, updaters and batches. They keep the object RS alive.
+#include <memory>
+#include <string>
+
+#include "rs.h"
+#include "status.h"
+
+namespace gfk {
+namespace {
+nb::list list_of(const std::vector<size_t> &indices) {
+    nb::list list;
+    for (const size_t index : indices)
+        list.append(index);
+    return list;
+}
+
+// ---- decoders -----------------------------------------------------------------------------------
+
+class Decoder {
+  public:
+    Decoder(RS &rs, nb::handle lost, nb::handle wanted)
+        : owner_(nb::find(rs)), rs_(rs), lost_(indices_of(lost, rs.n(), "lost")),
+          wanted_(wanted.is_none() ? lost_ : indices_of(wanted, rs.n(), "wanted")) {
+        // Everything that may be wrong with the indices, and the sources, are the same at any place.
+        gfk_rs_decoder_t model = nullptr;
+        gfk_status status;
+        {
+            nb::gil_scoped_release release;
+            status = create(&model, rs.model());
+        }
+        check(status);
+        std::unique_ptr<gfk_rs_decoder, void (*)(gfk_rs_decoder_t)> kept(model,
+                                                                         gfk_rs_decoder_destroy);
+        sources_.resize(wanted_.empty() ? 0 : rs.k());
+        check(gfk_rs_decoder_get_info(model, nullptr, sources_.data()));
+        if (rs.is_model_at_cpu())
+            decoders_.keep(GFK_CPU, kept.release());
+    }
+
+    gfk_rs_decoder_t at(int device) {
+        gfk_rs_t code = rs_.at(device);
+        return decoders_.at(device, [&](gfk_rs_decoder_t *made) { return create(made, code); });
+    }
+
+    nb::object run(nb::handle data, nb::handle parity, nb::handle out) {
+        Call call;
+        Codeword codeword(call, rs_, data, parity);
+        nb::object result = codeword.rebuild_into(call, out, lost_, wanted_);
+        for (const size_t source : sources_)
+            if (codeword.is_missing(source))
+                raise(GFK_STATUS_INVALID_ARGUMENT,
+                      "the decoder reads region %zu, which is None: make a decoder with this index "
+                      "in lost",
+                      source);
+        const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
+        gfk_rs_decoder_t decoder = at(call.device());
+        call.run([&] {
+            return gfk_rs_decoder_run(decoder, &data_regions, &parity_regions, codeword.bytes(),
+                                      call.stream());
+        });
+        return result;
+    }
+
+    nb::dict info(int device) {
+        gfk_product_info info;
+        check(gfk_rs_decoder_get_info(at(device), &info, nullptr));
+        return product_info(info);
+    }
+
+    nb::list lost() const { return list_of(lost_); }
+    nb::list wanted() const { return list_of(wanted_); }
+    nb::list sources() const { return list_of(sources_); }
+
+  private:
+    gfk_status create(gfk_rs_decoder_t *made, gfk_rs_t code) const {
+        return gfk_rs_decoder_create(made, code, address_of(lost_), lost_.size(),
+                                     address_of(wanted_), wanted_.size(), nullptr);
+    }
+
+    nb::object owner_;
+    RS &rs_;
+    std::vector<size_t> lost_, wanted_, sources_;
+    Places<gfk_rs_decoder_t, gfk_rs_decoder_destroy> decoders_;
+};
+
+// ---- updates ------------------------------------------------------------------------------------
+
+// Takes before and after, or a delta and no `after`, and the parity, then runs `work` with the object that `at`
+// has for the place.
+template <class At, class Work>
+void change(const RS &rs, nb::handle before, nb::handle after, nb::handle parity, At &&at,
+            Work &&work) {
+    Call call;
+    const unsigned w = rs.field().w;
+    const bool is_delta = !after.is_valid();
+    const Array from = symbols_of(call, before, Use::Read, is_delta ? "delta" : "before", w);
+    std::optional<Array> to;
+    if (!is_delta)
+        to.emplace(symbols_of(call, after, Use::Read, "after", w));
+    if (to && to->bytes() != from.bytes())
+        raise_value("before has %zu bytes, and after %zu", from.bytes(), to->bytes());
+    const Regions regions(call, parity, rs.m(), w, Use::Write, "parity");
+    regions.check_bytes(from.bytes());
+    auto object = at(call.device());
+    call.run([&] {
+        return work(object, from.data(), to ? to->data() : nullptr, regions.get(), from.bytes(),
+                    call.stream());
+    });
+}
+
+void update(RS &rs, nb::handle index, nb::handle before, nb::handle after, nb::handle parity) {
+    const size_t i = index_of(index, rs.k(), "index");
+    change(
+        rs, before, after, parity, [&](int device) { return rs.at(device); },
+        [&](gfk_rs_t code, const void *from, const void *to, const gfk_regions *regions,
+            size_t bytes, gfk_stream_t stream) {
+            return gfk_rs_update(code, i, from, to, regions, bytes, stream);
+        });
+}
+
+void apply_delta(RS &rs, nb::handle index, nb::handle delta, nb::handle parity) {
+    const size_t i = index_of(index, rs.k(), "index");
+    change(
+        rs, delta, nb::handle(), parity, [&](int device) { return rs.at(device); },
+        [&](gfk_rs_t code, const void *from, const void *, const gfk_regions *regions, size_t bytes,
+            gfk_stream_t stream) {
+            return gfk_rs_apply_delta(code, i, from, regions, bytes, stream);
+        });
+}
+
+class Updater {
+  public:
+    Updater(RS &rs, nb::handle index)
+        : owner_(nb::find(rs)), rs_(rs), index_(index_of(index, rs.k(), "index")) {}
+
+    gfk_rs_updater_t at(int device) {
+        gfk_rs_t code = rs_.at(device);
+        return updaters_.at(device, [&](gfk_rs_updater_t *made) {
+            return gfk_rs_updater_create(made, code, index_, nullptr);
+        });
+    }
+
+    void run(nb::handle before, nb::handle after, nb::handle parity) {
+        change(
+            rs_, before, after, parity, [&](int device) { return at(device); }, gfk_rs_updater_run);
+    }
+
+    void apply(nb::handle delta, nb::handle parity) {
+        change(
+            rs_, delta, nb::handle(), parity, [&](int device) { return at(device); },
+            [](gfk_rs_updater_t updater, const void *from, const void *, const gfk_regions *regions,
+               size_t bytes, gfk_stream_t stream) {
+                return gfk_rs_updater_apply(updater, from, regions, bytes, stream);
+            });
+    }
+
+    size_t index() const { return index_; }
+
+  private:
+    nb::object owner_;
+    RS &rs_;
+    size_t index_;
+    Places<gfk_rs_updater_t, gfk_rs_updater_destroy> updaters_;
+};
+
+// ---- batches ------------------------------------------------------------------------------------
+
+// The arrays of one stripe. `kept` has the caller's: a list may change later.
+struct Stripe {
+    nb::list kept;
+    nb::object result;
+    bool encodes = true;
+    std::vector<size_t> lost;
+    std::optional<Regions> data;
+    std::optional<Output> parity;
+    std::optional<Codeword> codeword;
+
+    Stripe(Call &call, const RS &rs, nb::handle object) {
+        if (!PyTuple_Check(object.ptr()))
+            raise_type("a stripe is (data, parity), (data, parity, lost) or (data, parity, lost, "
+                       "out)");
+        const auto parts = nb::borrow<nb::tuple>(object);
+        if (parts.size() < 2 || parts.size() > 4)
+            raise_type("a stripe has 2, 3 or 4 parts, not %zu: (data, parity), (data, parity, "
+                       "lost) or (data, parity, lost, out)",
+                       parts.size());
+        encodes = parts.size() == 2;
+        const nb::object data_part = keep(parts[0]), parity_part = keep(parts[1]);
+        if (encodes) {
+            data.emplace(call, data_part, rs.k(), rs.field().w, Use::Read, "data");
+            parity.emplace(call, parity_part, *data, rs.m(), rs.field().w);
+            result = parity->object;
+            return;
+        }
+        lost = indices_of(parts[2], rs.n(), "lost");
+        codeword.emplace(call, rs, data_part, parity_part);
+        const nb::object out = keep(parts.size() == 4 ? nb::object(parts[3]) : nb::none());
+        result = codeword->rebuild_into(call, out, lost, lost);
+    }
+
+    gfk_rs_stripe get() const {
+        if (encodes)
+            return {*data->get(), *parity->regions.get(), data->bytes(), nullptr, 0};
+        return {codeword->data(), codeword->parity(), codeword->bytes(), address_of(lost),
+                lost.size()};
+    }
+
+  private:
+    nb::object keep(nb::object part) {
+        if (PyList_Check(part.ptr()))
+            part = nb::tuple(part);
+        kept.append(part);
+        return part;
+    }
+};
+
+class Batch {
+  public:
+    Batch(RS &rs, nb::handle stripes, bool statuses) : owner_(nb::find(rs)) {
+        std::vector<gfk_rs_stripe> list;
+        nb::list results;
+        for (nb::handle object : nb::iter(stripes)) {
+            try {
+                stripes_.push_back(std::make_unique<Stripe>(call_, rs, object));
+            } catch (nb::python_error &error) {
+                const std::string note =
+                    "of stripe " + std::to_string(list.size()) + " of the batch";
+                error.value().attr("add_note")(note.c_str());
+                throw;
+            }
+            list.push_back(stripes_.back()->get());
+            results.append(stripes_.back()->result);
+        }
+        results_ = nb::tuple(results);
+        statuses_.resize(list.size());
+        gfk_rs_t code = rs.at(call_.device());
+        call_.run([&] {
+            return gfk_rs_batch_create(&batch_, code, list.data(), list.size(), statuses_.data());
+        });
+        for (size_t i = 0; !statuses && i < statuses_.size(); i++)
+            if (statuses_[i] != GFK_STATUS_SUCCESS) {
+                gfk_rs_batch_destroy(batch_);
+                raise(statuses_[i], "stripe %zu of the batch: %s", i,
+                      gfk_status_description(statuses_[i]));
+            }
+    }
+    Batch(const Batch &) = delete;
+    Batch &operator=(const Batch &) = delete;
+    ~Batch() { gfk_rs_batch_destroy(batch_); }
+
+    nb::tuple run() const {
+        const Call call = call_.again();
+        call.run([&] { return gfk_rs_batch_run(batch_, call.stream()); });
+        return results_;
+    }
+
+    nb::tuple results() const { return results_; }
+
+    nb::list statuses() const {
+        nb::list names;
+        for (const gfk_status status : statuses_)
+            names.append(gfk_status_name(status));
+        return names;
+    }
+
+    size_t size() const { return stripes_.size(); }
+
+  private:
+    nb::object owner_;
+    std::vector<std::unique_ptr<Stripe>> stripes_;
+    Call call_; // of the arrays in stripes_
+    nb::tuple results_;
+    std::vector<gfk_status> statuses_;
+    gfk_rs_batch_t batch_ = nullptr;
+};
+} // namespace
+
+void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
+    using namespace nb::literals;
+    nb::class_<Decoder>(
+        module, "Decoder",
+        "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
+        .def("run", &Decoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
+             "Rebuilds; the arguments and the result are those of RS.decode.\n"
+             "Regions that are neither in `sources` nor in `wanted` may be None in lists.")
+        .def_prop_ro("lost", &Decoder::lost, "The lost regions, as they were given.")
+        .def_prop_ro("wanted", &Decoder::wanted, "The regions that run rebuilds, in their order.")
+        .def_prop_ro("sources", &Decoder::sources,
+                     "The k regions that run reads; none if nothing is wanted.")
+        .def(
+            "prepare", [](Decoder &decoder, int device) { decoder.at(device); },
+            "device"_a = GFK_CPU, "Makes the decoder at a place, as RS.prepare.")
+        .def("info", &Decoder::info, "device"_a = GFK_CPU,
+             "The decoder's product at a place, as RS.info; empty if nothing is wanted.");
+    nb::class_<Updater>(module, "Updater",
+                        "Brings the parity up to date when one data region changes; RS.updater "
+                        "makes it. Any thread.")
+        .def("run", &Updater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
+        .def("apply", &Updater::apply, "delta"_a, "parity"_a, "As RS.apply_delta.")
+        .def_prop_ro("index", &Updater::index, "The data region that changes.")
+        .def(
+            "prepare", [](Updater &updater, int device) { updater.at(device); },
+            "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.");
+    nb::class_<Batch>(module, "Batch",
+                      "Many small stripes of one code, in one launch; RS.batch makes it. The batch "
+                      "keeps the arrays.")
+        .def("run", &Batch::run,
+             "Encodes or rebuilds all stripes, on a GPU in the order of the framework's current "
+             "stream at this call.\nThe batch may run again when its arrays hold new data. Returns "
+             "`results`.")
+        .def_prop_ro("results", &Batch::results,
+                     "What run writes: of each stripe the parity, or the rebuilt regions.")
+        .def_prop_ro("statuses", &Batch::statuses,
+                     "The name of the status of each stripe, \"GFK_STATUS_SUCCESS\" for those that "
+                     "run.")
+        .def("__len__", &Batch::size);
+    rs.def(
+          "decoder",
+          [](RS &self, nb::handle lost, nb::handle wanted) {
+              return new Decoder(self, lost, wanted);
+          },
+          "lost"_a, "wanted"_a = nb::none(), nb::rv_policy::take_ownership,
+          "A Decoder for one set of lost regions. The arguments and errors are those of decode.")
+        .def("update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
+             "parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in "
+             "place.\n\n"
+             "index: of the data region. before, after: its old and its new contents, only read; "
+             "or a part of them, with the same\npart of every parity region. The result equals "
+             "that of a new encode.")
+        .def("apply_delta", apply_delta, "index"_a, "delta"_a, "parity"_a,
+             "parity[j] ^= matrix[j, index] * delta, in place, where `delta` made the delta.")
+        .def(
+            "updater", [](RS &self, nb::handle index) { return new Updater(self, index); },
+            "index"_a, nb::rv_policy::take_ownership,
+            "An Updater for the data region `index`: update without a search, and for CUDA graphs.")
+        .def(
+            "batch",
+            [](RS &self, nb::handle stripes, bool statuses) {
+                return new Batch(self, stripes, statuses);
+            },
+            "stripes"_a, nb::kw_only(), "statuses"_a = false, nb::rv_policy::take_ownership,
+            "A Batch of stripes, all in one place; they may have different lengths.\n\n"
+            "stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into "
+            "a new array.\n(data, parity, lost) rebuilds the lost regions into a new array, and "
+            "(data, parity, lost, out) into out, as decode;\nan out of views of the lost rows "
+            "repairs in place. No stripe may read or write what another one writes.\n"
+            "statuses: leave bad stripes out, and say in Batch.statuses what is wrong with them, "
+            "instead of raising the\nerror of the first one.");
+}
+} // namespace gfk

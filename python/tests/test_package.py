@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The package itself: names, documentation, stubs, version, and the example in README.md."""
+
+import ast
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+
+import gfk
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = pathlib.Path(gfk.__file__).parent
+PUBLIC = sorted(gfk.__all__)
+
+
+def members(kind):
+    """The public methods and properties of a class."""
+    for name, member in vars(kind).items():
+        if not name.startswith("_") and name != "status" and (callable(member) or inspect.isdatadescriptor(member)):
+            yield name, member
+
+
+def test_version():
+    version = re.search(r"project\(gfk VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    assert gfk.__version__ == version
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_everything_is_documented(name):
+    thing = getattr(gfk, name)
+    if not callable(thing):
+        return
+    assert (thing.__doc__ or "").strip(), f"gfk.{name} has no docstring"
+    if isinstance(thing, type) and not issubclass(thing, Exception):
+        for member, value in members(thing):
+            text = re.sub(r"^\w*\(.*\) -> .*$", "", value.__doc__ or "", flags=re.M)  # without the signature
+            assert text.strip(), f"gfk.{name}.{member} has no docstring"
+
+
+def test_nothing_else_is_public():
+    """What the package's modules import is no name of gfk."""
+    modules = {name for name in vars(gfk) if inspect.ismodule(getattr(gfk, name)) and not name.startswith("_")}
+    for name in modules:
+        assert name in sys.stdlib_module_names or getattr(gfk, name).__doc__, name
+    assert not [name for name in PUBLIC if getattr(gfk, name) is None]
+
+
+def test_stubs():
+    """The stubs name everything of the extension module, with a docstring and types."""
+    assert (PACKAGE / "py.typed").exists()
+    tree = ast.parse((PACKAGE / "_core.pyi").read_text())
+    found = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    public = {name for name in dir(gfk._core) if not name.startswith("_") and callable(getattr(gfk._core, name))}
+    assert public <= found, f"not in the stubs: {public - found}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and not any(
+                isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list):
+            named = [a for a in node.args.args if a.arg not in ("self", "arg")]
+            assert all(a.annotation is not None for a in named), f"{node.name} has an argument without a type"
+
+
+def test_importing_needs_little():
+    """numpy alone of the frameworks: who uses torch imports it."""
+    program = "import sys, gfk; print(*(m for m in ('torch', 'jax', 'cupy') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
