@@ -92,14 +92,13 @@ const Matrix *generated(nb::handle object) {
 nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
                        const char *name) {
     nb::object array = numpy("asarray")(object);
-    const nb::object size = array.attr("size");
-    if (nb::cast<size_t>(size) != 0) {
+    if (nb::cast<size_t>(array.attr("size")) != 0) {
         const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
         if (kind != "i" && kind != "u")
             raise_type("%s: integers are needed", name);
-        const nb::object least = nb::int_(array.attr("min")());
-        const nb::object greatest = nb::int_(array.attr("max")());
-        if (nb::cast<bool>(least < nb::int_(0)) || nb::cast<bool>(greatest > nb::int_(most)))
+        uint64_t value = 0;
+        if (!nb::try_cast(nb::int_(array.attr("min")()), value) ||
+            !nb::try_cast(nb::int_(array.attr("max")()), value) || value > most)
             raise(status, "%s: an integer is not from 0 to %llu", name,
                   static_cast<unsigned long long>(most));
     }

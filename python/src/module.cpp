@@ -10,7 +10,9 @@ void bind_field(nb::module_ &module);
 void bind_host(nb::module_ &module);
 void bind_matrix(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
+void bind_product(nb::module_ &module);
 void bind_registry(nb::module_ &module);
+void bind_rlnc(nb::module_ &module);
 void bind_rs(nb::module_ &module);
 } // namespace gfk
 
@@ -24,7 +26,9 @@ NB_MODULE(_core, module) {
     gfk::bind_field(module);
     gfk::bind_matrix(module);
     gfk::bind_multiplier(module);
+    gfk::bind_product(module);
     gfk::bind_registry(module);
+    gfk::bind_rlnc(module);
     gfk::bind_rs(module);
     gfk::bind_host(module); // takes an RS
     gfk::bind_again(module);

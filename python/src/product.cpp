@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The class Product: a small matrix times regions, by any engine.
+#include <gfk/product.h>
+#include <nanobind/nanobind.h>
+
+#include <mutex>
+
+#include "array.h"
+#include "field.h"
+#include "matrix.h"
+#include "places.h"
+#include "product_options.h"
+#include "status.h"
+
+namespace gfk {
+namespace {
+class Product {
+  public:
+    Product(nb::handle matrix, nb::handle w, ProductOptions options)
+        : field_(field_of(w)), matrix_(words_of(field_, matrix, "matrix")),
+          options_(std::move(options)) {}
+
+    nb::object run(nb::handle x, nb::handle out, bool accumulate) {
+        Call call;
+        return run(call, x, out, accumulate);
+    }
+
+    nb::object run(Call &call, nb::handle x, nb::handle out, bool accumulate) {
+        if (out.is_none() && accumulate)
+            raise_value("accumulate adds to out, so out is needed");
+        const Regions from(call, x, matrix_.cols, field_.w, Use::Read, "x");
+        const Output to(call, out, from, matrix_.rows, field_.w);
+        gfk_product_t product = at(call.device());
+        gfk_product_info info;
+        check(gfk_product_get_info(product, &info));
+        void *workspace = call.workspace(info.workspace_bytes);
+        call.run([&] {
+            return gfk_product_run(product, from.get(), to.regions.get(), from.bytes(),
+                                   accumulate ? GFK_XOR : GFK_SET, workspace, info.workspace_bytes,
+                                   call.stream());
+        });
+        return to.object;
+    }
+
+    void prepare(int device) { at(device); }
+
+    nb::dict info(int device) const {
+        const gfk_product_desc desc = options_.desc(device);
+        gfk_product_info found;
+        check(gfk_product_query(&field_, matrix_.rows, matrix_.cols, &desc, &found));
+        return product_info(found);
+    }
+
+    Field field() const { return field_; }
+    nb::tuple shape() const { return nb::make_tuple(matrix_.rows, matrix_.cols); }
+
+  private:
+    gfk_product_t at(int device) {
+        if (device == GFK_CPU && options_.is_for_devices())
+            raise(GFK_STATUS_WRONG_DEVICE,
+                  "the product's engine works on GPUs, and not in the CPU's memory");
+        return places_.at(device, [&](gfk_product_t *made) {
+            const gfk_product_desc desc = options_.desc(device);
+            gfk_product_info info;
+            gfk_status status = gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
+                                                   matrix_.elements.data(), &desc);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+            status = gfk_product_get_info(*made, &info);
+            if (status == GFK_STATUS_SUCCESS)
+                status = check_place(device, info.device);
+            if (status != GFK_STATUS_SUCCESS)
+                gfk_product_destroy(*made);
+            return status;
+        });
+    }
+
+    const Field field_;
+    const Words matrix_;
+    const ProductOptions options_;
+    Places<gfk_product_t, gfk_product_destroy> places_;
+};
+
+nb::object product(nb::handle matrix, nb::handle x, nb::handle w, nb::handle out, bool accumulate) {
+    Product once(matrix, w, ProductOptions());
+    Call call;
+    nb::object made = once.run(call, x, out, accumulate);
+    // The product's tables go with it.
+    if (call.device() != GFK_CPU)
+        call.run([&] {
+            wait_for(call.stream());
+            return GFK_STATUS_SUCCESS;
+        });
+    return made;
+}
+} // namespace
+
+void bind_product(nb::module_ &module) {
+    using namespace nb::literals;
+    nb::class_<Product> type(
+        module, "Product",
+        "A small matrix times regions: out[j] = sum over i of matrix[j][i] * x[i]. The matrix is "
+        "expanded once at each\nplace, at the first run there. gfk.matmul takes matrices of any "
+        "size, and keeps nothing of them.");
+    def_init_with_options<nb::handle, nb::handle>(
+        type, "matrix"_a, "w"_a = 8, nb::kw_only(),
+        "matrix: rows x cols elements below 2^w: an array of integers in the CPU's memory, nested "
+        "sequences, or a\ngfk.Matrix; copied. w: 8, 16 or 32, or a Field.\n" GFK_PRODUCT_OPTIONS_DOC
+        "Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueError "
+        "(shape), TypeError.");
+    type.def(
+            "run", nb::overload_cast<nb::handle, nb::handle, bool>(&Product::run), "x"_a,
+            "out"_a = nb::none(), "accumulate"_a = false,
+            "The matrix times regions, or out ^= that with accumulate.\n\n"
+            "x: cols regions of one length: an array of the shape (cols, ...) whose rows may have "
+            "gaps between them, or a\nlist of arrays; bytes, or integers of w bits. out: rows such "
+            "regions, which overlap nothing else. None: a new\narray (rows, ...) of x's "
+            "framework.\n"
+            "On a GPU the work is in the order of the framework's current stream. Returns out.\n"
+            "Raises InvalidSize, Overlap, WrongDevice (also an engine of the CPU for arrays on a "
+            "GPU), NotSupported,\nTableLimit, UnknownMethod (no such engine), TypeError (dtype), "
+            "ValueError (shape, not contiguous).")
+        .def("prepare", &Product::prepare, "device"_a = GFK_CPU,
+             "Makes the product at a place before the first run there: tables, compiled kernels. "
+             "device: -1 is the CPU.")
+        .def("info", &Product::info, "device"_a = GFK_CPU,
+             "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
+             "device, "
+             "table_bytes,\nworkspace_bytes, from_cache. Nothing is made. device: -1 is the CPU.")
+        .def_prop_ro("field", &Product::field)
+        .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.");
+    module.def("product", product, "matrix"_a, "x"_a, nb::kw_only(), "w"_a = 8,
+               "out"_a = nb::none(), "accumulate"_a = false,
+               "One run of a Product that is made for it and then freed; waits on a GPU.");
+}
+} // namespace gfk

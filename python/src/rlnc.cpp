@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The classes RLNC and Decoder: network coding, gfk/rlnc.h.
+#include "rlnc.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array.h"
+#include "field.h"
+#include "matrix.h"
+#include "places.h"
+#include "status.h"
+
+namespace gfk {
+namespace {
+using Shape = std::vector<size_t>;
+
+gfk_rlnc_kind kind_of(const std::string &name) {
+    if (name == "philox")
+        return GFK_RLNC_PHILOX;
+    if (name == "rfc8681")
+        return GFK_RLNC_RFC8681;
+    raise_value("no rule for coding vectors has the name %s: philox, rfc8681", name.c_str());
+}
+
+gfk_rlnc_range range_of(uint64_t generation, size_t generations, uint32_t first, size_t count) {
+    if (generations > GFK_RLNC_MOST_PACKETS || count > GFK_RLNC_MOST_PACKETS)
+        raise(GFK_STATUS_INVALID_SIZE, "at most %d packets and generations", GFK_RLNC_MOST_PACKETS);
+    return {generation, generations, first, count};
+}
+
+// (count, last...) or (groups, count / groups, last...).
+Shape in_groups(size_t groups, size_t count, const Shape &last) {
+    Shape shape = groups != 0 ? Shape{groups, count / groups} : Shape{count};
+    shape.insert(shape.end(), last.begin(), last.end());
+    return shape;
+}
+
+nb::object to_host(nb::handle array) {
+    return nb::module_::import_("gfk._arrays").attr("to_host")(array);
+}
+
+// ---- codes --------------------------------------------------------------------------------------
+
+// What an RLNC and its decoders share.
+struct Code {
+    Field field;
+    size_t n, bytes;
+    gfk_rlnc_desc desc = GFK_RLNC_DESC_INIT;
+    Places<gfk_rlnc_t, gfk_rlnc_destroy> places;
+
+    gfk_status create(gfk_rlnc_t *made, int device, unsigned threads) const {
+        gfk_rlnc_desc here = desc;
+        here.device = device;
+        here.threads = threads;
+        return gfk_rlnc_create(made, &field, n, bytes, &here);
+    }
+
+    gfk_rlnc_t at(int device) {
+        return places.at(device,
+                         [&](gfk_rlnc_t *made) { return create(made, device, desc.threads); });
+    }
+
+    const char *words() const {
+        return field.w == 8 ? "uint8" : field.w == 16 ? "uint16" : "uint32";
+    }
+
+    void check_payloads(const Regions &regions, const char *name) const {
+        if (regions.count() != 0 && regions.bytes() != bytes)
+            raise_value("%s: a region of this code has %zu bytes, and there are regions of %zu",
+                        name, bytes, regions.bytes());
+    }
+};
+
+// Rows of coding vectors that a call writes: the caller's, or new ones.
+struct VectorsOut {
+    nb::object object;
+    Elements elements;
+    VectorsOut(Call &call, nb::handle out, const Code &code, size_t groups, size_t rows,
+               size_t generations, const char *dtype, nb::handle like)
+        : object(out.is_none() ? call.empty(in_groups(groups, rows, {code.n}), dtype, like)
+                               : nb::borrow(out)),
+          elements(call, object, code.field.w, out.is_none() ? Use::New : Use::Write, "vectors",
+                   generations) {
+        elements.check_shape(rows, code.n);
+    }
+};
+
+// ---- decoders -----------------------------------------------------------------------------------
+
+class Decoder {
+  public:
+    Decoder(std::shared_ptr<Code> code, int device, nb::object like, uint64_t generation,
+            size_t generations, size_t spare)
+        : code_(std::move(code)), device_(device), generations_(generations),
+          generation_(generation), like_(std::move(like)) {
+        gfk_rlnc_t made = code_->at(device);
+        Call(device).run([&] {
+            return gfk_rlnc_decoder_create(&decoder_, made, generation, generations, spare);
+        });
+    }
+    Decoder(const Decoder &) = delete;
+    Decoder &operator=(const Decoder &) = delete;
+    ~Decoder() { gfk_rlnc_decoder_destroy(decoder_); }
+
+    nb::object add(nb::handle packets, nb::handle payloads, nb::handle vectors,
+                   nb::handle generations, nb::handle out) {
+        const unsigned w = code_->field.w;
+        Call call(device_);
+        std::optional<Elements> rows;
+        if (!vectors.is_none())
+            rows.emplace(call, vectors, w, Use::Read, "vectors", ANY_GROUPS);
+        const auto [headers, shape] = headers_of(packets, generations, rows);
+        const size_t count = headers.size();
+        if (rows)
+            rows->check_shape(count, code_->n);
+        const Regions from(call, payloads, count, w, Use::Read, "payloads", Regions::None,
+                           ANY_GROUPS);
+        code_->check_payloads(from, "payloads");
+        nb::object outcomes = out.is_none() ? call.empty(shape, "uint8") : nb::borrow(out);
+        const Array to(call, outcomes, out.is_none() ? Use::New : Use::Write, "out");
+        to.check_elements(8);
+        to.check_contiguous();
+        if (to.bytes() != count)
+            raise_value("out: %zu bytes are needed, one for each packet; there are %zu", count,
+                        to.bytes());
+        if (!has_payloads_ && from.like().is_valid()) {
+            like_ = call.empty({0}, nullptr, from.like());
+            has_payloads_ = true;
+        }
+        const gfk_rlnc_header none = {};
+        call.run([&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return gfk_rlnc_decoder_add(decoder_, count != 0 ? headers.data() : &none, count,
+                                        rows ? rows->data() : nullptr, rows ? rows->stride() : 0,
+                                        from.get(), to.data(), call.stream());
+        });
+        return out.is_none() ? to_host(outcomes) : outcomes;
+    }
+
+    nb::tuple decode(nb::handle out, bool is_checked) {
+        const size_t n = code_->n, sources = generations_ * n;
+        const size_t groups = out.is_none() && generations_ > 1 ? generations_ : 0;
+        Call call(device_);
+        nb::object made = nb::borrow(out);
+        if (out.is_none()) {
+            const size_t item = settle(call);
+            made = call.empty(in_groups(groups, sources, {code_->bytes / item}),
+                              like_.is_valid() ? nullptr : "uint8");
+        }
+        const Regions to(call, made, sources, code_->field.w, out.is_none() ? Use::New : Use::Write,
+                         "out", Regions::None, generations_);
+        code_->check_payloads(to, "out");
+        nb::object decoded =
+            call.empty(in_groups(groups != 0 ? groups : to.groups(), sources, {}), "bool");
+        const Array mask(call, decoded, Use::New, "decoded");
+        std::vector<gfk_rlnc_record> records(is_checked ? generations_ : 0);
+        call.run([&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            const gfk_status status =
+                gfk_rlnc_decoder_decode(decoder_, to.get(), mask.data(), call.stream());
+            return status == GFK_STATUS_SUCCESS && is_checked ? wait(call, records) : status;
+        });
+        for (size_t g = 0; g < records.size(); g++)
+            if (records[g].status == GFK_STATUS_CORRUPT)
+                raise(GFK_STATUS_CORRUPT,
+                      "generation %llu: the packets contradict each other, so that at least one "
+                      "has been changed on its way",
+                      static_cast<unsigned long long>(generation_ + g));
+        return nb::make_tuple(made, decoded);
+    }
+
+    nb::list records() {
+        nb::list made;
+        uint64_t generation = generation_;
+        for (const gfk_rlnc_record &r : fetch()) {
+            nb::dict row;
+            row["generation"] = generation++;
+            row["status"] = gfk_status_name(static_cast<gfk_status>(r.status));
+            row["rank"] = r.rank;
+            row["kept"] = r.kept;
+            row["dropped"] = r.dropped;
+            row["refused"] = r.refused;
+            row["determined"] = r.determined;
+            made.append(row);
+        }
+        return made;
+    }
+
+    size_t rank() {
+        size_t sum = 0;
+        for (const gfk_rlnc_record &r : fetch())
+            sum += r.rank;
+        return sum;
+    }
+
+    bool is_complete() { return rank() == generations_ * code_->n; }
+
+    void reset(uint64_t generation) {
+        Call call(device_);
+        settle(call);
+        call.run([&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
+        });
+        generation_ = generation;
+    }
+
+    uint64_t generation() const { return generation_; }
+    size_t generations() const { return generations_; }
+    int device() const { return device_; }
+
+  private:
+    // The stream of a call without arrays is that of the framework whose payloads came first. Returns the
+    // bytes of one of its elements.
+    size_t settle(Call &call) const {
+        return like_.is_valid() ? Array(call, like_, Use::Read, "like").item_bytes() : 1;
+    }
+
+    gfk_status wait(const Call &call, std::vector<gfk_rlnc_record> &records) {
+        const gfk_status status =
+            gfk_rlnc_decoder_wait(decoder_, call.stream(), 0, generations_, records.data());
+        return status == GFK_STATUS_SINGULAR || status == GFK_STATUS_CORRUPT ? GFK_STATUS_SUCCESS
+                                                                             : status;
+    }
+
+    std::vector<gfk_rlnc_record> fetch() {
+        Call call(device_);
+        settle(call);
+        std::vector<gfk_rlnc_record> records(generations_);
+        call.run([&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return wait(call, records);
+        });
+        return records;
+    }
+
+    // The headers of packets, and the shape that numpy gives the numbers of packets and generations together.
+    std::pair<std::vector<gfk_rlnc_header>, Shape>
+    headers_of(nb::handle packets, nb::handle generations, const std::optional<Elements> &rows) {
+        const nb::module_ numpy = nb::module_::import_("numpy");
+        nb::object numbers[2];
+        if (!packets.is_none()) {
+            numbers[0] =
+                integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
+        } else if (rows) {
+            nb::list shape;
+            for (const size_t size : in_groups(rows->groups(), rows->rows(), {}))
+                shape.append(size);
+            numbers[0] = numpy.attr("zeros")(nb::tuple(shape), "uint32");
+        } else {
+            raise_type("packets: the numbers of the packets are needed, or their vectors");
+        }
+        if (generations.is_none() && generations_ != 1)
+            raise_type("generations: a decoder of %zu generations needs the generation of each "
+                       "packet",
+                       generations_);
+        numbers[1] = integers_of(generations.is_none() ? nb::object(nb::int_(generation_))
+                                                       : nb::borrow(generations),
+                                 UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations");
+        const nb::object together = numpy.attr("broadcast_arrays")(numbers[0], numbers[1]);
+        Shape shape;
+        for (nb::handle size : nb::object(together[0].attr("shape")))
+            shape.push_back(nb::cast<size_t>(size));
+        if (shape.empty())
+            shape.push_back(1);
+        const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
+        const auto generation = vector_of<uint64_t>(together[1].attr("ravel")());
+        std::vector<gfk_rlnc_header> headers(packet.size());
+        for (size_t i = 0; i < headers.size(); i++)
+            headers[i] = {generation[i], packet[i], 0};
+        return {std::move(headers), std::move(shape)};
+    }
+
+    const std::shared_ptr<Code> code_;
+    const int device_;
+    const size_t generations_;
+    uint64_t generation_;
+    bool has_payloads_ = false; // and like_ is one of them
+    nb::object like_;           // an array without elements, which tells the framework; or none
+    gfk_rlnc_decoder_t decoder_ = nullptr;
+    std::mutex mutex_; // calls come one after the other
+};
+
+// ---- encoders and recoders ----------------------------------------------------------------------
+
+class RLNC {
+  public:
+    RLNC(size_t n, size_t bytes, nb::handle w, const std::string &kind, unsigned density,
+         bool systematic, uint64_t seed, unsigned threads, bool check_pointers)
+        : code_(std::make_shared<Code>()) {
+        code_->field = field_of(w);
+        code_->n = n;
+        code_->bytes = bytes;
+        code_->desc.kind = kind_of(kind);
+        code_->desc.density = density;
+        code_->desc.systematic = systematic;
+        code_->desc.seed = seed;
+        code_->desc.threads = threads;
+        code_->desc.check_pointers = check_pointers;
+        // The code of a place is made when it is needed; here the arguments are checked.
+        gfk_rlnc_t trial = nullptr;
+        check(code_->create(&trial, GFK_CPU, 1));
+        gfk_rlnc_destroy(trial);
+    }
+
+    nb::object vectors(uint32_t first, size_t count, uint64_t generation, size_t generations,
+                       nb::handle out, nb::handle like) {
+        const gfk_rlnc_range range = range_of(generation, generations, first, count);
+        Call call;
+        std::optional<Array> model;
+        if (out.is_none() && !like.is_none())
+            model.emplace(call, like, Use::Read, "like");
+        const VectorsOut to(call, out, *code_, generations > 1 ? generations : 0,
+                            generations * count, generations, code_->words(), nb::handle());
+        gfk_rlnc_t code = code_->at(call.device());
+        call.run([&] {
+            return gfk_rlnc_vectors(code, &range, to.elements.data(), to.elements.stride(),
+                                    call.stream());
+        });
+        return to.object;
+    }
+
+    nb::object encode(nb::handle sources, uint32_t first, size_t count, uint64_t generation,
+                      size_t generations, nb::handle out, nb::handle vectors) {
+        const unsigned w = code_->field.w;
+        const gfk_rlnc_range range = range_of(generation, generations, first, count);
+        const size_t packets = generations * count;
+        Call call;
+        const Regions from(call, sources, generations * code_->n, w, Use::Read, "sources",
+                           Regions::None, generations);
+        code_->check_payloads(from, "sources");
+        const Output to(call, out, from, packets, w, generations);
+        const bool is_asked = PyBool_Check(vectors.ptr()) || vectors.is_none();
+        std::optional<VectorsOut> rows;
+        if (!is_asked || vectors.ptr() == Py_True)
+            rows.emplace(call, is_asked ? nb::none() : nb::borrow(vectors), *code_, from.groups(),
+                         packets, generations, code_->words(), from.like());
+        gfk_rlnc_t code = code_->at(call.device());
+        size_t bytes = 0;
+        check(gfk_rlnc_encode_workspace(code, &range, &bytes));
+        void *workspace = call.workspace(bytes);
+        call.run([&] {
+            return gfk_rlnc_encode(
+                code, &range, from.get(), to.regions.get(), rows ? rows->elements.data() : nullptr,
+                rows ? rows->elements.stride() : 0, workspace, bytes, call.stream());
+        });
+        return rows ? nb::object(nb::make_tuple(to.object, rows->object)) : to.object;
+    }
+
+    nb::tuple recode(nb::handle payloads, nb::handle vectors, uint32_t first, size_t count,
+                     uint64_t seed, uint64_t generation, size_t generations, nb::handle out) {
+        const unsigned w = code_->field.w;
+        const gfk_rlnc_range range = range_of(generation, generations, first, count);
+        const size_t packets = generations * count;
+        nb::object outs[2] = {nb::none(), nb::none()};
+        if (!out.is_none()) {
+            if (!PyTuple_Check(out.ptr()) || nb::len(out) != 2)
+                raise_type("out: a tuple (payloads, vectors) is needed");
+            outs[0] = out[0];
+            outs[1] = out[1];
+        }
+        Call call;
+        const Elements rows(call, vectors, w, Use::Read, "vectors", generations);
+        if (generations == 0 || rows.rows() % generations != 0)
+            raise_value("vectors: %zu rows are not as many for each of %zu generations",
+                        rows.rows(), generations);
+        rows.check_shape(rows.rows(), code_->n);
+        const Regions from(call, payloads, rows.rows(), w, Use::Read, "payloads", Regions::None,
+                           generations);
+        code_->check_payloads(from, "payloads");
+        const Output to(call, outs[0], from, packets, w, generations);
+        const VectorsOut made(call, outs[1], *code_, rows.groups(), packets, generations, nullptr,
+                              vectors);
+        const size_t received = rows.rows() / generations;
+        gfk_rlnc_t code = code_->at(call.device());
+        size_t bytes = 0;
+        check(gfk_rlnc_recode_workspace(code, &range, received, &bytes));
+        void *workspace = call.workspace(bytes);
+        call.run([&] {
+            return gfk_rlnc_recode(code, &range, seed, received, rows.data(), rows.stride(),
+                                   from.get(), made.elements.data(), made.elements.stride(),
+                                   to.regions.get(), workspace, bytes, call.stream());
+        });
+        return nb::make_tuple(to.object, made.object);
+    }
+
+    Decoder *decoder(uint64_t generation, size_t generations, size_t spare, int device,
+                     nb::handle like) {
+        if (like.is_none())
+            return new Decoder(code_, device, nb::object(), generation, generations, spare);
+        Call call;
+        const Array array(call, like, Use::Read, "like");
+        return new Decoder(code_, call.device(), call.empty({0}, "uint8"), generation, generations,
+                           spare);
+    }
+
+    Code &code() const { return *code_; }
+
+  private:
+    const std::shared_ptr<Code> code_;
+};
+} // namespace
+
+gfk_rlnc_t rlnc_at_cpu(nb::handle object) {
+    RLNC *rlnc = nullptr;
+    if (!nb::try_cast(object, rlnc) || rlnc == nullptr)
+        raise_type("a gfk.RLNC is needed, not %s", Py_TYPE(object.ptr())->tp_name);
+    return rlnc->code().at(GFK_CPU);
+}
+
+static void bind_decoder(nb::module_ &module) {
+    using namespace nb::literals;
+    nb::enum_<gfk_rlnc_outcome>(module, "Outcome", nb::is_arithmetic(),
+                                "What became of a packet that a decoder was given.")
+        .value("INNOVATIVE", GFK_RLNC_INNOVATIVE, "It has raised the rank of its generation.")
+        .value("DEPENDENT", GFK_RLNC_DEPENDENT, "It has not, and is kept to be checked.")
+        .value("DROPPED", GFK_RLNC_DROPPED, "It has not, and there was no place to keep it.")
+        .value("REFUSED", GFK_RLNC_REFUSED,
+               "The zero vector, or a generation that the decoder does not have.");
+
+    nb::class_<Decoder>(
+        module, "Decoder",
+        "A decoder of one or more generations at one place; RLNC.decoder makes it, with all memory "
+        "that it needs.\n\n"
+        "A call on a GPU is in the order of the framework's current stream: use one stream for the "
+        "calls on a decoder,\nor streams that wait for each other. Any thread; calls on one "
+        "decoder come one after the other.")
+        .def("add", &Decoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
+             "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
+             "Takes packets, in any order. Many packets in one call take much less time than as "
+             "many calls.\n\n"
+             "packets: the packets' numbers, integers below 2^32. None: the vectors are given.\n"
+             "payloads: as many regions of RLNC.bytes bytes at the decoder's place: an array or a "
+             "list of arrays.\n"
+             "vectors: the coding vectors, an array (packets, n) of integers of w bits. None: they "
+             "follow from the numbers.\nWith vectors the numbers are not read.\n"
+             "generations: the packets' generations, integers; None in a decoder of one "
+             "generation. Numbers and generations\nare broadcast as numpy does: with generations "
+             "of the shape (g, 1), the payloads may have the shape (g, count, ...).\n"
+             "out: `packets` bytes at the decoder's place.\n\n"
+             "Returns out, one gfk.Outcome for each packet; with None a numpy array of uint8, for "
+             "which the call waits\non a GPU. Among packets that depend on each other the first "
+             "are the innovative ones.\n"
+             "Raises WrongDevice, Overlap, InvalidArgument (a number that is negative or too "
+             "large), ValueError (shape),\nTypeError.")
+        .def(
+            "decode", &Decoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
+            "Writes the sources that are determined so far. May be called again, and after further "
+            "packets.\n\n"
+            "out: generations * n regions. None: a new array of the framework and the dtype of "
+            "the first payloads:\n(n, length) for one generation, (generations, n, length) for "
+            "more.\n"
+            "check: waits, and raises Corrupt if kept packets of a generation contradict its "
+            "sources; records() tells\nwhich generations. From exactly n packets a changed packet "
+            "cannot be noticed. With check=False the call does\nnot wait on a GPU.\n\n"
+            "Returns (out, decoded): decoded is an array of bool, True where a source has been "
+            "written. The others are\nas they were, and have no defined contents in a new array.")
+        .def(
+            "records", &Decoder::records,
+            "The states of the generations, a list of dicts; waits, and never raises what a record "
+            "says.\n\n"
+            "generation; status: gfk.Singular.status (the sources are not determined yet), "
+            "gfk.Corrupt.status (after decode:\nkept packets contradict the sources) or "
+            "\"GFK_STATUS_SUCCESS\"; rank: innovative packets; kept, dropped:\ndependent packets; "
+            "refused: zero vectors; determined: sources that the last decode could compute.")
+        .def_prop_ro("rank", &Decoder::rank,
+                     "Innovative packets of all generations together; waits.")
+        .def_prop_ro("complete", &Decoder::is_complete, "Are all sources determined? Waits.")
+        .def("reset", &Decoder::reset, "generation"_a = 0,
+             "Empties the decoder, which becomes one of as many generations from this one on.")
+        .def_prop_ro("generation", &Decoder::generation, "The first generation.")
+        .def_prop_ro("generations", &Decoder::generations, "How many generations.")
+        .def_prop_ro("device", &Decoder::device, "-1: the CPU.");
+}
+
+void bind_rlnc(nb::module_ &module) {
+    using namespace nb::literals;
+    bind_decoder(module);
+    nb::class_<RLNC>(
+        module, "RLNC",
+        "Random linear network coding. The n sources of a generation are regions of the same "
+        "length; the payload of a\npacket is a sum of multiples of the sources, and the n factors "
+        "are the packet's coding vector, which follows from\nthe numbers of the generation and the "
+        "packet. Any n packets whose vectors are independent determine the sources.\n\n"
+        "n: sources of a generation, 1 to 65536. bytes: of a source and of a payload, whole "
+        "symbols "
+        "of w bits.\n"
+        "w: 8, 16 or 32, or a Field.\n"
+        "kind: \"philox\", uniform elements; \"rfc8681\": the coefficients of RFC 8681, w = 8.\n"
+        "density: philox: of 256, the chance that an element is kept, 256 keeps all; rfc8681: of "
+        "16, the chance of\nan element that is not zero. 0: the largest.\n"
+        "systematic: packets 0 to n - 1 of a generation are its sources.\n"
+        "seed: of philox. threads: on the CPU; 0: every core. check_pointers: for debugging.\n"
+        "Raises InvalidArgument, InvalidSize, NotSupported (rfc8681 in another field).\n\n"
+        "Regions and vectors of several generations follow each other: an array of the shape "
+        "(generations * count, ...) or\n(generations, count, ...), or a list. A GPU needs compute "
+        "capability 9.0. Any thread.")
+        .def(nb::init<size_t, size_t, nb::handle, const std::string &, unsigned, bool, uint64_t,
+                      unsigned, bool>(),
+             "n"_a, "bytes"_a, "w"_a = 8, nb::kw_only(), "kind"_a = "philox", "density"_a = 0,
+             "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "check_pointers"_a = false)
+        .def("vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0,
+             "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "like"_a = nb::none(),
+             "The coding vectors of packets first to first + count - 1 of each of these "
+             "generations.\n\n"
+             "out: an array (generations * count, n) or (generations, count, n) of integers of w "
+             "bits; rows may have gaps\nbetween them. None: a new array, of the framework and at "
+             "the place of the array `like`, by default of numpy:\n(count, n) for one generation, "
+             "(generations, count, n) for more. Returns out.")
+        .def(
+            "encode", &RLNC::encode, "sources"_a, "first"_a, "count"_a, "generation"_a = 0,
+            "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(), "vectors"_a = false,
+            "The payloads of packets first to first + count - 1 of each of these generations.\n\n"
+            "sources: generations * n regions. out: generations * count regions; None: a new "
+            "array, in three dimensions\nif sources is such an array.\n"
+            "vectors: True: the coding vectors too; or an array that gets them, as of "
+            "RLNC.vectors.\n"
+            "Returns out, with vectors the tuple (out, vectors). On a GPU the work is in the order "
+            "of the framework's\ncurrent stream.\n"
+            "Raises InvalidSize (numbers that pass 2^32 or 2^64), Overlap, WrongDevice, "
+            "TypeError (dtype), ValueError (shape).")
+        .def(
+            "recode", &RLNC::recode, "payloads"_a, "vectors"_a, "first"_a, "count"_a, "seed"_a,
+            "generation"_a = 0, "generations"_a = 1, nb::kw_only(), "out"_a = nb::none(),
+            "New packets of received ones, in each generation by itself, without decoding: sums of "
+            "all received packets\ntimes random factors.\n\n"
+            "payloads: generations * received regions, with as many for each generation. vectors: "
+            "their coding vectors,\nrows of n integers of w bits.\n"
+            "first, generation: numbers of the new packets, for their factors alone. seed: a "
+            "recoder has one of its own.\n"
+            "out: a tuple (payloads, vectors) of arrays; None: new arrays, shaped as the given "
+            "ones.\n"
+            "Returns (payloads, vectors): generations * count packets. Raises as encode.")
+        .def(
+            "decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
+            "spare"_a = 0, "device"_a = GFK_CPU, "like"_a = nb::none(),
+            "A Decoder of generations `generation` to `generation` + `generations` - 1.\n\n"
+            "spare: dependent packets of each generation that are kept, to notice changed "
+            "packets.\n"
+            "device: -1 for the CPU, or a device's number. like: an array; the decoder is at its "
+            "place.\n"
+            "Takes n + spare payloads and n + 1024 / w + spare vectors for each generation, and "
+            "workspaces; include/gfk/rlnc.h\nsays how many bytes. Raises OutOfMemory, InvalidSize, "
+            "InvalidArgument, NoDevice, NotSupported.")
+        .def_prop_ro(
+            "n", [](const RLNC &r) { return r.code().n; }, "Sources of a generation.")
+        .def_prop_ro(
+            "bytes", [](const RLNC &r) { return r.code().bytes; }, "Of a source.")
+        .def_prop_ro("field", [](const RLNC &r) { return r.code().field; });
+}
+} // namespace gfk
