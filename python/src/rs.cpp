@@ -442,7 +442,7 @@ void bind_rs(nb::module_ &module) {
         "k, m: 1 or more, k + m <= 2^w. w: 8, 16 or 32, or a Field.\n"
         "matrix: \"cauchy\", \"vandermonde\"; those of Jerasure \"reed_sol_van\", \"cauchy_good\"; "
         "those of ISA-L\n"
-        "\"gen_rs\", \"gen_cauchy1\"; or m x k integers below 2^w (numpy, or lists).\n"
+        "\"gen_rs\", \"gen_cauchy1\"; or m x k integers below 2^w (numpy, lists, or a Matrix).\n"
         "unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too "
         "large to check.\n" GFK_PRODUCT_OPTIONS_DOC
         "\nRaises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular "
