@@ -56,6 +56,9 @@ class Product {
 
   private:
     gfk_product_t at(int device) {
+        if (device == GFK_CPU && options_.is_for_devices())
+            raise(GFK_STATUS_WRONG_DEVICE,
+                  "the product's engine works on GPUs, and not in the CPU's memory");
         return places_.at(device, [&](gfk_product_t *made) {
             const gfk_product_desc desc = options_.desc(device);
             gfk_product_info info;
