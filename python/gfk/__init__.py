@@ -8,9 +8,10 @@ framework's current stream. Results are arrays of the same framework in the same
 
 import functools
 
-from . import _core
+from . import _core, files
 from ._core import *  # noqa: F403
 from ._core import Multiplier, __version__
+from ._host import Report, pinned_empty
 
 
 @functools.lru_cache(maxsize=64)
@@ -31,4 +32,5 @@ for _name in dir(_core):
     if isinstance(_thing, type) and issubclass(_thing, Exception):
         _thing.__module__ = "gfk"  # what tracebacks show
 
-__all__ = [name for name in dir(_core) if not name.startswith("_")] + ["multiply"]
+__all__ = [name for name in dir(_core) if not name.startswith("_")]
+__all__ += ["Report", "files", "multiply", "pinned_empty"]

@@ -16,7 +16,7 @@ Options that several functions have:
   memory            bytes of buffers; None: 256 MiB
   search            bytes to restore in the search for forged shards; None: 64 GiB; 0: no search
 
-Errors: TooManyErasures (the file cannot be restored, or there are no shards), IO (a file cannot be read or
+Errors: TooManyErasures (the file cannot be restored, or there are no shards), Io (a file cannot be read or
 written), Exists (a file is in the way), NoDevice (the backend), InvalidArgument (an option), NotSupported
 (the package was built without the program). An exception's `reports` has the reports of all sets.
 """
@@ -31,7 +31,7 @@ import subprocess
 from . import _core
 
 
-class Exists(_core.IO, FileExistsError):
+class Exists(_core.Io, FileExistsError):
     """A file is in the way; force=True replaces it."""
 
 
@@ -40,7 +40,7 @@ _DAMAGED = 1  # the exit code of verify and scrub for damage that repair can res
 _CLASSES = {
     2: _core.InvalidArgument,
     3: _core.TooManyErasures,
-    4: _core.IO,
+    4: _core.Io,
     5: Exists,
     6: _core.NoDevice,
 }

@@ -368,6 +368,12 @@ void Array::check_symbols(unsigned w) const {
                name_, w);
 }
 
+void Array::check_elements(unsigned w) const {
+    if ((code_ != DL_INT && code_ != DL_UINT) || bits_ != w)
+        raise_type("%s: the elements must be integers of %u bits; view the array as uint%u", name_,
+                   w, w);
+}
+
 void Array::check_contiguous(size_t first) const {
     int64_t step = 1;
     for (const int64_t n : shape_)

@@ -98,6 +98,8 @@ class Array {
 
     // Refuses arrays whose elements are not bytes or symbols of w bits.
     void check_symbols(unsigned w) const;
+    // Refuses arrays whose elements are not integers of w bits.
+    void check_elements(unsigned w) const;
     // Refuses arrays with gaps between the elements of the dimensions from `first` on.
     void check_contiguous(size_t first = 0) const;
     uint8_t *row(size_t i, size_t j) const; // the address of element (i, j, 0, ...)

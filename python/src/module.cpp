@@ -4,8 +4,11 @@
 
 namespace gfk {
 namespace nb = nanobind;
+void bind_again(nb::module_ &module);
 void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
+void bind_host(nb::module_ &module);
+void bind_matrix(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
 void bind_registry(nb::module_ &module);
 void bind_rs(nb::module_ &module);
@@ -19,7 +22,10 @@ NB_MODULE(_core, module) {
                                                   gfk_version() % 100));
     gfk::bind_status(module);
     gfk::bind_field(module);
+    gfk::bind_matrix(module);
     gfk::bind_multiplier(module);
     gfk::bind_registry(module);
     gfk::bind_rs(module);
+    gfk::bind_host(module); // takes an RS
+    gfk::bind_again(module);
 }

@@ -67,19 +67,17 @@ std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_
 }
 
 // Raises the status of making a code.
-void check_code(gfk_status status) {
+void check_code(gfk_status status, size_t regions, unsigned w) {
     switch (status) {
     case GFK_STATUS_INVALID_SIZE:
-        check(status, "k + m is at most 2^w");
-        return;
+        raise(status, "k + m is %zu, and codes of GF(2^%u) have at most 2^%u regions", regions, w,
+              w);
     case GFK_STATUS_SINGULAR:
-        check(status, "some m lost regions could not be rebuilt (not MDS); unchecked=True takes "
-                      "the matrix all the same");
-        return;
+        raise(status, "the matrix cannot rebuild every m lost regions (it is not MDS); "
+                      "unchecked=True takes it all the same");
     case GFK_STATUS_NOT_SUPPORTED:
-        check(status, "the matrix is too large to check (unchecked=True takes it) or not defined "
-                      "for this field, or the engine cannot run here");
-        return;
+        raise(status, "the matrix is not defined for this field, or too large to check "
+                      "(unchecked=True takes it), or the engine cannot run here");
     default:
         check(status);
     }
@@ -177,18 +175,18 @@ RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, Prod
     }
     // The options may be good for another place only: then they are not what the model is made with.
     if (!options_.is_for_devices() && status != GFK_STATUS_TABLE_LIMIT)
-        check_code(status);
+        check_code(status, n(), field_.w);
     {
         nb::gil_scoped_release release;
         status = create(&model_, GFK_CPU, ProductOptions());
     }
-    check_code(status);
+    check_code(status, n(), field_.w);
     models_.keep(GFK_CPU, model_);
     const gfk_product_desc desc = options_.desc(GFK_CURRENT_DEVICE);
     gfk_product_info info;
     status = gfk_product_query(&field_, m, k, &desc, &info);
     if (status != GFK_STATUS_NO_DEVICE && status != GFK_STATUS_CUDA)
-        check_code(status);
+        check_code(status, n(), field_.w);
 }
 
 gfk_status RS::create(gfk_rs_t *made, int device, const ProductOptions &options) const {
@@ -210,6 +208,9 @@ gfk_status RS::create(gfk_rs_t *made, int device, const ProductOptions &options)
 }
 
 gfk_rs_t RS::at(int device) {
+    if (device == GFK_CPU && options_.is_for_devices())
+        raise(GFK_STATUS_WRONG_DEVICE,
+              "the code's engine works on GPUs, and not in the CPU's memory");
     return codes_.at(device, [&](gfk_rs_t *made) { return create(made, device, options_); });
 }
 
@@ -269,6 +270,15 @@ bool Codeword::is_missing(size_t region) const {
     return addresses_[region] == nullptr && bytes() != 0;
 }
 
+void Codeword::add_missing(std::vector<size_t> &lost) const {
+    std::vector<bool> is_lost(addresses_.size());
+    for (const size_t region : lost)
+        is_lost[region] = true;
+    for (size_t i = 0; i < addresses_.size(); i++)
+        if (!is_lost[i] && is_missing(i))
+            lost.push_back(i);
+}
+
 nb::object Codeword::rebuild_into(Call &call, nb::handle out, const std::vector<size_t> &lost,
                                   const std::vector<size_t> &wanted) {
     out_.emplace(call, out, model(), wanted.size(), w_);
@@ -285,12 +295,7 @@ nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::h
     std::vector<size_t> gone = indices_of(lost, n(), "lost");
     const std::vector<size_t> rebuilt = wanted.is_none() ? gone : indices_of(wanted, n(), "wanted");
     Codeword codeword(call, *this, data, parity);
-    std::vector<bool> is_lost(n());
-    for (const size_t region : gone)
-        is_lost[region] = true;
-    for (size_t i = 0; i < n(); i++)
-        if (!is_lost[i] && codeword.is_missing(i))
-            gone.push_back(i);
+    codeword.add_missing(gone);
     nb::object result = codeword.rebuild_into(call, out, gone, rebuilt);
     const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
     gfk_rs_t code = at(call.device());
@@ -324,6 +329,8 @@ nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out) {
         return nb::bool_(differs == 0);
     }
     const Array word = symbols_of(call, out, Use::Write, "out", 32);
+    if (word.item_bytes() != sizeof(uint32_t))
+        raise_type("out: the element must be a 32-bit integer");
     if (word.bytes() != sizeof(uint32_t))
         raise_value("out: one 32-bit integer is needed, and the array has %zu bytes", word.bytes());
     run(word.data());
@@ -456,7 +463,7 @@ void bind_rs(nb::module_ &module) {
         "the first call there.");
     type.def_prop_ro("k", &RS::k, "The number of data regions.")
         .def_prop_ro("m", &RS::m, "The number of parity regions.")
-        .def_prop_ro("field", &RS::field)
+        .def_prop_ro("field", &RS::field, "The Field of the symbols.")
         .def_prop_ro("matrix", &RS::matrix_array,
                      "A numpy array of m x k elements, uint32; a new one each time.")
         .def("info", &RS::info, "device"_a = GFK_CPU,

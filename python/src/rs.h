@@ -74,6 +74,8 @@ class Codeword {
     Codeword(Call &call, const RS &rs, nb::handle data, nb::handle parity);
     // Is the region None?
     bool is_missing(size_t region) const;
+    // Appends the regions that are missing and not in the list.
+    void add_missing(std::vector<size_t> &lost) const;
     // Rebuilt regions are rows of `out`, in the order of `wanted`. Returns out, or the new array.
     nb::object rebuild_into(Call &call, nb::handle out, const std::vector<size_t> &lost,
                             const std::vector<size_t> &wanted);

@@ -284,7 +284,7 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
         .def("run", &Decoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
              "Rebuilds; the arguments and the result are those of RS.decode.\n"
              "Regions that are neither in `sources` nor in `wanted` may be None in lists.")
-        .def_prop_ro("lost", &Decoder::lost)
+        .def_prop_ro("lost", &Decoder::lost, "The lost regions, as they were given.")
         .def_prop_ro("wanted", &Decoder::wanted, "The regions that run rebuilds, in their order.")
         .def_prop_ro("sources", &Decoder::sources,
                      "The k regions that run reads; none if nothing is wanted.")
@@ -298,7 +298,7 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
                         "makes it. Any thread.")
         .def("run", &Updater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
         .def("apply", &Updater::apply, "delta"_a, "parity"_a, "As RS.apply_delta.")
-        .def_prop_ro("index", &Updater::index)
+        .def_prop_ro("index", &Updater::index, "The data region that changes.")
         .def(
             "prepare", [](Updater &updater, int device) { updater.at(device); },
             "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.");

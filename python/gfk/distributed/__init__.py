@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parity across the ranks of a torch.distributed process group: any m of N ranks may be lost, and the others
+rebuild what the lost ones held.
+
+A version is a snapshot of the tensors of all ranks with its parity. A version stays until the next one is
+whole on all ranks, so that a loss at any moment leaves one. The transport is the process group itself; all
+ranks make the same calls in the same order.
+"""
+
+import json
+import secrets
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import torch
+import torch.distributed as dist
+
+import gfk
+
+from ._exchange import Exchange, RankLost, Wire
+from ._layout import Layout, Plan
+from ._store import MOST_MANIFEST_BYTES, Damaged, FolderStore, Manifest, MemoryStore, rounded
+
+__all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
+
+
+class NotPrepared(gfk.Error):
+    """A rank could not begin or end the call; the message says which and why. Nothing has changed."""
+
+    status = "NOT_PREPARED"
+
+
+@dataclass
+class Report:
+    """What the last call of a group did on this rank."""
+
+    call: str
+    version: int
+    seconds: float = 0.0
+    sent: int = 0  # bytes to other ranks
+    buffers: int = 0  # bytes of pieces on their way
+    held: int = 0  # bytes of snapshots and parity, all versions, after the call
+    most_held: int = 0  # and during it
+
+
+@dataclass
+class Located:
+    """Symbols that do not match the parity. `positions` counts the wrong ones of each position; `unexplained`
+    counts places with more than floor(m/2) wrong symbols, of which no position can be named."""
+
+    positions: dict = field(default_factory=dict)
+    unexplained: int = 0
+
+
+class ParityGroup:
+    """Protects tensors of the N ranks of a process group by m parities.
+
+    group    a process group of torch.distributed; None: the default one. Transport of NCCL is in the memory of
+             the current CUDA device, of other backends in the CPU's.
+    m        ranks that may be lost, 1 to N - 1
+    store    MemoryStore(device) or FolderStore(folder); None: the CPU's memory. What it holds of an earlier
+             process is found by `rebuild`.
+    piece    bytes of a chunk that are on their way at a time; buffers are about 2 (N + m) pieces
+    timeout  seconds that a collective may take; None: the process group's own limit
+
+    A rank's position is its rank in the group that encoded. Memory: S + m S / (N - m) for a largest snapshot
+    of S bytes, twice that during a call that makes a version. Sent: S (N - 1) / (N - m).
+    """
+
+    def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=8 << 20, timeout=None):
+        group = dist.group.WORLD if group is None else group
+        nccl = "nccl" in dist.get_backend(group)
+        self._wire = Wire(group, torch.device("cuda", torch.cuda.current_device()) if nccl
+                          else torch.device("cpu"), timeout)
+        self.m = m
+        self.store = MemoryStore() if store is None else store
+        if piece < 256 or piece % 256 != 0:
+            raise ValueError("piece is a multiple of 256 bytes")
+        self._piece, self._w, self._matrix = piece, w, matrix
+        self._codes = {}
+        self._manifest = None  # of the current version
+        self.report = None
+
+    @property
+    def rank(self):
+        return self._wire.rank
+
+    @property
+    def size(self):
+        return self._wire.size
+
+    @property
+    def version(self):
+        """The version that all ranks hold; None before the first."""
+        return None if self._manifest is None else self._manifest.version
+
+    # ---- agreement ---------------------------------------------------------------------------------
+
+    def _agree(self, error=None):
+        """Tells all ranks whether this one can go on; raises on all of them if one cannot."""
+        text = "" if error is None else f"{type(error).__name__}: {error}"
+        answers = self._wire.gather(text.encode()[:1000])
+        failed = [f"rank {r}: {a.decode(errors='replace')}" for r, a in enumerate(answers) if a]
+        if failed:
+            raise NotPrepared("; ".join(failed)) from error
+
+    def _together(self, work):
+        """Runs `work` on this rank, and raises on all ranks if it raises on one."""
+        error = result = None
+        try:
+            result = work()
+        except RankLost:
+            raise
+        except Exception as caught:  # told to the others
+            error = caught
+        self._agree(error)
+        return result
+
+    def _gather_json(self, value):
+        made = []
+        for rank, text in enumerate(self._wire.gather(json.dumps(value).encode())):
+            try:
+                made.append(json.loads(text))
+            except ValueError as error:
+                raise Damaged(f"rank {rank} sent no JSON") from error
+        return made
+
+    def _code(self, layout):
+        if layout.positions not in self._codes:
+            self._codes[layout.positions] = gfk.RS(layout.k, layout.m, self._w, matrix=self._matrix)
+        return self._codes[layout.positions]
+
+    def _mine(self, manifest):
+        """{position: entry} of a version that this rank holds."""
+        return {e.position: e for e in self.store.entries() if e.manifest == manifest}
+
+    # ---- calls that make a version -----------------------------------------------------------------
+
+    def encode(self, tensors):
+        """Takes a snapshot of this rank's tensors, {name: tensor} or a list, and makes the parity of all ranks'.
+
+        Sizes may differ between ranks, and a rank may have none. Raises NotPrepared on all ranks if one of them
+        cannot (out of memory, a dtype); RankLost. In both cases the version before stays."""
+        start = time.monotonic()
+        named = self._together(lambda: _named(tensors))
+        mine = [[name, str(t.dtype).removeprefix("torch."), list(t.shape)] for name, t in named.items()]
+        manifest, layout = self._next_manifest(self._gather_json(mine))
+        entry, exchange = self._together(lambda: self._begin_encode(manifest, layout, named))
+        code, rank = self._code(layout), self.rank
+
+        def read(stripe, position, at, view):
+            _read_piece(entry.snapshot, layout.region(position, stripe) * manifest.chunk + at, view)
+
+        def compute(stripe, at, regions, made):
+            data = [regions[layout.position(i, stripe)] for i in range(layout.k)]
+            out = [made[layout.k + j, layout.position(layout.k + j, stripe)] for j in range(layout.m)]
+            self._on_device(lambda inputs, outputs: code.encode(inputs, out=outputs), data, out)
+
+        def write(stripe, region, position, at, view):
+            entry.parity[region - layout.k, at:at + view.numel()].copy_(view)
+
+        exchange.run(manifest.chunk, read, compute, write)
+        assert rank == entry.position
+        self._finish("encode", start, manifest, [entry], exchange)
+
+    def _next_manifest(self, ranks):
+        layout = Layout(self.size, self.m)
+        if self._manifest is None:
+            proposals = self._gather_json(secrets.token_hex(8))
+            session, version = proposals[0], 1
+        else:
+            session, version = self._manifest.session, self._manifest.version + 1
+        text = json.dumps({"format": "gfk parity 1", "session": session, "version": version, "m": self.m, "chunk": 0,
+                           "ranks": [[] for _ in ranks]})
+        empty = Manifest.decode(text)  # checks what came from rank 0
+        full = Manifest(empty.session, version, self.m, 1 << 50, _checked(ranks))
+        chunk = layout.chunk_bytes(max(full.bytes_of(p) for p in range(self.size)))
+        return Manifest(empty.session, version, self.m, chunk, full.ranks), layout
+
+    def _begin_encode(self, manifest, layout, named):
+        entry = self.store.new(manifest, self.rank)
+        for name, view in manifest.tensors(self.rank, entry.snapshot).items():
+            view.copy_(named[name])
+        self._clear_gaps(manifest, entry)
+        plan = Plan(list(range(self.size)), self.size)
+        for t in range(layout.positions):
+            plan.add(t, t, [layout.position(i, t) for i in range(layout.k)],
+                     [(layout.k + j, layout.position(layout.k + j, t)) for j in range(layout.m)])
+        return entry, Exchange(plan, self._wire, self._piece_for(manifest))
+
+    @staticmethod
+    def _clear_gaps(manifest, entry):
+        at = 0
+        for _, tensor in manifest.tensors(entry.position, entry.snapshot).items():
+            size = tensor.numel() * tensor.element_size()
+            entry.snapshot[at + size:at + rounded(size)].zero_()
+            at += rounded(size)
+
+    def _piece_for(self, manifest):
+        return max(256, min(self._piece, manifest.chunk))
+
+    def _finish(self, call, start, manifest, entries, exchange):
+        """Keeps new entries; forgets older versions when all ranks have theirs."""
+        def put():
+            for entry in entries:
+                self.store.put(entry)
+
+        before = self.store.bytes_held()
+        try:
+            self._together(put)
+        except NotPrepared:  # on all ranks: the version before is the current one again
+            self.store.drop({self._manifest.key} if self._manifest is not None else set())
+            raise
+        most = self.store.bytes_held()
+        self._manifest = manifest
+        self.store.drop({manifest.key})
+        self._done(call, start, exchange, max(before, most))
+
+    def _done(self, call, start, exchange, most):
+        buffers = sum(b.numel() for pair in exchange.buffers for b in pair)
+        self.report = Report(call, self._manifest.version, time.monotonic() - start, exchange.sent, buffers,
+                             self.store.bytes_held(), most)
+
+    def _on_device(self, call, inputs, outputs):
+        """call(inputs, outputs) where the store keeps its bytes, if transport is elsewhere."""
+        device = self.store.device
+        if device == self._wire.device:
+            return call(inputs, outputs)
+        there = [None if t is None else t.to(device, non_blocking=True) for t in inputs]
+        made = [torch.empty_like(t, device=device) for t in outputs]
+        result = call(there, made)
+        for to, of in zip(outputs, made):
+            to.copy_(of)
+        return result
+
+    def update(self, tensors):
+        """Makes a version in which some tensors have new contents: names, dtypes and shapes are those of the
+        version before. Only pieces that changed are sent. Otherwise as encode."""
+        start = time.monotonic()
+        manifest, layout = self._current(), Layout(self.size, self.m)
+        named = self._together(lambda: self._changed(tensors))
+        manifest = Manifest(manifest.session, manifest.version + 1, manifest.m, manifest.chunk, manifest.ranks)
+        piece = self._piece_for(manifest)
+
+        def begin():
+            old = self._mine(self._manifest)[self.rank]
+            new = self.store.new(manifest, self.rank)
+            new.snapshot.copy_(old.snapshot)
+            new.parity.copy_(old.parity)
+            views = manifest.tensors(self.rank, new.snapshot)
+            for name, tensor in named.items():
+                views[name].copy_(tensor)
+            changed = []  # (chunk, start) of the pieces that differ
+            for i in range(layout.k):
+                for at in range(0, manifest.chunk, piece):
+                    low, high = i * manifest.chunk + at, i * manifest.chunk + min(at + piece, manifest.chunk)
+                    if not torch.equal(old.snapshot[low:high], new.snapshot[low:high]):
+                        changed.append((i, at))
+            return old, new, changed
+
+        old, new, changed = self._together(begin)
+        of_rank = [set(_rows(items, 2)) for items in self._gather_json(changed)]
+        code, delta = self._code(layout), torch.empty(piece, dtype=torch.uint8, device=self.store.device)
+        sent, exchange = 0, Exchange(Plan(list(range(self.size)), self.size), self._wire, piece)
+
+        def read(stripe, position, at, view):
+            low = layout.region(position, stripe) * manifest.chunk + at
+            part = delta[:view.numel()]
+            _read_piece(new.snapshot, low, part)
+            before = torch.empty_like(part)
+            _read_piece(old.snapshot, low, before)
+            view.copy_(torch.bitwise_xor(part, before))
+
+        def compute(stripe, at, regions, made):
+            some = next(iter(regions.values()))
+            zeros = torch.zeros_like(some)
+            data = [regions.get(layout.position(i, stripe), zeros) for i in range(layout.k)]
+            out = [made[layout.k + j, layout.position(layout.k + j, stripe)] for j in range(layout.m)]
+            self._on_device(lambda inputs, outputs: code.encode(inputs, out=outputs), data, out)
+
+        def write(stripe, region, position, at, view):
+            part = new.parity[region - layout.k, at:at + view.numel()]
+            part.bitwise_xor_(view.to(part.device))
+
+        for at in range(0, manifest.chunk, piece):
+            plan = Plan(list(range(self.size)), self.size)
+            for t in range(layout.positions):
+                inputs = [p for i in range(layout.k) for p in [layout.position(i, t)] if (i, at) in of_rank[p]]
+                if inputs:
+                    plan.add(t, t, inputs, [(layout.k + j, layout.position(layout.k + j, t))
+                                            for j in range(layout.m)])
+            if plan.stripes:
+                exchange = Exchange(plan, self._wire, piece)
+                exchange.run(manifest.chunk, read, compute, write, starts=[at])
+                sent += exchange.sent
+        exchange.sent = sent
+        self._finish("update", start, manifest, [new], exchange)
+
+    def _changed(self, tensors):
+        named = _named(tensors)
+        entry = self._mine(self._manifest)[self.rank]
+        views = self._manifest.tensors(self.rank, entry.snapshot)
+        for name, tensor in named.items():
+            if name not in views or views[name].dtype != tensor.dtype or views[name].shape != tensor.shape:
+                raise ValueError(f"the version has no tensor {name!r} of this dtype and shape")
+        return named
+
+    def _current(self):
+        if self._manifest is None:
+            raise NotPrepared("there is no version yet: encode makes one, rebuild finds one")
+        return self._manifest
+
+    # ---- calls that read a version -----------------------------------------------------------------
+
+    def restore(self, position=None):
+        """{name: tensor}: views of the snapshot of the current version at this rank's position, or at another
+        one that this rank has rebuilt. Clone what is to be changed: changes damage the snapshot."""
+        manifest = self._current()
+        held = self._mine(manifest)
+        position = self.rank if position is None else position
+        if position not in held:
+            raise KeyError(f"this rank does not hold position {position}, but {sorted(held)}")
+        return manifest.tensors(position, held[position].snapshot)
+
+    def verify(self):
+        """Does the parity match the snapshots, on all ranks? All ranks get the answer."""
+        good = True
+
+        def compute(layout, stripe, data, parity):
+            nonlocal good
+            good = self._on_device(lambda inputs, _: self._code(layout).verify(
+                inputs[:layout.k], inputs[layout.k:]), data + parity, []) and good
+
+        self._examine("verify", compute)
+        return all(answer == b"1" for answer in self._wire.gather(b"1" if good else b"0"))
+
+    def locate(self):
+        """Which positions are wrong? Names up to floor(m/2) wrong positions at each place. Reads only."""
+        found = Located()
+
+        def compute(layout, stripe, data, parity):
+            verdict = self._on_device(lambda inputs, _: self._code(layout).locate(
+                inputs[:layout.k], inputs[layout.k:]), data + parity, [])
+            found.unexplained += verdict.unexplained
+            for region, count in enumerate(verdict.counts):
+                if count:
+                    p = layout.position(region, stripe)
+                    found.positions[p] = found.positions.get(p, 0) + int(count)
+
+        self._examine("locate", compute)
+        total = Located()
+        nobody = self.size  # stands for the places that are not explained
+        for counts in self._gather_json([[nobody, found.unexplained], *found.positions.items()]):
+            for p, count in _rows(counts, 2):
+                total.positions[p] = total.positions.get(p, 0) + count
+        total.unexplained = total.positions.pop(nobody)
+        return total
+
+    def _examine(self, call, compute):
+        """Takes all regions of each stripe to one rank."""
+        start = time.monotonic()
+        manifest, layout = self._current(), Layout(len(self._current().ranks), self._current().m)
+        ranks = self._ranks_of(self._holders()[manifest.key], layout, lost=())
+        plan = Plan(ranks, self.size)
+        for t in range(layout.positions):
+            plan.add(t, ranks[t], range(layout.positions))
+        exchange = self._together(lambda: Exchange(plan, self._wire, self._piece_for(manifest)))
+        read = self._reader(manifest, layout)
+
+        def both(stripe, at, regions, made):
+            rows = [regions[layout.position(i, stripe)] for i in range(layout.positions)]
+            compute(layout, stripe, rows[:layout.k], rows[layout.k:])
+
+        exchange.run(manifest.chunk, read, both, None)
+        self._done(call, start, exchange, self.store.bytes_held())
+
+    def _reader(self, manifest, layout):
+        held = self._mine(manifest)
+
+        def read(stripe, position, at, view):
+            region = layout.region(position, stripe)
+            if region < layout.k:
+                _read_piece(held[position].snapshot, region * manifest.chunk + at, view)
+            else:
+                view.copy_(held[position].parity[region - layout.k, at:at + view.numel()])
+
+        return read
+
+    # ---- after a loss ------------------------------------------------------------------------------
+
+    def _holders(self):
+        """{(session, version): {position: rank}} of the whole group; where ranks contradict each other about
+        a version's manifest, of those that agree with most."""
+        mine = [[int(e.manifest.session, 16), e.manifest.version, zlib.crc32(e.manifest.encode()), e.position]
+                for e in self.store.entries()]
+        found = {}
+        for rank, entries in enumerate(self._gather_json(mine)):
+            for session, version, crc, position in _rows(entries, 4):
+                key = f"{session:016x}", version
+                found.setdefault(key, {}).setdefault(crc, {}).setdefault(position, rank)
+        return {key: max(by_crc.values(), key=len) for key, by_crc in found.items()}
+
+    @staticmethod
+    def _ranks_of(holders, layout, lost):
+        missing = [p for p in range(layout.positions) if p not in holders and p not in lost]
+        if missing:
+            raise NotPrepared(f"nobody holds positions {missing}: rebuild comes first")
+        return [holders.get(p) for p in range(layout.positions)]
+
+    def rebuild(self, lost=None, *, holders=None):
+        """Finds the newest version that enough ranks hold, and rebuilds the positions that are lost.
+
+        lost     positions whose contents are not to be used, even if a rank has them; None: those that no rank
+                 holds
+        holders  {position: rank} says which rank shall hold a lost position; without it the rank of the same
+                 number, which has taken the lost rank's place
+
+        All ranks of the group call it, those that replace lost ones with an empty store. Returns the positions
+        that were rebuilt. Raises TooManyErasures on all ranks if more than m are lost; NotPrepared; RankLost."""
+        start = time.monotonic()
+        manifest, held = self._newest(lost)
+        layout = Layout(len(manifest.ranks), manifest.m)
+        lost = [p for p in range(layout.positions) if p not in held]
+        targets = {p: (holders or {}).get(p, p) for p in lost}
+        if any(not 0 <= r < self.size for r in targets.values()):
+            raise ValueError(f"positions {lost} are lost, and the group has {self.size} ranks: holders must say "
+                             "which of them take their place")
+        ranks = [held.get(p, targets.get(p)) for p in range(layout.positions)]
+        survivors = sorted(held)
+        code = self._code(layout)
+        plan, decoders = Plan(ranks, self.size), {}
+        for t in range(layout.positions):
+            regions = sorted(layout.region(p, t) for p in lost)
+            if not regions:
+                break
+            decoders[t] = code.decoder(regions)
+            plan.add(t, held[survivors[t % len(survivors)]],
+                     [layout.position(i, t) for i in decoders[t].sources],
+                     [(region, layout.position(region, t)) for region in regions])
+        new = {p: self.store.new(manifest, p) for p in lost if targets[p] == self.rank}
+        exchange = self._together(lambda: Exchange(plan, self._wire, self._piece_for(manifest)))
+
+        def compute(stripe, at, regions, made):
+            rows = [regions.get(layout.position(i, stripe)) for i in range(layout.positions)]
+            out = [made[region, layout.position(region, stripe)] for region in decoders[stripe].lost]
+            self._on_device(lambda inputs, outputs: decoders[stripe].run(
+                inputs[:layout.k], inputs[layout.k:], out=outputs), rows, out)
+
+        def write(stripe, region, position, at, view):
+            entry = new[position]
+            if region >= layout.k:
+                entry.parity[region - layout.k, at:at + view.numel()].copy_(view)
+                return
+            low = region * manifest.chunk + at
+            part = entry.snapshot[low:low + view.numel()]
+            part.copy_(view[:part.numel()])
+
+        exchange.run(manifest.chunk, self._reader(manifest, layout), compute, write)
+        self._finish("rebuild", start, manifest, list(new.values()), exchange)
+        return lost
+
+    def _newest(self, lost):
+        """The manifest of the newest version that can be rebuilt, and {position: rank} of who holds it."""
+        found, refused = self._holders(), None
+        for key in sorted(found, key=lambda key: key[1], reverse=True):
+            held = {p: r for p, r in found[key].items() if lost is None or p not in lost}
+            if not held:
+                continue
+            first = min(held.values())
+            mine = next((e.manifest for e in self.store.entries() if e.manifest.key == key), None)
+            text = self._wire.gather(mine.encode() if self.rank == first and mine is not None else b"")[first]
+            manifest = Manifest.decode(text[:MOST_MANIFEST_BYTES])
+            if len(held) >= len(manifest.ranks) - manifest.m:
+                return manifest, held
+            refused = refused or (len(manifest.ranks) - len(held), manifest.m)
+        if refused is None:
+            raise NotPrepared("no rank holds a version")
+        raise gfk.TooManyErasures(f"{refused[0]} ranks are lost, and {refused[1]} parities are there")
+
+
+def _named(tensors):
+    named = dict(tensors) if isinstance(tensors, Mapping) else {str(i): t for i, t in enumerate(tensors)}
+    for name, tensor in named.items():
+        if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
+            raise TypeError("tensors are a list of tensors, or a dict of tensors with names")
+    return {name: tensor.detach() for name, tensor in named.items()}
+
+
+def _checked(ranks):
+    """The lists of tensors that came from all ranks."""
+    text = json.dumps({"format": "gfk parity 1", "session": "0" * 16, "version": 1, "m": 1, "chunk": 1 << 50,
+                       "ranks": ranks})
+    return Manifest.decode(text).ranks
+
+
+def _rows(value, width):
+    """Rows of numbers that came from another rank, as tuples."""
+    if not isinstance(value, list) or not all(
+            isinstance(row, list) and len(row) == width and
+            all(type(n) is int and 0 <= n < 1 << 64 for n in row) for row in value):
+        raise Damaged("a rank sent something else than rows of numbers")
+    return [tuple(row) for row in value]
+
+
+def _read_piece(snapshot, low, view):
+    """Bytes of a snapshot, with zeros behind its end."""
+    part = snapshot[low:low + view.numel()]
+    view[:part.numel()].copy_(part)
+    view[part.numel():].zero_()

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a rank keeps what it holds: in memory, or in files of a folder of its own.
+
+An entry is what one position holds of one version: the bytes of its snapshot, its m parity chunks, and the
+manifest, which is the same on all ranks. What is read from a folder or came from another rank is checked
+before it is used: nothing in it is trusted, and nothing is executed.
+"""
+
+import json
+import os
+import pathlib
+import re
+import zlib
+from dataclasses import dataclass
+
+import numpy
+import torch
+
+DTYPES = {str(d).removeprefix("torch."): d for d in (
+    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool,
+    torch.float8_e4m3fn, torch.float8_e5m2)}
+FORMAT = "gfk parity 1"
+MOST_BYTES = 1 << 50
+MOST_MANIFEST_BYTES = 1 << 28
+
+
+class Damaged(Exception):
+    """What was read or received is no manifest or no entry."""
+
+
+def _number(value, least, most):
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise Damaged(f"a number is not from {least} to {most}")
+    return value
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One version of a group: the same on all ranks. `ranks` lists for each position (name, dtype, shape) of
+    its tensors."""
+
+    session: str
+    version: int
+    m: int
+    chunk: int
+    ranks: tuple
+
+    @property
+    def key(self):
+        return self.session, self.version
+
+    def bytes_of(self, position):
+        return sum(rounded(_tensor_bytes(dtype, shape)) for _, dtype, shape in self.ranks[position])
+
+    def tensors(self, position, snapshot):
+        """{name: tensor}: views of a snapshot."""
+        made, at = {}, 0
+        for name, dtype, shape in self.ranks[position]:
+            size = _tensor_bytes(dtype, shape)
+            made[name] = snapshot[at:at + size].view(DTYPES[dtype]).view(shape)
+            at += rounded(size)
+        return made
+
+    def encode(self):
+        return json.dumps({"format": FORMAT, "session": self.session, "version": self.version, "m": self.m,
+                           "chunk": self.chunk, "ranks": self.ranks}, separators=(",", ":")).encode()
+
+    @staticmethod
+    def decode(text):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise Damaged("not JSON") from error
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise Damaged("not a manifest of this format")
+        session, ranks = found.get("session"), found.get("ranks")
+        if not isinstance(session, str) or not re.fullmatch("[0-9a-f]{16}", session):
+            raise Damaged("no session")
+        if not isinstance(ranks, list) or not 2 <= len(ranks) <= 65536:
+            raise Damaged("no list of ranks")
+        made = Manifest(session, _number(found.get("version"), 1, 1 << 62),
+                        _number(found.get("m"), 1, len(ranks) - 1), _number(found.get("chunk"), 0, MOST_BYTES),
+                        tuple(_tensors(tensors) for tensors in ranks))
+        for position in range(len(ranks)):
+            if made.bytes_of(position) > made.chunk * (len(ranks) - made.m):
+                raise Damaged("a snapshot is longer than its chunks")
+        return made
+
+
+def rounded(size):
+    """The bytes that a tensor takes in a snapshot, so that the next one is aligned for every dtype."""
+    return -(-size // 16) * 16
+
+
+def _tensor_bytes(dtype, shape):
+    count = DTYPES[dtype].itemsize
+    for n in shape:
+        count *= n
+    return count
+
+
+def _tensors(tensors):
+    """Checks a rank's list of tensors."""
+    if not isinstance(tensors, list):
+        raise Damaged("no list of tensors")
+    made = []
+    for item in tensors:
+        if not isinstance(item, list) or len(item) != 3:
+            raise Damaged("no tensor")
+        name, dtype, shape = item
+        if not isinstance(name, str) or not isinstance(dtype, str) or dtype not in DTYPES or \
+                not isinstance(shape, list) or len(shape) > 64:
+            raise Damaged("no tensor")
+        made.append((name, dtype, tuple(_number(n, 0, MOST_BYTES) for n in shape)))
+        if _tensor_bytes(dtype, made[-1][2]) > MOST_BYTES:
+            raise Damaged("a tensor is too long")
+    if len({name for name, _, _ in made}) != len(made):
+        raise Damaged("two tensors have one name")
+    return tuple(made)
+
+
+@dataclass
+class Entry:
+    """What one position holds: one-dimensional bytes, and m rows of a chunk."""
+
+    manifest: Manifest
+    position: int
+    snapshot: torch.Tensor
+    parity: torch.Tensor
+
+
+class MemoryStore:
+    """Keeps entries in memory: that of `device`, or the CPU's."""
+
+    def __init__(self, device="cpu"):
+        self.device = torch.device(device)
+        self._entries = {}
+
+    def new(self, manifest, position):
+        """An entry without contents, which `put` keeps."""
+        k = len(manifest.ranks) - manifest.m
+        assert manifest.bytes_of(position) <= k * manifest.chunk
+        return Entry(manifest, position,
+                     torch.empty(manifest.bytes_of(position), dtype=torch.uint8, device=self.device),
+                     torch.empty((manifest.m, manifest.chunk), dtype=torch.uint8, device=self.device))
+
+    def put(self, entry):
+        self._entries[entry.manifest.key, entry.position] = entry
+
+    def entries(self):
+        return list(self._entries.values())
+
+    def drop(self, keep):
+        """Forgets all entries whose manifest's key is not in `keep`."""
+        for name in [name for name in self._entries if name[0] not in keep]:
+            del self._entries[name]
+
+    def bytes_held(self):
+        return sum(e.snapshot.numel() + e.parity.numel() for e in self._entries.values())
+
+
+def _crc(tensor):
+    return zlib.crc32(memoryview(tensor.contiguous().view(-1).numpy()))
+
+
+class FolderStore:
+    """Keeps entries in files of a folder, one folder for each rank, so that a process that starts again finds
+    them. An entry is three files: NAME.snapshot, NAME.parity, and NAME.json, whose appearance makes the entry;
+    it has checksums of all three. Entries that are incomplete or damaged are not entries."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.refused = {}  # file name: why it is no entry
+        self._found = None
+
+    def _name(self, manifest, position):
+        return f"{manifest.session}-{manifest.version}-{position}"
+
+    def new(self, manifest, position):
+        return MemoryStore().new(manifest, position)
+
+    def put(self, entry):
+        name = self._name(entry.manifest, entry.position)
+        for part, tensor in (("snapshot", entry.snapshot), ("parity", entry.parity)):
+            self._write(f"{name}.{part}", memoryview(tensor.contiguous().view(-1).numpy()))
+        text = entry.manifest.encode()
+        head = json.dumps({"position": entry.position, "snapshot": _crc(entry.snapshot),
+                           "parity": _crc(entry.parity), "manifest": zlib.crc32(text)}).encode()
+        self._write(f"{name}.json", head + b"\n" + text)
+        self._found = None
+
+    def _write(self, name, contents):
+        """The file appears whole or not at all."""
+        temporary = self.folder / f".{name}.{os.getpid()}"
+        with open(temporary, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, self.folder / name)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def entries(self):
+        if self._found is None:
+            self._found = []
+            for path in sorted(self.folder.glob("*.json")):
+                try:
+                    self._found.append(self._read(path))
+                except (Damaged, OSError) as error:
+                    self.refused[path.name] = str(error)
+        return list(self._found)
+
+    def _read(self, path):
+        if path.stat().st_size > MOST_MANIFEST_BYTES:
+            raise Damaged("too long")
+        head, _, text = path.read_bytes().partition(b"\n")
+        try:
+            fields = json.loads(head)
+        except (ValueError, RecursionError) as error:
+            raise Damaged("not JSON") from error
+        if not isinstance(fields, dict) or fields.get("manifest") != zlib.crc32(text):
+            raise Damaged("the manifest does not match its checksum")
+        manifest = Manifest.decode(text)
+        position = _number(fields.get("position"), 0, len(manifest.ranks) - 1)
+        if path.name != self._name(manifest, position) + ".json":
+            raise Damaged("the file has another name than its contents say")
+        wanted = {"snapshot": manifest.bytes_of(position), "parity": manifest.m * manifest.chunk}
+        parts = {}
+        for part, size in wanted.items():
+            file = path.with_suffix("." + part)
+            if file.stat().st_size != size:
+                raise Damaged(f"the {part} has another length")
+            contents = numpy.memmap(file, numpy.uint8, "c") if size else numpy.empty(0, numpy.uint8)
+            if zlib.crc32(memoryview(contents)) != fields.get(part):
+                raise Damaged(f"the {part} does not match its checksum")
+            parts[part] = torch.from_numpy(numpy.asarray(contents))
+        return Entry(manifest, position, parts["snapshot"],
+                     parts["parity"].view(manifest.m, manifest.chunk))
+
+    def drop(self, keep):
+        for path in sorted(self.folder.glob("*.json")):
+            session, version, _ = (path.stem + "--").split("-")[:3]
+            if not version.isdigit() or (session, int(version)) in keep:
+                continue
+            path.unlink(missing_ok=True)  # first: without it the others are no entry
+            for part in (".snapshot", ".parity"):
+                path.with_suffix(part).unlink(missing_ok=True)
+        self._found = None
+
+    def bytes_held(self):
+        return sum(f.stat().st_size for f in self.folder.iterdir() if f.suffix in (".snapshot", ".parity"))

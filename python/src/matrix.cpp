@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The class Matrix, the products of gfk/matmul.h and the eliminations of gfk/matrix.h.
+#include "matrix.h"
+
+#include <gfk/matrix.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdio>
+#include <string>
+
+#include "status.h"
+
+namespace gfk {
+namespace {
+nb::object numpy(const char *name) {
+    return nb::module_::import_("numpy").attr(name);
+}
+
+// ---- generated matrices -------------------------------------------------------------------------
+
+// A gfk_matrix that is not dense, with its points. It does not change: any thread.
+class Matrix {
+  public:
+    Matrix(gfk_matrix_kind kind, size_t rows, size_t cols, nb::handle row_points,
+           nb::handle col_points, uint64_t first, uint64_t seed) {
+        matrix_.kind = kind;
+        matrix_.rows = rows;
+        matrix_.cols = cols;
+        matrix_.first = first;
+        matrix_.seed = seed;
+        take(row_points_, matrix_.row_points, row_points, rows, "row_points");
+        take(col_points_, matrix_.col_points, col_points, cols, "col_points");
+        if (rows == 0 || cols == 0)
+            raise_value("a matrix has one row and one column at least");
+        if (kind == GFK_MATRIX_VANDERMONDE && row_points.is_none() == col_points.is_none())
+            raise_value("one of row_points and col_points is needed, and not both");
+    }
+    Matrix(const Matrix &) = delete;
+    Matrix &operator=(const Matrix &) = delete;
+
+    const gfk_matrix &get() const { return matrix_; }
+
+    nb::object words(const Field &field) const {
+        Call call;
+        nb::object made =
+            numpy("empty")(nb::make_tuple(matrix_.rows, matrix_.cols), nb::str("uint32"));
+        const Array array(call, made, Use::Write, "words");
+        call.run([&] {
+            return gfk_matrix_fill(&field, &matrix_, reinterpret_cast<uint32_t *>(array.data()));
+        });
+        return made;
+    }
+
+    nb::object to_numpy(nb::handle w) const {
+        const Field field = field_of(w);
+        return words(field).attr("astype")("uint" + std::to_string(field.w));
+    }
+
+    nb::str repr() const {
+        static const char *const names[] = {"", "cauchy", "vandermonde", "par2", "random"};
+        char text[80];
+        snprintf(text, sizeof text, "<gfk.Matrix.%s of %zu x %zu>", names[matrix_.kind],
+                 matrix_.rows, matrix_.cols);
+        return nb::str(text);
+    }
+
+  private:
+    static void take(std::vector<uint32_t> &points, const uint32_t *&address, nb::handle object,
+                     size_t count, const char *name) {
+        if (object.is_none())
+            return;
+        points = vector_of<uint32_t>(
+            integers_of(object, UINT32_MAX, "uint32", GFK_STATUS_INVALID_CONSTANT, name));
+        if (points.size() != count)
+            raise_value("%s: %zu points are needed; there are %zu", name, count, points.size());
+        address = points.data();
+    }
+
+    gfk_matrix matrix_ = {};
+    std::vector<uint32_t> row_points_, col_points_;
+};
+
+const Matrix *generated(nb::handle object) {
+    const Matrix *matrix = nullptr;
+    return nb::try_cast(object, matrix) ? matrix : nullptr;
+}
+} // namespace
+
+// ---- arguments ----------------------------------------------------------------------------------
+
+nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
+                       const char *name) {
+    nb::object array = numpy("asarray")(object);
+    const nb::object size = array.attr("size");
+    if (nb::cast<size_t>(size) != 0) {
+        const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+        if (kind != "i" && kind != "u")
+            raise_type("%s: integers are needed", name);
+        const nb::object least = nb::int_(array.attr("min")());
+        const nb::object greatest = nb::int_(array.attr("max")());
+        if (nb::cast<bool>(least < nb::int_(0)) || nb::cast<bool>(greatest > nb::int_(most)))
+            raise(status, "%s: an integer is not from 0 to %llu", name,
+                  static_cast<unsigned long long>(most));
+    }
+    return array.attr("astype")(dtype, "C");
+}
+
+Words words_of(const Field &field, nb::handle object, const char *name) {
+    const Matrix *matrix = generated(object);
+    const nb::object words = matrix != nullptr
+                                 ? matrix->words(field)
+                                 : integers_of(object, UINT32_MAX >> (32 - field.w), "uint32",
+                                               GFK_STATUS_INVALID_CONSTANT, name);
+    const nb::tuple shape = nb::cast<nb::tuple>(words.attr("shape"));
+    if (shape.size() != 2 || nb::cast<size_t>(words.attr("size")) == 0)
+        raise_value("%s: a matrix of two dimensions, with one row and one column at least", name);
+    return {vector_of<uint32_t>(words), nb::cast<size_t>(shape[0]), nb::cast<size_t>(shape[1])};
+}
+
+Elements::Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name,
+                   size_t groups)
+    : name_(name), array_(call, object, use, name) {
+    array_.check_elements(w);
+    if (array_.dimensions() == 3 && groups != 0 &&
+        (groups == ANY_GROUPS || array_.size(0) == groups)) {
+        groups_ = array_.size(0);
+        if (!array_.merge_first())
+            raise_value("%s: the rows are not evenly spaced; pass a contiguous copy", name);
+    }
+    if (array_.dimensions() != 2)
+        raise_value(
+            "%s: an array of two dimensions is needed, a matrix; the array has %zu dimensions",
+            name, array_.dimensions());
+    array_.check_contiguous(1);
+    stride_ = rows() > 1 && cols() != 0 ? array_.stride() / array_.item_bytes() : cols();
+}
+
+void Elements::check_shape(size_t rows, size_t cols) const {
+    if (this->rows() != rows || this->cols() != cols)
+        raise_value("%s: %zu x %zu elements are needed; there are %zu x %zu", name_, rows, cols,
+                    this->rows(), this->cols());
+}
+
+MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name) {
+    if (const Matrix *matrix = generated(object)) {
+        matrix_ = matrix->get();
+        return;
+    }
+    elements_.emplace(call, object, w, Use::Read, name);
+    matrix_ = GFK_MATRIX_DENSE_INIT(elements_->data(), elements_->rows(), elements_->cols(),
+                                    elements_->stride());
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+namespace {
+gfk_matmul_desc desc_of(const Call &call, unsigned threads, bool check_pointers) {
+    gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
+    desc.device = call.device();
+    desc.threads = threads;
+    desc.check_pointers = check_pointers;
+    return desc;
+}
+
+nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool accumulate,
+                  unsigned threads, const std::optional<std::string> &kernel, bool check_pointers) {
+    const Field field = field_of(w);
+    if (out.is_none() && accumulate)
+        raise_value("accumulate adds to out, so out is needed");
+    Call call;
+    const MatrixArgument matrix(call, a, field.w, "a");
+    const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
+    const Regions from(call, b, cols, field.w, Use::Read, "b");
+    const Output to(call, out, from, rows, field.w);
+    gfk_matmul_desc desc = desc_of(call, threads, check_pointers);
+    desc.kernel = kernel ? kernel->c_str() : nullptr;
+    size_t bytes = 0;
+    check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
+    void *workspace = call.workspace(bytes);
+    call.run([&] {
+        return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
+                          accumulate ? GFK_XOR : GFK_SET, &desc, workspace, bytes, call.stream());
+    });
+    return to.object;
+}
+
+// ---- eliminations -------------------------------------------------------------------------------
+
+// One elimination of a dense matrix: what it needs, and what it finds out.
+struct Elimination {
+    Call &call;
+    const Field field;
+    const Elements from;
+    const gfk_matrix matrix;
+    const gfk_matmul_desc desc;
+    const bool with_pivots;
+    gfk_matrix_record result = {};
+    nb::object pivots;
+
+    Elimination(Call &call, nb::handle w, nb::handle a, unsigned threads, bool with_pivots)
+        : call(call), field(field_of(w)), from(call, a, field.w, Use::Read, "a"),
+          matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
+          desc(desc_of(call, threads, false)), with_pivots(with_pivots) {}
+
+    // The rows of a square matrix.
+    size_t square() const {
+        if (matrix.rows != matrix.cols)
+            raise_value("a: a square matrix is needed; the array has %zu x %zu elements",
+                        matrix.rows, matrix.cols);
+        return matrix.rows;
+    }
+
+    // start(record, pivots, workspace) starts the elimination. Waits for it, and raises Singular.
+    template <class Start>
+    void run(size_t workspace_bytes, Start &&start) {
+        auto *record = static_cast<gfk_matrix_record *>(call.workspace(sizeof(gfk_matrix_record)));
+        void *workspace = call.workspace(workspace_bytes);
+        uint32_t *numbers = nullptr;
+        std::optional<Array> array;
+        if (with_pivots) {
+            pivots = call.empty({matrix.rows}, "int32"); // GFK_MATRIX_DEPENDENT is -1 there
+            array.emplace(call, pivots, Use::New, "pivots");
+            numbers = reinterpret_cast<uint32_t *>(array->data());
+        }
+        gfk_status found = GFK_STATUS_SUCCESS;
+        call.run([&] {
+            const gfk_status status = start(record, numbers, workspace);
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+            found = gfk_matrix_wait(record, &desc, call.stream(), &result);
+            return found == GFK_STATUS_SINGULAR ? GFK_STATUS_SUCCESS : found;
+        });
+        if (found == GFK_STATUS_SINGULAR)
+            raise(found, "the matrix of %zu x %zu elements is singular: its rank is %u",
+                  matrix.rows, matrix.cols, result.rank);
+        if (with_pivots)
+            pivots = nb::module_::import_("gfk._arrays").attr("to_host")(pivots);
+    }
+
+    nb::object results(nb::object value) const {
+        return with_pivots ? nb::object(nb::make_tuple(value, pivots)) : value;
+    }
+};
+
+nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, unsigned threads) {
+    Call call;
+    Elimination e(call, w, a, threads, pivots);
+    const size_t n = e.square();
+    nb::object made = out.is_none() ? call.empty({n, n}) : nb::borrow(out);
+    const Elements to(call, made, e.field.w, out.is_none() ? Use::New : Use::Write, "out");
+    to.check_shape(n, n);
+    size_t bytes = 0;
+    check(gfk_matrix_invert_workspace(&e.field, n, &e.desc, &bytes));
+    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
+        return gfk_matrix_invert(&e.field, &e.matrix, to.data(), to.stride(), record, numbers,
+                                 &e.desc, workspace, bytes, call.stream());
+    });
+    return e.results(made);
+}
+
+nb::object solve(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool pivots,
+                 unsigned threads) {
+    Call call;
+    Elimination e(call, w, a, threads, pivots);
+    const size_t n = e.square();
+    const Regions from(call, b, n, e.field.w, Use::Read, "b");
+    const Output to(call, out, from, n, e.field.w);
+    size_t bytes = 0;
+    check(gfk_matrix_solve_workspace(&e.field, n, from.bytes(), &e.desc, &bytes));
+    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
+        return gfk_matrix_solve(&e.field, &e.matrix, from.get(), to.regions.get(), from.bytes(),
+                                record, numbers, &e.desc, workspace, bytes, call.stream());
+    });
+    return e.results(to.object);
+}
+
+void find_rank(const Call &call, Elimination &e) {
+    size_t bytes = 0;
+    check(gfk_matrix_rank_workspace(&e.field, e.matrix.rows, e.matrix.cols, &e.desc, &bytes));
+    e.run(bytes, [&](gfk_matrix_record *record, uint32_t *numbers, void *workspace) {
+        return gfk_matrix_rank(&e.field, &e.matrix, record, numbers, &e.desc, workspace, bytes,
+                               call.stream());
+    });
+}
+
+size_t rank(nb::handle a, nb::handle w, unsigned threads) {
+    Call call;
+    Elimination e(call, w, a, threads, false);
+    find_rank(call, e);
+    return e.result.rank;
+}
+
+nb::object pivots(nb::handle a, nb::handle w, unsigned threads) {
+    Call call;
+    Elimination e(call, w, a, threads, true);
+    find_rank(call, e);
+    return e.pivots;
+}
+
+// ---- batches ------------------------------------------------------------------------------------
+
+// An array of (count, n, n) elements, each matrix without gaps.
+struct Matrices {
+    Array array;
+    size_t step;
+    Matrices(Call &call, nb::handle object, unsigned w, Use use, const char *name)
+        : array(call, object, use, name) {
+        array.check_elements(w);
+        if (array.dimensions() != 3 || array.size(1) != array.size(2))
+            raise_value("%s: an array of the shape (count, n, n) is needed", name);
+        array.check_contiguous(1);
+        step = array.size(0) > 1 && array.size(1) != 0 ? array.stride() / array.item_bytes()
+                                                       : array.size(1) * array.size(1);
+    }
+    uint8_t *end() const {
+        return array.data() + (array.size(0) - 1) * step * array.item_bytes() +
+               array.size(1) * array.size(1) * array.item_bytes();
+    }
+};
+
+// gfk_matrix_invert_batch on the CPU, where the library has no batches: one matrix after the other.
+gfk_status invert_each(const Field &field, const Matrices &from, const Matrices &to,
+                       gfk_matrix_record *records, void *workspace, size_t workspace_bytes,
+                       const gfk_matmul_desc &desc) {
+    const size_t n = from.array.size(1), bytes = field.w / 8;
+    const bool in_place = from.array.data() == to.array.data() && from.step == to.step;
+    if (!in_place && from.array.data() < to.end() && to.array.data() < from.end())
+        return GFK_STATUS_OVERLAP;
+    for (size_t i = 0; i < from.array.size(0); i++) {
+        const gfk_matrix a =
+            GFK_MATRIX_DENSE_INIT(from.array.data() + i * from.step * bytes, n, n, n);
+        const gfk_status status =
+            gfk_matrix_invert(&field, &a, to.array.data() + i * to.step * bytes, n, &records[i],
+                              nullptr, &desc, workspace, workspace_bytes, nullptr);
+        if (status != GFK_STATUS_SUCCESS)
+            return status;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+nb::tuple invert_batch(nb::handle a, nb::handle w, nb::handle out) {
+    const Field field = field_of(w);
+    Call call;
+    const Matrices from(call, a, field.w, Use::Read, "a");
+    const size_t count = from.array.size(0), n = from.array.size(1);
+    nb::object made = out.is_none() ? call.empty({count, n, n}) : nb::borrow(out);
+    const Matrices to(call, made, field.w, out.is_none() ? Use::New : Use::Write, "out");
+    if (to.array.shape() != from.array.shape())
+        raise_value("out: the shape is not that of a");
+    nb::object records = call.empty({count, 2}, "int32");
+    const Array array(call, records, Use::New, "records");
+    auto *results = reinterpret_cast<gfk_matrix_record *>(array.data());
+    const gfk_matmul_desc desc = desc_of(call, n <= 256 ? 1 : 0, false);
+    if (call.device() == GFK_CPU) {
+        size_t bytes = 0;
+        check(gfk_matrix_invert_workspace(&field, n, &desc, &bytes));
+        void *workspace = call.workspace(bytes);
+        call.run([&] {
+            return count == 0 ? GFK_STATUS_SUCCESS
+                              : invert_each(field, from, to, results, workspace, bytes, desc);
+        });
+    } else {
+        call.run([&] {
+            return gfk_matrix_invert_batch(&field, n, count, from.array.data(), from.step,
+                                           to.array.data(), to.step, results, nullptr, &desc,
+                                           call.stream());
+        });
+    }
+    return nb::make_tuple(
+        made, records[nb::make_tuple(nb::slice(nb::none(), nb::none(), nb::none()), 1)]);
+}
+
+nb::list kernels() {
+    nb::list table;
+    for (size_t i = 0; i < gfk_matrix_kernel_count(); i++) {
+        const gfk_matrix_kernel_info *k = gfk_matrix_kernel_at(i);
+        nb::dict row;
+        row["id"] = k->id;
+        row["w"] = k->w;
+        row["compute_capability"] = nb::make_tuple(k->cc_min, k->cc_max); // 0: no bound
+        row["max_n"] = k->max_n;
+        table.append(row);
+    }
+    return table;
+}
+} // namespace
+
+static void bind_generated(nb::module_ &module) {
+    using namespace nb::literals;
+    nb::class_<Matrix>(
+        module, "Matrix",
+        "A matrix that the library generates where it is needed; matmul takes it in the place of "
+        "an array,\nand Product too. It has no field and no place of its own.\n\n"
+        "`first` is where a part of a larger matrix begins. Points are integers below 2^w, no two "
+        "of them equal.\nj is the number of a row, i of a column.")
+        .def_static(
+            "cauchy",
+            [](size_t rows, size_t cols, nb::handle row_points, nb::handle col_points,
+               uint64_t first) {
+                return new Matrix(GFK_MATRIX_CAUCHY, rows, cols, row_points, col_points, first, 0);
+            },
+            "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
+            "col_points"_a = nb::none(), "first"_a = 0,
+            "a[j][i] = 1 / (x_j + y_i): every square submatrix is regular.\n\n"
+            "x_j is row_points[j], by default cols + first + j; y_i is col_points[i], by default "
+            "i.")
+        .def_static(
+            "vandermonde",
+            [](size_t rows, size_t cols, nb::handle row_points, nb::handle col_points,
+               uint64_t first) {
+                return new Matrix(GFK_MATRIX_VANDERMONDE, rows, cols, row_points, col_points, first,
+                                  0);
+            },
+            "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
+            "col_points"_a = nb::none(), "first"_a = 0,
+            "Powers of points; 0^0 is 1. One of the two lists of points is given.\n\n"
+            "row_points: a[j][i] = row_points[j]^(first + i). col_points: a[j][i] = "
+            "col_points[i]^(first + j).")
+        .def_static(
+            "par2",
+            [](size_t rows, size_t cols, uint64_t first) {
+                return new Matrix(GFK_MATRIX_PAR2, rows, cols, nb::none(), nb::none(), first, 0);
+            },
+            "rows"_a, "cols"_a, nb::kw_only(), "first"_a = 0,
+            "The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the "
+            "i-th of the\nnumbers that 3, 5, 17 and 257 do not divide. w = 16 only.")
+        .def_static(
+            "random",
+            [](size_t rows, size_t cols, uint64_t seed, uint64_t first) {
+                return new Matrix(GFK_MATRIX_RANDOM, rows, cols, nb::none(), nb::none(), first,
+                                  seed);
+            },
+            "rows"_a, "cols"_a, "seed"_a = 0, nb::kw_only(), "first"_a = 0,
+            "Uniform elements, zero included, from Philox4x32-10; include/gfk/matmul.h says which.")
+        .def(
+            "to_numpy", &Matrix::to_numpy, "w"_a = 8,
+            "The elements, a numpy array of the shape (rows, cols) of integers of w bits. w: 8, 16 "
+            "or 32, or a Field.\n"
+            "Raises InvalidConstant (a point is not in the field), InvalidArgument (two equal "
+            "points), InvalidSize\n(more points than the field has), NotSupported (PAR2 in "
+            "another field).")
+        .def_prop_ro(
+            "shape", [](const Matrix &m) { return nb::make_tuple(m.get().rows, m.get().cols); },
+            "(rows, cols)")
+        .def("__repr__", &Matrix::repr);
+}
+
+void bind_matrix(nb::module_ &module) {
+    using namespace nb::literals;
+    bind_generated(module);
+    module.def(
+        "matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
+        "accumulate"_a = false, "threads"_a = 0, "kernel"_a = nb::none(),
+        "check_pointers"_a = false,
+        "out = a b, or out ^= a b, for matrices of any size. Nothing of the matrix is kept; "
+        "gfk.Product is faster\nwhere one small matrix multiplies data often.\n\n"
+        "a: (rows, cols) integers of w bits, at the place of b; rows may have gaps between them. "
+        "Or "
+        "a gfk.Matrix.\n"
+        "b: cols regions of one length: an array of the shape (cols, ...) or a list of arrays, of "
+        "bytes or integers\nof w bits.\n"
+        "out: rows such regions, which overlap nothing else. None: a new array (rows, ...) of b's "
+        "framework.\n"
+        "w: 8, 16 or 32, or a Field. threads: on the CPU; 0: every core. kernel: an id of "
+        "gfk.matrix_kernels(),\nfor tests. check_pointers: checks the memory of every pointer; for "
+        "debugging.\n\n"
+        "A GPU needs compute capability 9.0; the work is in the order of the framework's current "
+        "stream.\nReturns out. Raises Overlap, InvalidSize, InvalidArgument (an array a whose rows "
+        "overlap each other),\nWrongDevice, NotSupported, TypeError (dtype), ValueError (shape), "
+        "and what Matrix.to_numpy raises.");
+    module.def(
+        "invert", invert, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(), "pivots"_a = false,
+        "threads"_a = 0,
+        "The inverse of a square matrix of any size; waits for it.\n\n"
+        "a: (n, n) integers of w bits; rows may have gaps between them. out: an array of this "
+        "kind, "
+        "or a itself (in\nplace). None: a new array.\n"
+        "Returns out; with pivots=True a tuple of out and the numpy array that gfk.pivots "
+        "returns.\n"
+        "Raises Singular, whose message has the rank; out is then as it was. Raises Overlap, "
+        "WrongDevice,\nNotSupported (a GPU needs compute capability 9.0), TypeError (dtype), "
+        "ValueError (shape).");
+    module.def(
+        "solve", solve, "a"_a, "b"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
+        "pivots"_a = false, "threads"_a = 0,
+        "The regions x with a x = b; waits for them.\n\n"
+        "a: (n, n) integers of w bits. b, out: n regions as of gfk.matmul; out overlaps nothing "
+        "else.\n"
+        "Otherwise as gfk.invert.");
+    module.def("rank", rank, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0,
+               "The rank of a matrix (rows, cols) of integers of w bits, an int; waits for it. "
+               "Raises as gfk.invert.");
+    module.def(
+        "pivots", pivots, "a"_a, nb::kw_only(), "w"_a = 8, "threads"_a = 0,
+        "The pivots of a matrix (rows, cols): a numpy array of `rows` int32. Number r is the "
+        "column "
+        "that row r was\nsolved for, and -1 where row r is a sum of multiples of the rows before "
+        "it. The others are a largest set\nof independent rows. Waits. Raises as gfk.invert.");
+    module.def(
+        "invert_batch", invert_batch, "a"_a, nb::kw_only(), "w"_a = 8, "out"_a = nb::none(),
+        "The inverses of many matrices of one size.\n\n"
+        "a: (count, n, n) integers of w bits, each matrix without gaps. out: such an array, or a "
+        "itself (in place).\nNone: a new array.\n"
+        "Returns (out, ranks): ranks is an array of `count` int32 of the same framework and place. "
+        "The inverse of\na matrix whose rank is below n is not written.\n\n"
+        "On a GPU one launch, in the order of the framework's current stream, without waiting: n "
+        "<= 256 for w = 8\nand 16, n <= 128 for w = 32, compute capability 8.0. On the CPU one "
+        "matrix after the other, of any n.\n"
+        "Raises NotSupported, Overlap, WrongDevice, TypeError (dtype), ValueError (shape).");
+    module.def("matrix_kernels", kernels,
+               "The compiled kernels of matmul, eliminations and batches: a list of dicts, as "
+               "gfk.kernels().\n"
+               "max_n: rows of a batch's matrices, at most; 0: no bound.");
+}
+} // namespace gfk

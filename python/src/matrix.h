@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matrices as arguments: elements in an array, small matrices in the words of the C API, and matrices that
+// the library generates.
+#pragma once
+#include <gfk/matmul.h>
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "array.h"
+#include "field.h"
+
+namespace gfk {
+namespace nb = nanobind;
+
+// Integers from 0 to `most`: an integer, a sequence, nested sequences, or an array of integers in the CPU's
+// memory. The result is a new contiguous numpy array of their shape. An integer outside raises `status`.
+nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
+                       const char *name);
+
+// The elements of such an array, whose dtype is T.
+template <class T>
+std::vector<T> vector_of(nb::handle integers) {
+    Call call;
+    const Array array(call, integers, Use::Read, "integers");
+    std::vector<T> made(array.bytes() / sizeof(T));
+    if (!made.empty())
+        memcpy(made.data(), array.data(), array.bytes());
+    return made;
+}
+
+// A matrix in words of the host, row after row, as gfk_product_create takes it.
+struct Words {
+    std::vector<uint32_t> elements;
+    size_t rows, cols;
+};
+
+// From nested sequences, from an array of integers of any width, or from a gfk.Matrix. At least one row and
+// one column; an element outside the field raises InvalidConstant.
+Words words_of(const Field &field, nb::handle object, const char *name);
+
+// Rows of elements of w bits: an array of two dimensions, whose rows may have gaps between them. With
+// `groups`, also an array of the shape (groups, rows / groups, cols).
+class Elements {
+  public:
+    Elements(Call &call, nb::handle object, unsigned w, Use use, const char *name,
+             size_t groups = 0);
+    uint8_t *data() const { return array_.data(); }
+    size_t rows() const { return array_.size(0); }
+    size_t cols() const { return array_.size(1); }
+    size_t stride() const { return stride_; } // in elements
+    size_t groups() const { return groups_; } // of the array's shape; 0: it has none
+    // Refuses another number of rows or columns.
+    void check_shape(size_t rows, size_t cols) const;
+
+  private:
+    const char *name_;
+    Array array_;
+    size_t groups_ = 0, stride_;
+};
+
+// What matmul multiplies by: an array of elements at the call's place, or a gfk.Matrix, which has no place.
+class MatrixArgument {
+  public:
+    MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name);
+    const gfk_matrix *get() const { return &matrix_; }
+
+  private:
+    std::optional<Elements> elements_;
+    gfk_matrix matrix_;
+};
+
+void bind_matrix(nb::module_ &module);
+} // namespace gfk

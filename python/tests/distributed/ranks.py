@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes with gloo between them, for the tests of gfk.distributed."""
+
+import datetime
+import multiprocessing
+import os
+import tempfile
+import traceback
+
+import torch
+import torch.distributed as dist
+
+context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(["torch", "torch.distributed", "gfk", "gfk.distributed"])
+
+
+def join(path, rank, size, seconds=30):
+    """The process group of a rendezvous file, in this process."""
+    torch.set_num_threads(1)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=size,
+                            timeout=datetime.timedelta(seconds=seconds))
+
+
+def _child(connection, path, rank, size, function, arguments):
+    try:
+        join(path, rank, size)
+        connection.send((True, function(rank, *arguments)))
+        dist.destroy_process_group()
+    except BaseException:
+        connection.send((False, traceback.format_exc()))
+
+
+def run(size, function, *arguments, timeout=120):
+    """function(rank, *arguments) in so many processes; the list of what they return."""
+    with tempfile.TemporaryDirectory() as folder:
+        ends, processes = [], []
+        for rank in range(size):
+            mine, theirs = context.Pipe()
+            processes.append(context.Process(target=_child, args=(theirs, f"{folder}/group", rank, size, function,
+                                                                  arguments)))
+            processes[-1].start()
+            theirs.close()
+            ends.append(mine)
+        results = []
+        for rank, end in enumerate(ends):
+            try:
+                results.append(end.recv() if end.poll(timeout) else (False, "no answer"))
+            except EOFError:
+                results.append((False, "ended without an answer"))
+        for process in processes:
+            process.join(5)
+            process.kill()
+    failed = [f"rank {r}:\n{text}" for r, (good, text) in enumerate(results) if not good]
+    assert not failed, "\n".join(failed)
+    return [value for _, value in results]

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ParityGroup over gloo: versions, losses, damage. A loss is a rank that comes back with an empty store."""
+
+import itertools
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+
+import ranks  # noqa: E402
+import torch  # noqa: E402
+import torch.distributed as dist  # noqa: E402
+
+import gfk  # noqa: E402
+from gfk.distributed import FolderStore, MemoryStore, NotPrepared, ParityGroup  # noqa: E402
+
+
+def tensors_of(rank, step=0):
+    """Tensors that differ from rank to rank, in number, dtype and size."""
+    generator = torch.Generator().manual_seed(1000 * step + rank)
+    made = {
+        "weight": torch.randn(100 + 37 * rank, 7, generator=generator),
+        "step": torch.tensor(step),
+        "flags": torch.rand(13 * rank, generator=generator) < 0.5,
+        "half": torch.randn(5, 3, generator=generator).to(torch.bfloat16),
+    }
+    return {} if rank == 3 else made
+
+
+def check(found, wanted):
+    assert found.keys() == wanted.keys()
+    for name, tensor in wanted.items():
+        assert found[name].dtype == tensor.dtype and found[name].shape == tensor.shape, name
+        assert torch.equal(found[name], tensor), name
+
+
+# ---- every pattern of losses -----------------------------------------------------------------------
+
+
+def lose_every_pattern(rank, m, piece):
+    stores = [MemoryStore()]
+    group = ParityGroup(m=m, store=stores[0], piece=piece)
+    group.encode(tensors_of(rank))
+    assert group.verify()
+    size = dist.get_world_size()
+    for count in range(1, m + 1):
+        for lost in itertools.combinations(range(size), count):
+            store = MemoryStore() if rank in lost else stores[0]
+            again = ParityGroup(m=m, store=store, piece=piece)
+            assert again.rebuild() == list(lost)
+            check(again.restore(), tensors_of(rank))
+            assert again.verify(), lost
+            stores[0] = store
+    lost = tuple(range(m + 1))
+    again = ParityGroup(m=m, store=MemoryStore() if rank in lost else stores[0], piece=piece)
+    with pytest.raises(gfk.TooManyErasures if m + 1 < size else NotPrepared):
+        again.rebuild()
+    return group.report
+
+
+@pytest.mark.parametrize("size, m, piece", [(5, 2, 1 << 20), (5, 2, 256), (5, 1, 512), (3, 2, 256), (2, 1, 256),
+                                            (8, 3, 512)])
+def test_every_pattern_of_losses(size, m, piece):
+    ranks.run(size, lose_every_pattern, m, piece)
+
+
+# ---- what is sent and held -------------------------------------------------------------------------
+
+
+def encode_large(rank, m):
+    group = ParityGroup(m=m, piece=1 << 16)
+    size = dist.get_world_size()
+    group.encode([torch.full((1 << 18,), rank, dtype=torch.uint8)])
+    largest, k = 1 << 18, size - m
+    assert group.report.held <= largest + m * (largest / k + 256)
+    return group.report.sent / (largest * (size - 1) / k)
+
+
+@pytest.mark.parametrize("size, m", [(5, 2), (4, 1)])
+def test_bytes_sent_are_those_of_the_formula(size, m):
+    assert all(1 <= ratio < 1.05 for ratio in ranks.run(size, encode_large, m))
+
+
+# ---- versions --------------------------------------------------------------------------------------
+
+
+def go_through_versions(rank):
+    store = MemoryStore()
+    group = ParityGroup(m=2, store=store, piece=512)
+    for step in range(3):
+        group.encode(tensors_of(rank, step))
+        assert group.version == step + 1
+        assert len(store.entries()) == 1, "older versions are forgotten"
+    changed = {} if rank in (1, 3) else {"weight": tensors_of(rank, 7)["weight"]}
+    wanted = tensors_of(rank, 2) | changed
+    group.update(changed)
+    assert group.version == 4 and group.verify()
+    check(group.restore(), wanted)
+    sent = group.report.sent
+    group.update({} if rank != 0 else {"step": torch.tensor(99)})
+    assert group.report.sent < sent / 4, "pieces that did not change are not sent"
+    lost = (0, 2)
+    again = ParityGroup(m=2, store=MemoryStore() if rank in lost else store, piece=256)
+    assert again.rebuild() == list(lost)
+    check(again.restore(), wanted if rank != 0 else wanted | {"step": torch.tensor(99)})
+    again.encode(tensors_of(rank, 5))
+    assert again.version == 6
+
+
+def test_versions_and_updates():
+    ranks.run(5, go_through_versions)
+
+
+def fail_on_one_rank(rank):
+    store = MemoryStore()
+    group = ParityGroup(m=1, store=store)
+    with pytest.raises(NotPrepared, match="encode makes one"):
+        group.verify()
+    group.encode(tensors_of(rank))
+    with pytest.raises(NotPrepared, match="rank 2: TypeError"):
+        group.encode(tensors_of(rank, 1) if rank != 2 else {"x": "no tensor"})
+    with pytest.raises(NotPrepared, match="rank 1: ValueError"):
+        group.update({} if rank != 1 else {"weight": torch.zeros(3)})
+    if rank == 1:  # the store breaks when the version is whole on the others
+        store.put = lambda entry: (_ for _ in ()).throw(OSError("no space"))
+    with pytest.raises(NotPrepared, match="rank 1: OSError: no space"):
+        group.encode(tensors_of(rank, 1))
+    assert group.version == 1 and [e.manifest.version for e in store.entries()] == [1]
+    check(group.restore(), tensors_of(rank))
+    assert group.verify()
+
+
+def test_a_rank_that_cannot_stops_all_and_the_version_stays():
+    ranks.run(4, fail_on_one_rank)
+
+
+# ---- damage ----------------------------------------------------------------------------------------
+
+
+def flip_a_bit_on_every_rank(rank):
+    store = MemoryStore()
+    group = ParityGroup(m=2, store=store, piece=512)
+    group.encode(tensors_of(rank + 4))  # no rank without tensors
+    assert group.locate().positions == {}
+    for damaged in range(dist.get_world_size()):
+        entry = store.entries()[0]
+        for part in (entry.snapshot, entry.parity.view(-1)):
+            if rank == damaged:
+                part[part.numel() // 3] ^= 4
+            assert not group.verify()
+            found = group.locate()
+            assert list(found.positions) == [damaged] and found.unexplained == 0
+            if rank == damaged:
+                part[part.numel() // 3] ^= 4
+        if rank == damaged:
+            entry.snapshot[0] ^= 1
+        assert group.rebuild(lost=[damaged]) == [damaged]
+        check(group.restore(), tensors_of(rank + 4))
+        assert group.verify()
+
+
+def test_a_flipped_bit_on_every_rank_is_found_named_and_rebuilt():
+    ranks.run(5, flip_a_bit_on_every_rank)
+
+
+# ---- other ranks, other groups ---------------------------------------------------------------------
+
+
+def rebuild_elsewhere(rank):
+    """Five ranks encode; the group of the first three takes over, and holds all five positions."""
+    store = MemoryStore()
+    group = ParityGroup(m=2, store=store, piece=256)
+    group.encode(tensors_of(rank))
+    three = dist.new_group([0, 1, 2])
+    if rank > 2:
+        return None
+    small = ParityGroup(three, m=1, store=store, piece=256)
+    with pytest.raises(ValueError, match="holders"):
+        small.rebuild()
+    assert small.rebuild(holders={3: 0, 4: 2}) == [3, 4]
+    check(small.restore(), tensors_of(rank))
+    if rank == 2:
+        check(small.restore(4), tensors_of(4))
+    else:
+        with pytest.raises(KeyError):
+            small.restore(4)
+    assert small.verify()
+    small.encode(tensors_of(rank, 3))  # now three positions
+    assert small.verify()
+    return small.version
+
+
+def test_lost_positions_on_other_ranks():
+    assert ranks.run(5, rebuild_elsewhere) == [2, 2, 2, None, None]
+
+
+# ---- folders ---------------------------------------------------------------------------------------
+
+
+def start_again(rank, folder, phase):
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=2, store=store, piece=512)
+    if phase == "encode":
+        group.encode(tensors_of(rank, 1))
+        group.encode(tensors_of(rank, 2))
+        return None
+    rebuilt = group.rebuild()
+    check(group.restore(), tensors_of(rank, 2))
+    assert group.verify()
+    return rebuilt, store.refused
+
+
+def test_folders_are_found_by_new_processes(tmp_path):
+    ranks.run(5, start_again, tmp_path, "encode")
+    assert [r for r, _ in ranks.run(5, start_again, tmp_path, "find")] == [[]] * 5
+    for path in (tmp_path / "1").iterdir():
+        path.unlink()
+    snapshot = next((tmp_path / "4").glob("*.snapshot"))
+    contents = bytearray(snapshot.read_bytes())
+    contents[100] ^= 1
+    snapshot.write_bytes(contents)
+    found = ranks.run(5, start_again, tmp_path, "find")
+    assert [r for r, _ in found] == [[1, 4]] * 5
+    assert "snapshot does not match" in str(found[4][1])
+
+
+def one_entry(folder):
+    store = FolderStore(folder)
+    from gfk.distributed._store import Manifest
+    manifest = Manifest("0123456789abcdef", 1, 1, 256, ((("x", "float32", (5,)),), ()))
+    entry = store.new(manifest, 0)
+    entry.snapshot.copy_(torch.arange(32, dtype=torch.uint8))
+    entry.parity.zero_()
+    store.put(entry)
+    assert len(store.entries()) == 1
+    return next(folder.glob("*.json"))
+
+
+def reseal(path, change):
+    """Changes the manifest of an entry, with the right checksum."""
+    import zlib
+    head, _, text = path.read_bytes().partition(b"\n")
+    head, manifest = json.loads(head), json.loads(text)
+    change(head, manifest)
+    text = json.dumps(manifest).encode()
+    head["manifest"] = zlib.crc32(text)
+    path.write_bytes(json.dumps(head).encode() + b"\n" + text)
+
+
+FORGED = {
+    "another format": lambda h, m: m.update(format="other"),
+    "a negative size": lambda h, m: m["ranks"][0][0][2].__setitem__(0, -5),
+    "a huge size": lambda h, m: m["ranks"][0][0][2].__setitem__(0, 1 << 60),
+    "a product that is huge": lambda h, m: m["ranks"][0][0].__setitem__(2, [1 << 40] * 4),
+    "an unknown dtype": lambda h, m: m["ranks"][0][0].__setitem__(1, "object"),
+    "a dtype that is no text": lambda h, m: m["ranks"][0][0].__setitem__(1, ["x"]),
+    "two of a name": lambda h, m: m["ranks"][0].append(m["ranks"][0][0]),
+    "a position that does not exist": lambda h, m: h.update(position=2),
+    "another position": lambda h, m: h.update(position=1),
+    "a true version": lambda h, m: m.update(version=True),
+    "a float": lambda h, m: m.update(chunk=256.0),
+    "no ranks": lambda h, m: m.update(ranks=[]),
+    "m of all": lambda h, m: m.update(m=2),
+    "a chunk too short": lambda h, m: m.update(chunk=16),
+    "a session with a path": lambda h, m: m.update(session="../../../../etc/x"),
+    "a list": lambda h, m: m.update(ranks={}),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_forged_manifests_are_refused(tmp_path, what):
+    path = one_entry(tmp_path)
+    reseal(path, FORGED[what])
+    store = FolderStore(tmp_path)
+    assert store.entries() == [] and list(store.refused) == [path.name]
+
+
+def test_truncated_and_foreign_files_are_refused(tmp_path):
+    path = one_entry(tmp_path)
+    whole = path.read_bytes()
+    for cut in range(0, len(whole), 7):
+        path.write_bytes(whole[:cut])
+        assert FolderStore(tmp_path).entries() == [], cut
+    for foreign in (b"", b"[" * 100000, b"\xff\xfe\n{}", b"{}\n{}", b"null\nnull"):
+        path.write_bytes(foreign)
+        assert FolderStore(tmp_path).entries() == [], foreign[:10]
+    path.write_bytes(whole)
+    assert len(FolderStore(tmp_path).entries()) == 1
+    part = path.with_suffix(".parity")
+    part.write_bytes(part.read_bytes()[:-1])
+    assert FolderStore(tmp_path).entries() == []

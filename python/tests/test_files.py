@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import concurrent.futures
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import gfk
+import pytest
+from gfk import files
+
+pytestmark = pytest.mark.skipif(not files._PROGRAM.exists(), reason="built without xxHash")
+
+CONTENT = bytes(range(256)) * 1100 + b"end"
+NAMES = ["file", "two words", "new\nline", "-k", "--help", "-", "quote'\"$(x)`;*", "\u00fc\u4e2d", "a,b"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(CONTENT)
+    return path
+
+
+def shard(path, index):
+    return path.with_name(f"{path.name}.gfk.{index:03}")
+
+
+def damage(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("w", [8, 16, 32])
+@pytest.mark.parametrize("matrix", ["cauchy", "vandermonde"])
+def test_round_trip(file, w, matrix):
+    report = files.encode(file, 3, 2, w=w, matrix=matrix, block_size=4096)
+    assert (report["k"], report["m"], report["bytes"], report["messages"]) == (3, 2, len(CONTENT), [])
+    assert report["file"] == report["shards"] == str(file)
+    assert report["seconds"] >= 0 and report["engine"]
+    [info] = files.info(file)
+    assert (info["w"], info["matrix"], info["name"], info["block_bytes"]) == (w, matrix, "file", 4096)
+    assert [s["state"] for s in info["shards"]] == ["ok"] * 5
+    file.unlink()
+    shard(file, 0).unlink()
+    damage(shard(file, 3))
+    [report] = files.verify(file)
+    assert (report["bad_shards"], report["recoverable"]) == (2, True)
+    assert [s["state"] for s in report["shards"]] == ["missing", "ok", "ok", "damaged", "ok"]
+    [report] = files.decode(str(file))
+    assert report["output"] == str(file) and report["bytes"] == len(CONTENT)
+    assert report["damaged_stripes"] > 0
+    assert file.read_bytes() == CONTENT
+    [report] = files.repair(os.fsencode(file))
+    assert report["repaired"] == 2
+    assert report["written"] == [str(shard(file, 0)), str(shard(file, 3))]
+    assert files.verify(file)[0]["bad_shards"] == 0
+
+
+def test_polynomial(file):
+    files.encode(file, 2, 1, polynomial=0x12D)
+    assert files.info(file)[0]["polynomial"] in (0x12D, "0x12d")
+
+
+def test_unrecoverable(file):
+    files.encode(file, 3, 2)
+    file.unlink()
+    for index in (0, 1, 4):
+        shard(file, index).unlink()
+    for call in (files.decode, files.verify, files.repair):
+        with pytest.raises(gfk.TooManyErasures, match="shard") as raised:
+            call(file)
+        [report] = raised.value.reports
+        assert report["exit"] == 3 and report["messages"]
+    assert [s["state"] for s in raised.value.reports[0].get("shards", [])] in (
+        [], ["missing", "missing", "ok", "ok", "missing"])
+    assert not file.exists()
+    with pytest.raises(gfk.TooManyErasures):
+        files.verify(file.with_name("nothing"))
+
+
+def test_existing(file):
+    files.encode(file, 2, 1)
+    shards = shard(file, 0).read_bytes()
+    file.write_bytes(b"another")
+    with pytest.raises(files.Exists, match="force") as raised:
+        files.decode(file)
+    assert isinstance(raised.value, FileExistsError) and isinstance(raised.value, gfk.Io)
+    with pytest.raises(files.Exists):
+        files.encode(file, 2, 1)
+    assert file.read_bytes() == b"another" and shard(file, 0).read_bytes() == shards
+    files.decode(file, force=True)
+    assert file.read_bytes() == CONTENT
+
+
+def test_errors(file):
+    with pytest.raises(gfk.Io, match="absent.*No such file"):
+        files.encode(file.with_name("absent"), 2, 1)
+    with pytest.raises(gfk.Io, match="is a folder"):
+        files.encode(file.parent, 2, 1)
+    with pytest.raises(gfk.InvalidArgument, match="--data"):
+        files.encode(file, 0, 1)
+    with pytest.raises(gfk.InvalidArgument, match="--matrix"):
+        files.encode(file, 2, 1, matrix="none")
+    with pytest.raises(gfk.InvalidArgument, match="comma"):
+        files.encode(file, 2, 1, to=["a,b"])
+    with pytest.raises(TypeError):
+        files.encode(3, 2, 1)
+    with pytest.raises(ValueError):
+        files.encode("a\0b", 2, 1)
+    if not gfk.Pipeline().info()["devices"]:
+        with pytest.raises(gfk.NoDevice):
+            files.encode(file, 2, 1, backend="cuda")
+    assert sorted(os.listdir(file.parent)) == ["file"]
+
+
+def test_without_program(file, monkeypatch):
+    monkeypatch.setattr(files, "_PROGRAM", pathlib.Path("/nonexistent/gfk"))
+    with pytest.raises(gfk.NotSupported, match="libxxhash-dev"):
+        files.encode(file, 2, 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path(name).write_bytes(CONTENT)
+    files.encode(name, 2, 1)
+    os.remove(name)
+    os.remove(f"{name}.gfk.001")
+    [report] = files.decode(name)
+    assert pathlib.Path(report["output"]) == pathlib.Path(name)
+    assert pathlib.Path(name).read_bytes() == CONTENT
+    assert files.repair(name)[0]["repaired"] == 1
+    other = f"{name} again"
+    files.decode(name, output=other)
+    assert pathlib.Path(other).read_bytes() == CONTENT
+    os.mkdir("to")
+    files.encode(name, 1, 1, output="-base", to="to")
+    assert sorted(os.listdir("to")) == ["-base.gfk.000", "-base.gfk.001"]
+
+
+def test_name_of_bytes(tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"\xff\xfe")
+    with open(path, "wb") as file:
+        file.write(CONTENT)
+    files.encode(path, 2, 1)
+    os.remove(path)
+    files.decode(path)
+    with open(path, "rb") as file:
+        assert file.read() == CONTENT
+
+
+def test_folders(file, tmp_path):
+    disks = [tmp_path / f"disk {i}" for i in range(3)]
+    for disk in disks:
+        disk.mkdir()
+    files.encode(file, 4, 2, to=disks)
+    assert [len(list(disk.iterdir())) for disk in disks] == [2, 2, 2]
+    for lost in disks[1].iterdir():
+        lost.unlink()
+    [report] = files.verify("file", folders=disks)
+    assert report["bad_shards"] == 2
+    [report] = files.repair("file", folders=disks)
+    assert sorted(report["written"]) == [str(disks[1] / "file.gfk.001"), str(disks[1] / "file.gfk.004")]
+    files.decode("file", folders=disks, output=tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == CONTENT
+    for path in disks[2].iterdir():
+        path.rename(disks[0] / path.name)
+    files.repair("file", folders=disks, balance=True)
+    assert [len(list(disk.iterdir())) for disk in disks] == [2, 2, 2]
+
+
+def test_a_folder_of_sets(tmp_path):
+    paths = [tmp_path / name for name in ("a", "b", "c")]
+    for path in paths:
+        path.write_bytes(CONTENT + path.name.encode())
+        files.encode(path, 2, 1)
+        path.unlink()
+    shard(paths[1], 0).unlink()
+    reports = files.verify(tmp_path)
+    assert [r["name"] for r in reports] == ["a", "b", "c"]
+    assert [r["bad_shards"] for r in reports] == [0, 1, 0]
+    assert len(files.verify(paths[:2])) == 2
+    assert [r["verdict"] for r in files.scrub(tmp_path)] == ["ok", "damaged", "ok"]
+    assert [r["verdict"] for r in files.scrub([tmp_path], repair=True)] == ["ok", "repaired", "ok"]
+    assert len(files.decode(tmp_path)) == 3
+    assert all(path.read_bytes() == CONTENT + path.name.encode() for path in paths)
+    shard(paths[2], 0).unlink()
+    shard(paths[2], 1).unlink()
+    with pytest.raises(gfk.TooManyErasures) as raised:
+        files.scrub(tmp_path)
+    assert [r["verdict"] for r in raised.value.reports] == ["ok", "ok", "lost"]
+
+
+def test_processes_at_once(tmp_path):
+    paths = [tmp_path / str(i) for i in range(6)]
+
+    def work(path):
+        path.write_bytes(CONTENT + path.name.encode())
+        files.encode(path, 4, 2, block_size=4096)
+        path.unlink()
+        shard(path, 1).unlink()
+        files.repair(path)
+        files.decode(path)
+        return path.read_bytes()
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(work, paths)) == [CONTENT + path.name.encode() for path in paths]
+    assert len(os.listdir(tmp_path)) == 7 * len(paths)
+
+
+def replace_program(path, text, monkeypatch):
+    path.write_text(text)
+    path.chmod(0o755)
+    monkeypatch.setattr(files, "_PROGRAM", path)
+
+
+def test_keyboard_interrupt(tmp_path, monkeypatch):
+    text = f"""#!{sys.executable}
+import pathlib, signal, sys, time
+here = pathlib.Path({str(tmp_path)!r})
+signal.signal(signal.SIGTERM, lambda *_: ((here / "cleaned").touch(), sys.exit(1)))
+(here / "started").touch()
+time.sleep(60)
+"""
+    replace_program(tmp_path / "gfk", text, monkeypatch)
+
+    def interrupt():
+        while not (tmp_path / "started").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        files.scrub(tmp_path)
+    thread.join()
+    assert (tmp_path / "cleaned").exists()
+
+
+def test_killed_program(tmp_path, monkeypatch):
+    replace_program(tmp_path / "gfk", "#!/bin/sh\nkill -9 $$\n", monkeypatch)
+    with pytest.raises(gfk.Internal, match="signal 9"):
+        files.scrub(tmp_path)
+    replace_program(tmp_path / "gfk", "#!/bin/sh\nkill -2 $$\n", monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        files.scrub(tmp_path)
+
+
+def test_same_as_the_program(file):
+    files.encode(file, 2, 1)
+    out = subprocess.run([files._PROGRAM, "info", "--json", file], capture_output=True, check=True).stdout
+    assert files.json.loads(out) == files.info(file)[0]
