@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The classes RLNC and Decoder: network coding, gfk/rlnc.h.
+// The classes RLNC and RLNCDecoder: network coding, gfk/rlnc.h.
 #include "rlnc.h"
 
 #include <nanobind/stl/optional.h>
@@ -96,10 +96,10 @@ struct VectorsOut {
 
 // ---- decoders -----------------------------------------------------------------------------------
 
-class Decoder {
+class RLNCDecoder {
   public:
-    Decoder(std::shared_ptr<Code> code, int device, nb::object like, uint64_t generation,
-            size_t generations, size_t spare)
+    RLNCDecoder(std::shared_ptr<Code> code, int device, nb::object like, uint64_t generation,
+                size_t generations, size_t spare)
         : code_(std::move(code)), device_(device), generations_(generations),
           generation_(generation), like_(std::move(like)) {
         gfk_rlnc_t made = code_->at(device);
@@ -107,9 +107,9 @@ class Decoder {
             return gfk_rlnc_decoder_create(&decoder_, made, generation, generations, spare);
         });
     }
-    Decoder(const Decoder &) = delete;
-    Decoder &operator=(const Decoder &) = delete;
-    ~Decoder() { gfk_rlnc_decoder_destroy(decoder_); }
+    RLNCDecoder(const RLNCDecoder &) = delete;
+    RLNCDecoder &operator=(const RLNCDecoder &) = delete;
+    ~RLNCDecoder() { gfk_rlnc_decoder_destroy(decoder_); }
 
     nb::object add(nb::handle packets, nb::handle payloads, nb::handle vectors,
                    nb::handle generations, nb::handle out) {
@@ -393,14 +393,14 @@ class RLNC {
         return nb::make_tuple(to.object, made.object);
     }
 
-    Decoder *decoder(uint64_t generation, size_t generations, size_t spare, int device,
-                     nb::handle like) {
+    RLNCDecoder *decoder(uint64_t generation, size_t generations, size_t spare, int device,
+                         nb::handle like) {
         if (like.is_none())
-            return new Decoder(code_, device, nb::object(), generation, generations, spare);
+            return new RLNCDecoder(code_, device, nb::object(), generation, generations, spare);
         Call call;
         const Array array(call, like, Use::Read, "like");
-        return new Decoder(code_, call.device(), call.empty({0}, "uint8"), generation, generations,
-                           spare);
+        return new RLNCDecoder(code_, call.device(), call.empty({0}, "uint8"), generation,
+                               generations, spare);
     }
 
     Code &code() const { return *code_; }
@@ -427,14 +427,14 @@ static void bind_decoder(nb::module_ &module) {
         .value("REFUSED", GFK_RLNC_REFUSED,
                "The zero vector, or a generation that the decoder does not have.");
 
-    nb::class_<Decoder>(
-        module, "Decoder",
+    nb::class_<RLNCDecoder>(
+        module, "RLNCDecoder",
         "A decoder of one or more generations at one place; RLNC.decoder makes it, with all memory "
         "that it needs.\n\n"
         "A call on a GPU is in the order of the framework's current stream: use one stream for the "
         "calls on a decoder,\nor streams that wait for each other. Any thread; calls on one "
         "decoder come one after the other.")
-        .def("add", &Decoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
+        .def("add", &RLNCDecoder::add, "packets"_a.none(), "payloads"_a, "vectors"_a = nb::none(),
              "generations"_a = nb::none(), nb::kw_only(), "out"_a = nb::none(),
              "Takes packets, in any order. Many packets in one call take much less time than as "
              "many calls.\n\n"
@@ -453,7 +453,7 @@ static void bind_decoder(nb::module_ &module) {
              "Raises WrongDevice, Overlap, InvalidArgument (a number that is negative or too "
              "large), ValueError (shape),\nTypeError.")
         .def(
-            "decode", &Decoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
+            "decode", &RLNCDecoder::decode, "out"_a = nb::none(), nb::kw_only(), "check"_a = true,
             "Writes the sources that are determined so far. May be called again, and after further "
             "packets.\n\n"
             "out: generations * n regions. None: a new array of the framework and the dtype of "
@@ -465,21 +465,21 @@ static void bind_decoder(nb::module_ &module) {
             "Returns (out, decoded): decoded is an array of bool, True where a source has been "
             "written. The others are\nas they were, and have no defined contents in a new array.")
         .def(
-            "records", &Decoder::records,
+            "records", &RLNCDecoder::records,
             "The states of the generations, a list of dicts; waits, and never raises what a record "
             "says.\n\n"
             "generation; status: gfk.Singular.status (the sources are not determined yet), "
             "gfk.Corrupt.status (after decode:\nkept packets contradict the sources) or "
             "\"GFK_STATUS_SUCCESS\"; rank: innovative packets; kept, dropped:\ndependent packets; "
             "refused: zero vectors; determined: sources that the last decode could compute.")
-        .def_prop_ro("rank", &Decoder::rank,
+        .def_prop_ro("rank", &RLNCDecoder::rank,
                      "Innovative packets of all generations together; waits.")
-        .def_prop_ro("complete", &Decoder::is_complete, "Are all sources determined? Waits.")
-        .def("reset", &Decoder::reset, "generation"_a = 0,
+        .def_prop_ro("complete", &RLNCDecoder::is_complete, "Are all sources determined? Waits.")
+        .def("reset", &RLNCDecoder::reset, "generation"_a = 0,
              "Empties the decoder, which becomes one of as many generations from this one on.")
-        .def_prop_ro("generation", &Decoder::generation, "The first generation.")
-        .def_prop_ro("generations", &Decoder::generations, "How many generations.")
-        .def_prop_ro("device", &Decoder::device, "-1: the CPU.");
+        .def_prop_ro("generation", &RLNCDecoder::generation, "The first generation.")
+        .def_prop_ro("generations", &RLNCDecoder::generations, "How many generations.")
+        .def_prop_ro("device", &RLNCDecoder::device, "-1: the CPU.");
 }
 
 void bind_rlnc(nb::module_ &module) {
@@ -543,7 +543,7 @@ void bind_rlnc(nb::module_ &module) {
         .def(
             "decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
             "spare"_a = 0, "device"_a = GFK_CPU, "like"_a = nb::none(),
-            "A Decoder of generations `generation` to `generation` + `generations` - 1.\n\n"
+            "An RLNCDecoder of generations `generation` to `generation` + `generations` - 1.\n\n"
             "spare: dependent packets of each generation that are kept, to notice changed "
             "packets.\n"
             "device: -1 for the CPU, or a device's number. like: an array; the decoder is at its "
@@ -555,6 +555,7 @@ void bind_rlnc(nb::module_ &module) {
             "n", [](const RLNC &r) { return r.code().n; }, "Sources of a generation.")
         .def_prop_ro(
             "bytes", [](const RLNC &r) { return r.code().bytes; }, "Of a source.")
-        .def_prop_ro("field", [](const RLNC &r) { return r.code().field; });
+        .def_prop_ro(
+            "field", [](const RLNC &r) { return r.code().field; }, "The Field of the symbols.");
 }
 } // namespace gfk
