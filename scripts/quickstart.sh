@@ -7,14 +7,17 @@
 #                                             and Jerasure, in minutes; with an OPTION what that asks for
 #   scripts/quickstart.sh test [OPTION...]    every test but the long ones, on the GPU too if there is one
 #   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
+#   scripts/quickstart.sh python [OPTION...]  the Python package, its tests on the arrays that are there, an example
 #   scripts/quickstart.sh install             what test needs, and nothing else
 #
-# Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest or bench/report.py:
-# "bench --preset product", "test -R rs". Each goal builds in a folder of its own, build/quickstart-GOAL.
+# Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py or pytest:
+# "bench --preset product", "test -R rs". Each goal builds in a folder of its own, build/quickstart-GOAL;
+# that of python is a virtual environment.
 #
 # CUDA is never installed: an nvcc of 12.8 or newer is used if there is one, else the build has the
-# CPU's rows only. Where there is no GPU, tool and bench leave the kernels out and say so; test
-# compiles them. CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked.
+# CPU's rows only. Where there is no GPU, tool, bench and python leave the kernels out and say so; test
+# compiles them. CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked, and python
+# asks pip for nothing where the packages are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
@@ -31,9 +34,10 @@ test | install)
     items="$peers;$xxhash;$gtest;$benchmark"
     programs="gf_mult,gf-complete-tools mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
     ;;
+python) items="$xxhash;$isal" ;;
 report) items="" ;;
 *)
-    sed -n '3,17s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,20s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
@@ -69,6 +73,11 @@ have "${CXX:-c++}" || tools+=(g++)
 have cmake || tools+=(cmake)
 have ninja || have make || tools+=(ninja-build)
 have python3 || tools+=(python3)
+if [ "$goal" = python ]; then
+    python3 -c 'import ensurepip' 2>/dev/null || tools+=(python3-venv)
+    python3 -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' 2>/dev/null ||
+        tools+=(python3-dev)
+fi
 
 # Asks CMake, which searches the paths that the build will search, and prints the packages of the
 # libraries that it did not find.
@@ -118,6 +127,26 @@ else
     echo "CUDA $nvcc_version: $nvcc"
     cuda=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=${capabilities:-90}")
 fi
+
+# ---- python ------------------------------------------------------------------------------------
+if [ "$goal" = python ]; then
+    build_needs="scikit_build_core, nanobind" test_needs="numpy, pytest, hypothesis"
+    environment=() pip=() settings=()
+    if python3 -c "import $build_needs, $test_needs" 2>/dev/null; then
+        environment=(--system-site-packages) pip=(--no-build-isolation --no-index)
+    fi
+    for option in "${cuda[@]}" "${options[@]}"; do
+        settings+=("--config-settings=cmake.define.${option#-D}")
+    done
+    python3 -m venv "${environment[@]}" "$build"
+    echo "pip installs gfk, numpy, pytest and hypothesis in $build"
+    "$build/bin/python" -m pip install -q --disable-pip-version-check "${pip[@]}" "${settings[@]}" . pytest hypothesis
+    echo "${note:-}"
+    "$build/bin/python" -m pytest -q "${arguments[@]}"
+    exec "$build/bin/python" examples/python/protect_tensors.py
+fi
+
+# ---- the other goals ---------------------------------------------------------------------------
 parts=(-DGFK_TESTS=OFF -DGFK_EXAMPLES=OFF -DGFK_TOOL=OFF -DGFK_BENCH=OFF)
 case $goal in
 tool) parts+=(-DGFK_TOOL=ON) ;;

@@ -190,6 +190,7 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
         if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0)
             throw nb::python_error();
         take_tensor(tensor);
+        owner_ = nb::borrow(object); // the table's tensors own nothing
         call.settle(type, device_, object);
         return;
     }
@@ -220,7 +221,7 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
 Array::Array(Array &&other) noexcept
     : name_(other.name_), data_(other.data_), device_(other.device_), bits_(other.bits_),
       code_(other.code_), shape_(std::move(other.shape_)), strides_(std::move(other.strides_)),
-      buffer_(other.buffer_), capsule_(std::move(other.capsule_)) {
+      buffer_(other.buffer_), owner_(std::move(other.owner_)) {
     other.buffer_ = {};
 }
 
@@ -264,15 +265,15 @@ void Array::take_dlpack(nb::handle object, Use use, const Call &call) {
     }
     nb::object method = object.attr("__dlpack__");
     try {
-        capsule_ = method(**arguments);
+        owner_ = method(**arguments);
     } catch (nb::python_error &error) {
         if (!error.matches(PyExc_TypeError))
             throw;
         PyDict_DelItemString(arguments.ptr(), "max_version"); // DLPack before 1.0
-        capsule_ = method(**arguments);
+        owner_ = method(**arguments);
     }
     if (auto *managed = static_cast<ManagedTensor *>(
-            PyCapsule_GetPointer(capsule_.ptr(), "dltensor_versioned"))) {
+            PyCapsule_GetPointer(owner_.ptr(), "dltensor_versioned"))) {
         if (managed->major != 1)
             raise_type("%s: the array exports DLPack %u, which is too new", name_, managed->major);
         if (use == Use::Write && (managed->flags & DL_READ_ONLY) != 0)
@@ -281,7 +282,7 @@ void Array::take_dlpack(nb::handle object, Use use, const Call &call) {
         return;
     }
     PyErr_Clear();
-    void *tensor = PyCapsule_GetPointer(capsule_.ptr(), "dltensor");
+    void *tensor = PyCapsule_GetPointer(owner_.ptr(), "dltensor");
     if (tensor == nullptr)
         throw nb::python_error();
     take_tensor(*static_cast<nb::dlpack::dltensor *>(tensor)); // the capsule's destructor frees it

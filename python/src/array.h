@@ -121,7 +121,7 @@ class Array {
     uint8_t code_ = 0;                     // of DLPack
     std::vector<int64_t> shape_, strides_; // in elements
     Py_buffer buffer_ = {};                // obj is NULL: none
-    nb::object capsule_;
+    nb::object owner_;                     // what keeps the memory: a capsule, or the array itself
 };
 
 constexpr size_t ANY_GROUPS = SIZE_MAX;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "matrix.h"
 #include "status.h"
 
 namespace gfk {
@@ -47,23 +48,12 @@ gfk_rs_matrix matrix_named(const std::string &name) {
 }
 
 std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_t m, size_t k) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    nb::object array = numpy.attr("asarray")(matrix);
-    const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-    if (kind != "i" && kind != "u")
-        raise_type("matrix: a name, or an array of integers, is needed");
-    if (!array.attr("shape").equal(nb::make_tuple(m, k)))
-        raise_value("matrix: the shape is %s, and a code of k = %zu, m = %zu has (%zu, %zu)",
-                    nb::str(array.attr("shape")).c_str(), k, m, m, k);
-    for (const char *extreme : {"min", "max"})
-        if (m * k != 0)
-            element_of(field, array.attr(extreme)(), "matrix");
-    array = numpy.attr("ascontiguousarray")(array, "uint32");
-    Call call;
-    const Array elements(call, array, Use::Read, "matrix");
-    std::vector<uint32_t> copy(m * k);
-    memcpy(copy.data(), elements.data(), elements.bytes());
-    return copy;
+    Words words = words_of(field, matrix, "matrix");
+    if (words.rows != m || words.cols != k)
+        raise_value("matrix: there are %zu x %zu elements, and a code of k = %zu, m = %zu has "
+                    "%zu x %zu",
+                    words.rows, words.cols, k, m, m, k);
+    return std::move(words.elements);
 }
 
 // Raises the status of making a code.
@@ -452,7 +442,7 @@ void bind_rs(nb::module_ &module) {
         "k, m: 1 or more, k + m <= 2^w. w: 8, 16 or 32, or a Field.\n"
         "matrix: \"cauchy\", \"vandermonde\"; those of Jerasure \"reed_sol_van\", \"cauchy_good\"; "
         "those of ISA-L\n"
-        "\"gen_rs\", \"gen_cauchy1\"; or m x k integers below 2^w (numpy, or lists).\n"
+        "\"gen_rs\", \"gen_cauchy1\"; or m x k integers below 2^w (numpy, lists, or a Matrix).\n"
         "unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too "
         "large to check.\n" GFK_PRODUCT_OPTIONS_DOC
         "\nRaises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular "

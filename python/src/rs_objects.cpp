@@ -17,9 +17,9 @@ nb::list list_of(const std::vector<size_t> &indices) {
 
 // ---- decoders -----------------------------------------------------------------------------------
 
-class Decoder {
+class RSDecoder {
   public:
-    Decoder(RS &rs, nb::handle lost, nb::handle wanted)
+    RSDecoder(RS &rs, nb::handle lost, nb::handle wanted)
         : owner_(nb::find(rs)), rs_(rs), lost_(indices_of(lost, rs.n(), "lost")),
           wanted_(wanted.is_none() ? lost_ : indices_of(wanted, rs.n(), "wanted")) {
         // Everything that may be wrong with the indices, and the sources, are the same at any place.
@@ -129,9 +129,9 @@ void apply_delta(RS &rs, nb::handle index, nb::handle delta, nb::handle parity) 
         });
 }
 
-class Updater {
+class RSUpdater {
   public:
-    Updater(RS &rs, nb::handle index)
+    RSUpdater(RS &rs, nb::handle index)
         : owner_(nb::find(rs)), rs_(rs), index_(index_of(index, rs.k(), "index")) {}
 
     gfk_rs_updater_t at(int device) {
@@ -215,9 +215,9 @@ struct Stripe {
     }
 };
 
-class Batch {
+class RSBatch {
   public:
-    Batch(RS &rs, nb::handle stripes, bool statuses) : owner_(nb::find(rs)) {
+    RSBatch(RS &rs, nb::handle stripes, bool statuses) : owner_(nb::find(rs)) {
         std::vector<gfk_rs_stripe> list;
         nb::list results;
         for (nb::handle object : nb::iter(stripes)) {
@@ -245,9 +245,9 @@ class Batch {
                       gfk_status_description(statuses_[i]));
             }
     }
-    Batch(const Batch &) = delete;
-    Batch &operator=(const Batch &) = delete;
-    ~Batch() { gfk_rs_batch_destroy(batch_); }
+    RSBatch(const RSBatch &) = delete;
+    RSBatch &operator=(const RSBatch &) = delete;
+    ~RSBatch() { gfk_rs_batch_destroy(batch_); }
 
     nb::tuple run() const {
         const Call call = call_.again();
@@ -278,50 +278,51 @@ class Batch {
 
 void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
     using namespace nb::literals;
-    nb::class_<Decoder>(
-        module, "Decoder",
+    nb::class_<RSDecoder>(
+        module, "RSDecoder",
         "Rebuilds the wanted regions of one set of lost ones; RS.decoder makes it. Any thread.")
-        .def("run", &Decoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
+        .def("run", &RSDecoder::run, "data"_a, "parity"_a, "out"_a = nb::none(),
              "Rebuilds; the arguments and the result are those of RS.decode.\n"
              "Regions that are neither in `sources` nor in `wanted` may be None in lists.")
-        .def_prop_ro("lost", &Decoder::lost, "The lost regions, as they were given.")
-        .def_prop_ro("wanted", &Decoder::wanted, "The regions that run rebuilds, in their order.")
-        .def_prop_ro("sources", &Decoder::sources,
+        .def_prop_ro("lost", &RSDecoder::lost, "The lost regions, as they were given.")
+        .def_prop_ro("wanted", &RSDecoder::wanted, "The regions that run rebuilds, in their order.")
+        .def_prop_ro("sources", &RSDecoder::sources,
                      "The k regions that run reads; none if nothing is wanted.")
         .def(
-            "prepare", [](Decoder &decoder, int device) { decoder.at(device); },
+            "prepare", [](RSDecoder &decoder, int device) { decoder.at(device); },
             "device"_a = GFK_CPU, "Makes the decoder at a place, as RS.prepare.")
-        .def("info", &Decoder::info, "device"_a = GFK_CPU,
+        .def("info", &RSDecoder::info, "device"_a = GFK_CPU,
              "The decoder's product at a place, as RS.info; empty if nothing is wanted.");
-    nb::class_<Updater>(module, "Updater",
-                        "Brings the parity up to date when one data region changes; RS.updater "
-                        "makes it. Any thread.")
-        .def("run", &Updater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
-        .def("apply", &Updater::apply, "delta"_a, "parity"_a, "As RS.apply_delta.")
-        .def_prop_ro("index", &Updater::index, "The data region that changes.")
+    nb::class_<RSUpdater>(module, "RSUpdater",
+                          "Brings the parity up to date when one data region changes; RS.updater "
+                          "makes it. Any thread.")
+        .def("run", &RSUpdater::run, "before"_a, "after"_a, "parity"_a, "As RS.update.")
+        .def("apply", &RSUpdater::apply, "delta"_a, "parity"_a, "As RS.apply_delta.")
+        .def_prop_ro("index", &RSUpdater::index, "The data region that changes.")
         .def(
-            "prepare", [](Updater &updater, int device) { updater.at(device); },
+            "prepare", [](RSUpdater &updater, int device) { updater.at(device); },
             "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.");
-    nb::class_<Batch>(module, "Batch",
-                      "Many small stripes of one code, in one launch; RS.batch makes it. The batch "
-                      "keeps the arrays.")
-        .def("run", &Batch::run,
+    nb::class_<RSBatch>(
+        module, "RSBatch",
+        "Many small stripes of one code, in one launch; RS.batch makes it. The batch "
+        "keeps the arrays.")
+        .def("run", &RSBatch::run,
              "Encodes or rebuilds all stripes, on a GPU in the order of the framework's current "
              "stream at this call.\nThe batch may run again when its arrays hold new data. Returns "
              "`results`.")
-        .def_prop_ro("results", &Batch::results,
+        .def_prop_ro("results", &RSBatch::results,
                      "What run writes: of each stripe the parity, or the rebuilt regions.")
-        .def_prop_ro("statuses", &Batch::statuses,
+        .def_prop_ro("statuses", &RSBatch::statuses,
                      "The name of the status of each stripe, \"GFK_STATUS_SUCCESS\" for those that "
                      "run.")
-        .def("__len__", &Batch::size);
+        .def("__len__", &RSBatch::size);
     rs.def(
           "decoder",
           [](RS &self, nb::handle lost, nb::handle wanted) {
-              return new Decoder(self, lost, wanted);
+              return new RSDecoder(self, lost, wanted);
           },
           "lost"_a, "wanted"_a = nb::none(), nb::rv_policy::take_ownership,
-          "A Decoder for one set of lost regions. The arguments and errors are those of decode.")
+          "An RSDecoder for one set of lost regions. The arguments and errors are those of decode.")
         .def("update", update, "index"_a, "before"_a, "after"_a, "parity"_a,
              "parity[j] ^= matrix[j, index] * (before ^ after): brings the parity up to date, in "
              "place.\n\n"
@@ -331,21 +332,22 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
         .def("apply_delta", apply_delta, "index"_a, "delta"_a, "parity"_a,
              "parity[j] ^= matrix[j, index] * delta, in place, where `delta` made the delta.")
         .def(
-            "updater", [](RS &self, nb::handle index) { return new Updater(self, index); },
+            "updater", [](RS &self, nb::handle index) { return new RSUpdater(self, index); },
             "index"_a, nb::rv_policy::take_ownership,
-            "An Updater for the data region `index`: update without a search, and for CUDA graphs.")
+            "An RSUpdater for the data region `index`: update without a search, and for CUDA "
+            "graphs.")
         .def(
             "batch",
             [](RS &self, nb::handle stripes, bool statuses) {
-                return new Batch(self, stripes, statuses);
+                return new RSBatch(self, stripes, statuses);
             },
             "stripes"_a, nb::kw_only(), "statuses"_a = false, nb::rv_policy::take_ownership,
-            "A Batch of stripes, all in one place; they may have different lengths.\n\n"
+            "An RSBatch of stripes, all in one place; they may have different lengths.\n\n"
             "stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into "
             "a new array.\n(data, parity, lost) rebuilds the lost regions into a new array, and "
             "(data, parity, lost, out) into out, as decode;\nan out of views of the lost rows "
             "repairs in place. No stripe may read or write what another one writes.\n"
-            "statuses: leave bad stripes out, and say in Batch.statuses what is wrong with them, "
+            "statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, "
             "instead of raising the\nerror of the first one.");
 }
 } // namespace gfk

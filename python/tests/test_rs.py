@@ -172,6 +172,14 @@ def test_named_matrices(name):
         assert all(rs.field.multiply(int(matrix[j, i]), (5 + j) ^ i) == 1 for j in range(3) for i in range(5))
 
 
+def test_a_matrix_of_the_library():
+    matrix = gfk.Matrix.cauchy(3, 5)
+    rs = gfk.RS(5, 3, matrix=matrix)
+    assert (rs.matrix == matrix.to_numpy()).all() and rs.info()["mds"] is True
+    with pytest.raises(ValueError, match="3 x 5"):
+        gfk.RS(3, 5, matrix=matrix)
+
+
 def test_fields():
     field = gfk.Field(16, 0x1002D)
     rs = gfk.RS(3, 2, field)
