@@ -36,7 +36,8 @@ def with_gaps(x, gap=3):
 
 def planted(random, field, rows, cols, rank):
     """A matrix of this rank, whose independent rows are anywhere."""
-    upper = numpy.concatenate([numpy.eye(rank, dtype=f"uint{field.w}"), words(random, field.w, rank, cols - rank)], 1)
+    unit = numpy.eye(rank, dtype=f"uint{field.w}")
+    upper = numpy.concatenate([unit, words(random, field.w, rank, cols - rank)], 1)
     upper = upper[:, random.permutation(cols)]
     lower = expected(field, words(random, field.w, rows - rank, rank), upper) if rank else \
         numpy.zeros((rows, cols), upper.dtype)
@@ -52,8 +53,8 @@ def regular(random, w, n):
 
 # ---- products --------------------------------------------------------------------------------------
 @given(WIDTHS, st.booleans(), st.integers(1, 12), st.integers(1, 12), st.integers(0, 70), st.booleans(),
-       st.sampled_from(["array", "list", "bytes", "gaps"]), st.sampled_from([None, "array", "list", "bytes", "gaps"]),
-       st.booleans(), st.integers(0, 1 << 30))
+       st.sampled_from(["array", "list", "bytes", "gaps"]),
+       st.sampled_from([None, "array", "list", "bytes", "gaps"]), st.booleans(), st.integers(0, 1 << 30))
 def test_matmul(w, is_other, rows, cols, length, has_gaps, layout, out_layout, accumulate, seed):
     random = numpy.random.default_rng(seed)
     field = gfk.Field(w, OTHER[w] if is_other else 0)
@@ -62,7 +63,8 @@ def test_matmul(w, is_other, rows, cols, length, has_gaps, layout, out_layout, a
                "bytes": lambda x: x.copy().view("uint8"), "gaps": with_gaps}
     out = None if out_layout is None else layouts[out_layout](y)
     accumulate &= out is not None
-    result = gfk.matmul(with_gaps(a) if has_gaps else a, layouts[layout](b), w=field, out=out, accumulate=accumulate)
+    a_given = with_gaps(a) if has_gaps else a
+    result = gfk.matmul(a_given, layouts[layout](b), w=field, out=out, accumulate=accumulate)
     assert out is None or result is out
     got = numpy.stack([numpy.ascontiguousarray(row) for row in result]).view(f"uint{w}").reshape(rows, length)
     assert (got == expected(field, a, b, y if accumulate else None)).all()
@@ -89,7 +91,8 @@ def test_frameworks(arrays, random, w):
     inverses, ranks = gfk.invert_batch(arrays.array(numpy.stack([a, numpy.eye(7, dtype=a.dtype)])), w=w)
     assert arrays.numpy(ranks).tolist() == [6, 7] and (arrays.numpy(inverses)[1] == numpy.eye(7)).all()
     if arrays.is_immutable:
-        for call in (lambda: gfk.matmul(given_a, given_b, w=w, out=given_b), lambda: gfk.invert(given_a, w=w, out=given_a),
+        for call in (lambda: gfk.matmul(given_a, given_b, w=w, out=given_b),
+                     lambda: gfk.invert(given_a, w=w, out=given_a),
                      lambda: gfk.solve(given_a, given_b, w=w, out=given_b)):
             with pytest.raises(TypeError, match="immutable"):
                 call()
@@ -108,9 +111,10 @@ def test_matmul_refuses(random):
     for wrong, error, match in (
             (a.astype("uint8"), TypeError, "16 bits"), (a.astype("uint32"), TypeError, "16 bits"),
             (a.astype("float16"), TypeError, "16 bits"), (a[0], ValueError, "two dimensions"),
-            (a.tolist(), TypeError, "not an array"), (a.T, ValueError, "contiguous"), (a[::-1], ValueError, "reverse"),
-            (numpy.broadcast_to(a[:1], (3, 4)), gfk.InvalidArgument, "."), (a[:, :3], ValueError, "3 regions"),
-            (a[:0], gfk.InvalidArgument, "."), (None, TypeError, "."), (a[None], ValueError, "two dimensions")):
+            (a.tolist(), TypeError, "not an array"), (a.T, ValueError, "contiguous"),
+            (a[::-1], ValueError, "reverse"), (numpy.broadcast_to(a[:1], (3, 4)), gfk.InvalidArgument, "."),
+            (a[:, :3], ValueError, "3 regions"), (a[:0], gfk.InvalidArgument, "."), (None, TypeError, "."),
+            (a[None], ValueError, "two dimensions")):
         with pytest.raises(error, match=match):
             gfk.matmul(wrong, b, w=16)
     with pytest.raises(gfk.Overlap):
@@ -121,8 +125,9 @@ def test_matmul_refuses(random):
         gfk.matmul(a, b.view("uint8")[:, :3].copy(), w=16)
     with pytest.raises(gfk.UnknownMethod):
         gfk.matmul(a, b, w=16, kernel="nonsense")
+    kernel = next(k["id"] for k in gfk.matrix_kernels() if k["id"].startswith("matmul_w16"))
     with pytest.raises(gfk.InvalidArgument):
-        gfk.matmul(a, b, w=16, kernel=next(k["id"] for k in gfk.matrix_kernels() if k["id"].startswith("matmul_w16")))
+        gfk.matmul(a, b, w=16, kernel=kernel)
     assert (gfk.matmul(a, b, w=16, threads=1, check_pointers=True) == gfk.matmul(a, b, w=16)).all()
 
 
@@ -145,10 +150,13 @@ def test_generated_matrices(w, rows, cols, first, seed):
     field, random = gfk.Field(w), numpy.random.default_rng(seed)
     points = [int(p) for p in random.choice(256, rows + cols, replace=False)]
     x, y = points[:rows], points[rows:]
-    fill = [(gfk.Matrix.cauchy(rows, cols, row_points=x, col_points=y), lambda j, i: field.inverse(x[j] ^ y[i])),
+    fill = [(gfk.Matrix.cauchy(rows, cols, row_points=x, col_points=y),
+             lambda j, i: field.inverse(x[j] ^ y[i])),
             (gfk.Matrix.cauchy(rows, cols, first=first), lambda j, i: field.inverse((cols + first + j) ^ i)),
-            (gfk.Matrix.vandermonde(rows, cols, row_points=x, first=first), lambda j, i: field.power(x[j], first + i)),
-            (gfk.Matrix.vandermonde(rows, cols, col_points=y, first=first), lambda j, i: field.power(y[i], first + j))]
+            (gfk.Matrix.vandermonde(rows, cols, row_points=x, first=first),
+             lambda j, i: field.power(x[j], first + i)),
+            (gfk.Matrix.vandermonde(rows, cols, col_points=y, first=first),
+             lambda j, i: field.power(y[i], first + j))]
     if w == 16:
         logs = [n for n in range(100) if n % 3 and n % 5 and n % 17 and n % 257]
         fill.append((gfk.Matrix.par2(rows, cols, first=first),
@@ -165,7 +173,8 @@ def philox(counter, key):
     """Philox4x32-10 (Salmon et al. 2011): four words of 32 bits."""
     for _ in range(10):
         p, q = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
-        counter = ((q >> 32) ^ counter[1] ^ key[0], q & 0xFFFFFFFF, (p >> 32) ^ counter[3] ^ key[1], p & 0xFFFFFFFF)
+        counter = ((q >> 32) ^ counter[1] ^ key[0], q & 0xFFFFFFFF,
+                   (p >> 32) ^ counter[3] ^ key[1], p & 0xFFFFFFFF)
         key = ((key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF)
     return counter
 
