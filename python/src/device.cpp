@@ -13,7 +13,9 @@ static void check_cuda(cudaError_t error) {
         return;
     (void)cudaGetLastError();
     nb::gil_scoped_acquire acquire;
-    raise(error == cudaErrorInvalidDevice ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s",
+    const bool no_device = error == cudaErrorInvalidDevice || error == cudaErrorNoDevice ||
+                           error == cudaErrorInsufficientDriver;
+    raise(no_device ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s",
           cudaGetErrorString(error));
 }
 

@@ -60,6 +60,7 @@ def test_stubs():
                 isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list):
             named = [a for a in node.args.args if a.arg not in ("self", "arg")]
             assert all(a.annotation is not None for a in named), f"{node.name} has an argument without a type"
+            assert node.returns is not None and ast.unparse(node.returns) != "object", node.name
 
 
 def test_importing_needs_little():
