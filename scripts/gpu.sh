@@ -3,15 +3,15 @@
 # Builds, tests, checks and measures on a machine with GPUs, and writes the record of it.
 #
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
-#                             cpu, host, papers; all is these
+#                             cpu, host, papers, python; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
 #   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt
 #
 # Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
-# beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host and
-# papers run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
+# beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host,
+# papers and python run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
 # them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
@@ -25,7 +25,7 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 [ $# -gt 0 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-all=(build test sanitize giant bench limits small product map rs cpu host papers)
+all=(build test sanitize giant bench limits small product map rs cpu host papers python)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
 rs rs-sweep
@@ -268,6 +268,21 @@ stage_papers() {
     else
         echo "instructions: not counted, there is no cuobjdump" >&3
     fi
+    return "$rc"
+}
+
+# The Python package for the library of this build: its tests on torch, cupy, jax and numpy, as far as they
+# are installed, and what its calls cost. pip takes what it needs from this machine.
+stage_python() {
+    local rc=0 prefix=$PWD/build/python-prefix site=$PWD/build/python-site
+    cmake --install "$build" --prefix "$prefix" >"$logs/python-install.log" 2>&1 || return 1
+    python3 -m pip install -q --no-build-isolation --no-deps --no-index --upgrade --target "$site" . \
+        -C cmake.define.GFK_PYTHON_INSTALLED=ON -C "cmake.define.CMAKE_PREFIX_PATH=$prefix" || return 1
+    export PYTHONPATH=$site PATH=$prefix/bin:$PATH
+    GFK_REQUIRE_GPU=$gpus timeout "$(left)" python3 -m pytest -q -p no:cacheprovider --junitxml "$logs/python.xml" \
+        python/tests || rc=1
+    echo "pytest: $(python3 scripts/record.py total "$logs/python.xml")" >&3 || rc=1
+    timeout "$(left)" python3 bench/python.py --out "$results/python.json" || rc=1
     return "$rc"
 }
 

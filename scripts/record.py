@@ -24,7 +24,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map", "rs",
-          "cpu", "host"]
+          "cpu", "host", "papers", "python"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly. Of matrices some tests: racecheck
@@ -49,15 +49,15 @@ COMBINATIONS = re.compile(r"(\d+) combinations checked")
 
 
 def cases(path):
-    """(name, [passed, failed, skipped, combinations]) of each ctest entry of a JUnit file."""
+    """(name, [passed, failed, skipped, combinations]) of each entry of a JUnit file of ctest or pytest."""
     for case in ET.parse(path).getroot().iter("testcase"):
         text = case.findtext("system-out") or ""
         passed, failed, skipped = (sum(map(int, r.findall(text))) for r in GTEST)
         status = case.get("status")
-        if status == "fail" or case.find("failure") is not None:
+        if status == "fail" or case.find("failure") is not None or case.find("error") is not None:
             failed = max(failed, 1)  # a crash has no summary
         elif not passed + failed + skipped:
-            skipped = int(status != "run")
+            skipped = int(status not in (None, "run") or case.find("skipped") is not None)
             passed = 1 - skipped
         yield case.get("name"), [passed, failed, skipped, sum(map(int, COMBINATIONS.findall(text)))]
 

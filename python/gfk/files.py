@@ -25,6 +25,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -36,6 +37,8 @@ class Exists(_core.Io, FileExistsError):
 
 
 _PROGRAM = pathlib.Path(__file__).with_name("bin") / "gfk"
+if not _PROGRAM.exists():  # the package was built for an installed library
+    _PROGRAM = pathlib.Path(shutil.which("gfk") or _PROGRAM)
 _DAMAGED = 1  # the exit code of verify and scrub for damage that repair can restore
 _CLASSES = {
     2: _core.InvalidArgument,
@@ -165,7 +168,8 @@ def repair(base, *, folders=None, to=None, balance=False, force=False, backend="
     """Writes missing and damaged shards again.
 
     balance: also move shards until the folders hold equally many. Returns a list of reports, one dict for
-    each set: repaired (a number), written (paths), and shards as they were. Raises TooManyErasures, Exists."""
+    each set: repaired (a number), written (paths), and shards as they were. Raises TooManyErasures and
+    Exists."""
     return _run("repair", _paths(base), to=to, balance=balance, force=force, backend=backend, device=device,
                 memory=memory, search=search, **{"in": folders})
 

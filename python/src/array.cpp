@@ -26,7 +26,7 @@ struct Exchange {
 };
 
 enum DeviceType : int32_t { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
-enum DtypeCode : uint8_t { DL_INT = 0, DL_UINT = 1 };
+enum DtypeCode : uint8_t { DL_INT = 0, DL_UINT = 1, DL_BOOL = 6 };
 
 constexpr uint64_t DL_READ_ONLY = 1;
 // DLManagedTensorVersioned of DLPack 1.0; before it, the member dl_tensor is the first.
@@ -242,9 +242,9 @@ void Array::take_buffer(nb::handle object, Use use) {
         raise_value("%s: the array is read-only", name_);
     const char *format = buffer_.format == nullptr ? "B" : buffer_.format;
     format += *format == '@' || *format == '=' || *format == '<';
-    if (strlen(format) != 1 || strchr("bBchHiIlLqQ", *format) == nullptr)
+    if (strlen(format) != 1 || strchr("?bBchHiIlLqQ", *format) == nullptr)
         return;
-    code_ = DL_UINT;
+    code_ = *format == '?' ? DL_BOOL : DL_UINT;
     bits_ = static_cast<unsigned>(8 * buffer_.itemsize);
     data_ = static_cast<uint8_t *>(buffer_.buf);
     shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);

@@ -13,7 +13,9 @@ static void check_cuda(cudaError_t error) {
         return;
     (void)cudaGetLastError();
     nb::gil_scoped_acquire acquire;
-    raise(error == cudaErrorInvalidDevice ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s",
+    const bool no_device = error == cudaErrorInvalidDevice || error == cudaErrorNoDevice ||
+                           error == cudaErrorInsufficientDriver;
+    raise(no_device ? GFK_STATUS_NO_DEVICE : GFK_STATUS_CUDA, "CUDA: %s",
           cudaGetErrorString(error));
 }
 
@@ -50,7 +52,8 @@ DeviceGuard::DeviceGuard(int device) {
         return;
     nb::gil_scoped_acquire acquire;
     raise(GFK_STATUS_NOT_SUPPORTED,
-          "this build of gfk has no CUDA, and takes arrays in the CPU's memory only");
+          "this build of gfk has no CUDA, and takes arrays in the CPU's memory only; to compile the "
+          "kernels: pip install . -C cmake.define.GFK_CUDA=ON");
 }
 
 DeviceGuard::~DeviceGuard() = default;

@@ -127,7 +127,7 @@ void bind_product(nb::module_ &module) {
              "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
              "device, "
              "table_bytes,\nworkspace_bytes, from_cache. Nothing is made. device: -1 is the CPU.")
-        .def_prop_ro("field", &Product::field)
+        .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.");
     module.def("product", product, "matrix"_a, "x"_a, nb::kw_only(), "w"_a = 8,
                "out"_a = nb::none(), "accumulate"_a = false,

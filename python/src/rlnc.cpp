@@ -209,7 +209,10 @@ class RLNCDecoder {
         settle(call);
         call.run([&] {
             const std::lock_guard<std::mutex> lock(mutex_);
-            return gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
+            const gfk_status status = gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
+            if (status == GFK_STATUS_SUCCESS && device_ != GFK_CPU && !like_.is_valid())
+                wait_for(call.stream()); // the packets may come on any other stream
+            return status;
         });
         generation_ = generation;
     }
@@ -543,7 +546,7 @@ void bind_rlnc(nb::module_ &module) {
         .def(
             "decoder", &RLNC::decoder, "generation"_a = 0, "generations"_a = 1, nb::kw_only(),
             "spare"_a = 0, "device"_a = GFK_CPU, "like"_a = nb::none(),
-            "A RLNCDecoder of generations `generation` to `generation` + `generations` - 1.\n\n"
+            "An RLNCDecoder of generations `generation` to `generation` + `generations` - 1.\n\n"
             "spare: dependent packets of each generation that are kept, to notice changed "
             "packets.\n"
             "device: -1 for the CPU, or a device's number. like: an array; the decoder is at its "
@@ -555,6 +558,7 @@ void bind_rlnc(nb::module_ &module) {
             "n", [](const RLNC &r) { return r.code().n; }, "Sources of a generation.")
         .def_prop_ro(
             "bytes", [](const RLNC &r) { return r.code().bytes; }, "Of a source.")
-        .def_prop_ro("field", [](const RLNC &r) { return r.code().field; });
+        .def_prop_ro(
+            "field", [](const RLNC &r) { return r.code().field; }, "The Field of the symbols.");
 }
 } // namespace gfk

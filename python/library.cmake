@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The library and the program of gfk.files, built for the package: sets GFK_HAVE_CUDA.
+set(BUILD_SHARED_LIBS OFF)
+set(GFK_INSTALL OFF)
+
+# ---- kernels --------------------------------------------------------------------------------------
+# Kernels take minutes to compile. Where GFK_CUDA is not ON or OFF, they are compiled for the GPUs that are
+# here, and not at all without one.
+if(NOT "${GFK_CUDA}" MATCHES "^(ON|OFF)$")
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE no_gpu)
+  string(REGEX MATCHALL "[0-9]+[.][0-9]" capabilities "${capabilities}")
+  string(REPLACE "." "" capabilities "${capabilities}")
+  if(capabilities AND no_gpu EQUAL 0)
+    list(REMOVE_DUPLICATES capabilities)
+    set(GFK_CUDA AUTO)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
+    endif()
+  else()
+    set(GFK_CUDA OFF)
+    set(why "there is no GPU here")
+  endif()
+elseif(NOT GFK_CUDA)
+  set(why "GFK_CUDA is OFF")
+endif()
+
+# ---- nothing of this machine in what is built -------------------------------------------------------
+# The engines on the CPU load ISA-L and GF-Complete where the loader finds them, not where they are here.
+# So one wheel uses them wherever they are installed, with whatever the machine had that built it.
+foreach(library IN ITEMS ISAL=libisal.so.2 GFCOMPLETE=libgf_complete.so.1)
+  string(REGEX MATCH "(.*)=(.*)" library ${library})
+  if(NOT "${GFK_${CMAKE_MATCH_1}}" STREQUAL "OFF")
+    set(GFK_${CMAKE_MATCH_1}_LIBRARY ${CMAKE_MATCH_2}) # hides the path of cmake/cpu_libraries.cmake
+  endif()
+endforeach()
+get_filename_component(repository .. ABSOLUTE)
+foreach(folder IN ITEMS "${CMAKE_BINARY_DIR}=build" "${repository}=." "${nanobind_ROOT}=nanobind")
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${folder}>
+                      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${folder}>)
+endforeach()
+
+# ---- the library ------------------------------------------------------------------------------------
+# gfk.files runs the program, which then needs no library of the machine: xxHash's static archive.
+find_library(XXHASH_LIBRARY NAMES libxxhash.a)
+if(XXHASH_LIBRARY)
+  set(GFK_TOOL ON)
+else()
+  message(STATUS "gfk: no static library of xxHash, so without gfk.files")
+endif()
+add_subdirectory(.. gfk EXCLUDE_FROM_ALL)
+get_directory_property(GFK_HAVE_CUDA DIRECTORY .. DEFINITION GFK_HAVE_CUDA)
+if(GFK_HAVE_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  message(NOTICE "*** gfk: with kernels for ${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  if(NOT why)
+    set(why "there is no nvcc of 12.8 or newer")
+  endif()
+  message(NOTICE "*** gfk: NO KERNELS: ${why}, so this package works on arrays in the CPU's memory only.\n"
+                 "*** To compile the kernels: pip install . -C cmake.define.GFK_CUDA=ON")
+endif()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The programs of examples/python."""
+
+import pathlib
+import subprocess
+import sys
+
+import gfk
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
+
+
+def output_of(name, *arguments):
+    done = subprocess.run([sys.executable, EXAMPLES / name, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("--numpy", "-m", 3)], ids=str)
+def test_protect_tensors(arguments):
+    text = output_of("protect_tensors.py", *arguments)
+    assert "lost: embedding, head" in text and "the hashes of all tensors are as before" in text
+
+
+def test_protect_tensors_notices_a_wrong_tensor():
+    program = (EXAMPLES / "protect_tensors.py").read_text().replace("tensors.update(made)", "made[lost[0]][...] = 1\n"
+                                                                    "            tensors.update(made)")
+    done = subprocess.run([sys.executable, "-c", program, "--numpy"], capture_output=True, text=True)
+    assert done.returncode == 1 and "WRONG" in done.stdout, done.stdout + done.stderr
+
+
+def test_rates(tmp_path):
+    text = output_of("rates.py", "--out", tmp_path, "--megabytes", 0.01, "--seconds", 0.0005)
+    page = (tmp_path / "rates.html").read_text()
+    assert "wrote" in text and "<h2>" in page
+    for engine in gfk.engines():
+        if engine["available"] and engine["family"] == "host":
+            assert f"<td>{engine['id']}<td>" in page
+    assert ("<img" in page) != ("no matplotlib" in page)

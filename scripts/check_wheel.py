@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is in a wheel of gfk? Only the files of the package, whole, and nothing of the machine that built it.
+
+  scripts/check_wheel.py WHEEL [FOLDER...]
+
+Besides this repository's folder, the home folder and the folders of Python's packages, no file may name a
+FOLDER. Programs and libraries may need the C and C++ runtimes, and no others, and search no folder of their own."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RUNTIMES = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+")
+
+
+def expected():
+    """The files of the package in the repository, and what the build adds."""
+    package = ROOT / "python" / "gfk"
+    listed = {f"gfk/{p.relative_to(package)}" for p in package.rglob("*") if p.is_file() and p.suffix != ".pyc"}
+    return listed | {"gfk/_core.SUFFIX", "gfk/_core.pyi"}, {"gfk/bin/gfk"}
+
+
+def contents(names):
+    needed, allowed = expected()
+    found = {re.sub(r"_core\.[\w-]+\.so$", "_core.SUFFIX", n) for n in names if ".dist-info/" not in n}
+    yield from (f"{name} is missing" for name in sorted(needed - found))
+    yield from (f"{name} is not a file of the package" for name in sorted(found - needed - allowed))
+    information = {n.partition(".dist-info/")[2] for n in names if ".dist-info/" in n}
+    yield from (f"{name} is missing" for name in
+                sorted({"METADATA", "WHEEL", "RECORD", "licenses/LICENSE"} - information))
+
+
+def dynamic(name, file):
+    """What the loader reads."""
+    if file.read_bytes()[:4] != b"\x7fELF":
+        return
+    text = subprocess.run(["readelf", "-d", file], check=True, capture_output=True, text=True).stdout
+    for library in re.findall(r"NEEDED.*\[(.*)\]", text):
+        if not RUNTIMES.fullmatch(library):
+            yield f"{name} needs {library}"
+    for path in re.findall(r"(?:RPATH|RUNPATH).*\[(.*)\]", text):
+        yield f"{name} searches {path}"
+
+
+def paths(name, file, folders):
+    data = file.read_bytes()
+    for folder in folders:
+        if folder.encode() in data:
+            yield f"{name} names {folder}"
+    for path in set(re.findall(rb"/(?:home|root|tmp|opt|usr|build)/[\w./+-]+", data)):
+        yield f"{name} names {path.decode()}"
+
+
+def main(wheel, *folders):
+    folders = {str(ROOT), os.path.expanduser("~"), sysconfig.get_path("purelib"), sys.prefix, *folders}
+    folders = {folder for folder in folders if folder.count("/") > 1}  # not "/root", which "/root/" finds below
+    found = []
+    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(wheel) as archive:
+        archive.extractall(scratch)
+        names = [n for n in archive.namelist() if not n.endswith("/")]
+        found += contents(names)
+        for name in names:
+            found += dynamic(name, pathlib.Path(scratch, name))
+            found += paths(name, pathlib.Path(scratch, name), folders)
+            if name == "gfk/bin/gfk" and not archive.getinfo(name).external_attr >> 16 & 0o100:
+                found.append(f"{name} is not executable")
+    print("\n".join(found) if found else f"{os.path.basename(wheel)}: {len(names)} files, nothing of this machine")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]) if len(sys.argv) > 1 else __doc__)
