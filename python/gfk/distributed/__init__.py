@@ -385,7 +385,8 @@ class ParityGroup:
         return all(answer == b"1" for answer in self._wire.gather(b"1" if good else b"0"))
 
     def locate(self):
-        """Which positions are wrong? Names up to floor(m/2) wrong positions at each place. Reads only."""
+        """Which positions are wrong? Names up to floor(m/2) wrong positions at each place, so m is at least 2.
+        Reads only."""
         found = Located()
 
         def compute(layout, code, stripe, rows):
