@@ -8,7 +8,7 @@
 #   scripts/quickstart.sh test [OPTION...]    every test but the long ones, on the GPU too if there is one
 #   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
 #   scripts/quickstart.sh python [OPTION...]  the Python package, its tests on the arrays that are there, an example
-#   scripts/quickstart.sh install             what test needs, and nothing else
+#   scripts/quickstart.sh install             what test and .ci/run need, and nothing else
 #
 # Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py or pytest:
 # "bench --preset product", "test -R rs". Each goal builds in a folder of its own, build/quickstart-GOAL;
@@ -73,7 +73,7 @@ have "${CXX:-c++}" || tools+=(g++)
 have cmake || tools+=(cmake)
 have ninja || have make || tools+=(ninja-build)
 have python3 || tools+=(python3)
-if [ "$goal" = python ]; then
+if [ "$goal" = python ] || [ "$goal" = install ]; then
     python3 -c 'import ensurepip' 2>/dev/null || tools+=(python3-venv)
     python3 -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' 2>/dev/null ||
         tools+=(python3-dev)

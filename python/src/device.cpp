@@ -52,7 +52,8 @@ DeviceGuard::DeviceGuard(int device) {
         return;
     nb::gil_scoped_acquire acquire;
     raise(GFK_STATUS_NOT_SUPPORTED,
-          "this build of gfk has no CUDA, and takes arrays in the CPU's memory only");
+          "this build of gfk has no CUDA, and takes arrays in the CPU's memory only; to compile the "
+          "kernels: pip install . -C cmake.define.GFK_CUDA=ON");
 }
 
 DeviceGuard::~DeviceGuard() = default;

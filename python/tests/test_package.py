@@ -60,6 +60,7 @@ def test_stubs():
                 isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list):
             named = [a for a in node.args.args if a.arg not in ("self", "arg")]
             assert all(a.annotation is not None for a in named), f"{node.name} has an argument without a type"
+            assert node.returns is not None and ast.unparse(node.returns) != "object", node.name
 
 
 def test_importing_needs_little():
@@ -67,3 +68,27 @@ def test_importing_needs_little():
     program = "import sys, gfk; print(*(m for m in ('torch', 'jax', 'cupy') if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+# ---- the examples of the documents --------------------------------------------------------------------
+def examples_of(path):
+    """The blocks of Python in a document, each with its line."""
+    text = (ROOT / path).read_text()
+    for block in re.finditer(r"^```python\n(.*?)^```$", text, re.M | re.S):
+        yield text[: block.start(1)].count("\n"), block[1]
+
+
+def test_the_example_of_the_readme():
+    (_, example), = examples_of("README.md")
+    assert len(example.splitlines()) == 6
+    names = {}
+    exec(compile(example, "README.md", "exec"), names)
+    assert not (names["data"][[1, 3, 7]] == 0).any(), "the lost regions are not rebuilt"
+
+
+def test_the_examples_of_the_manual():
+    names, count = {}, 0
+    for line, example in examples_of("docs/python/README.md"):
+        count += 1
+        exec(compile("\n" * line + example, "docs/python/README.md", "exec"), names)
+    assert count >= 7
