@@ -34,7 +34,7 @@ def contents(names):
     yield from (f"{name} is not a file of the package" for name in sorted(found - needed - allowed))
     information = {n.partition(".dist-info/")[2] for n in names if ".dist-info/" in n}
     yield from (f"{name} is missing" for name in
-                sorted({"METADATA", "WHEEL", "RECORD", "licenses/LICENSE"} - information))
+                sorted({"METADATA", "WHEEL", "RECORD", "licenses/LICENSE", "licenses/python/NOTICE"} - information))
 
 
 def dynamic(name, file):
