@@ -34,6 +34,8 @@ def pinned_empty(shape, dtype="uint8"):
     shape = (shape,) if isinstance(shape, typing.SupportsIndex) else tuple(shape)
     if min(shape, default=0) < 0:
         raise ValueError("negative dimensions are not allowed")
-    if math.prod(shape) * dtype.itemsize == 0 or dtype.hasobject:
+    if dtype.hasobject:
+        raise TypeError("pinned memory holds no objects of Python")
+    if math.prod(shape) * dtype.itemsize == 0:
         return numpy.empty(shape, dtype)
     return _core._pinned_bytes(math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)

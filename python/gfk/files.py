@@ -168,7 +168,8 @@ def repair(base, *, folders=None, to=None, balance=False, force=False, backend="
     """Writes missing and damaged shards again.
 
     balance: also move shards until the folders hold equally many. Returns a list of reports, one dict for
-    each set: repaired (a number), written (paths), and shards as they were. Raises TooManyErasures, Exists."""
+    each set: repaired (a number), written (paths), and shards as they were. Raises TooManyErasures and
+    Exists."""
     return _run("repair", _paths(base), to=to, balance=balance, force=force, backend=backend, device=device,
                 memory=memory, search=search, **{"in": folders})
 

@@ -17,6 +17,7 @@
 #include "array.h"
 #include "field.h"
 #include "matrix.h"
+#include "rlnc.h"
 #include "rs.h"
 #include "status.h"
 
@@ -230,7 +231,63 @@ class Pipeline {
         return differs == 0;
     }
 
+    nb::object rlnc_encode(nb::handle rlnc, nb::handle sources, uint32_t first, size_t count,
+                           uint64_t generation, nb::handle out) {
+        const NetworkCode code(rlnc);
+        Call call;
+        const Regions from(call, sources, code.n, code.field.w, Use::Read, "sources");
+        need_cpu(call, "RLNC.encode");
+        code.check_payloads(from, "sources");
+        const Output to(call, out, from, count, code.field.w);
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            return gfk_rlnc_encode_host(pipeline, code.handle, generation, first, count, from.get(),
+                                        to.regions.get(), report);
+        });
+        return to.object;
+    }
+
+    nb::tuple rlnc_recode(nb::handle rlnc, nb::handle payloads, nb::handle vectors, uint32_t first,
+                          size_t count, uint64_t seed, uint64_t generation, nb::handle out) {
+        const NetworkCode code(rlnc);
+        const unsigned w = code.field.w;
+        if (!out.is_none() && (!PyTuple_Check(out.ptr()) || nb::len(out) != 2))
+            raise_type("out: a tuple (payloads, vectors) is needed");
+        Call call;
+        const Elements rows(call, vectors, w, Use::Read, "vectors");
+        rows.check_shape(rows.rows(), code.n);
+        const Regions from(call, payloads, rows.rows(), w, Use::Read, "payloads");
+        need_cpu(call, "RLNC.recode");
+        code.check_payloads(from, "payloads");
+        const Output to(call, out.is_none() ? nb::none() : nb::object(out[0]), from, count, w);
+        nb::object made =
+            out.is_none() ? call.empty({count, code.n}, nullptr, vectors) : nb::object(out[1]);
+        const Elements made_rows(call, made, w, out.is_none() ? Use::New : Use::Write, "out");
+        made_rows.check_shape(count, code.n);
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            return gfk_rlnc_recode_host(pipeline, code.handle, generation, first, count, seed,
+                                        rows.rows(), rows.data(), rows.stride(), from.get(),
+                                        made_rows.data(), made_rows.stride(), to.regions.get(),
+                                        report);
+        });
+        return nb::make_tuple(to.object, made);
+    }
+
   private:
+    // What calls need of a gfk.RLNC, which lives until they end.
+    struct NetworkCode {
+        gfk_rlnc_t handle;
+        Field field;
+        size_t n, bytes;
+        explicit NetworkCode(nb::handle rlnc)
+            : handle(rlnc_at_cpu(rlnc)), field(field_of(rlnc.attr("field"))),
+              n(nb::cast<size_t>(rlnc.attr("n"))), bytes(nb::cast<size_t>(rlnc.attr("bytes"))) {}
+        void check_payloads(const Regions &regions, const char *name) const {
+            if (regions.count() != 0 && regions.bytes() != bytes)
+                raise_value("%s: a region of this code has %zu bytes, and there are regions of %zu",
+                            name, bytes, regions.bytes());
+        }
+    };
+
     static void need_cpu(const Call &call, const char *name) {
         if (call.device() != GFK_CPU)
             raise(
@@ -501,7 +558,14 @@ overlap nothing else. Returns out, or a new array. Only GPUs of compute capabili
              "wanted"_a = nb::none(), "out"_a = nb::none(),
              "Rebuilds lost regions, as rs.decode(data, parity, lost, wanted, out). rs: a gfk.RS.")
         .def("verify", &Pipeline::verify, "rs"_a, "data"_a, "parity"_a,
-             "Does the parity match the data? True or False. rs: a gfk.RS.");
+             "Does the parity match the data? True or False. rs: a gfk.RS.")
+        .def("rlnc_encode", &Pipeline::rlnc_encode, "rlnc"_a, "sources"_a, "first"_a, "count"_a,
+             "generation"_a = 0, nb::kw_only(), "out"_a = nb::none(),
+             "The payloads of packets of a generation, as rlnc.encode. rlnc: a gfk.RLNC.")
+        .def("rlnc_recode", &Pipeline::rlnc_recode, "rlnc"_a, "payloads"_a, "vectors"_a, "first"_a,
+             "count"_a, "seed"_a, "generation"_a = 0, nb::kw_only(), "out"_a = nb::none(),
+             "New packets of received ones of a generation, as rlnc.recode. rlnc: a gfk.RLNC. "
+             "Returns (payloads, vectors).");
     module.def("_pinned_bytes", pinned_bytes, "bytes"_a);
     module.def(
         "calibrate", calibrate, "file"_a = nb::none(), nb::kw_only(), "devices"_a = nb::none(),

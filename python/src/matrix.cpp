@@ -94,8 +94,13 @@ nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_
     nb::object array = numpy("asarray")(object);
     if (nb::cast<size_t>(array.attr("size")) != 0) {
         const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
-        if (kind != "i" && kind != "u")
-            raise_type("%s: integers are needed", name);
+        if (kind != "i" && kind != "u") {
+            // numpy makes floating point of lists with integers above 2^63.
+            array = numpy("asarray")(object, "O");
+            for (nb::handle item : nb::object(array.attr("flat")))
+                if (nb::hasattr(object, "dtype") || !PyIndex_Check(item.ptr()))
+                    raise_type("%s: integers are needed", name);
+        }
         uint64_t value = 0;
         if (!nb::try_cast(nb::int_(array.attr("min")()), value) ||
             !nb::try_cast(nb::int_(array.attr("max")()), value) || value > most)

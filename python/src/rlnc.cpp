@@ -209,7 +209,10 @@ class RLNCDecoder {
         settle(call);
         call.run([&] {
             const std::lock_guard<std::mutex> lock(mutex_);
-            return gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
+            const gfk_status status = gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
+            if (status == GFK_STATUS_SUCCESS && device_ != GFK_CPU && !like_.is_valid())
+                wait_for(call.stream()); // the packets may come on any other stream
+            return status;
         });
         generation_ = generation;
     }

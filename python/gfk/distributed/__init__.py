@@ -7,12 +7,11 @@ whole on all ranks, so that a loss at any moment leaves one. The transport is th
 ranks make the same calls in the same order.
 """
 
+import dataclasses
 import json
 import secrets
 import time
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import torch
 import torch.distributed as dist
@@ -21,7 +20,7 @@ import gfk
 
 from ._exchange import Exchange, RankLost, Wire
 from ._layout import Layout, Plan
-from ._store import MOST_MANIFEST_BYTES, Damaged, FolderStore, Manifest, MemoryStore, rounded
+from ._store import DTYPES, FORMAT, Damaged, FolderStore, Manifest, MemoryStore, rounded
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
 
@@ -32,7 +31,7 @@ class NotPrepared(gfk.Error):
     status = "NOT_PREPARED"
 
 
-@dataclass
+@dataclasses.dataclass
 class Report:
     """What the last call of a group did on this rank."""
 
@@ -40,17 +39,17 @@ class Report:
     version: int
     seconds: float = 0.0
     sent: int = 0  # bytes to other ranks
-    buffers: int = 0  # bytes of pieces on their way
-    held: int = 0  # bytes of snapshots and parity, all versions, after the call
-    most_held: int = 0  # and during it
+    buffers: int = 0  # bytes of buffers for pieces on their way
+    held: int = 0  # bytes of snapshots and parity in the store after the call
+    most_held: int = 0  # and during it, with those that are being made
 
 
-@dataclass
+@dataclasses.dataclass
 class Located:
     """Symbols that do not match the parity. `positions` counts the wrong ones of each position; `unexplained`
     counts places with more than floor(m/2) wrong symbols, of which no position can be named."""
 
-    positions: dict = field(default_factory=dict)
+    positions: dict = dataclasses.field(default_factory=dict)
     unexplained: int = 0
 
 
@@ -62,11 +61,17 @@ class ParityGroup:
     m        ranks that may be lost, 1 to N - 1
     store    MemoryStore(device) or FolderStore(folder); None: the CPU's memory. What it holds of an earlier
              process is found by `rebuild`.
-    piece    bytes of a chunk that are on their way at a time; buffers are about 2 (N + m) pieces
+    w, matrix  those of gfk.RS; a version remembers its own
+    piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 2 m pieces
     timeout  seconds that a collective may take; None: the process group's own limit
 
-    A rank's position is its rank in the group that encoded. Memory: S + m S / (N - m) for a largest snapshot
-    of S bytes, twice that during a call that makes a version. Sent: S (N - 1) / (N - m).
+    m, w, matrix and piece are the same on all ranks. A rank's position is its rank in the group that encoded.
+    Memory: S + m S / (N - m) for a largest snapshot of S bytes, twice that during a call that makes a version.
+    Sent: S (N - 1) / (N - m).
+
+    All ranks of the group make the same call, or get NotPrepared. After RankLost the process group is of no
+    more use: make a new one, with processes in place of the lost ones, a ParityGroup with the same store, and
+    call rebuild.
     """
 
     def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=8 << 20, timeout=None):
@@ -123,14 +128,43 @@ class ParityGroup:
         for rank, text in enumerate(self._wire.gather(json.dumps(value).encode())):
             try:
                 made.append(json.loads(text))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise Damaged(f"rank {rank} sent no JSON") from error
         return made
 
-    def _code(self, layout):
-        if layout.positions not in self._codes:
-            self._codes[layout.positions] = gfk.RS(layout.k, layout.m, self._w, matrix=self._matrix)
-        return self._codes[layout.positions]
+    def _meet(self, call, make=lambda: None, facts=()):
+        """Begins a call: all ranks are in the same one, with the same options, facts and version. Returns what
+        make() has given on each rank; raises on all ranks if it raised on one."""
+        error = value = None
+        try:
+            value = make()
+        except Exception as caught:  # told to the others
+            error = caught
+        state = None if self._manifest is None else [*self._manifest.key, self._manifest.crc]
+        mine = [call, state if call != "rebuild" else None, [self.m, self._piece, self._w, self._matrix], *facts]
+        answers = self._gather_json([f"{type(error).__name__}: {error}"[:1000] if error else "", mine, value])
+        for rank, answer in enumerate(answers):
+            if not isinstance(answer, list) or len(answer) != 3 or not isinstance(answer[0], str):
+                raise Damaged(f"rank {rank} sent something else than what begins a call")
+        failed = [f"rank {rank}: {text}" for rank, (text, _, _) in enumerate(answers) if text]
+        if failed:
+            raise NotPrepared("; ".join(failed)) from error
+        first = answers[0][1]
+        for rank, (_, head, _) in enumerate(answers):
+            if head != first:
+                raise NotPrepared("ranks differ in their call, version (session, number, checksum), options [m, "
+                                  f"piece, w, matrix] or arguments: rank 0 {first}, rank {rank} {head}")
+        return [value for _, _, value in answers]
+
+    def _code(self, manifest):
+        key = len(manifest.ranks), manifest.m, manifest.w, manifest.matrix
+        if key not in self._codes:
+            self._codes[key] = gfk.RS(key[0] - key[1], key[1], manifest.w, matrix=manifest.matrix)
+        return self._codes[key]
+
+    def _top(self):
+        """The newest version in the store, whole on all ranks or not."""
+        return max((e.manifest.version for e in self.store.entries()), default=0)
 
     def _mine(self, manifest):
         """{position: entry} of a version that this rank holds."""
@@ -143,12 +177,15 @@ class ParityGroup:
 
         Sizes may differ between ranks, and a rank may have none. Raises NotPrepared on all ranks if one of them
         cannot (out of memory, a dtype); RankLost. In both cases the version before stays."""
-        start = time.monotonic()
-        named = self._together(lambda: _named(tensors))
-        mine = [[name, str(t.dtype).removeprefix("torch."), list(t.shape)] for name, t in named.items()]
-        manifest, layout = self._next_manifest(self._gather_json(mine))
+        start, named = time.monotonic(), {}
+
+        def describe():
+            named.update(_named(tensors))
+            return [self._top(), secrets.token_hex(8), _described(named)]
+
+        manifest, layout = self._next_manifest(self._meet("encode", describe))
         entry, exchange = self._together(lambda: self._begin_encode(manifest, layout, named))
-        code, rank = self._code(layout), self.rank
+        code = self._code(manifest)
 
         def read(stripe, position, at, view):
             _read_piece(entry.snapshot, layout.region(position, stripe) * manifest.chunk + at, view)
@@ -162,24 +199,25 @@ class ParityGroup:
             entry.parity[region - layout.k, at:at + view.numel()].copy_(view)
 
         exchange.run(manifest.chunk, read, compute, write)
-        assert rank == entry.position
         self._finish("encode", start, manifest, [entry], exchange)
 
-    def _next_manifest(self, ranks):
+    def _next_manifest(self, answers):
         layout = Layout(self.size, self.m)
-        if self._manifest is None:
-            proposals = self._gather_json(secrets.token_hex(8))
-            session, version = proposals[0], 1
-        else:
-            session, version = self._manifest.session, self._manifest.version + 1
-        text = json.dumps({"format": "gfk parity 1", "session": session, "version": version, "m": self.m, "chunk": 0,
-                           "ranks": [[] for _ in ranks]})
-        empty = Manifest.decode(text)  # checks what came from rank 0
-        full = Manifest(empty.session, version, self.m, 1 << 50, _checked(ranks))
-        chunk = layout.chunk_bytes(max(full.bytes_of(p) for p in range(self.size)))
-        return Manifest(empty.session, version, self.m, chunk, full.ranks), layout
+        if not all(isinstance(a, list) and len(a) == 3 and type(a[0]) is int for a in answers):
+            raise Damaged("a rank sent something else than its tensors")
+        version = 1 + max(a[0] for a in answers)  # newer than what any rank may find in its store later
+        session = answers[0][1] if self._manifest is None else self._manifest.session
+
+        def manifest(chunk):
+            return Manifest.decode(json.dumps({
+                "format": FORMAT, "session": session, "version": version, "m": self.m, "chunk": chunk,
+                "w": self._w, "matrix": self._matrix, "ranks": [tensors for _, _, tensors in answers]}))
+
+        checked = manifest(1 << 50)
+        return manifest(layout.chunk_bytes(max(checked.bytes_of(p) for p in range(self.size)))), layout
 
     def _begin_encode(self, manifest, layout, named):
+        self._code(manifest)
         entry = self.store.new(manifest, self.rank)
         for name, view in manifest.tensors(self.rank, entry.snapshot).items():
             view.copy_(named[name])
@@ -207,21 +245,22 @@ class ParityGroup:
             for entry in entries:
                 self.store.put(entry)
 
+        self._agree(exchange.error)  # before any rank keeps what it has received
         before = self.store.bytes_held()
         try:
             self._together(put)
-        except NotPrepared:  # on all ranks: the version before is the current one again
-            self.store.drop({self._manifest.key} if self._manifest is not None else set())
+        except NotPrepared:  # on all ranks. Rebuilt entries are as good as those of other ranks, and may stay.
+            if call != "rebuild":
+                self.store.drop(lambda key: key == manifest.key)
             raise
-        most = self.store.bytes_held()
+        most = max(before, self.store.bytes_held())
         self._manifest = manifest
-        self.store.drop({manifest.key})
-        self._done(call, start, exchange, max(before, most))
+        self.store.drop(lambda key: key != manifest.key)
+        self._done(call, start, exchange, most)
 
     def _done(self, call, start, exchange, most):
-        buffers = sum(b.numel() for pair in exchange.buffers for b in pair)
-        self.report = Report(call, self._manifest.version, time.monotonic() - start, exchange.sent, buffers,
-                             self.store.bytes_held(), most)
+        self.report = Report(call, self._manifest.version, time.monotonic() - start, exchange.sent,
+                             exchange.buffer_bytes(), self.store.bytes_held(), most)
 
     def _on_device(self, call, inputs, outputs):
         """call(inputs, outputs) where the store keeps its bytes, if transport is elsewhere."""
@@ -238,14 +277,20 @@ class ParityGroup:
     def update(self, tensors):
         """Makes a version in which some tensors have new contents: names, dtypes and shapes are those of the
         version before. Only pieces that changed are sent. Otherwise as encode."""
-        start = time.monotonic()
-        manifest, layout = self._current(), Layout(self.size, self.m)
-        named = self._together(lambda: self._changed(tensors))
-        manifest = Manifest(manifest.session, manifest.version + 1, manifest.m, manifest.chunk, manifest.ranks)
+        start, named = time.monotonic(), {}
+
+        def describe():
+            named.update(self._changed(tensors))
+            return [self._top()]
+
+        top = max(n for row in self._meet("update", describe) for n in _rows([row], 1)[0])
+        old_manifest = self._manifest
+        manifest = dataclasses.replace(old_manifest, version=top + 1)
+        layout = Layout(self.size, manifest.m)
         piece = self._piece_for(manifest)
 
         def begin():
-            old = self._mine(self._manifest)[self.rank]
+            old = self._mine(old_manifest)[self.rank]
             new = self.store.new(manifest, self.rank)
             new.snapshot.copy_(old.snapshot)
             new.parity.copy_(old.parity)
@@ -262,8 +307,9 @@ class ParityGroup:
 
         old, new, changed = self._together(begin)
         of_rank = [set(_rows(items, 2)) for items in self._gather_json(changed)]
-        code, delta = self._code(layout), torch.empty(piece, dtype=torch.uint8, device=self.store.device)
-        sent, exchange = 0, Exchange(Plan(list(range(self.size)), self.size), self._wire, piece)
+        code, delta = self._code(manifest), torch.empty(piece, dtype=torch.uint8, device=self.store.device)
+        exchange = Exchange(Plan(list(range(self.size)), self.size), self._wire, piece)
+        sent, error = 0, None
 
         def read(stripe, position, at, view):
             low = layout.region(position, stripe) * manifest.chunk + at
@@ -294,14 +340,16 @@ class ParityGroup:
             if plan.stripes:
                 exchange = Exchange(plan, self._wire, piece)
                 exchange.run(manifest.chunk, read, compute, write, starts=[at])
-                sent += exchange.sent
-        exchange.sent = sent
+                sent, error = sent + exchange.sent, error or exchange.error
+        exchange.sent, exchange.error = sent, error
         self._finish("update", start, manifest, [new], exchange)
 
     def _changed(self, tensors):
-        named = _named(tensors)
-        entry = self._mine(self._manifest)[self.rank]
-        views = self._manifest.tensors(self.rank, entry.snapshot)
+        manifest, named = self._current(), _named(tensors)
+        entry = self._mine(manifest).get(self.rank)
+        if entry is None or len(manifest.ranks) != self.size:
+            raise NotPrepared("the version is of other ranks than this group's: encode comes first")
+        views = manifest.tensors(self.rank, entry.snapshot)
         for name, tensor in named.items():
             if name not in views or views[name].dtype != tensor.dtype or views[name].shape != tensor.shape:
                 raise ValueError(f"the version has no tensor {name!r} of this dtype and shape")
@@ -328,10 +376,10 @@ class ParityGroup:
         """Does the parity match the snapshots, on all ranks? All ranks get the answer."""
         good = True
 
-        def compute(layout, stripe, data, parity):
+        def compute(layout, code, stripe, rows):
             nonlocal good
-            good = self._on_device(lambda inputs, _: self._code(layout).verify(
-                inputs[:layout.k], inputs[layout.k:]), data + parity, []) and good
+            good = self._on_device(lambda inputs, _: code.verify(inputs[:layout.k], inputs[layout.k:]),
+                                   rows, []) and good
 
         self._examine("verify", compute)
         return all(answer == b"1" for answer in self._wire.gather(b"1" if good else b"0"))
@@ -340,9 +388,8 @@ class ParityGroup:
         """Which positions are wrong? Names up to floor(m/2) wrong positions at each place. Reads only."""
         found = Located()
 
-        def compute(layout, stripe, data, parity):
-            verdict = self._on_device(lambda inputs, _: self._code(layout).locate(
-                inputs[:layout.k], inputs[layout.k:]), data + parity, [])
+        def compute(layout, code, stripe, rows):
+            verdict = self._on_device(lambda inputs, _: code.locate(inputs[:layout.k], inputs[layout.k:]), rows, [])
             found.unexplained += verdict.unexplained
             for region, count in enumerate(verdict.counts):
                 if count:
@@ -351,29 +398,36 @@ class ParityGroup:
 
         self._examine("locate", compute)
         total = Located()
-        nobody = self.size  # stands for the places that are not explained
+        nobody = len(self._manifest.ranks)  # stands for the places that are not explained
         for counts in self._gather_json([[nobody, found.unexplained], *found.positions.items()]):
             for p, count in _rows(counts, 2):
+                if p > nobody:
+                    raise Damaged(f"a rank names position {p}, which does not exist")
                 total.positions[p] = total.positions.get(p, 0) + count
         total.unexplained = total.positions.pop(nobody)
         return total
 
     def _examine(self, call, compute):
-        """Takes all regions of each stripe to one rank."""
+        """Takes all regions of each stripe to one rank: compute(layout, code, stripe, rows)."""
         start = time.monotonic()
-        manifest, layout = self._current(), Layout(len(self._current().ranks), self._current().m)
-        ranks = self._ranks_of(self._holders()[manifest.key], layout, lost=())
-        plan = Plan(ranks, self.size)
+        self._meet(call, lambda: self._current() and None)
+        manifest = self._manifest
+        layout = Layout(len(manifest.ranks), manifest.m)
+        crc, holders = self._holders().get(manifest.key, (None, {}))
+        missing = [p for p in range(layout.positions) if p not in holders]
+        if missing or crc != manifest.crc:
+            raise NotPrepared(f"nobody holds positions {missing}: rebuild comes first")
+        plan = Plan([holders[p] for p in range(layout.positions)], self.size)
         for t in range(layout.positions):
-            plan.add(t, ranks[t], range(layout.positions))
-        exchange = self._together(lambda: Exchange(plan, self._wire, self._piece_for(manifest)))
-        read = self._reader(manifest, layout)
+            plan.add(t, holders[t], range(layout.positions))
+        code, exchange = self._together(lambda: (self._code(manifest),
+                                                 Exchange(plan, self._wire, self._piece_for(manifest))))
 
-        def both(stripe, at, regions, made):
-            rows = [regions[layout.position(i, stripe)] for i in range(layout.positions)]
-            compute(layout, stripe, rows[:layout.k], rows[layout.k:])
+        def all_regions(stripe, at, regions, made):
+            compute(layout, code, stripe, [regions[layout.position(i, stripe)] for i in range(layout.positions)])
 
-        exchange.run(manifest.chunk, read, both, None)
+        exchange.run(manifest.chunk, self._reader(manifest, layout), all_regions, None)
+        self._agree(exchange.error)
         self._done(call, start, exchange, self.store.bytes_held())
 
     def _reader(self, manifest, layout):
@@ -391,23 +445,16 @@ class ParityGroup:
     # ---- after a loss ------------------------------------------------------------------------------
 
     def _holders(self):
-        """{(session, version): {position: rank}} of the whole group; where ranks contradict each other about
-        a version's manifest, of those that agree with most."""
-        mine = [[int(e.manifest.session, 16), e.manifest.version, zlib.crc32(e.manifest.encode()), e.position]
+        """{(session, version): (checksum of the manifest, {position: rank})} of the whole group. Where ranks
+        contradict each other about a version's manifest: the one that most positions have."""
+        mine = [[int(e.manifest.session, 16), e.manifest.version, e.manifest.crc, e.position]
                 for e in self.store.entries()]
         found = {}
         for rank, entries in enumerate(self._gather_json(mine)):
             for session, version, crc, position in _rows(entries, 4):
                 key = f"{session:016x}", version
                 found.setdefault(key, {}).setdefault(crc, {}).setdefault(position, rank)
-        return {key: max(by_crc.values(), key=len) for key, by_crc in found.items()}
-
-    @staticmethod
-    def _ranks_of(holders, layout, lost):
-        missing = [p for p in range(layout.positions) if p not in holders and p not in lost]
-        if missing:
-            raise NotPrepared(f"nobody holds positions {missing}: rebuild comes first")
-        return [holders.get(p) for p in range(layout.positions)]
+        return {key: max(by_crc.items(), key=lambda item: len(item[1])) for key, by_crc in found.items()}
 
     def rebuild(self, lost=None, *, holders=None):
         """Finds the newest version that enough ranks hold, and rebuilds the positions that are lost.
@@ -420,7 +467,9 @@ class ParityGroup:
         All ranks of the group call it, those that replace lost ones with an empty store. Returns the positions
         that were rebuilt. Raises TooManyErasures on all ranks if more than m are lost; NotPrepared; RankLost."""
         start = time.monotonic()
-        manifest, held = self._newest(lost)
+        wanted = None if lost is None else sorted(set(lost))
+        self._meet("rebuild", facts=[wanted, sorted(dict(holders or {}).items())])
+        manifest, held = self._newest(wanted)
         layout = Layout(len(manifest.ranks), manifest.m)
         lost = [p for p in range(layout.positions) if p not in held]
         targets = {p: (holders or {}).get(p, p) for p in lost}
@@ -428,19 +477,19 @@ class ParityGroup:
             raise ValueError(f"positions {lost} are lost, and the group has {self.size} ranks: holders must say "
                              "which of them take their place")
         ranks = [held.get(p, targets.get(p)) for p in range(layout.positions)]
-        survivors = sorted(held)
-        code = self._code(layout)
-        plan, decoders = Plan(ranks, self.size), {}
-        for t in range(layout.positions):
-            regions = sorted(layout.region(p, t) for p in lost)
-            if not regions:
-                break
-            decoders[t] = code.decoder(regions)
-            plan.add(t, held[survivors[t % len(survivors)]],
-                     [layout.position(i, t) for i in decoders[t].sources],
-                     [(region, layout.position(region, t)) for region in regions])
-        new = {p: self.store.new(manifest, p) for p in lost if targets[p] == self.rank}
-        exchange = self._together(lambda: Exchange(plan, self._wire, self._piece_for(manifest)))
+        survivors, decoders, new = sorted(held), {}, {}
+
+        def begin():
+            plan, code = Plan(ranks, self.size), self._code(manifest)
+            for t in range(layout.positions if lost else 0):
+                decoders[t] = code.decoder(sorted(layout.region(p, t) for p in lost))
+                plan.add(t, held[survivors[t % len(survivors)]],
+                         [layout.position(i, t) for i in decoders[t].sources],
+                         [(region, layout.position(region, t)) for region in decoders[t].lost])
+            new.update((p, self.store.new(manifest, p)) for p in lost if targets[p] == self.rank)
+            return Exchange(plan, self._wire, self._piece_for(manifest))
+
+        exchange = self._together(begin)
 
         def compute(stripe, at, regions, made):
             rows = [regions.get(layout.position(i, stripe)) for i in range(layout.positions)]
@@ -457,27 +506,36 @@ class ParityGroup:
             part = entry.snapshot[low:low + view.numel()]
             part.copy_(view[:part.numel()])
 
-        exchange.run(manifest.chunk, self._reader(manifest, layout), compute, write)
+        exchange.run(manifest.chunk if lost else 0, self._reader(manifest, layout), compute, write)
         self._finish("rebuild", start, manifest, list(new.values()), exchange)
         return lost
 
     def _newest(self, lost):
         """The manifest of the newest version that can be rebuilt, and {position: rank} of who holds it."""
-        found, refused = self._holders(), None
+        found, refused = self._holders(), []
         for key in sorted(found, key=lambda key: key[1], reverse=True):
-            held = {p: r for p, r in found[key].items() if lost is None or p not in lost}
+            crc, held = found[key]
+            held = {p: r for p, r in held.items() if lost is None or p not in lost}
             if not held:
                 continue
-            first = min(held.values())
-            mine = next((e.manifest for e in self.store.entries() if e.manifest.key == key), None)
-            text = self._wire.gather(mine.encode() if self.rank == first and mine is not None else b"")[first]
-            manifest = Manifest.decode(text[:MOST_MANIFEST_BYTES])
+            source = min(held.values())
+            mine = [e.manifest for e in self.store.entries() if e.manifest.key == key and e.manifest.crc == crc]
+            text = self._wire.share(mine[0].encode() if self.rank == source and mine else b"", source)
+            try:  # all ranks have the same text
+                manifest = Manifest.decode(text)
+                if manifest.key != key or manifest.crc != crc:
+                    raise Damaged("the manifest is not the one that was announced")
+            except Damaged as error:
+                refused.append(f"version {key[1]}: rank {source}: {error}")
+                continue
+            held = {p: r for p, r in held.items() if p < len(manifest.ranks)}
             if len(held) >= len(manifest.ranks) - manifest.m:
                 return manifest, held
-            refused = refused or (len(manifest.ranks) - len(held), manifest.m)
-        if refused is None:
+            refused.append(f"version {key[1]}: {len(manifest.ranks) - len(held)} ranks are lost, and "
+                           f"{manifest.m} parities are there")
+        if not refused:
             raise NotPrepared("no rank holds a version")
-        raise gfk.TooManyErasures(f"{refused[0]} ranks are lost, and {refused[1]} parities are there")
+        raise gfk.TooManyErasures("; ".join(refused[:9]))
 
 
 def _named(tensors):
@@ -485,14 +543,17 @@ def _named(tensors):
     for name, tensor in named.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise TypeError("tensors are a list of tensors, or a dict of tensors with names")
+        if _dtype_name(tensor) not in DTYPES or tensor.layout != torch.strided:
+            raise TypeError(f"tensor {name!r}: {tensor.dtype}, {tensor.layout} cannot be protected")
     return {name: tensor.detach() for name, tensor in named.items()}
 
 
-def _checked(ranks):
-    """The lists of tensors that came from all ranks."""
-    text = json.dumps({"format": "gfk parity 1", "session": "0" * 16, "version": 1, "m": 1, "chunk": 1 << 50,
-                       "ranks": ranks})
-    return Manifest.decode(text).ranks
+def _dtype_name(tensor):
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _described(named):
+    return [[name, _dtype_name(t), list(t.shape)] for name, t in named.items()]
 
 
 def _rows(value, width):

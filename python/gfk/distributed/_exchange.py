@@ -10,10 +10,13 @@ import gfk
 
 from ._store import MOST_MANIFEST_BYTES, Damaged
 
+MOST_GATHERED_BYTES = 1 << 31
+
 
 class RankLost(gfk.Error):
     """A rank did not take part in a collective: it has ended, or was slower than the time limit. What the
-    group held before the call is intact on the other ranks."""
+    group held before the call is intact on the other ranks. The process group is of no more use: a collective
+    may still be waiting in it."""
 
     status = "RANK_LOST"
 
@@ -25,12 +28,16 @@ class Wire:
         self.group, self.device = group, device
         self.timeout = None if timeout is None else datetime.timedelta(seconds=timeout)
         self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
+        self.lost = None  # why this group has no more collectives
 
     def _waiter(self, start):
         """Starts a collective, and returns the function that waits for it."""
         def lost(error):
-            return RankLost(f"a rank of the group did not answer: {error}")
+            self.lost = f"a rank of the group did not answer: {error}"
+            return RankLost(self.lost)
 
+        if self.lost is not None:
+            raise RankLost(f"a new process group is needed: {self.lost}")
         try:
             work = start()
         except RuntimeError as error:
@@ -55,7 +62,7 @@ class Wire:
         self._waiter(lambda: dist.all_gather_into_tensor(lengths, mine, group=self.group, async_op=True))()
         lengths = lengths.tolist()
         most = max(lengths)
-        if min(lengths) < 0 or most > MOST_MANIFEST_BYTES:
+        if min(lengths) < 0 or most > MOST_MANIFEST_BYTES or most * self.size > MOST_GATHERED_BYTES:
             raise Damaged("a rank announced a message of an impossible length")
         if most == 0:
             return [b""] * self.size
@@ -67,6 +74,20 @@ class Wire:
         found = found.cpu().view(self.size, most).numpy()
         return [found[r, :n].tobytes() for r, n in enumerate(lengths)]
 
+    def share(self, text, source):
+        """The bytes that one rank gives, on all ranks."""
+        source_rank = dist.get_global_rank(self.group, source)
+        length = torch.tensor([len(text)], dtype=torch.int64, device=self.device)
+        self._waiter(lambda: dist.broadcast(length, source_rank, group=self.group, async_op=True))()
+        length = int(length.item())
+        if not 0 <= length <= MOST_MANIFEST_BYTES:
+            raise Damaged("a rank announced a message of an impossible length")
+        found = torch.zeros(length, dtype=torch.uint8, device=self.device)
+        if self.rank == source and length > 0:
+            found.copy_(torch.frombuffer(bytearray(text), dtype=torch.uint8))
+        self._waiter(lambda: dist.broadcast(found, source_rank, group=self.group, async_op=True))()
+        return found.cpu().numpy().tobytes()
+
 
 def _splits(plan, rank, items):
     """For each other rank: what this rank sends, and what it receives."""
@@ -74,19 +95,25 @@ def _splits(plan, rank, items):
 
 
 class Exchange:
-    """The transfers of a plan on one rank. `sent` counts bytes that went to other ranks."""
+    """The transfers of a plan on one rank. `sent` counts bytes that went to other ranks. `error` is what read,
+    compute or write raised on this rank: its transfers go on, so that no rank waits in vain, and their contents
+    are then worth nothing. All ranks must hear of the error before anything is kept."""
 
     def __init__(self, plan, wire, piece):
         self.plan, self.wire, self.piece = plan, wire, piece
         self.rank = wire.rank
         self.inputs = _splits(plan, self.rank, plan.inputs)
         self.results = _splits(plan, self.rank, plan.results)
-        self.sent = 0
-        # Two sets of buffers: the inputs of a piece are on their way while the piece before is computed.
-        self.buffers = [[self._buffer(side) for side in self.inputs + self.results] for _ in range(2)]
+        self.sent, self.error = 0, None
+        # Two sets for inputs: those of a piece are on their way while the piece before is computed.
+        self._inputs = [[self._buffer(side) for side in self.inputs] for _ in range(2)]
+        self._results = [self._buffer(side) for side in self.results]
 
     def _buffer(self, side):
         return torch.empty(sum(map(len, side)) * self.piece, dtype=torch.uint8, device=self.wire.device)
+
+    def buffer_bytes(self):
+        return sum(buffer.numel() for pair in [*self._inputs, self._results] for buffer in pair)
 
     def _views(self, buffer, side, length):
         """(item, view) for each item of a side, in a buffer without gaps."""
@@ -101,6 +128,13 @@ class Exchange:
         self.sent += sum(out) - out[self.rank]
         return self.wire.all_to_all(received[:sum(into)], sent[:sum(out)], into, out)
 
+    def _attempt(self, function, *arguments):
+        if self.error is None:
+            try:
+                function(*arguments)
+            except Exception as error:
+                self.error = error
+
     def run(self, chunk, read, compute, write, starts=None):
         """For each piece [start, start + length) of a chunk: read(stripe, position, start, view) fills a view
         that is sent; compute(stripe, start, {position: view}, {(result, position): view}) works where the
@@ -112,9 +146,9 @@ class Exchange:
         def begin(number):
             start = starts[number]
             length = min(self.piece, chunk - start)
-            out, into = self.buffers[number % 2][:2]
+            out, into = self._inputs[number % 2]
             for (stripe, position), view in self._views(out, self.inputs[0], length):
-                read(stripe, position, start, view)
+                self._attempt(read, stripe, position, start, view)
             works[number] = self._start(into, out, self.inputs, length)
 
         if starts:
@@ -124,7 +158,7 @@ class Exchange:
             works.pop(number)()
             if number + 1 < len(starts):
                 begin(number + 1)
-            _, gathered, out, into = self.buffers[number % 2]
+            gathered, (out, into) = self._inputs[number % 2][1], self._results
             regions, made = {}, {}
             for (stripe, position), view in self._views(gathered, self.inputs[1], length):
                 regions.setdefault(stripe, {})[position] = view
@@ -132,7 +166,9 @@ class Exchange:
                 made.setdefault(stripe, {})[result, position] = view
             for stripe, worker, _, _ in self.plan.stripes:
                 if worker == self.rank:
-                    compute(stripe, start, regions.get(stripe, {}), made.get(stripe, {}))
+                    self._attempt(compute, stripe, start, regions.get(stripe, {}), made.get(stripe, {}))
+            if not self.plan.has_results:
+                continue
             self._start(into, out, self.results, length)()
             for (stripe, result, position), view in self._views(into, self.results[1], length):
-                write(stripe, result, position, start, view)
+                self._attempt(write, stripe, result, position, start, view)

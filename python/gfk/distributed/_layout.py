@@ -42,6 +42,10 @@ class Plan:
     def add(self, stripe, worker, inputs, results=()):
         self.stripes.append((stripe, worker, list(inputs), list(results)))
 
+    @property
+    def has_results(self):
+        return any(results for _, _, _, results in self.stripes)
+
     def inputs(self, source, target):
         """What a rank sends to another one: (stripe, position), in the order of both."""
         return [(stripe, p) for stripe, worker, inputs, _ in self.stripes if worker == target

@@ -23,6 +23,7 @@ DTYPES = {str(d).removeprefix("torch."): d for d in (
 FORMAT = "gfk parity 1"
 MOST_BYTES = 1 << 50
 MOST_MANIFEST_BYTES = 1 << 28
+WIDTHS = 4, 8, 16, 32
 
 
 class Damaged(Exception):
@@ -38,17 +39,23 @@ def _number(value, least, most):
 @dataclass(frozen=True)
 class Manifest:
     """One version of a group: the same on all ranks. `ranks` lists for each position (name, dtype, shape) of
-    its tensors."""
+    its tensors; `w` and `matrix` are those of the code."""
 
     session: str
     version: int
     m: int
     chunk: int
+    w: int
+    matrix: str
     ranks: tuple
 
     @property
     def key(self):
         return self.session, self.version
+
+    @property
+    def crc(self):
+        return zlib.crc32(self.encode())
 
     def bytes_of(self, position):
         return sum(rounded(_tensor_bytes(dtype, shape)) for _, dtype, shape in self.ranks[position])
@@ -64,7 +71,7 @@ class Manifest:
 
     def encode(self):
         return json.dumps({"format": FORMAT, "session": self.session, "version": self.version, "m": self.m,
-                           "chunk": self.chunk, "ranks": self.ranks}, separators=(",", ":")).encode()
+                           "chunk": self.chunk, "w": self.w, "matrix": self.matrix, "ranks": self.ranks}, separators=(",", ":")).encode()
 
     @staticmethod
     def decode(text):
@@ -79,9 +86,12 @@ class Manifest:
             raise Damaged("no session")
         if not isinstance(ranks, list) or not 2 <= len(ranks) <= 65536:
             raise Damaged("no list of ranks")
+        w, matrix = _number(found.get("w"), 1, 64), found.get("matrix")
+        if w not in WIDTHS or not isinstance(matrix, str) or not re.fullmatch("[a-z_]{1,40}", matrix):
+            raise Damaged("no code")
         made = Manifest(session, _number(found.get("version"), 1, 1 << 62),
                         _number(found.get("m"), 1, len(ranks) - 1), _number(found.get("chunk"), 0, MOST_BYTES),
-                        tuple(_tensors(tensors) for tensors in ranks))
+                        w, matrix, tuple(tensors_of(tensors) for tensors in ranks))
         for position in range(len(ranks)):
             if made.bytes_of(position) > made.chunk * (len(ranks) - made.m):
                 raise Damaged("a snapshot is longer than its chunks")
@@ -100,8 +110,8 @@ def _tensor_bytes(dtype, shape):
     return count
 
 
-def _tensors(tensors):
-    """Checks a rank's list of tensors."""
+def tensors_of(tensors):
+    """A rank's list of tensors, checked."""
     if not isinstance(tensors, list):
         raise Damaged("no list of tensors")
     made = []
@@ -135,6 +145,8 @@ class MemoryStore:
 
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
+        if self.device.type == "cuda" and self.device.index is None:
+            self.device = torch.device("cuda", torch.cuda.current_device())
         self._entries = {}
 
     def new(self, manifest, position):
@@ -151,9 +163,9 @@ class MemoryStore:
     def entries(self):
         return list(self._entries.values())
 
-    def drop(self, keep):
-        """Forgets all entries whose manifest's key is not in `keep`."""
-        for name in [name for name in self._entries if name[0] not in keep]:
+    def drop(self, is_old):
+        """Forgets the entries whose manifest's key is_old(key)."""
+        for name in [name for name in self._entries if is_old(name[0])]:
             del self._entries[name]
 
     def bytes_held(self):
@@ -162,6 +174,10 @@ class MemoryStore:
 
 def _crc(tensor):
     return zlib.crc32(memoryview(tensor.contiguous().view(-1).numpy()))
+
+
+NAME = re.compile(r"(?P<temporary>\.)?(?P<session>[0-9a-f]{16})-(?P<version>[0-9]{1,19})-[0-9]{1,5}"
+                  r"\.(?P<part>json|snapshot|parity)(?(temporary)\.[0-9]+)")
 
 
 class FolderStore:
@@ -244,15 +260,15 @@ class FolderStore:
         return Entry(manifest, position, parts["snapshot"],
                      parts["parity"].view(manifest.m, manifest.chunk))
 
-    def drop(self, keep):
-        for path in sorted(self.folder.glob("*.json")):
-            session, version, _ = (path.stem + "--").split("-")[:3]
-            if not version.isdigit() or (session, int(version)) in keep:
-                continue
-            path.unlink(missing_ok=True)  # first: without it the others are no entry
-            for part in (".snapshot", ".parity"):
-                path.with_suffix(part).unlink(missing_ok=True)
+    def drop(self, is_old):
+        """Removes the entries whose manifest's key is_old(key), and what an interrupted `put` has left."""
+        found = [(path, NAME.fullmatch(path.name)) for path in self.folder.iterdir()]
+        found = [(path, name) for path, name in found if name]
+        for path, name in sorted(found, key=lambda item: item[1]["part"] != "json"):  # without .json: no entry
+            if name["temporary"] or is_old((name["session"], int(name["version"]))):
+                path.unlink(missing_ok=True)
         self._found = None
 
     def bytes_held(self):
-        return sum(f.stat().st_size for f in self.folder.iterdir() if f.suffix in (".snapshot", ".parity"))
+        return sum(path.stat().st_size for path in self.folder.iterdir()
+                   if (name := NAME.fullmatch(path.name)) and name["part"] != "json")

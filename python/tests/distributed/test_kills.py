@@ -50,6 +50,7 @@ def serve(connection, rank):
                 answer = group.version, group.restore()["x"].numpy().tobytes(), group.verify()
             connection.send((True, answer))
         except RankLost as error:
+            dist.destroy_process_group()  # so that ranks that wait for this one hear of it at once
             connection.send((False, str(error)))
 
 

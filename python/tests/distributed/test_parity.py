@@ -38,20 +38,20 @@ def check(found, wanted):
 # ---- every pattern of losses -----------------------------------------------------------------------
 
 
-def lose_every_pattern(rank, m, piece):
+def lose_patterns(rank, m, piece, step):
     stores = [MemoryStore()]
     group = ParityGroup(m=m, store=stores[0], piece=piece)
     group.encode(tensors_of(rank))
     assert group.verify()
     size = dist.get_world_size()
-    for count in range(1, m + 1):
-        for lost in itertools.combinations(range(size), count):
-            store = MemoryStore() if rank in lost else stores[0]
-            again = ParityGroup(m=m, store=store, piece=piece)
-            assert again.rebuild() == list(lost)
-            check(again.restore(), tensors_of(rank))
-            assert again.verify(), lost
-            stores[0] = store
+    patterns = [lost for count in range(1, m + 1) for lost in itertools.combinations(range(size), count)]
+    for lost in patterns[::step]:
+        store = MemoryStore() if rank in lost else stores[0]
+        again = ParityGroup(m=m, store=store, piece=piece)
+        assert again.rebuild() == list(lost)
+        check(again.restore(), tensors_of(rank))
+        assert again.verify(), lost
+        stores[0] = store
     lost = tuple(range(m + 1))
     again = ParityGroup(m=m, store=MemoryStore() if rank in lost else stores[0], piece=piece)
     with pytest.raises(gfk.TooManyErasures if m + 1 < size else NotPrepared):
@@ -59,10 +59,11 @@ def lose_every_pattern(rank, m, piece):
     return group.report
 
 
-@pytest.mark.parametrize("size, m, piece", [(5, 2, 1 << 20), (5, 2, 256), (5, 1, 512), (3, 2, 256), (2, 1, 256),
-                                            (8, 3, 512)])
-def test_every_pattern_of_losses(size, m, piece):
-    ranks.run(size, lose_every_pattern, m, piece)
+@pytest.mark.parametrize("size, m, piece, step", [(5, 2, 1 << 20, 1), (5, 2, 512, 1), (5, 1, 512, 1),
+                                                  (3, 2, 256, 1), (2, 1, 256, 1), (8, 3, 1024, 7)])
+def test_patterns_of_losses(size, m, piece, step):
+    """Every pattern of up to m lost ranks, or each step-th one."""
+    ranks.run(size, lose_patterns, m, piece, step)
 
 
 # ---- what is sent and held -------------------------------------------------------------------------
@@ -228,7 +229,7 @@ def test_folders_are_found_by_new_processes(tmp_path):
 def one_entry(folder):
     store = FolderStore(folder)
     from gfk.distributed._store import Manifest
-    manifest = Manifest("0123456789abcdef", 1, 1, 256, ((("x", "float32", (5,)),), ()))
+    manifest = Manifest("0123456789abcdef", 1, 1, 256, 8, "cauchy", ((("x", "float32", (5,)),), ()))
     entry = store.new(manifest, 0)
     entry.snapshot.copy_(torch.arange(32, dtype=torch.uint8))
     entry.parity.zero_()
@@ -264,6 +265,8 @@ FORGED = {
     "m of all": lambda h, m: m.update(m=2),
     "a chunk too short": lambda h, m: m.update(chunk=16),
     "a session with a path": lambda h, m: m.update(session="../../../../etc/x"),
+    "a width that does not exist": lambda h, m: m.update(w=9),
+    "a matrix that is no name": lambda h, m: m.update(matrix=[[1, 2]]),
     "a list": lambda h, m: m.update(ranks={}),
 }
 
