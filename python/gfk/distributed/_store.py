@@ -172,8 +172,9 @@ class MemoryStore:
         return sum(e.snapshot.numel() + e.parity.numel() for e in self._entries.values())
 
 
-def _crc(tensor):
-    return zlib.crc32(memoryview(tensor.contiguous().view(-1).numpy()))
+def crc(tensor):
+    """The checksum of a tensor of bytes."""
+    return zlib.crc32(memoryview(tensor.contiguous().view(-1).cpu().numpy()))
 
 
 NAME = re.compile(r"(?P<temporary>\.)?(?P<session>[0-9a-f]{16})-(?P<version>[0-9]{1,19})-[0-9]{1,5}"
@@ -204,8 +205,8 @@ class FolderStore:
         for part, tensor in (("snapshot", entry.snapshot), ("parity", entry.parity)):
             self._write(f"{name}.{part}", memoryview(tensor.contiguous().view(-1).numpy()))
         text = entry.manifest.encode()
-        head = json.dumps({"position": entry.position, "snapshot": _crc(entry.snapshot),
-                           "parity": _crc(entry.parity), "manifest": zlib.crc32(text)}).encode()
+        head = json.dumps({"position": entry.position, "snapshot": crc(entry.snapshot),
+                           "parity": crc(entry.parity), "manifest": zlib.crc32(text)}).encode()
         self._write(f"{name}.json", head + b"\n" + text)
         self._found = None
 
