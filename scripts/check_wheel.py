@@ -5,7 +5,7 @@
   scripts/check_wheel.py WHEEL [FOLDER...]
 
 Besides this repository's folder, the home folder and the folders of Python's packages, no file may name a
-FOLDER. Programs and libraries may need the C and C++ runtimes, and no others, and search no folder of their own."""
+FOLDER. Programs and libraries may need the C and C++ runtimes, and no others; they search no folder."""
 
 import os
 import pathlib
@@ -17,13 +17,16 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RUNTIMES = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+")
+RUNTIMES = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux-[\w-]+)\.so\.\d+")
+INFORMATION = {"METADATA", "WHEEL", "RECORD", "licenses/LICENSE", "licenses/python/NOTICE"}
+ELSEWHERE = re.compile(rb"/(?:home|root|tmp|build)/[\w./+-]+|/[\w./+-]+/lib(?:isal|gf_complete)[\w.]*")
 
 
 def expected():
     """The files of the package in the repository, and what the build adds."""
     package = ROOT / "python" / "gfk"
-    listed = {f"gfk/{p.relative_to(package)}" for p in package.rglob("*") if p.is_file() and p.suffix != ".pyc"}
+    files = [p for p in package.rglob("*") if p.is_file() and p.suffix != ".pyc"]
+    listed = {f"gfk/{p.relative_to(package)}" for p in files}
     return listed | {"gfk/_core.SUFFIX", "gfk/_core.pyi"}, {"gfk/bin/gfk"}
 
 
@@ -33,8 +36,7 @@ def contents(names):
     yield from (f"{name} is missing" for name in sorted(needed - found))
     yield from (f"{name} is not a file of the package" for name in sorted(found - needed - allowed))
     information = {n.partition(".dist-info/")[2] for n in names if ".dist-info/" in n}
-    yield from (f"{name} is missing" for name in
-                sorted({"METADATA", "WHEEL", "RECORD", "licenses/LICENSE"} - information))
+    yield from (f"{name} is missing" for name in sorted(INFORMATION - information))
 
 
 def dynamic(name, file):
@@ -54,13 +56,13 @@ def paths(name, file, folders):
     for folder in folders:
         if folder.encode() in data:
             yield f"{name} names {folder}"
-    for path in set(re.findall(rb"/(?:home|root|tmp|opt|usr|build)/[\w./+-]+", data)):
+    for path in set(ELSEWHERE.findall(data)):
         yield f"{name} names {path.decode()}"
 
 
 def main(wheel, *folders):
     folders = {str(ROOT), os.path.expanduser("~"), sysconfig.get_path("purelib"), sys.prefix, *folders}
-    folders = {folder for folder in folders if folder.count("/") > 1}  # not "/root", which "/root/" finds below
+    folders = {folder for folder in folders if folder.count("/") > 1}  # "/root" is of ELSEWHERE
     found = []
     with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(wheel) as archive:
         archive.extractall(scratch)
@@ -71,7 +73,8 @@ def main(wheel, *folders):
             found += paths(name, pathlib.Path(scratch, name), folders)
             if name == "gfk/bin/gfk" and not archive.getinfo(name).external_attr >> 16 & 0o100:
                 found.append(f"{name} is not executable")
-    print("\n".join(found) if found else f"{os.path.basename(wheel)}: {len(names)} files, nothing of this machine")
+    name = os.path.basename(wheel)
+    print("\n".join(found) if found else f"{name}: {len(names)} files, nothing of this machine")
     return 1 if found else 0
 
 

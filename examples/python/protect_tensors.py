@@ -99,7 +99,8 @@ def main():
     tensors = model(framework)
     before = {name: hash_of(tensor) for name, tensor in tensors.items()}
     place = getattr(tensors["head"], "device", "cpu")
-    print(f"{len(tensors)} tensors of {framework}, {place}: {sum(t.nbytes for t in tensors.values()):,} bytes")
+    total = sum(tensor.nbytes for tensor in tensors.values())
+    print(f"{len(tensors)} tensors of {framework}, {place}: {total:,} bytes")
 
     protected = Protected(tensors, arguments.m)
     for (names, code), parity in zip(protected.groups, protected.parities):

@@ -2,8 +2,8 @@
 # %% [markdown]
 # # Rates of methods
 #
-# How fast is each way to multiply in GF(2^w) on this machine? The cells of this page run in a notebook (VS Code,
-# Jupyter with jupytext), or all at once, which writes rates.html:
+# How fast is each way to multiply in GF(2^w) on this machine? The cells of this page run in a notebook (VS
+# Code, Jupyter with jupytext), or all at once, which writes rates.html:
 #
 #     python examples/python/rates.py [--out FOLDER] [--megabytes N] [--seconds S]
 #
@@ -78,8 +78,8 @@ def rate(call, size):
 
 # %% [markdown]
 # ## A constant times an array
-# One row for each kernel of `gfk.kernels()` that runs here. On the CPU the kernels are references, written to be
-# read: one thread, no SIMD. Tables of gigabytes are left out.
+# One row for each kernel of `gfk.kernels()` that runs here. On the CPU the kernels are references, written to
+# be read: one thread, no SIMD. Tables of gigabytes are left out.
 
 # %%
 random = numpy.random.default_rng(1)

@@ -51,9 +51,10 @@ DeviceGuard::DeviceGuard(int device) {
     if (device == GFK_CPU)
         return;
     nb::gil_scoped_acquire acquire;
-    raise(GFK_STATUS_NOT_SUPPORTED,
-          "this build of gfk has no CUDA, and takes arrays in the CPU's memory only; to compile the "
-          "kernels: pip install . -C cmake.define.GFK_CUDA=ON");
+    raise(
+        GFK_STATUS_NOT_SUPPORTED,
+        "this build of gfk has no CUDA, and takes arrays in the CPU's memory only; to compile the "
+        "kernels: pip install . -C cmake.define.GFK_CUDA=ON");
 }
 
 DeviceGuard::~DeviceGuard() = default;

@@ -133,7 +133,7 @@ class RLNCDecoder {
             raise_value("out: %zu bytes are needed, one for each packet; there are %zu", count,
                         to.bytes());
         if (!has_payloads_ && from.like().is_valid()) {
-            like_ = call.empty({0}, nullptr, from.like());
+            like_ = call.empty({1}, nullptr, from.like());
             has_payloads_ = true;
         }
         const gfk_rlnc_header none = {};
@@ -288,7 +288,7 @@ class RLNCDecoder {
     const size_t generations_;
     uint64_t generation_;
     bool has_payloads_ = false; // and like_ is one of them
-    nb::object like_;           // an array without elements, which tells the framework; or none
+    nb::object like_;           // a small array that tells the framework; or none
     gfk_rlnc_decoder_t decoder_ = nullptr;
     std::mutex mutex_; // calls come one after the other
 };
@@ -402,7 +402,7 @@ class RLNC {
             return new RLNCDecoder(code_, device, nb::object(), generation, generations, spare);
         Call call;
         const Array array(call, like, Use::Read, "like");
-        return new RLNCDecoder(code_, call.device(), call.empty({0}, "uint8"), generation,
+        return new RLNCDecoder(code_, call.device(), call.empty({1}, "uint8"), generation,
                                generations, spare);
     }
 

@@ -113,6 +113,12 @@ def gpu_arrays(request):
     return Arrays(*request.param)
 
 
+@pytest.fixture(scope="session")
+def make_arrays():
+    """The class Arrays: make_arrays("torch", "cuda") are those of torch on the GPU."""
+    return Arrays
+
+
 @pytest.fixture
 def random():
     """numpy's generator, with the same seed in every test."""
@@ -129,8 +135,9 @@ class Dtype(ctypes.Structure):
 
 
 class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", Device), ("dimensions", ctypes.c_int32), ("dtype", Dtype),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+    _fields_ = [("data", ctypes.c_void_p), ("device", Device), ("dimensions", ctypes.c_int32),
+                ("dtype", Dtype), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)),
                 ("byte_offset", ctypes.c_uint64)]
 
 
@@ -162,7 +169,8 @@ class Exporter:
     def __init__(self, array, device=(1, 0), version=(1, 1), read_only=False, byte_offset=0, lanes=1,
                  no_strides=False):
         self.array, self.device, self.version = array, device, version
-        self.read_only, self.byte_offset, self.lanes, self.no_strides = read_only, byte_offset, lanes, no_strides
+        self.read_only, self.byte_offset, self.lanes = read_only, byte_offset, lanes
+        self.no_strides = no_strides
         self.calls, self.alive, self.kept = [], 0, []
 
     def __dlpack_device__(self):

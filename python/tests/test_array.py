@@ -141,8 +141,8 @@ def test_any_alignment(arrays, random):
 
 
 # ---- dtypes -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "c8", "?", ">u2", ">u4", "u4", "u8", "i8", "S2", "S1", "V1",
-                                   "V0", "U1", "O", "M8[s]", [("a", "u1"), ("b", "u1")]], ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "c8", "?", ">u2", ">u4", "u4", "u8", "i8", "S2", "S1",
+                                   "V1", "V0", "U1", "O", "M8[s]", [("a", "u1"), ("b", "u1")]], ids=str)
 def test_wrong_dtypes_are_refused(dtype):
     x = numpy.zeros(4, dtype)
     with pytest.raises(TypeError, match="x: the elements must be bytes or"):

@@ -12,7 +12,8 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
 
 
 def output_of(name, *arguments):
-    done = subprocess.run([sys.executable, EXAMPLES / name, *map(str, arguments)], capture_output=True, text=True)
+    command = [sys.executable, EXAMPLES / name, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -24,8 +25,8 @@ def test_protect_tensors(arguments):
 
 
 def test_protect_tensors_notices_a_wrong_tensor():
-    program = (EXAMPLES / "protect_tensors.py").read_text().replace("tensors.update(made)", "made[lost[0]][...] = 1\n"
-                                                                    "            tensors.update(made)")
+    program = (EXAMPLES / "protect_tensors.py").read_text()
+    program = program.replace("tensors.update(made)", "tensors.update(made); made[lost[0]][...] = 1")
     done = subprocess.run([sys.executable, "-c", program, "--numpy"], capture_output=True, text=True)
     assert done.returncode == 1 and "WRONG" in done.stdout, done.stdout + done.stderr
 

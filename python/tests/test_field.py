@@ -67,7 +67,8 @@ def test_the_generator_generates():
 def test_members():
     for w, polynomial in POLYNOMIALS.items():
         f = gfk.Field(w)
-        assert (f.w, f.polynomial) == (w, polynomial) and repr(f) == f"gfk.Field({w}, polynomial={polynomial:#x})"
+        assert (f.w, f.polynomial) == (w, polynomial)
+        assert repr(f) == f"gfk.Field({w}, polynomial={polynomial:#x})"
         assert eval(repr(f)) == f
     assert gfk.Field().w == 8
     with pytest.raises(AttributeError):

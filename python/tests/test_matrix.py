@@ -341,6 +341,16 @@ def test_batches_refuse(random):
     assert ranks.tolist() == [5, 5] and (inverses == numpy.eye(5)).all()
 
 
+def test_batches_with_gaps(random):
+    """Other matrices between those of a batch are not touched."""
+    a = numpy.stack([regular(random, 16, 4) for _ in range(3)])
+    spread, out = numpy.repeat(a, 2, 0), numpy.full((9, 4, 4), 7, "uint16")
+    inverses, ranks = gfk.invert_batch(spread[::2], w=16, out=out[::3])
+    assert ranks.tolist() == [4] * 3 and (out[1::3] == 7).all() and (out[2::3] == 7).all()
+    for matrix, inverse in zip(a, out[::3]):
+        assert (gfk.matmul(matrix, inverse.copy(), w=16) == numpy.eye(4)).all()
+
+
 def test_the_list_of_kernels():
     table = gfk.matrix_kernels()
     assert len({k["id"] for k in table}) == len(table) > 10

@@ -2,6 +2,7 @@
 """gfk.multiply and Multiplier with every kernel that runs here, against Field.multiply."""
 
 import gc
+import importlib.util
 import resource
 import threading
 import time
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 KERNELS = [k for k in gfk.kernels() if k["available"]]
-SMALL = [k for k in KERNELS if k["table_bytes"] + k["workspace_bytes"] <= 1 << 30]  # without those that need table_limit
+# Without those that need table_limit.
+SMALL = [k for k in KERNELS if k["table_bytes"] + k["workspace_bytes"] <= 1 << 30]
 HOST = [k["id"] for k in SMALL if k["implementation"] == "host"]
 OTHER = {8: 0x11B, 16: 0x1002D, 32: 0x10000008D}
 
@@ -40,32 +42,27 @@ def test_the_list():
     assert any(e["available"] and e["family"] == "host" for e in engines), engines
 
 
+def on_a_gpu(make_arrays):
+    """Arrays on the GPU that calls may write, of what is installed."""
+    name = next((name for name in ("torch", "cupy") if importlib.util.find_spec(name)), None)
+    if name is None:
+        pytest.skip("neither torch nor cupy is installed")
+    return make_arrays(name, "cuda")
+
+
 @pytest.mark.parametrize("kernel", SMALL, ids=lambda k: k["id"])
-def test_every_kernel(request, random, kernel):
+def test_every_kernel(make_arrays, random, kernel):
     w = kernel["w"]
-    on_gpu = kernel["implementation"] != "host"
-    arrays = request.getfixturevalue("gpu_array_maker") if on_gpu else None
+    arrays = make_arrays("numpy", "cpu") if kernel["implementation"] == "host" else on_a_gpu(make_arrays)
     for field in (gfk.Field(w), gfk.Field(w, OTHER[w])):
         multiplier = gfk.Multiplier(field, kernel=kernel["id"])
         assert multiplier.field == field
         x, y = words(random, w, 67), words(random, w, 67)
         for c in (0, 1, 2, 2**w - 1, int(words(random, w, 1)[0])):
             for accumulate in (False, True):
-                out = y.copy()
-                if on_gpu:
-                    target = arrays.array(out)
-                    multiplier.multiply(c, arrays.array(x), target, accumulate)
-                    out = arrays.numpy(target)
-                else:
-                    multiplier.multiply(c, x, out, accumulate)
-                assert (out == (expected(field, c, x) ^ (y if accumulate else 0))).all()
-
-
-@pytest.fixture(scope="session")
-def gpu_array_maker(request):
-    """Arrays of the first framework that has some on the GPU."""
-    conftest = request.config.pluginmanager.get_plugin(str(request.path.parent / "conftest.py"))
-    return conftest.Arrays(*conftest.GPU_ARRAYS[0].values[0])
+                out = arrays.array(y)
+                multiplier.multiply(c, arrays.array(x), out, accumulate)
+                assert (arrays.numpy(out) == (expected(field, c, x) ^ (y if accumulate else 0))).all()
 
 
 @given(st.sampled_from(HOST), st.binary(max_size=200), st.integers(0, 2**32 - 1))
@@ -200,7 +197,7 @@ def test_the_gil_is_released(random):
     assert counted[0] > 100
 
 
-# ---- many calls ---------------------------------------------------------------------------------------------
+# ---- many calls ----------------------------------------------------------------------------------------
 def memory():
     """Bytes of this process that are in memory."""
     gc.collect()
@@ -257,5 +254,6 @@ def test_overhead(cpu_arrays, capsys):
             multiplier.multiply(2, x, **arguments)
         best = min(best, (time.perf_counter() - start) / 200)
     with capsys.disabled():
-        print(f"\n{cpu_arrays}: {1e6 * best:.2f} us a call{'' if arguments else ', with a new array'}", end=" ")
+        new = "" if arguments else ", with a new array"
+        print(f"\n{cpu_arrays}: {1e6 * best:.2f} us a call{new}", end=" ")
     assert best < 1e-3

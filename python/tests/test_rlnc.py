@@ -376,31 +376,56 @@ def test_a_decoder_keeps_its_code(random):
     assert (decoder.decode()[0] == sources).all()
 
 
-def test_threads(random):
-    """Many decoders of one code, and many threads at one decoder."""
-    n = 16
-    code = gfk.RLNC(n, 64, threads=2)
-    sources = words(random, 8, n, 64)
-    packets = code.encode(sources, 0, 8 * n)
-    shared, wrong, start = code.decoder(spare=4), [], threading.Barrier(6)
+def in_threads(work, arguments):
+    """work(argument) for all arguments at once."""
+    start, wrong = threading.Barrier(len(arguments)), []
 
-    def work(first):
+    def run(argument):
         start.wait()
-        for i in range(8):
-            own = code.decoder(spare=1)
-            numbers = numpy.arange(first + i, first + i + n + 3)
-            own.add(numbers, packets[numbers])
-            if own.complete and (own.decode()[0] != sources).any():
-                wrong.append(first)
-            shared.add(first + i, packets[first + i:first + i + 1])
-            shared.decode()
+        try:
+            work(argument)
+        except BaseException as error:  # a thread's exception is nobody else's
+            wrong.append(error)
 
-    threads = [threading.Thread(target=work, args=(first,)) for first in range(0, 6 * n, n)]
+    threads = [threading.Thread(target=run, args=(argument,)) for argument in arguments]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong and shared.complete and (shared.decode()[0] == sources).all()
+    assert not wrong, wrong
+
+
+def test_many_decoders(random):
+    n = 16
+    code, sources = gfk.RLNC(n, 64, threads=2), words(random, 8, n, 64)
+    packets = code.encode(sources, 0, 8 * n)
+
+    def work(first):
+        for i in range(8):
+            decoder = code.decoder(spare=1)
+            numbers = numpy.arange(first + i, first + i + n + 3)
+            decoder.add(numbers, packets[numbers])
+            assert (decoder.decode()[0] == sources).all() or not decoder.complete
+
+    in_threads(work, range(0, 6 * n, n))
+
+
+def test_many_threads_at_one_decoder(random):
+    """The calls on a decoder come one after the other: of 4 n different packets n are innovative."""
+    n = 64
+    code, sources = gfk.RLNC(n, 512, 16, threads=1), words(random, 16, n, 256)
+    packets = code.encode(sources, 0, 4 * n)
+    for _ in range(5):
+        decoder, outcomes = code.decoder(spare=3 * n), []
+
+        def work(first):
+            for i in range(first, first + n, 4):
+                outcomes.append(decoder.add(range(i, i + 4), packets[i:i + 4]))
+                decoder.decode()
+
+        in_threads(work, range(0, 4 * n, n))
+        assert (numpy.concatenate(outcomes) == Outcome.INNOVATIVE).sum() == n == decoder.rank
+        assert decoder.records()[0]["kept"] == 3 * n and (decoder.decode()[0] == sources).all()
 
 
 def resident():
