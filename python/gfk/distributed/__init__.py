@@ -263,7 +263,7 @@ class ParityGroup:
         device = self.store.device
         if device == self._wire.device:
             return call(inputs, outputs)
-        there = [None if t is None else t.to(device, non_blocking=True) for t in inputs]
+        there = [None if t is None else t.to(device) for t in inputs]
         made = [torch.empty_like(t, device=device) for t in outputs]
         result = call(there, made)
         for to, of in zip(outputs, made):
