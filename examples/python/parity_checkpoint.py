@@ -45,28 +45,23 @@ def new_model(rank, seed):
     return model, torch.optim.AdamW(model.parameters())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("-m", type=int, default=2, help="ranks that may be lost")
-    arguments = parser.parse_args()
-    dist.init_process_group("gloo")
+def demonstrate(folder, m):
     rank, size = dist.get_rank(), dist.get_world_size()
-    folder = arguments.folder / str(rank)  # on a disk of this rank's node
+    folder = folder / str(rank)  # on a disk of this rank's node
 
     model, optimizer = new_model(rank, 1)
     model(torch.randn(16, 64)).square().mean().backward()
     optimizer.step()
-    group = ParityGroup(m=arguments.m, store=FolderStore(folder))
+    group = ParityGroup(m=m, store=FolderStore(folder))
     group.encode(tensors_of(model, optimizer))
     saved = {name: tensor.clone() for name, tensor in tensors_of(model, optimizer).items()}
     if rank == 0:
         print(f"version {group.version}: sent {group.report.sent:,} bytes, holds {group.report.held:,}")
 
-    if rank in range(size - arguments.m, size):  # these nodes are replaced
+    if rank >= size - m:  # these nodes are replaced
         shutil.rmtree(folder)
     model, optimizer = new_model(rank, 2)
-    group = ParityGroup(m=arguments.m, store=FolderStore(folder))
+    group = ParityGroup(m=m, store=FolderStore(folder))
     rebuilt = group.rebuild()
     load(model, optimizer, group.restore())
     found = tensors_of(model, optimizer)
@@ -74,6 +69,16 @@ def main():
     assert group.verify()
     if rank == 0:
         print(f"rebuilt ranks {rebuilt}, and all ranks have loaded what they had saved")
+    return rebuilt
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("-m", type=int, default=2, help="ranks that may be lost")
+    arguments = parser.parse_args()
+    dist.init_process_group("gloo")
+    demonstrate(arguments.folder, arguments.m)
     dist.destroy_process_group()
 
 

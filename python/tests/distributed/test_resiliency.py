@@ -80,21 +80,38 @@ def lose(folder, lost):
         shutil.rmtree(folder / str(rank))
 
 
-@pytest.mark.parametrize("m, lost", [(1, [3]), (2, [4]), (2, [0, 1]), (2, [1, 3])])
-def test_lost_folders_are_rebuilt(tmp_path, m, lost):
-    assert max(ranks.run(SIZE, save, tmp_path, m)) < 1.2 * (SIZE - 1) / (SIZE - m)
-    assert ranks.run(SIZE, load, tmp_path, m) == [(2, None)] * SIZE
-    lose(tmp_path, lost)
-    assert ranks.run(SIZE, load, tmp_path, m) == [(2, None)] * SIZE
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The folders of ranks that saved with m = 2."""
+    folder = tmp_path_factory.mktemp("saved")
+    assert max(ranks.run(SIZE, save, folder, 2)) < 1.2 * (SIZE - 1) / (SIZE - 2)
+    assert ranks.run(SIZE, load, folder, 2) == [(2, None)] * SIZE
+    return folder
 
 
-def test_one_loss_too_many_is_refused_on_every_rank(tmp_path):
-    ranks.run(SIZE, save, tmp_path, 2)
-    lose(tmp_path, [0, 2, 3])
-    for iteration, error in ranks.run(SIZE, load, tmp_path, 2):
+@pytest.fixture
+def folders(saved, tmp_path):
+    return shutil.copytree(saved, tmp_path / "copy")
+
+
+@pytest.mark.parametrize("lost", [[4], [0, 1], [1, 3]])
+def test_lost_folders_are_rebuilt(folders, lost):
+    lose(folders, lost)
+    assert ranks.run(SIZE, load, folders, 2) == [(2, None)] * SIZE
+
+
+def test_one_parity(tmp_path):
+    ranks.run(SIZE, save, tmp_path, 1)
+    lose(tmp_path, [3])
+    assert ranks.run(SIZE, load, tmp_path, 1) == [(2, None)] * SIZE
+
+
+def test_one_loss_too_many_is_refused_on_every_rank(folders):
+    lose(folders, [0, 2, 3])
+    for iteration, error in ranks.run(SIZE, load, folders, 2):
         assert iteration == 2 and "[0, 2, 3] have lost their files, and 2 parities" in error
-    lose(tmp_path, [1, 4])
-    assert ranks.run(SIZE, load, tmp_path, 2) == [(-1, None)] * SIZE
+    lose(folders, [1, 4])
+    assert ranks.run(SIZE, load, folders, 2) == [(-1, None)] * SIZE
 
 
 def damage(path):
@@ -103,16 +120,15 @@ def damage(path):
     torch.save(state, path)
 
 
-def test_damaged_files_count_as_lost(tmp_path):
-    ranks.run(SIZE, save, tmp_path, 2)
-    damage(tmp_path / "1" / "iter_0000002_1_local.pt")  # its own
-    damage(tmp_path / "4" / "iter_0000002_0_local.pt")  # a parity chunk
-    found = ranks.run(SIZE, load, tmp_path, 2)
+def test_damaged_files_count_as_lost(folders):
+    damage(folders / "1" / "iter_0000002_1_local.pt")  # its own
+    damage(folders / "4" / "iter_0000002_0_local.pt")  # a parity chunk
+    found = ranks.run(SIZE, load, folders, 2)
     assert [refused for _, refused in found] == [
         None, "the checkpoint does not match its checksum", None, None,
         "the parity chunk does not match its checksum, or is another rank's"]
-    lose(tmp_path, [2])
-    assert all("3 ranks are lost" in error for _, error in ranks.run(SIZE, load, tmp_path, 2))
+    lose(folders, [2])
+    assert all("3 ranks are lost" in error for _, error in ranks.run(SIZE, load, folders, 2))
 
 
 def save_in_groups(rank, folder):

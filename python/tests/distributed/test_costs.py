@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Costs on paper, beside the formulas, what ranks really send, and the table of the manual; and the examples."""
+
+import pathlib
+import runpy
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+import ranks  # noqa: E402
+import torch  # noqa: E402
+
+from gfk.distributed import ParityGroup  # noqa: E402
+from gfk.distributed.costs import costs, table  # noqa: E402
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+EXAMPLES = REPOSITORY / "examples" / "python"
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 16, 64])
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_costs_are_those_of_the_formulas(n, m):
+    if m >= n:
+        return
+    k = n - m
+    size = 256 * 1000 * k
+    c = costs(n, m, size)
+    assert c.encode.sent == c.encode.received == size * (n - 1) // k
+    assert c.parity == m * size // k
+    for lost in range(1, m + 1):
+        c = costs(n, m, size, lost=lost)
+        survivors = n - lost
+        assert c.rebuild.sent >= size * n * (k - 1 + lost) // (k * survivors), "the mean of the survivors"
+        assert c.rebuild.received >= size * n // k, "what a rebuilt rank receives"
+        assert c.rebuild.received <= max(size * n // k, -(-n // survivors) * size * (k - 1) // k)
+
+
+def send(rank, m, size):
+    group = ParityGroup(m=m, piece=1 << 16)
+    group.encode([torch.full((size,), rank, dtype=torch.uint8)])
+    encode = group.report
+    group.rebuild(lost=range(m))
+    return encode.sent, group.report.sent, encode.buffers, encode.held - size, encode.most_held
+
+
+@pytest.mark.parametrize("n, m", [(5, 2), (4, 1)])
+def test_ranks_send_what_the_costs_say(n, m):
+    size = 1 << 18
+    found, c = ranks.run(n, send, m, size), costs(n, m, size, piece=1 << 16)
+    assert {f[0] for f in found} == {c.encode.sent}
+    assert max(f[1] for f in found) == c.rebuild.sent
+    assert {f[2] for f in found} == {c.buffers} and {f[3] for f in found} == {c.parity}
+    assert c.encode.sent < 1.05 * size * (n - 1) / (n - m)
+
+
+def test_the_manual_has_the_table():
+    manual = (REPOSITORY / "docs" / "distributed" / "README.md").read_text()
+    assert "\n".join(table()) in manual, "python -m gfk.distributed.costs prints the table"
+
+
+def test_example_of_kills():
+    done = subprocess.run([sys.executable, EXAMPLES / "train_through_kills.py", "--steps", "12"], capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rebuilt ranks [" in done.stdout and "bit for bit" in done.stdout
+
+
+def checkpoint(rank, folder):
+    example = runpy.run_path(str(EXAMPLES / "parity_checkpoint.py"))
+    return example["demonstrate"](folder, 2)
+
+
+def test_example_of_a_checkpoint(tmp_path):
+    assert ranks.run(5, checkpoint, tmp_path) == [[3, 4]] * 5
