@@ -46,6 +46,18 @@ int device_of(const void *memory) {
 void wait_for(gfk_stream_t stream) {
     check_cuda(cudaStreamSynchronize(stream));
 }
+
+void finish(int device) noexcept {
+    int former = 0;
+    if (device == GFK_CPU)
+        return;
+    nb::gil_scoped_release release;
+    if (cudaGetDevice(&former) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
+        (void)cudaDeviceSynchronize();
+        (void)cudaSetDevice(former);
+    }
+    (void)cudaGetLastError();
+}
 #else
 DeviceGuard::DeviceGuard(int device) {
     if (device == GFK_CPU)
@@ -64,5 +76,7 @@ int device_of(const void *) {
 }
 
 void wait_for(gfk_stream_t) {}
+
+void finish(int) noexcept {}
 #endif
 } // namespace gfk

@@ -21,4 +21,8 @@ int device_of(const void *memory);
 
 // Waits for the work of a stream of the current device.
 void wait_for(gfk_stream_t stream);
+
+// Waits for all work of a device, before an object there is destroyed: no call of the object may be pending
+// then. Needs the GIL, which others may take meanwhile. Raises nothing. GFK_CPU: does nothing.
+void finish(int device) noexcept;
 } // namespace gfk

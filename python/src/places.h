@@ -18,8 +18,10 @@ class Places {
     Places(const Places &) = delete;
     Places &operator=(const Places &) = delete;
     ~Places() {
-        for (const auto &[device, handle] : handles_)
+        for (const auto &[device, handle] : handles_) {
+            finish(device);
             destroy(handle);
+        }
     }
 
     // The object at a place. `create(Handle *)` returns a status and runs without the GIL, with the device

@@ -109,7 +109,10 @@ class RLNCDecoder {
     }
     RLNCDecoder(const RLNCDecoder &) = delete;
     RLNCDecoder &operator=(const RLNCDecoder &) = delete;
-    ~RLNCDecoder() { gfk_rlnc_decoder_destroy(decoder_); }
+    ~RLNCDecoder() {
+        finish(device_);
+        gfk_rlnc_decoder_destroy(decoder_);
+    }
 
     nb::object add(nb::handle packets, nb::handle payloads, nb::handle vectors,
                    nb::handle generations, nb::handle out) {

@@ -247,7 +247,10 @@ class RSBatch {
     }
     RSBatch(const RSBatch &) = delete;
     RSBatch &operator=(const RSBatch &) = delete;
-    ~RSBatch() { gfk_rs_batch_destroy(batch_); }
+    ~RSBatch() {
+        finish(call_.device());
+        gfk_rs_batch_destroy(batch_);
+    }
 
     nb::tuple run() const {
         const Call call = call_.again();
