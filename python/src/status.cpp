@@ -83,7 +83,7 @@ void check(gfk_status status, const char *detail) {
     if (status == GFK_STATUS_SUCCESS)
         return;
     if (detail != nullptr)
-        raise(status, "%s: %s", gfk_status_description(status), detail);
+        raise(status, "%s (%s)", gfk_status_description(status), detail);
     raise(status, "%s", gfk_status_description(status));
 }
 

@@ -2,9 +2,6 @@
 """How calls take the caller's arrays. gfk.multiply is the call: 3 * x in GF(2^8) is x ^ (2 * x)."""
 
 import array
-import subprocess
-import sys
-import textwrap
 import threading
 
 import gfk
@@ -347,20 +344,6 @@ def test_cuda_interfaces_that_are_wrong(fake_cuda, no_cuda):
 
 
 # ---- lifetimes ------------------------------------------------------------------------------------------
-def test_types_that_were_seen_do_not_disturb_the_exit():
-    """The module remembers types, and Python's are gone when its own memory goes."""
-    program = textwrap.dedent("""
-        import gfk, numpy
-        class Buffer:
-            def __dlpack_device__(self): return 1, 0
-            def __dlpack__(self, **kw): return numpy.zeros(4, "u1").__dlpack__(**kw)
-        for i in range(100):
-            gfk.multiply(2, type(f"Buffer{i}", (Buffer,), {})())
-        del Buffer
-    """)
-    subprocess.run([sys.executable, "-X", "faulthandler", "-c", program], check=True)
-
-
 def test_a_type_may_change_what_it_exports(exporter):
     """A class is known after its first array; its arrays need not be alike."""
     first, second = exporter(numpy.ones(3, numpy.uint8)), exporter(numpy.ones(3, numpy.uint8), device=(2, 7))

@@ -68,7 +68,7 @@ def test_objects_free_their_tables(streams):
     def make():
         gfk.Multiplier(8, kernel="table_w8_opt").multiply(2, x)
         gfk.RS(100, 4, table_limit=1 << 30).encode(x)
-        gfk.multiply(2, x, w=16, kernel="log_w16_opt")
+        gfk.Multiplier(16, kernel="log_w16_opt").multiply(2, x)
 
     for _ in range(20):
         make()

@@ -90,10 +90,10 @@ def test_jax_waits_for_what_it_computes(make_arrays, data):
 
 
 def test_threads_have_their_own_streams(streams, data, call):
-    arrays, wrong = streams.arrays, []
+    arrays, first, wrong = streams.arrays, data(), []
 
     def work(seed):
-        contents = numpy.roll(data(), seed, axis=1)
+        contents = numpy.roll(first, seed, axis=1)
         expected = call(contents)
         stream = streams.new()
         with streams.using(stream):
