@@ -162,10 +162,6 @@ class ParityGroup:
             self._codes[key] = gfk.RS(key[0] - key[1], key[1], manifest.w, matrix=manifest.matrix)
         return self._codes[key]
 
-    def _top(self):
-        """The newest version in the store, whole on all ranks or not."""
-        return max((e.manifest.version for e in self.store.entries()), default=0)
-
     def _mine(self, manifest):
         """{position: entry} of a version that this rank holds."""
         return {e.position: e for e in self.store.entries() if e.manifest == manifest}
@@ -181,7 +177,7 @@ class ParityGroup:
 
         def describe():
             named.update(_named(tensors))
-            return [self._top(), secrets.token_hex(8), _described(named)]
+            return [self.store.newest(), secrets.token_hex(8), _described(named)]
 
         manifest, layout = self._next_manifest(self._meet("encode", describe))
         entry, exchange = self._together(lambda: self._begin_encode(manifest, layout, named))
@@ -277,7 +273,7 @@ class ParityGroup:
 
         def describe():
             named.update(self._changed(tensors))
-            return [self._top()]
+            return [self.store.newest()]
 
         top = max(n for row in self._meet("update", describe) for n in _rows([row], 1)[0])
         old_manifest = self._manifest
@@ -536,6 +532,8 @@ def _named(tensors):
     for name, tensor in named.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise TypeError("tensors are a list of tensors, or a dict of tensors with names")
+        if hasattr(tensor, "to_local"):
+            raise TypeError(f"tensor {name!r} is a DTensor: pass tensor.to_local(), this rank's part")
         if _dtype_name(tensor) not in DTYPES or tensor.layout != torch.strided:
             raise TypeError(f"tensor {name!r}: {tensor.dtype}, {tensor.layout} cannot be protected")
     return {name: tensor.detach() for name, tensor in named.items()}

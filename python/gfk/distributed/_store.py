@@ -23,6 +23,7 @@ DTYPES = {str(d).removeprefix("torch."): d for d in (
 FORMAT = "gfk parity 1"
 MOST_BYTES = 1 << 50
 MOST_MANIFEST_BYTES = 1 << 28
+MOST_VERSION = 1 << 60
 WIDTHS = 4, 8, 16, 32
 
 
@@ -89,7 +90,7 @@ class Manifest:
         w, matrix = _number(found.get("w"), 1, 64), found.get("matrix")
         if w not in WIDTHS or not isinstance(matrix, str) or not re.fullmatch("[a-z_]{1,40}", matrix):
             raise Damaged("no code")
-        made = Manifest(session, _number(found.get("version"), 1, 1 << 62),
+        made = Manifest(session, _number(found.get("version"), 1, MOST_VERSION + 1),
                         _number(found.get("m"), 1, len(ranks) - 1), _number(found.get("chunk"), 0, MOST_BYTES),
                         w, matrix, tuple(tensors_of(tensors) for tensors in ranks))
         for position in range(len(ranks)):
@@ -163,6 +164,10 @@ class MemoryStore:
     def entries(self):
         return list(self._entries.values())
 
+    def newest(self):
+        """The highest version of which there is anything; 0: there is nothing."""
+        return max((version for (_, version), _ in self._entries), default=0)
+
     def drop(self, is_old):
         """Forgets the entries whose manifest's key is_old(key)."""
         for name in [name for name in self._entries if is_old(name[0])]:
@@ -233,6 +238,10 @@ class FolderStore:
                 except (Damaged, OSError) as error:
                     self.refused[path.name] = str(error)
         return list(self._found)
+
+    def newest(self):
+        names = (NAME.fullmatch(path.name) for path in self.folder.iterdir())
+        return max((n for name in names if name and (n := int(name["version"])) <= MOST_VERSION), default=0)
 
     def _read(self, path):
         if path.stat().st_size > MOST_MANIFEST_BYTES:

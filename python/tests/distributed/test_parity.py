@@ -187,6 +187,11 @@ def rebuild_elsewhere(rank):
         with pytest.raises(KeyError):
             small.restore(4)
     assert small.verify()
+    with pytest.raises(NotPrepared, match="encode comes first"):
+        small.update({})
+    if rank == 0:  # position 3 is on rank 0 now, and the group has ranks 0 to 2
+        small.store.entries()[1].parity[1, 7] ^= 1
+    assert small.locate().positions == {3: 1} and small.locate().unexplained == 0
     small.encode(tensors_of(rank, 3))  # now three positions
     assert small.verify()
     return small.version
