@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures parity across ranks, and its exchange beside torch's all_to_all_single alone with messages of the same size.
+"""Measures parity across ranks, and its exchange beside torch's all_to_all_single alone with pieces of one size.
 
   torchrun --nproc-per-node 5 bench/ranks.py [-m 2] [--megabytes 64] [--piece 8388608] [--backend gloo] [--store cpu]
 
@@ -76,8 +76,8 @@ def main():
 
     sent = {"encode": report.sent, "exchange alone": report.sent, "all_to_all_single": calls * piece * (size - 1)}
     if rank == 0:
-        print(f"{size} ranks, m = {options.m}, {bytes_ / 1e6:.0f} MB each, pieces of {piece} bytes, {options.backend}, "
-              f"store on {store.device}")
+        print(f"{size} ranks, m = {options.m}, {bytes_ / 1e6:.0f} MB each, pieces of {piece} bytes, "
+              f"{options.backend}, store on {store.device}")
         print(f"sent {report.sent} bytes, {report.sent / (bytes_ * (size - 1) / layout.k):.3f} of the formula; holds "
               f"{report.held}, at most {report.most_held}, and buffers of {report.buffers}")
         for name, seconds in times.items():

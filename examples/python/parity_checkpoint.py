@@ -17,8 +17,8 @@ from gfk.distributed import FolderStore, ParityGroup
 
 # ---- what a program takes over ---------------------------------------------------------------------
 def tensors_of(model, optimizer):
-    """All tensors of a rank by name. What is no tensor (learning rates, counters) belongs to the program's settings,
-    or is made a tensor."""
+    """All tensors of a rank by name. What is no tensor (learning rates, counters) belongs to the program's
+    settings, or is made a tensor."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     for i, state in optimizer.state_dict()["state"].items():
         tensors.update({f"optimizer.{i}.{name}": tensor for name, tensor in state.items()})
@@ -26,13 +26,15 @@ def tensors_of(model, optimizer):
 
 
 def load(model, optimizer, tensors):
-    """The other way round; load_state_dict copies."""
-    model.load_state_dict({name.removeprefix("model."): t for name, t in tensors.items() if name.startswith("model.")})
-    states = {}
+    """The other way round."""
+    weights, states = {}, {}
     for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
+        if name.startswith("model."):
+            weights[name.removeprefix("model.")] = tensor
+        else:
             _, i, key = name.split(".")
             states.setdefault(int(i), {})[key] = tensor.clone()
+    model.load_state_dict(weights)
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
 
 

@@ -90,10 +90,12 @@ class ParityGroup:
 
     @property
     def rank(self):
+        """This process's rank in the process group."""
         return self._wire.rank
 
     @property
     def size(self):
+        """N, the ranks of the process group."""
         return self._wire.size
 
     @property
@@ -255,9 +257,9 @@ class ParityGroup:
                              exchange.buffer_bytes(), self.store.bytes_held(), most)
 
     def _on_device(self, call, inputs, outputs):
-        """call(inputs, outputs) where the store keeps its bytes, if transport is elsewhere."""
+        """call(inputs, outputs) on the GPU where the pieces are, or on the store's for pieces in the CPU's memory."""
         device = self.store.device
-        if device == self._wire.device:
+        if self._wire.device.type == "cuda" or device.type == "cpu":
             return call(inputs, outputs)
         there = [None if t is None else t.to(device) for t in inputs]
         made = [torch.empty_like(t, device=device) for t in outputs]
@@ -277,7 +279,7 @@ class ParityGroup:
 
         top = max(n for row in self._meet("update", describe) for n in _rows([row], 1)[0])
         old_manifest = self._manifest
-        manifest = dataclasses.replace(old_manifest, version=top + 1)
+        manifest = Manifest.decode(dataclasses.replace(old_manifest, version=top + 1).encode())
         layout = Layout(self.size, manifest.m)
         piece = self._piece_for(manifest)
 

@@ -72,7 +72,8 @@ class Manifest:
 
     def encode(self):
         return json.dumps({"format": FORMAT, "session": self.session, "version": self.version, "m": self.m,
-                           "chunk": self.chunk, "w": self.w, "matrix": self.matrix, "ranks": self.ranks}, separators=(",", ":")).encode()
+                           "chunk": self.chunk, "w": self.w, "matrix": self.matrix, "ranks": self.ranks},
+                          separators=(",", ":")).encode()
 
     @staticmethod
     def decode(text):

@@ -159,7 +159,8 @@ class ParityStrategy(ReplicationStrategy):
                                              for r in self.ranks) >= len(self.ranks) - self.m]
             raise gfk.TooManyErasures(
                 f"iteration {own[0]}: ranks {sorted(set(self.ranks) - whole)} have lost their files, and {self.m} "
-                f"parities are there; iterations that can be rebuilt, once the files of newer ones are removed: {good}")
+                f"parities are there; iterations that can be rebuilt, once the files of newer ones are removed: "
+                f"{good}")
         mine = globally_available_ids[own[1]]
         return Plan(own, [own, *self._shard_ids(own)] if self._is_whole(mine, own) else [])
 
@@ -198,7 +199,8 @@ class ParityStrategy(ReplicationStrategy):
             raise Damaged("no parity chunk")
         manifest = [shard.check(position, row) for row, shard in enumerate(shards)][0]
         first = shards[0]
-        if any((s.manifest, s.checksums, s.hollow) != (first.manifest, first.checksums, first.hollow) for s in shards):
+        if any((s.manifest, s.checksums, s.hollow) != (first.manifest, first.checksums, first.hollow)
+               for s in shards):
             raise Damaged("the parity chunks are of several checkpoints")
         if len(manifest.ranks) != len(self.ranks) or manifest.m != self.m:
             raise Damaged("the checkpoint is of another group")
