@@ -130,15 +130,16 @@ fi
 
 # ---- python ------------------------------------------------------------------------------------
 if [ "$goal" = python ]; then
-    build_needs="scikit_build_core, nanobind" test_needs="numpy, pytest, hypothesis"
-    environment=() pip=() settings=()
-    if python3 -c "import $build_needs, $test_needs" 2>/dev/null; then
-        environment=(--system-site-packages) pip=(--no-build-isolation --no-index)
+    pip=() settings=()
+    python3 -m venv --system-site-packages "$build"
+    if "$build/bin/python" -c "import scikit_build_core, nanobind, numpy, pytest, hypothesis" 2>/dev/null; then
+        pip=(--no-build-isolation --no-index)
+    else
+        python3 -m venv "$build"
     fi
     for option in "${cuda[@]}" "${options[@]}"; do
         settings+=("--config-settings=cmake.define.${option#-D}")
     done
-    python3 -m venv "${environment[@]}" "$build"
     echo "pip installs gfk, numpy, pytest and hypothesis in $build"
     "$build/bin/python" -m pip install -q --disable-pip-version-check "${pip[@]}" "${settings[@]}" . pytest hypothesis
     echo "${note:-}"
