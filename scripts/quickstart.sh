@@ -8,16 +8,18 @@
 #   scripts/quickstart.sh test [OPTION...]    every test but the long ones, on the GPU too if there is one
 #   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
 #   scripts/quickstart.sh python [OPTION...]  the Python package, its tests on the arrays that are there, an example
+#   scripts/quickstart.sh ranks [OPTION...]   the Python package with torch, and an example of parity across ranks:
+#                                             processes that train a network are killed, replaced and rebuilt
 #   scripts/quickstart.sh install             what test and .ci/run need, and nothing else
 #
-# Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py or pytest:
-# "bench --preset product", "test -R rs". Each goal builds in a folder of its own, build/quickstart-GOAL;
-# that of python is a virtual environment.
+# Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py, pytest
+# or the example: "bench --preset product", "test -R rs". Each goal builds in a folder of its own,
+# build/quickstart-GOAL; that of python and of ranks is a virtual environment.
 #
 # CUDA is never installed: an nvcc of 12.8 or newer is used if there is one, else the build has the
-# CPU's rows only. Where there is no GPU, tool, bench and python leave the kernels out and say so; test
-# compiles them. CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked, and python
-# asks pip for nothing where the packages are installed.
+# CPU's rows only. Where there is no GPU, tool, bench, python and ranks leave the kernels out and say so;
+# test compiles them. CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked, and
+# python and ranks ask pip for nothing where the packages are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
@@ -34,10 +36,10 @@ test | install)
     items="$peers;$xxhash;$gtest;$benchmark"
     programs="gf_mult,gf-complete-tools mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
     ;;
-python) items="$xxhash;$isal" ;;
+python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
 *)
-    sed -n '3,20s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,22s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
@@ -73,7 +75,7 @@ have "${CXX:-c++}" || tools+=(g++)
 have cmake || tools+=(cmake)
 have ninja || have make || tools+=(ninja-build)
 have python3 || tools+=(python3)
-if [ "$goal" = python ] || [ "$goal" = install ]; then
+if [[ $goal = @(python|ranks|install) ]]; then
     python3 -c 'import ensurepip' 2>/dev/null || tools+=(python3-venv)
     python3 -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' 2>/dev/null ||
         tools+=(python3-dev)
@@ -129,10 +131,12 @@ else
 fi
 
 # ---- python ------------------------------------------------------------------------------------
-if [ "$goal" = python ]; then
-    pip=() settings=()
+if [[ $goal = @(python|ranks) ]]; then
+    needs=(pytest hypothesis) pip=() settings=()
+    [ "$goal" = python ] || needs=(torch)
     python3 -m venv --system-site-packages "$build"
-    if "$build/bin/python" -c "import scikit_build_core, nanobind, numpy, pytest, hypothesis" 2>/dev/null; then
+    if "$build/bin/python" -c "import scikit_build_core, nanobind, numpy; $(printf 'import %s;' "${needs[@]}")" \
+        2>/dev/null; then
         pip=(--no-build-isolation --no-index)
     else
         python3 -m venv "$build"
@@ -140,9 +144,12 @@ if [ "$goal" = python ]; then
     for option in "${cuda[@]}" "${options[@]}"; do
         settings+=("--config-settings=cmake.define.${option#-D}")
     done
-    echo "pip installs gfk, numpy, pytest and hypothesis in $build"
-    "$build/bin/python" -m pip install -q --disable-pip-version-check "${pip[@]}" "${settings[@]}" . pytest hypothesis
+    echo "pip installs gfk, numpy, ${needs[*]} in $build"
+    "$build/bin/python" -m pip install -q --disable-pip-version-check "${pip[@]}" "${settings[@]}" . "${needs[@]}"
     echo "${note:-}"
+    if [ "$goal" = ranks ]; then
+        exec "$build/bin/python" examples/python/train_through_kills.py "${arguments[@]}"
+    fi
     "$build/bin/python" -m pytest -q "${arguments[@]}"
     exec "$build/bin/python" examples/python/protect_tensors.py
 fi

@@ -19,7 +19,7 @@ import torch.distributed as dist
 import gfk
 
 from ._exchange import Exchange, RankLost, Wire
-from ._layout import Layout, Plan
+from ._layout import Layout, Plan, encode_plan, rebuild_plan
 from ._store import DTYPES, FORMAT, Damaged, FolderStore, Manifest, MemoryStore, rounded
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
@@ -222,11 +222,7 @@ class ParityGroup:
         for name, view in manifest.tensors(self.rank, entry.snapshot).items():
             view.copy_(named[name])
         self._clear_gaps(manifest, entry)
-        plan = Plan(list(range(self.size)), self.size)
-        for t in range(layout.positions):
-            plan.add(t, t, [layout.position(i, t) for i in range(layout.k)],
-                     [(layout.k + j, layout.position(layout.k + j, t)) for j in range(layout.m)])
-        return entry, Exchange(plan, self._wire, self._piece_for(manifest))
+        return entry, Exchange(encode_plan(layout), self._wire, self._piece_for(manifest))
 
     @staticmethod
     def _clear_gaps(manifest, entry):
@@ -267,7 +263,7 @@ class ParityGroup:
         device = self.store.device
         if device == self._wire.device:
             return call(inputs, outputs)
-        there = [None if t is None else t.to(device, non_blocking=True) for t in inputs]
+        there = [None if t is None else t.to(device) for t in inputs]
         made = [torch.empty_like(t, device=device) for t in outputs]
         result = call(there, made)
         for to, of in zip(outputs, made):
@@ -385,7 +381,8 @@ class ParityGroup:
         return all(answer == b"1" for answer in self._wire.gather(b"1" if good else b"0"))
 
     def locate(self):
-        """Which positions are wrong? Names up to floor(m/2) wrong positions at each place. Reads only."""
+        """Which positions are wrong? Names up to floor(m/2) wrong positions at each place, so m is at least 2.
+        Reads only."""
         found = Located()
 
         def compute(layout, code, stripe, rows):
@@ -477,15 +474,11 @@ class ParityGroup:
             raise ValueError(f"positions {lost} are lost, and the group has {self.size} ranks: holders must say "
                              "which of them take their place")
         ranks = [held.get(p, targets.get(p)) for p in range(layout.positions)]
-        survivors, decoders, new = sorted(held), {}, {}
+        decoders, new = {}, {}
 
         def begin():
-            plan, code = Plan(ranks, self.size), self._code(manifest)
-            for t in range(layout.positions if lost else 0):
-                decoders[t] = code.decoder(sorted(layout.region(p, t) for p in lost))
-                plan.add(t, held[survivors[t % len(survivors)]],
-                         [layout.position(i, t) for i in decoders[t].sources],
-                         [(region, layout.position(region, t)) for region in decoders[t].lost])
+            made, plan = rebuild_plan(layout, ranks, self.size, lost, self._code(manifest))
+            decoders.update(made)
             new.update((p, self.store.new(manifest, p)) for p in lost if targets[p] == self.rank)
             return Exchange(plan, self._wire, self._piece_for(manifest))
 

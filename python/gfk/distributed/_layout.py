@@ -55,3 +55,25 @@ class Plan:
         """The results that a rank sends to another one: (stripe, result, position)."""
         return [(stripe, result, p) for stripe, worker, _, results in self.stripes if worker == source
                 for result, p in results if self.ranks[p] == target]
+
+
+def encode_plan(layout):
+    """The first parity position of each stripe takes the data, and sends the other parities on."""
+    plan = Plan(list(range(layout.positions)), layout.positions)
+    for t in range(layout.positions):
+        plan.add(t, t, [layout.position(i, t) for i in range(layout.k)],
+                 [(layout.k + j, layout.position(layout.k + j, t)) for j in range(layout.m)])
+    return plan
+
+
+def rebuild_plan(layout, ranks, size, lost, code):
+    """({stripe: decoder}, plan). Of the ranks that have a stripe's inputs, the one with the fewest stripes so far
+    decodes it. `ranks` has the rank of each position, `lost` the positions to rebuild."""
+    plan, decoders, load = Plan(ranks, size), {}, [0] * size
+    for t in range(layout.positions if lost else 0):
+        decoder = decoders[t] = code.decoder(sorted(layout.region(p, t) for p in lost))
+        sources = [layout.position(i, t) for i in decoder.sources]
+        worker = min((ranks[p] for p in sources), key=lambda rank: load[rank])
+        load[worker] += 1
+        plan.add(t, worker, sources, [(region, layout.position(region, t)) for region in decoder.lost])
+    return decoders, plan

@@ -14,31 +14,33 @@ context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(["torch", "torch.distributed", "gfk", "gfk.distributed"])
 
 
-def join(path, rank, size, seconds=30):
+def join(path, rank, size, seconds=30, backend="gloo"):
     """The process group of a rendezvous file, in this process."""
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=size,
+    dist.init_process_group(backend, init_method=f"file://{path}", rank=rank, world_size=size,
                             timeout=datetime.timedelta(seconds=seconds))
 
 
-def _child(connection, path, rank, size, function, arguments):
+def _child(connection, path, rank, size, backend, function, arguments):
     try:
-        join(path, rank, size)
+        if backend == "nccl":
+            torch.cuda.set_device(rank)
+        join(path, rank, size, backend=backend)
         connection.send((True, function(rank, *arguments)))
         dist.destroy_process_group()
     except BaseException:
         connection.send((False, traceback.format_exc()))
 
 
-def run(size, function, *arguments, timeout=120):
+def run(size, function, *arguments, timeout=120, backend="gloo"):
     """function(rank, *arguments) in so many processes; the list of what they return."""
     with tempfile.TemporaryDirectory() as folder:
         ends, processes = [], []
         for rank in range(size):
             mine, theirs = context.Pipe()
-            processes.append(context.Process(target=_child, args=(theirs, f"{folder}/group", rank, size, function,
-                                                                  arguments)))
+            processes.append(context.Process(target=_child, args=(theirs, f"{folder}/group", rank, size, backend,
+                                                                  function, arguments)))
             processes[-1].start()
             theirs.close()
             ends.append(mine)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that are slow, that fail in the middle of a call, that disagree, or that send what they should not."""
+
+import json
+import time
+
+import pytest
+
+pytest.importorskip("torch")
+
+import ranks  # noqa: E402
+import torch  # noqa: E402
+import torch.distributed as dist  # noqa: E402
+
+import gfk  # noqa: E402
+from gfk.distributed import Damaged, FolderStore, MemoryStore, NotPrepared, ParityGroup, RankLost  # noqa: E402
+from gfk.distributed._exchange import Exchange  # noqa: E402
+
+
+def tensors_of(rank, step=0):
+    return {"x": torch.full((3000 + 100 * rank,), 10 * step + rank, dtype=torch.uint8)}
+
+
+def holds(group, step):
+    return torch.equal(group.restore()["x"], tensors_of(group.rank, step)["x"])
+
+
+# ---- stragglers ------------------------------------------------------------------------------------
+
+
+def wait_for_a_straggler(rank):
+    store = MemoryStore()
+    group = ParityGroup(m=1, store=store, piece=256, timeout=2)
+    group.encode(tensors_of(rank))
+    dist.barrier()
+    if rank == 2:
+        time.sleep(4)
+    start = time.monotonic()
+    with pytest.raises(RankLost, match="did not answer"):
+        group.encode(tensors_of(rank, 1))
+    took = time.monotonic() - start
+    with pytest.raises(RankLost, match="a new process group is needed"):
+        group.verify()
+    assert group.version == 1 and holds(group, 0), "the version stays"
+    return took
+
+
+def test_a_straggler_costs_the_time_limit_and_the_version_stays():
+    took = ranks.run(3, wait_for_a_straggler)
+    assert all(1.5 < t < 5 for t in took[:2]), took
+
+
+# ---- a rank that fails in the middle ---------------------------------------------------------------
+
+
+def fail_in_the_middle(rank, folder):
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=2, store=store, piece=256)
+    group.encode(tensors_of(rank))
+    whole = Exchange.run
+
+    def fails(function, start):  # rank 1 fails in the third piece
+        def run(*arguments):
+            if rank == 1 and arguments[start] >= 512:
+                raise MemoryError("of the test")
+            return function(*arguments)
+        return run
+
+    for fail_read in (True, False):
+        Exchange.run = lambda self, chunk, read, compute, *rest, **options: whole(
+            self, chunk, fails(read, 2) if fail_read else read, compute if fail_read else fails(compute, 1),
+            *rest, **options)
+        for call in (lambda: group.encode(tensors_of(rank, 1)), lambda: group.update(tensors_of(rank, 1)),
+                     group.verify, group.locate):
+            with pytest.raises(NotPrepared, match="^rank 1: MemoryError: of the test$"):
+                call()
+        Exchange.run = whole
+        assert group.version == 1 and holds(group, 0) and group.verify()
+
+
+def test_an_error_in_the_middle_stops_all_ranks_and_the_version_stays(tmp_path):
+    ranks.run(4, fail_in_the_middle, tmp_path)
+
+
+def fail_to_keep_what_is_rebuilt(rank, folder):
+    ParityGroup(m=2, store=FolderStore(f"{folder}/{rank}")).encode(tensors_of(rank))
+    store = FolderStore(f"{folder}/{rank}")
+    if rank == 0:
+        store.drop(lambda key: True)
+        store.put = lambda entry: (_ for _ in ()).throw(OSError("no space"))
+    with pytest.raises(NotPrepared, match="rank 0: OSError: no space"):
+        ParityGroup(m=2, store=store).rebuild()
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=2, store=store)
+    assert group.rebuild() == [0], "the other ranks still have the version"
+    assert holds(group, 0) and group.verify()
+
+
+def test_a_failed_rebuild_leaves_the_version_on_the_others(tmp_path):
+    ranks.run(4, fail_to_keep_what_is_rebuilt, tmp_path)
+
+
+def leave_files_of_a_killed_put(rank, folder):
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=1, store=store)
+    group.encode(tensors_of(rank))
+    session = store.entries()[0].manifest.session
+    for name in (f"{session}-2-{rank}.snapshot", f".{session}-2-{rank}.parity.4711", "notes.json", "a-1-2.parity"):
+        (store.folder / name).write_bytes(b"x")
+    group.encode(tensors_of(rank))
+    assert group.version == 2 and holds(group, 0)
+    assert sorted(path.name for path in store.folder.iterdir()) == sorted(
+        [f"{session}-2-{rank}.{part}" for part in ("json", "parity", "snapshot")] + ["a-1-2.parity", "notes.json"])
+
+
+def test_files_of_a_killed_put_are_removed(tmp_path):
+    ranks.run(3, leave_files_of_a_killed_put, tmp_path)
+
+
+# ---- ranks that disagree ---------------------------------------------------------------------------
+
+
+def disagree(rank):
+    store = MemoryStore()
+    group = ParityGroup(m=1, store=store, piece=512)
+    group.encode(tensors_of(rank))
+    with pytest.raises(NotPrepared, match="ranks differ in their call.*update.*encode"):
+        group.encode(tensors_of(rank, 1)) if rank == 1 else group.update(tensors_of(rank, 1))
+    other = ParityGroup(m=1, store=store, piece=256 if rank == 1 else 512)
+    with pytest.raises(NotPrepared, match="ranks differ"):
+        other.rebuild()
+    again = ParityGroup(m=1, store=store, piece=512)
+    with pytest.raises(NotPrepared, match="ranks differ"):
+        group.rebuild(lost=[rank])
+    fresh = group if rank != 2 else again  # rank 2 was replaced, and nobody has called rebuild
+    with pytest.raises(NotPrepared, match="ranks differ"):
+        fresh.encode(tensors_of(rank, 1))
+    again.encode(tensors_of(rank, 1))  # without rebuild on all: newer than what the stores have all the same
+    assert again.version == 2 and holds(again, 1) and again.verify()
+    with pytest.raises(NotPrepared, match="rank 0: TypeError.*cannot be protected"):
+        again.encode({} if rank else {"x": torch.zeros(3).to_sparse()})
+
+
+def test_ranks_that_disagree_get_an_error_and_the_version_stays():
+    ranks.run(3, disagree)
+
+
+def rebuild_with_other_options(rank):
+    """The version says which code it has."""
+    store = MemoryStore()
+    group = ParityGroup(m=2, store=store, matrix="vandermonde", w=16)
+    group.encode(tensors_of(rank))
+    again = ParityGroup(m=1, store=MemoryStore() if rank in (0, 3) else store)
+    assert again.rebuild() == [0, 3]
+    assert holds(again, 0) and again.verify()
+
+
+def test_rebuild_needs_no_options_of_the_version():
+    ranks.run(5, rebuild_with_other_options)
+
+
+# ---- messages of a rank that lies ------------------------------------------------------------------
+
+FORGED = {
+    "no JSON": b"{", "nothing": b"", "deep": b"[" * 100000, "another kind": b"7", "a list of lists": b"[[[]]]",
+    "other lengths": b'["", [], null, null]', "no text": b"[1, [], null]", "a float": b"[[1.5, 2, 3, 4]]",
+    "a huge number": b"[[%d, 1, 2, 3]]" % (1 << 70), "bad text": b"\xff\xfe", "text": b'[["a", 1, 2, 3]]',
+}
+
+
+def forge(rank):
+    """Rank 0's n-th message is replaced by a forged one, for each n of each call."""
+    store = MemoryStore()
+    group = ParityGroup(m=2, store=store, piece=4096)
+    group.encode(tensors_of(rank))
+    wire_gather, seen = group._wire.gather, [0]
+    refused = 0
+    for text in FORGED.values():
+        for call in ("encode", "update", "rebuild", "locate"):
+            for number in range(3):
+                seen[0] = 0
+
+                def gather(mine):
+                    seen[0] += 1
+                    return wire_gather(text if rank == 0 and seen[0] == number + 1 else mine)
+
+                group._wire.gather = gather
+                try:
+                    getattr(group, call)(*[tensors_of(rank, 1)] if call in ("encode", "update") else [])
+                except (Damaged, gfk.Error):
+                    refused += 1
+                group._wire.gather = wire_gather
+                assert group._wire.lost is None
+        group.rebuild()
+        assert group.verify(), "the ranks go on in step, with a version that is whole"
+    return refused
+
+
+def test_forged_messages_are_refused_on_all_ranks():
+    counts = ranks.run(3, forge)
+    assert min(counts) == max(counts) > 60, counts
+
+
+LIES = {
+    "another manifest": lambda text: json.dumps(json.loads(text) | {"version": 9}).encode(),
+    "cut": lambda text: text[:-5],
+    "no dtype": lambda text: text.replace(b"uint8", b"objec"),
+    "another length": lambda text: text.replace(b"3000", b"2999"),
+    "empty": lambda text: b"",
+}
+
+
+def lie_about_the_manifest(rank):
+    store = MemoryStore()
+    ParityGroup(m=1, store=store).encode(tensors_of(rank))
+    for lie in LIES.values():
+        group = ParityGroup(m=1, store=store)
+        share = group._wire.share
+        group._wire.share = lambda text, source: share(lie(text) if rank == source and text else text, source)
+        with pytest.raises(gfk.TooManyErasures, match="version 1: rank 0"):
+            group.rebuild()
+    entries = store.entries
+    if rank == 1:  # a position that does not exist is no help
+        store.entries = lambda: [type(e)(e.manifest, 77, e.snapshot, e.parity) for e in entries()]
+    with pytest.raises(gfk.TooManyErasures, match="2 ranks are lost"):
+        ParityGroup(m=1, store=MemoryStore() if rank == 2 else store).rebuild()
+
+
+def test_lies_about_a_manifest_are_refused_on_all_ranks():
+    ranks.run(3, lie_about_the_manifest)
+
+
+def announce_an_impossible_length(rank):
+    group = ParityGroup(m=1)
+    if rank == 0:
+        class Long(bytes):
+            def __len__(self):
+                return 1 << 40
+        with pytest.raises(Damaged, match="impossible length"):
+            group._wire.gather(Long(b"x"))
+    else:
+        with pytest.raises(Damaged, match="impossible length"):
+            group._wire.gather(b"x")
+
+
+def test_messages_of_an_impossible_length_are_refused():
+    ranks.run(2, announce_an_impossible_length)
