@@ -132,15 +132,18 @@ fi
 
 # ---- python ------------------------------------------------------------------------------------
 if [[ $goal = @(python|ranks) ]]; then
-    needs=(pytest hypothesis) environment=() pip=() settings=()
+    needs=(pytest hypothesis) pip=() settings=()
     [ "$goal" = python ] || needs=(torch)
-    if python3 -c "import scikit_build_core, nanobind, numpy; $(printf 'import %s;' "${needs[@]}")" 2>/dev/null; then
-        environment=(--system-site-packages) pip=(--no-build-isolation --no-index)
+    python3 -m venv --system-site-packages "$build"
+    if "$build/bin/python" -c "import scikit_build_core, nanobind, numpy; $(printf 'import %s;' "${needs[@]}")" \
+        2>/dev/null; then
+        pip=(--no-build-isolation --no-index)
+    else
+        python3 -m venv "$build"
     fi
     for option in "${cuda[@]}" "${options[@]}"; do
         settings+=("--config-settings=cmake.define.${option#-D}")
     done
-    python3 -m venv "${environment[@]}" "$build"
     echo "pip installs gfk, numpy, ${needs[*]} in $build"
     "$build/bin/python" -m pip install -q --disable-pip-version-check "${pip[@]}" "${settings[@]}" . "${needs[@]}"
     echo "${note:-}"
