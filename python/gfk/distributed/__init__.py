@@ -462,12 +462,13 @@ class ParityGroup:
         All ranks of the group call it, those that replace lost ones with an empty store. Returns the positions
         that were rebuilt. Raises TooManyErasures on all ranks if more than m are lost; NotPrepared; RankLost."""
         start = time.monotonic()
-        wanted = None if lost is None else sorted(set(lost))
-        self._meet("rebuild", facts=[wanted, sorted(dict(holders or {}).items())])
+        wanted = None if lost is None else sorted({int(p) for p in lost})
+        holders = {int(p): int(r) for p, r in (holders or {}).items()}
+        self._meet("rebuild", facts=[wanted, sorted(holders.items())])
         manifest, held = self._newest(wanted)
         layout = Layout(len(manifest.ranks), manifest.m)
         lost = [p for p in range(layout.positions) if p not in held]
-        targets = {p: (holders or {}).get(p, p) for p in lost}
+        targets = {p: holders.get(p, p) for p in lost}
         if any(not 0 <= r < self.size for r in targets.values()):
             raise ValueError(f"positions {lost} are lost, and the group has {self.size} ranks: holders must say "
                              "which of them take their place")
