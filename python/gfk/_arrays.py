@@ -6,9 +6,20 @@ import sys
 import numpy
 
 
+_FRAMEWORKS = {"numpy": "numpy", "torch": "torch", "cupy": "cupy", "jax": "jax", "jaxlib": "jax"}
+
+
+def framework(kind):
+    """The framework of a type of arrays, or of a base of the type; otherwise the type's package."""
+    for base in kind.__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in _FRAMEWORKS and _FRAMEWORKS[name] in sys.modules:
+            return _FRAMEWORKS[name]
+    return kind.__module__.partition(".")[0]
+
+
 def _framework(array):
-    name = type(array).__module__.partition(".")[0]
-    return "jax" if name == "jaxlib" else name
+    return framework(type(array))
 
 
 def _is_on_gpu(like):

@@ -56,10 +56,11 @@ const Exchange *exchange_of(nb::handle type) {
 } // namespace
 
 struct ArrayType {
-    nb::object type;       // keeps the address of the type from being used again
-    std::string framework; // "numpy", "torch", ...: the package of the type
+    nb::object type; // keeps the address of the type from being used again
+    std::string
+        framework; // "numpy", "torch", ...: of the type or a base of it; else the type's package
     bool is_buffer, is_dlpack, is_cuda_interface;
-    bool is_immutable;
+    bool is_immutable, is_masked;
     const Exchange *exchange;
 };
 
@@ -71,17 +72,16 @@ static const ArrayType &type_of(nb::handle object) {
     if (found != types.end())
         return found->second;
     const nb::handle type(reinterpret_cast<PyObject *>(key));
-    const std::string module =
-        nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::str(""))));
+    static const nb::handle framework =
+        nb::object(nb::module_::import_("gfk._arrays").attr("framework")).release();
     ArrayType made = {nb::borrow(type),
-                      module.substr(0, module.find('.')),
+                      nb::cast<std::string>(framework(type)),
                       PyObject_CheckBuffer(object.ptr()) != 0,
                       nb::hasattr(type, "__dlpack__"),
                       nb::hasattr(type, "__cuda_array_interface__"),
                       false,
+                      nb::hasattr(type, "mask") && nb::hasattr(type, "filled"),
                       exchange_of(type)};
-    if (made.framework == "jaxlib")
-        made.framework = "jax";
     made.is_immutable = made.framework == "jax";
     return types.emplace(key, std::move(made)).first->second;
 }
@@ -104,7 +104,7 @@ void Call::settle(const ArrayType &type, int device, nb::handle object) {
               device_ == GFK_CPU ? "in the CPU's memory" : "on a GPU",
               device == GFK_CPU ? "in the CPU's memory" : "on another GPU");
     if (!like_.is_valid())
-        like_ = object;
+        like_ = nb::borrow(object);
     if (device == GFK_CPU)
         return;
     if (type_ == nullptr) {
@@ -179,16 +179,29 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
 
 // ---- one array ----------------------------------------------------------------------------------
 
+// The framework's refusal to show an array's memory (a sparse array, one that is traced, ...) as a TypeError.
+[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error) {
+    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError))
+        throw error;
+    const std::string text = nb::cast<std::string>(nb::str(error.value()));
+    raise_type("%s: the array has no memory that gfk can reach (%s)", name,
+               text.substr(0, text.find('\n')).c_str());
+}
+
 Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name) {
     const ArrayType &type = type_of(object);
+    if (type.is_masked)
+        raise_type("%s: the array has a mask; pass x.data, or x.filled(0)", name);
     if (use == Use::Write && type.is_immutable)
         raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
                    "a copy of numpy",
                    name, type.framework.c_str());
     if (type.exchange != nullptr) {
         nb::dlpack::dltensor tensor;
-        if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0)
-            throw nb::python_error();
+        if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0) {
+            nb::python_error error;
+            raise_unreachable(name, error);
+        }
         take_tensor(tensor);
         owner_ = nb::borrow(object); // the table's tensors own nothing
         call.settle(type, device_, object);
@@ -196,12 +209,16 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
     }
     int kind = DL_CPU, number = 0;
     if (type.is_dlpack && !(type.is_buffer && type.framework == "numpy")) {
-        nb::object place = object.attr("__dlpack_device__")();
-        kind = nb::cast<int>(place[0]);
-        number = nb::cast<int>(place[1]);
+        try {
+            nb::object place = object.attr("__dlpack_device__")();
+            kind = nb::cast<int>(place[0]);
+            number = nb::cast<int>(place[1]);
+        } catch (nb::python_error &error) {
+            raise_unreachable(name, error);
+        }
     }
     if (type.is_buffer && kind == DL_CPU) {
-        take_buffer(object, use);
+        take_buffer(object, use, type);
         call.settle(type, device_, object);
         return;
     }
@@ -230,24 +247,34 @@ Array::~Array() {
         PyBuffer_Release(&buffer_);
 }
 
-void Array::take_buffer(nb::handle object, Use use) {
+void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     code_ = UINT8_MAX; // until the elements are known to be integers: check_symbols refuses others
     if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
         const nb::python_error error; // numpy and jax make no buffers of dates, of bfloat16, ...
-        if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError))
+        if (!type.is_dlpack ||
+            (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)))
             throw error;
         raise_type("%s: the elements must be bytes or integers (%s)", name_, error.what());
     }
     if (use == Use::Write && buffer_.readonly)
         raise_value("%s: the array is read-only", name_);
     const char *format = buffer_.format == nullptr ? "B" : buffer_.format;
+    if ((*format == '>' || *format == '!') && buffer_.itemsize > 1)
+        raise_type("%s: the elements are big-endian; pass a copy in the order of this machine "
+                   "(x.astype(x.dtype.newbyteorder('=')))",
+                   name_);
     format += *format == '@' || *format == '=' || *format == '<';
     if (strlen(format) != 1 || strchr("?bBchHiIlLqQ", *format) == nullptr)
         return;
     code_ = *format == '?' ? DL_BOOL : DL_UINT;
     bits_ = static_cast<unsigned>(8 * buffer_.itemsize);
     data_ = static_cast<uint8_t *>(buffer_.buf);
-    shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
+    if (buffer_.ndim != 0)
+        shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
+    if (buffer_.strides == nullptr) { // arrays of ctypes
+        set_packed_strides();
+        return;
+    }
     strides_.assign(buffer_.strides, buffer_.strides + buffer_.ndim);
     for (int64_t &stride : strides_) {
         if (stride % buffer_.itemsize != 0)
@@ -309,6 +336,10 @@ void Array::take_tensor(const nb::dlpack::dltensor &tensor) {
         strides_.assign(tensor.strides, tensor.strides + tensor.ndim);
         return;
     }
+    set_packed_strides();
+}
+
+void Array::set_packed_strides() {
     strides_.resize(shape_.size());
     int64_t step = 1;
     for (size_t i = shape_.size(); i-- != 0;) {
@@ -333,16 +364,20 @@ void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const Ar
     }
     for (nb::handle n : fields["shape"])
         shape_.push_back(nb::cast<int64_t>(n));
-    int64_t step = 1;
-    strides_.resize(shape_.size());
-    for (size_t i = shape_.size(); i-- != 0;) {
-        strides_[i] = step;
-        step *= shape_[i];
-    }
+    set_packed_strides();
     if (fields.contains("strides") && !fields["strides"].is_none()) {
-        size_t i = 0;
-        for (nb::handle n : fields["strides"])
-            strides_[i++] = nb::cast<int64_t>(n) / static_cast<int64_t>(item_bytes());
+        const auto strides = nb::cast<nb::tuple>(fields["strides"]);
+        if (strides.size() != shape_.size())
+            raise_value("%s: the interface has %zu strides for %zu dimensions", name_,
+                        strides.size(), shape_.size());
+        const auto size = static_cast<int64_t>(item_bytes());
+        for (size_t i = 0; i < strides_.size(); i++) {
+            const auto stride = nb::cast<int64_t>(strides[i]);
+            if (stride % size != 0)
+                raise_value("%s: the array's elements are not a whole number of elements apart",
+                            name_);
+            strides_[i] = stride / size;
+        }
     }
     // The interface names no device: the address does.
     device_ = device_of(data_);
@@ -426,19 +461,21 @@ Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use us
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
         take_list(call, object, w, use, missing);
     else
-        take_rows(arrays_.emplace_back(call, like_ = object, use, name), w, groups);
+        take_rows(arrays_.emplace_back(call, like_ = nb::borrow(object), use, name), w, groups);
     if (bytes_ % (w / 8) != 0)
         raise(GFK_STATUS_INVALID_SIZE,
               "%s: a region of %zu bytes is no whole number of %u-bit symbols", name_, bytes_, w);
 }
 
 void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missing missing) {
-    const size_t length = nb::len(list);
+    // A copy of the list: taking an array runs code of Python, which could change the list.
+    const nb::object items = nb::steal(PySequence_Tuple(list.ptr()));
+    const size_t length = nb::len(items);
     if (length != count_)
         raise_value("%s: %zu regions are needed, and the list has %zu", name_, count_, length);
     pointers_.reserve(count_);
     arrays_.reserve(count_);
-    for (nb::handle item : nb::borrow<nb::sequence>(list)) {
+    for (nb::handle item : items) {
         if (item.is_none() && missing == Allowed) {
             pointers_.push_back(nullptr);
             continue;
@@ -447,7 +484,7 @@ void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missin
         array.check_symbols(w);
         array.check_contiguous();
         if (arrays_.size() == 1) {
-            like_ = item;
+            like_ = nb::borrow(item);
             bytes_ = array.bytes();
             region_shape_ = array.shape();
         } else if (array.bytes() != bytes_) {
@@ -486,6 +523,10 @@ void Regions::take_rows(Array &array, unsigned w, size_t groups) {
     }
     regions_.base = array.data();
     regions_.stride = count_ > 1 && bytes_ != 0 ? array.stride() : bytes_;
+    if (regions_.stride < bytes_)
+        raise_value(
+            "%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy",
+            name_);
 }
 
 void *Regions::region(size_t index) const {

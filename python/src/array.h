@@ -72,7 +72,7 @@ class Call {
     gfk_stream_t stream_ = nullptr;
     bool place_known_ = false, wait_ = false;
     const ArrayType *type_ = nullptr; // of the arrays on a device
-    nb::handle like_;
+    nb::object like_;
     std::vector<nb::object> kept_;
     std::vector<std::unique_ptr<uint8_t[]>> host_;
 };
@@ -109,9 +109,10 @@ class Array {
     size_t stride() const;
 
   private:
-    void take_buffer(nb::handle object, Use use);
+    void take_buffer(nb::handle object, Use use, const ArrayType &type);
     void take_dlpack(nb::handle object, Use use, const Call &call);
     void take_tensor(const nb::dlpack::dltensor &tensor);
+    void set_packed_strides();
     void take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type);
 
     const char *name_;
@@ -156,7 +157,7 @@ class Regions {
     void take_rows(Array &array, unsigned w, size_t groups);
 
     const char *name_;
-    nb::handle like_;
+    nb::object like_;
     size_t count_, bytes_ = 0, groups_ = 0;
     gfk_regions regions_ = {};
     std::vector<void *> pointers_;

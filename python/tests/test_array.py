@@ -2,6 +2,7 @@
 """How calls take the caller's arrays. gfk.multiply is the call: 3 * x in GF(2^8) is x ^ (2 * x)."""
 
 import array
+import ctypes
 import threading
 
 import gfk
@@ -138,7 +139,7 @@ def test_any_alignment(arrays, random):
 
 
 # ---- dtypes -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "c8", "?", ">u2", ">u4", "u4", "u8", "i8", "S2", "S1",
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "c8", "?", "u4", "u8", "i8", "S2", "S1",
                                    "V1", "V0", "U1", "O", "M8[s]", [("a", "u1"), ("b", "u1")]], ids=str)
 def test_wrong_dtypes_are_refused(dtype):
     x = numpy.zeros(4, dtype)
@@ -368,3 +369,100 @@ def test_first_use_of_a_type_in_many_threads(random):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+# ---- what a reviewer broke -------------------------------------------------------------------------------
+def test_arrays_of_ctypes_have_no_strides():
+    data = (ctypes.c_ubyte * 64)(*range(64))
+    assert (gfk.multiply(3, data) == gfk.multiply(3, numpy.arange(64, dtype=numpy.uint8))).all()
+    rows = ((ctypes.c_ubyte * 64) * 2)(*[data, data])
+    assert (gfk.RS(2, 1).encode(rows) == gfk.RS(2, 1).encode([data, data])).all()
+
+
+@pytest.mark.parametrize("dtype", [">u2", ">u4", ">i8"])
+def test_big_endian_arrays_say_so(dtype):
+    with pytest.raises(TypeError, match="x: the elements are big-endian"):
+        gfk.multiply(3, numpy.zeros(8, dtype), w=16)
+    with pytest.raises(TypeError, match="out: the elements are big-endian"):
+        gfk.multiply(3, bytes(64), out=numpy.zeros(64 // numpy.dtype(dtype).itemsize, dtype))
+
+
+def test_masked_arrays_are_refused():
+    x = numpy.ma.masked_array(numpy.zeros(8, numpy.uint8), mask=[1] + [0] * 7)
+    for arguments in ({}, {"out": x}):
+        with pytest.raises(TypeError, match="mask"):
+            gfk.multiply(3, numpy.zeros(8, numpy.uint8) if arguments else x, **arguments)
+
+
+def test_rows_that_overlap_are_refused():
+    x = numpy.broadcast_to(numpy.arange(64, dtype=numpy.uint8), (4, 64))
+    with pytest.raises(ValueError, match="rows overlap"):
+        gfk.RS(4, 2).encode(x)
+    x = numpy.lib.stride_tricks.as_strided(numpy.zeros(200, numpy.uint8), (4, 64), (32, 1))
+    with pytest.raises(ValueError, match="rows overlap"):
+        gfk.RS(4, 2).encode(x)
+
+
+def test_strides_of_an_interface_fit_its_shape():
+    class Interface:
+        def __init__(self, **fields):
+            self.__cuda_array_interface__ = {"data": (4096, False), "typestr": "|u1", "version": 3, **fields}
+    Interface.__cuda_array_interface__ = None  # types are asked whether they have it
+    with pytest.raises(ValueError, match="5000 strides for 1 dimensions"):
+        gfk.multiply(3, Interface(shape=(64,), strides=tuple(range(5000))))
+    with pytest.raises(ValueError, match="whole number of elements"):
+        gfk.multiply(3, Interface(shape=(64,), strides=(3,), typestr="<u2"), w=16)
+
+
+def test_lists_that_change_during_a_call(random):
+    """Taking an array runs code of Python, which drops the list's arrays."""
+    class Exporter:
+        hook = None
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **arguments):
+            if self.hook:
+                self.hook()
+            return self.array.__dlpack__(**arguments)
+
+    data = random.integers(0, 256, (4, 64), numpy.uint8)
+    arrays = [Exporter(row.copy()) for row in data]
+    kept = []
+
+    def change():
+        arrays[0] = None
+        del arrays[2:]
+        kept.extend(bytes(16 + i) for i in range(200))
+
+    arrays[1].hook = change
+    assert (gfk.RS(4, 2).encode(arrays) == gfk.RS(4, 2).encode(data)).all()
+
+
+def test_subclasses_of_torch_get_tensors():
+    torch = pytest.importorskip("torch")
+
+    class Own(torch.Tensor):
+        pass
+
+    x = torch.arange(64, dtype=torch.uint8)
+    assert isinstance(gfk.multiply(3, x.as_subclass(Own)), torch.Tensor)
+    with pytest.raises(TypeError, match="no memory that gfk can reach"):
+        gfk.multiply(3, x.to_sparse())
+
+
+def test_traced_arrays_of_jax_are_refused():
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match="no memory that gfk can reach"):
+        jax.jit(lambda x: gfk.multiply(3, x))(jax.numpy.zeros(8, "uint8"))
+
+
+def test_released_memory_says_so():
+    x = memoryview(bytearray(8))
+    x.release()
+    with pytest.raises(ValueError, match="released"):
+        gfk.multiply(3, x)
