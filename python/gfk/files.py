@@ -18,11 +18,13 @@ Options that several functions have:
 
 Errors: TooManyErasures (the file cannot be restored, or there are no shards), Io (a file cannot be read or
 written), Exists (a file is in the way), NoDevice (the backend), InvalidArgument (an option), NotSupported
-(the package was built without the program). An exception's `reports` has the reports of all sets.
+(the package was built without the program), Internal (the program died, or printed no such reports),
+TypeError (a number that is no integer). An exception's `reports` has the reports of all sets.
 """
 
 import contextlib
 import json
+import operator
 import os
 import pathlib
 import shutil
@@ -39,6 +41,8 @@ class Exists(_core.Io, FileExistsError):
 _PROGRAM = pathlib.Path(__file__).with_name("bin") / "gfk"
 if not _PROGRAM.exists():  # the package was built for an installed library
     _PROGRAM = pathlib.Path(shutil.which("gfk") or _PROGRAM)
+_PATIENCE = 5  # seconds that the program has to end when it is told to
+_INTEGERS = ("polynomial", "block_size", "device", "memory", "search")
 _DAMAGED = 1  # the exit code of verify and scrub for damage that repair can restore
 _CLASSES = {
     2: _core.InvalidArgument,
@@ -65,9 +69,20 @@ def _folder(value):
     return path
 
 
+def _integer(name, value):
+    try:
+        if not isinstance(value, bool):
+            return int(operator.index(value))
+    except TypeError:
+        pass
+    raise TypeError(f"{name}: an integer is needed, not {value!r}")
+
+
 def _option(name, value):
     """The arguments for an option of the program; None, False and no folders: none."""
     option = b"--" + name.replace("_", "-").encode()
+    if name in _INTEGERS and value is not None:
+        value = _integer(name, value)
     if value is None or value is False:
         return []
     if value is True:
@@ -79,33 +94,55 @@ def _option(name, value):
     return [option + b"=" + str(value).encode()]
 
 
-def _communicate(process):
-    """The output of the program. An exception here, such as KeyboardInterrupt, ends the program, which
-    removes its unfinished files."""
+def _end(process):
+    """Ends the program, which removes its unfinished files, or kills it if that takes too long."""
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
     try:
-        return process.communicate()
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        try:
-            process.wait()
-        except BaseException:
-            process.kill()
-            raise
+        process.kill()
         raise
 
 
-def _raise(code, reports, stderr):
-    failed = [report for report in reports if report["exit"] not in (0, _DAMAGED)]
-    messages = [text for report in failed for text in report["messages"]]
-    messages += os.fsdecode(stderr).splitlines()
-    if code == -signal.SIGINT:
-        raise KeyboardInterrupt
+def _communicate(process):
+    """The output of the program. An exception here, such as KeyboardInterrupt, ends the program."""
+    try:
+        return process.communicate()
+    except BaseException:
+        _end(process)
+        raise
+
+
+def _report(command, line):
+    """The report that a line holds; None: the program prints no such line."""
+    try:
+        report = json.loads(line)
+        messages = report["messages"]
+        whole = (report["command"] == command and type(report["exit"]) is int and type(messages) is list
+                 and all(isinstance(text, str) for text in messages))
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return None
+    return report if whole else None
+
+
+def _defect(command, code, lines, reports):
+    """What is wrong with the program's answer; None: nothing."""
     if code < 0:
-        messages.append(f"signal {-code} ended the program")
-    error = _CLASSES.get(code, _core.Internal)("\n".join(messages) or f"the program's exit code is {code}")
-    error.reports = reports
-    raise error
+        return f"signal {-code} ended the program"
+    if None in reports:
+        line = os.fsdecode(lines[reports.index(None)][:200])
+        return f"the program's exit code is {code}, and this line is not a report of gfk {command}: {line}"
+    if code > _DAMAGED:
+        return None
+    if not reports or (command == "encode" and len(reports) != 1):
+        return f"the program's exit code is {code}, and it printed {len(reports)} reports"
+    if max(report["exit"] for report in reports) != code or (code and command not in ("verify", "scrub")):
+        return f"the program's exit code is {code}, which its reports do not explain"
+    return None
 
 
 def _run(command, paths, **options):
@@ -123,10 +160,23 @@ def _run(command, paths, **options):
     )
     with process:
         stdout, stderr = _communicate(process)
-    reports = [json.loads(line) for line in stdout.splitlines()]
-    if process.returncode not in (0, _DAMAGED):
-        _raise(process.returncode, reports, stderr)
-    return reports
+    code = process.returncode
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
+    lines = stdout.splitlines()
+    reports = [_report(command, line) for line in lines]
+    defect = _defect(command, code, lines, reports)
+    reports = [report for report in reports if report is not None]
+    if defect is None and code in (0, _DAMAGED):
+        return reports
+    failed = [report for report in reports if report["exit"] not in (0, _DAMAGED)]
+    messages = [text for report in failed for text in report["messages"]]
+    messages += os.fsdecode(stderr).splitlines()
+    messages += [defect] if defect else []
+    kind = _core.Internal if defect else _CLASSES.get(code, _core.Internal)
+    error = kind("\n".join(messages) or f"the program's exit code is {code}")
+    error.reports = reports
+    raise error
 
 
 def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None, output=None, to=None,
@@ -137,9 +187,9 @@ def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None
     modulo the number of folders. w, polynomial, matrix: of the code. block_size: bytes under one checksum, a
     multiple of 64. Returns the report, a dict: file, shards, k, m, bytes, seconds, engine, messages.
     Raises Exists if other shards or files are in the way."""
-    [report] = _run("encode", [path], data=k, parity=m, width=w, polynomial=polynomial, matrix=matrix,
-                    block_size=block_size, output=output, to=to, force=force, backend=backend, device=device,
-                    memory=memory)
+    [report] = _run("encode", [path], data=_integer("k", k), parity=_integer("m", m), width=_integer("w", w),
+                    polynomial=polynomial, matrix=matrix, block_size=block_size, output=output, to=to,
+                    force=force, backend=backend, device=device, memory=memory)
     return report
 
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "array.h"
@@ -24,6 +25,12 @@
 namespace gfk {
 namespace {
 // ---- arguments ----------------------------------------------------------------------------------
+
+// C would take the part before a NUL.
+void check_text(const std::string &text, const char *name) {
+    if (text.find('\0') != std::string::npos)
+        raise_value("%s: there is a NUL in the string", name);
+}
 
 // A path of a file for the library; none for None.
 class FilePath {
@@ -50,9 +57,10 @@ class Description {
                 unsigned threads, nb::handle calibration_file)
         : devices_(devices.value_or(std::vector<int>())), file_(calibration_file) {
         desc_.path = named(path);
-        if (devices && devices_.empty())
-            raise(GFK_STATUS_INVALID_ARGUMENT, "devices: the list is empty; None is the current "
-                                               "device, and path=\"cpu\" uses none");
+        if (devices)
+            check_devices();
+        check_most("streams", streams, GFK_MOST_STREAMS);
+        check_most("threads", threads, GFK_MOST_THREADS);
         desc_.devices = devices ? devices_.data() : nullptr;
         desc_.device_count = devices_.size();
         desc_.device_memory = device_memory;
@@ -65,7 +73,30 @@ class Description {
     const gfk_pipeline_desc *get() const { return &desc_; }
 
   private:
+    void check_devices() const {
+        if (devices_.empty())
+            raise(GFK_STATUS_INVALID_ARGUMENT, "devices: the list is empty; None is the current "
+                                               "device, and path=\"cpu\" uses none");
+        if (desc_.path == GFK_PATH_CPU)
+            raise(GFK_STATUS_INVALID_ARGUMENT, "devices: path=\"cpu\" uses none");
+        check_most("devices: the length", devices_.size(), GFK_MOST_DEVICES);
+        for (auto i = devices_.begin(); i != devices_.end(); ++i) {
+            if (*i < 0)
+                raise(GFK_STATUS_INVALID_ARGUMENT,
+                      "devices: %d is not the number of a device; the numbers begin at 0", *i);
+            if (std::find(devices_.begin(), i, *i) != i)
+                raise(GFK_STATUS_INVALID_ARGUMENT, "devices: %d is in the list twice", *i);
+        }
+    }
+
+    static void check_most(const char *name, size_t value, size_t most) {
+        if (value > most)
+            raise(GFK_STATUS_INVALID_ARGUMENT, "%s is %zu, and can be %zu at most", name, value,
+                  most);
+    }
+
     static gfk_path named(const std::string &name) {
+        check_text(name, "path");
         for (int i = GFK_PATH_AUTO; i <= GFK_PATH_BOTH; i++)
             if (name == gfk_path_name(static_cast<gfk_path>(i)))
                 return static_cast<gfk_path>(i);
@@ -392,43 +423,63 @@ nb::dict dict_of(const gfk_calibration &c) {
 }
 
 template <size_t N>
-void read_name(nb::handle text, char (&name)[N]) {
+void read_name(nb::handle value, const char *key, char (&name)[N]) {
+    if (!PyUnicode_Check(value.ptr()))
+        raise_type("calibration: %s: a string is needed, not %s", key,
+                   Py_TYPE(value.ptr())->tp_name);
     const nb::bytes bytes =
-        nb::cast<nb::bytes>(nb::borrow(text).attr("encode")("utf-8", "surrogateescape"));
-    if (bytes.size() >= N)
-        raise_value("calibration: a name is longer than %zu bytes", N - 1);
-    memcpy(name, bytes.c_str(), bytes.size());
+        nb::cast<nb::bytes>(nb::borrow(value).attr("encode")("utf-8", "surrogateescape"));
+    const std::string text(bytes.c_str(), bytes.size());
+    check_text(text, key);
+    if (text.size() >= N)
+        raise_value("calibration: %s: a name is longer than %zu bytes", key, N - 1);
+    memcpy(name, text.data(), text.size());
 }
 
-void read_rates(nb::handle value, double &rate) {
-    rate = nb::cast<double>(value);
+template <class T>
+void read_rates(nb::handle value, const char *key, T &rate) {
+    if (nb::try_cast<T>(nb::borrow(value), rate))
+        return;
+    if (PyIndex_Check(value.ptr()))
+        raise_value("calibration: %s: the number is out of range", key);
+    raise_type("calibration: %s: %s is needed, not %s", key,
+               std::is_integral_v<T> ? "an integer" : "a number", Py_TYPE(value.ptr())->tp_name);
+}
+
+// The length of a list or another sequence.
+size_t length_of(nb::handle values, const char *key) {
+    if (!PySequence_Check(values.ptr()) || PyUnicode_Check(values.ptr()))
+        raise_type("calibration: %s: a list is needed, not %s", key,
+                   Py_TYPE(values.ptr())->tp_name);
+    return nb::len(values);
 }
 
 template <class T, size_t N>
-void read_rates(nb::handle values, T (&rates)[N]) {
-    if (nb::len(values) != N)
-        raise_value("calibration: a list of %zu numbers or lists has %zu", N, nb::len(values));
+void read_rates(nb::handle values, const char *key, T (&rates)[N]) {
+    const size_t length = length_of(values, key);
+    if (length != N)
+        raise_value("calibration: %s: a list of %zu numbers or lists has %zu", key, N, length);
     for (size_t i = 0; i < N; i++)
-        read_rates(values[i], rates[i]);
+        read_rates(values[i], key, rates[i]);
 }
 
 gfk_calibration calibration_of(const nb::dict &from) {
     gfk_calibration c = {};
     const nb::object devices = from["devices"];
-    c.device_count = nb::len(devices);
+    c.device_count = length_of(devices, "devices");
     if (c.device_count > GFK_MOST_DEVICES)
         raise_value("calibration: there are more than %d devices", GFK_MOST_DEVICES);
     for (size_t i = 0; i < c.device_count; i++)
-        read_name(devices[i], c.devices[i]);
-    read_name(from["host"], c.host);
-    read_name(from["processor"], c.processor);
-    c.threads = nb::cast<unsigned>(from["threads"]);
-    read_rates(from["cpu"], c.cpu);
-    read_rates(from["bus"], c.bus);
-    read_rates(from["kernel"], c.kernel);
-    read_rates(from["cpu_call"], c.cpu_call);
-    read_rates(from["gpu_call"], c.gpu_call);
-    read_rates(from["both"], c.both);
+        read_name(devices[i], "devices", c.devices[i]);
+    read_name(from["host"], "host", c.host);
+    read_name(from["processor"], "processor", c.processor);
+    read_rates(from["threads"], "threads", c.threads);
+    read_rates(from["cpu"], "cpu", c.cpu);
+    read_rates(from["bus"], "bus", c.bus);
+    read_rates(from["kernel"], "kernel", c.kernel);
+    read_rates(from["cpu_call"], "cpu_call", c.cpu_call);
+    read_rates(from["gpu_call"], "gpu_call", c.gpu_call);
+    read_rates(from["both"], "both", c.both);
     return c;
 }
 
@@ -476,6 +527,7 @@ nb::dict advise(const nb::dict &calibration, size_t k, size_t m, size_t bytes, n
     const gfk_calibration from = calibration_of(calibration);
     const Field field = field_of(w);
     gfk_advice advice;
+    check_text(where, "where");
     if (where != where_names[GFK_PAGEABLE] && where != where_names[GFK_PINNED])
         raise(GFK_STATUS_INVALID_ARGUMENT, "where: %s is neither pageable nor pinned",
               where.c_str());
@@ -505,7 +557,8 @@ path: "auto" (the shortest predicted time, chosen for each call), "cpu", "gpu", 
 of CUDA devices; None: the current one, if there is one. device_memory, pinned_memory: limits in bytes
 for buffers; 0: 1 GiB for each device, 256 MiB for all together. chunk: bytes of one chunk; streams:
 chunks in flight for each device; threads: of the CPU; 0: the library chooses. calibration_file: written
-by gfk.calibrate.
+by gfk.calibrate. A file that is missing, damaged or of another machine is ignored, and so is a path that
+is no file, such as a folder: info()["calibration"] tells.
 Raises NoDevice ("gpu", "both" or a device that does not exist), InvalidArgument, OutOfMemory, Cuda.
 
 The calls take arrays of any framework, pinned (gfk.pinned_empty) or not, and refuse those on a GPU. The
@@ -581,7 +634,7 @@ Io, NoDevice, OutOfMemory.)");
                "The dict of a calibration file, also of another machine's. Raises Io, Corrupt.");
     module.def(
         "save_calibration", save_calibration, "calibration"_a, "file"_a,
-        R"(Writes a calibration file. Raises Io, InvalidArgument (an impossible rate), KeyError, ValueError.)");
+        R"(Writes a calibration file. Raises Io, InvalidArgument (an impossible rate), KeyError, TypeError, ValueError.)");
     module.def(
         "advise", advise, "calibration"_a, "k"_a, "m"_a, "bytes"_a, "w"_a = 8,
         "where"_a = "pageable",

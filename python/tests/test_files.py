@@ -251,6 +251,106 @@ def test_killed_program(tmp_path, monkeypatch):
         files.scrub(tmp_path)
 
 
+def script(text):
+    return f"#!/bin/sh\necho a line of stderr >&2\n{text}\n"
+
+
+WHOLE = '{"command":"verify","messages":[],"exit":%d}'
+
+
+@pytest.mark.parametrize("text", [
+    """printf '{"command":"ver'; kill -9 $$""",  # a part of a line
+    f"echo '{WHOLE % 0}'; printf '{{'; kill -9 $$",
+    "echo '{'",
+    """echo '{"file": "f"}'; exit 4""",
+    """echo '{"file": "f"}'""",
+    "echo 5",
+    "echo '[]'; exit 1",
+    "echo '\"command\"'; exit 3",
+    "printf '\\377\\n'; exit 1",
+    "echo",
+    "exit 0",  # no report: nothing was checked
+    "exit 1",
+    "exit 7",
+    "exit 127",
+    f"echo '{WHOLE % 0}'; exit 1",  # the codes differ
+    f"echo '{WHOLE % 4}'",
+    f"echo '{WHOLE % 0}' | sed s/verify/scrub/",
+    f"echo '{WHOLE % 0}' | sed s/0/true/",
+    f"echo '{WHOLE % 0}' | sed 's/\\[]/[5]/'",
+    f"echo '{WHOLE % 0}' | sed 's/\\[]/5/'",
+])
+def test_wrong_answers(tmp_path, monkeypatch, text):
+    replace_program(tmp_path / "gfk", script(text), monkeypatch)
+    with pytest.raises(gfk.Internal, match="a line of stderr") as raised:
+        files.verify(tmp_path)
+    assert all(report["command"] == "verify" for report in raised.value.reports)
+
+
+def test_right_answers(tmp_path, monkeypatch):
+    for code in (0, 1):
+        replace_program(tmp_path / "gfk", script(f"echo '{WHOLE % code}'; exit {code}"), monkeypatch)
+        assert files.verify(tmp_path) == [{"command": "verify", "messages": [], "exit": code}]
+    replace_program(tmp_path / "gfk", script("exit 4"), monkeypatch)
+    with pytest.raises(gfk.Io, match="a line of stderr"):
+        files.verify(tmp_path)
+
+
+@pytest.mark.parametrize("text", [
+    "exit 0",
+    "exit 1",
+    """echo '{"command":"encode","messages":[],"exit":1}'; exit 1""",
+    """for i in 1 2; do echo '{"command":"encode","messages":[],"exit":0}'; done""",
+])
+def test_wrong_answers_of_encode(file, tmp_path, monkeypatch, text):
+    replace_program(tmp_path / "gfk", script(text), monkeypatch)
+    with pytest.raises(gfk.Internal, match="a line of stderr"):
+        files.encode(file, 2, 1)
+
+
+def test_program_that_does_not_end(tmp_path, monkeypatch):
+    text = f"""#!/bin/sh
+trap '' TERM
+echo $$ >{tmp_path}/pid.part
+mv {tmp_path}/pid.part {tmp_path}/pid
+exec sleep 30
+"""
+    replace_program(tmp_path / "gfk", text, monkeypatch)
+    monkeypatch.setattr(files, "_PATIENCE", 0.5, raising=False)
+
+    def interrupt():
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    start = time.monotonic()
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        files.scrub(tmp_path)
+    thread.join()
+    assert time.monotonic() - start < 15
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+@pytest.mark.parametrize("value", [True, False, "0x2", "2", 2.0, None, b"2"])
+def test_numbers_that_are_no_integers(file, value):
+    for name in ("k", "m", "w", "polynomial", "block_size", "device", "memory"):
+        if value is not None or name in "kmw":
+            with pytest.raises(TypeError, match=f"^{name}: an integer"):
+                files.encode(file, **{"k": 2, "m": 1, name: value})
+    if value is not None:
+        with pytest.raises(TypeError, match="^search: an integer"):
+            files.verify(file, search=value)
+    assert os.listdir(file.parent) == ["file"]
+
+
+def test_integers(file):
+    numpy = pytest.importorskip("numpy")
+    assert files.encode(file, numpy.int64(2), numpy.uint8(1), w=numpy.int32(16))["k"] == 2
+
+
 def test_same_as_the_program(file):
     files.encode(file, 2, 1)
     out = subprocess.run([files._PROGRAM, "info", "--json", file], capture_output=True, check=True).stdout

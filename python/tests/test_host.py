@@ -272,6 +272,44 @@ def test_arguments():
         gfk.Pipeline("cpu")
 
 
+@pytest.mark.parametrize("call", [gfk.Pipeline, gfk.calibrate])
+def test_messages_about_arguments(call):
+    for arguments, message in (
+            ({"devices": []}, "devices: the list is empty"), ({"devices": [0, -5]}, "devices: -5 is not"),
+            ({"devices": [3, 1, 3]}, "devices: 3 .* twice"), ({"devices": range(17)}, "devices.* 17, .* 16"),
+            ({"threads": 4097}, "threads is 4097, .* 4096")):
+        with pytest.raises(gfk.InvalidArgument, match=message):
+            call(**arguments)
+    with pytest.raises(gfk.InvalidArgument, match='devices: path="cpu"'):
+        gfk.Pipeline(devices=[0], path="cpu")
+    with pytest.raises(gfk.InvalidArgument, match="streams is 65, .* 64"):
+        gfk.Pipeline(streams=65)
+    gfk.Pipeline(threads=4096, streams=64).close()
+
+
+def test_strings_with_a_nul(calibrated, tmp_path):
+    for path in ("a\0", "cpu\0", "\0"):
+        with pytest.raises(ValueError, match="path.*NUL"):
+            gfk.Pipeline(path=path)
+    with pytest.raises(ValueError, match="where.*NUL"):
+        gfk.advise(calibrated[0], 10, 4, 64, where="pinned\0")
+    for key, value in (("host", "a\0b"), ("processor", "a\0"), ("devices", ["a\0b"])):
+        with pytest.raises(ValueError, match=f"{key}.*NUL"):
+            gfk.save_calibration(calibrated[0] | {key: value}, tmp_path / "file")
+    for file in (f"{tmp_path}/file\0", os.fsencode(tmp_path) + b"/file\0x"):
+        for call in (lambda f: gfk.Pipeline(calibration_file=f), gfk.load_calibration, gfk.calibrate,
+                     lambda f: gfk.save_calibration(calibrated[0], f)):
+            with pytest.raises(ValueError, match="null"):
+                call(file)
+    assert not os.listdir(tmp_path)
+
+
+def test_folder_as_a_calibration(tmp_path):
+    with gfk.Pipeline(calibration_file=tmp_path) as pipeline:
+        assert not pipeline.info()["calibrated"] and pipeline.info()["calibration"] is not None
+    assert "folder" in gfk.Pipeline.__doc__
+
+
 def test_close():
     x = numpy.ones(64, numpy.uint8)
     pipeline = gfk.Pipeline()
@@ -430,6 +468,32 @@ def test_wrong_calibrations(calibrated, tmp_path):
         with pytest.raises(KeyError):
             gfk.save_calibration({k: v for k, v in calibration.items() if k != key}, tmp_path / "file")
     assert not (tmp_path / "file").exists()
+
+
+@pytest.mark.parametrize("key, value, error", [
+    ("threads", -1, ValueError), ("threads", 1 << 40, ValueError), ("threads", 1.5, TypeError),
+    ("threads", "1", TypeError), ("threads", None, TypeError), ("cpu_call", "1", TypeError),
+    ("gpu_call", None, TypeError), pytest.param("cpu_call", 10**400, ValueError, id="large"),
+    ("threads", numpy.int64(-1), ValueError), ("cpu", 3, TypeError),
+    ("cpu", [["1"] * 5] * 4, TypeError), ("cpu", [1.0] * 4, TypeError), ("bus", {0: 1, 1: 2}, TypeError),
+    ("kernel", "1234", TypeError), ("both", None, TypeError), ("both", [0.5, [0.5]], TypeError),
+    ("host", 3, TypeError), ("processor", b"x", TypeError), ("devices", "ab", TypeError),
+    ("devices", 3, TypeError), ("devices", [3], TypeError)])
+def test_calibrations_of_wrong_types(calibrated, tmp_path, key, value, error):
+    calibration = calibrated[0] | {key: value}
+    for call in (lambda: gfk.save_calibration(calibration, tmp_path / "file"),
+                 lambda: gfk.advise(calibration, 10, 4, 64)):
+        with pytest.raises(error, match=f"calibration: {key}: "):
+            call()
+    assert not (tmp_path / "file").exists()
+
+
+def test_calibration_of_numpy_values(calibrated, tmp_path):
+    same = {key: numpy.array(value) if key in ("cpu", "bus", "kernel", "both") else value
+            for key, value in calibrated[0].items()}
+    same |= {"threads": numpy.uint32(same["threads"]), "cpu_call": numpy.float64(same["cpu_call"])}
+    gfk.save_calibration(same, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == calibrated[1].read_bytes()
 
 
 GPU_RATES = {"devices": ["A GPU"], "bus": [[20e9, 20e9, 25e9], [50e9, 50e9, 90e9]], "kernel": [9e12] * 4,
