@@ -15,7 +15,13 @@ using Binary = gfk_status(const gfk_field *, uint32_t, uint32_t, uint32_t *);
 
 Field make_field(unsigned w, uint64_t polynomial) {
     Field field;
-    check(gfk_field_init(&field, w, polynomial));
+    const gfk_status status = gfk_field_init(&field, w, polynomial);
+    if (status == GFK_STATUS_NOT_SUPPORTED)
+        raise(status, "w: a field has 8, 16 or 32 bits, not %u", w);
+    if (status == GFK_STATUS_INVALID_ARGUMENT)
+        raise(status, "polynomial: 0x%llx is not of degree %u; pass it with its leading term",
+              static_cast<unsigned long long>(polynomial), w);
+    check(status);
     return field;
 }
 
@@ -45,12 +51,28 @@ bool is_integer(nb::handle object) {
     return PyIndex_Check(object.ptr()) && !nb::hasattr(object, "__dlpack__");
 }
 
+uint32_t exponent_of(nb::handle object) {
+    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    if (!index.is_valid())
+        throw nb::python_error();
+    uint32_t value = 0;
+    if (!nb::try_cast(index, value))
+        raise_value("exponent: an integer from 0 to 2^32 - 1 is needed, not %s",
+                    nb::str(index).c_str());
+    return value;
+}
+
+// Does memory overlap other memory of as many bytes, of which it is not the same?
+bool is_shifted(const uint8_t *a, const uint8_t *b, size_t bytes) {
+    return a != b && a < b + bytes && b < a + bytes;
+}
+
 // result[i] = function(a[i], b[i]) over arrays in the CPU's memory; `exponent`: b is no element of the field.
 nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::handle b,
                        nb::handle out, bool exponent = false) {
     if (is_integer(a) && is_integer(b)) {
         uint32_t result = 0;
-        const auto right = exponent ? nb::cast<uint32_t>(b) : element_of(field, b, "b");
+        const auto right = exponent ? exponent_of(b) : element_of(field, b, "b");
         check(function(&field, element_of(field, a, "a"), right, &result));
         return nb::int_(result);
     }
@@ -62,7 +84,7 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
     for (int i = 0; i < 2; i++) {
         if (is_integer(objects[i])) {
             operands[i].constant = exponent && i == 1
-                                       ? nb::cast<uint32_t>(objects[i])
+                                       ? exponent_of(objects[i])
                                        : element_of(field, objects[i], i == 0 ? "a" : "b");
             continue;
         }
@@ -86,6 +108,10 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
     if (to.bytes() != total || total % bytes != 0)
         raise(GFK_STATUS_INVALID_SIZE, "out has %zu bytes, the arrays %zu, a symbol %zu",
               to.bytes(), total, bytes);
+    for (const Operand &operand : operands)
+        if (operand.data != nullptr && is_shifted(to.data(), operand.data, total))
+            raise(GFK_STATUS_OVERLAP,
+                  "out overlaps an argument at another address; out may be a or b itself");
     call.run([&] {
         for (size_t i = 0; i < total / bytes; i++) {
             uint32_t element = 0;
@@ -115,7 +141,14 @@ Field field_of(nb::handle object) {
     if (!is_integer(object))
         raise_type("a field is a gfk.Field, or its width (8, 16 or 32), not %s",
                    Py_TYPE(object.ptr())->tp_name);
-    return make_field(nb::cast<unsigned>(object), 0);
+    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    if (!index.is_valid())
+        throw nb::python_error();
+    unsigned w = 0;
+    if (!nb::try_cast(index, w))
+        raise(GFK_STATUS_NOT_SUPPORTED, "w: a field has 8, 16 or 32 bits, not %s",
+              nb::str(index).c_str());
+    return make_field(w, 0);
 }
 
 uint32_t element_of(const Field &field, nb::handle object, const char *name) {
@@ -158,26 +191,30 @@ void bind_field(nb::module_ &module) {
             "a"_a, "b"_a, "out"_a = nb::none(),
             "a * b, for integers and for arrays of one length in the CPU's memory, element by "
             "element.\n"
+            "out: None, or an array of as many bytes; it may be a or b itself. Raises Overlap for "
+            "one that overlaps them\nin another way.\n"
             "A constant times an array, which is much faster: gfk.multiply.")
         .def(
             "divide",
             [](const Field &f, nb::handle a, nb::handle b, nb::handle out) {
                 return elementwise(f, gfk_field_divide, a, b, out);
             },
-            "a"_a, "b"_a, "out"_a = nb::none(), "a / b, as multiply. Raises DivisionByZero.")
+            "a"_a, "b"_a, "out"_a = nb::none(),
+            "a / b, as multiply. Raises DivisionByZero; out is then partly written.")
         .def(
             "inverse",
             [](const Field &f, nb::handle a, nb::handle out) {
                 return elementwise(f, inverse, a, nb::int_(0), out);
             },
-            "a"_a, "out"_a = nb::none(), "1 / a, as multiply. Raises DivisionByZero.")
+            "a"_a, "out"_a = nb::none(),
+            "1 / a, as multiply. Raises DivisionByZero; out is then partly written.")
         .def(
             "power",
-            [](const Field &f, nb::handle a, uint32_t exponent, nb::handle out) {
-                return elementwise(f, power, a, nb::int_(exponent), out, true);
+            [](const Field &f, nb::handle a, nb::handle exponent, nb::handle out) {
+                return elementwise(f, power, a, nb::int_(exponent_of(exponent)), out, true);
             },
             "a"_a, "exponent"_a, "out"_a = nb::none(),
-            "a to the power of an integer, as multiply; a^0 is 1.")
+            "a to the power of an integer from 0 to 2^32 - 1, as multiply; a^0 is 1.")
         .def("__repr__", repr)
         .def(
             "__eq__",

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <string>
 
+#include "product_options.h"
 #include "status.h"
 
 namespace gfk {
@@ -140,6 +141,13 @@ Elements::Elements(Call &call, nb::handle object, unsigned w, Use use, const cha
     stride_ = rows() > 1 && cols() != 0 ? array_.stride() / array_.item_bytes() : cols();
 }
 
+void Elements::check_not_empty() const {
+    if (rows() == 0 || cols() == 0)
+        raise(GFK_STATUS_INVALID_ARGUMENT,
+              "%s: a matrix has one row and one column at least; the array has %zu x %zu elements",
+              name_, rows(), cols());
+}
+
 void Elements::check_shape(size_t rows, size_t cols) const {
     if (this->rows() != rows || this->cols() != cols)
         raise_value("%s: %zu x %zu elements are needed; there are %zu x %zu", name_, rows, cols,
@@ -152,6 +160,7 @@ MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const 
         return;
     }
     elements_.emplace(call, object, w, Use::Read, name);
+    elements_->check_not_empty();
     matrix_ = GFK_MATRIX_DENSE_INIT(elements_->data(), elements_->rows(), elements_->cols(),
                                     elements_->stride());
 }
@@ -172,6 +181,7 @@ nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool
     const Field field = field_of(w);
     if (out.is_none() && accumulate)
         raise_value("accumulate adds to out, so out is needed");
+    check_text(kernel, "kernel");
     Call call;
     const MatrixArgument matrix(call, a, field.w, "a");
     const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
@@ -205,7 +215,9 @@ struct Elimination {
     Elimination(Call &call, nb::handle w, nb::handle a, unsigned threads, bool with_pivots)
         : call(call), field(field_of(w)), from(call, a, field.w, Use::Read, "a"),
           matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
-          desc(desc_of(call, threads, false)), with_pivots(with_pivots) {}
+          desc(desc_of(call, threads, false)), with_pivots(with_pivots) {
+        from.check_not_empty();
+    }
 
     // The rows of a square matrix.
     size_t square() const {
@@ -313,9 +325,14 @@ struct Matrices {
         array.check_elements(w);
         if (array.dimensions() != 3 || array.size(1) != array.size(2))
             raise_value("%s: an array of the shape (count, n, n) is needed", name);
+        if (array.size(1) == 0)
+            raise(GFK_STATUS_INVALID_ARGUMENT,
+                  "%s: a matrix has one row and one column at least; n is 0", name);
         array.check_contiguous(1);
-        step = array.size(0) > 1 && array.size(1) != 0 ? array.stride() / array.item_bytes()
-                                                       : array.size(1) * array.size(1);
+        const size_t elements = array.size(1) * array.size(1);
+        step = array.size(0) > 1 ? array.stride() / array.item_bytes() : elements;
+        if (use == Use::Write && step < elements)
+            raise(GFK_STATUS_OVERLAP, "%s: the matrices overlap one another", name);
     }
     uint8_t *end() const {
         return array.data() + (array.size(0) - 1) * step * array.item_bytes() +

@@ -52,6 +52,8 @@ class Elements {
     size_t cols() const { return array_.size(1); }
     size_t stride() const { return stride_; } // in elements
     size_t groups() const { return groups_; } // of the array's shape; 0: it has none
+    // Refuses a matrix without rows or columns.
+    void check_not_empty() const;
     // Refuses another number of rows or columns.
     void check_shape(size_t rows, size_t cols) const;
 

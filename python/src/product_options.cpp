@@ -27,13 +27,29 @@ template <class Optional>
 const char *c_str(const Optional &text) {
     return text ? text->c_str() : nullptr;
 }
+
+void check_library(const ProductOptions::Path &path, const char *name) {
+    if (path && !path->is_absolute())
+        raise(GFK_STATUS_INVALID_ARGUMENT, "%s: an absolute path is needed, not \"%s\"", name,
+              path->c_str());
+}
 } // namespace
+
+void check_text(const std::optional<std::string> &text, const char *name) {
+    if (text && text->find('\0') != std::string::npos)
+        raise_value("%s: the text has a NUL character", name);
+}
 
 ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
                                Path cache_folder, size_t expected_bytes, uint64_t table_limit,
                                bool check_pointers, Path isal_library, Path gfcomplete_library)
     : engine_(std::move(engine)), cache_folder_(std::move(cache_folder)),
       isal_library_(std::move(isal_library)), gfcomplete_library_(std::move(gfcomplete_library)) {
+    check_text(engine_, "engine");
+    check_text(family, "family");
+    check_text(method, "method");
+    check_library(isal_library_, "isal_library");
+    check_library(gfcomplete_library_, "gfcomplete_library");
     desc_.family = family ? family_of(*family) : GFK_ENGINE_AUTO;
     desc_.method = method ? method_of(*method) : GFK_METHOD_AUTO;
     desc_.compile = compile;

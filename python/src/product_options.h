@@ -15,13 +15,17 @@
 namespace gfk {
 namespace nb = nanobind;
 
+// Refuses a text with a NUL character, which C would cut. `name` is the argument's, for messages.
+void check_text(const std::optional<std::string> &text, const char *name);
+
 class ProductOptions {
   public:
     using Text = std::optional<std::string>;
     using Path = std::optional<std::filesystem::path>;
 
     ProductOptions() = default; // of GFK_PRODUCT_DESC_INIT
-    // Raises UnknownMethod for a family or a method that does not exist.
+    // Raises UnknownMethod for a family or a method that does not exist, InvalidArgument for the path of a
+    // library that is not absolute, ValueError for a text with a NUL character.
     ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
                    Path cache_folder, size_t expected_bytes, uint64_t table_limit,
                    bool check_pointers, Path isal_library, Path gfcomplete_library);

@@ -157,7 +157,7 @@ class RLNCDecoder {
         if (out.is_none()) {
             const size_t item = settle(call);
             made = call.empty(in_groups(groups, sources, {code_->bytes / item}),
-                              like_.is_valid() ? nullptr : "uint8");
+                              call.like().is_valid() ? nullptr : "uint8");
         }
         const Regions to(call, made, sources, code_->field.w, out.is_none() ? Use::New : Use::Write,
                          "out", Regions::None, generations_);
@@ -213,7 +213,7 @@ class RLNCDecoder {
         call.run([&] {
             const std::lock_guard<std::mutex> lock(mutex_);
             const gfk_status status = gfk_rlnc_decoder_reset(decoder_, generation, call.stream());
-            if (status == GFK_STATUS_SUCCESS && device_ != GFK_CPU && !like_.is_valid())
+            if (status == GFK_STATUS_SUCCESS && device_ != GFK_CPU && !call.like().is_valid())
                 wait_for(call.stream()); // the packets may come on any other stream
             return status;
         });
@@ -228,7 +228,8 @@ class RLNCDecoder {
     // The stream of a call without arrays is that of the framework whose payloads came first. Returns the
     // bytes of one of its elements.
     size_t settle(Call &call) const {
-        return like_.is_valid() ? Array(call, like_, Use::Read, "like").item_bytes() : 1;
+        const nb::object like = like_; // add may replace the member while Python code runs here
+        return like.is_valid() ? Array(call, like, Use::Read, "like").item_bytes() : 1;
     }
 
     gfk_status wait(const Call &call, std::vector<gfk_rlnc_record> &records) {

@@ -2,6 +2,7 @@
 // The class RS; rs_objects.cpp has its decoders, updaters and batches.
 #include "rs.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "matrix.h"
@@ -11,6 +12,8 @@ namespace gfk {
 // ---- arguments ----------------------------------------------------------------------------------
 
 size_t index_of(nb::handle object, size_t count, const char *name) {
+    if (PyBool_Check(object.ptr()))
+        raise_type("%s: an integer is needed, the index of a region, not a bool", name);
     const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
     size_t value = 0;
     if (!index.is_valid())
@@ -35,6 +38,14 @@ std::vector<size_t> indices_of(nb::handle object, size_t count, const char *name
 }
 
 namespace {
+// Refuses wanted regions that are not lost.
+void check_wanted(const std::vector<size_t> &wanted, const std::vector<size_t> &lost) {
+    for (const size_t region : wanted)
+        if (std::find(lost.begin(), lost.end(), region) == lost.end())
+            raise(GFK_STATUS_INVALID_ARGUMENT,
+                  "wanted: region %zu is not lost; only lost regions can be rebuilt", region);
+}
+
 gfk_rs_matrix matrix_named(const std::string &name) {
     std::string names;
     for (int i = 0; i < GFK_RS_CUSTOM; i++) {
@@ -56,12 +67,22 @@ std::vector<uint32_t> custom_matrix(const Field &field, nb::handle matrix, size_
     return std::move(words.elements);
 }
 
+// Refuses numbers of regions that no code of the field has.
+void check_counts(const Field &field, size_t k, size_t m) {
+    if (k == 0 || m == 0)
+        raise(GFK_STATUS_INVALID_ARGUMENT,
+              "%s is 0: a code has one data region and one parity region at least",
+              k == 0 ? "k" : "m");
+    const size_t most = size_t{1} << field.w;
+    if (k > most || m > most - k)
+        raise(GFK_STATUS_INVALID_SIZE,
+              "k is %zu and m is %zu: in codes of GF(2^%u), k + m is 2^%u at most", k, m, field.w,
+              field.w);
+}
+
 // Raises the status of making a code.
-void check_code(gfk_status status, size_t regions, unsigned w) {
+void check_code(gfk_status status) {
     switch (status) {
-    case GFK_STATUS_INVALID_SIZE:
-        raise(status, "k + m is %zu, and codes of GF(2^%u) have at most 2^%u regions", regions, w,
-              w);
     case GFK_STATUS_SINGULAR:
         raise(status, "the matrix cannot rebuild every m lost regions (it is not MDS); "
                       "unchecked=True takes it all the same");
@@ -149,6 +170,7 @@ nb::object repr(const Located &located) {
 
 RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, ProductOptions options)
     : k_(k), m_(m), field_(field_of(w)), unchecked_(unchecked), options_(std::move(options)) {
+    check_counts(field_, k, m);
     if (PyUnicode_Check(matrix.ptr()))
         matrix_ = matrix_named(nb::cast<std::string>(matrix));
     else
@@ -165,18 +187,18 @@ RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, Prod
     }
     // The options may be good for another place only: then they are not what the model is made with.
     if (!options_.is_for_devices() && status != GFK_STATUS_TABLE_LIMIT)
-        check_code(status, n(), field_.w);
+        check_code(status);
     {
         nb::gil_scoped_release release;
         status = create(&model_, GFK_CPU, ProductOptions());
     }
-    check_code(status, n(), field_.w);
+    check_code(status);
     models_.keep(GFK_CPU, model_);
     const gfk_product_desc desc = options_.desc(GFK_CURRENT_DEVICE);
     gfk_product_info info;
     status = gfk_product_query(&field_, m, k, &desc, &info);
     if (status != GFK_STATUS_NO_DEVICE && status != GFK_STATUS_CUDA)
-        check_code(status, n(), field_.w);
+        check_code(status);
 }
 
 gfk_status RS::create(gfk_rs_t *made, int device, const ProductOptions &options) const {
@@ -286,6 +308,7 @@ nb::object RS::decode(nb::handle data, nb::handle parity, nb::handle lost, nb::h
     const std::vector<size_t> rebuilt = wanted.is_none() ? gone : indices_of(wanted, n(), "wanted");
     Codeword codeword(call, *this, data, parity);
     codeword.add_missing(gone);
+    check_wanted(rebuilt, gone);
     nb::object result = codeword.rebuild_into(call, out, gone, rebuilt);
     const gfk_regions data_regions = codeword.data(), parity_regions = codeword.parity();
     gfk_rs_t code = at(call.device());
@@ -379,6 +402,7 @@ namespace {
 nb::object rs_matrix(const std::string &name, size_t k, size_t m, nb::handle w) {
     const Field field = field_of(w);
     const gfk_rs_matrix which = matrix_named(name);
+    check_counts(field, k, m);
     nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(m, k), "uint32");
     Call call;
     const Array to(call, array, Use::New, "matrix");
@@ -445,7 +469,8 @@ void bind_rs(nb::module_ &module) {
         "\"gen_rs\", \"gen_cauchy1\"; or m x k integers below 2^w (numpy, lists, or a Matrix).\n"
         "unchecked: take a matrix that cannot rebuild every m lost regions (not MDS), or is too "
         "large to check.\n" GFK_PRODUCT_OPTIONS_DOC
-        "\nRaises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular "
+        "\nMaking the code takes a time in proportion to k * m.\n"
+        "Raises InvalidArgument, InvalidSize (k + m), InvalidConstant (an element), Singular "
         "(the matrix is not "
         "MDS),\nNotSupported (too large to check, or not defined for this field; an engine that "
         "cannot run here), "

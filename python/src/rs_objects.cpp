@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is made from a code: decoders, updaters and batches. They keep the object RS alive.
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ class RSDecoder {
             nb::gil_scoped_release release;
             status = create(&model, rs.model());
         }
+        if (status == GFK_STATUS_INVALID_ARGUMENT) // the indices themselves are good
+            raise(status, "wanted: a region is not in lost; only lost regions can be rebuilt");
         check(status);
         std::unique_ptr<gfk_rs_decoder, void (*)(gfk_rs_decoder_t)> kept(model,
                                                                          gfk_rs_decoder_destroy);
@@ -171,12 +174,13 @@ struct Stripe {
     nb::list kept;
     nb::object result;
     bool encodes = true;
+    size_t k;
     std::vector<size_t> lost;
     std::optional<Regions> data;
     std::optional<Output> parity;
     std::optional<Codeword> codeword;
 
-    Stripe(Call &call, const RS &rs, nb::handle object) {
+    Stripe(Call &call, const RS &rs, nb::handle object) : k(rs.k()) {
         if (!PyTuple_Check(object.ptr()))
             raise_type("a stripe is (data, parity), (data, parity, lost) or (data, parity, lost, "
                        "out)");
@@ -204,6 +208,17 @@ struct Stripe {
             return {*data->get(), *parity->regions.get(), data->bytes(), nullptr, 0};
         return {codeword->data(), codeword->parity(), codeword->bytes(), address_of(lost),
                 lost.size()};
+    }
+
+    // The regions that run writes.
+    std::vector<const void *> written() const {
+        std::vector<const void *> regions;
+        for (size_t i = 0; encodes && i < parity->regions.count(); i++)
+            regions.push_back(parity->regions.region(i));
+        for (const size_t i : lost)
+            regions.push_back(i < k ? codeword->data().pointers[i]
+                                    : codeword->parity().pointers[i - k]);
+        return regions;
     }
 
   private:
@@ -238,12 +253,14 @@ class RSBatch {
         call_.run([&] {
             return gfk_rs_batch_create(&batch_, code, list.data(), list.size(), statuses_.data());
         });
-        for (size_t i = 0; !statuses && i < statuses_.size(); i++)
-            if (statuses_[i] != GFK_STATUS_SUCCESS) {
-                gfk_rs_batch_destroy(batch_);
-                raise(statuses_[i], "stripe %zu of the batch: %s", i,
-                      gfk_status_description(statuses_[i]));
-            }
+        try {
+            if (!statuses)
+                check_statuses();
+            check_written(list);
+        } catch (...) {
+            gfk_rs_batch_destroy(batch_);
+            throw;
+        }
     }
     RSBatch(const RSBatch &) = delete;
     RSBatch &operator=(const RSBatch &) = delete;
@@ -270,6 +287,35 @@ class RSBatch {
     size_t size() const { return stripes_.size(); }
 
   private:
+    void check_statuses() const {
+        for (size_t i = 0; i < statuses_.size(); i++)
+            if (statuses_[i] != GFK_STATUS_SUCCESS)
+                raise(statuses_[i], "stripe %zu of the batch: %s", i,
+                      gfk_status_description(statuses_[i]));
+    }
+
+    // Refuses two stripes that write the same memory. The library has seen to each stripe by itself.
+    void check_written(const std::vector<gfk_rs_stripe> &list) const {
+        struct Written {
+            const uint8_t *start, *end;
+            size_t stripe;
+        };
+        std::vector<Written> all;
+        for (size_t i = 0; i < list.size(); i++)
+            for (const void *region : stripes_[i]->written())
+                if (list[i].bytes != 0 && statuses_[i] == GFK_STATUS_SUCCESS) {
+                    const auto *start = static_cast<const uint8_t *>(region);
+                    all.push_back({start, start + list[i].bytes, i});
+                }
+        std::sort(all.begin(), all.end(),
+                  [](const Written &a, const Written &b) { return a.start < b.start; });
+        for (size_t i = 1; i < all.size(); i++)
+            if (all[i].start < all[i - 1].end)
+                raise(GFK_STATUS_OVERLAP, "stripes %zu and %zu of the batch write the same memory",
+                      std::min(all[i].stripe, all[i - 1].stripe),
+                      std::max(all[i].stripe, all[i - 1].stripe));
+    }
+
     nb::object owner_;
     std::vector<std::unique_ptr<Stripe>> stripes_;
     Call call_; // of the arrays in stripes_
@@ -349,7 +395,9 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
             "stripes: a list of tuples. (data, parity) encodes into parity; where it is None, into "
             "a new array.\n(data, parity, lost) rebuilds the lost regions into a new array, and "
             "(data, parity, lost, out) into out, as decode;\nan out of views of the lost rows "
-            "repairs in place. No stripe may read or write what another one writes.\n"
+            "repairs in place. No stripe may read or write what another one writes;\nraises "
+            "Overlap "
+            "if two stripes write the same memory.\n"
             "statuses: leave bad stripes out, and say in RSBatch.statuses what is wrong with them, "
             "instead of raising the\nerror of the first one.");
 }

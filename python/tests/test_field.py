@@ -175,6 +175,45 @@ def test_arrays_that_do_not_fit():
         f.multiply(x, numpy.zeros(4, numpy.float32))
 
 
+@pytest.mark.parametrize("w", [8, 16, 32])
+def test_an_out_that_overlaps_an_argument(w):
+    f, x = gfk.Field(w), numpy.arange(1, 10, dtype=f"uint{w}")
+    y, before = x[:-1].copy(), x.copy()
+    for call in (lambda a, out: f.multiply(a, 3, out), lambda a, out: f.multiply(y, a, out),
+                 lambda a, out: f.divide(a, y, out), lambda a, out: f.inverse(a, out),
+                 lambda a, out: f.power(a, 3, out)):
+        for a, out in ((x[:-1], x[1:]), (x[1:], x[:-1])):
+            with pytest.raises(gfk.Overlap, match="out may be a or b itself"):
+                call(a, out)
+        assert (x == before).all()
+    assert f.multiply(x, x, out=x) is x and (x == f.power(before, 2)).all()
+    half = numpy.concatenate([y, y])
+    assert (f.inverse(half[:8], half[8:]) == f.inverse(y)).all(), "memory that only touches"
+
+
+@pytest.mark.parametrize("value", [-1, 2**32, 2**40, 2**64, numpy.int64(-1)], ids=str)
+def test_exponents_out_of_range(value):
+    for a in (2, numpy.ones(3, numpy.uint8)):
+        with pytest.raises(ValueError, match=f"exponent: an integer from 0 to 2.32 - 1 .* not {value}"):
+            gfk.Field().power(a, value)
+    assert gfk.Field().power(2, 2**32 - 1) == gfk.Field().power(2, (2**32 - 1) % 255)
+
+
+@pytest.mark.parametrize("w", [-1, 0, 1, 7, 2**40, 2**64, 2**70, numpy.int64(-1)], ids=str)
+def test_widths_out_of_range(w):
+    x = numpy.ones((1, 4), numpy.uint8)
+    for call in (lambda: gfk.Multiplier(w), lambda: gfk.matmul(x[:, :1], x, w=w),
+                 lambda: gfk.RS(2, 1, w), lambda: gfk.RLNC(2, 8, w), lambda: gfk.Product([[1]], w)):
+        with pytest.raises(gfk.NotSupported, match=f"w: a field has 8, 16 or 32 bits, not {w}$"):
+            call()
+
+
+@pytest.mark.parametrize("polynomial", [1, 0x1D, 0x1100B])
+def test_polynomials_of_another_degree(polynomial):
+    with pytest.raises(gfk.InvalidArgument, match=f"polynomial: {hex(polynomial)} is not of degree 8"):
+        gfk.Field(8, polynomial)
+
+
 def test_where_a_field_is_asked_for():
     for wrong in ("8", 8.0, [8], numpy.zeros(1, numpy.uint8)):
         with pytest.raises(TypeError, match="a field is a gfk.Field, or its width"):

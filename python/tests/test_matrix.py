@@ -341,6 +341,42 @@ def test_batches_refuse(random):
     assert ranks.tolist() == [5, 5] and (inverses == numpy.eye(5)).all()
 
 
+@pytest.mark.parametrize("step", [0, 1, 2, 8])
+def test_batches_whose_inverses_would_overlap(random, step):
+    memory = words(random, 8, 40)
+    memory[:9] = numpy.eye(3, dtype="uint8").ravel()
+    before = memory.copy()
+    shared = numpy.lib.stride_tricks.as_strided(memory, (3, 3, 3), (step, 3, 1))
+    for a in (shared, words(random, 8, 3, 3, 3)):
+        with pytest.raises(gfk.Overlap, match="out: the matrices overlap"):
+            gfk.invert_batch(a, out=shared)
+    assert (memory == before).all()
+    inverses, ranks = gfk.invert_batch(shared)  # what is only read may overlap
+    for i in range(3):
+        assert ranks[i] == gfk.rank(shared[i])
+        assert ranks[i] < 3 or (inverses[i] == gfk.invert(shared[i])).all()
+    assert gfk.invert_batch(shared[:1], out=shared[:1])[1] == [3]
+
+
+def test_matrices_without_rows_or_columns():
+    some, wide = numpy.ones((3, 5), "uint8"), numpy.zeros((0, 5), "uint8")
+    for shape in ((3, 0), (0, 3), (0, 0)):
+        a = numpy.zeros(shape, "uint8")
+        for call in (lambda: gfk.matmul(a, some if shape[1] else wide), lambda: gfk.rank(a),
+                     lambda: gfk.pivots(a), lambda: gfk.invert(a), lambda: gfk.solve(a, some)):
+            with pytest.raises(gfk.InvalidArgument, match="a: a matrix has one row and one column at"
+                               f" least; the array has {shape[0]} x {shape[1]} elements"):
+                call()
+    with pytest.raises(gfk.InvalidArgument, match="a: a matrix has one row and one column .* n is 0"):
+        gfk.invert_batch(numpy.zeros((2, 0, 0), "uint8"))
+
+
+def test_a_kernel_with_a_nul_character():
+    x, kernel = numpy.ones((2, 2), "uint8"), "auto"
+    with pytest.raises(ValueError, match="kernel: the text has a NUL character"):
+        gfk.matmul(x, x, kernel=kernel + "\0x")
+
+
 def test_batches_with_gaps(random):
     """Other matrices between those of a batch are not touched."""
     a = numpy.stack([regular(random, 16, 4) for _ in range(3)])

@@ -231,3 +231,23 @@ def test_memory_does_not_grow(random):
     before = resident()
     calls(500)
     assert resident() - before < 4 << 20
+
+
+def test_options_that_c_would_cut():
+    for option, text in ("engine", ENGINES[0]["id"]), ("family", "host"), ("method", "SPLIT"):
+        for make in (lambda **options: gfk.Product([[1]], **options),
+                     lambda **options: gfk.RS(2, 1, **options)):
+            with pytest.raises(ValueError, match=f"{option}: the text has a NUL character"):
+                make(**{option: text + "\0x"})
+    for option in ("cache_folder", "isal_library", "gfcomplete_library"):
+        with pytest.raises((TypeError, ValueError)):
+            gfk.Product([[1]], **{option: "/tmp\0x"})
+
+
+@pytest.mark.parametrize("option", ["isal_library", "gfcomplete_library"])
+@pytest.mark.parametrize("path", ["lib.so", "./lib.so"])
+def test_paths_that_are_not_absolute(option, path):
+    with pytest.raises(gfk.InvalidArgument, match=f"{option}: an absolute path is needed, not \"{path}\""):
+        gfk.Product([[1]], **{option: path})
+    with pytest.raises(gfk.InvalidArgument, match=f"{option}: an absolute path"):
+        gfk.RS(2, 1, **{option: path})

@@ -524,6 +524,49 @@ def test_bad_stripes(stripe):
     assert rs.batch([]).run() == ()
 
 
+def test_stripes_that_write_the_same_memory(stripe):
+    rs, data, parity = stripe
+    p, word = parity.copy(), numpy.zeros((5, 200), "uint8")
+    first = (data, p)
+    for other in (first, (data, list(p[::-1])), (data, parity, [0], p[1:2]),
+                  (data, parity, [7, 2], [word[0], p[2]])):
+        for statuses in (False, True):
+            with pytest.raises(gfk.Overlap, match="stripes 0 and 2 of the batch write the same memory"):
+                rs.batch([first, (data, None), other], statuses=statuses)
+    with pytest.raises(gfk.Overlap, match="stripes 0 and 1 "):  # by one byte
+        flat = numpy.zeros(1200, "uint8")
+        rs.batch([(data, flat[:600].reshape(3, 200)), (data, flat[599:1199].reshape(3, 200))])
+    made = rs.batch([first, (data, word[:3]), (data, parity, [0], word[3:4])]).run()
+    assert (made[1] == parity).all() and (made[2] == data[:1]).all()
+
+
+@pytest.mark.parametrize("counts, message", [
+    ((0, 1), "k is 0: a code has one data region and one parity region at least"),
+    ((1, 0), "m is 0: a code"),
+    ((2**63, 2**63, 32), "k is 9223372036854775808 and m is 9223372036854775808: .* k . m is 2.32 at most"),
+    ((2**64 - 1, 2, 32), "k is 18446744073709551615 and m is 2"),
+    ((200, 57), "k is 200 and m is 57: .* 2.8 at most")])
+def test_counts_that_no_code_has(counts, message):
+    for call in (lambda: gfk.RS(*counts), lambda: gfk.rs_matrix("cauchy", *counts)):
+        with pytest.raises(gfk.InvalidArgument if 0 in counts else gfk.InvalidSize, match=message):
+            call()
+
+
+def test_messages_about_indices(stripe):
+    rs, data, parity = stripe
+    for call in (lambda: rs.decode(data, parity, [0], wanted=[0, 1]), lambda: rs.decoder([0], wanted=[0, 1])):
+        with pytest.raises(gfk.InvalidArgument, match="wanted: .* only lost regions can be rebuilt"):
+            call()
+    for call in (lambda: rs.decode(data, parity, [True]), lambda: rs.decoder([1], wanted=[True]),
+                 lambda: rs.decoder([numpy.True_]), lambda: rs.updater(False),
+                 lambda: rs.update(True, data[0], data[0], parity),
+                 lambda: rs.batch([(data, parity, [True])])):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(TypeError, match="lost: an integer is needed, the index of a region, not a bool"):
+        rs.decoder([True])
+
+
 # ---- many calls ----------------------------------------------------------------------------------------
 def test_threads():
     rs = gfk.RS(6, 3)
