@@ -26,7 +26,8 @@ import xml.etree.ElementTree as ET
 STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map", "rs",
           "cpu", "host", "papers", "python"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
-CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md"]
+# Without pages and tests/quick.txt, the list of which tests `gpu.sh quick` chooses: no program is made of them.
+CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md", ":!tests/quick.txt"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly. Of matrices some tests: racecheck
 # takes minutes for an elimination of many rows.
 SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_guard_pages": None,

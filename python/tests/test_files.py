@@ -18,6 +18,14 @@ CONTENT = bytes(range(256)) * 1100 + b"end"
 NAMES = ["file", "two words", "new\nline", "-k", "--help", "-", "quote'\"$(x)`;*", "\u00fc\u4e2d", "a,b"]
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """A shell may have started the tests with SIGINT ignored, which programs inherit."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "file"
