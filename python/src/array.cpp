@@ -453,6 +453,17 @@ size_t Array::stride() const {
     return static_cast<size_t>(strides_[0]) * item_bytes();
 }
 
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w) {
+    Array array(call, object, use, name);
+    array.check_symbols(w);
+    array.check_contiguous();
+    return array;
+}
+
+SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w)
+    : object(out.is_none() ? call.empty(model.shape()) : nb::borrow(out)),
+      array(symbols_of(call, object, out.is_none() ? Use::New : Use::Write, "out", w)) {}
+
 // ---- regions ------------------------------------------------------------------------------------
 
 Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,

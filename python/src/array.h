@@ -129,6 +129,16 @@ constexpr size_t ANY_GROUPS = SIZE_MAX;
 // Do the first two dimensions of an array count `count` rows, in `groups` groups?
 bool has_groups(const Array &array, size_t count, size_t groups);
 
+// A contiguous array of symbols of w bits.
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w);
+
+// `out`, or a new array if it is None: contiguous, of symbols; a new one is shaped as `model`.
+struct SymbolsOutput {
+    nb::object object;
+    Array array;
+    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w);
+};
+
 // The regions of a call: the rows of an array of two or more dimensions, or a list of arrays.
 class Regions {
   public:

@@ -52,9 +52,7 @@ bool is_integer(nb::handle object) {
 }
 
 uint32_t exponent_of(nb::handle object) {
-    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-    if (!index.is_valid())
-        throw nb::python_error();
+    const nb::object index = integer_of(object);
     uint32_t value = 0;
     if (!nb::try_cast(index, value))
         raise_value("exponent: an integer from 0 to 2^32 - 1 is needed, not %s",
@@ -80,7 +78,7 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
     std::vector<Array> arrays;
     Operand operands[2];
     const nb::handle objects[2] = {a, b};
-    arrays.reserve(3);
+    arrays.reserve(2);
     for (int i = 0; i < 2; i++) {
         if (is_integer(objects[i])) {
             operands[i].constant = exponent && i == 1
@@ -88,9 +86,8 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
                                        : element_of(field, objects[i], i == 0 ? "a" : "b");
             continue;
         }
-        const Array &array = arrays.emplace_back(call, objects[i], Use::Read, i == 0 ? "a" : "b");
-        array.check_symbols(field.w);
-        array.check_contiguous();
+        const Array &array = arrays.emplace_back(
+            symbols_of(call, objects[i], Use::Read, i == 0 ? "a" : "b", field.w));
         if (array.bytes() != arrays[0].bytes())
             raise_value("a and b have %zu and %zu bytes", arrays[0].bytes(), array.bytes());
         operands[i].data = array.data();
@@ -99,12 +96,9 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
         raise(GFK_STATUS_NOT_SUPPORTED,
               "element by element, arrays are in the CPU's memory; on a GPU there are "
               "multiply (by a constant) and matmul");
-    nb::object result = out.is_none() ? call.empty(arrays[0].shape()) : nb::borrow(out);
-    const Array &to =
-        arrays.emplace_back(call, result, out.is_none() ? Use::New : Use::Write, "out");
+    const SymbolsOutput made(call, out, arrays[0], field.w);
+    const Array &to = made.array;
     const size_t bytes = field.w / 8, total = arrays[0].bytes();
-    to.check_symbols(field.w);
-    to.check_contiguous();
     if (to.bytes() != total || total % bytes != 0)
         raise(GFK_STATUS_INVALID_SIZE, "out has %zu bytes, the arrays %zu, a symbol %zu",
               to.bytes(), total, bytes);
@@ -123,7 +117,7 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
         }
         return GFK_STATUS_SUCCESS;
     });
-    return result;
+    return made.object;
 }
 
 nb::str repr(const Field &field) {
@@ -134,6 +128,13 @@ nb::str repr(const Field &field) {
 }
 } // namespace
 
+nb::object integer_of(nb::handle object) {
+    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    if (!index.is_valid())
+        throw nb::python_error();
+    return index;
+}
+
 Field field_of(nb::handle object) {
     Field *field = nullptr;
     if (nb::try_cast(object, field) && field != nullptr)
@@ -141,9 +142,7 @@ Field field_of(nb::handle object) {
     if (!is_integer(object))
         raise_type("a field is a gfk.Field, or its width (8, 16 or 32), not %s",
                    Py_TYPE(object.ptr())->tp_name);
-    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-    if (!index.is_valid())
-        throw nb::python_error();
+    const nb::object index = integer_of(object);
     unsigned w = 0;
     if (!nb::try_cast(index, w))
         raise(GFK_STATUS_NOT_SUPPORTED, "w: a field has 8, 16 or 32 bits, not %s",
@@ -152,9 +151,7 @@ Field field_of(nb::handle object) {
 }
 
 uint32_t element_of(const Field &field, nb::handle object, const char *name) {
-    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-    if (!index.is_valid())
-        throw nb::python_error();
+    const nb::object index = integer_of(object);
     uint64_t value = 0;
     if (!nb::try_cast(index, value) || value >> field.w != 0)
         raise(GFK_STATUS_INVALID_CONSTANT, "%s: not an element of GF(2^%u)", name, field.w);

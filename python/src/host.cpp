@@ -171,17 +171,14 @@ class Pipeline {
         from.check_symbols(field.w);
         from.check_contiguous();
         const gfk_accumulate mode = mode_of(out, accumulate);
-        nb::object result = out.is_none() ? call.empty(from.shape()) : nb::borrow(out);
-        const Array to(call, result, out.is_none() ? Use::New : Use::Write, "out");
-        to.check_symbols(field.w);
-        to.check_contiguous();
-        if (to.bytes() != from.bytes())
-            raise_value("x has %zu bytes, and out %zu", from.bytes(), to.bytes());
+        const SymbolsOutput to(call, out, from, field.w);
+        if (to.array.bytes() != from.bytes())
+            raise_value("x has %zu bytes, and out %zu", from.bytes(), to.array.bytes());
         run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
-            return gfk_region_multiply_host(pipeline, &field, constant, from.data(), to.data(),
-                                            from.bytes(), mode, report);
+            return gfk_region_multiply_host(pipeline, &field, constant, from.data(),
+                                            to.array.data(), from.bytes(), mode, report);
         });
-        return result;
+        return to.object;
     }
 
     nb::object product(nb::handle matrix, nb::handle x, nb::handle w, nb::handle out,

@@ -41,17 +41,12 @@ class Multiplier {
     nb::object multiply(nb::handle c, nb::handle x, nb::handle out, bool accumulate) {
         Call call;
         const uint32_t constant = element_of(field_, c, "c");
-        const Array from(call, x, Use::Read, "x");
-        from.check_symbols(field_.w);
-        from.check_contiguous();
+        const Array from = symbols_of(call, x, Use::Read, "x", field_.w);
         if (out.is_none() && accumulate)
             raise_value("accumulate adds to out, so out is needed");
-        nb::object result = out.is_none() ? call.empty(from.shape()) : nb::borrow(out);
-        const Array to(call, result, out.is_none() ? Use::New : Use::Write, "out");
-        to.check_symbols(field_.w);
-        to.check_contiguous();
-        if (to.bytes() != from.bytes())
-            raise_value("x has %zu bytes, and out %zu", from.bytes(), to.bytes());
+        const SymbolsOutput to(call, out, from, field_.w);
+        if (to.array.bytes() != from.bytes())
+            raise_value("x has %zu bytes, and out %zu", from.bytes(), to.array.bytes());
         if (call.device() == GFK_CPU && needs_gpu())
             raise(GFK_STATUS_WRONG_DEVICE,
                   "%s runs on a GPU, and the arrays are in the CPU's memory",
@@ -64,11 +59,11 @@ class Multiplier {
                   info.kernel->id);
         void *workspace = call.workspace(info.workspace_bytes);
         call.run([&] {
-            return gfk_region_multiply(multiplier, constant, from.data(), to.data(), from.bytes(),
-                                       accumulate ? GFK_XOR : GFK_SET, workspace,
+            return gfk_region_multiply(multiplier, constant, from.data(), to.array.data(),
+                                       from.bytes(), accumulate ? GFK_XOR : GFK_SET, workspace,
                                        info.workspace_bytes, call.stream());
         });
-        return result;
+        return to.object;
     }
 
     nb::dict info(int device) const {

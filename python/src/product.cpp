@@ -22,10 +22,6 @@ class Product {
 
     nb::object run(nb::handle x, nb::handle out, bool accumulate) {
         Call call;
-        return run(call, x, out, accumulate);
-    }
-
-    nb::object run(Call &call, nb::handle x, nb::handle out, bool accumulate) {
         if (out.is_none() && accumulate)
             raise_value("accumulate adds to out, so out is needed");
         const Regions from(call, x, matrix_.cols, field_.w, Use::Read, "x");
@@ -82,16 +78,7 @@ class Product {
 };
 
 nb::object product(nb::handle matrix, nb::handle x, nb::handle w, nb::handle out, bool accumulate) {
-    Product once(matrix, w, ProductOptions());
-    Call call;
-    nb::object made = once.run(call, x, out, accumulate);
-    // The product's tables go with it.
-    if (call.device() != GFK_CPU)
-        call.run([&] {
-            wait_for(call.stream());
-            return GFK_STATUS_SUCCESS;
-        });
-    return made;
+    return Product(matrix, w, ProductOptions()).run(x, out, accumulate); // its end waits on a GPU
 }
 } // namespace
 
@@ -109,8 +96,7 @@ void bind_product(nb::module_ &module) {
         "Raises InvalidConstant (an element is not in the field), UnknownMethod, ValueError "
         "(shape), TypeError.");
     type.def(
-            "run", nb::overload_cast<nb::handle, nb::handle, bool>(&Product::run), "x"_a,
-            "out"_a = nb::none(), "accumulate"_a = false,
+            "run", &Product::run, "x"_a, "out"_a = nb::none(), "accumulate"_a = false,
             "The matrix times regions, or out ^= that with accumulate.\n\n"
             "x: cols regions of one length: an array of the shape (cols, ...) whose rows may have "
             "gaps between them, or a\nlist of arrays; bytes, or integers of w bits. out: rows such "

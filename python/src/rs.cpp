@@ -14,10 +14,8 @@ namespace gfk {
 size_t index_of(nb::handle object, size_t count, const char *name) {
     if (PyBool_Check(object.ptr()))
         raise_type("%s: an integer is needed, the index of a region, not a bool", name);
-    const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+    const nb::object index = integer_of(object);
     size_t value = 0;
-    if (!index.is_valid())
-        throw nb::python_error();
     if (!nb::try_cast(index, value) || value >= count)
         raise(GFK_STATUS_INVALID_ARGUMENT, "%s: %s is no index of a region; there are 0 to %zu",
               name, nb::str(index).c_str(), count - 1);
@@ -103,16 +101,6 @@ nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, 
     return array;
 }
 
-} // namespace
-
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w) {
-    Array array(call, object, use, name);
-    array.check_symbols(w);
-    array.check_contiguous();
-    return array;
-}
-
-namespace {
 // Words that a call writes in the memory of its regions, for its caller.
 class Result {
   public:
@@ -383,17 +371,16 @@ nb::object RS::delta(nb::handle before, nb::handle after, nb::handle out) {
     Call call;
     const Array from = symbols_of(call, before, Use::Read, "before", field_.w);
     const Array to = symbols_of(call, after, Use::Read, "after", field_.w);
-    nb::object result = out.is_none() ? call.empty(from.shape()) : nb::borrow(out);
-    const Array made =
-        symbols_of(call, result, out.is_none() ? Use::New : Use::Write, "out", field_.w);
-    if (to.bytes() != from.bytes() || made.bytes() != from.bytes())
+    const SymbolsOutput made(call, out, from, field_.w);
+    if (to.bytes() != from.bytes() || made.array.bytes() != from.bytes())
         raise_value("before has %zu bytes, after %zu, and out %zu", from.bytes(), to.bytes(),
-                    made.bytes());
+                    made.array.bytes());
     gfk_rs_t code = at(call.device());
     call.run([&] {
-        return gfk_rs_delta(code, from.data(), to.data(), made.data(), from.bytes(), call.stream());
+        return gfk_rs_delta(code, from.data(), to.data(), made.array.data(), from.bytes(),
+                            call.stream());
     });
-    return result;
+    return made.object;
 }
 
 // ---- Python -------------------------------------------------------------------------------------

@@ -65,9 +65,6 @@ inline const size_t *address_of(const std::vector<size_t> &indices) {
     return indices.empty() ? &none : indices.data();
 }
 
-// A contiguous array of symbols.
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w);
-
 // The data and the parity of a call that rebuilds regions: what is there, and where the rebuilt regions go.
 class Codeword {
   public:

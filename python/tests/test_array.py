@@ -3,13 +3,13 @@
 
 import array
 import ctypes
-import threading
 
 import gfk
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import in_threads
 
 WORDS = {8: numpy.uint8, 16: numpy.uint16, 32: numpy.uint32}
 
@@ -363,11 +363,7 @@ def test_first_use_of_a_type_in_many_threads(random):
             if gfk.multiply(2, kind(x.tobytes())).tobytes() != times_2(x).tobytes():
                 wrong.append(i)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert not wrong
 
 

@@ -11,6 +11,7 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import resident
 
 BYTES = 12288 + 4  # of a region: more than a page, and no whole number of vectors
 
@@ -399,11 +400,6 @@ def test_pinned_memory_is_freed():
     assert resident() < before + (100 << 20)
     del part
     assert freed() is None
-
-
-def resident():
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 # ---- calibrations ---------------------------------------------------------------------------------

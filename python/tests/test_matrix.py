@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gfk.matmul, gfk.Matrix and the eliminations against Field's arithmetic, element by element."""
 
-import gc
-import threading
-
 import gfk
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import in_threads, resident
 
 OTHER = {8: 0x11B, 16: 0x1002D, 32: 0x10000008D}
 WIDTHS = st.sampled_from([8, 16, 32])
@@ -399,27 +397,15 @@ def test_the_list_of_kernels():
 def test_threads(random):
     a, matrix = regular(random, 16, 40), gfk.Matrix.cauchy(40, 40)
     inverse, product = gfk.invert(a, w=16), gfk.matmul(matrix, a, w=16)
-    start, wrong = threading.Barrier(6), []
+    wrong = []
 
-    def work():
-        start.wait()
+    def work(_):
         for _ in range(5):
             if (gfk.invert(a, w=16) != inverse).any() or (gfk.matmul(matrix, a, w=16) != product).any():
                 wrong.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(6))
     assert not wrong
-
-
-def resident():
-    """Bytes of memory that this process holds."""
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
 
 
 def test_memory_does_not_grow(random):

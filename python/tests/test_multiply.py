@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gfk.multiply and Multiplier with every kernel that runs here, against Field.multiply."""
 
-import gc
 import importlib.util
-import resource
 import threading
 import time
 
@@ -12,6 +10,7 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import in_threads, resident
 
 KERNELS = [k for k in gfk.kernels() if k["available"]]
 # Without those that need table_limit.
@@ -155,19 +154,14 @@ def test_threads(random):
     x = words(random, 16, 20000)
     results = {c: expected(gfk.Field(16), c, x) for c in range(2, 10)}
     multiplier = gfk.Multiplier(16, kernel="split_w16_host")
-    start, wrong = threading.Barrier(8), []
+    wrong = []
 
     def work(c):
-        start.wait()
         for _ in range(5):
             if (multiplier.multiply(c, x) != results[c]).any():
                 wrong.append(c)
 
-    threads = [threading.Thread(target=work, args=(c,)) for c in results]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, list(results))
     assert not wrong
 
 
@@ -198,13 +192,6 @@ def test_the_gil_is_released(random):
 
 
 # ---- many calls ----------------------------------------------------------------------------------------
-def memory():
-    """Bytes of this process that are in memory."""
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
-
-
 @pytest.mark.parametrize("way", ["result", "out", "dlpack", "error"])
 def test_memory_does_not_grow(exporter, way):
     x, out = numpy.zeros(4096, numpy.uint8), numpy.zeros(4096, numpy.uint8)
@@ -224,10 +211,10 @@ def test_memory_does_not_grow(exporter, way):
 
     for _ in range(500):
         call()
-    before = memory()
+    before = resident()
     for _ in range(10_000 if way != "error" else 3000):
         call()
-    assert memory() - before < 4 << 20  # 4 KiB left by each call would be 40 MiB
+    assert resident() - before < 4 << 20  # 4 KiB left by each call would be 40 MiB
 
 
 def test_fields_and_multipliers_are_freed():
@@ -237,10 +224,10 @@ def test_fields_and_multipliers_are_freed():
 
     for _ in range(20):
         make()
-    before = memory()
+    before = resident()
     for _ in range(200):
         make()
-    assert memory() - before < 16 << 20
+    assert resident() - before < 16 << 20
 
 
 def test_overhead(cpu_arrays, capsys):

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """gfk.Product and gfk.product against sums of Field.multiply, element by element."""
 
-import gc
-import threading
-
 import gfk
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import in_threads, resident
 
 OTHER = {8: 0x11B, 16: 0x1002D, 32: 0x10000008D}
 ENGINES = [e for e in gfk.engines() if e["available"] and e["family"] in ("host", "isal", "gfcomplete")]
@@ -192,27 +190,15 @@ def test_threads(random):
     """Threads share a product; the first of them makes its tables."""
     matrix, x = words(random, 16, 4, 8), words(random, 16, 8, 4000)
     product, right = gfk.Product(matrix, 16), expected(gfk.Field(16), matrix, x)
-    start, wrong = threading.Barrier(6), []
+    wrong = []
 
-    def work():
-        start.wait()
+    def work(_):
         for _ in range(5):
             if (product.run(x) != right).any():
                 wrong.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(6))
     assert not wrong
-
-
-def resident():
-    """Bytes of memory that this process holds."""
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
 
 
 def test_memory_does_not_grow(random):

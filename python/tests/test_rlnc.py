@@ -2,7 +2,6 @@
 """gfk.RLNC: coding vectors against gfk.Matrix, payloads against Field.multiply, and what decoders do."""
 
 import gc
-import threading
 
 import gfk
 import numpy
@@ -10,6 +9,7 @@ import pytest
 from gfk import Outcome
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support import in_threads, resident
 
 SINGULAR, CORRUPT, SUCCESS = gfk.Singular.status, gfk.Corrupt.status, "GFK_STATUS_SUCCESS"
 
@@ -376,25 +376,6 @@ def test_a_decoder_keeps_its_code(random):
     assert (decoder.decode()[0] == sources).all()
 
 
-def in_threads(work, arguments):
-    """work(argument) for all arguments at once."""
-    start, wrong = threading.Barrier(len(arguments)), []
-
-    def run(argument):
-        start.wait()
-        try:
-            work(argument)
-        except BaseException as error:  # a thread's exception is nobody else's
-            wrong.append(error)
-
-    threads = [threading.Thread(target=run, args=(argument,)) for argument in arguments]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong, wrong
-
-
 def test_many_decoders(random):
     n = 16
     code, sources = gfk.RLNC(n, 64, threads=2), words(random, 8, n, 64)
@@ -426,13 +407,6 @@ def test_many_threads_at_one_decoder(random):
         in_threads(work, range(0, 4 * n, n))
         assert (numpy.concatenate(outcomes) == Outcome.INNOVATIVE).sum() == n == decoder.rank
         assert decoder.records()[0]["kept"] == 3 * n and (decoder.decode()[0] == sources).all()
-
-
-def resident():
-    """Bytes of memory that this process holds."""
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
 
 
 def test_memory_does_not_grow(random):

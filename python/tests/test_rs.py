@@ -4,7 +4,6 @@
 import ctypes
 import gc
 import itertools
-import threading
 import tracemalloc
 
 import gfk
@@ -12,6 +11,7 @@ import numpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import in_threads
 
 NAMES = ["cauchy", "vandermonde", "reed_sol_van", "cauchy_good", "gen_cauchy1"]
 ENGINES = {w: [e["id"] for e in gfk.engines() if e["available"] and e["w"] == w
@@ -582,11 +582,7 @@ def test_threads():
             if not (rs.decode(word[:6], word[6:], lost) == expected).all() or not rs.verify(data, parity):
                 wrong.append(lost)
 
-    threads = [threading.Thread(target=work, args=[i]) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(8))
     assert not wrong
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two GPUs: calls work where their arrays are, whatever the current device is."""
 
-import threading
-
 import gfk
 import numpy
 import pytest
+from support import in_threads
 
 pytestmark = pytest.mark.gpu(2)
 
@@ -65,11 +64,7 @@ def test_threads_on_two_devices(streams, data, call):
             if device_of(arrays, result) != device or (arrays.numpy(result) != expected).any():
                 wrong.append(device)
 
-    threads = [threading.Thread(target=work, args=(i % 2,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, [i % 2 for i in range(4)])
     assert not wrong
 
 

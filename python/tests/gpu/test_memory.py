@@ -6,6 +6,7 @@ import gc
 import gfk
 import numpy
 import pytest
+from support import resident
 
 CALLS = 10_000
 
@@ -18,11 +19,6 @@ def bytes_in_use(arrays):
     if arrays.name == "cupy":
         return arrays.module.get_default_memory_pool().used_bytes()
     return sum(x.nbytes for x in arrays.module.live_arrays())
-
-
-def bytes_of_process():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
 
 
 def free_bytes():
@@ -52,12 +48,12 @@ def test_nothing_is_left(gpu_arrays, way):
     for _ in range(300):
         call(x, code)
     gpu_arrays.numpy(x)
-    before = bytes_in_use(gpu_arrays), bytes_of_process(), free_bytes()
+    before = bytes_in_use(gpu_arrays), resident(), free_bytes()
     for _ in range(calls):
         call(x, code)
     gpu_arrays.numpy(x)
     assert bytes_in_use(gpu_arrays) == before[0]
-    assert bytes_of_process() - before[1] < 16 << 20
+    assert resident() - before[1] < 16 << 20
     assert before[2] - free_bytes() < 64 << 20
 
 

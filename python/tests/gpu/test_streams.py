@@ -6,6 +6,7 @@ import threading
 import gfk
 import numpy
 import pytest
+from support import in_threads
 
 
 @pytest.mark.parametrize("side", [False, True], ids=["default stream", "side stream"])
@@ -102,11 +103,7 @@ def test_threads_have_their_own_streams(streams, data, call):
                 if (arrays.numpy(call(x)) != expected).any():
                     wrong.append(seed)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, range(4))
     assert not wrong
 
 
@@ -119,15 +116,11 @@ def test_the_first_call_of_an_object_in_many_threads(streams, data):
     for _ in range(5):
         code, start, wrong = gfk.RS(8, 2), threading.Barrier(8), []
 
-        def work(code=code, start=start, wrong=wrong):
+        def work(_, code=code, start=start, wrong=wrong):
             with streams.using(streams.new()):
-                start.wait()
+                start.wait()  # all make their first call at once
                 if (arrays.numpy(code.encode(x)) != expected).any():
                     wrong.append(1)
 
-        threads = [threading.Thread(target=work) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, range(8))
         assert not wrong
