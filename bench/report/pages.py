@@ -90,8 +90,9 @@ PRODUCTS_PAGE = [
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
-          an earlier run.""",
-          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f} {short}[ ({auto})]", by="m",
+          an earlier run. Without compiling, "of" gives the percent that the rate of the tensor cores allows, where
+          that is below 100.""",
+          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f}[ of {bound:.0f}] {short}[ ({auto})]", by="m",
           parts="w = {w}, {mode}, {engines}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which rows tables and plots show, where that takes more than a query, and what is compared with what."""
 
+import numpy
 import pandas as pd
 
 from .frame import GIB, METHODS, best
@@ -80,8 +81,18 @@ def sustained(results):
         "mode == 'set' and matrix == 'random'")]).dropna(subset="sustained_data_GBps")
 
 
+def bound_of_mmas(results, rows):
+    """GB/s of data at the measured rate of b1 warpgroup MMAs, which are 256 bits deep: fewer bits fill a half, a
+    quarter or an eighth of the depth."""
+    pbits = results.rows.query("operation == 'bit_mmas' and state == 'measured'").pbits_per_s.max()
+    bits = rows.k * rows.w
+    depth = (-(-bits // 256) * 256).where(bits > 256, 2 ** numpy.ceil(numpy.log2(bits)).clip(lower=5))
+    return 1e6 * pbits / (8 * rows.w * rows.m) * bits / depth
+
+
 def maps(results):
-    """By width, mode and which engines: for each k and m the fastest engine, and what AUTO took."""
+    """By width, mode and which engines: for each k and m the fastest engine, and what AUTO took. bound: percent of
+    the XOR-only kernel that b1 MMAs allow, where that is below 100."""
     rows = results.rows.query("kind == 'product' and few and matrix == 'random' and state == 'measured' and "
                               f"nominal_bytes == {GIB}")
     keys, parts = ["w", "mode", "k", "m"], []
@@ -91,7 +102,9 @@ def maps(results):
                             suffixes=("", "_auto"))
         auto = cells(found, "AUTO {percent_auto:.0f} {engine_auto}")
         other = found.engine_auto.notna() & (found.engine_auto != found.engine)
-        parts.append(found.assign(engines=which, auto=auto.where(other, "")))
+        bound = found.percent * bound_of_mmas(results, found) / found.data_GBps
+        parts.append(found.assign(engines=which, auto=auto.where(other, ""),
+                                  bound=bound.where((bound < 100) & (without != ""))))
     return pd.concat(parts, ignore_index=True).sort_values(["w", "mode", "engines", "k", "m"])
 
 
