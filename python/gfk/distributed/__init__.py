@@ -19,7 +19,7 @@ import torch.distributed as dist
 import gfk
 
 from ._exchange import Exchange, RankLost, Wire
-from ._layout import Layout, Plan, encode_plan, rebuild_plan
+from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
 from ._store import DTYPES, FORMAT, Damaged, FolderStore, Manifest, MemoryStore, rounded
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
@@ -196,7 +196,7 @@ class ParityGroup:
         def write(stripe, region, position, at, view):
             entry.parity[region - layout.k, at:at + view.numel()].copy_(view)
 
-        exchange.run(manifest.chunk, read, compute, write)
+        exchange.run(read, compute, write, self._waits)
         self._finish("encode", start, manifest, [entry], exchange)
 
     def _next_manifest(self, answers):
@@ -220,7 +220,7 @@ class ParityGroup:
         for name, view in manifest.tensors(self.rank, entry.snapshot).items():
             view.copy_(named[name])
         self._clear_gaps(manifest, entry)
-        return entry, Exchange(encode_plan(layout), self._wire, self._piece_for(manifest))
+        return entry, self._exchange(manifest, lambda *sizes: pieces(encode_plan(layout), *sizes))
 
     @staticmethod
     def _clear_gaps(manifest, entry):
@@ -232,6 +232,16 @@ class ParityGroup:
 
     def _piece_for(self, manifest):
         return max(256, min(self._piece, manifest.chunk))
+
+    def _exchange(self, manifest, steps):
+        """An Exchange of steps(chunk, piece)."""
+        sizes = manifest.chunk, self._piece_for(manifest)
+        return Exchange(steps(*sizes), self._wire, *sizes)
+
+    @property
+    def _waits(self):
+        """Does a copy between the store and the pieces wait for a GPU?"""
+        return self.store.device.type == "cpu"
 
     def _finish(self, call, start, manifest, entries, exchange):
         """Keeps new entries; forgets older versions when all ranks have theirs."""
@@ -302,8 +312,6 @@ class ParityGroup:
         old, new, changed = self._together(begin)
         of_rank = [set(_rows(items, 2)) for items in self._gather_json(changed)]
         code, delta = self._code(manifest), torch.empty(piece, dtype=torch.uint8, device=self.store.device)
-        exchange = Exchange(Plan(list(range(self.size)), self.size), self._wire, piece)
-        sent, error = 0, None
 
         def read(stripe, position, at, view):
             low = layout.region(position, stripe) * manifest.chunk + at
@@ -324,6 +332,7 @@ class ParityGroup:
             part = new.parity[region - layout.k, at:at + view.numel()]
             part.bitwise_xor_(view.to(part.device))
 
+        steps = []
         for at in range(0, manifest.chunk, piece):
             plan = Plan(list(range(self.size)), self.size)
             for t in range(layout.positions):
@@ -332,10 +341,9 @@ class ParityGroup:
                     plan.add(t, t, inputs, [(layout.k + j, layout.position(layout.k + j, t))
                                             for j in range(layout.m)])
             if plan.stripes:
-                exchange = Exchange(plan, self._wire, piece)
-                exchange.run(manifest.chunk, read, compute, write, starts=[at])
-                sent, error = sent + exchange.sent, error or exchange.error
-        exchange.sent, exchange.error = sent, error
+                steps.append(Step.at(plan, at))
+        exchange = self._together(lambda: Exchange(steps, self._wire, manifest.chunk, piece))
+        exchange.run(read, compute, write, self._waits)
         self._finish("update", start, manifest, [new], exchange)
 
     def _changed(self, tensors):
@@ -415,13 +423,13 @@ class ParityGroup:
         plan = Plan([holders[p] for p in range(layout.positions)], self.size)
         for t in range(layout.positions):
             plan.add(t, holders[t], range(layout.positions))
-        code, exchange = self._together(lambda: (self._code(manifest),
-                                                 Exchange(plan, self._wire, self._piece_for(manifest))))
+        code, exchange = self._together(lambda: (
+            self._code(manifest), self._exchange(manifest, lambda *sizes: pieces(plan, *sizes))))
 
         def all_regions(stripe, at, regions, made):
             compute(layout, code, stripe, [regions[layout.position(i, stripe)] for i in range(layout.positions)])
 
-        exchange.run(manifest.chunk, self._reader(manifest, layout), all_regions, None)
+        exchange.run(self._reader(manifest, layout), all_regions, None)
         self._agree(exchange.error)
         self._done(call, start, exchange, self.store.bytes_held())
 
@@ -476,10 +484,9 @@ class ParityGroup:
         decoders, new = {}, {}
 
         def begin():
-            made, plan = rebuild_plan(layout, ranks, self.size, lost, self._code(manifest))
-            decoders.update(made)
+            decoders.update(rebuild_decoders(layout, lost, self._code(manifest)))
             new.update((p, self.store.new(manifest, p)) for p in lost if targets[p] == self.rank)
-            return Exchange(plan, self._wire, self._piece_for(manifest))
+            return self._exchange(manifest, lambda *sizes: rebuild_steps(layout, ranks, self.size, decoders, *sizes))
 
         exchange = self._together(begin)
 
@@ -498,7 +505,7 @@ class ParityGroup:
             part = entry.snapshot[low:low + view.numel()]
             part.copy_(view[:part.numel()])
 
-        exchange.run(manifest.chunk if lost else 0, self._reader(manifest, layout), compute, write)
+        exchange.run(self._reader(manifest, layout), compute, write, self._waits)
         self._finish("rebuild", start, manifest, list(new.values()), exchange)
         return lost
 
