@@ -18,7 +18,7 @@ import torch.distributed as dist
 
 import gfk
 
-from ._exchange import Exchange, RankLost, Wire
+from ._exchange import Exchange, RankLost, Wire, default_piece
 from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
 from ._store import DTYPES, FORMAT, Damaged, FolderStore, Manifest, MemoryStore, rounded
 
@@ -62,7 +62,8 @@ class ParityGroup:
     store    MemoryStore(device) or FolderStore(folder); None: the CPU's memory. What it holds of an earlier
              process is found by `rebuild`.
     w, matrix  those of gfk.RS; a version remembers its own
-    piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 2 m pieces
+    piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 3 pieces. None: the
+             N-th part of 128 MiB with NCCL, of 16 MiB with other backends
     timeout  seconds that a collective may take; None: the process group's own limit
 
     m, w, matrix and piece are the same on all ranks. A rank's position is its rank in the group that encoded.
@@ -74,16 +75,17 @@ class ParityGroup:
     call rebuild.
     """
 
-    def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=8 << 20, timeout=None):
+    def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=None, timeout=None):
         group = dist.group.WORLD if group is None else group
         nccl = "nccl" in dist.get_backend(group)
         self._wire = Wire(group, torch.device("cuda", torch.cuda.current_device()) if nccl
                           else torch.device("cpu"), timeout)
         self.m = m
         self.store = MemoryStore() if store is None else store
+        piece = default_piece(self.size, self._wire.device.type) if piece is None else piece
         if piece < 256 or piece % 256 != 0:
             raise ValueError("piece is a multiple of 256 bytes")
-        self._piece, self._w, self._matrix = piece, w, matrix
+        self.piece, self._w, self._matrix = piece, w, matrix
         self._codes = {}
         self._manifest = None  # of the current version
         self.report = None
@@ -143,7 +145,7 @@ class ParityGroup:
         except Exception as caught:  # told to the others
             error = caught
         state = None if self._manifest is None else [*self._manifest.key, self._manifest.crc]
-        mine = [call, state if call != "rebuild" else None, [self.m, self._piece, self._w, self._matrix], *facts]
+        mine = [call, state if call != "rebuild" else None, [self.m, self.piece, self._w, self._matrix], *facts]
         answers = self._gather_json([f"{type(error).__name__}: {error}"[:1000] if error else "", mine, value])
         for rank, answer in enumerate(answers):
             if not isinstance(answer, list) or len(answer) != 3 or not isinstance(answer[0], str):
@@ -230,12 +232,12 @@ class ParityGroup:
             entry.snapshot[at + size:at + rounded(size)].zero_()
             at += rounded(size)
 
-    def _piece_for(self, manifest):
-        return max(256, min(self._piece, manifest.chunk))
+    def _piece_of(self, manifest):
+        return max(256, min(self.piece, manifest.chunk))
 
     def _exchange(self, manifest, steps):
         """An Exchange of steps(chunk, piece)."""
-        sizes = manifest.chunk, self._piece_for(manifest)
+        sizes = manifest.chunk, self._piece_of(manifest)
         return Exchange(steps(*sizes), self._wire, *sizes)
 
     @property
@@ -291,7 +293,7 @@ class ParityGroup:
         old_manifest = self._manifest
         manifest = Manifest.decode(dataclasses.replace(old_manifest, version=top + 1).encode())
         layout = Layout(self.size, manifest.m)
-        piece = self._piece_for(manifest)
+        piece = self._piece_of(manifest)
 
         def begin():
             old = self._mine(old_manifest)[self.rank]

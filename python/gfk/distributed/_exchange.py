@@ -14,6 +14,14 @@ from ._store import MOST_MANIFEST_BYTES, Damaged
 
 MOST_GATHERED_BYTES = 1 << 31
 MOST_AHEAD = 8  # collectives that a GPU has not ended yet, where a time limit is to be kept
+# What a rank sends and receives in one collective by default. From the curves in docs/distributed: larger calls
+# gain little, and hold more memory.
+CALL_BYTES = {"cuda": 128 << 20, "cpu": 16 << 20}
+
+
+def default_piece(ranks, place):
+    """Bytes of a piece, for so many ranks. place: "cuda" for NCCL, "cpu"."""
+    return max(CALL_BYTES[place] // ranks // 4096 * 4096, 4096)
 
 
 class RankLost(gfk.Error):
