@@ -3,15 +3,15 @@
 """Measures parity across ranks, and its exchange beside torch's all_to_all_single alone with pieces of one size.
 
   torchrun --nproc-per-node 5 bench/ranks.py [-m 2] [--megabytes 64] [--piece 1048576 8388608] [--backend gloo]
-                                             [--store cpu]
+                                             [--store cpu] [--out FILE.json]
 
-A rate is what one rank sends to others in a second; 1 GB is 1e9 bytes. For each piece the last line is JSON. With
-NCCL, each rank takes the GPU of its number; --store cuda:0 keeps snapshots and parity on a GPU with any backend.
+A rate is what one rank sends to others in a second; 1 GB is 1e9 bytes. With NCCL, each rank takes the GPU of its number; --store cuda:0 keeps snapshots and parity on a GPU with any backend.
 """
 
 import argparse
 import json
 import os
+import platform
 import time
 
 import torch
@@ -50,15 +50,19 @@ def product_seconds(device, bytes_, rounds):
     return best(lambda: code.encode(data, out=parity), rounds)
 
 
-def machine(device):
-    found = {"torch": torch.__version__, "gfk": gfk.__version__, "cores": len(os.sched_getaffinity(0))}
-    if device.type == "cuda":
-        found |= {"gpu": torch.cuda.get_device_name(device), "cuda": torch.version.cuda,
-                  "nccl": ".".join(map(str, torch.cuda.nccl.version()))}
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    found = {"processor": (names or [platform.machine()])[0], "cores": len(os.sched_getaffinity(0)), "gpu": "",
+             "versions": {"Python": platform.python_version(), "gfk": gfk.__version__, "torch": torch.__version__}}
+    if torch.cuda.is_available():
+        found["gpu"] = f"{torch.cuda.device_count()} {torch.cuda.get_device_name()}"
+        found["versions"]["NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
     return found
 
 
 def measure(options, store, tensors, piece):
+    """Prints what it finds, and returns it as a row."""
     size, bytes_ = dist.get_world_size(), tensors["x"].numel()
     group = ParityGroup(m=options.m, store=store, piece=piece)
     layout = Layout(size, options.m)
@@ -92,10 +96,10 @@ def measure(options, store, tensors, piece):
             rate = f"{sent[name] / seconds / 1e9:8.3f} GB/s" if name in sent else ""
             print(f"{name:22s} {seconds * 1e3:10.2f} ms {rate}")
         print(f"exchange alone: {100 * ratio:.0f} % of all_to_all_single")
-        print(json.dumps({"ranks": size, "m": options.m, "bytes": bytes_, "piece": piece, "backend": options.backend,
-                          "store": str(store.device), "seconds": times, "sent": sent, "ratio": ratio,
-                          "held": report.held, "most_held": report.most_held, "buffers": report.buffers}
-                         | machine(store.device)), flush=True)
+        print("", flush=True)
+    return {"what": "ranks", "ranks": size, "m": options.m, "bytes": bytes_, "piece": piece,
+            "backend": options.backend, "store": store.device.type, "seconds": times, "sent": sent, "ratio": ratio,
+            "held": report.held, "most_held": report.most_held, "buffers": report.buffers}
 
 
 def main():
@@ -106,6 +110,7 @@ def main():
     parser.add_argument("--backend", default="gloo")
     parser.add_argument("--store", default="cpu", help="cpu, cuda, or cuda:N")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", help="a JSON file; rows are added to those that are there")
     options = parser.parse_args()
     if options.backend == "nccl":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
@@ -114,8 +119,14 @@ def main():
     generator = torch.Generator(store.device).manual_seed(dist.get_rank())
     tensors = {"x": torch.randint(0, 256, (int(options.megabytes * 1e6),), dtype=torch.uint8, generator=generator,
                                   device=store.device)}
-    for piece in options.piece:
-        measure(options, store, tensors, piece)
+    rows = [measure(options, store, tensors, piece) for piece in options.piece]
+    if dist.get_rank() == 0 and options.out:
+        if os.path.exists(options.out):
+            with open(options.out, encoding="utf-8") as file:
+                rows = json.load(file)["rows"] + rows
+        with open(options.out, "w", encoding="utf-8") as file:
+            json.dump({"machine": machine(), "rows": rows}, file, indent=1)
+            file.write("\n")
     dist.destroy_process_group()
 
 

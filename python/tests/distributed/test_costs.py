@@ -28,12 +28,12 @@ def test_costs_are_those_of_the_formulas(n, m):
     if m >= n:
         return
     k = n - m
-    size = 256 * 1000 * k
-    c = costs(n, m, size)
+    size, piece = 256 * 1000 * k, 2560
+    c = costs(n, m, size, piece=piece)
     assert c.encode.sent == c.encode.received == size * (n - 1) // k
     assert c.parity == m * size // k
     for lost in range(1, m + 1):
-        c = costs(n, m, size, lost=lost)
+        c = costs(n, m, size, lost=lost, piece=piece)
         survivors = n - lost
         assert c.rebuild.sent >= size * n * (k - 1 + lost) // (k * survivors), "the mean of the survivors"
         assert c.rebuild.received >= size * n // k, "what a rebuilt rank receives"
