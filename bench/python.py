@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 
@@ -130,7 +131,7 @@ def rate(place, region_bytes):
     """Encode of (10,4): GB/s of data by the package and by the C call in a loop, in turns."""
     code = gfk.RS(K, M)
     data, parity = place.random((K, region_bytes)), place.empty((M, region_bytes))
-    calls = max(1, min(50, (1 << 32) // (K * region_bytes))) if place.place == "cuda" else 1
+    calls = max(8, min(50, (1 << 32) // (K * region_bytes))) if place.place == "cuda" else 1
 
     def python():
         for _ in range(calls):
@@ -179,6 +180,14 @@ def processor():
     return platform.machine()
 
 
+def gpu():
+    """The name of the GPU and its driver."""
+    if not any(k["available"] and k["implementation"] == "opt" for k in gfk.kernels(0)):
+        return ""
+    asked = ["nvidia-smi", "--id=0", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip().replace(", ", ", driver ")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", help="a JSON file")
@@ -197,8 +206,8 @@ def main():
         for size in [1 << 20, 16 << 20] + ([(3 << 30) // K // 4096 * 4096] if place.place == "cuda" else []):
             add(rate(place, size), place)
     add(peers(1 << 20))
-    machine = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "python": platform.python_version(),
-               "gfk": gfk.__version__, "versions": {}}
+    machine = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "gpu": gpu(),
+               "versions": {"Python": platform.python_version(), "gfk": gfk.__version__}}
     for name in ("numpy", "torch", "cupy", "jax", "galois", "zfec", "pyeclib"):
         if name in sys.modules:
             machine["versions"][name] = str(getattr(sys.modules[name], "__version__", ""))

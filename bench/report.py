@@ -50,7 +50,7 @@ def main():
         parser.error("the files must be in one folder: one report is one machine")
     installs = "is not installed: `scripts/quickstart.sh report FILES...` installs it, by network"
     try:
-        from report import frame, front, papers, preference
+        from report import frame, front, package, papers, preference
     except ModuleNotFoundError as missing:
         print(f"no pages: {missing.name} {installs}", file=sys.stderr)
         return 3
@@ -61,10 +61,14 @@ def main():
         except ModuleNotFoundError as missing:
             print(f"no plots: {missing.name} {installs}", file=sys.stderr)
 
-    of_papers = [file for file in arguments.files if "paper" in frame.parse(pathlib.Path(file).read_text(
-        encoding="utf-8"))["context"]]
-    files = [file for file in arguments.files if file not in of_papers]
+    read = {file: frame.parse(pathlib.Path(file).read_text(encoding="utf-8")) for file in arguments.files}
+    of_package = {file: data for file, data in read.items() if package.is_of_package(data)}
+    of_papers = [file for file, data in read.items() if "paper" in data.get("context", {})]
+    files = [file for file in arguments.files if file not in of_papers and file not in of_package]
     folder = pathlib.Path(arguments.files[0]).resolve().parent
+    if of_package:
+        text = package.page({pathlib.Path(file).name: data for file, data in of_package.items()})
+        print(f"python.md: {len(text)} characters") if arguments.check else write(folder / "python.md", text)
     root = pathlib.Path(__file__).resolve().parent.parent
     if of_papers:
         target = arguments.papers or (root / "docs" if folder.parent == root / "results" else folder) / "papers"

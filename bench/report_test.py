@@ -185,6 +185,27 @@ class ReportTest(Case):
                 ("{a:.1f}, {a:+.0f}, {e:size}, {d:upper}", "1,234.5, +1,234, 1 MiB, X")):
             self.assertEqual(text.fill(template, line), expected)
 
+    def test_files_of_the_python_package(self):
+        """They are among the results, and have a page of their own."""
+        place = {"framework": "torch", "place": "cuda"}
+        rows = [{"what": "overhead", "call": "rs.encode(data)", "us": 4.5, "c_us": 3.25, **place},
+                {"what": "rate", "call": "rs.encode", "region_bytes": 1 << 20, "gb_s": 1980.0, "c_gb_s": 2000.0, **place},
+                {"what": "ranks", "ranks": 2, "m": 1, "bytes": 10**9, "piece": 1 << 26, "backend": "nccl",
+                 "store": "cuda", "ratio": 0.9, "sent": dict.fromkeys(("all_to_all_single", "exchange alone"), 10**9),
+                 "seconds": dict.fromkeys(("all_to_all_single", "exchange alone", "encode", "verify", "rebuild of m",
+                                           "product, k = 6, m = 2"), 0.01)}]
+        machine = {"processor": "a CPU", "gpu": "a GPU, driver 1", "cores": 4, "versions": {"torch": "2"}}
+        (self.folder / "python.json").write_text(json.dumps({"machine": machine, "rows": rows}), encoding="utf-8")
+        done = self.run_tool("report.py", "--no-plots", self.write("sample.json", SAMPLE["benchmarks"]),
+                             self.folder / "python.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "python.md").read_text(encoding="utf-8")
+        for line in ("| rs.encode(data) | torch | GPU | 4.50 | 3.25 | 1.25 |",
+                     "| rs.encode | torch | GPU | 1 MiB | 1,980 | 99.0 % |",
+                     "| nccl, 2 ranks, m = 1, store on cuda | 1000 MB | 64.00 MiB | 100 | 100 | 90 % | 10.0 |",
+                     "a GPU, driver 1, a CPU, 4 cores, torch 2"):
+            self.assertIn(line, page)
+
     def test_command(self):
         readme = self.folder.parent / "TOP.md"
         readme.write_text(f"a\n{front.BEGIN}\nold\n{front.END}\nb\n", encoding="utf-8")

@@ -283,7 +283,16 @@ stage_python() {
         python/tests || rc=1
     echo "pytest: $(python3 scripts/record.py total "$logs/python.xml")" >&3 || rc=1
     timeout "$(left)" python3 bench/python.py --out "$results/python.json" || rc=1
+    rm -f "$results/ranks.json"
+    [ "$gpus" -lt 2 ] ||
+        ranks 2 -m 1 --backend nccl --store cuda --megabytes 2000 --piece 1048576 8388608 67108864 268435456 || rc=1
+    ranks 6 -m 2 --megabytes 128 --piece 262144 1048576 2793472 8388608 || rc=1
     return "$rc"
+}
+
+ranks() { # RANKS OPTION...
+    GLOO_SOCKET_IFNAME=lo timeout "$(left)" python3 -m torch.distributed.run --nproc-per-node "$1" bench/ranks.py "${@:2}" \
+        --out "$results/ranks.json"
 }
 
 measure() { # PRESET FILE OPTION...

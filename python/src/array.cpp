@@ -26,7 +26,7 @@ struct Exchange {
 };
 
 enum DeviceType : int32_t { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };
-enum DtypeCode : uint8_t { DL_INT = 0, DL_UINT = 1, DL_BOOL = 6 };
+enum DtypeCode : uint8_t { DL_INT = 0, DL_UINT = 1, DL_COMPLEX = 5, DL_BOOL = 6 };
 
 constexpr uint64_t DL_READ_ONLY = 1;
 // DLManagedTensorVersioned of DLPack 1.0; before it, the member dl_tensor is the first.
@@ -56,17 +56,32 @@ const Exchange *exchange_of(nb::handle type) {
 } // namespace
 
 struct ArrayType {
-    nb::object type; // keeps the address of the type from being used again
     std::string
         framework; // "numpy", "torch", ...: of the type or a base of it; else the type's package
     bool is_buffer, is_dlpack, is_cuda_interface;
-    bool is_immutable, is_masked;
+    bool is_immutable, is_masked, is_torch;
     const Exchange *exchange;
 };
 
+// Under the GIL. Never destroyed: at the end of the process Python is gone before it.
+static auto &types = *new std::unordered_map<PyTypeObject *, ArrayType>;
+
+// Forgets a type that Python frees: then none of its arrays is left.
+static PyObject *forget_type(PyObject *address, PyObject *reference) {
+    types.erase(static_cast<PyTypeObject *>(PyLong_AsVoidPtr(address)));
+    Py_DECREF(reference);
+    Py_RETURN_NONE;
+}
+
+static void forget_when_freed(PyTypeObject *type) {
+    static PyMethodDef method = {"forget_type", forget_type, METH_O, nullptr};
+    const nb::object address = nb::steal(PyLong_FromVoidPtr(type));
+    const nb::object callback = nb::steal(PyCFunction_New(&method, address.ptr()));
+    if (PyWeakref_NewRef(reinterpret_cast<PyObject *>(type), callback.ptr()) == nullptr)
+        throw nb::python_error();
+}
+
 static const ArrayType &type_of(nb::handle object) {
-    // Under the GIL. Never destroyed: at the end of the process Python is gone before it.
-    static auto &types = *new std::unordered_map<PyTypeObject *, ArrayType>;
     PyTypeObject *key = Py_TYPE(object.ptr());
     const auto found = types.find(key);
     if (found != types.end())
@@ -74,16 +89,20 @@ static const ArrayType &type_of(nb::handle object) {
     const nb::handle type(reinterpret_cast<PyObject *>(key));
     static const nb::handle framework =
         nb::object(nb::module_::import_("gfk._arrays").attr("framework")).release();
-    ArrayType made = {nb::borrow(type),
-                      nb::cast<std::string>(framework(type)),
+    ArrayType made = {nb::cast<std::string>(framework(type)),
                       PyObject_CheckBuffer(object.ptr()) != 0,
                       nb::hasattr(type, "__dlpack__"),
                       nb::hasattr(type, "__cuda_array_interface__"),
                       false,
                       nb::hasattr(type, "mask") && nb::hasattr(type, "filled"),
+                      false,
                       exchange_of(type)};
     made.is_immutable = made.framework == "jax";
-    return types.emplace(key, std::move(made)).first->second;
+    made.is_torch = made.framework == "torch" && nb::hasattr(type, "untyped_storage");
+    const auto [at, is_new] = types.emplace(key, std::move(made));
+    if (is_new)
+        forget_when_freed(key);
+    return at->second;
 }
 
 // ---- the place of a call ------------------------------------------------------------------------
@@ -134,7 +153,19 @@ void Call::raise_unless_success(gfk_status status) {
     check(status);
 }
 
+// Keeps the memory of a tensor, which `tensor.data = ...` and set_ take away from the tensor.
+void Call::keep_memory_of(nb::handle tensor) {
+    nb::object storage = tensor.attr("untyped_storage")();
+    const auto identity = nb::cast<uintptr_t>(storage.attr("_cdata"));
+    const auto address = nb::cast<uintptr_t>(storage.attr("data_ptr")());
+    memory_.insert({identity, {std::move(storage), address}});
+}
+
 Call Call::again() const {
+    for (const auto &[identity, memory] : memory_)
+        if (nb::cast<uintptr_t>(memory.storage.attr("data_ptr")()) != memory.address)
+            raise_value("a tensor has other memory than when the batch was made (resize_ does "
+                        "that): make a new batch");
     Call made;
     if (type_ != nullptr) {
         made.stream_ = stream_;
@@ -196,6 +227,13 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
         raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
                    "a copy of numpy",
                    name, type.framework.c_str());
+    if (call.keeps_ && type.is_torch) {
+        try {
+            call.keep_memory_of(object);
+        } catch (nb::python_error &error) {
+            raise_unreachable(name, error);
+        }
+    }
     if (type.exchange != nullptr) {
         nb::dlpack::dltensor tensor;
         if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0) {
@@ -204,6 +242,8 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
         }
         take_tensor(tensor);
         owner_ = nb::borrow(object); // the table's tensors own nothing
+        if (type.is_torch)
+            refuse_lazy_view(object);
         call.settle(type, device_, object);
         return;
     }
@@ -233,6 +273,22 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
     }
     raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
                name, Py_TYPE(object.ptr())->tp_name);
+}
+
+// A view of torch may say that its elements are negated or conjugated when they are read.
+void Array::refuse_lazy_view(nb::handle tensor) const {
+    static PyObject *const is_neg = PyUnicode_InternFromString("is_neg");
+    const nb::object negated = nb::steal(PyObject_CallMethodNoArgs(tensor.ptr(), is_neg));
+    if (!negated.is_valid())
+        throw nb::python_error();
+    if (negated.ptr() == Py_True)
+        raise_value("%s: the tensor is a view that negates its elements when they are read; pass "
+                    "x.resolve_neg()",
+                    name_);
+    if (code_ == DL_COMPLEX && nb::cast<bool>(tensor.attr("is_conj")()))
+        raise_type("%s: the tensor is a view that conjugates its elements when they are read; pass "
+                   "x.resolve_conj().view(torch.uint8)",
+                   name_);
 }
 
 Array::Array(Array &&other) noexcept

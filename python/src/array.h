@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "device.h"
+#include "unlocked.h"
 
 namespace gfk {
 namespace nb = nanobind;
@@ -25,6 +27,9 @@ class Call {
     Call() = default;
     // A call at the place of an object, for arrays there. There may be none.
     explicit Call(int device) : device_(device), place_known_(true) {}
+    // A call whose arrays are used after it: again() is what uses them.
+    struct Keeping {};
+    explicit Call(Keeping) : keeps_(true) {}
 
     // The place of the first array; GFK_CPU before there is one.
     int device() const { return device_; }
@@ -38,13 +43,14 @@ class Call {
     void run(Work &&work) const {
         gfk_status status;
         {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             status = guarded(work);
         }
         raise_unless_success(status);
     }
 
-    // A call at the same place, on the framework's stream of now, for objects that keep their arrays.
+    // A call at the same place, on the framework's stream of now, of a Keeping one. Refuses tensors of torch whose
+    // memory is another one by now.
     Call again() const;
 
     // Memory at the call's place, aligned to 256 bytes, until the work of the call has finished.
@@ -67,13 +73,19 @@ class Call {
     }
     static void raise_unless_success(gfk_status status);
     void settle(const ArrayType &type, int device, nb::handle object);
+    void keep_memory_of(nb::handle tensor);
 
     int device_ = GFK_CPU;
     gfk_stream_t stream_ = nullptr;
-    bool place_known_ = false, wait_ = false;
+    bool place_known_ = false, wait_ = false, keeps_ = false;
     const ArrayType *type_ = nullptr; // of the arrays on a device
     nb::object like_;
     std::vector<nb::object> kept_;
+    struct Memory {
+        nb::object storage; // of torch
+        uintptr_t address;
+    };
+    std::unordered_map<uintptr_t, Memory> memory_; // by the identity of the storage
     std::vector<std::unique_ptr<uint8_t[]>> host_;
 };
 
@@ -112,6 +124,7 @@ class Array {
     void take_buffer(nb::handle object, Use use, const ArrayType &type);
     void take_dlpack(nb::handle object, Use use, const Call &call);
     void take_tensor(const nb::dlpack::dltensor &tensor);
+    void refuse_lazy_view(nb::handle tensor) const;
     void set_packed_strides();
     void take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type);
 

@@ -127,7 +127,7 @@ class Pipeline {
         gfk_pipeline_t made = nullptr;
         gfk_status status;
         {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             status = gfk_pipeline_create(&made, description.get());
         }
         check(status);
@@ -139,7 +139,7 @@ class Pipeline {
     void close() {
         std::shared_ptr<gfk_pipeline> handle = std::move(handle_);
         handle_.reset();
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         handle.reset();
     }
 
@@ -368,7 +368,7 @@ nb::object pinned_bytes(size_t bytes) {
     void *memory = nullptr;
     gfk_status status;
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         status = gfk_pinned_alloc(&memory, bytes);
     }
     check(status);
@@ -494,7 +494,7 @@ nb::dict calibrate(nb::handle file, const std::optional<std::vector<int>> &devic
     gfk_calibration calibration;
     gfk_status status;
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         status = gfk_calibrate(description.get(), path.get(), &calibration);
     }
     check_file(status, path);

@@ -7,6 +7,7 @@ namespace nb = nanobind;
 void bind_again(nb::module_ &module);
 void bind_status(nb::module_ &module);
 void bind_field(nb::module_ &module);
+void bind_fork(nb::module_ &module);
 void bind_host(nb::module_ &module);
 void bind_matrix(nb::module_ &module);
 void bind_multiplier(nb::module_ &module);
@@ -24,6 +25,7 @@ NB_MODULE(_core, module) {
                                                   gfk_version() % 100));
     gfk::bind_status(module);
     gfk::bind_field(module);
+    gfk::bind_fork(module);
     gfk::bind_matrix(module);
     gfk::bind_multiplier(module);
     gfk::bind_product(module);

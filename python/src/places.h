@@ -31,7 +31,7 @@ class Places {
         Handle made = {};
         gfk_status status = GFK_STATUS_SUCCESS;
         {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             const std::lock_guard<std::mutex> lock(mutex_);
             for (const auto &[place, handle] : handles_)
                 if (place == device)

@@ -165,7 +165,7 @@ RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, Prod
         custom_ = custom_matrix(field_, matrix, m, k);
     gfk_status status;
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         status = create(&model_, GFK_CPU, options_);
     }
     if (status == GFK_STATUS_SUCCESS) {
@@ -177,7 +177,7 @@ RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, Prod
     if (!options_.is_for_devices() && status != GFK_STATUS_TABLE_LIMIT)
         check_code(status);
     {
-        nb::gil_scoped_release release;
+        const Unlocked unlocked;
         status = create(&model_, GFK_CPU, ProductOptions());
     }
     check_code(status);

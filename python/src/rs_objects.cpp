@@ -27,7 +27,7 @@ class RSDecoder {
         gfk_rs_decoder_t model = nullptr;
         gfk_status status;
         {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             status = create(&model, rs.model());
         }
         if (status == GFK_STATUS_INVALID_ARGUMENT) // the indices themselves are good
@@ -318,7 +318,7 @@ class RSBatch {
 
     nb::object owner_;
     std::vector<std::unique_ptr<Stripe>> stripes_;
-    Call call_; // of the arrays in stripes_
+    Call call_{Call::Keeping{}}; // of the arrays in stripes_
     nb::tuple results_;
     std::vector<gfk_status> statuses_;
     gfk_rs_batch_t batch_ = nullptr;

@@ -3,6 +3,8 @@
 
 import array
 import ctypes
+import gc
+import weakref
 
 import gfk
 import numpy
@@ -126,6 +128,33 @@ def test_gaps_of_torch_are_refused():
         with pytest.raises(ValueError, match="x.contiguous"):
             gfk.multiply(2, view)
     assert (gfk.multiply(2, x[1:3]).numpy() == times_2(x[1:3].numpy())).all()
+
+
+def test_views_of_torch_that_change_what_is_read(random):
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(random.integers(0, 256, 24, numpy.uint8))
+    view = torch._neg_view(x)
+    assert view.is_neg() and view.data_ptr() == x.data_ptr()
+    for arguments, name in (((view,), "x"), ((x, view), "out")):
+        with pytest.raises(ValueError, match=rf"{name}: the tensor is a view that negates .* x.resolve_neg\(\)"):
+            gfk.Multiplier(8).multiply(2, *arguments)
+    with pytest.raises(ValueError, match="resolve_neg"):
+        gfk.RS(2, 1).encode([x, view])
+    assert (gfk.multiply(2, view.resolve_neg()).numpy() == times_2(-x.numpy())).all()
+    with pytest.raises(TypeError, match=r"conjugates .* x.resolve_conj\(\).view\(torch.uint8\)"):
+        gfk.multiply(2, torch.zeros(4, dtype=torch.complex64).conj())
+
+
+def test_types_of_arrays_are_forgotten(exporter):
+    """What is known of a type is kept as long as the type."""
+    left = []
+    for _ in range(300):
+        kind = type("Exporter", (exporter,), {})
+        gfk.multiply(2, kind(numpy.arange(8, dtype=numpy.uint8)), out=numpy.zeros(8, numpy.uint8))
+        left.append(weakref.ref(kind))
+    del kind
+    gc.collect()
+    assert not any(reference() for reference in left)
 
 
 def test_any_alignment(arrays, random):

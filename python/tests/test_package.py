@@ -71,6 +71,47 @@ def test_importing_needs_little():
     assert done.stdout.split() == []
 
 
+FORKS = """
+import os, signal, threading
+import gfk, numpy
+
+data = numpy.random.default_rng(1).integers(0, 256, (64, 1 << 14), numpy.uint8)
+code, rs, ends = gfk.RLNC(64, 1 << 14), gfk.RS(60, 4), threading.Event()
+packets, decoder = code.encode(data, 64, 64), code.decoder()
+
+def work():
+    while not ends.is_set():
+        decoder.reset()
+        decoder.add(range(64, 128), packets)
+        rs.decode(data[:60], data[60:], [3, 7])
+
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(30):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that hangs
+        decoder.reset()
+        decoder.add(range(64, 128), packets)
+        good = decoder.rank == 64 and (rs.encode(data[:60]) == gfk.RS(60, 4).encode(data[:60])).all()
+        rs.decode(data[:60], data[60:], [3, 7])
+        grandchild = os.fork()
+        if grandchild == 0:
+            os._exit(decoder.rank != 64)
+        os._exit(not good or os.waitpid(grandchild, 0)[1] != 0)
+    assert os.waitpid(child, 0)[1] == 0, "the child hangs, or is wrong"
+ends.set()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_fork_while_threads_are_in_calls():
+    """The child finds no lock that a thread holds which it does not have."""
+    subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=100)
+
+
 # ---- the examples of the documents --------------------------------------------------------------------
 def examples_of(path):
     """The blocks of Python in a document, each with its line."""

@@ -508,6 +508,34 @@ def test_a_batch_runs_again_on_new_data(stripe):
     assert (parity == product(rs, data)).all()
 
 
+def test_a_batch_keeps_the_memory_of_tensors(stripe):
+    """`x.data = y` and set_ give a tensor other memory: the batch works on the memory that it was made for."""
+    torch = pytest.importorskip("torch")
+    rs, data, parity = stripe
+    size = 1 << 20  # memory of this size goes back to the system when it is freed
+    large = numpy.tile(data, (1, size // 200))
+    x = torch.nn.Parameter(torch.from_numpy(large).clone(), requires_grad=False)
+    rows = [torch.nn.Parameter(row.clone(), requires_grad=False) for row in torch.from_numpy(large)]
+    batch = rs.batch([(x, None), (rows, None)])
+    x.data = torch.zeros(6, 8, dtype=torch.uint8)
+    for row in rows:
+        row.set_(torch.zeros(8, dtype=torch.uint8))
+    gc.collect()
+    for made in batch.run():
+        assert (made.numpy() == numpy.tile(parity, (1, size // 200))).all()
+
+
+def test_a_batch_refuses_tensors_that_were_resized(stripe):
+    torch = pytest.importorskip("torch")
+    rs, data, parity = stripe
+    x, p = torch.from_numpy(data).clone(), torch.zeros(3, 200, dtype=torch.uint8)
+    batch = rs.batch([(x, p)])
+    batch.run()
+    x.resize_(6, 1 << 20)
+    with pytest.raises(ValueError, match=r"other memory .* \(resize_ does that\): make a new batch"):
+        batch.run()
+
+
 def test_bad_stripes(stripe):
     rs, data, parity = stripe
     good = (data, None)

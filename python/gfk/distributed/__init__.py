@@ -18,8 +18,8 @@ import torch.distributed as dist
 
 import gfk
 
-from ._exchange import Exchange, RankLost, Wire
-from ._layout import Layout, Plan, encode_plan, rebuild_plan
+from ._exchange import Exchange, RankLost, Wire, default_piece
+from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
 from ._store import DTYPES, FORMAT, Damaged, FolderStore, Manifest, MemoryStore, rounded
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
@@ -62,7 +62,8 @@ class ParityGroup:
     store    MemoryStore(device) or FolderStore(folder); None: the CPU's memory. What it holds of an earlier
              process is found by `rebuild`.
     w, matrix  those of gfk.RS; a version remembers its own
-    piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 2 m pieces
+    piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 3 pieces. None: the
+             N-th part of 128 MiB with NCCL, of 16 MiB with other backends
     timeout  seconds that a collective may take; None: the process group's own limit
 
     m, w, matrix and piece are the same on all ranks. A rank's position is its rank in the group that encoded.
@@ -74,16 +75,17 @@ class ParityGroup:
     call rebuild.
     """
 
-    def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=8 << 20, timeout=None):
+    def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=None, timeout=None):
         group = dist.group.WORLD if group is None else group
         nccl = "nccl" in dist.get_backend(group)
         self._wire = Wire(group, torch.device("cuda", torch.cuda.current_device()) if nccl
                           else torch.device("cpu"), timeout)
         self.m = m
         self.store = MemoryStore() if store is None else store
+        piece = default_piece(self.size, self._wire.device.type) if piece is None else piece
         if piece < 256 or piece % 256 != 0:
             raise ValueError("piece is a multiple of 256 bytes")
-        self._piece, self._w, self._matrix = piece, w, matrix
+        self.piece, self._w, self._matrix = piece, w, matrix
         self._codes = {}
         self._manifest = None  # of the current version
         self.report = None
@@ -143,7 +145,7 @@ class ParityGroup:
         except Exception as caught:  # told to the others
             error = caught
         state = None if self._manifest is None else [*self._manifest.key, self._manifest.crc]
-        mine = [call, state if call != "rebuild" else None, [self.m, self._piece, self._w, self._matrix], *facts]
+        mine = [call, state if call != "rebuild" else None, [self.m, self.piece, self._w, self._matrix], *facts]
         answers = self._gather_json([f"{type(error).__name__}: {error}"[:1000] if error else "", mine, value])
         for rank, answer in enumerate(answers):
             if not isinstance(answer, list) or len(answer) != 3 or not isinstance(answer[0], str):
@@ -196,7 +198,7 @@ class ParityGroup:
         def write(stripe, region, position, at, view):
             entry.parity[region - layout.k, at:at + view.numel()].copy_(view)
 
-        exchange.run(manifest.chunk, read, compute, write)
+        exchange.run(read, compute, write, self._waits)
         self._finish("encode", start, manifest, [entry], exchange)
 
     def _next_manifest(self, answers):
@@ -220,7 +222,7 @@ class ParityGroup:
         for name, view in manifest.tensors(self.rank, entry.snapshot).items():
             view.copy_(named[name])
         self._clear_gaps(manifest, entry)
-        return entry, Exchange(encode_plan(layout), self._wire, self._piece_for(manifest))
+        return entry, self._exchange(manifest, lambda *sizes: pieces(encode_plan(layout), *sizes))
 
     @staticmethod
     def _clear_gaps(manifest, entry):
@@ -230,8 +232,18 @@ class ParityGroup:
             entry.snapshot[at + size:at + rounded(size)].zero_()
             at += rounded(size)
 
-    def _piece_for(self, manifest):
-        return max(256, min(self._piece, manifest.chunk))
+    def _piece_of(self, manifest):
+        return max(256, min(self.piece, manifest.chunk))
+
+    def _exchange(self, manifest, steps):
+        """An Exchange of steps(chunk, piece)."""
+        sizes = manifest.chunk, self._piece_of(manifest)
+        return Exchange(steps(*sizes), self._wire, *sizes)
+
+    @property
+    def _waits(self):
+        """Does a copy between the store and the pieces wait for a GPU?"""
+        return self.store.device.type == "cpu"
 
     def _finish(self, call, start, manifest, entries, exchange):
         """Keeps new entries; forgets older versions when all ranks have theirs."""
@@ -281,7 +293,7 @@ class ParityGroup:
         old_manifest = self._manifest
         manifest = Manifest.decode(dataclasses.replace(old_manifest, version=top + 1).encode())
         layout = Layout(self.size, manifest.m)
-        piece = self._piece_for(manifest)
+        piece = self._piece_of(manifest)
 
         def begin():
             old = self._mine(old_manifest)[self.rank]
@@ -302,8 +314,6 @@ class ParityGroup:
         old, new, changed = self._together(begin)
         of_rank = [set(_rows(items, 2)) for items in self._gather_json(changed)]
         code, delta = self._code(manifest), torch.empty(piece, dtype=torch.uint8, device=self.store.device)
-        exchange = Exchange(Plan(list(range(self.size)), self.size), self._wire, piece)
-        sent, error = 0, None
 
         def read(stripe, position, at, view):
             low = layout.region(position, stripe) * manifest.chunk + at
@@ -324,6 +334,7 @@ class ParityGroup:
             part = new.parity[region - layout.k, at:at + view.numel()]
             part.bitwise_xor_(view.to(part.device))
 
+        steps = []
         for at in range(0, manifest.chunk, piece):
             plan = Plan(list(range(self.size)), self.size)
             for t in range(layout.positions):
@@ -332,10 +343,9 @@ class ParityGroup:
                     plan.add(t, t, inputs, [(layout.k + j, layout.position(layout.k + j, t))
                                             for j in range(layout.m)])
             if plan.stripes:
-                exchange = Exchange(plan, self._wire, piece)
-                exchange.run(manifest.chunk, read, compute, write, starts=[at])
-                sent, error = sent + exchange.sent, error or exchange.error
-        exchange.sent, exchange.error = sent, error
+                steps.append(Step.at(plan, at))
+        exchange = self._together(lambda: Exchange(steps, self._wire, manifest.chunk, piece))
+        exchange.run(read, compute, write, self._waits)
         self._finish("update", start, manifest, [new], exchange)
 
     def _changed(self, tensors):
@@ -415,13 +425,13 @@ class ParityGroup:
         plan = Plan([holders[p] for p in range(layout.positions)], self.size)
         for t in range(layout.positions):
             plan.add(t, holders[t], range(layout.positions))
-        code, exchange = self._together(lambda: (self._code(manifest),
-                                                 Exchange(plan, self._wire, self._piece_for(manifest))))
+        code, exchange = self._together(lambda: (
+            self._code(manifest), self._exchange(manifest, lambda *sizes: pieces(plan, *sizes))))
 
         def all_regions(stripe, at, regions, made):
             compute(layout, code, stripe, [regions[layout.position(i, stripe)] for i in range(layout.positions)])
 
-        exchange.run(manifest.chunk, self._reader(manifest, layout), all_regions, None)
+        exchange.run(self._reader(manifest, layout), all_regions, None)
         self._agree(exchange.error)
         self._done(call, start, exchange, self.store.bytes_held())
 
@@ -476,10 +486,9 @@ class ParityGroup:
         decoders, new = {}, {}
 
         def begin():
-            made, plan = rebuild_plan(layout, ranks, self.size, lost, self._code(manifest))
-            decoders.update(made)
+            decoders.update(rebuild_decoders(layout, lost, self._code(manifest)))
             new.update((p, self.store.new(manifest, p)) for p in lost if targets[p] == self.rank)
-            return Exchange(plan, self._wire, self._piece_for(manifest))
+            return self._exchange(manifest, lambda *sizes: rebuild_steps(layout, ranks, self.size, decoders, *sizes))
 
         exchange = self._together(begin)
 
@@ -498,7 +507,7 @@ class ParityGroup:
             part = entry.snapshot[low:low + view.numel()]
             part.copy_(view[:part.numel()])
 
-        exchange.run(manifest.chunk if lost else 0, self._reader(manifest, layout), compute, write)
+        exchange.run(self._reader(manifest, layout), compute, write, self._waits)
         self._finish("rebuild", start, manifest, list(new.values()), exchange)
         return lost
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a plan over a process group, piece by piece, so that its buffers have a fixed size."""
+"""Runs the steps of plans over a process group, piece by piece, so that its buffers have a fixed size."""
 
+import collections
 import datetime
+import time
 
 import torch
 import torch.distributed as dist
@@ -11,6 +13,15 @@ import gfk
 from ._store import MOST_MANIFEST_BYTES, Damaged
 
 MOST_GATHERED_BYTES = 1 << 31
+MOST_AHEAD = 8  # collectives that a GPU has not ended yet, where a time limit is to be kept
+# What a rank sends and receives in one collective by default. From the curves in docs/distributed: larger calls
+# gain little, and hold more memory.
+CALL_BYTES = {"cuda": 128 << 20, "cpu": 16 << 20}
+
+
+def default_piece(ranks, place):
+    """Bytes of a piece, for so many ranks. place: "cuda" for NCCL, "cpu"."""
+    return max(CALL_BYTES[place] // ranks // 4096 * 4096, 4096)
 
 
 class RankLost(gfk.Error):
@@ -29,27 +40,39 @@ class Wire:
         self.timeout = None if timeout is None else datetime.timedelta(seconds=timeout)
         self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
         self.lost = None  # why this group has no more collectives
+        self._under_way = collections.deque()  # collectives of NCCL that nobody has waited for
 
     def _waiter(self, start):
-        """Starts a collective, and returns the function that waits for it."""
-        def lost(error):
-            self.lost = f"a rank of the group did not answer: {error}"
-            return RankLost(self.lost)
-
+        """Starts a collective, and returns the function that waits for it. With NCCL the GPU waits, and the
+        time limit is kept by `settle`."""
         if self.lost is not None:
             raise RankLost(f"a new process group is needed: {self.lost}")
-        try:
-            work = start()
-        except RuntimeError as error:
-            raise lost(error) from error
+        work = self._attempt(start)
 
         def wait():
-            try:
-                work.wait() if self.timeout is None else work.wait(self.timeout)
-            except RuntimeError as error:
-                raise lost(error) from error
+            if self.timeout is None or self.device.type != "cuda":
+                self._attempt(work.wait, *[self.timeout] if self.timeout else [])
+                return
+            self._attempt(work.wait)
+            self._under_way.append(work)
 
         return wait
+
+    def _attempt(self, function, *arguments):
+        try:
+            return function(*arguments)
+        except RuntimeError as error:
+            self.lost = f"a rank of the group did not answer: {error}"
+            raise RankLost(self.lost) from error
+
+    def settle(self, most=0):
+        """Waits until `most` collectives have not ended yet; for so long as the time limit allows."""
+        while len(self._under_way) > most:
+            work, start = self._under_way.popleft(), time.monotonic()
+            # The wait of NCCL with a time limit looks once in a millisecond.
+            while not work.is_completed() and time.monotonic() - start < self.timeout.total_seconds():
+                time.sleep(20e-6)
+            self._attempt(work.wait, self.timeout)
 
     def all_to_all(self, received, sent, into, out):
         return self._waiter(lambda: dist.all_to_all_single(received, sent, into, out, group=self.group,
@@ -60,6 +83,7 @@ class Wire:
         lengths = torch.zeros(self.size, dtype=torch.int64, device=self.device)
         mine = torch.tensor([len(text)], dtype=torch.int64, device=self.device)
         self._waiter(lambda: dist.all_gather_into_tensor(lengths, mine, group=self.group, async_op=True))()
+        self.settle()
         lengths = lengths.tolist()
         most = max(lengths)
         if min(lengths) < 0 or most > MOST_MANIFEST_BYTES or most * self.size > MOST_GATHERED_BYTES:
@@ -71,6 +95,7 @@ class Wire:
         found = torch.zeros(self.size * most, dtype=torch.uint8, device=self.device)
         mine = mine.to(self.device)
         self._waiter(lambda: dist.all_gather_into_tensor(found, mine, group=self.group, async_op=True))()
+        self.settle()
         found = found.cpu().view(self.size, most).numpy()
         return [found[r, :n].tobytes() for r, n in enumerate(lengths)]
 
@@ -79,6 +104,7 @@ class Wire:
         source_rank = dist.get_global_rank(self.group, source)
         length = torch.tensor([len(text)], dtype=torch.int64, device=self.device)
         self._waiter(lambda: dist.broadcast(length, source_rank, group=self.group, async_op=True))()
+        self.settle()
         length = int(length.item())
         if not 0 <= length <= MOST_MANIFEST_BYTES:
             raise Damaged("a rank announced a message of an impossible length")
@@ -86,47 +112,57 @@ class Wire:
         if self.rank == source and length > 0:
             found.copy_(torch.frombuffer(bytearray(text), dtype=torch.uint8))
         self._waiter(lambda: dist.broadcast(found, source_rank, group=self.group, async_op=True))()
+        self.settle()
         return found.cpu().numpy().tobytes()
 
 
-def _splits(plan, rank, items):
-    """For each other rank: what this rank sends, and what it receives."""
-    return [items(rank, r) for r in range(plan.size)], [items(r, rank) for r in range(plan.size)]
-
-
 class Exchange:
-    """The transfers of a plan on one rank. `sent` counts bytes that went to other ranks. `error` is what read,
-    compute or write raised on this rank: its transfers go on, so that no rank waits in vain, and their contents
-    are then worth nothing. All ranks must hear of the error before anything is kept."""
+    """The transfers of some steps on one rank, in pieces of a chunk. Call c of all_to_all_single takes the inputs
+    of step c and the results of step c - 2: step c - 1 is computed meanwhile. What stays on a rank is not sent.
 
-    def __init__(self, plan, wire, piece):
-        self.plan, self.wire, self.piece = plan, wire, piece
-        self.rank = wire.rank
-        self.inputs = _splits(plan, self.rank, plan.inputs)
-        self.results = _splits(plan, self.rank, plan.results)
+    `sent` counts bytes that went to other ranks. `error` is what read, compute or write raised on this rank: its
+    transfers go on, so that no rank waits in vain, and their contents are then worth nothing. All ranks must hear
+    of the error before anything is kept."""
+
+    def __init__(self, steps, wire, chunk, piece):
+        self.steps, self.wire, self.chunk, self.piece = steps, wire, chunk, piece
         self.sent, self.error = 0, None
-        # Two sets for inputs: those of a piece are on their way while the piece before is computed.
-        self._inputs = [[self._buffer(side) for side in self.inputs] for _ in range(2)]
-        self._results = [self._buffer(side) for side in self.results]
+        items = [step.plan.items(wire.rank) for step in {id(step.plan): step for step in steps}.values()]
 
-    def _buffer(self, side):
-        return torch.empty(sum(map(len, side)) * self.piece, dtype=torch.uint8, device=self.wire.device)
+        def buffer(*sides):  # for the most items of each side
+            count = sum(max((sum(map(len, i[side])) for i in items), default=0) for side in sides)
+            return torch.empty(count * piece, dtype=torch.uint8, device=wire.device)
+
+        # Two sets: the views of one are on their way while those of the other are read and written.
+        self._sets = [(buffer("inputs out", "results out"), buffer("inputs into", "results into")) for _ in range(2)]
+        self._own = buffer("own inputs"), buffer("own results")
+        self._views = {}  # of the calls that are near; and of those without a short piece, by plans and set
 
     def buffer_bytes(self):
-        return sum(buffer.numel() for pair in [*self._inputs, self._results] for buffer in pair)
+        return sum(buffer.numel() for buffer in [*self._sets[0], *self._sets[1], *self._own])
 
-    def _views(self, buffer, side, length):
-        """(item, view) for each item of a side, in a buffer without gaps."""
-        at = 0
-        for items in side:
-            for item in items:
-                yield item, buffer[at:at + length]
-                at += length
+    def cut(self, buffer, at, step, items):
+        """(item, view) for each item, one behind the other from `at` on; and where they end."""
+        views = []
+        for item in items:
+            end = at + min(self.piece, self.chunk - step.starts[item[0]])
+            views.append((item, buffer[at:end]))
+            at = end
+        return views, at
 
-    def _start(self, received, sent, sides, length):
-        out, into = ([len(items) * length for items in side] for side in sides)
-        self.sent += sum(out) - out[self.rank]
-        return self.wire.all_to_all(received[:sum(into)], sent[:sum(out)], into, out)
+    def _call(self, number):
+        """The Call of a number."""
+        if number not in self._views:
+            ends = [self.steps[i] if 0 <= i < len(self.steps) else None for i in (number, number - 2)]
+            is_whole = all(at + self.piece <= self.chunk for step in ends if step for at in step.starts.values())
+            key = number % 2, *(step and id(step.plan) for step in ends)
+            made = self._views.get(key) if is_whole else None
+            if made is None:
+                made = Call(self, *ends, *self._sets[number % 2])
+            if is_whole:
+                self._views[key] = made
+            self._views[number] = made
+        return self._views[number]
 
     def _attempt(self, function, *arguments):
         if self.error is None:
@@ -135,40 +171,74 @@ class Exchange:
             except Exception as error:
                 self.error = error
 
-    def run(self, chunk, read, compute, write, starts=None):
-        """For each piece [start, start + length) of a chunk: read(stripe, position, start, view) fills a view
-        that is sent; compute(stripe, start, {position: view}, {(result, position): view}) works where the
-        stripe's inputs are; write(stripe, result, position, start, view) takes a result where it belongs.
-        `starts`: only the pieces that begin there."""
-        starts = list(range(0, chunk, self.piece)) if starts is None else starts
-        works = {}
+    def run(self, read, compute, write, waits=True):
+        """For each stripe of each step, whose piece is [start, start + length) of a chunk: read(stripe, position,
+        start, view) fills a view that is sent; compute(stripe, start, {position: view}, {(result, position): view})
+        works where the stripe's inputs are; write(stripe, result, position, start, view) takes a result where it
+        belongs. waits: may one of them wait for a GPU?"""
+        steps, waiting = self.steps, {}
+        last = len(steps) + 2 if any(step.plan.has_results for step in steps) else len(steps)
 
         def begin(number):
-            start = starts[number]
-            length = min(self.piece, chunk - start)
-            out, into = self._inputs[number % 2]
-            for (stripe, position), view in self._views(out, self.inputs[0], length):
-                self._attempt(read, stripe, position, start, view)
-            works[number] = self._start(into, out, self.inputs, length)
+            call = self._call(number)
+            for (stripe, position), view in call.inputs_out:
+                self._attempt(read, stripe, position, steps[number].starts[stripe], view)
+            if call.is_needed:
+                self.sent += call.sent.numel()
+                waiting[number] = self.wire.all_to_all(call.received, call.sent, call.into, call.out)
 
-        if starts:
-            begin(0)
-        for number, start in enumerate(starts):
-            length = min(self.piece, chunk - start)
-            works.pop(number)()
-            if number + 1 < len(starts):
+        for number in range(last):
+            if number == 0:
+                begin(0)
+            if number in waiting:
+                waiting.pop(number)()
+                self.wire.settle(0 if waits else MOST_AHEAD)
+            if number + 1 < last:
                 begin(number + 1)
-            gathered, (out, into) = self._inputs[number % 2][1], self._results
-            regions, made = {}, {}
-            for (stripe, position), view in self._views(gathered, self.inputs[1], length):
-                regions.setdefault(stripe, {})[position] = view
-            for (stripe, result, position), view in self._views(out, self.results[0], length):
-                made.setdefault(stripe, {})[result, position] = view
-            for stripe, worker, _, _ in self.plan.stripes:
-                if worker == self.rank:
-                    self._attempt(compute, stripe, start, regions.get(stripe, {}), made.get(stripe, {}))
-            if not self.plan.has_results:
-                continue
-            self._start(into, out, self.results, length)()
-            for (stripe, result, position), view in self._views(into, self.results[1], length):
-                self._attempt(write, stripe, result, position, start, view)
+            call = self._call(number)
+            self._write(write, steps[number - 2] if number >= 2 else None, call.results_into)
+            if number < len(steps):
+                self._compute(steps[number], call.inputs_into, self._call(number + 2).results_out, read, compute, write)
+            del self._views[number]
+
+    def _write(self, write, step, results):
+        for (stripe, result, position), view in results:
+            self._attempt(write, stripe, result, position, step.starts[stripe], view)
+
+    def _compute(self, step, inputs, results, read, compute, write):
+        items = step.plan.items(self.wire.rank)
+        own_inputs, _ = self.cut(self._own[0], 0, step, items["own inputs"][0])
+        own_results, _ = self.cut(self._own[1], 0, step, items["own results"][0])
+        for (stripe, position), view in own_inputs:
+            self._attempt(read, stripe, position, step.starts[stripe], view)
+        regions, made = {}, {}
+        for (stripe, position), view in [*own_inputs, *inputs]:
+            regions.setdefault(stripe, {})[position] = view
+        for (stripe, result, position), view in [*own_results, *results]:
+            made.setdefault(stripe, {})[result, position] = view
+        for stripe, worker, _, _ in step.plan.stripes:
+            if worker == self.wire.rank:
+                self._attempt(compute, stripe, step.starts[stripe], regions.get(stripe, {}), made.get(stripe, {}))
+        self._write(write, step, own_results)
+
+
+class Call:
+    """One all_to_all_single on one rank: what is sent and received, and the views of the items in there. Each rank
+    gets inputs of `step`, and behind them results of `before`, the step two calls ago."""
+
+    def __init__(self, exchange, step, before, out, into):
+        self.is_needed = bool(step and step.plan.has_inputs or before and before.plan.has_results)
+        self.inputs_out, self.results_out, self.out, self.sent = self._side(exchange, step, before, out, "out")
+        self.inputs_into, self.results_into, self.into, self.received = self._side(exchange, step, before, into, "into")
+
+    @staticmethod
+    def _side(exchange, step, before, buffer, side):
+        all_inputs, all_results, splits, at = [], [], [], 0
+        for peer in range(exchange.wire.size):
+            start = at
+            for of, what, made in ((step, "inputs", all_inputs), (before, "results", all_results)):
+                if of is not None:
+                    views, at = exchange.cut(buffer, at, of, of.plan.items(exchange.wire.rank)[f"{what} {side}"][peer])
+                    made += views
+            splits.append(at - start)
+        return all_inputs, all_results, splits, buffer[:at]

@@ -7,6 +7,9 @@ region of each stripe: the k chunks of its snapshot in k stripes, and a parity r
 first parity position of a stripe encodes it.
 """
 
+import dataclasses
+import functools
+
 
 class Layout:
     """The places of regions for N positions and m parity regions."""
@@ -32,29 +35,68 @@ class Layout:
 
 
 class Plan:
-    """An exchange: for each stripe, the regions that go to the rank that computes, and the results that
-    leave it. `ranks` gives the rank in the process group that holds a position."""
+    """One step of an exchange: some stripes, for each of them the rank that computes, the regions that go there,
+    and the results that leave it. `ranks` gives the rank in the process group that holds a position."""
 
     def __init__(self, ranks, size):
         self.ranks, self.size = ranks, size
         self.stripes = []  # (stripe, worker, [input position], [(result, target position)])
+        self._items = {}
 
     def add(self, stripe, worker, inputs, results=()):
         self.stripes.append((stripe, worker, list(inputs), list(results)))
 
-    @property
+    def transfers(self):
+        """(is a result, source rank, target rank, item) for everything that a worker takes or gives. An item is
+        (stripe, position) of an input, (stripe, result, position) of a result."""
+        for stripe, worker, inputs, results in self.stripes:
+            for p in inputs:
+                yield False, self.ranks[p], worker, (stripe, p)
+            for result, p in results:
+                yield True, worker, self.ranks[p], (stripe, result, p)
+
+    @functools.cached_property
+    def has_inputs(self):
+        """Does a rank send an input to another one?"""
+        return any(source != target for is_result, source, target, _ in self.transfers() if not is_result)
+
+    @functools.cached_property
     def has_results(self):
-        return any(results for _, _, _, results in self.stripes)
+        return any(source != target for is_result, source, target, _ in self.transfers() if is_result)
 
-    def inputs(self, source, target):
-        """What a rank sends to another one: (stripe, position), in the order of both."""
-        return [(stripe, p) for stripe, worker, inputs, _ in self.stripes if worker == target
-                for p in inputs if self.ranks[p] == source]
+    def items(self, rank):
+        """What a rank sends to each rank, receives from each rank, and keeps to itself: {"inputs out": [[item]]}. Both
+        ends of a transfer have its items in one order."""
+        if rank not in self._items:
+            made = self._items[rank] = {f"{what} {side}": [[] for _ in range(self.size)]
+                                        for what in ("inputs", "results") for side in ("out", "into")}
+            made |= {"own inputs": [[]], "own results": [[]]}
+            for is_result, source, target, item in self.transfers():
+                what = "results" if is_result else "inputs"
+                if source == target == rank:
+                    made[f"own {what}"][0].append(item)
+                elif source == rank:
+                    made[f"{what} out"][target].append(item)
+                elif target == rank:
+                    made[f"{what} into"][source].append(item)
+        return self._items[rank]
 
-    def results(self, source, target):
-        """The results that a rank sends to another one: (stripe, result, position)."""
-        return [(stripe, result, p) for stripe, worker, _, results in self.stripes if worker == source
-                for result, p in results if self.ranks[p] == target]
+
+@dataclasses.dataclass
+class Step:
+    """A plan, and for each of its stripes the place in the chunk where the piece begins."""
+
+    plan: Plan
+    starts: dict
+
+    @classmethod
+    def at(cls, plan, start):
+        return cls(plan, dict.fromkeys((stripe for stripe, *_ in plan.stripes), start))
+
+
+def pieces(plan, chunk, piece):
+    """The steps that take a plan through a chunk."""
+    return [Step.at(plan, start) for start in range(0, chunk, piece)]
 
 
 def encode_plan(layout):
@@ -66,14 +108,33 @@ def encode_plan(layout):
     return plan
 
 
-def rebuild_plan(layout, ranks, size, lost, code):
-    """({stripe: decoder}, plan). Of the ranks that have a stripe's inputs, the one with the fewest stripes so far
-    decodes it. `ranks` has the rank of each position, `lost` the positions to rebuild."""
-    plan, decoders, load = Plan(ranks, size), {}, [0] * size
-    for t in range(layout.positions if lost else 0):
-        decoder = decoders[t] = code.decoder(sorted(layout.region(p, t) for p in lost))
-        sources = [layout.position(i, t) for i in decoder.sources]
-        worker = min((ranks[p] for p in sources), key=lambda rank: load[rank])
-        load[worker] += 1
-        plan.add(t, worker, sources, [(region, layout.position(region, t)) for region in decoder.lost])
-    return decoders, plan
+def rebuild_decoders(layout, lost, code):
+    """{stripe: decoder} for lost positions."""
+    return {t: code.decoder(sorted(layout.region(p, t) for p in lost))
+            for t in (range(layout.positions) if lost else [])}
+
+
+def rebuild_steps(layout, ranks, size, decoders, chunk, piece):
+    """The steps that rebuild what the decoders decode. A step has as many pieces as ranks hold something, of
+    consecutive stripes, and each of these ranks decodes one of them: so no link waits for a rank that decodes two.
+    `ranks` has the rank of each position."""
+    sources, results = {}, {}
+    for t, decoder in decoders.items():
+        sources[t] = [layout.position(i, t) for i in decoder.sources]
+        results[t] = [(region, layout.position(region, t)) for region in decoder.lost]
+    lost = {p for of_stripe in results.values() for _, p in of_stripe}
+    holders = sorted({rank for p, rank in enumerate(ranks) if p not in lost})
+    todo = [(t, start) for start in range(0, chunk, piece) for t in decoders]
+    plans, steps = {}, []
+    for first in range(0, len(todo), len(holders)):
+        part = todo[first:first + len(holders)]
+        key = part[0][0], len(part)  # the first stripe, and how many
+        if key not in plans:
+            plan, free = plans.setdefault(key, Plan(ranks, size)), list(holders)
+            for t, _ in part:
+                near = {ranks[p] for p in sources[t]}
+                worker = next((rank for rank in free if rank in near), free[0])
+                free.remove(worker)
+                plan.add(t, worker, sources[t], results[t])
+        steps.append(Step(plans[key], dict(part)))
+    return steps

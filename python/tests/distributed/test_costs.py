@@ -13,7 +13,9 @@ pytest.importorskip("torch")
 import ranks  # noqa: E402
 import torch  # noqa: E402
 
+import gfk  # noqa: E402
 from gfk.distributed import ParityGroup  # noqa: E402
+from gfk.distributed._layout import Layout, rebuild_decoders, rebuild_steps  # noqa: E402
 from gfk.distributed.costs import costs, table  # noqa: E402
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
@@ -26,16 +28,31 @@ def test_costs_are_those_of_the_formulas(n, m):
     if m >= n:
         return
     k = n - m
-    size = 256 * 1000 * k
-    c = costs(n, m, size)
+    size, piece = 256 * 1000 * k, 2560
+    c = costs(n, m, size, piece=piece)
     assert c.encode.sent == c.encode.received == size * (n - 1) // k
     assert c.parity == m * size // k
     for lost in range(1, m + 1):
-        c = costs(n, m, size, lost=lost)
+        c = costs(n, m, size, lost=lost, piece=piece)
         survivors = n - lost
         assert c.rebuild.sent >= size * n * (k - 1 + lost) // (k * survivors), "the mean of the survivors"
         assert c.rebuild.received >= size * n // k, "what a rebuilt rank receives"
-        assert c.rebuild.received <= max(size * n // k, -(-n // survivors) * size * (k - 1) // k)
+        # No link waits for another one: a step takes what the rank that sends most, or a rebuilt rank, has to do.
+        one_step = max(k - 1 + lost, survivors, k) + (lost < m)
+        assert c.rebuild.busiest <= 1.03 * one_step * size * n // (k * survivors)
+
+
+@pytest.mark.parametrize("n, m, lost", [(64, 4, 4), (64, 4, 1), (8, 3, 2), (5, 2, 2), (3, 2, 1), (2, 1, 1)])
+def test_every_survivor_rebuilds_one_stripe_of_a_step(n, m, lost):
+    layout, chunk, piece = Layout(n, m), 256 * 37, 512
+    gone = range(1, 1 + lost)
+    steps = rebuild_steps(layout, list(range(n)), n, rebuild_decoders(layout, gone, gfk.RS(n - m, m)), chunk, piece)
+    done = [item for step in steps for item in step.starts.items()]
+    assert sorted(done) == [(t, start) for t in range(n) for start in range(0, chunk, piece)]
+    for step in steps:
+        workers = [worker for _, worker, _, _ in step.plan.stripes]
+        assert len(set(workers)) == len(workers) and not set(workers) & set(gone)
+        assert step is steps[-1] or len(workers) == n - lost
 
 
 def send(rank, m, size):

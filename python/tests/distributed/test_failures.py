@@ -67,9 +67,8 @@ def fail_in_the_middle(rank, folder):
         return run
 
     for fail_read in (True, False):
-        Exchange.run = lambda self, chunk, read, compute, *rest, **options: whole(
-            self, chunk, fails(read, 2) if fail_read else read, compute if fail_read else fails(compute, 1),
-            *rest, **options)
+        Exchange.run = lambda self, read, compute, *rest: whole(
+            self, fails(read, 2) if fail_read else read, compute if fail_read else fails(compute, 1), *rest)
         for call in (lambda: group.encode(tensors_of(rank, 1)), lambda: group.update(tensors_of(rank, 1)),
                      group.verify, group.locate):
             with pytest.raises(NotPrepared, match="^rank 1: MemoryError: of the test$"):

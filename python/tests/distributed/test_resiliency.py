@@ -11,6 +11,7 @@ pytest.importorskip("nvidia_resiliency_ext")
 import ranks  # noqa: E402
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
+from nvidia_resiliency_ext.checkpointing.async_ckpt.core import AsyncCallsQueue  # noqa: E402
 from nvidia_resiliency_ext.checkpointing.local import basic_state_dict  # noqa: E402
 from nvidia_resiliency_ext.checkpointing.local.ckpt_managers.local_manager import (  # noqa: E402
     LocalCheckpointManager)
@@ -112,6 +113,57 @@ def test_one_loss_too_many_is_refused_on_every_rank(folders):
         assert iteration == 2 and "[0, 2, 3] have lost their files, and 2 parities" in error
     lose(folders, [1, 4])
     assert ranks.run(SIZE, load, folders, 2) == [(-1, None)] * SIZE
+
+
+def save_asynchronously(rank, folder):
+    """save() makes the parity and returns; another process writes the files, while the tensors change."""
+    if not torch.cuda.is_available():  # the package takes a GPU for granted
+        torch.cuda.synchronize, torch.cuda.current_device = (lambda: None), (lambda: "cpu")
+    manager, queue = manager_of(folder, 2), AsyncCallsQueue(persistent=False)
+    for iteration in (1, 2):
+        state = StateDict(state_of(rank, iteration))
+        queue.schedule_async_request(manager.save(state, iteration, is_async=True))
+        next(iter(state.tensors)).zero_()
+        queue.maybe_finalize_async_calls(blocking=True)
+
+
+def test_asynchronous_saves(tmp_path):
+    ranks.run(SIZE, save_asynchronously, tmp_path)
+    assert ranks.run(SIZE, load, tmp_path, 2) == [(2, None)] * SIZE
+    lose(tmp_path, [0, 3])
+    assert ranks.run(SIZE, load, tmp_path, 2) == [(2, None)] * SIZE
+
+
+def save_and_load_on_gpus(rank, folder, is_async):
+    """The package's own state dict, whose tensors are on a GPU."""
+    torch.cuda.set_device(rank % torch.cuda.device_count())
+
+    def state(iteration):
+        return basic_state_dict.dict_list_map_inplace(
+            lambda x: x.cuda() if isinstance(x, torch.Tensor) else x, state_of(rank, iteration))
+
+    manager, queue = manager_of(folder, 2, device="cuda"), AsyncCallsQueue(persistent=False)
+    saved = basic_state_dict.BasicTensorAwareStateDict(state(2))
+    request = manager.save(saved, 2, is_async=is_async)
+    if is_async:
+        queue.schedule_async_request(request)
+        queue.maybe_finalize_async_calls(blocking=True)
+    dist.barrier()
+    if rank in (0, 3):
+        lose(folder, [rank])
+    dist.barrier()
+    manager = manager_of(folder, 2, device="cuda")
+    assert manager.find_latest() == 2
+    loaded, _ = manager.load()
+    loaded.restore_tensor_device(non_blocking=False)
+    assert all(tensor.is_cuda for tensor in loaded.tensors)
+    assert is_same(loaded.state_dict, state(2)) and manager.repl_strategy.refused is None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("is_async", [False, True])
+def test_tensors_on_gpus(tmp_path, is_async):
+    ranks.run(SIZE, save_and_load_on_gpus, tmp_path, is_async)
 
 
 def damage(path):
