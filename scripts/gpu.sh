@@ -274,14 +274,22 @@ stage_papers() {
 # The Python package for the library of this build: its tests on torch, cupy, jax and numpy, as far as they
 # are installed, and what its calls cost. pip takes what it needs from this machine.
 stage_python() {
-    local rc=0 prefix=$PWD/build/python-prefix site=$PWD/build/python-site
+    local rc=0 other prefix=$PWD/build/python-prefix site=$PWD/build/python-site
     cmake --install "$build" --prefix "$prefix" >"$logs/python-install.log" 2>&1 || return 1
     python3 -m pip install -q --no-build-isolation --no-deps --no-index --upgrade --target "$site" . \
         -C cmake.define.GFK_PYTHON_INSTALLED=ON -C "cmake.define.CMAKE_PREFIX_PATH=$prefix" || return 1
     export PYTHONPATH=$site PATH=$prefix/bin:$PATH
-    GFK_REQUIRE_GPU=$gpus timeout "$(left)" python3 -m pytest -q -p no:cacheprovider --junitxml "$logs/python.xml" \
-        python/tests || rc=1
-    echo "pytest: $(python3 scripts/record.py total "$logs/python.xml")" >&3 || rc=1
+    tests_of_python() { # NAME, then what pytest is to select
+        GFK_REQUIRE_GPU=$gpus timeout "$(left)" python3 -m pytest -q -p no:cacheprovider \
+            --junitxml "$logs/python-$1.xml" "${@:2}" >"$logs/python-$1.log" 2>&1 || rc=1
+        cat "$logs/python-$1.log"
+        return "$rc"
+    }
+    tests_of_python gloo python/tests/distributed & # processes of the CPU, beside the others
+    other=$!
+    tests_of_python rest python/tests --ignore python/tests/distributed || rc=1
+    wait $other || rc=1
+    echo "pytest: $(python3 scripts/record.py total "$logs"/python-{gloo,rest}.xml)" >&3 || rc=1
     timeout "$(left)" python3 bench/python.py --out "$results/python.json" || rc=1
     rm -f "$results/ranks.json"
     [ "$gpus" -lt 2 ] ||
