@@ -294,7 +294,7 @@ stage_python() {
     rm -f "$results/ranks.json"
     [ "$gpus" -lt 2 ] ||
         ranks 2 -m 1 --backend nccl --store cuda --megabytes 2000 --piece 1048576 8388608 67108864 268435456 || rc=1
-    ranks 6 -m 2 --megabytes 128 --piece 262144 1048576 2793472 8388608 || rc=1
+    ranks 6 -m 2 --megabytes 128 --piece 262144 1396736 2793472 8388608 || rc=1
     return "$rc"
 }
 

@@ -63,7 +63,7 @@ class ParityGroup:
              process is found by `rebuild`.
     w, matrix  those of gfk.RS; a version remembers its own
     piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 3 pieces. None: the
-             N-th part of 128 MiB with NCCL, of 16 MiB with other backends
+             N-th part of 128 MiB with NCCL, of 8 MiB with other backends
     timeout  seconds that a collective may take; None: the process group's own limit
 
     m, w, matrix and piece are the same on all ranks. A rank's position is its rank in the group that encoded.

@@ -16,7 +16,7 @@ MOST_GATHERED_BYTES = 1 << 31
 MOST_AHEAD = 8  # collectives that a GPU has not ended yet, where a time limit is to be kept
 # What a rank sends and receives in one collective by default. From the curves in docs/distributed: larger calls
 # gain little, and hold more memory.
-CALL_BYTES = {"cuda": 128 << 20, "cpu": 16 << 20}
+CALL_BYTES = {"cuda": 128 << 20, "cpu": 8 << 20}
 
 
 def default_piece(ranks, place):
