@@ -4,6 +4,8 @@
 // kernels' own code.
 #include "mma_emulation.h"
 
+#include <cstring>
+
 #include "kernels/product/bmma/fragment_ring.h"
 
 using namespace gfk::bmma;
@@ -130,6 +132,30 @@ TEST(BmmaWgmmaLayout, FourBytes) {
 
 // ---- rings --------------------------------------------------------------------------------------
 
+// The instructions of turn Turn for the words of an output, as the kernel starts them.
+template <class T, int Turn>
+void run_turn(const std::vector<uint32_t> &shared, const uint32_t (&a)[4][32][T::symbols][T::steps],
+              uint32_t (&y)[4][32][4]) {
+    static uint32_t c[4][32][T::chains][T::accumulators];
+    for (int chain = 0; chain < T::chains; chain++) {
+        Accumulators counts;
+        for_lanes([&](int warp, int lane) { counts[warp][lane].assign(T::accumulators, 0); });
+        for (int n = 0; n < T::instructions; n++) {
+            std::array<Fragment, 4> rows;
+            for_lanes([&](int warp, int lane) {
+                for (int i = 0; i < 4; i++)
+                    rows[warp][lane].push_back(
+                        a[warp][lane][T::row(Turn, chain, n, i)][T::step(n, i)]);
+            });
+            wgmma(counts, rows, shared, descriptor<T>(START) + T::offset(Turn, chain, n) / 16);
+        }
+        for_lanes([&](int warp, int lane) {
+            std::copy_n(counts[warp][lane].begin(), T::accumulators, c[warp][lane][chain]);
+        });
+    }
+    for_lanes([&](int warp, int lane) { add_parities<T, Turn>(c[warp][lane], y[warp][lane]); });
+}
+
 // What the four warps of a warpgroup take of a stage, as the kernel computes it.
 template <class T>
 void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
@@ -137,59 +163,49 @@ void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &o
     const auto first_word = [](int warp, int lane) { // of a lane's vector
         return warp * (T::warp_bytes / 4) + lane / T::lanes * 4;
     };
-    for (int word = 0; word < 4; word += 2) {
-        uint32_t words[4][32][2] = {};
-        for (int turn = 0; turn < 2; turn++) {
-            static uint32_t a[4][32][T::chains][T::steps][2], c[4][32][T::chains][T::accumulators];
-            for_lanes([&](int warp, int lane) {
-                uint32_t x[T::slots][2];
-                for (int s = 0; s < T::slots; s++)
-                    std::copy_n(&input<T>(in, s, lane)[first_word(warp, lane) + word], 2, x[s]);
-                rows_of<T>(x, turn, a[warp][lane]);
-            });
-            for (int chain = 0; chain < T::chains; chain++) {
-                const Accumulators counts = count<T>(
-                    T::steps / 2, shared, turn * T::turn_bytes, [&](int warp, int lane, int n) {
-                        const auto *rows = a[warp][lane][chain] + 2 * n;
-                        return std::vector<uint32_t>{rows[0][0], rows[0][1], rows[1][0],
-                                                     rows[1][1]};
-                    });
-                for_lanes([&](int warp, int lane) {
-                    std::copy_n(counts[warp][lane].begin(), T::accumulators, c[warp][lane][chain]);
-                });
-            }
-            for_lanes([&](int warp, int lane) {
-                add_parities<T>(c[warp][lane], turn, words[warp][lane]);
-            });
-        }
-        for_lanes([&](int warp, int lane) {
-            if (static_cast<size_t>(lane) % T::lanes < out.size())
-                std::copy_n(words[warp][lane], 2,
-                            &out[lane % T::lanes][first_word(warp, lane) + word]);
-        });
-    }
+    static uint32_t a[4][32][T::symbols][T::steps];
+    uint32_t y[4][32][4];
+    for_lanes([&](int warp, int lane) {
+        uint32_t x[T::slots][4];
+        for (int s = 0; s < T::slots; s++)
+            std::copy_n(&input<T>(in, s, lane)[first_word(warp, lane)], 4, x[s]);
+        arrange<T>(x, a[warp][lane]);
+    });
+    run_turn<T, 0>(shared, a, y);
+    run_turn<T, 1>(shared, a, y);
+    run_turn<T, 2>(shared, a, y);
+    run_turn<T, 3>(shared, a, y);
+    for_lanes([&](int warp, int lane) {
+        if (static_cast<size_t>(lane) % T::lanes < out.size())
+            std::copy_n(y[warp][lane], 4, &out[lane % T::lanes][first_word(warp, lane)]);
+    });
 }
 
 // The largest counts there can be, whatever the matrix: all columns and all rows are ones. One
-// count is odd at a time, and makes one bit of two words: each bit once.
-template <class T>
-void check_full_counts() {
-    uint64_t seen = 0;
-    for (int turn = 0; turn < 2; turn++)
-        for (int chain = 0; chain < T::chains; chain++)
-            for (int at = 0; at < T::accumulators; at++) {
-                uint32_t c[T::chains][T::accumulators], words[2] = {};
-                for (auto &counts : c)
-                    std::fill_n(counts, T::accumulators, T::most_count);
-                c[chain][at]--;
-                add_parities<T>(c, turn, words);
-                const uint64_t bits = (uint64_t)words[1] << 32 | words[0];
-                ASSERT_TRUE(bits != 0 && (bits & (bits - 1)) == 0) << "count " << at;
-                ASSERT_EQ(seen & bits, 0u) << "count " << at;
-                seen |= bits;
-                count_checked();
+// count is odd at a time, and makes one bit of a vector: each bit once.
+template <class T, int Turn>
+void check_full_counts(uint32_t (&seen)[4]) {
+    static uint32_t even[T::chains][T::accumulators];
+    for (auto &counts : even)
+        std::fill_n(counts, T::accumulators, T::most_count);
+    for (int chain = 0; chain < T::chains; chain++)
+        for (int at = 0; at < T::accumulators; at++) {
+            static uint32_t c[T::chains][T::accumulators];
+            std::memcpy(c, even, sizeof c);
+            c[chain][at]--;
+            uint32_t y[4] = {};
+            add_parities<T, Turn>(c, y);
+            if constexpr (T::w == 32 && Turn % 2 == 0) // the other half of the words
+                add_parities<T, Turn + 1>(even, y);
+            int bits = 0;
+            for (int i = 0; i < 4; i++) {
+                bits += __builtin_popcount(y[i]);
+                ASSERT_EQ(seen[i] & y[i], 0u) << "count " << at;
+                seen[i] |= y[i];
             }
-    ASSERT_EQ(seen, ~UINT64_C(0));
+            ASSERT_EQ(bits, 1) << "count " << at;
+            count_checked();
+        }
 }
 
 template <class T>
@@ -200,7 +216,13 @@ void check_ring() {
     check_unit(unit, T::lanes, T::inputs, 0, true);
     check_unit(unit, 1, T::inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
     check_unit(unit, T::lanes - 1, T::inputs - T::lanes + 1, 0, false);
-    check_full_counts<T>();
+    uint32_t seen[4] = {};
+    check_full_counts<T, 0>(seen);
+    check_full_counts<T, 1>(seen);
+    check_full_counts<T, 2>(seen);
+    check_full_counts<T, 3>(seen);
+    for (const uint32_t word : seen)
+        ASSERT_EQ(word, 0xffffffff);
 }
 
 template <int Lanes, int... Slots>
@@ -211,7 +233,7 @@ void check_rings() {
 }
 
 TEST(BmmaRingLayout, FourLanes) {
-    check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8>();
+    check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>();
 }
 TEST(BmmaRingLayout, TwoLanes) {
     check_rings<2, 1, 2, 3, 4, 5, 6, 7, 8>();

@@ -46,6 +46,46 @@ GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 #endif
 }
 
+/* low + (high << Bits), on the FMA pipes: as multiples of the smallest float. Both and the sum are
+ * below 2^24. */
+template <int Bits>
+GFK_BOTH uint32_t join_counts(uint32_t low, uint32_t high) {
+#ifdef __CUDA_ARCH__
+    float sum;
+    asm("fma.rn.f32 %0, %1, %2, %3;"
+        : "=f"(sum)
+        : "f"(__uint_as_float(high)), "f"((float)(1 << Bits)), "f"(__uint_as_float(low)));
+    return __float_as_uint(sum);
+#else
+    return low + (high << Bits);
+#endif
+}
+
+/* The bytes first, second, and the lower two of `rest`. Counts below 256. */
+GFK_BOTH uint32_t join_bytes(uint32_t first, uint32_t second, uint32_t rest) {
+#ifdef __CUDA_ARCH__
+    uint32_t bytes;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(bytes)
+        : "r"(second), "r"(first), "r"(rest));
+    return bytes;
+#else
+    return rest << 16 | second << 8 | first;
+#endif
+}
+
+/* Bits of `low` where the mask has ones, of `high` elsewhere. The compiler would clear bits that do
+ * not matter, by another instruction. */
+GFK_BOTH uint32_t select_bits(uint32_t low, uint32_t high, uint32_t mask) {
+#ifdef __CUDA_ARCH__
+    uint32_t bits;
+    asm("lop3.b32 %0, %1, %2, %3, 0xe4;" : "=r"(bits) : "r"(low), "r"(high), "r"(mask));
+    return bits;
+#else
+    return (low & mask) | (high & ~mask);
+#endif
+}
+
 /* Slots is how many inputs a lane has in one pass. Three: panels of three outputs. Words: of a
  * vector, fewer than four for more warps. */
 template <int W, int Lanes, int Slots, bool Three = false, int Words = 4>

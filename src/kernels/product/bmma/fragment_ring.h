@@ -6,10 +6,14 @@
  *   lanes + l, ...: its slots. Lane l receives all bits of output l of a panel of `lanes` outputs,
  *   so no lane needs another lane's bits, and each lane stores a whole vector. With two lanes a row
  *   holds two vectors, and the matrix operand is block-diagonal.
- * - Two words of every slot are computed in two turns of 32 counts a lane. w = 8 and 16: a turn is
- *   one word, whose symbols are the rows, and a symbol's bits are the columns: two chains of 32
- *   columns or one of 64. w = 32: the two words are the two rows of a chain in both turns, and a
- *   turn has half of the 64 or 128 columns.
+ * - A lane holds the rows of its whole vector in registers, and takes the outputs panel by panel. A
+ *   panel is computed in four turns of 32 counts a lane. w = 8 and 16: a turn is one word, whose
+ *   symbols are the rows, and a symbol's bits are the columns. w = 32: the two words of a row pair
+ *   take two turns, each with half of the bits.
+ * - An odd number of registers fills half of an instruction's depth. Then the rows of two symbols
+ *   share the data operand of one instruction, and the matrix operand is zero beside one of them.
+ *   At w = 8 up to 16 inputs, one instruction of 64 columns has both, that is, all of a turn;
+ *   otherwise w = 8 takes two chains of 32 columns, for two symbols each.
  * - The matrix operand is in shared memory, as core matrices: fragment_wgmma_w8.h.
  * - The order of a lane's columns is free: it is the order in which counts are packed.
  *
@@ -30,22 +34,47 @@ struct RingLayout {
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots, outputs = Lanes; /* of a panel */
     static constexpr int in_register = 32 / W;                    /* slots that a register holds */
-    /* Registers of a lane and row, an even number: the last one may be multiplied by zero. */
-    static constexpr int steps = ((Slots + in_register - 1) / in_register + 1) / 2 * 2;
-    static constexpr int chains = W == 8 ? 2 : 1;
-    static constexpr int columns = 64 / chains, accumulators = 32 / chains; /* of a chain */
-    static constexpr unsigned warp_bytes = 512 / Lanes;                     /* of a region */
+    static constexpr int steps = (Slots + in_register - 1) / in_register; /* registers of a row */
+    static constexpr int lane_words = 4, symbols = 128 / W;
+    static constexpr unsigned warp_bytes = 512 / Lanes; /* of a region */
 
-    /* The matrix operand of a panel: [pair of columns][register], for w = 32 turn by turn. */
-    static constexpr int pairs = (W == 32 ? 2 : 1) * columns / 8, fragments = 1;
-    static constexpr int panel_registers = pairs * steps;
+    /* The rows of two symbols take the lower and the upper half of an instruction's depth, if they
+     * fit. w = 8: then one instruction computes all symbols of a word. */
+    static constexpr bool odd = steps % 2, joined = W == 8 && steps == 1;
+    static constexpr int chains = W == 8 && !joined ? 2 : 1;
+    static constexpr int columns = 64 / chains, accumulators = 32 / chains; /* of a chain */
+
+    /* The matrix operand of a panel: [eight columns][register], for w = 32 turn by turn. The last
+     * one of an odd number of registers has zeros on both sides. */
+    static constexpr int pairs = W / 2 < 16 ? W / 2 : 16, fragments = joined ? 2 : 1;
+    static constexpr int table_registers = joined ? 2 : odd ? steps + 2 : steps;
+    static constexpr int panel_registers = pairs * fragments * table_registers;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
-        return (size_t)(pair * steps + r) * 32 + (size_t)lane;
+        return (size_t)(joined                  ? (pairs * r + pair) * 2 + r
+                        : odd && r == steps - 1 ? pair * table_registers + steps
+                                                : pair * table_registers + r) *
+                   32 +
+               (size_t)lane;
     }
-    static constexpr unsigned k_stride = 128, column_stride = k_stride * steps;
-    static constexpr unsigned step_bytes = 2 * k_stride;
-    static constexpr unsigned panel_bytes = pairs * column_stride;
-    static constexpr unsigned turn_bytes = W == 32 ? panel_bytes / 2 : 0;
+    static constexpr unsigned k_stride = 128, column_stride = k_stride * table_registers;
+    static constexpr unsigned panel_bytes = panel_registers * 128;
+
+    /* The instructions of a chain. Register i of the data operand of instruction n is a[row][step];
+     * the columns begin at `offset`. */
+    static constexpr int instructions = (steps + 1) / 2;
+    GFK_BOTH static constexpr int first_row(int turn, int chain) {
+        return W == 8 ? 4 * turn + 2 * chain : W == 16 ? 2 * turn : turn / 2 * 2;
+    }
+    GFK_BOTH static constexpr bool halves(int n) { return odd && n == instructions - 1; }
+    GFK_BOTH static constexpr int row(int turn, int chain, int n, int i) {
+        const int first = first_row(turn, chain);
+        return i % 2 + (!halves(n) ? first : i < 2 ? first & ~2 : first | 2);
+    }
+    GFK_BOTH static constexpr int step(int n, int i) { return 2 * n + (halves(n) ? 0 : i / 2); }
+    GFK_BOTH static constexpr unsigned offset(int turn, int chain, int n) {
+        const int r = joined || !halves(n) ? 2 * n : first_row(turn, chain) & 2 ? steps - 1 : steps;
+        return r * k_stride + (W == 32 ? turn % 2 * (panel_bytes / 2) : 0);
+    }
 
     GFK_BOTH static constexpr int column_output(int, int, int column) { return column / 2 % Lanes; }
     GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
@@ -57,16 +86,14 @@ struct RingLayout {
         return column / 2 / Lanes == q / Lanes;
     }
 
+    /* Counts are packed into words, so far apart that each has room; the topmost of a word may run
+     * over. The first `full` words take `most` counts, the others one less. */
     static constexpr int most_count = inputs * W;
-    /* w = 8 and 16 pack four counts, the same bit of four bytes. */
-    static constexpr Pack packing = most_count < 256 ? Pack::fma : Pack::permute;
-    /* w = 32 packs counts into words, so far apart that each has room; the topmost of a word may
-     * run over. The first `full` words take `most` counts, the others one less. */
     static constexpr int spacing = most_count < 256    ? 8
                                    : most_count < 512  ? 9
                                    : most_count < 1024 ? 10
                                                        : 11;
-    static_assert(most_count <= 1024, "");
+    static_assert(most_count < 2048, "");
     static constexpr int most = (31 + spacing) / spacing, full = 32 - (most - 1) * spacing;
     /* The packed word of count n, the place of count n in that word, and so the bit of the output:
      * packed word i is shifted by i. */
@@ -77,82 +104,96 @@ struct RingLayout {
         return n < full * most ? n % most : (n - full * most) % (most - 1);
     }
     GFK_BOTH static constexpr int bit(int n) { return packed_word(n) + spacing * place(n); }
-    /* Are packed words shifted as a whole, on another pipe than added up? As measured. */
-    static constexpr bool shifts_packed = Slots <= 4;
+    /* Where the count of a bit of a word is among a turn's accumulators, chain by chain, in row g. */
+    GFK_BOTH static constexpr int accumulator(int bit) {
+        return W == 16 ? 4 * (bit % 8) + bit / 8
+                       : 16 * (bit / 16) + bit / 8 % 2 * 2 + bit % 8 / 2 * 4 + bit % 2;
+    }
 };
 
-/* The rows of a turn, a[chain][register][row], from two words of every slot. */
-template <class T>
-GFK_BOTH void rows_of(const uint32_t (&x)[T::slots][2], int turn,
-                      uint32_t (&a)[T::chains][T::steps][2]) {
-    GFK_UNROLL
-    for (int s = 0; s < T::steps; s++) {
-        const int first = s * T::in_register, left = T::slots - first;
-        /* Registers beyond the last slot may hold anything: their columns are zero. */
-        const int p = left > 0 ? first : 0, q = left > 1 ? first + 1 : p;
-        if (T::w == 32) {
-            a[0][s][0] = x[p][0];
-            a[0][s][1] = x[p][1];
-        } else if (T::w == 16) {
-            a[0][s][0] = permute(x[p][turn], x[q][turn], 0x5410);
-            a[0][s][1] = permute(x[p][turn], x[q][turn], 0x7632);
+/* N counts, `Spacing` bits apart. Four counts below 256 take an instruction of each pipe. */
+template <int Spacing, int N>
+GFK_BOTH uint32_t pack_counts(const uint32_t (&c)[N]) {
+    static_assert(N <= 4, "");
+    if constexpr (N == 1)
+        return c[0];
+    else if constexpr (N == 2)
+        return join_counts<Spacing>(c[0], c[1]);
+    else if constexpr (N == 3)
+        return join_counts<Spacing>(c[0], c[1]) + (c[2] << 2 * Spacing);
+    else if constexpr (Spacing == 8)
+        return join_bytes(c[0], c[1], join_counts<8>(c[2], c[3]));
+    else
+        return join_counts<Spacing>(c[0], c[1]) + (join_counts<Spacing>(c[2], c[3]) << 2 * Spacing);
+}
+
+/* The counts [Begin, End) of a turn that are in the packed words [First, Last). */
+template <class T, int Begin, int End, int First, int Last>
+struct Packed {
+    GFK_BOTH static constexpr bool has(int n) {
+        return T::packed_word(n) >= First && T::packed_word(n) < Last;
+    }
+    GFK_BOTH static constexpr int first() {
+        int n = Begin;
+        while (!has(n))
+            n++;
+        return n;
+    }
+    GFK_BOTH static constexpr int count() {
+        int count = 0;
+        for (int n = Begin; n < End; n++)
+            count += has(n);
+        return count;
+    }
+    /* Where their parities are in the word of `merge`. */
+    GFK_BOTH static constexpr uint32_t bits() {
+        uint32_t mask = 0;
+        for (int n = Begin; n < End; n++)
+            if (has(n))
+                mask |= 1u << (T::bit(n) - First);
+        return mask;
+    }
+
+    /* Their parities in one word, shifted to the right by First; its other bits do not matter. c: a
+     * turn's counts; row: w = 32, of a pair. */
+    GFK_BOTH static uint32_t merge(const uint32_t (&c)[32], int row) {
+        if constexpr (Last - First == 1) {
+            uint32_t x[count()];
+            GFK_UNROLL
+            for (int i = 0; i < count(); i++) {
+                const int n = first() + i, column = n - Begin;
+                x[i] = c[T::w == 32 ? column / 2 * 4 + column % 2 + 2 * row
+                                    : T::accumulator(T::bit(n))];
+            }
+            return pack_counts<T::spacing>(x) << T::spacing * T::place(first());
         } else {
-            const uint32_t low = permute(x[p][turn], x[q][turn], 0x5140);
-            const uint32_t high = permute(x[p][turn], x[q][turn], 0x7362);
-            const int t = left > 2 ? first + 2 : p, u = left > 3 ? first + 3 : t;
-            const uint32_t low2 = left > 2 ? permute(x[t][turn], x[u][turn], 0x5140) : 0;
-            const uint32_t high2 = left > 2 ? permute(x[t][turn], x[u][turn], 0x7362) : 0;
-            constexpr int last = T::chains - 1;
-            a[0][s][0] = left > 2 ? permute(low, low2, 0x5410) : low;
-            a[0][s][1] = left > 2 ? permute(low, low2, 0x7632) : low >> 16;
-            a[last][s][0] = left > 2 ? permute(high, high2, 0x5410) : high;
-            a[last][s][1] = left > 2 ? permute(high, high2, 0x7632) : high >> 16;
+            constexpr int middle = First + (Last - First == 3 ? 2 : (Last - First) / 2);
+            using Low = Packed<T, Begin, End, First, middle>;
+            using High = Packed<T, Begin, End, middle, Last>;
+            return select_bits(Low::merge(c, row), High::merge(c, row) << (middle - First),
+                               Low::bits());
         }
     }
-}
+};
 
-/* A shift to the left on the ALU pipe; left to itself, ptxas multiplies, on the FMA pipe. */
-GFK_BOTH uint32_t shifted(uint32_t x, int bits) {
-#ifdef __CUDA_ARCH__
-    uint32_t y = x;
-    if (bits != 0)
-        asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(y) : "r"(0), "r"(x), "r"(bits));
-    return y;
-#else
-    return x << bits;
-#endif
-}
-
-/* Adds to the two words of an output what the counts of a turn tell, c[chain][accumulator]. */
-template <class T>
-GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], int turn,
-                           uint32_t (&words)[2]) {
-    if (T::w != 32) {
-        GFK_UNROLL
-        for (int bit = 0; bit < 8; bit++) {
-            const int at = T::w == 16 ? 4 * bit : bit / 2 * 4 + bit % 2;
-            const uint32_t(&d)[T::accumulators] = c[T::chains - 1];
-            const uint32_t v =
-                T::w == 16 ? pack<T::packing>(d[at], d[at + 1], d[at + 2], d[at + 3], bit)
-                           : pack<T::packing>(c[0][at], c[0][at + 2], d[at], d[at + 2], bit);
-            words[turn] ^= v & 0x01010101u << bit;
-        }
-        return;
-    }
-    uint32_t mask = 0, x = 0, y = 0;
-    int low = 0; /* by which the packed words are shifted in the end */
+/* What the counts of turn Turn tell of the words of an output's vector, c[chain][accumulator]. */
+template <class T, int Turn>
+GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[4]) {
+    uint32_t flat[32];
     GFK_UNROLL
-    for (int i = 0; i < 16; i++) {
-        const int n = 16 * turn + i, at = i / 2 * 4 + i % 2;
-        if (mask == 0)
-            low = T::shifts_packed ? T::bit(n) : 0;
-        x = (mask ? x : 0) + (c[0][at] << (T::bit(n) - low));
-        y = (mask ? y : 0) + (c[0][at + 2] << (T::bit(n) - low));
-        mask |= 1u << T::bit(n);
-        if (i == 15 || T::packed_word(n + 1) != T::packed_word(n)) {
-            words[0] ^= shifted(x, low) & mask;
-            words[1] ^= shifted(y, low) & mask;
-            mask = 0;
+    for (int i = 0; i < 32; i++)
+        flat[i] = c[i / T::accumulators][i % T::accumulators];
+    if constexpr (T::w != 32) {
+        y[Turn] = Packed<T, 0, 32, 0, T::packed_word(31) + 1>::merge(flat, 0);
+    } else {
+        constexpr int begin = Turn % 2 * 16, first = T::packed_word(begin),
+                      last = T::packed_word(begin + 15) + 1;
+        using Half = Packed<T, begin, begin + 16, first, last>;
+        GFK_UNROLL
+        for (int row = 0; row < 2; row++) {
+            uint32_t &word = y[Turn / 2 * 2 + row];
+            const uint32_t v = Half::merge(flat, row) << first;
+            word = Turn % 2 ? select_bits(v, word, Half::bits() << first) : v;
         }
     }
 }

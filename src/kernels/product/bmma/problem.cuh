@@ -27,7 +27,7 @@ struct Job : Extent {
 };
 
 using FewJob = Job<32, 4>;
-using RingJob = Job<32, 16>;
+using RingJob = Job<40, 16>;
 using ManyJob = Job<512, 512>;
 using UnalignedJob = Job<2048, 512>;
 

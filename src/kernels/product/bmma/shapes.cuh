@@ -87,19 +87,23 @@ struct WgmmaW8 {
     static constexpr size_t inputs = T::inputs, outputs = 0;
 };
 
-/* Warpgroup MMAs and a warp that fills a ring of stages. Outputs: of a launch, at most. Abreast:
- * panels computed together, while their inputs are in registers. Reads: as of WgmmaW8. */
-template <class Layout_, int Warpgroups, int Outputs, int Abreast = 1, bool Reads = true>
+/* Warpgroup MMAs and a warp that fills a ring of stages. Outputs: of a launch, at most. Reads: as
+ * of WgmmaW8. */
+template <class Layout_, int Warpgroups, int Outputs, bool Reads = true>
 struct Ring {
     using T = Layout_;
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr Mainloop mainloop = Mainloop::ring;
     static constexpr bool reads = Reads;
-    static constexpr int abreast = Abreast;
-    static constexpr bool loops = Outputs / T::outputs > Abreast; /* a loop costs up to 5 % */
-    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 1);
-    /* What a stage has of an input. The inputs begin in different banks. */
-    static constexpr unsigned tile_bytes = warps * T::warp_bytes, tile_stride = tile_bytes + 64;
+    static constexpr bool loops = Outputs > T::outputs; /* a loop costs up to 5 % */
+    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4);
+    /* Of a thread: at first, then of the warpgroup that copies, and of the others. */
+    static constexpr int first_registers = 512 / (Warpgroups + 1) / 8 * 8, producer_registers = 24,
+                         registers = (first_registers * (Warpgroups + 1) - producer_registers) /
+                                     Warpgroups / 8 * 8;
+    /* What a stage has of an input. The lanes of a load are in different banks. */
+    static constexpr unsigned tile_bytes = warps * T::warp_bytes,
+                              tile_stride = tile_bytes + 128 / T::lanes;
     static constexpr size_t inputs = T::inputs, outputs = Outputs;
 };
 

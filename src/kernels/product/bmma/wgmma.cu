@@ -48,25 +48,27 @@ gfk_status run_wgmma_w8(const Run &run) {
 template <class K>
 gfk_status run_ring(const Run &run) {
     using T = typename K::T;
-    constexpr size_t most_panels = K::outputs / T::outputs;
     constexpr uint32_t barriers = bulk::RingBarriers::stage_bytes;
+    constexpr size_t most_panels = divide_up(K::outputs, T::outputs);
     static_assert(
         (most_shared - most_panels * T::panel_bytes) / (T::inputs * K::tile_stride + barriers) >= 2,
         "");
     RingJob job = {};
     return launch_all<T>(run, job, T::outputs, most_panels, [&](size_t) {
         Stages ring = {};
-        ring.table_bytes =
-            (uint32_t)divide_up(job.panels, K::abreast) * K::abreast * T::panel_bytes;
-        /* A stage has room for as many inputs as lanes, which read it in any case. */
-        ring.stage_bytes = (job.cols < T::lanes ? T::lanes : job.cols) * K::tile_stride;
-        const uint32_t fit = (most_shared - ring.table_bytes) / (ring.stage_bytes + barriers);
+        ring.table_bytes = job.panels * T::panel_bytes;
+        /* Lanes read as many inputs as the layout has, whatever they find. */
+        const uint32_t inputs = (uint32_t)divide_up(job.cols, T::lanes) * T::lanes;
+        const uint32_t behind = (T::inputs - inputs) * K::tile_stride;
+        ring.stage_bytes = inputs * K::tile_stride;
+        const uint32_t fit =
+            (most_shared - ring.table_bytes - behind) / (ring.stage_bytes + barriers);
         /* More than six stages were not faster; an odd number was up to 10 % slower
          * (results/notes). */
         ring.stages = fit < 6 ? fit / 2 * 2 : 6;
         return launch(wgmma_ring<K>,
                       blocks_of<K>(job, K::tile_bytes, run.call->product->processors), K::threads,
-                      ring.table_bytes + ring.stages * (ring.stage_bytes + barriers),
+                      ring.table_bytes + behind + ring.stages * (ring.stage_bytes + barriers),
                       run.call->stream, job, ring);
     });
 }

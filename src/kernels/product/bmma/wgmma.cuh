@@ -27,6 +27,16 @@ __device__ inline void publish() {
     asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
+/* The registers of each thread of a warpgroup from here on: fewer, or more once others gave some. */
+template <int Registers>
+__device__ inline void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(Registers));
+}
+template <int Registers>
+__device__ inline void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(Registers));
+}
+
 /* Values that the compiler neither moves across this point nor computes again. */
 template <int N>
 __device__ inline void expect(uint32_t (&x)[N]) {
@@ -38,9 +48,11 @@ __device__ inline void expect(uint32_t (&x)[N]) {
 /* 64 rows, 256, 64 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
  * "1". A is in registers, b describes B.
  *
- * To the compiler, D is read, but by multiply_into. Where it is an output only, ptxas 13.0 takes
+ * To the compiler, D is read, but by multiply_into. Where D is an output only, ptxas 13.0 takes
  * other registers for the next chain, and when there are none left the products wait for each other
- * (C7512). So elsewhere D has to hold something from the start, or chains are left out. */
+ * (C7512). Where D is read, it has to hold something from the start, or chains are left out; and
+ * what was made of D before may not be used after the next product: ptxas makes it again, of the new
+ * D. */
 #define GFK_WGMMA(add, columns, d_list, a_list, ...)                                               \
     asm volatile("{\n"                                                                             \
                  ".reg .pred add;\n"                                                               \
