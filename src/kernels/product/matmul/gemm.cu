@@ -39,7 +39,7 @@ struct Ring {
 /* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
  * by side. */
 struct Place {
-    unsigned outputs, symbols, product;
+    unsigned outputs, symbols;
 
     __device__ Place(const GemmJob &job, unsigned tile) {
         constexpr unsigned side = 8;
@@ -48,7 +48,6 @@ struct Place {
         const unsigned rest = tile % (side * job.output_tiles);
         outputs = rest / width;
         symbols = first + rest % width;
-        product = symbols / job.tiles_each;
     }
 };
 
@@ -61,9 +60,9 @@ __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarr
         const Place place(job, tile);
         constexpr unsigned data = T::steps * T::data_bytes, matrix = T::steps * T::matrix_bytes;
         const uint8_t *from_data = job.data + (size_t)place.symbols * batches * data;
+        const unsigned product = place.symbols / job.symbols.tiles_each;
         const uint8_t *from_matrix =
-            job.matrix +
-            ((size_t)place.product * job.output_tiles + place.outputs) * batches * matrix;
+            job.matrix + ((size_t)product * job.output_tiles + place.outputs) * batches * matrix;
         for (unsigned batch = 0; batch < batches; batch++, position.next(R::stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = shared + position.stage * R::stage_bytes;
@@ -250,16 +249,18 @@ __device__ inline void join_pieces(uint32_t (&y)[N][4]) {
     }
 }
 
-/* Stores 16 bytes of an output of a product. */
+/* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
 template <int W>
-__device__ void store_symbols(const GemmJob &job, unsigned product, unsigned row, uint64_t at,
-                              uint32_t (&y)[4]) {
+__device__ void store_symbols(const GemmJob &job, const Symbols::Place &place, unsigned row,
+                              unsigned at, uint32_t (&y)[4]) {
     leave_dual_basis<W>(y, job.polynomial);
-    const size_t region = (size_t)product * job.rows + row;
-    if (row >= job.rows || at >= job.bytes || (job.wanted != nullptr && job.wanted[region] == 0))
+    const size_t region = (size_t)place.product * job.rows + row;
+    const uint64_t begin = place.begin + at;
+    if (row >= job.rows || begin >= place.bytes ||
+        (job.wanted != nullptr && job.wanted[region] == 0))
         return;
-    uint8_t *p = job.c.at(region) + at;
-    const unsigned left = job.bytes - at < 16 ? (unsigned)(job.bytes - at) : 16;
+    uint8_t *p = job.c.at(region, place.of_head) + begin;
+    const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);
     else
@@ -276,9 +277,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
     const unsigned thread = threadIdx.x % 128, lane = thread % 32;
     const unsigned first_row =
         place.outputs * T::outputs + warpgroup * (T::outputs / T::warpgroups);
-    const uint64_t first =
-        job.first_byte +
-        (uint64_t)(place.symbols - place.product * job.tiles_each) * T::region_bytes;
+    const Symbols::Place to = job.symbols.of_tile(place.symbols, T::region_bytes);
     uint32_t *words = (uint32_t *)(planes + thread / 32 * 512);
     uint32_t y[T::pieces][4];
 #pragma unroll
@@ -293,7 +292,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
 #pragma unroll
         for (int i = 0; i < outputs; i++) {
             const unsigned row = first_row + thread / 16 * outputs + i;
-            const uint64_t at = first + lane % 16 * 16 * T::symbol_bytes;
+            const unsigned at = lane % 16 * 16 * T::symbol_bytes;
             uint32_t x[T::symbol_bytes][4], z[T::symbol_bytes][4];
 #pragma unroll
             for (int k = 0; k < T::symbol_bytes; k++)
@@ -303,7 +302,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
             join_symbols(x, z);
 #pragma unroll
             for (int k = 0; k < T::symbol_bytes; k++)
-                store_symbols<W>(job, place.product, row, at + 16 * k, z[k]);
+                store_symbols<W>(job, to, row, at + 16 * k, z[k]);
         }
     } else {
         constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
@@ -313,7 +312,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         join_planes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
                     std::integral_constant<int, W>(), y[0]);
         sync_warpgroup();
-        store_symbols<W>(job, place.product, first_row + output, first + thread % each * 16, y[0]);
+        store_symbols<W>(job, to, first_row + output, thread % each * 16, y[0]);
     }
 }
 
