@@ -489,22 +489,15 @@ TEST_P(RlncPackets, Errors) {
     gfk_rlnc_desc desc = this->desc();
     desc.check_pointers = true;
     const Rlnc code = make_rlnc(field(), n, bytes, desc);
-    struct Call {
-        gfk_rlnc_t code;
-        gfk_rlnc_range range;
-        size_t received;
-        uint8_t *vectors;
-        size_t stride;
-        gfk_regions in;
-        uint8_t *made;
-        size_t made_stride;
-        gfk_regions out;
+    struct Call : RecodeCall {
         uint8_t *workspace;
         size_t space;
         gfk_stream_t stream;
     };
-    Call good = {code.get(), {1, 2, 0, count}, received, nullptr, n, {}, nullptr, n,
-                 {},         nullptr,          0,        nullptr};
+    Call good = {{code.get(), {1, 2, 0, count}, received, nullptr, n, {}, nullptr, n, {}},
+                 nullptr,
+                 0,
+                 nullptr};
     size_t space = 0, least = 0;
     ASSERT_OK(gfk_rlnc_recode_workspace(code.get(), &good.range, received, &space));
     ASSERT_OK(gfk_rlnc_encode_workspace(code.get(), &good.range, &least));
@@ -542,21 +535,10 @@ TEST_P(RlncPackets, Errors) {
                 count_checked();
             }
     };
-    refused(INVALID, [](Call &x) { x.code = nullptr; });
-    refused(INVALID, [](Call &x) { x.received = 0; }, RECODE);
-    refused(SIZE, [](Call &x) { x.received = GFK_RLNC_MOST_SOURCES + 1; }, RECODE);
-    refused(SIZE, [](Call &x) { x.range.first = UINT32_MAX; });
+    for (const RefusedRecode &one : refused_recodes(n))
+        refused(one.status, one.spoil, one.is_for_encoders ? BOTH : RECODE);
     refused(SIZE, [](Call &x) { x.range.generation = UINT64_MAX; });
     refused(SIZE, [](Call &x) { x.range.count = GFK_RLNC_MOST_PACKETS; });
-    refused(INVALID, [](Call &x) { x.vectors = nullptr; }, RECODE);
-    refused(INVALID, [](Call &x) { x.made = nullptr; }, RECODE);
-    refused(INVALID, [](Call &x) { x.stride = n - 1; }, RECODE);
-    refused(INVALID, [](Call &x) { x.made_stride = n - 1; });
-    refused(SIZE, [](Call &x) { x.made_stride = SIZE_MAX / 2; });
-    refused(INVALID, [](Call &x) { x.in.base = nullptr; });
-    refused(INVALID, [](Call &x) { x.out.base = nullptr; });
-    refused(INVALID, [](Call &x) { x.in.stride = x.out.stride = 1; });
-    refused(SIZE, [](Call &x) { x.out.stride = SIZE_MAX / 2; });
     if (symbol() > 1)
         refused(INVALID, [](Call &x) { x.made++; });
     refused(INVALID, [](Call &x) { x.workspace += 128; });
@@ -564,15 +546,10 @@ TEST_P(RlncPackets, Errors) {
     refused(SMALL, [](Call &x) { x.space--; });
     // Workspaces that end behind the last address.
     refused(SIZE, [](Call &x) { x.workspace = reinterpret_cast<uint8_t *>(UINTPTR_MAX - 255); });
-    refused(OVERLAP, [](Call &x) { x.out.base = x.in.base; });
     refused(OVERLAP, [](Call &x) { x.out.base = (uint8_t *)x.in.base + room - 1; });
-    refused(OVERLAP, [](Call &x) { x.made = (uint8_t *)x.in.base; });
-    refused(OVERLAP, [](Call &x) { x.made = (uint8_t *)x.out.base; });
     refused(OVERLAP, [](Call &x) { x.made = x.workspace; });
     refused(OVERLAP, [](Call &x) { x.in.base = x.workspace; });
     refused(OVERLAP, [](Call &x) { x.out.base = x.workspace; });
-    refused(OVERLAP, [](Call &x) { x.made = x.vectors; }, RECODE);
-    refused(OVERLAP, [](Call &x) { x.vectors = (uint8_t *)x.out.base; }, RECODE);
     refused(OVERLAP, [](Call &x) { x.vectors = x.workspace; }, RECODE);
     if (host()) {
         refused(GFK_STATUS_STREAM_ON_HOST,
