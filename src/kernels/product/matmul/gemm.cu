@@ -37,7 +37,8 @@ struct Ring {
 };
 
 /* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
- * by side. */
+ * by side, one further for each tile of outputs, so that no block always gets the tile of a product that
+ * takes the longest. */
 struct Place {
     unsigned outputs, symbols;
 
@@ -47,7 +48,7 @@ struct Place {
         const unsigned left = job.symbol_tiles - first, width = left < side ? left : side;
         const unsigned rest = tile % (side * job.output_tiles);
         outputs = rest / width;
-        symbols = first + rest % width;
+        symbols = first + (rest + outputs) % width;
     }
 };
 
