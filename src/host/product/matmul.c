@@ -171,15 +171,16 @@ gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-static size_t threads_of(const gfk_matmul_desc *desc) {
-    return desc->threads ? fit(desc->threads, 1, MOST_THREADS) : gfk_usable_cores();
+size_t gfk_matmul_threads(unsigned threads) {
+    return threads != 0 ? fit(threads, 1, MOST_THREADS) : gfk_usable_cores();
 }
 
 /* The workspace of a call, whose plan is made if it is of a device. */
 static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
     if (desc->device == GFK_CPU) {
         RETURN_IF_ERROR(check_size(call));
-        *space = gfk_matmul_cpu_space(call->a->rows, call->bytes, 1, threads_of(desc));
+        *space =
+            gfk_matmul_cpu_space(call->a->rows, call->bytes, 1, gfk_matmul_threads(desc->threads));
         return GFK_STATUS_SUCCESS;
     }
     RETURN_IF_ERROR(gfk_matmul_make_plan(call));
@@ -250,18 +251,21 @@ gfk_status gfk_matmul_check_device(int device, const char **reason) {
     return gfk_device_check(90, 90, 0, device, reason);
 }
 
-gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
-                                 int *processors) {
+gfk_status gfk_matmul_resolve(int device, int *place, int *processors) {
     const char *reason;
     *place = GFK_CPU;
     *processors = 0;
-    if (desc->device != GFK_CPU)
-        RETURN_IF_ERROR(gfk_device_resolve(desc->device, place, &reason));
-    RETURN_IF_ERROR(gfk_device_check_stream(*place, stream));
-    if (*place == GFK_CPU)
+    if (device == GFK_CPU)
         return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(gfk_device_resolve(device, place, &reason));
     RETURN_IF_ERROR(gfk_matmul_check_device(*place, &reason));
     return gfk_device_processors(*place, processors);
+}
+
+gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
+                                 int *processors) {
+    RETURN_IF_ERROR(gfk_matmul_resolve(desc->device, place, processors));
+    return gfk_device_check_stream(*place, stream);
 }
 
 bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
@@ -325,7 +329,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
         return GFK_STATUS_WRONG_DEVICE;
     if (device != GFK_CPU)
         return gfk_matmul_run(&call);
-    const size_t threads = threads_of(desc);
+    const size_t threads = gfk_matmul_threads(desc->threads);
     gfk_pool *pool = threads > 1 ? gfk_pool_acquire() : NULL;
     gfk_matmul_cpu_run(&call, 1, pool, threads);
     gfk_pool_release(pool);

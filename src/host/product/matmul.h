@@ -94,6 +94,11 @@ bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
                                const gfk_regions *regions, size_t count, size_t bytes);
 /* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
 gfk_status gfk_matmul_check_device(int device, const char **reason);
+/* The place that a descriptor's device number means, GFK_CPU or a device with kernels for a matmul, and
+ * its number of multiprocessors, 0 for the CPU. */
+gfk_status gfk_matmul_resolve(int device, int *place, int *processors);
+/* The number of threads that a descriptor means, where 0 is one for each core. */
+size_t gfk_matmul_threads(unsigned threads);
 /* Where a call works: GFK_CPU, or the current device and its number of multiprocessors. */
 gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
                                  int *processors);
