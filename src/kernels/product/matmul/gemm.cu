@@ -250,17 +250,21 @@ __device__ inline void join_pieces(uint32_t (&y)[N][4]) {
     }
 }
 
+/* Is this output to be stored? */
+__device__ inline bool is_stored(const GemmJob &job, const Symbols::Place &place, unsigned row) {
+    return row < job.rows &&
+           (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
+}
+
 /* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
 template <int W>
 __device__ void store_symbols(const GemmJob &job, const Symbols::Place &place, unsigned row,
-                              unsigned at, uint32_t (&y)[4]) {
+                              unsigned at, bool is_stored, uint32_t (&y)[4]) {
     leave_dual_basis<W>(y, job.polynomial);
-    const size_t region = (size_t)place.product * job.rows + row;
     const uint64_t begin = place.begin + at;
-    if (row >= job.rows || begin >= place.bytes ||
-        (job.wanted != nullptr && job.wanted[region] == 0))
+    if (!is_stored || begin >= place.bytes)
         return;
-    uint8_t *p = job.c.at(region, place.of_head) + begin;
+    uint8_t *p = job.c.at((size_t)place.product * job.rows + row, place.of_head) + begin;
     const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);
@@ -280,6 +284,14 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         place.outputs * T::outputs + warpgroup * (T::outputs / T::warpgroups);
     const Symbols::Place to = job.symbols.of_tile(place.symbols, T::region_bytes);
     uint32_t *words = (uint32_t *)(planes + thread / 32 * 512);
+    /* The rows of this thread, and, long before it is needed, whether they are stored. */
+    constexpr unsigned outputs = T::h <= 8 ? 8 / T::h : 1;
+    const unsigned row =
+        first_row + (T::h <= 8 ? thread / 16 * outputs : thread / (T::region_bytes / 16));
+    bool stored[outputs];
+#pragma unroll
+    for (unsigned i = 0; i < outputs; i++)
+        stored[i] = is_stored(job, to, row + i);
     uint32_t y[T::pieces][4];
 #pragma unroll
     for (int k = 0; k < T::pieces; k++) {
@@ -288,11 +300,9 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         transpose(p, lane, words, y[k]);
     }
     if constexpr (T::h <= 8) {
-        constexpr int outputs = 8 / T::h;
         join_pieces<T::h>(y);
 #pragma unroll
-        for (int i = 0; i < outputs; i++) {
-            const unsigned row = first_row + thread / 16 * outputs + i;
+        for (unsigned i = 0; i < outputs; i++) {
             const unsigned at = lane % 16 * 16 * T::symbol_bytes;
             uint32_t x[T::symbol_bytes][4], z[T::symbol_bytes][4];
 #pragma unroll
@@ -303,7 +313,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
             join_symbols(x, z);
 #pragma unroll
             for (int k = 0; k < T::symbol_bytes; k++)
-                store_symbols<W>(job, to, row, at + 16 * k, z[k]);
+                store_symbols<W>(job, to, row + i, at + 16 * k, stored[i], z[k]);
         }
     } else {
         constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
@@ -313,7 +323,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         join_planes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
                     std::integral_constant<int, W>(), y[0]);
         sync_warpgroup();
-        store_symbols<W>(job, to, first_row + output, thread % each * 16, y[0]);
+        store_symbols<W>(job, to, row, thread % each * 16, stored[0], y[0]);
     }
 }
 
