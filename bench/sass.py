@@ -5,7 +5,7 @@
   sass.py build/src/libgfk.so build/bench/gfk_bench >results/h200/sass.csv
 
 A kernel is "FILE: FUNCTION<ARGUMENTS>". Its counts are by opcode, and "instructions" for all; "loop OPCODE" and
-"loop instructions" are of its longest innermost loop. Needs cuobjdump and c++filt."""
+"loop instructions" are of its longest innermost loop, "around OPCODE" of the loop around that. Needs cuobjdump and c++filt."""
 
 import collections
 import csv
@@ -33,8 +33,12 @@ def counts(code):
              and target < address]
     inner = [(first, last) for first, last in loops
              if not any(first <= a and b <= last and (a, b) != (first, last) for a, b in loops)]
-    bodies = [[each for each in code if first <= each[0] <= last] for first, last in inner]
-    return {**counted(code), **counted(max(bodies, key=len, default=[]), "loop ")}
+    first, last = max(inner, key=lambda loop: loop[1] - loop[0], default=(0, -1))
+    outer = min((loop for loop in loops if loop[0] <= first and last <= loop[1] and loop != (first, last)),
+                key=lambda loop: loop[1] - loop[0], default=(0, -1))
+    body = [each for each in code if first <= each[0] <= last]
+    around = [each for each in code if outer[0] <= each[0] <= outer[1] and each not in body]
+    return {**counted(code), **counted(body, "loop "), **counted(around, "around ")}
 
 
 def functions(program):

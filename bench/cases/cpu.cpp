@@ -489,6 +489,8 @@ void add_product_cpu_rows(const Options &options, Rows *rows) {
         if (const coder *other = coder_of("isa-l"); options.is("opencl") && other != nullptr)
             add_product(rows, nullptr, other, {8, 30, 3}, options.size_or(836900000), threads,
                         options.seed);
+    if (const coder *other = coder_of("jerasure"); options.is("gpu-rscode") && other != nullptr)
+        add_product(rows, nullptr, other, {8, 4, 2}, options.size_or(1600000000), 1, options.seed);
     if (!options.is("product"))
         return;
     const size_t data = options.size_or(options.quick ? 256 * kMiB : kGiB);

@@ -30,6 +30,8 @@ std::vector<EncodeCase> opencl(const Options &options) {
     for (size_t k : {2, 4, 8, 15, 25, 45, 60})
         for (const char *probe : {"table_b16_nc", "peasant_b16"})
             cases.push_back({probe, {8, k, 3}, region_of(data, k)});
+    for (const char *probe : {"table_b16_nc_without_packing", "table_b16_nc_without_dram"})
+        cases.push_back({probe, {8, 4, 3}, region_of(data, 4)});
     return cases;
 }
 

@@ -267,6 +267,32 @@ GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
                                         const gfk_regions *new_payloads,
                                         gfk_pipeline_report *report);
 
+/* gfk_rlnc_decode_host: computes the sources of a generation from `count` packets. The CPU eliminates on
+ * the coding vectors; then the sources that are determined are one gfk_matmul_host of the innovative
+ * payloads, whose report it is, and once all are, the dependent payloads are compared with others. The
+ * code's place does not matter. One call takes all packets; a decoder on the CPU or on a device
+ * (gfk/rlnc.h) takes them as they come.
+ *
+ * headers    count headers; packets of other generations are left out
+ * vectors    NULL: the coding vectors follow from the headers. Otherwise row i is the vector of packet i
+ * payloads   count regions; only read
+ * sources    n regions. A source that is not determined stays as it was
+ * decoded    NULL, or n bytes: 1 where a source has been written, otherwise 0
+ * record     NULL, or what became of the packets: kept are all dependent ones
+ *
+ * What is written must not overlap anything else of the call. Without bytes the regions are not read.
+ *
+ * Returns SUCCESS; SINGULAR: not all sources are determined; CORRUPT: a dependent packet contradicts the
+ * others, and the sources have been written and are not to be trusted. With these three *decoded,
+ * *record and *report have been written. INVALID_ARGUMENT, INVALID_SIZE, OVERLAP: nothing has been
+ * written. OUT_OF_MEMORY, CUDA: the sources are undefined. */
+GFK_API gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
+                                        uint64_t generation, const gfk_rlnc_header *headers,
+                                        size_t count, const void *vectors, size_t stride,
+                                        const gfk_regions *payloads, const gfk_regions *sources,
+                                        uint8_t *decoded, gfk_rlnc_record *record,
+                                        gfk_pipeline_report *report);
+
 /* Updates and locating have no call of their own here: a code created with GFK_CPU does both in
  * host memory. An update reads one changed range and is limited by memory, so that a GPU would
  * spend longer on the bus. */

@@ -37,6 +37,8 @@ class HostStage {
     // places, by scalar arithmetic. To be taken before the call.
     void expect(const gfk_field &field, const std::vector<uint32_t> &matrix, gfk_accumulate mode,
                 Random &random);
+    // The given outputs; an output without bytes stays as it is.
+    void expect(const std::vector<Bytes> &outputs);
     void expect_unchanged();
     // Is every byte, of inputs and between regions too, what was expected?
     testing::AssertionResult as_expected() const;

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Network coding of host memory: packets by the coding vectors of a code on the CPU.
+#include <algorithm>
+
 #include "fixture.h"
+#include "rlnc/fixture.h"
 
 namespace {
 
-using Rlnc = Owned<struct gfk_rlnc, gfk_rlnc_destroy>;
+// Packets of random sources in the memory of a stage: some of a code's, others of a recoder.
+struct Received {
+    Headers headers;
+    Bytes vectors; // rows of n + 1 elements
+    std::vector<Bytes> sources;
+};
 
 class HostRlnc : public HostTest {
   protected:
@@ -34,6 +42,56 @@ class HostRlnc : public HostTest {
                                        stage.in(), stage.out(), &report));
         ASSERT_TRUE(stage.as_expected()) << count << " of " << n << ", " << place_name(place);
         expect_sound(report, pipeline, bytes);
+        count_checked();
+    }
+    // Makes sources, and as many packets of them as the stage has inputs.
+    Received receive(const gfk_field &field, size_t n, size_t bytes, bool recoded, HostStage &stage,
+                     Random &random) {
+        const size_t count = stage.pointers().size() - n, symbol = field.w / 8;
+        const Rlnc code = make_code(field, n, bytes), vectors_alone = make_code(field, n, 0);
+        Received r = {Headers(count), Bytes(count * (n + 1) * symbol), {}};
+        for (size_t j = 0; j < n; j++)
+            r.sources.push_back(random.bytes(bytes));
+        for (size_t i = 0; i < count; i++) // in any order
+            r.headers[i] = {5, static_cast<uint32_t>(2 + i), 0};
+        for (size_t i = 1; i < count; i++)
+            std::swap(r.headers[i], r.headers[random.below(i + 1)]);
+        r.headers[2] = r.headers[0];
+        for (size_t i = 0; i < count; i++) {
+            const gfk_rlnc_range one = {5, 1, r.headers[i].packet, 1};
+            uint8_t *row = &r.vectors[i * (n + 1) * symbol];
+            require_success(gfk_rlnc_vectors(vectors_alone.get(), &one, row, n, nullptr), "vector");
+            if (recoded) // not the vector that follows from the header
+                for (size_t e = 0; e < n; e++)
+                    set_symbol(row, e, field.w, multiply(field, 2, get_symbol(row, e, field.w)));
+            std::fill(stage.in(i), stage.in(i) + bytes, uint8_t{0});
+            for (size_t j = 0; j < n; j++)
+                Times(field, get_symbol(row, j, field.w))
+                    .add(r.sources[j].data(), stage.in(i), bytes);
+        }
+        return r;
+    }
+    void check_decode(unsigned w, size_t n, size_t bytes, bool recoded, uint64_t stream) {
+        Random random(stream);
+        const gfk_field field = make_field(w);
+        const size_t count = n + 4;
+        const Place place = places()[stream % places().size()];
+        const Pipeline pipeline = make_pipeline(desc_of_chunk(stream % 2 * 30000));
+        const Rlnc code = make_code(field, n, bytes);
+        HostStage stage(count, n, bytes, place, random);
+        const Received r = receive(field, n, bytes, recoded, stage, random);
+        stage.expect(r.sources);
+        Bytes decoded(n, 99);
+        gfk_rlnc_record record;
+        gfk_pipeline_report report;
+        ASSERT_OK(gfk_rlnc_decode_host(pipeline.get(), code.get(), 5, r.headers.data(), count,
+                                       recoded ? r.vectors.data() : nullptr, n + 1, stage.in(),
+                                       stage.out(), decoded.data(), &record, &report));
+        ASSERT_TRUE(stage.as_expected()) << n << " sources, " << place_name(place);
+        ASSERT_EQ(Bytes(n, 1), decoded);
+        ASSERT_EQ(n, record.rank);
+        ASSERT_EQ(count - n, record.kept);
+        expect_sound(report, pipeline.get(), bytes);
         count_checked();
     }
 };
@@ -100,69 +158,190 @@ TEST_P(HostRlnc, RecodeErrors) {
     const size_t made_at = room, in_at = 2 * room, out_at = in_at + received * bytes;
     const Bytes content = random.bytes(out_at + count * bytes);
     Bytes memory = content;
-    struct Call {
-        gfk_pipeline_t pipeline;
-        gfk_rlnc_t code;
-        uint32_t first;
-        size_t count, received;
-        uint8_t *vectors;
-        size_t stride;
-        gfk_regions in;
-        uint8_t *made;
-        size_t made_stride;
-        gfk_regions out;
+    const RecodeCall good = {code.get(),
+                             {7, 1, 0, count},
+                             received,
+                             memory.data(),
+                             n,
+                             {nullptr, &memory[in_at], bytes},
+                             &memory[made_at],
+                             n,
+                             {nullptr, &memory[out_at], bytes}};
+    const auto recode = [&](const RecodeCall &x, bool with_regions = true) {
+        return gfk_rlnc_recode_host(pipeline.get(), x.code, x.range.generation, x.range.first,
+                                    x.range.count, 1, x.received, x.vectors, x.stride,
+                                    with_regions ? &x.in : nullptr, x.made, x.made_stride,
+                                    with_regions ? &x.out : nullptr, nullptr);
     };
-    const Call good = {pipeline.get(),
-                       code.get(),
-                       0,
-                       count,
-                       received,
-                       memory.data(),
-                       n,
-                       {nullptr, &memory[in_at], bytes},
-                       &memory[made_at],
-                       n,
-                       {nullptr, &memory[out_at], bytes}};
-    const auto recode = [](const Call &x, bool with_regions = true) {
-        return gfk_rlnc_recode_host(x.pipeline, x.code, 7, x.first, x.count, 1, x.received,
-                                    x.vectors, x.stride, with_regions ? &x.in : nullptr, x.made,
-                                    x.made_stride, with_regions ? &x.out : nullptr, nullptr);
-    };
-    const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
-        Call bad = good;
+    const auto refused = [&](gfk_status status, const std::function<void(RecodeCall &)> &spoil) {
+        RecodeCall bad = good;
         spoil(bad);
         EXPECT_STATUS(status, recode(bad));
         EXPECT_TRUE(memory == content);
         count_checked();
     };
-    const gfk_status size = GFK_STATUS_INVALID_SIZE, overlap = GFK_STATUS_OVERLAP;
-    refused(INVALID, [](Call &x) { x.pipeline = nullptr; });
-    refused(INVALID, [](Call &x) { x.code = nullptr; });
-    refused(INVALID, [](Call &x) { x.received = 0; });
-    refused(size, [](Call &x) { x.received = GFK_RLNC_MOST_SOURCES + 1; });
-    refused(size, [](Call &x) { x.first = UINT32_MAX; });
-    refused(INVALID, [](Call &x) { x.vectors = nullptr; });
-    refused(INVALID, [](Call &x) { x.vectors++; });
-    refused(INVALID, [](Call &x) { x.made = nullptr; });
-    refused(INVALID, [](Call &x) { x.stride = n - 1; });
-    refused(INVALID, [](Call &x) { x.made_stride = n - 1; });
-    refused(size, [](Call &x) { x.stride = SIZE_MAX / 2; });
-    refused(INVALID, [](Call &x) { x.in.base = nullptr; });
-    refused(INVALID, [](Call &x) { x.out.base = nullptr; });
-    refused(overlap, [](Call &x) { x.made = x.vectors; });
-    refused(overlap, [](Call &x) { x.made = static_cast<uint8_t *>(x.in.base) + bytes - 2; });
-    refused(overlap, [](Call &x) { x.made = static_cast<uint8_t *>(x.out.base); });
-    refused(overlap, [](Call &x) { x.vectors = static_cast<uint8_t *>(x.out.base); });
-    refused(overlap, [](Call &x) { x.out.base = x.in.base; });
+    for (const RefusedRecode &one : refused_recodes(n))
+        refused(one.status, one.spoil);
+    refused(INVALID, [](RecodeCall &x) { x.vectors++; });
+    refused(GFK_STATUS_OVERLAP,
+            [](RecodeCall &x) { x.made = static_cast<uint8_t *>(x.in.base) + bytes - 2; });
+    EXPECT_STATUS(INVALID,
+                  gfk_rlnc_recode_host(nullptr, code.get(), 7, 0, count, 1, received, good.vectors,
+                                       n, &good.in, good.made, n, &good.out, nullptr));
     EXPECT_STATUS(INVALID, recode(good, false));
-    Call none = {};
-    none.pipeline = pipeline.get();
+    RecodeCall none = {};
     none.code = code.get();
     none.received = 1;
     EXPECT_OK(recode(none, false));
     EXPECT_TRUE(memory == content);
     EXPECT_OK(recode(good));
     EXPECT_FALSE(memory == content);
+}
+
+TEST_P(HostRlnc, Decode) {
+    uint64_t stream = 2000;
+    for (unsigned w : {8, 16, 32})
+        for (size_t n : {1, 30, 70})
+            for (size_t symbols : {1, 3001})
+                for (bool recoded : {false, true})
+                    check_decode(w, n, symbols * w / 8, recoded, stream++);
+}
+
+// Any share of the bytes on this path, the rest on the CPU.
+TEST_P(HostRlnc, DecodeShares) {
+    const size_t n = 24, bytes = 64000, count = n + 5;
+    Random random(1);
+    const gfk_field field = make_field(16);
+    const Pipeline cpu = make_pipeline(pipeline_desc(GFK_PATH_CPU));
+    HostStage stage(count, n, bytes, Place::SPACED, random);
+    const Received r = receive(field, n, bytes, false, stage, random);
+    for (size_t eighths = 0; eighths <= 8; eighths++) {
+        const Pipeline pipeline = make_pipeline(desc_of_chunk(1 << (14 + eighths)));
+        for (size_t j = 0; j < n; j++)
+            random.fill(stage.out(j), bytes);
+        stage.expect(r.sources);
+        const size_t first = bytes / 8 * eighths;
+        for (bool on_cpu : {false, true}) {
+            const size_t at = on_cpu ? first : 0, length = on_cpu ? bytes - first : first;
+            const Rlnc code = make_code(field, n, length);
+            const gfk_regions in = {nullptr, stage.in(0) + at, stage.in()->stride};
+            const gfk_regions out = {nullptr, stage.out(0) + at, stage.out()->stride};
+            ASSERT_OK(gfk_rlnc_decode_host(on_cpu ? cpu.get() : pipeline.get(), code.get(), 5,
+                                           r.headers.data(), count, nullptr, 0, &in, &out, nullptr,
+                                           nullptr, nullptr));
+        }
+        ASSERT_TRUE(stage.as_expected()) << eighths << " eighths";
+        count_checked();
+    }
+}
+
+// Of a systematic code, some sources themselves.
+TEST_P(HostRlnc, DecodeEarly) {
+    Random random;
+    const size_t n = 20, bytes = 5000;
+    const gfk_field field = make_field(8);
+    const Pipeline pipeline = make_pipeline(desc());
+    const Rlnc code = make_code(field, n, bytes, true);
+    for (size_t came : {size_t(0), size_t(7), n - 1}) {
+        HostStage stage(came, n, bytes, Place::MIXED, random);
+        std::vector<Bytes> expected(n);
+        Headers headers;
+        Bytes marks(n, 0), decoded(n + 1, 99);
+        for (size_t i = 0; i < came; i++) {
+            const size_t source = (3 + 7 * i) % n;
+            headers.push_back({5, static_cast<uint32_t>(source), 0});
+            expected[source].assign(stage.in(i), stage.in(i) + bytes);
+            marks[source] = 1;
+        }
+        marks.push_back(99);
+        stage.expect(expected);
+        gfk_rlnc_record record;
+        EXPECT_STATUS(GFK_STATUS_SINGULAR,
+                      gfk_rlnc_decode_host(pipeline.get(), code.get(), 5, headers.data(), came,
+                                           nullptr, 0, stage.in(), stage.out(), decoded.data(),
+                                           &record, nullptr));
+        EXPECT_TRUE(stage.as_expected()) << came;
+        EXPECT_EQ(marks, decoded);
+        EXPECT_EQ(came, record.rank);
+        EXPECT_EQ(came, record.determined);
+        count_checked();
+    }
+}
+
+TEST_P(HostRlnc, DecodeErrors) {
+    Random random;
+    const size_t n = 4, count = 6, bytes = 4000;
+    const gfk_field field = make_field(16);
+    const Pipeline pipeline = make_pipeline(desc());
+    const Rlnc code = make_code(field, n, bytes);
+    HostStage stage(count, n, bytes, Place::SPACED, random);
+    Received good = receive(field, n, bytes, false, stage, random);
+    stage.expect_unchanged();
+    struct Call {
+        gfk_pipeline_t pipeline;
+        gfk_rlnc_t code;
+        const gfk_rlnc_header *headers;
+        size_t count;
+        const uint8_t *vectors;
+        size_t stride;
+        gfk_regions in, out;
+        uint8_t *decoded;
+    };
+    Bytes decoded(n, 99);
+    const Call call = {pipeline.get(), code.get(),   good.headers.data(), count, nullptr, n,
+                       *stage.in(),    *stage.out(), decoded.data()};
+    const auto decode = [](const Call &x, gfk_rlnc_record *record = nullptr) {
+        return gfk_rlnc_decode_host(x.pipeline, x.code, 5, x.headers, x.count, x.vectors, x.stride,
+                                    &x.in, &x.out, x.decoded, record, nullptr);
+    };
+    const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
+        Call bad = call;
+        spoil(bad);
+        EXPECT_STATUS(status, decode(bad));
+        EXPECT_TRUE(stage.as_expected());
+        EXPECT_EQ(Bytes(n, 99), decoded);
+        count_checked();
+    };
+    const gfk_status size = GFK_STATUS_INVALID_SIZE, overlap = GFK_STATUS_OVERLAP;
+    refused(INVALID, [](Call &x) { x.pipeline = nullptr; });
+    refused(INVALID, [](Call &x) { x.code = nullptr; });
+    refused(INVALID, [](Call &x) { x.headers = nullptr; });
+    refused(size, [](Call &x) { x.count = size_t{GFK_RLNC_MOST_PACKETS} + 1; });
+    refused(INVALID, [&](Call &x) { x.vectors = good.vectors.data() + 1; });
+    refused(INVALID, [&](Call &x) { x.vectors = good.vectors.data(), x.stride = n - 1; });
+    refused(size, [&](Call &x) { x.vectors = good.vectors.data(), x.stride = SIZE_MAX / 2; });
+    refused(INVALID, [](Call &x) { x.in.base = nullptr; });
+    refused(INVALID, [](Call &x) { x.out.base = nullptr; });
+    refused(overlap, [](Call &x) { x.out.base = x.in.base; });
+    refused(overlap, [](Call &x) {
+        x.vectors = static_cast<uint8_t *>(x.out.base);
+        x.vectors += reinterpret_cast<uintptr_t>(x.vectors) % 2;
+    });
+    refused(overlap, [](Call &x) { x.decoded = static_cast<uint8_t *>(x.in.base); });
+    refused(overlap, [](Call &x) { x.decoded = static_cast<uint8_t *>(x.out.base); });
+    refused(overlap,
+            [&](Call &x) { x.decoded = reinterpret_cast<uint8_t *>(good.headers.data()); });
+    // A dependent packet that has been changed on its way.
+    gfk_rlnc_record record;
+    stage.in(count - 1)[bytes - 1] ^= 1;
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, decode(call, &record));
+    EXPECT_EQ(static_cast<uint32_t>(GFK_STATUS_CORRUPT), record.status);
+    stage.in(count - 1)[bytes - 1] ^= 1;
+    EXPECT_OK(decode(call, &record));
+    EXPECT_EQ(count - n, record.kept);
+    EXPECT_EQ(Bytes(n, 1), decoded);
+    // Packets of other generations are left out; vectors alone need no regions.
+    good.headers[0].generation = 6;
+    good.headers[1].generation = 4;
+    EXPECT_OK(decode(call, &record));
+    EXPECT_EQ(0u, record.kept);
+    good.headers[2].generation = 0;
+    EXPECT_STATUS(GFK_STATUS_SINGULAR, decode(call, &record));
+    EXPECT_EQ(n - 1, record.rank);
+    const Rlnc empty = make_code(field, n, 0);
+    EXPECT_STATUS(GFK_STATUS_SINGULAR,
+                  gfk_rlnc_decode_host(pipeline.get(), empty.get(), 5, good.headers.data(), count,
+                                       nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr));
 }
 
 TEST_P(HostRlnc, Errors) {

@@ -145,7 +145,8 @@ gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
     const size_t rows = call->a->rows, cols = call->a->cols;
     const size_t processors = call->processors > 0 ? (size_t)call->processors : 1;
     gfk_matmul_plan plan = {.products = 1}, best = plan;
-    plan.symbol_tiles = gfk_divide_up(call->bytes / (w / 8), GFK_MATMUL_TILE_SYMBOLS);
+    plan.symbol_tiles = gfk_divide_up(call->bytes / (w / 8), GFK_MATMUL_TILE_SYMBOLS) +
+                        gfk_divide_up(call->head.bytes / (w / 8), GFK_MATMUL_TILE_SYMBOLS);
     double least = 0;
     size_t data = 0, matrix = 0; /* for any kernel: a smaller call needs no more */
     for (size_t i = 0; i < KERNELS; i++) {
@@ -170,15 +171,16 @@ gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
     return GFK_STATUS_SUCCESS;
 }
 
-static size_t threads_of(const gfk_matmul_desc *desc) {
-    return desc->threads ? fit(desc->threads, 1, MOST_THREADS) : gfk_usable_cores();
+size_t gfk_matmul_threads(unsigned threads) {
+    return threads != 0 ? fit(threads, 1, MOST_THREADS) : gfk_usable_cores();
 }
 
 /* The workspace of a call, whose plan is made if it is of a device. */
 static gfk_status plan_space(const gfk_matmul_desc *desc, gfk_matmul_call *call, size_t *space) {
     if (desc->device == GFK_CPU) {
         RETURN_IF_ERROR(check_size(call));
-        *space = gfk_matmul_cpu_space(call->a->rows, call->bytes, 1, threads_of(desc));
+        *space =
+            gfk_matmul_cpu_space(call->a->rows, call->bytes, 1, gfk_matmul_threads(desc->threads));
         return GFK_STATUS_SUCCESS;
     }
     RETURN_IF_ERROR(gfk_matmul_make_plan(call));
@@ -249,18 +251,21 @@ gfk_status gfk_matmul_check_device(int device, const char **reason) {
     return gfk_device_check(90, 90, 0, device, reason);
 }
 
-gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
-                                 int *processors) {
+gfk_status gfk_matmul_resolve(int device, int *place, int *processors) {
     const char *reason;
     *place = GFK_CPU;
     *processors = 0;
-    if (desc->device != GFK_CPU)
-        RETURN_IF_ERROR(gfk_device_resolve(desc->device, place, &reason));
-    RETURN_IF_ERROR(gfk_device_check_stream(*place, stream));
-    if (*place == GFK_CPU)
+    if (device == GFK_CPU)
         return GFK_STATUS_SUCCESS;
+    RETURN_IF_ERROR(gfk_device_resolve(device, place, &reason));
     RETURN_IF_ERROR(gfk_matmul_check_device(*place, &reason));
     return gfk_device_processors(*place, processors);
+}
+
+gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
+                                 int *processors) {
+    RETURN_IF_ERROR(gfk_matmul_resolve(desc->device, place, processors));
+    return gfk_device_check_stream(*place, stream);
 }
 
 bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
@@ -324,7 +329,7 @@ gfk_status gfk_matmul(const gfk_field *field, const gfk_matrix *a, const gfk_reg
         return GFK_STATUS_WRONG_DEVICE;
     if (device != GFK_CPU)
         return gfk_matmul_run(&call);
-    const size_t threads = threads_of(desc);
+    const size_t threads = gfk_matmul_threads(desc->threads);
     gfk_pool *pool = threads > 1 ? gfk_pool_acquire() : NULL;
     gfk_matmul_cpu_run(&call, 1, pool, threads);
     gfk_pool_release(pool);
@@ -338,7 +343,10 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
     gfk_matmul_plan *const plan = &call->plan;
     if (call->processors == 0) {
         RETURN_IF_ERROR(check_size(call));
+        const size_t head =
+            gfk_matmul_cpu_space(call->a->rows, call->head.bytes, products, threads);
         *space = gfk_matmul_cpu_space(call->a->rows, call->bytes, products, threads);
+        *space = head > *space ? head : *space;
         return GFK_STATUS_SUCCESS;
     }
     RETURN_IF_ERROR(gfk_matmul_make_plan(call));
@@ -376,6 +384,10 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
     p->call.a = &p->a;
     p->call.b = &p->b;
     p->call.c = &p->c;
+    if (batch->head.bytes != 0) {
+        p->call.head.b += first * a->cols * batch->head.b_stride;
+        p->call.head.c += first * a->rows * batch->head.c_stride;
+    }
     p->call.plan.products = count;
     if (batch->wanted != NULL)
         p->call.wanted += first * a->rows;
@@ -384,11 +396,24 @@ void gfk_matmul_set_part(gfk_matmul_part *p, const gfk_matmul_call *batch, size_
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
                                 size_t threads) {
     if (call->processors == 0) {
-        gfk_matmul_cpu_run(call, products, pool, threads);
+        const gfk_matmul_head *const head = &call->head;
+        const gfk_regions b = gfk_inputs_spaced(head->b, head->b_stride);
+        const gfk_regions c = {NULL, head->c, head->c_stride};
+        gfk_matmul_call of_head = *call;
+        of_head.b = &b;
+        of_head.c = &c;
+        of_head.bytes = head->bytes;
+        if (head->bytes != 0)
+            gfk_matmul_cpu_run(&of_head, products, pool, threads);
+        if (call->bytes != 0)
+            gfk_matmul_cpu_run(call, products, pool, threads);
         return GFK_STATUS_SUCCESS;
     }
-    const bool spaced = call->b->pointers == NULL && call->c->pointers == NULL;
-    const size_t at_once = spaced ? call->plan.products : 1;
+    size_t at_once = call->plan.products;
+    if (call->b->pointers != NULL)
+        at_once = fit(GFK_MATMUL_MOST_POINTERS, call->a->cols, at_once);
+    if (call->c->pointers != NULL)
+        at_once = fit(GFK_MATMUL_MOST_POINTERS, call->a->rows, at_once);
     for (size_t first = 0; first < products; first += at_once) {
         gfk_matmul_part p;
         gfk_matmul_set_part(&p, call, first,

@@ -41,12 +41,22 @@ typedef struct gfk_matmul_plan {
     size_t data_space, matrix_space, space;
 } gfk_matmul_plan;
 
+/* Regions of another length that the same matrix multiplies: as many as those of b and of c, evenly
+ * spaced. Their tiles of symbols come first. */
+typedef struct gfk_matmul_head {
+    const uint8_t *b;
+    uint8_t *c;
+    size_t b_stride, c_stride;
+    size_t bytes; /* of a region; 0: there is no head */
+} gfk_matmul_head;
+
 typedef struct gfk_matmul_call {
     const gfk_field *field;
     const gfk_matrix *a;
     const gfk_generator *generator; /* NULL: a is dense */
     const gfk_regions *b, *c;
     size_t bytes;
+    gfk_matmul_head head;
     bool accumulate;
     uint8_t *workspace;
     int processors;
@@ -84,6 +94,11 @@ bool gfk_matmul_matrix_touches(const gfk_matmul_call *call, size_t matrix_bytes,
                                const gfk_regions *regions, size_t count, size_t bytes);
 /* Has the device kernels for a matmul? NOT_SUPPORTED: *reason says why not. */
 gfk_status gfk_matmul_check_device(int device, const char **reason);
+/* The place that a descriptor's device number means, GFK_CPU or a device with kernels for a matmul, and
+ * its number of multiprocessors, 0 for the CPU. */
+gfk_status gfk_matmul_resolve(int device, int *place, int *processors);
+/* The number of threads that a descriptor means, where 0 is one for each core. */
+size_t gfk_matmul_threads(unsigned threads);
 /* Where a call works: GFK_CPU, or the current device and its number of multiprocessors. */
 gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t stream, int *place,
                                  int *processors);
@@ -92,13 +107,14 @@ gfk_status gfk_matmul_find_place(const gfk_matmul_desc *desc, gfk_stream_t strea
 gfk_status gfk_matmul_run(const gfk_matmul_call *call);
 
 /* Several products with dense matrices of one shape. The matrices have a->rows rows each and follow
- * each other, and so do the regions of b and of c. Where call->processors is 0 the place is the CPU,
- * which uses so many threads of the pool; threads is 1 if there is no pool.
- * plan_batch reads field, a, bytes and processors; sets the call's plan, and *space to the bytes that
- * the workspace needs. */
+ * each other, and so do the regions of b and of c, and of the head. Where call->processors is 0 the
+ * place is the CPU, which uses so many threads of the pool; threads is 1 if there is no pool.
+ * plan_batch reads field, a, bytes, head.bytes and processors; sets the call's plan, and *space to the
+ * bytes that the workspace needs. */
 gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t threads,
                                  size_t *space);
-/* With that plan. Where regions are evenly spaced, a device gets plan.products products at once. */
+/* With that plan. Where regions are evenly spaced, a device gets plan.products products at once, where
+ * they are pointers as many as have GFK_MATMUL_MOST_POINTERS regions. */
 gfk_status gfk_matmul_run_batch(const gfk_matmul_call *call, size_t products, gfk_pool *pool,
                                 size_t threads);
 

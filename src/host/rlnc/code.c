@@ -11,8 +11,6 @@
 
 static const gfk_rlnc_desc defaults = GFK_RLNC_DESC_INIT;
 
-enum { MOST_THREADS = 4096 };
-
 static gfk_status check_desc(const gfk_field *field, size_t n, size_t bytes,
                              const gfk_rlnc_desc *desc) {
     if (field == NULL || !gfk_field_is_valid(field) || n == 0 || desc->size != sizeof *desc ||
@@ -28,17 +26,9 @@ static gfk_status check_desc(const gfk_field *field, size_t n, size_t bytes,
 }
 
 static gfk_status find_place(gfk_rlnc_t code, const gfk_rlnc_desc *desc) {
-    const char *reason;
-    if (desc->device != GFK_CPU) {
-        RETURN_IF_ERROR(gfk_device_resolve(desc->device, &code->place, &reason));
-        RETURN_IF_ERROR(gfk_matmul_check_device(code->place, &reason));
-        return gfk_device_processors(code->place, &code->processors);
-    }
-    code->place = GFK_CPU;
-    code->threads = desc->threads != 0 ? desc->threads : gfk_usable_cores();
-    if (code->threads > MOST_THREADS)
-        code->threads = MOST_THREADS;
-    if (code->threads == 1)
+    RETURN_IF_ERROR(gfk_matmul_resolve(desc->device, &code->place, &code->processors));
+    code->threads = code->place == GFK_CPU ? gfk_matmul_threads(desc->threads) : 0;
+    if (code->threads <= 1)
         return GFK_STATUS_SUCCESS;
     code->pool = gfk_pool_acquire();
     return code->pool != NULL ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;

@@ -104,6 +104,11 @@ void gfk_rlnc_clear_on_cpu(gfk_rlnc_decoder_t d);
 gfk_status gfk_rlnc_add_on_cpu(gfk_rlnc_decoder_t d, const gfk_rlnc_packets *packets);
 gfk_status gfk_rlnc_decode_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                   uint8_t *decoded);
+/* Of a decoder of one generation: the product of the innovative packets' payloads, in their order,
+ * that makes the sources that are determined, and where these go. Factors and addresses are the
+ * decoder's, until its next call. */
+gfk_status gfk_rlnc_determine_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
+                                     uint8_t *decoded, gfk_matrix *factors, gfk_regions *to);
 
 #ifdef __cplusplus
 extern "C" {

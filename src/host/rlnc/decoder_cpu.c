@@ -149,19 +149,48 @@ static gfk_status take_packets(generation *s, const gfk_rlnc_packets *packets, s
 
 /* ---- the sources ---------------------------------------------------------------------------- */
 
-/* Marks the rows of the table without unknown sources, and counts them. */
-static size_t list_determined(const generation *s, uint8_t *is_determined) {
+/* Does row r of the table have no unknown source? */
+static bool is_determined(const generation *s, size_t r) {
     const size_t n = s->d->code->n;
+    if (s->record->rank == n)
+        return true;
+    for (size_t c = 0; c < n; c++)
+        if (!s->e.used[c] && gfk_symbol_get(s->e.matrix + r * s->d->pitch, c, s->e.field->w) != 0)
+            return false;
+    return true;
+}
+
+/* The product of payloads, in the order of slots, that makes the sources that are determined. Writes
+ * the factors into the lane's memory and the sources' addresses to `outputs`. */
+static gfk_matrix determine(generation *s, const gfk_regions *sources, size_t first, void **outputs,
+                            uint8_t *decoded) {
+    const size_t rank = s->record->rank;
     const unsigned w = s->e.field->w;
     size_t count = 0;
-    for (size_t r = 0; r < s->record->rank; r++) {
-        bool known = true;
-        for (size_t c = 0; c < n && known && s->record->rank < n; c++)
-            known = s->e.used[c] || gfk_symbol_get(s->e.matrix + r * s->d->pitch, c, w) == 0;
-        is_determined[r] = known;
-        count += known;
+    if (decoded != NULL)
+        memset(decoded, 0, s->d->code->n);
+    for (size_t r = 0; r < rank; r++) {
+        if (!is_determined(s, r))
+            continue;
+        const size_t source = s->e.pivots[r];
+        for (size_t i = 0; i < rank; i++)
+            gfk_symbol_set(s->e.factors, count * rank + i, w,
+                           gfk_symbol_get(s->e.matrix + r * s->d->pitch, s->e.pivots[i], w));
+        outputs[count++] = gfk_region_address(sources, first + source);
+        if (decoded != NULL)
+            decoded[source] = 1;
     }
-    return count;
+    s->record->determined = (uint32_t)count;
+    return (gfk_matrix)GFK_MATRIX_DENSE_INIT(s->e.factors, count, rank, rank);
+}
+
+gfk_status gfk_rlnc_determine_on_cpu(gfk_rlnc_decoder_t d, const gfk_regions *sources,
+                                     uint8_t *decoded, gfk_matrix *factors, gfk_regions *to) {
+    generation s = {0};
+    RETURN_IF_ERROR(enter(&s, d, 0, 0));
+    *factors = determine(&s, sources, 0, d->outputs, decoded);
+    *to = (gfk_regions){d->outputs, NULL, 0};
+    return GFK_STATUS_SUCCESS;
 }
 
 static gfk_status check_kept(generation *s, const gfk_regions *sources) {
@@ -179,34 +208,17 @@ static gfk_status check_kept(generation *s, const gfk_regions *sources) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* `is_determined`: n bytes; `outputs`: n pointers. */
-static gfk_status decode(generation *s, const gfk_regions *sources, size_t first,
-                         uint8_t *is_determined, void **outputs, uint8_t *decoded) {
+/* `outputs`: n pointers. */
+static gfk_status decode(generation *s, const gfk_regions *sources, size_t first, void **outputs,
+                         uint8_t *decoded) {
     const gfk_rlnc_decoder_t d = s->d;
-    const size_t n = d->code->n, rank = s->record->rank;
-    const unsigned w = s->e.field->w;
-    const size_t count = list_determined(s, is_determined);
-    if (decoded != NULL)
-        memset(decoded, 0, n);
-    size_t at = 0;
-    for (size_t r = 0; r < rank; r++) {
-        if (!is_determined[r])
-            continue;
-        const size_t source = s->e.pivots[r];
-        for (size_t i = 0; i < rank; i++)
-            gfk_symbol_set(s->e.factors, at * rank + i, w,
-                           gfk_symbol_get(s->e.matrix + r * d->pitch, s->e.pivots[i], w));
-        outputs[at++] = gfk_region_address(sources, first + source);
-        if (decoded != NULL)
-            decoded[source] = 1;
-    }
-    s->record->determined = (uint32_t)count;
-    if (count == 0 || d->code->bytes == 0)
+    const size_t n = d->code->n;
+    const gfk_matrix inverse = determine(s, sources, first, outputs, decoded);
+    if (inverse.rows == 0 || d->code->bytes == 0)
         return GFK_STATUS_SUCCESS;
-    const gfk_matrix inverse = GFK_MATRIX_DENSE_INIT(s->e.factors, count, rank, rank);
     const gfk_regions from = {NULL, s->payloads, d->payload_pitch}, to = {outputs, NULL, 0};
     RETURN_IF_ERROR(multiply(s, &inverse, &from, &to, d->code->bytes, GFK_SET));
-    if (rank < n)
+    if (s->record->rank < n)
         return GFK_STATUS_SUCCESS;
     for (size_t i = 0; i < n; i++)
         outputs[i] = gfk_region_address(sources, first + i);
@@ -231,7 +243,7 @@ static gfk_status run_generation(const job *j, size_t lane, size_t i) {
     RETURN_IF_ERROR(enter(&s, d, lane, g));
     return j->packets != NULL
                ? take_packets(&s, j->packets, d->segments[i].begin, d->segments[i].end)
-               : decode(&s, j->sources, g * n, s.raw, d->outputs + lane * n,
+               : decode(&s, j->sources, g * n, d->outputs + lane * n,
                         j->decoded != NULL ? j->decoded + g * n : NULL);
 }
 

@@ -14,22 +14,28 @@ typedef struct products {
     size_t generations, space;
 } products;
 
+/* head_bytes: of the rows of vectors that the same factors multiply, or 0. */
 static gfk_status plan_products(products *p, gfk_rlnc_t code, const gfk_rlnc_range *range,
-                                size_t cols, size_t bytes) {
+                                size_t cols, size_t head_bytes) {
     p->generations = range->generations;
     p->factors = (gfk_matrix)GFK_MATRIX_DENSE_INIT(NULL, range->count, cols, 0);
-    p->call = (gfk_matmul_call){
-        .field = &code->field, .a = &p->factors, .bytes = bytes, .processors = code->processors};
+    p->call = (gfk_matmul_call){.field = &code->field,
+                                .a = &p->factors,
+                                .bytes = code->bytes,
+                                .head.bytes = head_bytes,
+                                .processors = code->processors};
     return gfk_matmul_plan_batch(&p->call, range->generations, code->threads, &p->space);
 }
 
-static gfk_status run_products(products *p, gfk_rlnc_t code, const void *factors, size_t stride,
+static gfk_status run_products(products *p, gfk_rlnc_t code, const gfk_rlnc_vectors_job *factors,
                                const gfk_regions *in, const gfk_regions *out, uint8_t *workspace,
                                gfk_stream_t stream) {
-    p->factors.elements = factors;
-    p->factors.stride = stride;
-    p->call.b = in;
-    p->call.c = out;
+    static const gfk_regions none = {NULL, NULL, 0};
+    RETURN_IF_ERROR(gfk_rlnc_run_job(code, factors, stream));
+    p->factors.elements = factors->vectors;
+    p->factors.stride = factors->pitch / (code->field.w / 8);
+    p->call.b = code->bytes != 0 ? in : &none;
+    p->call.c = code->bytes != 0 ? out : &none;
     p->call.workspace = workspace;
     p->call.stream = stream;
     return gfk_matmul_run_batch(&p->call, p->generations, code->pool, code->threads);
@@ -100,7 +106,7 @@ gfk_status gfk_rlnc_encode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *rang
     *workspace_bytes = 0;
     if (packets == 0 || code->bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(plan_products(&p, code, range, code->n, code->bytes));
+    RETURN_IF_ERROR(plan_products(&p, code, range, code->n, 0));
     *workspace_bytes = factors_space(code, packets, code->n) + p.space;
     return GFK_STATUS_SUCCESS;
 }
@@ -128,7 +134,7 @@ gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const g
         return vectors != NULL ? gfk_rlnc_vectors(code, range, vectors, stride, stream)
                                : GFK_STATUS_SUCCESS;
     RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
-    RETURN_IF_ERROR(plan_products(&p, code, range, code->n, code->bytes));
+    RETURN_IF_ERROR(plan_products(&p, code, range, code->n, 0));
     const size_t symbol = code->field.w / 8;
     const gfk_rlnc_vectors_job job = {.rule = code->rule,
                                       .range = *range,
@@ -136,8 +142,7 @@ gfk_status gfk_rlnc_encode(gfk_rlnc_t code, const gfk_rlnc_range *range, const g
                                       .vectors = vectors != NULL ? vectors : workspace,
                                       .pitch = vectors != NULL ? stride * symbol
                                                                : pitch_of(code, code->n)};
-    RETURN_IF_ERROR(gfk_rlnc_run_job(code, &job, stream));
-    return run_products(&p, code, job.vectors, job.pitch / symbol, sources, payloads,
+    return run_products(&p, code, &job, sources, payloads,
                         (uint8_t *)workspace + factors_space(code, packets, code->n), stream);
 }
 
@@ -151,9 +156,7 @@ gfk_rlnc_rule gfk_rlnc_recoding_rule(gfk_rlnc_t code, uint64_t seed, size_t rece
                            .density = 256};
 }
 
-/* The product that makes vectors, and the one that makes payloads; *space is that of both, one after
- * the other, behind the factors. */
-static gfk_status plan_recode(products p[2], gfk_rlnc_t code, const gfk_rlnc_range *range,
+static gfk_status plan_recode(products *p, gfk_rlnc_t code, const gfk_rlnc_range *range,
                               size_t received, size_t *packets, size_t *space) {
     RETURN_IF_ERROR(gfk_rlnc_check_range(range, packets));
     if (received == 0)
@@ -163,22 +166,18 @@ static gfk_status plan_recode(products p[2], gfk_rlnc_t code, const gfk_rlnc_ran
     *space = 0;
     if (*packets == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(plan_products(&p[0], code, range, received, code->n * (code->field.w / 8)));
-    p[1].space = 0;
-    if (code->bytes != 0)
-        RETURN_IF_ERROR(plan_products(&p[1], code, range, received, code->bytes));
-    *space = factors_space(code, *packets, received) +
-             (p[0].space > p[1].space ? p[0].space : p[1].space);
+    RETURN_IF_ERROR(plan_products(p, code, range, received, code->n * (code->field.w / 8)));
+    *space = factors_space(code, *packets, received) + p->space;
     return GFK_STATUS_SUCCESS;
 }
 
 gfk_status gfk_rlnc_recode_workspace(gfk_rlnc_t code, const gfk_rlnc_range *range, size_t received,
                                      size_t *workspace_bytes) {
     size_t packets;
-    products p[2];
+    products p;
     return code == NULL || workspace_bytes == NULL
                ? GFK_STATUS_INVALID_ARGUMENT
-               : plan_recode(p, code, range, received, &packets, workspace_bytes);
+               : plan_recode(&p, code, range, received, &packets, workspace_bytes);
 }
 
 gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_t seed,
@@ -187,11 +186,11 @@ gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_
                            const gfk_regions *new_payloads, void *workspace, size_t workspace_bytes,
                            gfk_stream_t stream) {
     size_t packets, space;
-    products p[2];
+    products p;
     if (code == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
-    RETURN_IF_ERROR(plan_recode(p, code, range, received, &packets, &space));
+    RETURN_IF_ERROR(plan_recode(&p, code, range, received, &packets, &space));
     if (packets == 0)
         return GFK_STATUS_SUCCESS;
     memory m = {.in = payloads,
@@ -205,19 +204,16 @@ gfk_status gfk_rlnc_recode(gfk_rlnc_t code, const gfk_rlnc_range *range, uint64_
     RETURN_IF_ERROR(
         gfk_rlnc_check_rows(code, new_vectors, packets, code->n, new_stride, &m.written[0].bytes));
     RETURN_IF_ERROR(check_memory(code, &m, workspace_bytes));
-    const size_t symbol = code->field.w / 8, pitch = pitch_of(code, received);
+    const size_t symbol = code->field.w / 8;
     const gfk_rlnc_vectors_job factors = {.rule = gfk_rlnc_recoding_rule(code, seed, received),
                                           .range = *range,
                                           .count = packets,
                                           .vectors = workspace,
-                                          .pitch = pitch};
-    uint8_t *const rest = (uint8_t *)workspace + factors_space(code, packets, received);
-    const gfk_regions from = gfk_inputs_spaced(vectors, stride * symbol);
-    const gfk_regions to = {NULL, new_vectors, new_stride * symbol};
-    RETURN_IF_ERROR(gfk_rlnc_run_job(code, &factors, stream));
-    RETURN_IF_ERROR(run_products(&p[0], code, workspace, pitch / symbol, &from, &to, rest, stream));
-    if (code->bytes == 0)
-        return GFK_STATUS_SUCCESS;
-    return run_products(&p[1], code, workspace, pitch / symbol, payloads, new_payloads, rest,
-                        stream);
+                                          .pitch = pitch_of(code, received)};
+    p.call.head.b = vectors;
+    p.call.head.b_stride = stride * symbol;
+    p.call.head.c = new_vectors;
+    p.call.head.c_stride = new_stride * symbol;
+    return run_products(&p, code, &factors, payloads, new_payloads,
+                        (uint8_t *)workspace + factors_space(code, packets, received), stream);
 }

@@ -37,9 +37,10 @@ struct Ring {
 };
 
 /* A tile of the job. Neighbouring blocks share tiles of symbols: eight tiles of symbols stand side
- * by side. */
+ * by side, one further for each tile of outputs, so that no block always gets the tile of a product that
+ * takes the longest. */
 struct Place {
-    unsigned outputs, symbols, product;
+    unsigned outputs, symbols;
 
     __device__ Place(const GemmJob &job, unsigned tile) {
         constexpr unsigned side = 8;
@@ -47,8 +48,7 @@ struct Place {
         const unsigned left = job.symbol_tiles - first, width = left < side ? left : side;
         const unsigned rest = tile % (side * job.output_tiles);
         outputs = rest / width;
-        symbols = first + rest % width;
-        product = symbols / job.tiles_each;
+        symbols = first + (rest + outputs) % width;
     }
 };
 
@@ -61,9 +61,9 @@ __device__ void copy_batches(const GemmJob &job, uint32_t shared, bulk::RingBarr
         const Place place(job, tile);
         constexpr unsigned data = T::steps * T::data_bytes, matrix = T::steps * T::matrix_bytes;
         const uint8_t *from_data = job.data + (size_t)place.symbols * batches * data;
+        const unsigned product = place.symbols / job.symbols.tiles_each;
         const uint8_t *from_matrix =
-            job.matrix +
-            ((size_t)place.product * job.output_tiles + place.outputs) * batches * matrix;
+            job.matrix + ((size_t)product * job.output_tiles + place.outputs) * batches * matrix;
         for (unsigned batch = 0; batch < batches; batch++, position.next(R::stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = shared + position.stage * R::stage_bytes;
@@ -250,16 +250,22 @@ __device__ inline void join_pieces(uint32_t (&y)[N][4]) {
     }
 }
 
-/* Stores 16 bytes of an output of a product. */
+/* Is this output to be stored? */
+__device__ inline bool is_stored(const GemmJob &job, const Symbols::Place &place, unsigned row) {
+    return row < job.rows &&
+           (job.wanted == nullptr || job.wanted[(size_t)place.product * job.rows + row] != 0);
+}
+
+/* Stores 16 bytes of an output, `at` bytes behind the first one of its tile. */
 template <int W>
-__device__ void store_symbols(const GemmJob &job, unsigned product, unsigned row, uint64_t at,
-                              uint32_t (&y)[4]) {
+__device__ void store_symbols(const GemmJob &job, const Symbols::Place &place, unsigned row,
+                              unsigned at, bool is_stored, uint32_t (&y)[4]) {
     leave_dual_basis<W>(y, job.polynomial);
-    const size_t region = (size_t)product * job.rows + row;
-    if (row >= job.rows || at >= job.bytes || (job.wanted != nullptr && job.wanted[region] == 0))
+    const uint64_t begin = place.begin + at;
+    if (!is_stored || begin >= place.bytes)
         return;
-    uint8_t *p = job.c.at(region) + at;
-    const unsigned left = job.bytes - at < 16 ? (unsigned)(job.bytes - at) : 16;
+    uint8_t *p = job.c.at((size_t)place.product * job.rows + row, place.of_head) + begin;
+    const unsigned left = place.bytes - begin < 16 ? (unsigned)(place.bytes - begin) : 16;
     if (left == 16 && (uintptr_t)p % 16 == 0)
         store_vector<true>(p, y, job.accumulate);
     else
@@ -276,10 +282,16 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
     const unsigned thread = threadIdx.x % 128, lane = thread % 32;
     const unsigned first_row =
         place.outputs * T::outputs + warpgroup * (T::outputs / T::warpgroups);
-    const uint64_t first =
-        job.first_byte +
-        (uint64_t)(place.symbols - place.product * job.tiles_each) * T::region_bytes;
+    const Symbols::Place to = job.symbols.of_tile(place.symbols, T::region_bytes);
     uint32_t *words = (uint32_t *)(planes + thread / 32 * 512);
+    /* The rows of this thread, and, long before it is needed, whether they are stored. */
+    constexpr unsigned outputs = T::h <= 8 ? 8 / T::h : 1;
+    const unsigned row =
+        first_row + (T::h <= 8 ? thread / 16 * outputs : thread / (T::region_bytes / 16));
+    bool stored[outputs];
+#pragma unroll
+    for (unsigned i = 0; i < outputs; i++)
+        stored[i] = is_stored(job, to, row + i);
     uint32_t y[T::pieces][4];
 #pragma unroll
     for (int k = 0; k < T::pieces; k++) {
@@ -288,12 +300,10 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         transpose(p, lane, words, y[k]);
     }
     if constexpr (T::h <= 8) {
-        constexpr int outputs = 8 / T::h;
         join_pieces<T::h>(y);
 #pragma unroll
-        for (int i = 0; i < outputs; i++) {
-            const unsigned row = first_row + thread / 16 * outputs + i;
-            const uint64_t at = first + lane % 16 * 16 * T::symbol_bytes;
+        for (unsigned i = 0; i < outputs; i++) {
+            const unsigned at = lane % 16 * 16 * T::symbol_bytes;
             uint32_t x[T::symbol_bytes][4], z[T::symbol_bytes][4];
 #pragma unroll
             for (int k = 0; k < T::symbol_bytes; k++)
@@ -303,7 +313,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
             join_symbols(x, z);
 #pragma unroll
             for (int k = 0; k < T::symbol_bytes; k++)
-                store_symbols<W>(job, place.product, row, at + 16 * k, z[k]);
+                store_symbols<W>(job, to, row + i, at + 16 * k, stored[i], z[k]);
         }
     } else {
         constexpr unsigned each = T::region_bytes / 16; /* threads of an output */
@@ -313,7 +323,7 @@ __device__ void store_outputs(const GemmJob &job, const Place &place, const uint
         join_planes(planes + output * T::symbol_bytes * 256 + thread % each * 16 / T::symbol_bytes,
                     std::integral_constant<int, W>(), y[0]);
         sync_warpgroup();
-        store_symbols<W>(job, place.product, first_row + output, first + thread % each * 16, y[0]);
+        store_symbols<W>(job, to, row, thread % each * 16, stored[0], y[0]);
     }
 }
 

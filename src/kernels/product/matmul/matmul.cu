@@ -9,11 +9,10 @@ namespace {
 struct DataJob {
     Regions b;
     uint8_t *data;
-    uint64_t first_byte, bytes; /* as of GemmJob */
-    uint32_t tiles_each;        /* likewise */
-    size_t inputs;              /* of this launch and each product */
-    size_t next_inputs;         /* regions from the inputs of a product to those of the next one */
-    size_t first_step, steps;   /* of this launch, of a part */
+    Symbols symbols;
+    size_t inputs;            /* of this launch and each product */
+    size_t next_inputs;       /* regions from the inputs of a product to those of the next one */
+    size_t first_step, steps; /* of this launch, of a part */
 };
 
 template <int W>
@@ -69,21 +68,22 @@ __launch_bounds__(32 *
     using S = Slice<W, LEVELS>;
     constexpr unsigned threads = 32 * S::groups, vectors = S::bytes / 16;
     __shared__ __align__(16) uint8_t x[S::inputs * S::pitch];
-    const unsigned tile = blockIdx.y, slice = blockIdx.z, product = tile / job.tiles_each;
+    const unsigned tile = blockIdx.y, slice = blockIdx.z;
     const unsigned half = slice % 2, first_group = slice / 2 * S::groups;
-    const uint64_t begin = job.first_byte + tile % job.tiles_each * (uint64_t)T::region_bytes +
-                           first_group * (unsigned)S::group_bytes;
+    const Symbols::Place place = job.symbols.of_tile(tile, T::region_bytes);
+    const uint64_t begin = place.begin + first_group * (unsigned)S::group_bytes;
     const size_t first = (size_t)blockIdx.x * T::inputs + half * S::inputs;
     for (unsigned i = threadIdx.x; i < S::inputs * vectors; i += threads) {
         const unsigned input = i / vectors, at = i % vectors * 16;
         uint32_t v[4] = {};
         if (first + input < job.inputs) {
-            const uint8_t *p = job.b.at(product * job.next_inputs + first + input);
-            if (begin + at + 16 <= job.bytes && (uintptr_t)(p + begin) % 16 == 0)
+            const uint8_t *p =
+                job.b.at(place.product * job.next_inputs + first + input, place.of_head);
+            if (begin + at + 16 <= place.bytes && (uintptr_t)(p + begin) % 16 == 0)
                 unpack(load_vector(p + begin + at), v);
             else
                 for (int n = 0; n < 4; n++)
-                    v[n] = load_word(p, begin + at + 4 * n, job.bytes);
+                    v[n] = load_word(p, begin + at + 4 * n, place.bytes);
         }
         *(uint4 *)(x + input * S::pitch + at / S::group_bytes * 16 + at) =
             make_uint4(v[0], v[1], v[2], v[3]);
@@ -114,9 +114,7 @@ gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles
                  at_once = Regions::most / T::inputs;
     DataJob job;
     job.data = call->workspace;
-    job.first_byte = first * T::region_bytes;
-    job.bytes = call->bytes;
-    job.tiles_each = (uint32_t)(tiles / call->plan.products);
+    job.symbols = symbols_of<T>(call, first, tiles);
     job.next_inputs = call->a->cols;
     job.steps = steps;
     for (job.first_step = 0; job.first_step < steps; job.first_step += at_once) {
@@ -124,7 +122,8 @@ gfk_status write_symbols(const gfk_matmul_call *call, size_t first, size_t tiles
         const size_t left = call->a->cols > input ? call->a->cols - input : 0;
         job.inputs = left < Regions::most ? left : Regions::most;
         if (job.inputs > 0)
-            set_regions(job.b, call->b, input, job.inputs);
+            set_regions(job.b, call->b, call->head.b, call->head.b_stride, input,
+                        (call->plan.products - 1) * job.next_inputs + job.inputs);
         const size_t now = steps - job.first_step < at_once ? steps - job.first_step : at_once;
         using S = Slice<W, LEVELS>;
         const dim3 grid((unsigned)now, (unsigned)tiles, S::count);
@@ -143,7 +142,6 @@ gfk_status run(const gfk_matmul_call *call) {
     uint8_t *matrix = call->workspace + plan.data_space;
     GemmJob job;
     job.data = call->workspace;
-    job.bytes = call->bytes;
     job.batches = (uint32_t)(plan.batches / T::parts);
     job.polynomial = (uint32_t)(call->field->polynomial & (((uint64_t)1 << W) - 1));
     job.accumulate = call->accumulate;
@@ -157,9 +155,8 @@ gfk_status run(const gfk_matmul_call *call) {
         const size_t left = plan.products * plan.symbol_tiles - s;
         symbol_tiles = left < plan.symbol_tiles_at_once ? left : plan.symbol_tiles_at_once;
         gfk_status status = write_symbols<W, LEVELS>(call, s, symbol_tiles);
-        job.first_byte = s * T::region_bytes;
+        job.symbols = symbols_of<T>(call, s, symbol_tiles);
         job.symbol_tiles = (uint32_t)symbol_tiles;
-        job.tiles_each = (uint32_t)(symbol_tiles / plan.products);
         const size_t at_once = plan.output_tiles_at_once * T::outputs;
         for (size_t row = 0; row < call->a->rows && status == GFK_STATUS_SUCCESS; row += at_once) {
             const size_t rows = call->a->rows - row < at_once ? call->a->rows - row : at_once;
@@ -172,7 +169,8 @@ gfk_status run(const gfk_matmul_call *call) {
                 job.rows = (uint32_t)(rows - first < most ? rows - first : most);
                 job.output_tiles = (uint32_t)((job.rows + T::outputs - 1) / T::outputs);
                 job.wanted = call->wanted ? call->wanted + row + first : NULL;
-                set_regions(job.c, call->c, row + first, job.rows);
+                set_regions(job.c, call->c, call->head.c, call->head.c_stride, row + first,
+                            plan.products * job.rows);
                 status = gemm<W, LEVELS>(job, call->processors, call->stream);
             }
         }

@@ -49,19 +49,55 @@ struct Tile {
     static constexpr unsigned matrix_bytes = LEVELS == 0 ? outputs * 64 : bits * 32;
 };
 
-/* Regions of one launch. */
+/* Regions of one launch, and those of the head. */
 struct Regions {
     static constexpr size_t most = GFK_MATMUL_MOST_POINTERS;
     uint8_t *base; /* NULL: pointers */
     size_t stride;
+    uint8_t *head;
+    size_t head_stride;
     uint8_t *pointers[most];
 
-    __device__ uint8_t *at(size_t i) const { return base ? base + i * stride : pointers[i]; }
+    __device__ uint8_t *at(size_t i, bool of_head) const {
+        return of_head ? head + i * head_stride : base ? base + i * stride : pointers[i];
+    }
 };
 
-inline void set_regions(Regions &to, const gfk_regions *from, size_t first, size_t count) {
+/* The symbols of one launch: tiles of products, which have the same number of tiles each, those of the
+ * head first. A launch of a part of one product begins with first_tile. */
+struct Symbols {
+    uint64_t bytes, head_bytes; /* of a region */
+    uint64_t first_tile;
+    uint32_t tiles_each, head_tiles;
+
+    /* The bytes from `begin` on of regions of a product. */
+    struct Place {
+        unsigned product;
+        bool of_head;
+        uint64_t begin, bytes; /* bytes: of the region */
+    };
+    __device__ Place of_tile(unsigned tile, unsigned region_bytes) const {
+        const unsigned product = tile / tiles_each;
+        const uint64_t at = first_tile + (tile - product * tiles_each);
+        const bool of_head = at < head_tiles;
+        return {product, of_head, (of_head ? at : at - head_tiles) * region_bytes,
+                of_head ? head_bytes : bytes};
+    }
+};
+
+template <class T>
+Symbols symbols_of(const gfk_matmul_call *call, uint64_t first_tile, size_t tiles) {
+    const size_t head = call->head.bytes;
+    return {call->bytes, head, first_tile, (uint32_t)(tiles / call->plan.products),
+            (uint32_t)((head + T::region_bytes - 1) / T::region_bytes)};
+}
+
+inline void set_regions(Regions &to, const gfk_regions *from, const uint8_t *head,
+                        size_t head_stride, size_t first, size_t count) {
     to.base = from->pointers ? NULL : (uint8_t *)gfk_region_address(from, first);
     to.stride = from->stride;
+    to.head = (uint8_t *)head + first * head_stride;
+    to.head_stride = head_stride;
     for (size_t i = 0; from->pointers && i < count; i++)
         to.pointers[i] = (uint8_t *)gfk_region_address(from, first + i);
 }
@@ -69,10 +105,9 @@ inline void set_regions(Regions &to, const gfk_regions *from, size_t first, size
 struct GemmJob {
     const uint8_t *matrix, *data; /* operands */
     Regions c;
-    uint64_t first_byte, bytes; /* of a region: where the symbols begin, and its length */
+    Symbols symbols;
     uint32_t rows, output_tiles, symbol_tiles;
     uint32_t batches;    /* of a part */
-    uint32_t tiles_each; /* tiles of symbols of each product, which all use the same output tiles */
     uint32_t polynomial; /* without its leading term */
     uint32_t accumulate;
     uint32_t zero;             /* 0; a parameter, so that the compiler does not know the value */

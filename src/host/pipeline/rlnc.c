@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public calls of network coding: matmuls with factors that the CPU makes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/rlnc/decoder.h"
+#include "pipeline.h"
+
+/* The rows of factors of a range, which the caller frees. */
+static gfk_status make_factors(gfk_pipeline_t pipeline, const gfk_rlnc_rule *rule,
+                               const gfk_rlnc_range *range, gfk_matrix *factors) {
+    const size_t pitch = rule->n * (rule->w / 8);
+    void *const memory = malloc(range->count * pitch);
+    if (memory == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    const gfk_rlnc_vectors_job job = {
+        .rule = *rule, .range = *range, .count = range->count, .vectors = memory, .pitch = pitch};
+    gfk_rlnc_fill_vectors(&job, pipeline->pool, pipeline->info.threads);
+    *factors = (gfk_matrix)GFK_MATRIX_DENSE_INIT(memory, range->count, rule->n, rule->n);
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64_t generation,
+                                uint32_t first, size_t count, const gfk_regions *sources,
+                                const gfk_regions *payloads, gfk_pipeline_report *report) {
+    const gfk_rlnc_range range = {generation, 1, first, count};
+    size_t packets;
+    if (pipeline == NULL || code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
+    if (packets == 0 || code->bytes == 0)
+        return gfk_pipeline_idle(report);
+    gfk_matrix vectors;
+    RETURN_IF_ERROR(make_factors(pipeline, &code->rule, &range, &vectors));
+    const gfk_status status = gfk_matmul_host(pipeline, &code->field, &vectors, sources, payloads,
+                                              code->bytes, GFK_SET, report);
+    free((void *)vectors.elements);
+    return status;
+}
+
+/* What a recoder reads and writes. */
+typedef struct recoding {
+    gfk_rlnc_t code;
+    size_t received, count;
+    const gfk_regions *payloads, *new_payloads;
+    gfk_regions vectors, new_vectors; /* rows, as regions */
+} recoding;
+
+static gfk_status check_recoding(recoding *r, const void *vectors, size_t stride, void *new_vectors,
+                                 size_t new_stride) {
+    const size_t n = r->code->n, bytes = r->code->bytes, symbol = r->code->field.w / 8;
+    gfk_span rows[2];
+    RETURN_IF_ERROR(gfk_matmul_span(vectors, r->received, n, stride, symbol, &rows[0]));
+    RETURN_IF_ERROR(gfk_matmul_span(new_vectors, r->count, n, new_stride, symbol, &rows[1]));
+    r->vectors = gfk_inputs_spaced(vectors, stride * symbol);
+    r->new_vectors = (gfk_regions){NULL, new_vectors, new_stride * symbol};
+    if (gfk_spans_overlap(rows, 2))
+        return GFK_STATUS_OVERLAP;
+    if (bytes == 0)
+        return GFK_STATUS_SUCCESS;
+    if (r->payloads == NULL || r->new_payloads == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_regions_check(r->payloads, r->received, bytes));
+    RETURN_IF_ERROR(gfk_regions_check(r->new_payloads, r->count, bytes));
+    return gfk_outputs_overlap(r->payloads, r->received, r->new_payloads, r->count, bytes) ||
+                   gfk_regions_touch(r->payloads, r->received, bytes, rows[1].start,
+                                     rows[1].bytes) ||
+                   gfk_regions_touch(r->new_payloads, r->count, bytes, rows[0].start,
+                                     rows[0].bytes) ||
+                   gfk_regions_touch(r->new_payloads, r->count, bytes, rows[1].start, rows[1].bytes)
+               ? GFK_STATUS_OVERLAP
+               : GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64_t generation,
+                                uint32_t first, size_t count, uint64_t seed, size_t received,
+                                const void *vectors, size_t stride, const gfk_regions *payloads,
+                                void *new_vectors, size_t new_stride,
+                                const gfk_regions *new_payloads, gfk_pipeline_report *report) {
+    const gfk_rlnc_range range = {generation, 1, first, count};
+    size_t packets;
+    if (pipeline == NULL || code == NULL || received == 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (received > GFK_RLNC_MOST_SOURCES)
+        return GFK_STATUS_INVALID_SIZE;
+    RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
+    if (packets == 0)
+        return gfk_pipeline_idle(report);
+    recoding r = {code, received, packets, payloads, new_payloads, {0}, {0}};
+    RETURN_IF_ERROR(check_recoding(&r, vectors, stride, new_vectors, new_stride));
+    const gfk_rlnc_rule rule = gfk_rlnc_recoding_rule(code, seed, received);
+    gfk_matrix factors;
+    RETURN_IF_ERROR(make_factors(pipeline, &rule, &range, &factors));
+    gfk_status status =
+        gfk_matmul_host(pipeline, &code->field, &factors, &r.vectors, &r.new_vectors,
+                        code->n * (code->field.w / 8), GFK_SET, report);
+    if (status == GFK_STATUS_SUCCESS && code->bytes != 0)
+        status = gfk_matmul_host(pipeline, &code->field, &factors, payloads, new_payloads,
+                                 code->bytes, GFK_SET, report);
+    free((void *)factors.elements);
+    return status;
+}
+
+/* ---- decode --------------------------------------------------------------------------------- */
+
+enum {
+    CHECKED_BYTES = 1 << 26
+}; /* of dependent packets that are checked at a time, or one packet */
+
+typedef struct decoding {
+    gfk_pipeline_t pipeline;
+    struct gfk_rlnc code; /* the caller's on the CPU, of vectors alone */
+    size_t bytes;         /* of a payload */
+    const gfk_rlnc_header *headers;
+    size_t count;
+    const uint8_t *vectors; /* or NULL */
+    size_t pitch;           /* from vector to vector */
+    const gfk_regions *payloads, *sources;
+    uint8_t *outcomes, *decoded; /* of packets; of sources */
+    void **chosen;               /* addresses of payloads */
+    gfk_rlnc_record record;
+} decoding;
+
+static gfk_status check_decoding(const decoding *d, const void *vectors, size_t stride,
+                                 const uint8_t *decoded) {
+    const size_t n = d->code.n, bytes = d->bytes, symbol = d->code.field.w / 8;
+    gfk_span spans[3] = {{decoded, decoded != NULL ? n : 0},
+                         {d->headers, d->count * sizeof *d->headers},
+                         {vectors, 0}};
+    if (d->count != 0 && d->headers == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (gfk_wraps(spans[0].start, spans[0].bytes) || gfk_wraps(spans[1].start, spans[1].bytes))
+        return GFK_STATUS_INVALID_SIZE;
+    if (vectors != NULL && d->count != 0)
+        RETURN_IF_ERROR(gfk_matmul_span(vectors, d->count, n, stride, symbol, &spans[2]));
+    for (int i = 1; i < 3; i++)
+        if (gfk_spans_overlap((const gfk_span[]){spans[0], spans[i]}, 2))
+            return GFK_STATUS_OVERLAP;
+    if (bytes == 0 || d->count == 0)
+        return GFK_STATUS_SUCCESS;
+    if (d->payloads == NULL || d->sources == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_regions_check(d->payloads, d->count, bytes));
+    RETURN_IF_ERROR(gfk_regions_check(d->sources, n, bytes));
+    bool overlap = gfk_outputs_overlap(d->payloads, d->count, d->sources, n, bytes) ||
+                   gfk_regions_touch(d->payloads, d->count, bytes, decoded, spans[0].bytes);
+    for (int i = 0; i < 3; i++)
+        overlap |= gfk_regions_touch(d->sources, n, bytes, spans[i].start, spans[i].bytes);
+    return overlap ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
+}
+
+/* Lists the payloads of packets with that outcome. */
+static gfk_regions choose(decoding *d, gfk_rlnc_outcome outcome) {
+    size_t count = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (d->outcomes[i] == outcome)
+            d->chosen[count++] = gfk_region_address(d->payloads, i);
+    return (gfk_regions){d->chosen, NULL, 0};
+}
+
+/* The vectors of dependent packets, and memory for sums. */
+typedef struct check {
+    size_t count, at_once;
+    uint8_t *vectors, *sums;
+} check;
+
+static gfk_status prepare_check(decoding *d, check *c) {
+    const size_t n = d->code.n, row = n * (d->code.field.w / 8);
+    c->count = d->bytes != 0 && d->record.rank == n ? d->record.kept : 0;
+    if (c->count == 0)
+        return GFK_STATUS_SUCCESS;
+    c->at_once = gfk_least(c->count, d->bytes < CHECKED_BYTES ? CHECKED_BYTES / d->bytes : 1);
+    c->vectors = malloc(c->count * row);
+    c->sums = malloc(c->at_once * d->bytes);
+    if (c->vectors == NULL || c->sums == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    uint8_t *to = c->vectors;
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->outcomes[i] != GFK_RLNC_DROPPED)
+            continue;
+        if (d->vectors != NULL)
+            memcpy(to, d->vectors + i * d->pitch, row);
+        else
+            RETURN_IF_ERROR(gfk_rlnc_write_vectors(&d->code, &d->headers[i], 1, to, n, NULL));
+        to += row;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* Are the payloads of dependent packets the sums that their vectors say? */
+static gfk_status run_check(decoding *d, const check *c) {
+    const size_t n = d->code.n, row = n * (d->code.field.w / 8);
+    const gfk_regions payloads = choose(d, GFK_RLNC_DROPPED);
+    const gfk_regions sums = {NULL, c->sums, d->bytes};
+    for (size_t first = 0, count; first < c->count; first += count) {
+        count = gfk_least(c->at_once, c->count - first);
+        const gfk_matrix vectors = GFK_MATRIX_DENSE_INIT(c->vectors + first * row, count, n, n);
+        RETURN_IF_ERROR(gfk_matmul_host(d->pipeline, &d->code.field, &vectors, d->sources, &sums,
+                                        d->bytes, GFK_SET, NULL));
+        for (size_t i = 0; i < count; i++)
+            if (memcmp(payloads.pointers[first + i], c->sums + i * d->bytes, d->bytes) != 0)
+                d->record.status = GFK_STATUS_CORRUPT;
+    }
+    return GFK_STATUS_SUCCESS;
+}
+
+/* What is the same with any payloads: outcomes, record, and the factors of sources. */
+static gfk_status eliminate(decoding *d, gfk_rlnc_decoder_t decoder, gfk_matrix *factors,
+                            gfk_regions *to) {
+    static const gfk_regions none = {NULL, NULL, 0};
+    RETURN_IF_ERROR(gfk_rlnc_decoder_add(decoder, d->headers, d->count, d->vectors,
+                                         d->pitch / (d->code.field.w / 8), &none, d->outcomes,
+                                         NULL));
+    RETURN_IF_ERROR(gfk_rlnc_determine_on_cpu(decoder, d->bytes != 0 ? d->sources : &none,
+                                              d->decoded, factors, to));
+    (void)gfk_rlnc_decoder_wait(decoder, NULL, 0, 1, &d->record);
+    d->record.kept = d->record.dropped; /* all dependent packets are there to be checked */
+    d->record.dropped = 0;
+    return GFK_STATUS_SUCCESS;
+}
+
+static gfk_status decode(decoding *d, gfk_rlnc_decoder_t decoder, check *c,
+                         gfk_pipeline_report *report) {
+    gfk_matrix factors;
+    gfk_regions to;
+    RETURN_IF_ERROR(eliminate(d, decoder, &factors, &to));
+    if (factors.rows == 0 || d->bytes == 0)
+        return gfk_pipeline_idle(report);
+    RETURN_IF_ERROR(prepare_check(d, c));
+    const gfk_regions from = choose(d, GFK_RLNC_INNOVATIVE);
+    RETURN_IF_ERROR(gfk_matmul_host(d->pipeline, &d->code.field, &factors, &from, &to, d->bytes,
+                                    GFK_SET, report));
+    return c->count != 0 ? run_check(d, c) : GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64_t generation,
+                                const gfk_rlnc_header *headers, size_t count, const void *vectors,
+                                size_t stride, const gfk_regions *payloads,
+                                const gfk_regions *sources, uint8_t *decoded,
+                                gfk_rlnc_record *record, gfk_pipeline_report *report) {
+    if (pipeline == NULL || code == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (count > GFK_RLNC_MOST_PACKETS)
+        return GFK_STATUS_INVALID_SIZE;
+    decoding d = {.pipeline = pipeline,
+                  .code = *code,
+                  .bytes = code->bytes,
+                  .headers = headers,
+                  .count = count,
+                  .vectors = vectors,
+                  .payloads = payloads,
+                  .sources = sources};
+    RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded));
+    d.pitch = vectors != NULL ? stride * (code->field.w / 8) : 0;
+    d.code.bytes = 0;
+    d.code.desc.check_pointers = false;
+    d.code.place = GFK_CPU;
+    d.code.processors = 0;
+    d.code.pool = pipeline->pool;
+    d.code.threads = pipeline->info.threads;
+    d.outcomes = malloc(count + 1);
+    d.decoded = malloc(code->n);
+    d.chosen = malloc((count + 1) * sizeof *d.chosen);
+    check c = {0};
+    gfk_rlnc_decoder_t decoder = NULL;
+    gfk_status status = d.outcomes != NULL && d.decoded != NULL && d.chosen != NULL
+                            ? gfk_rlnc_decoder_create(&decoder, &d.code, generation, 1, 0)
+                            : GFK_STATUS_OUT_OF_MEMORY;
+    if (status == GFK_STATUS_SUCCESS)
+        status = decode(&d, decoder, &c, report);
+    if (status == GFK_STATUS_SUCCESS && decoded != NULL)
+        memcpy(decoded, d.decoded, code->n);
+    if (status == GFK_STATUS_SUCCESS && record != NULL)
+        *record = d.record;
+    if (status == GFK_STATUS_SUCCESS)
+        status = (gfk_status)d.record.status;
+    gfk_rlnc_decoder_destroy(decoder);
+    free(c.vectors);
+    free(c.sums);
+    free(d.outcomes);
+    free(d.decoded);
+    free(d.chosen);
+    return status;
+}
