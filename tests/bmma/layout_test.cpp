@@ -61,9 +61,12 @@ void check_all(uint64_t other_polynomial) {
     check_unit(unit, 1, 1, 0, false);
     check_unit(unit, T::outputs + 1, T::inputs - (T::inputs > 1), other_polynomial, false);
     check_unit(unit, 2 * T::outputs + 1, T::inputs + 1, 0, false);
-    const Unit permuted = make_unit<T>(words, run<T, Pack::permute>);
-    check_unit(permuted, T::outputs, T::inputs, 0, false);
-    check_unit(permuted, T::outputs, T::inputs, 0, true);
+    for (const Unit &other :
+         {make_unit<T>(words, run<T, Pack::permute>),
+          make_unit<T>(words, run < T, T::counts_fit_bytes ? Pack::convert : Pack::permute >)}) {
+        check_unit(other, T::outputs, T::inputs, 0, false);
+        check_unit(other, T::outputs, T::inputs, 0, true);
+    }
 }
 
 template <int W, int Lanes, bool Three, int Words, int... Slots>

@@ -90,10 +90,13 @@ TEST_P(ProductMatrices, SpecialOnes) {
             rows_of_zeros.elements[7 * j + i] = 0;
             rows_of_ones.elements[7 * j + i] = 1;
         }
+    Matrix equal_columns = random_matrix(w(), 6, 3, random); // an engine may add the inputs first
+    for (size_t i = 0; i < 18; i++)
+        equal_columns.elements[i] = equal_columns.elements[i - i % 3];
     for (const Matrix &matrix :
          {constant_matrix(6, 6, 0), constant_matrix(6, 6, 1), identity_matrix(6, 6),
           identity_matrix(9, 4), identity_matrix(4, 9), constant_matrix(6, 6, largest(w())),
-          constant_matrix(5, 10, 2), rows_of_zeros, rows_of_ones})
+          constant_matrix(5, 10, 2), rows_of_zeros, rows_of_ones, equal_columns})
         if (takes(field(), matrix.rows, matrix.cols)) {
             ASSERT_NO_FATAL_FAILURE(
                 check(field(), matrix, 45 * symbol_bytes(), some_layouts(symbol_bytes()), random));

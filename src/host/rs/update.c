@@ -18,25 +18,31 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* Makes the product of `cols` inputs with `cols` times the column. Prefers a compiled kernel,
- * although the preferences of these shapes do not: the compiler sees that the columns are equal,
- * and adds the inputs first. */
+/* Makes the product of `cols` inputs with `cols` times the column. Prefers an engine that sees that
+ * the columns are equal, and adds the inputs first: a compiled kernel, or perop where the widths'
+ * other engines multiply each input. The preferences of these shapes do not know of that. */
 static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t index, size_t cols,
                                  const gfk_product_desc *desc) {
     const size_t k = code->info.k, m = code->info.m;
+    const gfk_field *field = &code->info.field;
     uint32_t *matrix = malloc(m * cols * sizeof *matrix);
     if (matrix == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     for (size_t i = 0; i < m * cols; i++)
         matrix[i] = code->matrix[i / cols * k + index];
     gfk_status status = GFK_STATUS_NOT_SUPPORTED;
-    gfk_product_desc compiled = *desc;
-    compiled.family = GFK_ENGINE_XOR;
-    if (desc->compile && desc->device >= 0 && desc->engine == NULL &&
-        desc->family == GFK_ENGINE_AUTO)
-        status = gfk_product_create(product, &code->info.field, m, cols, matrix, &compiled);
+    if (desc->device >= 0 && desc->engine == NULL && desc->family == GFK_ENGINE_AUTO) {
+        gfk_product_desc adds = *desc;
+        adds.family = GFK_ENGINE_XOR;
+        if (desc->compile)
+            status = gfk_product_create(product, field, m, cols, matrix, &adds);
+        adds.family = GFK_ENGINE_PEROP;
+        adds.method = GFK_METHOD_SPLIT;
+        if (status != GFK_STATUS_SUCCESS && field->w != 8 && desc->method == GFK_METHOD_AUTO)
+            status = gfk_product_create(product, field, m, cols, matrix, &adds);
+    }
     if (status != GFK_STATUS_SUCCESS)
-        status = gfk_product_create(product, &code->info.field, m, cols, matrix, desc);
+        status = gfk_product_create(product, field, m, cols, matrix, desc);
     free(matrix);
     return status;
 }

@@ -57,6 +57,8 @@ struct Epilogue {
 
     /* Need the run not be done? */
     __device__ bool unwanted() const { return unwanted_word != nullptr && *unwanted_word != 0; }
+    /* Are outputs read, to be added to or compared with? */
+    __device__ bool reads() const { return accumulate || mismatch_map != nullptr; }
     /* Fetches an output that will be read, while its products are computed. */
     __device__ void prefetch(const uint8_t *p) const {
         asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
@@ -73,6 +75,19 @@ struct Epilogue {
         if (!Reads || !mismatch_map)
             store_vector<Aligned>(p, x, Reads && accumulate);
         else if (differs<Aligned>(p, x))
+            report(offset, 4 * N);
+    }
+    /* A whole vector of an output that is read, whose words were loaded before. */
+    template <int N>
+    __device__ void finish(uint8_t *p, const uint32_t (&x)[N], const uint32_t (&old)[N],
+                           uint64_t offset) const {
+        uint32_t y[N], any = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            any |= y[i] = x[i] ^ old[i];
+        if (!mismatch_map)
+            store_vector<true>(p, y);
+        else if (any)
             report(offset, 4 * N);
     }
 };

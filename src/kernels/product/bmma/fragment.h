@@ -205,14 +205,17 @@ GFK_BOTH constexpr int fragment_of(int chain) {
 
 /* How counts become the bits of a word: which pipe does it. */
 enum class Pack {
-    fma,    /* shifts and adds: 4 multiply-adds, 1 ALU. Counts below 256. */
-    permute /* 3 multiply-adds, 2 ALU. Any counts. */
+    fma,     /* shifts and adds: 4 multiply-adds, 1 ALU. Counts below 256. */
+    convert, /* 2 multiply-adds, one of floats, 2 ALU. Counts below 256. */
+    permute  /* 3 multiply-adds, 2 ALU. Any counts. */
 };
 
 template <Pack P>
 GFK_BOTH uint32_t pack(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int bit) {
     if (P == Pack::fma)
         return (c0 << bit) + (c1 << (8 + bit)) + (c2 << (16 + bit)) + (c3 << (24 + bit));
+    if (P == Pack::convert)
+        return join_bytes(c0, c1, join_counts<8>(c2, c3)) << bit;
     return permute((c1 << 16) + c0, (c3 << 16) + c2, 0x6420) << bit;
 }
 

@@ -21,6 +21,7 @@ namespace bmma {
  * the parameters of the problem. In the order of the calls:
  *
  *   more                has the warp a tile?
+ *   load_outputs        loads the tile's outputs, if the kernel reads them ahead
  *   begin               loads the first tile's data and the matrix operand
  *   load_next           loads the next tile's data, if there is one, before this tile is computed
  *   has_panel, store    the present tile's outputs
@@ -35,6 +36,8 @@ class Walk;
 
 /* What most problems do. */
 struct WalkDefaults {
+    template <class J>
+    __device__ void load_outputs(const J &) const {}
     __device__ bool has_panel(int) const { return true; }
     template <class J, class B>
     __device__ bool next_panels(const J &, const B &) const {
@@ -56,6 +59,7 @@ class Walk<K, FewJob> : public WalkDefaults {
     const unsigned lane, share, mine; /* of the tile: the lane's inputs, and its vector */
     uint64_t at, end, stride;
     const uint8_t *in[T::slots];
+    uint32_t old[K::panels][T::words]; /* of the tile's outputs */
 
     /* Beyond the last whole vector a lane loads that one again, and does not store. */
     __device__ void load(uint64_t tile, uint32_t (&x)[K::tiles][T::slots][4]) const {
@@ -89,12 +93,24 @@ class Walk<K, FewJob> : public WalkDefaults {
         if (at + stride < end)
             load(at + stride, x);
     }
+    __device__ void load_outputs(const FewJob &job) {
+#pragma unroll
+        for (int j = 0; j < K::panels; j++) {
+            const unsigned output = j * T::outputs + share;
+            if (K::reads_ahead && output < job.rows && at + mine < end)
+                load_vector<true, Load::early>(job.out[output] + at + mine, old[j]);
+        }
+    }
     __device__ void store(const FewJob &job, int panel, int,
                           const uint32_t (&words)[T::words]) const {
         const unsigned output = T::w == 32 ? panel : panel * T::outputs + share;
         if (output < job.rows && at + mine < end) {
             const uint64_t vector = at + mine + (T::w == 32 ? 4 * (lane % 4) : 0);
-            job.epilogue.store<true, true>(job.out[output] + vector, words, vector - job.phase);
+            if constexpr (K::reads_ahead)
+                job.epilogue.finish(job.out[output] + vector, words, old[panel],
+                                    vector - job.phase);
+            else
+                job.epilogue.store<true, true>(job.out[output] + vector, words, vector - job.phase);
         }
     }
     __device__ bool next(const FewJob &, Operand<K> &) {
@@ -111,6 +127,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void registers(const __grid_
     if (walk.more(job)) {
         uint32_t x[K::tiles][T::slots][T::lane_words];
         Operand<K> b;
+        walk.load_outputs(job);
         walk.begin(job, x, b);
         for (;;) {
             uint32_t a[K::tiles][T::symbols][T::steps];
@@ -135,6 +152,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void registers(const __grid_
                 break;
             else if (!walk.next(job, b))
                 break;
+            walk.load_outputs(job);
         }
     }
     walk.finish(job);

@@ -29,12 +29,15 @@ constexpr size_t packed_inputs() {
 }
 
 /* The matrix operand of all outputs in registers. Panels: of outputs. Blocks: per multiprocessor,
- * which the registers must allow. */
-template <class Layout_, int Panels, int Threads, int Blocks, Schedule Schedule_, Pack P>
+ * which the registers must allow. ReadsAhead: outputs are always read, and loaded before the tile is
+ * computed; else, if they are read, as they are written. */
+template <class Layout_, int Panels, int Threads, int Blocks, Schedule Schedule_, Pack P,
+          bool ReadsAhead = false>
 struct Registers {
     using T = Layout_;
     static_assert(Schedule_ != Schedule::persistent, "");
-    static constexpr bool reads = true;
+    static_assert(!ReadsAhead || T::w != 32, "a lane has four bytes of an output's vector");
+    static constexpr bool reads = true, reads_ahead = ReadsAhead;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
     static constexpr int tiles = 1, panels = Panels, threads = Threads, blocks = Blocks;

@@ -25,11 +25,16 @@ constexpr unsigned PEROP_SHARED_WORDS = 48 * 1024 / 4; /* what every device has 
 template <int W, int Bytes = 16>
 struct PeropOp {
     static constexpr int w = W;
-    static constexpr int bytes = Bytes;         /* of a region, that a thread takes: 16, 4 or 1 */
-    static constexpr int n = (Bytes + 3) / 4;   /* words that hold these bytes */
-    static constexpr int sums = n;              /* words that hold the sum of an output */
-    static constexpr int words = 1;             /* words of a coefficient's data */
-    static constexpr int field_words = 0;       /* words of the field's tables */
+    static constexpr int bytes = Bytes;       /* of a region, that a thread takes: 16, 4 or 1 */
+    static constexpr int n = (Bytes + 3) / 4; /* words that hold these bytes */
+    static constexpr int sums = n;            /* words that hold the sum of an output */
+    static constexpr int words = 1;           /* words of a coefficient's data */
+    static constexpr int field_words = 0;     /* words of the field's tables */
+    /* Inputs with equal columns are added before they are multiplied, and sums begin with outputs
+     * that are read; `result` changes nothing. */
+    static constexpr bool updates = false;
+    static constexpr int blocks =
+        0; /* per multiprocessor, which the registers must allow; 0: any */
     static constexpr bool staged = true;        /* coefficients' data go to shared memory */
     static constexpr bool field_staged = false; /* and so do the field's tables */
     struct Params {};                           /* by value, in the constant bank */
@@ -77,6 +82,7 @@ struct PeropParams {
     unsigned rows, cols;                  /* of this launch */
     size_t first_col, all_cols;
     unsigned panels;
+    unsigned addends;     /* neighbouring regions whose sum is an input */
     unsigned pass_inputs; /* inputs of a pass: their coefficients are in shared memory together */
     Epilogue epilogue;
     typename Op::Params op;
@@ -88,20 +94,33 @@ __device__ inline void copy_words(uint32_t *to, const uint32_t *from, unsigned w
         to[i] = from[i];
 }
 
+/* Input i: a region, or the sum of some. */
+template <class Op, class V, class P, int N>
+__device__ inline void load_input(const P &p, unsigned i, uint64_t vector, uint32_t (&x)[N]) {
+    V::load(p.regions.in(Op::updates ? i * p.addends : i), p.vectors, vector, x);
+    for (unsigned k = 1; Op::updates && k < p.addends; k++) {
+        uint32_t y[N];
+        V::load(p.regions.in(i * p.addends + k), p.vectors, vector, y);
+#pragma unroll
+        for (int n = 0; n < N; n++)
+            x[n] ^= y[n];
+    }
+}
+
 /* Adds the products of inputs first to end - 1; the next input travels while one is multiplied. */
 template <class Op, class V, class P>
 __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coefficients,
                                   unsigned outputs, unsigned first, unsigned end, uint64_t vector,
                                   uint32_t (&sum)[PEROP_OUTPUTS][Op::sums]) {
     uint32_t next[Op::n];
-    V::load(p.regions.in(first), p.vectors, vector, next);
+    load_input<Op, V>(p, first, vector, next);
     for (unsigned i = first; i < end; i++) {
         uint32_t x[Op::n];
 #pragma unroll
         for (int n = 0; n < Op::n; n++)
             x[n] = next[n];
         if (i + 1 < end)
-            V::load(p.regions.in(i + 1), p.vectors, vector, next);
+            load_input<Op, V>(p, i + 1, vector, next);
         op.add(coefficients, outputs, x, sum);
         coefficients += outputs * Op::words;
     }
@@ -110,7 +129,7 @@ __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coef
 /* Neighbouring blocks take the panels of one tile, so that the inputs of all but the first come
  * from the L2 cache. */
 template <class Op, bool Aligned, int POINTERS>
-__global__ void __launch_bounds__(PEROP_THREADS)
+__global__ void __launch_bounds__(PEROP_THREADS, Op::blocks)
     perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
     using V = VectorOf<Op::bytes, Aligned>;
     extern __shared__ uint4 perop_shared[];
@@ -129,6 +148,12 @@ __global__ void __launch_bounds__(PEROP_THREADS)
         const uint64_t vector = tile * PEROP_THREADS + threadIdx.x;
         const bool mine = vector < p.count;
         uint32_t sum[PEROP_OUTPUTS][Op::sums] = {};
+        if constexpr (Op::updates) {
+#pragma unroll
+            for (unsigned j = 0; j < PEROP_OUTPUTS; j++)
+                if (p.epilogue.reads() && mine && j < outputs)
+                    V::load(p.regions.out(PEROP_OUTPUTS * panel + j), p.vectors, vector, sum[j]);
+        }
         for (unsigned first = 0; first < p.cols; first += p.pass_inputs) {
             const unsigned end = min(first + p.pass_inputs, p.cols);
             const uint32_t *c = coefficients + (uint64_t)first * outputs * Op::words;
@@ -149,8 +174,8 @@ __global__ void __launch_bounds__(PEROP_THREADS)
             if (mine && j < outputs) {
                 uint32_t y[Op::n];
                 op.result(sum[j], y);
-                V::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.vectors, vector, p.epilogue,
-                         y);
+                V::store(p.regions.out(PEROP_OUTPUTS * panel + j), p.vectors, vector, p.epilogue, y,
+                         Op::updates);
             }
         }
     }
@@ -219,11 +244,25 @@ gfk_status upload_coefficients(gfk_product_t product, const uint32_t *field_tabl
     return GFK_STATUS_SUCCESS;
 }
 
+/* Are all columns equal, as in an update? Then the inputs are added first. */
+inline bool columns_equal(gfk_product_t product) {
+    const gfk_product_info *info = &product->info;
+    for (size_t i = 0; i < info->rows * info->cols; i++)
+        if (product->matrix[i] != product->matrix[i - i % info->cols])
+            return false;
+    return true;
+}
+
+template <class Op>
+struct PeropState {
+    typename Op::Params params;
+    bool columns_equal;
+};
+
 template <class Op>
 gfk_status perop_create(gfk_product_t product) {
     const gfk_field *field = &product->info.field;
-    const typename Op::Params params = Op::params(field);
-    typename Op::Params *kept = (typename Op::Params *)malloc(sizeof *kept);
+    PeropState<Op> *kept = (PeropState<Op> *)malloc(sizeof *kept);
     product->state = kept;
     const size_t most = Op::words < (1 << 18) ? (1 << 18) / Op::words : 1;
     uint32_t *field_tables = (uint32_t *)malloc(4 * (Op::field_words + Op::words * most));
@@ -231,7 +270,7 @@ gfk_status perop_create(gfk_product_t product) {
         free(field_tables);
         return GFK_STATUS_OUT_OF_MEMORY;
     }
-    *kept = params;
+    *kept = {Op::params(field), Op::updates && columns_equal(product)};
     gfk_status status = GFK_STATUS_SUCCESS;
     if (Op::field_words != 0) {
         Op::fill_field(field, field_tables);
@@ -258,6 +297,7 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
                          const Submatrix &part) {
     const gfk_product_t product = call->product;
     const uint32_t *tables = (const uint32_t *)product->tables;
+    const PeropState<Op> &state = *(const PeropState<Op> *)product->state;
     PeropParams<Op, POINTERS> p;
     p.vectors = vectors;
     p.count = VectorOf<Op::bytes, Aligned>::count(vectors);
@@ -265,20 +305,21 @@ gfk_status launch_kernel(const gfk_product_call *call, const Vectors &vectors,
     p.field = tables;
     p.coefficients = tables + Op::field_words + Op::words * part.row * product->info.cols;
     p.rows = (unsigned)part.rows;
-    p.cols = (unsigned)part.cols;
+    p.addends = state.columns_equal ? (unsigned)part.cols : 1;
+    p.cols = (unsigned)part.cols / p.addends;
     p.first_col = part.col;
     p.all_cols = product->info.cols;
     p.panels = (p.rows + PEROP_OUTPUTS - 1) / PEROP_OUTPUTS;
     p.epilogue = epilogue_of(call);
     p.epilogue.accumulate |= part.col != 0;
-    p.op = *(const typename Op::Params *)product->state;
+    p.op = state.params;
 
     auto &regions = p.regions;
     regions.in_stride = call->in->pointers ? 0 : call->in->stride;
     regions.out_stride = call->out->pointers ? 0 : call->out->stride;
     regions.in_base = gfk_region_address(call->in, part.col);
     regions.out_base = gfk_region_address(call->out, part.row);
-    regions.in_pointers = regions.in_stride ? 0 : p.cols;
+    regions.in_pointers = regions.in_stride ? 0 : (unsigned)part.cols;
     for (unsigned i = 0; i < regions.in_pointers; i++)
         regions.pointer[i] = call->in->pointers[part.col + i];
     for (unsigned j = 0; !regions.out_stride && j < p.rows; j++)

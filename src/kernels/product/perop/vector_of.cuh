@@ -33,17 +33,19 @@ struct VectorOf<16, Aligned> {
         bounds(v, i, &first, &last);
         load_partial(p, first, last, x);
     }
+    /* Added: y contains what the region holds, if that is read. */
     __device__ static void store(uint8_t *region, const Vectors &v, uint64_t i,
-                                 const Epilogue &epilogue, const Vector &y) {
+                                 const Epilogue &epilogue, const Vector &y, bool added = false) {
         if (epilogue.mismatch_map) {
-            Vector x;
-            load(region, v, i, x);
+            Vector x = {};
+            if (!added)
+                load(region, v, i, x);
             if ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) {
                 unsigned first, last;
                 bounds(v, i, &first, &last);
                 epilogue.report(16 * i + first - v.phase, last - first);
             }
-        } else if (epilogue.accumulate) {
+        } else if (epilogue.accumulate && !added) {
             write<true>(region, v, i, y);
         } else {
             write<false>(region, v, i, y);
@@ -88,7 +90,8 @@ struct VectorOf<4, false> {
             x[0] = load_bytes(p, bytes);
     }
     __device__ static void store(uint8_t *region, const Vectors &v, uint64_t i,
-                                 const Epilogue &epilogue, const uint32_t (&y)[words]) {
+                                 const Epilogue &epilogue, const uint32_t (&y)[words],
+                                 bool = false) {
         uint8_t *p = region + 4 * i;
         const unsigned bytes = bytes_of(v, i);
         if (epilogue.mismatch_map) {
@@ -114,7 +117,8 @@ struct VectorOf<1, false> {
         x[0] = region[i];
     }
     __device__ static void store(uint8_t *region, const Vectors &, uint64_t i,
-                                 const Epilogue &epilogue, const uint32_t (&y)[words]) {
+                                 const Epilogue &epilogue, const uint32_t (&y)[words],
+                                 bool = false) {
         if (!epilogue.mismatch_map)
             region[i] = (uint8_t)(epilogue.accumulate ? region[i] ^ y[0] : y[0]);
         else if (region[i] != (uint8_t)y[0])
