@@ -116,7 +116,7 @@ uint32_t get_symbol(const void *buffer, size_t i, unsigned w);
 void set_symbol(void *buffer, size_t i, unsigned w, uint32_t symbol);
 
 // x -> c * x for many x: by tables of the products of a symbol's bytes, made of the products of its
-// bits by gfk_field_multiply.
+// bits, each from the one before by gfk_field_multiply.
 class Times {
   public:
     Times(const gfk_field &field, uint32_t c);

@@ -321,6 +321,20 @@ def two_runs_at_once():
             check(not folder.temps(), f"left over: {folder.temps()}")
 
 
+def another_repair_is_faster():
+    """Its shard comes while this run looks at the place: stat finds no file, and then lstat finds one."""
+    with Folder() as folder:
+        harness.encoded(folder)
+        whole = folder.contents("f.gfk.")
+        os.unlink(folder / shard("f", 3))
+        os.mkdir(folder / "late")
+        os.rename(folder / shard("f", 1), folder / f"late/{shard('f', 1)}")
+        folder.gfk("repair", "f", env=environment(LATE_FILE=shard("f", 1),
+                                                  LATE_FROM=f"late/{shard('f', 1)}"))
+        check(os.listdir(folder / "late") == [], "the shard came in between")
+        check(folder.contents("f.gfk.") == whole, "all shards")
+
+
 def renaming_is_not_mixed():
     """Two runs that replace the same shards, slowly; in several folders, named in different order."""
     slowly = environment(SLOW_CALL="rename")
@@ -390,5 +404,4 @@ def signals():
 
 
 harness.main(before_every_call, at_random_moments, names_after_contents, two_runs_at_once,
-             renaming_is_not_mixed,
-             a_live_run_keeps_its_files, signals)
+             another_repair_is_faster, renaming_is_not_mixed, a_live_run_keeps_its_files, signals)

@@ -24,6 +24,7 @@ parser.add_argument("tool", help="the program")
 parser.add_argument("--minimum", type=int, default=1, help="combinations to check at least")
 parser.add_argument("--seed", type=int, default=20240229)
 parser.add_argument("--reduced", action="store_true", help="fewer cases, for sanitizers")
+parser.add_argument("--only", metavar="FUNCTION,...", help="the test's functions to run")
 parser.add_argument("--kills", type=int, default=12,
                     help="crash_test: runs of encode to kill, and runs of repair")
 options = None
@@ -197,6 +198,10 @@ def main(*tests):
     options.tool = os.path.abspath(options.tool)
     # The thread that waits for signals never ends; ThreadSanitizer would wait a second for it.
     os.environ["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + os.environ.get("TSAN_OPTIONS", "")
+    if options.only is not None:
+        only = options.only.split(",")
+        tests = [test for test in tests if test.__name__ in only]
+        assert len(tests) == len(only), only
     for test in tests:
         rng = random.Random(f"{options.seed} {test.__name__}")
         start = time.monotonic()

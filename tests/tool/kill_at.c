@@ -3,7 +3,8 @@
  * files, and writes down those that were made. KILL_AT is the number of the call, from 1; CALL_LOG
  * is a file for lines "write INODE", "fsync INODE", "rename INODE", ...; SLOW_CALL names a call
  * that takes its time. BAD_FILE is the inode of a file that cannot be read from BAD_FROM on,
- * NO_RENAME the number of a renaming that fails. */
+ * NO_RENAME the number of a renaming that fails. LATE_FILE is the path of a file that comes from
+ * LATE_FROM after the first stat of LATE_FILE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,6 +37,8 @@ static void before(const char *name, unsigned long inode) {
     close(fd);
 }
 
+#define NEXT(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+
 static unsigned long inode_of(int fd) {
     struct stat status;
     return fstat(fd, &status) == 0 ? status.st_ino : 0;
@@ -46,7 +49,16 @@ static unsigned long inode_at(const char *path) {
     return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-#define NEXT(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+int stat(const char *path, struct stat *status) {
+    static atomic_flag came = ATOMIC_FLAG_INIT;
+    const char *late = getenv("LATE_FILE");
+    const int result = NEXT(stat)(path, status), error = errno;
+    if (late != NULL && strcmp(late, path) == 0 && !atomic_flag_test_and_set(&came) &&
+        NEXT(rename)(getenv("LATE_FROM"), late) != 0)
+        abort();
+    errno = error;
+    return result;
+}
 
 ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset) {
     before("write", inode_of(fd));

@@ -40,16 +40,16 @@ static void make_tables(tables *t, gfk_product_t product, size_t row, size_t col
     const gfk_product_info *info = &product->info;
     const unsigned w = info->field.w, symbol = w / 8;
     const size_t left = info->rows - row, panel = outputs_of_panel(w);
+    uint32_t c[VECTOR]; /* the elements, times x to the power of the next byte's lowest bit */
     for (unsigned l = 0; l < LOOKUPS; l++) {
         const size_t i = col + l / symbol;
         vector image[8] = {0}; /* of the byte's bits */
         for (size_t j = 0; i < info->cols && j < left && j < panel; j++) {
-            uint32_t c =
-                gfk_poly_multiply(product->matrix[(row + j) * info->cols + i],
-                                  UINT32_C(1) << l % symbol * 8, w, info->field.polynomial);
+            if (l % symbol == 0)
+                c[j] = product->matrix[(row + j) * info->cols + i];
             for (unsigned bit = 0; bit < 8; bit++) {
-                gfk_symbol_set(&image[bit], j, w, c);
-                c = gfk_poly_double(c, w, info->field.polynomial);
+                gfk_symbol_set(&image[bit], j, w, c[j]);
+                c[j] = gfk_poly_double(c[j], w, info->field.polynomial);
             }
         }
         t->products[l][0] = (vector){0};

@@ -16,6 +16,7 @@
 #endif
 
 #include "engine.h"
+#include "host/base/cpu_targets.h"
 #include "host/base/sizes.h"
 #include "host/base/symbol.h"
 #include "host/base/threads.h"
@@ -57,10 +58,8 @@ static size_t least(size_t a, size_t b) {
 
 /* ---- the arithmetic, compiled for several sets of instructions ------------------------------- */
 
-#define FOR_TARGET static inline __attribute__((always_inline))
-
 /* x times x, in every symbol: shifts within words, and a mask for each symbol whose top bit is set. */
-FOR_TARGET void double_symbols(tile *x, unsigned w, uint64_t top, uint64_t polynomial) {
+GFK_FOR_TARGET void double_symbols(tile *x, unsigned w, uint64_t top, uint64_t polynomial) {
     for (unsigned p = 0; p < VECTORS; p++) {
         const vector v = x->part[p], high = v & top;
         const vector mask = (high << 1) - (high >> (w - 1));
@@ -68,7 +67,7 @@ FOR_TARGET void double_symbols(tile *x, unsigned w, uint64_t top, uint64_t polyn
     }
 }
 
-FOR_TARGET void fill_tables(space *s, const gfk_field *field) {
+GFK_FOR_TARGET void fill_tables(space *s, const gfk_field *field) {
     const unsigned w = field->w;
     const uint64_t ones = UINT64_MAX / (UINT64_MAX >> (64 - w)); /* the lowest bit of each symbol */
     const uint64_t polynomial = ones * (field->polynomial & (UINT64_MAX >> (64 - w)));
@@ -88,7 +87,7 @@ FOR_TARGET void fill_tables(space *s, const gfk_field *field) {
 }
 
 /* Adds to each sum what its word chooses. */
-FOR_TARGET void add_words(space *s, const uint32_t *words, size_t rows) {
+GFK_FOR_TARGET void add_words(space *s, const uint32_t *words, size_t rows) {
     for (size_t j = 0; j < rows; j++) {
         const uint32_t word = words[j];
         tile sum = s->sums[j];
@@ -113,17 +112,13 @@ typedef struct constants {
 typedef void add_fn(space *s, const constants *c, const uint32_t *words, size_t rows);
 
 /* Adds the products of the inputs in s->inputs. */
-#define ADD_INPUTS(name, attribute)                                                                \
-    attribute static void name(space *s, const constants *c, const uint32_t *words, size_t rows) { \
+#define ADD_INPUTS(set, attribute)                                                                 \
+    attribute static void add_##set(space *s, const constants *c, const uint32_t *words,           \
+                                    size_t rows) {                                                 \
         fill_tables(s, c->field);                                                                  \
         add_words(s, words, rows);                                                                 \
     }
-
-ADD_INPUTS(add_anywhere, )
-#ifdef __x86_64__
-ADD_INPUTS(add_avx2, __attribute__((target("avx2"))))
-ADD_INPUTS(add_avx512, __attribute__((target("avx512f"))))
-#endif
+GFK_CPU_TARGETS(ADD_INPUTS)
 
 #if defined(__x86_64__) && !defined(GFK_WITHOUT_GFNI)
 /* w = 8, any polynomial: no tables of the data, which few rows would hardly use. */
@@ -171,13 +166,7 @@ static add_fn *choose_target(constants *c) {
         return add_gfni;
     }
 #endif
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
-        return add_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return add_avx2;
-#endif
-    return add_anywhere;
+    return GFK_ON_THIS_CPU(add);
 }
 
 /* ---- a panel and a part of the byte range ---------------------------------------------------- */

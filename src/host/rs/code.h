@@ -82,11 +82,7 @@ typedef struct gfk_rs_rebuild {
 gfk_status gfk_rs_rebuild_create(gfk_rs_rebuild *rebuild, gfk_rs_t code, const size_t *lost,
                                  size_t lost_count, const size_t *wanted, size_t wanted_count);
 void gfk_rs_rebuild_free(gfk_rs_rebuild *rebuild); /* all zeros is allowed */
-/* decode_points.c: writes the points that follow from the matrix's definition, and the region whose
- * point is at infinity (k + m: none). False: the points are not known. */
-bool gfk_rs_known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *points,
-                         size_t *infinity);
-/* Sets code->points from the matrix and the arithmetic. SUCCESS or OUT_OF_MEMORY. */
+/* decode_points.c: sets code->points from the matrix and the arithmetic. SUCCESS or OUT_OF_MEMORY. */
 gfk_status gfk_rs_points_create(gfk_rs_t code);
 void gfk_rs_points_destroy(gfk_rs_points *points); /* all zeros is allowed */
 /* Fills r->matrix for e lost data regions, if code->points are known. r->sources is the data that is

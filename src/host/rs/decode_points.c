@@ -14,13 +14,15 @@
 
 enum { COLUMNS = 16 /* that have their tables together, w = 32 */ };
 
-bool gfk_rs_known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32_t *points,
-                         size_t *infinity) {
+/* Sets the points that follow from the matrix's definition. False: the points are not known. */
+static bool find_points(gfk_rs_t code) {
+    const gfk_rs_info *info = &code->info;
     const size_t k = info->k, m = info->m;
-    *infinity = k + m;
+    uint32_t *points = code->points.points;
+    code->points.infinity = k + m;
     switch (info->matrix) {
     case GFK_RS_REED_SOL_VAN:
-        *infinity = k + m - 1;
+        code->points.infinity = k + m - 1;
         /* fall through */
     case GFK_RS_CAUCHY:
     case GFK_RS_GEN_CAUCHY1:
@@ -31,9 +33,9 @@ bool gfk_rs_known_points(const gfk_rs_info *info, const uint32_t *matrix, uint32
     case GFK_RS_CAUCHY_GOOD:
         if (info->field.w == 8 && m == 2) { /* rows of ones and of different elements */
             for (size_t i = 0; i < k; i++)
-                points[i] = matrix[k + i];
+                points[i] = code->matrix[k + i];
             points[k] = points[k + 1] = 0;
-            *infinity = k + 1;
+            code->points.infinity = k + 1;
             return true;
         }
         for (size_t i = 0; i < k + m; i++)
@@ -72,7 +74,7 @@ gfk_status gfk_rs_points_create(gfk_rs_t code) {
         return GFK_STATUS_OUT_OF_MEMORY;
     p->scales = p->points + n;
     p->inverses = p->scales + n;
-    if (!gfk_rs_known_points(&code->info, code->matrix, p->points, &p->infinity)) {
+    if (!find_points(code)) {
         gfk_rs_points_destroy(p);
         return GFK_STATUS_SUCCESS;
     }

@@ -5,12 +5,12 @@
  * D S^-1 (parity + B data) + C data, where D and C are the wanted region as a sum of lost data and of
  * data that is there. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <gfk/matrix.h>
 
 #include "code.h"
 #include "host/base/sizes.h"
+#include "host/base/symbol.h"
 #include "host/device/device.h"
 
 /* Matrices in one piece of memory; P is D S^-1. */
@@ -27,15 +27,13 @@ typedef struct wide {
 } wide;
 
 static void put(wide *x, int matrix, size_t row, size_t col, uint32_t element) {
-    memcpy(x->host + x->at[matrix] + (row * x->cols[matrix] + col) * x->symbol, &element,
-           x->symbol);
+    gfk_symbol_set(x->host + x->at[matrix], row * x->cols[matrix] + col, x->code->info.field.w,
+                   element);
 }
 
 static uint32_t get(const wide *x, int matrix, size_t row, size_t col) {
-    uint32_t element = 0;
-    memcpy(&element, x->host + x->at[matrix] + (row * x->cols[matrix] + col) * x->symbol,
-           x->symbol);
-    return element;
+    return gfk_symbol_get(x->host + x->at[matrix], row * x->cols[matrix] + col,
+                          x->code->info.field.w);
 }
 
 static gfk_regions rows_of(const wide *x, int matrix) {

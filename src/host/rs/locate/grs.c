@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which codes are generalized Reed-Solomon codes? Those with distinct points p_i and nonzero
+/* A code with known points as a generalized Reed-Solomon code: distinct points p_i and nonzero
  * multipliers v_i such that the sum over i of v_i p_i^r c_i is 0 for r < m and every codeword c. */
+#include <string.h>
+
 #include "host/rs/code.h"
 #include "locate.h"
 
@@ -13,13 +15,19 @@ static bool is_point(uint32_t c, size_t n, const uint32_t *points, size_t infini
 }
 
 /* Maps each point x to 1 / (x + c), where c is no point. Then all points are finite, and the code
- * is still a generalized Reed-Solomon code. */
-static void move_infinity(const gfk_arithmetic *f, size_t n, uint32_t *points, size_t infinity) {
+ * is still a generalized Reed-Solomon code. The sum of two points is divided by x + c of each, 1 for
+ * the point at infinity, and the scales make up for that. */
+static void move_infinity(gfk_rs_t code, uint32_t *points, uint32_t *scales) {
+    const gfk_arithmetic *f = &code->arithmetic;
+    const size_t k = code->info.k, n = k + code->info.m, infinity = code->points.infinity;
     uint32_t c = (uint32_t)(n - 1); /* one of 0 to n - 1 is none of the n - 1 finite points */
     while (is_point(c, n, points, infinity))
         c--;
-    for (size_t i = 0; i < n; i++)
-        points[i] = i == infinity ? 0 : gfk_inverse(f, points[i] ^ c);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t divisor = i == infinity ? 1 : points[i] ^ c;
+        points[i] = i == infinity ? 0 : gfk_inverse(f, divisor);
+        scales[i] = i < k ? gfk_quotient(f, scales[i], divisor) : gfk_times(f, scales[i], divisor);
+    }
 }
 
 /* The product of x + q over the points q of parity except x. */
@@ -34,39 +42,17 @@ static uint32_t distance(const gfk_arithmetic *f, uint32_t x, size_t m, const ui
 /* Let M be the matrix, q_j the points of parity and Q(x) the product of all x + q_j. The equations
  * of the codeword whose only data symbol is c_i = 1, solved by Lagrange's interpolation, are
  *     v_(k+j) M_ji = v_i Q(p_i) / ((p_i + q_j) Q'(q_j)).
- * Set v_0 = 1: column 0 gives the multipliers of parity. The equation with r = 0, which is
- * v_i = sum over j of v_(k+j) M_ji, gives those of data. Then all elements are checked. */
-bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
-                  uint32_t *points, uint32_t *multipliers) {
-    const size_t k = info->k, m = info->m;
-    size_t infinity = 0;
-    if (!gfk_rs_known_points(info, matrix, points, &infinity))
+ * M_ji is s_i / ((p_i + q_j) s_j), so v_i = s_i / Q(p_i) and v_(k+j) = s_j / Q'(q_j). */
+bool gfk_grs_find(gfk_rs_t code, uint32_t *points, uint32_t *multipliers) {
+    const size_t k = code->info.k, m = code->info.m;
+    if (code->points.points == NULL)
         return false;
-    if (infinity < k + m)
-        move_infinity(f, k + m, points, infinity);
-    const uint32_t *parity = points + k;
-    uint32_t *v = multipliers;
-    const uint32_t first = distance(f, points[0], m, parity);
-    for (size_t j = 0; j < m; j++) {
-        const uint32_t part = gfk_times(f, points[0] ^ parity[j], matrix[j * k]);
-        if (part == 0)
-            return false;
-        v[k + j] = gfk_quotient(f, first, gfk_times(f, part, distance(f, parity[j], m, parity)));
-    }
-    for (size_t i = 0; i < k; i++) {
-        v[i] = 0;
-        for (size_t j = 0; j < m; j++)
-            v[i] ^= gfk_times(f, v[k + j], matrix[j * k + i]);
-        if (v[i] == 0)
-            return false;
-        /* v_(k+j) Q'(q_j) is first / part; with it the equation needs no division. */
-        const uint32_t all = gfk_times(f, v[i], distance(f, points[i], m, parity));
-        for (size_t j = 0; j < m; j++) {
-            const uint32_t part = gfk_times(f, points[0] ^ parity[j], matrix[j * k]);
-            const uint32_t left = gfk_times(f, points[i] ^ parity[j], matrix[j * k + i]);
-            if (gfk_times(f, left, first) != gfk_times(f, all, part))
-                return false;
-        }
-    }
+    memcpy(points, code->points.points, (k + m) * sizeof *points);
+    memcpy(multipliers, code->points.scales, (k + m) * sizeof *multipliers);
+    if (code->points.infinity < k + m)
+        move_infinity(code, points, multipliers);
+    for (size_t i = 0; i < k + m; i++)
+        multipliers[i] = gfk_quotient(&code->arithmetic, multipliers[i],
+                                      distance(&code->arithmetic, points[i], m, points + k));
     return true;
 }

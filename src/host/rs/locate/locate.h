@@ -50,10 +50,9 @@ typedef struct gfk_locate_call {
 extern "C" {
 #endif
 
-/* grs.c: finds the points and multipliers of a code with a known matrix; k + m words each. False:
- * the code is not a generalized Reed-Solomon code, or not known to be one. */
-bool gfk_grs_find(const gfk_arithmetic *f, const gfk_rs_info *info, const uint32_t *matrix,
-                  uint32_t *points, uint32_t *multipliers);
+/* grs.c: finds the points and multipliers of a code with known points; k + m words each. False: the
+ * code is not known to be a generalized Reed-Solomon code. */
+bool gfk_grs_find(gfk_rs_t code, uint32_t *points, uint32_t *multipliers);
 
 /* host.c: the bytes of workspace that locating takes on the CPU, and the work. */
 size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes);

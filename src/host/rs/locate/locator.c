@@ -159,7 +159,7 @@ static bool fill(gfk_rs_t code, const layout *l, size_t log_entries, uint32_t *w
         fill_norms(f, words + l->norms);
     uint32_t *v_inverses = words + l->v_inverses;
     memcpy(words, code->matrix, m * k * sizeof *words);
-    *points = gfk_grs_find(f, info, code->matrix, words + l->points, v_inverses);
+    *points = gfk_grs_find(code, words + l->points, v_inverses);
     if (!*points &&
         (info->mds != GFK_RS_MDS_YES || !gfk_rs_few_subsets(n, m / 2, GFK_LOCATE_MOST_SUBSETS)))
         return false;

@@ -2,6 +2,7 @@
 /* The recurrences of 256 positions at a time on the CPU, for w = 8. */
 #include <string.h>
 
+#include "host/base/cpu_targets.h"
 #include "locate.h"
 #include "planes.h"
 
@@ -18,21 +19,19 @@ typedef struct group {
     gfk_plane excess[GFK_EXCESS_BITS];
 } group;
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE gfk_plane *row(const group *g, uint32_t r) {
+GFK_FOR_TARGET gfk_plane *row(const group *g, uint32_t r) {
     return (gfk_plane *)(g->rows + r * g->pitch);
 }
-INLINE gfk_plane *old_coefficient(group *g, uint32_t l) {
+GFK_FOR_TARGET gfk_plane *old_coefficient(group *g, uint32_t l) {
     return g->b[(l + g->turn) % (g->t + 1)];
 }
 
-INLINE bool has_any(const gfk_plane *x) {
+GFK_FOR_TARGET bool has_any(const gfk_plane *x) {
     return ((*x)[0] | (*x)[1] | (*x)[2] | (*x)[3]) != 0;
 }
 
 /* d = C_0 S_r + C_1 S_(r-1) + ... + C_last S_(r-last) */
-INLINE void convolve(const group *g, uint32_t r, uint32_t last, gfk_plane *d) {
+GFK_FOR_TARGET void convolve(const group *g, uint32_t r, uint32_t last, gfk_plane *d) {
     gfk_plane sum[GFK_DEGREES];
     gfk_planes_clear(sum);
     for (uint32_t l = 0; l <= last; l++)
@@ -40,7 +39,7 @@ INLINE void convolve(const group *g, uint32_t r, uint32_t last, gfk_plane *d) {
     gfk_planes_reduce(g->taps, sum, d);
 }
 
-INLINE void begin(group *g) {
+GFK_FOR_TARGET void begin(group *g) {
     const gfk_plane zero = GFK_PLANE(0);
     for (uint32_t l = 0; l <= g->t; l++)
         for (int i = 0; i < 8; i++) {
@@ -54,7 +53,7 @@ INLINE void begin(group *g) {
         gfk_planes_transpose(row(g, r));
 }
 
-INLINE void find(group *g) {
+GFK_FOR_TARGET void find(group *g) {
     gfk_plane scale[8], d[8];
     uint32_t longest = 0; /* the largest L */
     gfk_planes_copy(scale, g->c[0]);
@@ -90,7 +89,7 @@ INLINE void find(group *g) {
 }
 
 /* Stores C / C_0, then the numerator of that, as bytes in the rows; and the positions' bytes. */
-INLINE void finish(group *g, bool valued, gfk_plane *bytes) {
+GFK_FOR_TARGET void finish(group *g, bool valued, gfk_plane *bytes) {
     gfk_plane inverse[8];
     gfk_planes_copy(inverse, g->c[0]);
     gfk_planes_invert(g->taps, inverse);
@@ -110,38 +109,23 @@ INLINE void finish(group *g, bool valued, gfk_plane *bytes) {
     }
 }
 
-INLINE void find_group(group *g, bool valued, gfk_plane *bytes) {
+GFK_FOR_TARGET void find_group(group *g, bool valued, gfk_plane *bytes) {
     begin(g);
     find(g);
     finish(g, valued, bytes);
 }
 
 typedef void find_fn(group *g, bool valued, gfk_plane *bytes);
-#define FIND(name, attribute)                                                                      \
-    attribute static void name(group *g, bool valued, gfk_plane *bytes) {                          \
+#define FIND(set, attribute)                                                                       \
+    attribute static void find_##set(group *g, bool valued, gfk_plane *bytes) {                    \
         find_group(g, valued, bytes);                                                              \
     }
-
-FIND(find_anywhere, )
-#ifdef __x86_64__
-FIND(find_avx2, __attribute__((target("avx2"))))
-FIND(find_avx512, __attribute__((target("avx512f,avx512vl"))))
-#endif
-
-static find_fn *choose_target(void) {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512vl"))
-        return find_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return find_avx2;
-#endif
-    return find_anywhere;
-}
+GFK_CPU_TARGETS(FIND)
 
 void gfk_locate_planes(const gfk_locate_code *c, unsigned char *rows, size_t pitch,
                        const unsigned char *wrong, unsigned char *restrict found, size_t bytes,
                        bool valued) {
-    find_fn *find_one = choose_target();
+    find_fn *find_one = GFK_ON_THIS_CPU(find);
     group g;
     g.m = c->m;
     g.t = c->t;
