@@ -141,6 +141,8 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
     }
 
     wgmma::take_registers<K::registers>();
+    /* Known in advance, so that no panel waits for parameters. */
+    const bool reads = K::reads && __shfl_sync(0xffffffff, job.epilogue.reads(), 0);
     const uint64_t b = descriptor<T>(shared);
     const unsigned mine = warp * T::warp_bytes + lane / T::lanes * 16;
     for (; at < end; at += stride, position.next(ring.stages)) {
@@ -158,8 +160,12 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
             uint32_t y[4];
             multiply_panel<T, 0>(a, b + panel * (T::panel_bytes / 16), ring.zero, y);
             const unsigned output = panel * T::outputs + share;
-            if (output < job.rows && vector < end)
-                job.epilogue.store<true, K::reads>(job.out[output] + vector, y, vector - job.phase);
+            const bool wanted = output < job.rows && vector < end;
+            uint8_t *p = job.out[output] + vector;
+            if (wanted && !reads)
+                job.epilogue.store<true, false>(p, y, 0);
+            if (K::reads && reads && wanted)
+                job.epilogue.store<true, true>(p, y, vector - job.phase);
         }
     }
 }
