@@ -145,7 +145,8 @@ gfk_status accepts(gfk_product_info *info, const char **reason) {
     bool found = false;
     for (unsigned i = 0; i < plan.count && !found; i++) {
         const Entry &e = plan.entries[i];
-        found = suits(e, cc) && e.below == 0 && !(e.info->labels & GFK_ENGINE_KERNEL_READS);
+        found = suits(e, cc) && e.below == 0 &&
+                (info->kernel != NULL || !(e.info->labels & GFK_ENGINE_KERNEL_READS));
         if (found)
             info->kernel = e.info;
     }
