@@ -3,7 +3,7 @@
 # Builds, tests, checks and measures on a machine with GPUs, and writes the record of it.
 #
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
-#                             cpu, host, papers, python; all is these
+#                             cpu, host, papers, python, package; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
 #   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt
 #
@@ -11,7 +11,7 @@
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
 # beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host,
-# papers and python run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
+# papers, python and package run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
 # them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
@@ -25,7 +25,7 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 [ $# -gt 0 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-all=(build test sanitize giant bench limits small product map rs cpu host papers python)
+all=(build test sanitize giant bench limits small product map rs cpu host papers python package)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
 rs rs-sweep
@@ -271,25 +271,38 @@ stage_papers() {
     return "$rc"
 }
 
-# The Python package for the library of this build: its tests on torch, cupy, jax and numpy, as far as they
-# are installed, and what its calls cost. pip takes what it needs from this machine.
-stage_python() {
-    local rc=0 other prefix=$PWD/build/python-prefix site=$PWD/build/python-site
+# The Python package for the library of this build. pip takes what it needs from this machine.
+install_package() {
+    local prefix=$PWD/build/python-prefix site=$PWD/build/python-site
     cmake --install "$build" --prefix "$prefix" >"$logs/python-install.log" 2>&1 || return 1
     python3 -m pip install -q --no-build-isolation --no-deps --no-index --upgrade --target "$site" . \
         -C cmake.define.GFK_PYTHON_INSTALLED=ON -C "cmake.define.CMAKE_PREFIX_PATH=$prefix" || return 1
     export PYTHONPATH=$site PATH=$prefix/bin:$PATH
+}
+
+# Its tests on torch, cupy, jax and numpy, as far as they are installed, in three parts beside each other:
+# processes of the CPU, the tests that look at the memory of the first GPU, and the rest on the last GPU.
+stage_python() {
+    local rc=0 part jobs=()
+    install_package || return 1
     tests_of_python() { # NAME, then what pytest is to select
         GFK_REQUIRE_GPU=$gpus timeout "$(left)" python3 -m pytest -q -p no:cacheprovider \
-            --junitxml "$logs/python-$1.xml" "${@:2}" >"$logs/python-$1.log" 2>&1 || rc=1
-        cat "$logs/python-$1.log"
-        return "$rc"
+            --junitxml "$logs/python-$1.xml" "${@:2}" >"$logs/python-$1.log" 2>&1
     }
-    tests_of_python gloo python/tests/distributed & # processes of the CPU, beside the others
-    other=$!
-    tests_of_python rest python/tests --ignore python/tests/distributed || rc=1
-    wait $other || rc=1
-    echo "pytest: $(python3 scripts/record.py total "$logs"/python-{gloo,rest}.xml)" >&3 || rc=1
+    tests_of_python gloo python/tests/distributed & jobs+=($!)
+    tests_of_python gpu python/tests/gpu & jobs+=($!)
+    CUDA_VISIBLE_DEVICES=$(seq -s , $((gpus - 1)) -1 0) \
+        tests_of_python rest python/tests --ignore python/tests/distributed --ignore python/tests/gpu & jobs+=($!)
+    for part in "${jobs[@]}"; do wait "$part" || rc=1; done
+    tail -n 40 "$logs"/python-{gloo,gpu,rest}.log
+    echo "pytest: $(python3 scripts/record.py total "$logs"/python-{gloo,gpu,rest}.xml)" >&3 || rc=1
+    return "$rc"
+}
+
+# What calls of the package cost, and its parity across ranks.
+stage_package() {
+    local rc=0
+    install_package || return 1
     timeout "$(left)" python3 bench/python.py --out "$results/python.json" || rc=1
     rm -f "$results/ranks.json"
     [ "$gpus" -lt 2 ] ||
