@@ -58,15 +58,24 @@ struct Loop : NoTables {
             return __umul24(top & 0xffffff, kPolynomial) + (x >> 31 ? kPolynomial << 24 : 0);
         return gfk::top_bit_mask<8>(x) & 0x01010101 * kPolynomial;
     }
+    template <int WORDS> // one loop for all
+    __device__ void multiply(unsigned c, unsigned (&x)[WORDS]) const {
+        unsigned product[WORDS] = {};
+        for (; c != 0; c >>= 1)
+#pragma unroll
+            for (int i = 0; i < WORDS; i++) {
+                if (c & 1)
+                    product[i] ^= x[i];
+                x[i] = (x[i] & 0x7f7f7f7f) << 1 ^ reduction(x[i]);
+            }
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            x[i] = product[i];
+    }
     __device__ unsigned word(unsigned c, unsigned x) const {
-        unsigned product = 0;
-        while (c != 0) {
-            if (c & 1)
-                product ^= x;
-            x = (x & 0x7f7f7f7f) << 1 ^ reduction(x);
-            c >>= 1;
-        }
-        return product;
+        unsigned words[] = {x};
+        multiply(c, words);
+        return words[0];
     }
 };
 

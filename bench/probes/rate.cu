@@ -18,20 +18,8 @@ struct Each {
     Way way;
     __device__ Each(const uint8_t *tables, uint8_t *shared, unsigned) : way(tables, 0, shared) {}
     __device__ void operator()(unsigned c, uint32_t (&x)[WORDS]) const {
-        if constexpr (Way::kPacked && WORDS == 4) { // one loop for all
-            uint32_t sum[WORDS] = {};
-            for (; c != 0; c >>= 1)
-#pragma unroll
-                for (int i = 0; i < WORDS; i++) {
-                    if (c & 1)
-                        sum[i] ^= x[i];
-                    x[i] = (x[i] & 0x7f7f7f7f) << 1 ^ Way::reduction(x[i]);
-                }
-#pragma unroll
-            for (int i = 0; i < WORDS; i++)
-                x[i] = sum[i];
-        } else if constexpr (Way::kPacked) {
-            x[0] = way.word(c, x[0]);
+        if constexpr (Way::kPacked) {
+            way.multiply(c, x);
         } else {
             uint32_t y = 0;
 #pragma unroll
