@@ -205,8 +205,8 @@ Row cpu_row(const CpuCase &c, const std::string &id, const std::string &rest, si
     return row;
 }
 
-// sweep: buffers of 1 MiB, all cores. A decoder is an encoder with another matrix, so these rows
-// stand for both.
+// sweep: buffers of 1 MiB where --sizes says no other, all cores. A decoder is an encoder with
+// another matrix, so these rows stand for both.
 void add_product(Rows *rows, const gfk_engine_info *engine, const coder *other, const Shape &shape,
                  size_t data, unsigned threads, uint64_t seed, bool sweep = false) {
     CpuCase c = {
@@ -476,12 +476,13 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
 void add_product_cpu_rows(const Options &options, Rows *rows) {
     const unsigned cores = cpu_cores();
     for (const Shape &shape : rs_sweep_shapes(options)) {
+        const size_t data = options.size_or(shape.k * kMiB);
         const gfk_engine_info *engine = gfk_engine_find("isal_w8"); // of this library
         if (options.paper && gfk_engine_available(engine, GFK_CPU, nullptr) == GFK_STATUS_SUCCESS)
-            add_product(rows, engine, nullptr, shape, shape.k * kMiB, cores, options.seed, true);
+            add_product(rows, engine, nullptr, shape, data, cores, options.seed, true);
         for_coders(false, [&](const coder *c) {
             if (c->w == shape.w && c->library->version != nullptr) // not GF-Complete
-                add_product(rows, nullptr, c, shape, shape.k * kMiB,
+                add_product(rows, nullptr, c, shape, data,
                             c->library->threads == ONE_THREAD ? 1 : cores, options.seed, true);
         });
     }
