@@ -245,8 +245,9 @@ class ParityGroup:
         """Does a copy between the store and the pieces wait for a GPU?"""
         return self.store.device.type == "cpu"
 
-    def _finish(self, call, start, manifest, entries, exchange):
-        """Keeps new entries; forgets older versions when all ranks have theirs."""
+    def _finish(self, call, start, manifest, entries, exchange, replaced=()):
+        """Keeps new entries. When all ranks have theirs, forgets older versions and what others hold of the
+        positions that were replaced."""
         def put():
             for entry in entries:
                 self.store.put(entry)
@@ -257,11 +258,12 @@ class ParityGroup:
             self._together(put)
         except NotPrepared:  # on all ranks. Rebuilt entries are as good as those of other ranks, and may stay.
             if call != "rebuild":
-                self.store.drop(lambda key: key == manifest.key)
+                self.store.drop(lambda key, _: key == manifest.key)
             raise
         most = max(before, self.store.bytes_held())
         self._manifest = manifest
-        self.store.drop(lambda key: key != manifest.key)
+        gone = set(replaced) - {e.position for e in entries}
+        self.store.drop(lambda key, position: key != manifest.key or position in gone)
         self._done(call, start, exchange, most)
 
     def _done(self, call, start, exchange, most):
@@ -464,8 +466,8 @@ class ParityGroup:
     def rebuild(self, lost=None, *, holders=None):
         """Finds the newest version that enough ranks hold, and rebuilds the positions that are lost.
 
-        lost     positions whose contents are not to be used, even if a rank has them; None: those that no rank
-                 holds
+        lost     positions whose contents are not to be used, even if a rank has them: that rank forgets them when
+                 they are rebuilt; None: those that no rank holds
         holders  {position: rank} says which rank shall hold a lost position; without it the rank of the same
                  number, which has taken the lost rank's place
 
@@ -508,7 +510,7 @@ class ParityGroup:
             part.copy_(view[:part.numel()])
 
         exchange.run(self._reader(manifest, layout), compute, write, self._waits)
-        self._finish("rebuild", start, manifest, list(new.values()), exchange)
+        self._finish("rebuild", start, manifest, list(new.values()), exchange, lost)
         return lost
 
     def _newest(self, lost):
