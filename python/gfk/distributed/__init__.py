@@ -206,7 +206,7 @@ class ParityGroup:
         if not all(isinstance(a, list) and len(a) == 3 and type(a[0]) is int for a in answers):
             raise Damaged("a rank sent something else than its tensors")
         version = 1 + max(a[0] for a in answers)  # newer than what any rank may find in its store later
-        session = answers[0][1] if self._manifest is None else self._manifest.session
+        session = answers[0][1]  # another one for each version: a number that was given up may be given again
 
         def manifest(chunk):
             return Manifest.decode(json.dumps({
@@ -289,11 +289,12 @@ class ParityGroup:
 
         def describe():
             named.update(self._changed(tensors))
-            return [self.store.newest()]
+            return [self.store.newest(), secrets.randbits(64)]
 
-        top = max(n for row in self._meet("update", describe) for n in _rows([row], 1)[0])
+        answers = _rows(self._meet("update", describe), 2)
         old_manifest = self._manifest
-        manifest = Manifest.decode(dataclasses.replace(old_manifest, version=top + 1).encode())
+        manifest = Manifest.decode(dataclasses.replace(
+            old_manifest, version=1 + max(n for n, _ in answers), session=f"{answers[0][1]:016x}").encode())
         layout = Layout(self.size, manifest.m)
         piece = self._piece_of(manifest)
 
@@ -369,14 +370,14 @@ class ParityGroup:
     # ---- calls that read a version -----------------------------------------------------------------
 
     def restore(self, position=None):
-        """{name: tensor}: views of the snapshot of the current version at this rank's position, or at another
-        one that this rank has rebuilt. Clone what is to be changed: changes damage the snapshot."""
+        """{name: tensor}: copies of the tensors of the current version at this rank's position, or at another one
+        that this rank has rebuilt."""
         manifest = self._current()
         held = self._mine(manifest)
         position = self.rank if position is None else position
         if position not in held:
             raise KeyError(f"this rank does not hold position {position}, but {sorted(held)}")
-        return manifest.tensors(position, held[position].snapshot)
+        return {name: tensor.clone() for name, tensor in manifest.tensors(position, held[position].snapshot).items()}
 
     def verify(self):
         """Does the parity match the snapshots, on all ranks? All ranks get the answer."""

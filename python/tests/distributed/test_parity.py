@@ -232,6 +232,24 @@ def test_a_damaged_copy_is_forgotten(tmp_path, in_folders, damaged, target):
     ranks.run(5, rebuild_a_wrong_position_elsewhere, in_folders and tmp_path, damaged, target)
 
 
+def change_what_restore_gave(rank):
+    group = ParityGroup(m=2, piece=256)
+    group.encode(tensors_of(rank + 4))
+    session = group._manifest.session
+    found = group.restore()
+    for tensor in found.values():
+        tensor.zero_()
+    assert group.verify()
+    check(group.restore(), tensors_of(rank + 4))
+    group.update(found)
+    check(group.restore(), found)
+    assert group.verify() and group._manifest.session != session, "each version has a session of its own"
+
+
+def test_what_restore_gives_may_be_changed():
+    ranks.run(4, change_what_restore_gave)
+
+
 # ---- folders ---------------------------------------------------------------------------------------
 
 
