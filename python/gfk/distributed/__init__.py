@@ -206,7 +206,7 @@ class ParityGroup:
         if not all(isinstance(a, list) and len(a) == 3 and type(a[0]) is int for a in answers):
             raise Damaged("a rank sent something else than its tensors")
         version = 1 + max(a[0] for a in answers)  # newer than what any rank may find in its store later
-        session = answers[0][1] if self._manifest is None else self._manifest.session
+        session = answers[0][1]  # another one for each version: a number that was given up may be given again
 
         def manifest(chunk):
             return Manifest.decode(json.dumps({
@@ -245,8 +245,9 @@ class ParityGroup:
         """Does a copy between the store and the pieces wait for a GPU?"""
         return self.store.device.type == "cpu"
 
-    def _finish(self, call, start, manifest, entries, exchange):
-        """Keeps new entries; forgets older versions when all ranks have theirs."""
+    def _finish(self, call, start, manifest, entries, exchange, replaced=()):
+        """Keeps new entries. When all ranks have theirs, forgets older versions and what others hold of the
+        positions that were replaced."""
         def put():
             for entry in entries:
                 self.store.put(entry)
@@ -257,11 +258,12 @@ class ParityGroup:
             self._together(put)
         except NotPrepared:  # on all ranks. Rebuilt entries are as good as those of other ranks, and may stay.
             if call != "rebuild":
-                self.store.drop(lambda key: key == manifest.key)
+                self.store.drop(lambda key, _: key == manifest.key)
             raise
         most = max(before, self.store.bytes_held())
         self._manifest = manifest
-        self.store.drop(lambda key: key != manifest.key)
+        gone = set(replaced) - {e.position for e in entries}
+        self.store.drop(lambda key, position: key != manifest.key or position in gone)
         self._done(call, start, exchange, most)
 
     def _done(self, call, start, exchange, most):
@@ -287,11 +289,12 @@ class ParityGroup:
 
         def describe():
             named.update(self._changed(tensors))
-            return [self.store.newest()]
+            return [self.store.newest(), secrets.randbits(64)]
 
-        top = max(n for row in self._meet("update", describe) for n in _rows([row], 1)[0])
+        answers = _rows(self._meet("update", describe), 2)
         old_manifest = self._manifest
-        manifest = Manifest.decode(dataclasses.replace(old_manifest, version=top + 1).encode())
+        manifest = Manifest.decode(dataclasses.replace(
+            old_manifest, version=1 + max(n for n, _ in answers), session=f"{answers[0][1]:016x}").encode())
         layout = Layout(self.size, manifest.m)
         piece = self._piece_of(manifest)
 
@@ -367,14 +370,14 @@ class ParityGroup:
     # ---- calls that read a version -----------------------------------------------------------------
 
     def restore(self, position=None):
-        """{name: tensor}: views of the snapshot of the current version at this rank's position, or at another
-        one that this rank has rebuilt. Clone what is to be changed: changes damage the snapshot."""
+        """{name: tensor}: copies of the tensors of the current version at this rank's position, or at another one
+        that this rank has rebuilt."""
         manifest = self._current()
         held = self._mine(manifest)
         position = self.rank if position is None else position
         if position not in held:
             raise KeyError(f"this rank does not hold position {position}, but {sorted(held)}")
-        return manifest.tensors(position, held[position].snapshot)
+        return {name: tensor.clone() for name, tensor in manifest.tensors(position, held[position].snapshot).items()}
 
     def verify(self):
         """Does the parity match the snapshots, on all ranks? All ranks get the answer."""
@@ -464,8 +467,8 @@ class ParityGroup:
     def rebuild(self, lost=None, *, holders=None):
         """Finds the newest version that enough ranks hold, and rebuilds the positions that are lost.
 
-        lost     positions whose contents are not to be used, even if a rank has them; None: those that no rank
-                 holds
+        lost     positions whose contents are not to be used, even if a rank has them: that rank forgets them when
+                 they are rebuilt; None: those that no rank holds
         holders  {position: rank} says which rank shall hold a lost position; without it the rank of the same
                  number, which has taken the lost rank's place
 
@@ -508,7 +511,7 @@ class ParityGroup:
             part.copy_(view[:part.numel()])
 
         exchange.run(self._reader(manifest, layout), compute, write, self._waits)
-        self._finish("rebuild", start, manifest, list(new.values()), exchange)
+        self._finish("rebuild", start, manifest, list(new.values()), exchange, lost)
         return lost
 
     def _newest(self, lost):

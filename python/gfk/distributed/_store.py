@@ -170,8 +170,8 @@ class MemoryStore:
         return max((version for (_, version), _ in self._entries), default=0)
 
     def drop(self, is_old):
-        """Forgets the entries whose manifest's key is_old(key)."""
-        for name in [name for name in self._entries if is_old(name[0])]:
+        """Forgets the entries of which is_old(manifest's key, position)."""
+        for name in [name for name in self._entries if is_old(*name)]:
             del self._entries[name]
 
     def bytes_held(self):
@@ -183,7 +183,7 @@ def crc(tensor):
     return zlib.crc32(memoryview(tensor.contiguous().view(-1).cpu().numpy()))
 
 
-NAME = re.compile(r"(?P<temporary>\.)?(?P<session>[0-9a-f]{16})-(?P<version>[0-9]{1,19})-[0-9]{1,5}"
+NAME = re.compile(r"(?P<temporary>\.)?(?P<session>[0-9a-f]{16})-(?P<version>[0-9]{1,19})-(?P<position>[0-9]{1,5})"
                   r"\.(?P<part>json|snapshot|parity)(?(temporary)\.[0-9]+)")
 
 
@@ -272,11 +272,11 @@ class FolderStore:
                      parts["parity"].view(manifest.m, manifest.chunk))
 
     def drop(self, is_old):
-        """Removes the entries whose manifest's key is_old(key), and what an interrupted `put` has left."""
+        """Removes the entries of which is_old(manifest's key, position), and what an interrupted `put` has left."""
         found = [(path, NAME.fullmatch(path.name)) for path in self.folder.iterdir()]
         found = [(path, name) for path, name in found if name]
         for path, name in sorted(found, key=lambda item: item[1]["part"] != "json"):  # without .json: no entry
-            if name["temporary"] or is_old((name["session"], int(name["version"]))):
+            if name["temporary"] or is_old((name["session"], int(name["version"])), int(name["position"])):
                 path.unlink(missing_ok=True)
         self._found = None
 

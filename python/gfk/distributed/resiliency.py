@@ -171,20 +171,20 @@ class ParityStrategy(ReplicationStrategy):
         """{id: state dict}: the one that was saved, or what the other ranks rebuild of it. Raises
         gfk.TooManyErasures on all ranks if too many are lost or damaged."""
         group = self._parity_group()
-        position, checksums = self.ranks.index(plan.wanted[1]), None
+        position, checksums, own = self.ranks.index(plan.wanted[1]), None, None
         self.refused = None
         if plan.ids:
             try:
-                checksums = self._put(group.store, position, plan, my_data)
-            except Damaged as error:
-                self.refused = str(error)
+                own, checksums = self._put(group.store, position, plan, my_data)
+            except Exception as error:  # an object of a damaged pickle may raise anything
+                self.refused = str(error) if isinstance(error, Damaged) else f"{type(error).__name__}: {error}"
         rebuilt = group.rebuild()
         self.report = group.report
         of_others = [rows for rows in group._gather_json([] if checksums is None else [checksums]) if rows]
 
         def result():
             if position not in rebuilt:
-                return my_data[plan.wanted]
+                return own
             entry, = group.store.entries()
             if crc(entry.snapshot) != _rows(of_others[0], len(self.ranks))[0][position]:
                 raise Damaged("what was rebuilt does not match its checksum")
@@ -193,7 +193,8 @@ class ParityStrategy(ReplicationStrategy):
         return {plan.wanted: group._together(result)}
 
     def _put(self, store, position, plan, my_data):
-        """Puts what this rank has read into the store; returns the checksums of all ranks."""
+        """Puts what this rank has read into the store. Returns its state dict, the tensors with the rest that the
+        parity is of, since no checksum covers the rest in the rank's own file; and the checksums of all ranks."""
         shards = [my_data[i] for i in self._shard_ids(plan.wanted)]
         if not all(isinstance(shard, ParityShard) for shard in shards):
             raise Damaged("no parity chunk")
@@ -207,7 +208,8 @@ class ParityStrategy(ReplicationStrategy):
         entry = store.new(manifest, position)
         entry.snapshot.zero_()
         views = manifest.tensors(position, entry.snapshot)
-        tensors = {str(i): t for i, t in enumerate(my_data[plan.wanted].tensors)}
+        found = list(my_data[plan.wanted].tensors)
+        tensors = {str(i): t for i, t in enumerate(found)}
         tensors[HOLLOW] = _bytes(first.hollow)
         for name, view in views.items():
             if name not in tensors or (tensors[name].dtype, tensors[name].shape) != (view.dtype, view.shape):
@@ -217,8 +219,10 @@ class ParityStrategy(ReplicationStrategy):
             raise Damaged("the checkpoint does not match its checksum")
         for row, shard in enumerate(shards):
             entry.parity[row].copy_(shard.parity)
+        own = pickle.loads(first.hollow)
+        own.insert_tensors(found)
         store.put(entry)
-        return first.checksums
+        return own, first.checksums
 
 
 class LazyParityStrategy(LazyReplicationStrategyBuilder):

@@ -85,7 +85,7 @@ def fail_to_keep_what_is_rebuilt(rank, folder):
     ParityGroup(m=2, store=FolderStore(f"{folder}/{rank}")).encode(tensors_of(rank))
     store = FolderStore(f"{folder}/{rank}")
     if rank == 0:
-        store.drop(lambda key: True)
+        store.drop(lambda *_: True)
         store.put = lambda entry: (_ for _ in ()).throw(OSError("no space"))
     with pytest.raises(NotPrepared, match="rank 0: OSError: no space"):
         ParityGroup(m=2, store=store).rebuild()

@@ -201,6 +201,55 @@ def test_lost_positions_on_other_ranks():
     assert ranks.run(5, rebuild_elsewhere) == [2, 2, 2, None, None]
 
 
+def rebuild_a_wrong_position_elsewhere(rank, folder, damaged, target):
+    """The damaged copy is forgotten, so that nothing is decoded from it later."""
+    store = FolderStore(f"{folder}/{rank}") if folder else MemoryStore()
+    group = ParityGroup(m=2, store=store, piece=256)
+    group.encode(tensors_of(rank + 4))
+    if rank == damaged:  # as if it had been wrong when it was kept
+        entry, = store.entries()
+        entry.snapshot[5] ^= 64
+        store.put(entry)
+    assert not group.verify() and list(group.locate().positions) == [damaged]
+    assert group.rebuild(lost=[damaged], holders={damaged: target}) == [damaged]
+    assert group.verify()
+    held = {e.position for e in store.entries()}
+    assert held == ({rank} - {damaged}) | ({damaged} if rank == target else set())
+    if rank in (4, target):
+        store.drop(lambda *_: True)
+    lost = sorted({4, target, damaged})
+    if len(lost) == 3:
+        with pytest.raises(gfk.TooManyErasures):
+            group.rebuild()
+    else:
+        assert group.rebuild() == lost
+        check(group.restore(), tensors_of(rank + 4))
+
+
+@pytest.mark.parametrize("damaged, target", [(1, 3), (3, 1), (3, 4)])
+@pytest.mark.parametrize("in_folders", [False, True])
+def test_a_damaged_copy_is_forgotten(tmp_path, in_folders, damaged, target):
+    ranks.run(5, rebuild_a_wrong_position_elsewhere, in_folders and tmp_path, damaged, target)
+
+
+def change_what_restore_gave(rank):
+    group = ParityGroup(m=2, piece=256)
+    group.encode(tensors_of(rank + 4))
+    session = group._manifest.session
+    found = group.restore()
+    for tensor in found.values():
+        tensor.zero_()
+    assert group.verify()
+    check(group.restore(), tensors_of(rank + 4))
+    group.update(found)
+    check(group.restore(), found)
+    assert group.verify() and group._manifest.session != session, "each version has a session of its own"
+
+
+def test_what_restore_gives_may_be_changed():
+    ranks.run(4, change_what_restore_gave)
+
+
 # ---- folders ---------------------------------------------------------------------------------------
 
 

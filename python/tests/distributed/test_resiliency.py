@@ -183,6 +183,27 @@ def test_damaged_files_count_as_lost(folders):
     assert all("3 ranks are lost" in error for _, error in ranks.run(SIZE, load, folders, 2))
 
 
+def damage_the_rest(path):
+    state = torch.load(path, weights_only=False)
+    state.state_dict["iteration"] += 1
+    torch.save(state, path)
+
+
+def test_damage_to_what_is_no_tensor_is_not_loaded(folders):
+    """Numbers and texts beside the tensors come from where they have a checksum."""
+    damage_the_rest(folders / "1" / "iter_0000002_1_local.pt")
+    assert ranks.run(SIZE, load, folders, 2) == [(2, None)] * SIZE
+
+
+def test_a_file_whose_object_raises_counts_as_lost(folders):
+    path = folders / "1" / "iter_0000002_1_local.pt"
+    state = torch.load(path, weights_only=False)
+    del state.state_dict
+    torch.save(state, path)
+    found = ranks.run(SIZE, load, folders, 2)
+    assert [bool(refused) for _, refused in found] == [False, True, False, False, False]
+
+
 def save_in_groups(rank, folder):
     strategy = ParityStrategy.of_groups(3, jump=2, m=1)
     assert strategy.ranks == [rank % 2, rank % 2 + 2, rank % 2 + 4]
