@@ -108,6 +108,7 @@ def leave_files_of_a_killed_put(rank, folder):
         (store.folder / name).write_bytes(b"x")
     group.encode(tensors_of(rank))
     assert group.version == 3 and holds(group, 0), "newer than what a killed put left"
+    session = store.entries()[0].manifest.session
     assert sorted(path.name for path in store.folder.iterdir()) == sorted(
         [f"{session}-3-{rank}.{part}" for part in ("json", "parity", "snapshot")] + ["a-1-2.parity", "notes.json"])
 
