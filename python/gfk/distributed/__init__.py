@@ -181,7 +181,7 @@ class ParityGroup:
 
         def describe():
             named.update(_named(tensors))
-            return [self.store.newest(), secrets.token_hex(8), _described(named)]
+            return [self.store.newest(), secrets.randbits(64), _described(named)]
 
         manifest, layout = self._next_manifest(self._meet("encode", describe))
         entry, exchange = self._together(lambda: self._begin_encode(manifest, layout, named))
@@ -203,10 +203,9 @@ class ParityGroup:
 
     def _next_manifest(self, answers):
         layout = Layout(self.size, self.m)
-        if not all(isinstance(a, list) and len(a) == 3 and type(a[0]) is int for a in answers):
+        if not all(isinstance(a, list) and len(a) == 3 for a in answers):
             raise Damaged("a rank sent something else than its tensors")
-        version = 1 + max(a[0] for a in answers)  # newer than what any rank may find in its store later
-        session = answers[0][1]  # another one for each version: a number that was given up may be given again
+        session, version = _next_key([a[:2] for a in answers])
 
         def manifest(chunk):
             return Manifest.decode(json.dumps({
@@ -291,10 +290,9 @@ class ParityGroup:
             named.update(self._changed(tensors))
             return [self.store.newest(), secrets.randbits(64)]
 
-        answers = _rows(self._meet("update", describe), 2)
+        session, version = _next_key(self._meet("update", describe))
         old_manifest = self._manifest
-        manifest = Manifest.decode(dataclasses.replace(
-            old_manifest, version=1 + max(n for n, _ in answers), session=f"{answers[0][1]:016x}").encode())
+        manifest = Manifest.decode(dataclasses.replace(old_manifest, session=session, version=version).encode())
         layout = Layout(self.size, manifest.m)
         piece = self._piece_of(manifest)
 
@@ -569,6 +567,14 @@ def _rows(value, width):
             all(type(n) is int and 0 <= n < 1 << 64 for n in row) for row in value):
         raise Damaged("a rank sent something else than rows of numbers")
     return [tuple(row) for row in value]
+
+
+def _next_key(answers):
+    """The session and the number of a new version, from the newest number and the 64 random bits of each rank. The
+    number is newer than what any rank may find in its store later, and the session another one for each version,
+    since a number that was given up may be given again."""
+    answers = _rows(answers, 2)
+    return f"{answers[0][1]:016x}", 1 + max(newest for newest, _ in answers)
 
 
 def _read_piece(snapshot, low, view):
