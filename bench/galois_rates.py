@@ -18,6 +18,7 @@ import time
 
 import galois
 import numpy
+from machine import processors
 
 POLYNOMIALS = {8: 0x11d, 16: 0x1100b}
 REGION = 16384  # bytes
@@ -67,8 +68,7 @@ def rows_of(w, n):
 
 def main():
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    cpus = [line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-            if line.startswith("model name")]
+    cpus = processors()
     context = {"preset": "matmul", "command": "galois_rates.py", "cpu": cpus[0], "cpu_cores": str(len(cpus)),
                "date_utc": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M:%S UTC}",
                "galois": f"{galois.__version__}, numpy {numpy.__version__}"}

@@ -22,6 +22,7 @@ import time
 import numpy
 
 import gfk
+from machine import processors
 
 K, M = 10, 4
 CALLS = 400  # fewer than a CUDA stream queues
@@ -173,13 +174,6 @@ def peers(region_bytes):
                "gb_s": K * region_bytes / seconds_of(function, repeats=3) / 1e9}
 
 
-def processor():
-    for line in open("/proc/cpuinfo", encoding="utf-8"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
 def gpu():
     """The name of the GPU and its driver."""
     if not any(k["available"] and k["implementation"] == "opt" for k in gfk.kernels(0)):
@@ -206,7 +200,7 @@ def main():
         for size in [1 << 20, 16 << 20] + ([(3 << 30) // K // 4096 * 4096] if place.place == "cuda" else []):
             add(rate(place, size), place)
     add(peers(1 << 20))
-    machine = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "gpu": gpu(),
+    machine = {"processor": processors()[0], "cores": len(os.sched_getaffinity(0)), "gpu": gpu(),
                "versions": {"Python": platform.python_version(), "gfk": gfk.__version__}}
     for name in ("numpy", "torch", "cupy", "jax", "galois", "zfec", "pyeclib"):
         if name in sys.modules:

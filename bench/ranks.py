@@ -5,7 +5,8 @@
   torchrun --nproc-per-node 5 bench/ranks.py [-m 2] [--megabytes 64] [--piece 1048576 8388608] [--backend gloo]
                                              [--store cpu] [--out FILE.json]
 
-A rate is what one rank sends to others in a second; 1 GB is 1e9 bytes. With NCCL, each rank takes the GPU of its number; --store cuda:0 keeps snapshots and parity on a GPU with any backend.
+A rate is what one rank sends to others in a second; 1 GB is 1e9 bytes. With NCCL, each rank takes the GPU of its
+number; --store cuda:0 keeps snapshots and parity on a GPU with any backend.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import gfk
 from gfk.distributed import MemoryStore, ParityGroup
 from gfk.distributed._exchange import Exchange, Wire
 from gfk.distributed._layout import Layout, encode_plan, pieces
+from machine import processors
 
 
 def best(work, rounds):
@@ -51,9 +53,7 @@ def product_seconds(device, bytes_, rounds):
 
 
 def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
-    found = {"processor": (names or [platform.machine()])[0], "cores": len(os.sched_getaffinity(0)), "gpu": "",
+    found = {"processor": processors()[0], "cores": len(os.sched_getaffinity(0)), "gpu": "",
              "versions": {"Python": platform.python_version(), "gfk": gfk.__version__, "torch": torch.__version__}}
     if torch.cuda.is_available():
         found["gpu"] = f"{torch.cuda.device_count()} {torch.cuda.get_device_name()}"

@@ -11,8 +11,8 @@
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
 # beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host,
-# papers, python and package run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of
-# them must be there.
+# papers, python and package run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH
+# and .deps/usr, and all of them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
 #   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
