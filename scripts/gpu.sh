@@ -281,7 +281,8 @@ install_package() {
 }
 
 # Its tests on torch, cupy, jax and numpy, as far as they are installed, in three parts beside each other:
-# processes of the CPU, the tests that look at the memory of the first GPU, and the rest on the last GPU.
+# processes of the CPU, the tests that look at the memory of the first GPU, and the rest on the last GPU; where
+# that is the first GPU, one after the other.
 stage_python() {
     local rc=0 part jobs=()
     install_package || return 1
@@ -291,6 +292,7 @@ stage_python() {
     }
     tests_of_python gloo python/tests/distributed & jobs+=($!)
     tests_of_python gpu python/tests/gpu & jobs+=($!)
+    [ "$gpus" -gt 1 ] || wait $! || true
     CUDA_VISIBLE_DEVICES=$(seq -s , $((gpus - 1)) -1 0) \
         tests_of_python rest python/tests --ignore python/tests/distributed --ignore python/tests/gpu & jobs+=($!)
     for part in "${jobs[@]}"; do wait "$part" || rc=1; done

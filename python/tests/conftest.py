@@ -236,10 +236,8 @@ def no_cuda():
 # ---- GPUs ---------------------------------------------------------------------------------------
 def needed_gpus(item):
     """The GPUs that a test needs: @pytest.mark.gpu, or @pytest.mark.gpu(2). Those in gpu/ need one."""
-    marker = item.get_closest_marker("gpu")
-    if marker is not None:
-        return marker.args[0] if marker.args else 1
-    return int(item.path.parent.name == "gpu")
+    marked = [marker.args[0] if marker.args else 1 for marker in item.iter_markers("gpu")]
+    return max(marked, default=int(item.path.parent.name == "gpu"))
 
 
 def pytest_configure(config):
