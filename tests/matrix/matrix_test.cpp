@@ -232,9 +232,8 @@ TEST_P(MatrixTest, Threads) {
         for (int again = 0; again < 3 && result; again++) {
             DenseMatrix inverse(a.rows, a.rows);
             gfk_matrix_record record = {};
-            if (inversion.start(stream.get()) != GFK_STATUS_SUCCESS ||
-                inversion.wait(stream.get(), record) != GFK_STATUS_SUCCESS)
-                return testing::AssertionFailure() << "an inversion failed";
+            require_success(inversion.start(stream.get()), "gfk_matrix_invert");
+            require_success(inversion.wait(stream.get(), record), "gfk_matrix_wait");
             result = inversion.read(inverse);
             if (result)
                 result = are_inverse(field, a, inverse, random);

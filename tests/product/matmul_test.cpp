@@ -233,8 +233,7 @@ TEST_P(MatmulTest, Threads) {
         testing::AssertionResult result = testing::AssertionSuccess();
         for (int again = 0; again < 4 && result; again++) {
             matmul.refill(random);
-            if (matmul.run(GFK_SET, stream.get()) != GFK_STATUS_SUCCESS)
-                return testing::AssertionFailure() << "a matmul failed";
+            require_success(matmul.run(GFK_SET, stream.get()), "gfk_matmul");
             stream.finish();
             result = matmul.is_product(GFK_SET);
         }

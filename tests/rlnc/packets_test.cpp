@@ -475,9 +475,9 @@ TEST_P(RlncPackets, Threads) {
         const size_t space = encode_space(code, range);
         Memory workspace(host(), space);
         for (int again = 0; again < 3; again++)
-            if (gfk_rlnc_encode(code.get(), &range, packets.in(), packets.out(), nullptr, 0,
-                                workspace.data(), space, stream.get()))
-                return testing::AssertionFailure() << "gfk_rlnc_encode";
+            require_success(gfk_rlnc_encode(code.get(), &range, packets.in(), packets.out(),
+                                            nullptr, 0, workspace.data(), space, stream.get()),
+                            "gfk_rlnc_encode");
         stream.finish();
         return packets.are_products(field(), plain(n, desc(), range));
     });

@@ -230,8 +230,8 @@ TEST_P(RlncVectors, Threads) {
         const gfk_rlnc_range range = {static_cast<uint64_t>(thread), 2, 5, 50};
         Rows rows(host(), 100, 90, symbol(), 0, random);
         for (int again = 0; again < 3; again++)
-            if (gfk_rlnc_vectors(code.get(), &range, rows.data(), 90, stream.get()))
-                return testing::AssertionFailure() << "gfk_rlnc_vectors";
+            require_success(gfk_rlnc_vectors(code.get(), &range, rows.data(), 90, stream.get()),
+                            "gfk_rlnc_vectors");
         stream.finish();
         expect(rows, 90, desc(), headers_of(range));
         return testing::AssertionSuccess();

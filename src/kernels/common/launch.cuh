@@ -25,7 +25,9 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_
     return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
 }
 
-/* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device. */
+/* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device. The
+ * limit belongs to the kernel, not to a launch: calls for one kernel must all give the same number,
+ * the most that a launch of it takes, because threads launch at the same time. */
 template <class... P>
 gfk_status allow_shared(void (*kernel)(P...), size_t bytes) {
     return status_of(

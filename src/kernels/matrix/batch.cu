@@ -28,12 +28,11 @@ gfk_status launch_invert(const gfk_matrix_batch &job) {
     const Layout layout = make_layout<T>(job.n);
     const unsigned warps = K::alone ? K::warps : (job.n + T::warp_rows - 1) / T::warp_rows;
     const uint64_t groups = (job.count + layout.matrices - 1) / layout.matrices;
-    const size_t shared = shared_bytes<K>(warps);
-    const gfk_status status = allow_shared(invert<K>, shared);
+    const gfk_status status = allow_shared(invert<K>, shared_bytes<K>(K::warps));
     return status != GFK_STATUS_SUCCESS
                ? status
                : launch(invert<K>, K::alone ? (groups + warps - 1) / warps : groups, 32 * warps,
-                        shared, job.stream, job, layout);
+                        shared_bytes<K>(warps), job.stream, job, layout);
 }
 
 gfk_status (*const launches[])(const gfk_matrix_batch &) = {

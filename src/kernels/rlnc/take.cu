@@ -31,10 +31,10 @@ __global__ void __launch_bounds__(32 * K::warps, K::blocks)
 template <class K>
 gfk_status launch_take(const TakeJob &job, size_t segments, gfk_stream_t stream) {
     const unsigned warps = (job.n + K::T::warp_rows - 1) / K::T::warp_rows;
-    const size_t shared = matrix::shared_bytes<K>(warps);
-    const gfk_status status = allow_shared(take<K>, shared);
-    return status == GFK_STATUS_SUCCESS ? launch(take<K>, segments, 32 * warps, shared, stream, job)
-                                        : status;
+    const gfk_status status = allow_shared(take<K>, matrix::shared_bytes<K>(K::warps));
+    return status == GFK_STATUS_SUCCESS
+               ? launch(take<K>, segments, 32 * warps, matrix::shared_bytes<K>(warps), stream, job)
+               : status;
 }
 
 gfk_status (*const launches[])(const TakeJob &, size_t, gfk_stream_t) = {
