@@ -30,11 +30,10 @@ struct PeropOp {
     static constexpr int sums = n;            /* words that hold the sum of an output */
     static constexpr int words = 1;           /* words of a coefficient's data */
     static constexpr int field_words = 0;     /* words of the field's tables */
-    /* Inputs with equal columns are added before they are multiplied, and sums begin with outputs
-     * that are read; `result` changes nothing. */
+    /* For updates, which wait for memory: inputs with equal columns are added before they are
+     * multiplied, sums begin with outputs that are read, and the registers
+     * allow five blocks per multiprocessor. `result` changes nothing. */
     static constexpr bool updates = false;
-    static constexpr int blocks =
-        0; /* per multiprocessor, which the registers must allow; 0: any */
     static constexpr bool staged = true;        /* coefficients' data go to shared memory */
     static constexpr bool field_staged = false; /* and so do the field's tables */
     struct Params {};                           /* by value, in the constant bank */
@@ -129,7 +128,7 @@ __device__ inline void add_inputs(const P &p, const Op &op, const uint32_t *coef
 /* Neighbouring blocks take the panels of one tile, so that the inputs of all but the first come
  * from the L2 cache. */
 template <class Op, bool Aligned, int POINTERS>
-__global__ void __launch_bounds__(PEROP_THREADS, Op::blocks)
+__global__ void __launch_bounds__(PEROP_THREADS, Op::updates ? 5 : 0)
     perop(const __grid_constant__ PeropParams<Op, POINTERS> p) {
     using V = VectorOf<Op::bytes, Aligned>;
     extern __shared__ uint4 perop_shared[];

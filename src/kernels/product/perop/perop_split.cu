@@ -56,7 +56,6 @@ struct SplitNibbles : gfk::PeropOp<W> {
     using Base = gfk::PeropOp<W>;
     using Base::n, Base::sums;
     static constexpr bool updates = true;
-    static constexpr int blocks = 5;
     static constexpr int parts = W / 4, words = parts * 16 * sizeof(Entry) / 4;
 
     static void fill(const gfk_field *field, const uint32_t *, uint32_t c, uint32_t *table) {
