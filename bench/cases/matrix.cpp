@@ -104,11 +104,15 @@ struct MatmulWork : MatrixWork {
                 return status;
         } else {
             const gfk_matmul_desc desc = case_.desc();
-            const char *kernel;
             GFK_CHECK(library_.gfk_matmul_workspace(&field, m, k, case_.region, &desc,
                                                     &workspace_bytes_));
-            GFK_CHECK(library_.gfk_matmul_kernel_id(&field, m, k, case_.region, &desc, &kernel));
-            facts.add("kernel", kernel, "workspace_bytes", workspace_bytes_);
+            facts.add("workspace_bytes", workspace_bytes_);
+            if (library_.gfk_matmul_kernel_id != nullptr) {
+                const char *kernel;
+                GFK_CHECK(
+                    library_.gfk_matmul_kernel_id(&field, m, k, case_.region, &desc, &kernel));
+                facts.add("kernel", kernel);
+            }
         }
         // The slot grows here, not while a graph is captured.
         workspace_ = gpu_workspace(library_, workspace_bytes_);

@@ -50,8 +50,11 @@ std::string open_other_library(const std::string &path) {
     void *file = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (file == nullptr)
         return dlerror();
+#define X(name) g_other.name = reinterpret_cast<decltype(&::name)>(dlsym(file, #name));
+    GFK_BENCH_CALLS(X)
+    GFK_BENCH_NEWER_CALLS(X)
+#undef X
 #define X(name)                                                                                    \
-    g_other.name = reinterpret_cast<decltype(&::name)>(dlsym(file, #name));                        \
     if (g_other.name == nullptr)                                                                   \
         return path + ": no function " #name;
     GFK_BENCH_CALLS(X)
