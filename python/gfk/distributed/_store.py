@@ -6,14 +6,16 @@ manifest, which is the same on all ranks. What is read from a folder or came fro
 before it is used: nothing in it is trusted, and nothing is executed.
 """
 
+import contextlib
 import json
+import math
 import os
 import pathlib
 import re
+import stat
 import zlib
 from dataclasses import dataclass
 
-import numpy
 import torch
 
 DTYPES = {str(d).removeprefix("torch."): d for d in (
@@ -22,7 +24,7 @@ DTYPES = {str(d).removeprefix("torch."): d for d in (
     torch.float8_e4m3fn, torch.float8_e5m2)}
 FORMAT = "gfk parity 1"
 MOST_BYTES = 1 << 50
-MOST_MANIFEST_BYTES = 1 << 28
+MOST_MANIFEST_BYTES = 1 << 26
 MOST_VERSION = 1 << 60
 WIDTHS = 4, 8, 16, 32
 
@@ -77,6 +79,8 @@ class Manifest:
 
     @staticmethod
     def decode(text):
+        if len(text) > MOST_MANIFEST_BYTES:
+            raise Damaged(f"a manifest of more than {MOST_MANIFEST_BYTES} bytes: too many tensors")
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -106,10 +110,7 @@ def rounded(size):
 
 
 def _tensor_bytes(dtype, shape):
-    count = DTYPES[dtype].itemsize
-    for n in shape:
-        count *= n
-    return count
+    return DTYPES[dtype].itemsize * math.prod(shape)
 
 
 def tensors_of(tensors):
@@ -125,7 +126,7 @@ def tensors_of(tensors):
                 not isinstance(shape, list) or len(shape) > 64:
             raise Damaged("no tensor")
         made.append((name, dtype, tuple(_number(n, 0, MOST_BYTES) for n in shape)))
-        if _tensor_bytes(dtype, made[-1][2]) > MOST_BYTES:
+        if _tensor_bytes(dtype, [max(n, 1) for n in shape]) > MOST_BYTES:  # a 0 hides no dimension that is huge
             raise Damaged("a tensor is too long")
     if len({name for name, _, _ in made}) != len(made):
         raise Damaged("two tensors have one name")
@@ -190,96 +191,133 @@ NAME = re.compile(r"(?P<temporary>\.)?(?P<session>[0-9a-f]{16})-(?P<version>[0-9
 class FolderStore:
     """Keeps entries in files of a folder, one folder for each rank, so that a process that starts again finds
     them. An entry is three files: NAME.snapshot, NAME.parity, and NAME.json, whose appearance makes the entry;
-    it has checksums of all three. Entries that are incomplete or damaged are not entries."""
+    it has checksums of all three. Entries that are incomplete or damaged are not entries, and files of other
+    names are left alone. Nothing is remembered: each call reads the files that are there."""
 
     device = torch.device("cpu")
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.refused = {}  # file name: why it is no entry
-        self._found = None
-
-    def _name(self, manifest, position):
-        return f"{manifest.session}-{manifest.version}-{position}"
+        self.refused = {}  # file name: why it was no entry when `entries` read it
 
     def new(self, manifest, position):
         return MemoryStore().new(manifest, position)
 
     def put(self, entry):
-        name = self._name(entry.manifest, entry.position)
-        for part, tensor in (("snapshot", entry.snapshot), ("parity", entry.parity)):
-            self._write(f"{name}.{part}", memoryview(tensor.contiguous().view(-1).numpy()))
+        """The entry appears whole or not at all. Of an entry that it replaces, all files are there until the new
+        ones are complete; where it ends between them, their checksums differ."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         text = entry.manifest.encode()
-        head = json.dumps({"position": entry.position, "snapshot": crc(entry.snapshot),
-                           "parity": crc(entry.parity), "manifest": zlib.crc32(text)}).encode()
-        self._write(f"{name}.json", head + b"\n" + text)
-        self._found = None
-
-    def _write(self, name, contents):
-        """The file appears whole or not at all."""
-        temporary = self.folder / f".{name}.{os.getpid()}"
-        with open(temporary, "wb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.folder / name)
-        folder = os.open(self.folder, os.O_RDONLY)
+        head = json.dumps({"position": entry.position, "snapshot": crc(entry.snapshot), "parity": crc(entry.parity),
+                           "manifest": zlib.crc32(text)}).encode()
+        parts = {"snapshot": memoryview(entry.snapshot.contiguous().view(-1).numpy()),
+                 "parity": memoryview(entry.parity.contiguous().view(-1).numpy()), "json": head + b"\n" + text}
+        name = _name(entry.manifest, entry.position)
+        written = {self.folder / f".{name}.{part}.{os.getpid()}": self.folder / f"{name}.{part}" for part in parts}
         try:
-            os.fsync(folder)
+            for path, contents in zip(written, parts.values()):
+                path.unlink(missing_ok=True)
+                with open(path, "xb") as file:
+                    file.write(contents)
+                    file.flush()
+                    os.fsync(file.fileno())
+            for path, final in written.items():
+                os.replace(path, final)
+            folder = os.open(self.folder, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
         finally:
-            os.close(folder)
+            for path in written:
+                path.unlink(missing_ok=True)
+
+    def _files(self):
+        """(path, match) of the files whose names are of this format."""
+        try:
+            paths = sorted(self.folder.iterdir())
+        except FileNotFoundError:
+            return []
+        return [(path, name) for path in paths if (name := NAME.fullmatch(path.name))]
 
     def entries(self):
-        if self._found is None:
-            self._found = []
-            for path in sorted(self.folder.glob("*.json")):
+        found, self.refused = [], {}
+        for path, name in self._files():
+            if name["part"] == "json" and not name["temporary"]:
                 try:
-                    self._found.append(self._read(path))
+                    found.append(_read(path))
                 except (Damaged, OSError) as error:
                     self.refused[path.name] = str(error)
-        return list(self._found)
+        return found
 
     def newest(self):
-        names = (NAME.fullmatch(path.name) for path in self.folder.iterdir())
-        return max((n for name in names if name and (n := int(name["version"])) <= MOST_VERSION), default=0)
-
-    def _read(self, path):
-        if path.stat().st_size > MOST_MANIFEST_BYTES:
-            raise Damaged("too long")
-        head, _, text = path.read_bytes().partition(b"\n")
-        try:
-            fields = json.loads(head)
-        except (ValueError, RecursionError) as error:
-            raise Damaged("not JSON") from error
-        if not isinstance(fields, dict) or fields.get("manifest") != zlib.crc32(text):
-            raise Damaged("the manifest does not match its checksum")
-        manifest = Manifest.decode(text)
-        position = _number(fields.get("position"), 0, len(manifest.ranks) - 1)
-        if path.name != self._name(manifest, position) + ".json":
-            raise Damaged("the file has another name than its contents say")
-        wanted = {"snapshot": manifest.bytes_of(position), "parity": manifest.m * manifest.chunk}
-        parts = {}
-        for part, size in wanted.items():
-            file = path.with_suffix("." + part)
-            if file.stat().st_size != size:
-                raise Damaged(f"the {part} has another length")
-            contents = numpy.memmap(file, numpy.uint8, "c") if size else numpy.empty(0, numpy.uint8)
-            if zlib.crc32(memoryview(contents)) != fields.get(part):
-                raise Damaged(f"the {part} does not match its checksum")
-            parts[part] = torch.from_numpy(numpy.asarray(contents))
-        return Entry(manifest, position, parts["snapshot"],
-                     parts["parity"].view(manifest.m, manifest.chunk))
+        return max((n for _, name in self._files() if (n := int(name["version"])) <= MOST_VERSION), default=0)
 
     def drop(self, is_old):
         """Removes the entries of which is_old(manifest's key, position), and what an interrupted `put` has left."""
-        found = [(path, NAME.fullmatch(path.name)) for path in self.folder.iterdir()]
-        found = [(path, name) for path, name in found if name]
-        for path, name in sorted(found, key=lambda item: item[1]["part"] != "json"):  # without .json: no entry
+        failed = None
+        for path, name in sorted(self._files(), key=lambda item: item[1]["part"] != "json"):  # without .json: no entry
             if name["temporary"] or is_old((name["session"], int(name["version"])), int(name["position"])):
-                path.unlink(missing_ok=True)
-        self._found = None
+                try:
+                    path.unlink(missing_ok=True)
+                except OSError as error:
+                    failed = error
+        if failed is not None:
+            raise failed
 
     def bytes_held(self):
-        return sum(path.stat().st_size for path in self.folder.iterdir()
-                   if (name := NAME.fullmatch(path.name)) and name["part"] != "json")
+        total = 0
+        for path, name in self._files():
+            if name["part"] != "json":
+                with contextlib.suppress(FileNotFoundError):
+                    total += path.lstat().st_size
+        return total
+
+
+def _name(manifest, position):
+    return f"{manifest.session}-{manifest.version}-{position}"
+
+
+def _contents(path, size=None):
+    """The bytes of a regular file of `size` bytes, or of no more than a manifest has."""
+    def opener(name, flags):  # a link is refused, and a pipe does not wait
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+    with open(path, "rb", buffering=0, opener=opener) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise Damaged(f"{path.name} is no regular file")
+        if found.st_size > MOST_MANIFEST_BYTES + 4096 if size is None else found.st_size != size:
+            raise Damaged(f"{path.name} has another length")
+        try:
+            made, at = torch.empty(found.st_size, dtype=torch.uint8), 0
+        except RuntimeError as error:
+            raise MemoryError(f"{path.name}: {error}") from error
+        view = memoryview(made.numpy())
+        while at < len(view):
+            count = file.readinto(view[at:])
+            if not count:
+                raise Damaged(f"{path.name} has become shorter")
+            at += count
+        return made
+
+
+def _read(path):
+    """The entry of a .json file."""
+    head, _, text = _contents(path).numpy().tobytes().partition(b"\n")
+    try:
+        fields = json.loads(head)
+    except (ValueError, RecursionError) as error:
+        raise Damaged("not JSON") from error
+    if not isinstance(fields, dict) or fields.get("manifest") != zlib.crc32(text):
+        raise Damaged("the manifest does not match its checksum")
+    manifest = Manifest.decode(text)
+    position = _number(fields.get("position"), 0, len(manifest.ranks) - 1)
+    if path.name != _name(manifest, position) + ".json":
+        raise Damaged("the file has another name than its contents say")
+    parts = {"snapshot": manifest.bytes_of(position), "parity": manifest.m * manifest.chunk}
+    for part, size in parts.items():
+        parts[part] = _contents(path.with_suffix("." + part), size)
+        if crc(parts[part]) != fields.get(part):
+            raise Damaged(f"the {part} does not match its checksum")
+    return Entry(manifest, position, parts["snapshot"], parts["parity"].view(manifest.m, manifest.chunk))
