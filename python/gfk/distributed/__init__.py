@@ -7,6 +7,7 @@ whole on all ranks, so that a loss at any moment leaves one. The transport is th
 ranks make the same calls in the same order.
 """
 
+import contextlib
 import dataclasses
 import json
 import secrets
@@ -42,6 +43,8 @@ class Report:
     buffers: int = 0  # bytes of buffers for pieces on their way
     held: int = 0  # bytes of snapshots and parity in the store after the call
     most_held: int = 0  # and during it, with those that are being made
+    refused: dict = dataclasses.field(default_factory=dict)  # files of a FolderStore that the call did not take: why
+    trouble: str = ""  # why an older version could not be removed; the next call that makes a version tries again
 
 
 @dataclasses.dataclass
@@ -166,10 +169,6 @@ class ParityGroup:
             self._codes[key] = gfk.RS(key[0] - key[1], key[1], manifest.w, matrix=manifest.matrix)
         return self._codes[key]
 
-    def _mine(self, manifest):
-        """{position: entry} of a version that this rank holds."""
-        return {e.position: e for e in self.store.entries() if e.manifest == manifest}
-
     # ---- calls that make a version -----------------------------------------------------------------
 
     def encode(self, tensors):
@@ -244,30 +243,42 @@ class ParityGroup:
         """Does a copy between the store and the pieces wait for a GPU?"""
         return self.store.device.type == "cpu"
 
-    def _finish(self, call, start, manifest, entries, exchange, replaced=()):
-        """Keeps new entries. When all ranks have theirs, forgets older versions and what others hold of the
-        positions that were replaced."""
+    def _finish(self, call, start, manifest, entries, exchange, ranks=None):
+        """Keeps new entries, and forgets what this rank holds of positions of other ranks. `ranks` has the rank of
+        each position. When all ranks have done so, forgets older versions."""
+        most = 0
+        mine = [p for p, rank in enumerate(range(self.size) if ranks is None else ranks) if rank == self.rank]
+
         def put():
+            nonlocal most
+            most = self.store.bytes_held() + sum(e.snapshot.numel() + e.parity.numel() for e in entries)
             for entry in entries:
                 self.store.put(entry)
+            self.store.drop(lambda key, position: key == manifest.key and position not in mine)
 
         self._agree(exchange.error)  # before any rank keeps what it has received
-        before = self.store.bytes_held()
         try:
             self._together(put)
         except NotPrepared:  # on all ranks. Rebuilt entries are as good as those of other ranks, and may stay.
             if call != "rebuild":
-                self.store.drop(lambda key, _: key == manifest.key)
+                with contextlib.suppress(OSError):
+                    self.store.drop(lambda key, _: key == manifest.key)
             raise
-        most = max(before, self.store.bytes_held())
         self._manifest = manifest
-        gone = set(replaced) - {e.position for e in entries}
-        self.store.drop(lambda key, position: key != manifest.key or position in gone)
-        self._done(call, start, exchange, most)
+        self._done(call, start, exchange, most, lambda key, _: key != manifest.key)
 
-    def _done(self, call, start, exchange, most):
-        self.report = Report(call, self._manifest.version, time.monotonic() - start, exchange.sent,
-                             exchange.buffer_bytes(), self.store.bytes_held(), most)
+    def _done(self, call, start, exchange, most=0, is_old=None):
+        """The call has succeeded on all ranks: errors of the store are reported, and not raised."""
+        self.report = Report(call, self._manifest.version, 0, exchange.sent, exchange.buffer_bytes(), most_held=most,
+                             refused=getattr(self.store, "refused", {}))
+        try:
+            if is_old is not None:
+                self.store.drop(is_old)
+            self.report.held = self.store.bytes_held()
+        except OSError as error:
+            self.report.trouble = str(error)
+        self.report.most_held = max(most, self.report.held)
+        self.report.seconds = time.monotonic() - start
 
     def _on_device(self, call, inputs, outputs):
         """call(inputs, outputs) on the GPU where the pieces are, or on the store's for pieces in the CPU's memory."""
@@ -284,20 +295,20 @@ class ParityGroup:
     def update(self, tensors):
         """Makes a version in which some tensors have new contents: names, dtypes and shapes are those of the
         version before. Only pieces that changed are sent. Otherwise as encode."""
-        start, named = time.monotonic(), {}
+        start, named, old = time.monotonic(), {}, None
 
         def describe():
-            named.update(self._changed(tensors))
+            nonlocal old
+            named.update(_named(tensors))
+            old = self._changed(named)
             return [self.store.newest(), secrets.randbits(64)]
 
         session, version = _next_key(self._meet("update", describe))
-        old_manifest = self._manifest
-        manifest = Manifest.decode(dataclasses.replace(old_manifest, session=session, version=version).encode())
+        manifest = Manifest.decode(dataclasses.replace(self._manifest, session=session, version=version).encode())
         layout = Layout(self.size, manifest.m)
         piece = self._piece_of(manifest)
 
         def begin():
-            old = self._mine(old_manifest)[self.rank]
             new = self.store.new(manifest, self.rank)
             new.snapshot.copy_(old.snapshot)
             new.parity.copy_(old.parity)
@@ -310,9 +321,9 @@ class ParityGroup:
                     low, high = i * manifest.chunk + at, i * manifest.chunk + min(at + piece, manifest.chunk)
                     if not torch.equal(old.snapshot[low:high], new.snapshot[low:high]):
                         changed.append((i, at))
-            return old, new, changed
+            return new, changed
 
-        old, new, changed = self._together(begin)
+        new, changed = self._together(begin)
         of_rank = [set(_rows(items, 2)) for items in self._gather_json(changed)]
         code, delta = self._code(manifest), torch.empty(piece, dtype=torch.uint8, device=self.store.device)
 
@@ -349,16 +360,17 @@ class ParityGroup:
         exchange.run(read, compute, write, self._waits)
         self._finish("update", start, manifest, [new], exchange)
 
-    def _changed(self, tensors):
-        manifest, named = self._current(), _named(tensors)
-        entry = self._mine(manifest).get(self.rank)
+    def _changed(self, named):
+        """This rank's entry, in which these tensors have new contents."""
+        manifest = self._current()
+        entry = _held(manifest, self.store.entries()).get(self.rank)
         if entry is None or len(manifest.ranks) != self.size:
             raise NotPrepared("the version is of other ranks than this group's: encode comes first")
         views = manifest.tensors(self.rank, entry.snapshot)
         for name, tensor in named.items():
             if name not in views or views[name].dtype != tensor.dtype or views[name].shape != tensor.shape:
                 raise ValueError(f"the version has no tensor {name!r} of this dtype and shape")
-        return named
+        return entry
 
     def _current(self):
         if self._manifest is None:
@@ -371,7 +383,7 @@ class ParityGroup:
         """{name: tensor}: copies of the tensors of the current version at this rank's position, or at another one
         that this rank has rebuilt."""
         manifest = self._current()
-        held = self._mine(manifest)
+        held = _held(manifest, self.store.entries())
         position = self.rank if position is None else position
         if position not in held:
             raise KeyError(f"this rank does not hold position {position}, but {sorted(held)}")
@@ -415,52 +427,34 @@ class ParityGroup:
 
     def _examine(self, call, compute):
         """Takes all regions of each stripe to one rank: compute(layout, code, stripe, rows)."""
-        start = time.monotonic()
-        self._meet(call, lambda: self._current() and None)
+        start, entries = time.monotonic(), []
+
+        def look():
+            self._current()
+            entries.extend(self.store.entries())
+            return _rows_of(entries)
+
+        found = _holders(self._meet(call, look))
         manifest = self._manifest
         layout = Layout(len(manifest.ranks), manifest.m)
-        crc, holders = self._holders().get(manifest.key, (None, {}))
+        holders = found.get((*manifest.key, manifest.crc), {})
         missing = [p for p in range(layout.positions) if p not in holders]
-        if missing or crc != manifest.crc:
+        if missing:
             raise NotPrepared(f"nobody holds positions {missing}: rebuild comes first")
-        plan = Plan([holders[p] for p in range(layout.positions)], self.size)
+        plan = Plan([holders[p].rank for p in range(layout.positions)], self.size)
         for t in range(layout.positions):
-            plan.add(t, holders[t], range(layout.positions))
+            plan.add(t, holders[t].rank, range(layout.positions))
         code, exchange = self._together(lambda: (
             self._code(manifest), self._exchange(manifest, lambda *sizes: pieces(plan, *sizes))))
 
         def all_regions(stripe, at, regions, made):
             compute(layout, code, stripe, [regions[layout.position(i, stripe)] for i in range(layout.positions)])
 
-        exchange.run(self._reader(manifest, layout), all_regions, None)
+        exchange.run(_reader(layout, manifest, entries), all_regions, None)
         self._agree(exchange.error)
-        self._done(call, start, exchange, self.store.bytes_held())
-
-    def _reader(self, manifest, layout):
-        held = self._mine(manifest)
-
-        def read(stripe, position, at, view):
-            region = layout.region(position, stripe)
-            if region < layout.k:
-                _read_piece(held[position].snapshot, region * manifest.chunk + at, view)
-            else:
-                view.copy_(held[position].parity[region - layout.k, at:at + view.numel()])
-
-        return read
+        self._done(call, start, exchange)
 
     # ---- after a loss ------------------------------------------------------------------------------
-
-    def _holders(self):
-        """{(session, version): (checksum of the manifest, {position: rank})} of the whole group. Where ranks
-        contradict each other about a version's manifest: the one that most positions have."""
-        mine = [[int(e.manifest.session, 16), e.manifest.version, e.manifest.crc, e.position]
-                for e in self.store.entries()]
-        found = {}
-        for rank, entries in enumerate(self._gather_json(mine)):
-            for session, version, crc, position in _rows(entries, 4):
-                key = f"{session:016x}", version
-                found.setdefault(key, {}).setdefault(crc, {}).setdefault(position, rank)
-        return {key: max(by_crc.items(), key=lambda item: len(item[1])) for key, by_crc in found.items()}
 
     def rebuild(self, lost=None, *, holders=None):
         """Finds the newest version that enough ranks hold, and rebuilds the positions that are lost.
@@ -475,20 +469,28 @@ class ParityGroup:
         start = time.monotonic()
         wanted = None if lost is None else sorted({int(p) for p in lost})
         holders = {int(p): int(r) for p, r in (holders or {}).items()}
-        self._meet("rebuild", facts=[wanted, sorted(holders.items())])
-        manifest, held = self._newest(wanted)
+        entries = []
+
+        def look():
+            entries.extend(self.store.entries())
+            return _rows_of(entries)
+
+        found = _holders(self._meet("rebuild", look, [wanted, sorted(holders.items())]))
+        manifest, held = self._newest(found, entries, wanted)
         layout = Layout(len(manifest.ranks), manifest.m)
         lost = [p for p in range(layout.positions) if p not in held]
         targets = {p: holders.get(p, p) for p in lost}
         if any(not 0 <= r < self.size for r in targets.values()):
             raise ValueError(f"positions {lost} are lost, and the group has {self.size} ranks: holders must say "
                              "which of them take their place")
-        ranks = [held.get(p, targets.get(p)) for p in range(layout.positions)]
-        decoders, new = {}, {}
+        ranks = [held[p].rank if p in held else targets[p] for p in range(layout.positions)]
+        decoders, new, of_version = {}, {}, found[*manifest.key, manifest.crc]
 
         def begin():
             decoders.update(rebuild_decoders(layout, lost, self._code(manifest)))
             new.update((p, self.store.new(manifest, p)) for p in lost if targets[p] == self.rank)
+            for p, entry in new.items():
+                entry.rebuilt = 1 + (of_version[p].rebuilt if p in of_version else 0)
             return self._exchange(manifest, lambda *sizes: rebuild_steps(layout, ranks, self.size, decoders, *sizes))
 
         exchange = self._together(begin)
@@ -508,29 +510,29 @@ class ParityGroup:
             part = entry.snapshot[low:low + view.numel()]
             part.copy_(view[:part.numel()])
 
-        exchange.run(self._reader(manifest, layout), compute, write, self._waits)
-        self._finish("rebuild", start, manifest, list(new.values()), exchange, lost)
+        exchange.run(_reader(layout, manifest, entries), compute, write, self._waits)
+        self._finish("rebuild", start, manifest, list(new.values()), exchange, ranks)
         return lost
 
-    def _newest(self, lost):
-        """The manifest of the newest version that can be rebuilt, and {position: rank} of who holds it."""
-        found, refused = self._holders(), []
-        for key in sorted(found, key=lambda key: key[1], reverse=True):
-            crc, held = found[key]
-            held = {p: r for p, r in held.items() if lost is None or p not in lost}
+    def _newest(self, found, entries, lost):
+        """The manifest of the newest version that can be rebuilt, and {position: Holder} of it. Of versions with one
+        number, that of which most positions are there."""
+        refused = []
+        for key in sorted(found, key=lambda key: (key[1], len(found[key]), key), reverse=True):
+            held = {p: holder for p, holder in found[key].items() if lost is None or p not in lost}
             if not held:
                 continue
-            source = min(held.values())
-            mine = [e.manifest for e in self.store.entries() if e.manifest.key == key and e.manifest.crc == crc]
+            source = min(holder.rank for holder in held.values())
+            mine = [e.manifest for e in entries if (*e.manifest.key, e.manifest.crc) == key]
             text = self._wire.share(mine[0].encode() if self.rank == source and mine else b"", source)
             try:  # all ranks have the same text
                 manifest = Manifest.decode(text)
-                if manifest.key != key or manifest.crc != crc:
+                if (*manifest.key, manifest.crc) != key:
                     raise Damaged("the manifest is not the one that was announced")
             except Damaged as error:
                 refused.append(f"version {key[1]}: rank {source}: {error}")
                 continue
-            held = {p: r for p, r in held.items() if p < len(manifest.ranks)}
+            held = {p: holder for p, holder in held.items() if p < len(manifest.ranks)}
             if len(held) >= len(manifest.ranks) - manifest.m:
                 return manifest, held
             refused.append(f"version {key[1]}: {len(manifest.ranks) - len(held)} ranks are lost, and "
@@ -569,6 +571,40 @@ def _rows(value, width):
     return [tuple(row) for row in value]
 
 
+@dataclasses.dataclass(order=True)
+class Holder:
+    """A rank that has a position of a version. Of several the one counts that was rebuilt last, since a wrong copy
+    may be left where a rank ended before it forgot its own; and of these, the lowest rank."""
+
+    rebuilt: int
+    minus_rank: int
+
+    @property
+    def rank(self):
+        return -self.minus_rank
+
+
+def _held(manifest, entries):
+    """{position: entry} of a version."""
+    return {e.position: e for e in entries if e.manifest == manifest}
+
+
+def _rows_of(entries):
+    """What `_holders` understands."""
+    return [[int(e.manifest.session, 16), e.manifest.version, e.manifest.crc, e.position, e.rebuilt] for e in entries]
+
+
+def _holders(answers):
+    """{(session, version, checksum of the manifest): {position: Holder}} of what all ranks have."""
+    found = {}
+    for rank, rows in enumerate(answers):
+        for session, version, crc, position, rebuilt in _rows(rows, 5):
+            of_version = found.setdefault((f"{session:016x}", version, crc), {})
+            holder = Holder(rebuilt, -rank)
+            of_version[position] = max(of_version.get(position, holder), holder)
+    return found
+
+
 def _next_key(answers):
     """The session and the number of a new version, from the newest number and the 64 random bits of each rank. The
     number is newer than what any rank may find in its store later, and the session another one for each version,
@@ -582,3 +618,17 @@ def _read_piece(snapshot, low, view):
     part = snapshot[low:low + view.numel()]
     view[:part.numel()].copy_(part)
     view[part.numel():].zero_()
+
+
+def _reader(layout, manifest, entries):
+    """Reads regions of the positions that this rank holds."""
+    held = _held(manifest, entries)
+
+    def read(stripe, position, at, view):
+        region = layout.region(position, stripe)
+        if region < layout.k:
+            _read_piece(held[position].snapshot, region * manifest.chunk + at, view)
+        else:
+            view.copy_(held[position].parity[region - layout.k, at:at + view.numel()])
+
+    return read

@@ -135,12 +135,13 @@ def tensors_of(tensors):
 
 @dataclass
 class Entry:
-    """What one position holds: one-dimensional bytes, and m rows of a chunk."""
+    """What one position holds: one-dimensional bytes, and m rows of a chunk; and how often it was rebuilt."""
 
     manifest: Manifest
     position: int
     snapshot: torch.Tensor
     parity: torch.Tensor
+    rebuilt: int = 0
 
 
 class MemoryStore:
@@ -208,8 +209,8 @@ class FolderStore:
         ones are complete; where it ends between them, their checksums differ."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = entry.manifest.encode()
-        head = json.dumps({"position": entry.position, "snapshot": crc(entry.snapshot), "parity": crc(entry.parity),
-                           "manifest": zlib.crc32(text)}).encode()
+        head = json.dumps({"position": entry.position, "rebuilt": entry.rebuilt, "snapshot": crc(entry.snapshot),
+                           "parity": crc(entry.parity), "manifest": zlib.crc32(text)}).encode()
         parts = {"snapshot": memoryview(entry.snapshot.contiguous().view(-1).numpy()),
                  "parity": memoryview(entry.parity.contiguous().view(-1).numpy()), "json": head + b"\n" + text}
         name = _name(entry.manifest, entry.position)
@@ -315,9 +316,11 @@ def _read(path):
     position = _number(fields.get("position"), 0, len(manifest.ranks) - 1)
     if path.name != _name(manifest, position) + ".json":
         raise Damaged("the file has another name than its contents say")
+    rebuilt = _number(fields.get("rebuilt", 0), 0, MOST_VERSION)
     parts = {"snapshot": manifest.bytes_of(position), "parity": manifest.m * manifest.chunk}
     for part, size in parts.items():
         parts[part] = _contents(path.with_suffix("." + part), size)
         if crc(parts[part]) != fields.get(part):
             raise Damaged(f"the {part} does not match its checksum")
-    return Entry(manifest, position, parts["snapshot"], parts["parity"].view(manifest.m, manifest.chunk))
+    return Entry(manifest, position, parts["snapshot"], parts["parity"].view(manifest.m, manifest.chunk),
+                 rebuilt)

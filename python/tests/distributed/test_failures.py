@@ -2,6 +2,8 @@
 """Ranks that are slow, that fail in the middle of a call, that disagree, or that send what they should not."""
 
 import json
+import pathlib
+import resource
 import time
 
 import pytest
@@ -115,6 +117,153 @@ def leave_files_of_a_killed_put(rank, folder):
 
 def test_files_of_a_killed_put_are_removed(tmp_path):
     ranks.run(3, leave_files_of_a_killed_put, tmp_path)
+
+
+# ---- errors of files -------------------------------------------------------------------------------
+
+
+def broken(*arguments):
+    raise OSError("of the test")
+
+
+def fail_with_files(rank, folder):
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=2, store=store, piece=256, timeout=20)
+    group.encode(tensors_of(rank))
+    calls = {"encode": lambda: group.encode(tensors_of(rank, 1)), "update": lambda: group.update(tensors_of(rank, 1)),
+             "verify": group.verify, "locate": group.locate, "rebuild": lambda: group.rebuild(lost=[1])}
+    used = {"entries": ("update", "verify", "locate", "rebuild"), "newest": ("encode", "update"),
+            "new": ("encode", "update", "rebuild"), "bytes_held": ("encode", "update", "rebuild"),
+            "put": ("encode", "update", "rebuild")}
+    for method, names in used.items():
+        for name in names:
+            if rank == 1:
+                setattr(store, method, broken)
+            with pytest.raises(NotPrepared, match="^rank 1: OSError: of the test$"):
+                calls[name]()
+            vars(store).pop(method, None)
+            assert group.version == 1 and holds(group, 0) and group.verify(), (method, name)
+            assert len(list(store.folder.iterdir())) == 3
+    folder_of_rank = store.folder
+    if rank == 1:  # as if another disk were there
+        store.folder = store.folder / "no folder"
+        store.folder.touch()
+    for name in ("encode", "rebuild"):
+        with pytest.raises(NotPrepared, match="^rank 1: NotADirectoryError"):
+            calls[name]()
+    store.folder = folder_of_rank
+    assert group.verify()
+
+
+def test_errors_of_files_on_one_rank_stop_all_and_the_version_stays(tmp_path):
+    ranks.run(4, fail_with_files, tmp_path)
+
+
+def fill_the_disk(rank, folder):
+    """Files of rank 1 have a limit: what is written before it stays on the disk for a while."""
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=1, store=store)
+    group.encode(tensors_of(rank))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if rank == 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+    for call in (lambda: group.encode(tensors_of(rank, 1)), lambda: group.rebuild(lost=[1])):
+        with pytest.raises(NotPrepared, match="^rank 1: OSError.*File too large"):
+            call()
+        assert len(list(store.folder.iterdir())) == 3
+        assert group.version == 1 and holds(group, 0) and group.verify()
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    group.encode(tensors_of(rank, 1))
+    assert group.version == 2 and holds(group, 1) and group.verify()
+
+
+def test_a_disk_that_is_full_leaves_the_version_and_no_files(tmp_path):
+    ranks.run(3, fill_the_disk, tmp_path)
+
+
+def keep_the_old_version(rank, folder):
+    """Rank 1 cannot remove the old version when the new one is whole."""
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=1, store=store)
+    group.encode(tensors_of(rank))
+    unlink = pathlib.Path.unlink
+    if rank == 1:
+        pathlib.Path.unlink = lambda path, missing_ok=False: broken() if "-1-" in path.name else unlink(path, missing_ok)
+    group.encode(tensors_of(rank, 1))
+    assert group.version == 2 and holds(group, 1) and group.verify()
+    pathlib.Path.unlink = unlink
+    assert len(store.entries()) == (2 if rank == 1 else 1)
+    group.encode(tensors_of(rank, 2))
+    assert len(store.entries()) == 1 and group.report.trouble == ""
+    store.bytes_held = broken
+    assert group.verify() and group.report.trouble == "of the test"
+
+
+def test_an_old_version_that_cannot_be_removed_is_no_error(tmp_path):
+    ranks.run(3, keep_the_old_version, tmp_path)
+
+
+# ---- copies that are left over ---------------------------------------------------------------------
+
+
+def leave_a_wrong_copy(rank, folder, fault):
+    """Position 1 is rebuilt on rank 3, and rank 1 ends before its wrong copy is gone."""
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=2, store=store, piece=256)
+    group.encode(tensors_of(rank))
+    if rank == 1:
+        entry, = store.entries()
+        entry.snapshot[5] ^= 64
+        store.put(entry)
+        store.drop = broken
+    if fault == "before the end":
+        with pytest.raises(NotPrepared, match="rank 1"):
+            group.rebuild(lost=[1], holders={1: 3})
+    else:  # as if rank 1 had been told that all is well
+        put = store.put
+        store.drop = lambda is_old: None
+        group.rebuild(lost=[1], holders={1: 3})
+        assert store.put == put
+    store = FolderStore(f"{folder}/{rank}")
+    assert [e.position for e in store.entries()] == {1: [1], 3: [1, 3]}.get(rank, [rank])
+    group = ParityGroup(m=2, store=store, piece=256)
+    assert group.rebuild() == []
+    assert group.verify(), "of two copies the one that was rebuilt last counts"
+    assert [e.position for e in store.entries()] == {1: [], 3: [1, 3]}.get(rank, [rank])
+    if rank == 3:
+        assert torch.equal(group.restore(1)["x"], tensors_of(1)["x"])
+
+
+@pytest.mark.parametrize("fault", ["before the end", "behind the end"])
+def test_a_wrong_copy_that_is_left_over_is_dropped_at_the_next_start(tmp_path, fault):
+    ranks.run(4, leave_a_wrong_copy, tmp_path, fault)
+
+
+def use_a_number_again(rank):
+    """Rank 3 has version 2, which no other rank has; without it the others make another version 2."""
+    store = MemoryStore()
+    ParityGroup(m=1, store=store).encode(tensors_of(rank))
+    old = store.entries()
+    group = ParityGroup(m=1, store=store)
+    group.rebuild()
+    group.encode(tensors_of(rank, 1))
+    if rank == 3:
+        with_2 = store
+    else:  # the others ended before they had kept it
+        store = MemoryStore()
+        for entry in old:
+            store.put(entry)
+    group = ParityGroup(m=1, store=MemoryStore() if rank == 3 else store)
+    assert group.rebuild() == [3] and group.version == 1
+    group.encode(tensors_of(rank, 2))
+    assert group.version == 2
+    group = ParityGroup(m=1, store=with_2 if rank == 3 else store)  # rank 3 comes back as it was
+    assert group.rebuild() == [3] and group.version == 2
+    assert holds(group, 2) and group.verify() and len(group.store.entries()) == 1
+
+
+def test_a_version_number_that_is_used_again():
+    ranks.run(4, use_a_number_again)
 
 
 # ---- ranks that disagree ---------------------------------------------------------------------------

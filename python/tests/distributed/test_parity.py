@@ -155,7 +155,9 @@ def flip_a_bit_on_every_rank(rank):
                 part[part.numel() // 3] ^= 4
         if rank == damaged:
             entry.snapshot[0] ^= 1
+        held = store.bytes_held()
         assert group.rebuild(lost=[damaged]) == [damaged]
+        assert group.report.most_held == (2 * held if rank == damaged else held), "the wrong copy and the new one"
         check(group.restore(), tensors_of(rank + 4))
         assert group.verify()
 
@@ -260,9 +262,10 @@ def start_again(rank, folder, phase):
         group.encode(tensors_of(rank, 2))
         return None
     rebuilt = group.rebuild()
+    refused = group.report.refused
     check(group.restore(), tensors_of(rank, 2))
     assert group.verify()
-    return rebuilt, store.refused
+    return rebuilt, refused
 
 
 def test_folders_are_found_by_new_processes(tmp_path):
