@@ -13,6 +13,9 @@ import gfk
 from ._store import MOST_MANIFEST_BYTES, Damaged
 
 MOST_GATHERED_BYTES = 1 << 31
+# A group of gloo that is freed waits for its collectives: where a rank hangs, for the group's own time limit, half an
+# hour by default. So those that have lost a rank are never freed.
+lost_groups = []
 MOST_AHEAD = 8  # collectives that a GPU has not ended yet, where a time limit is to be kept
 # What a rank sends and receives in one collective by default. From the curves in docs/distributed: larger calls
 # gain little, and hold more memory.
@@ -63,6 +66,7 @@ class Wire:
             return function(*arguments)
         except RuntimeError as error:
             self.lost = f"a rank of the group did not answer: {error}"
+            lost_groups.append(self.group)
             raise RankLost(self.lost) from error
 
     def settle(self, most=0):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks that are slow, that fail in the middle of a call, that disagree, or that send what they should not."""
 
+import gc
 import json
 import pathlib
 import resource
@@ -50,6 +51,26 @@ def wait_for_a_straggler(rank):
 def test_a_straggler_costs_the_time_limit_and_the_version_stays():
     took = ranks.run(3, wait_for_a_straggler)
     assert all(1 < t < 4 for t in took[:2]), took
+
+
+def free_a_group_that_lost_a_rank(rank):
+    if rank == 1:
+        return time.sleep(12)  # hangs, and keeps its connections
+    group = ParityGroup(m=1, timeout=1)
+    with pytest.raises(RankLost):
+        group.encode(tensors_of(rank))
+    start = time.monotonic()
+    dist.destroy_process_group()
+    del group
+    gc.collect()
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    return time.monotonic() - start
+
+
+def test_a_group_that_lost_a_rank_is_freed_at_once():
+    """And not after its own time limit of 30 s."""
+    took, _ = ranks.run(2, free_a_group_that_lost_a_rank)
+    assert took < 5, took
 
 
 # ---- a rank that fails in the middle ---------------------------------------------------------------
