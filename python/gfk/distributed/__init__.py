@@ -10,6 +10,7 @@ ranks make the same calls in the same order.
 import contextlib
 import dataclasses
 import json
+import operator
 import secrets
 import time
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ import gfk
 
 from ._exchange import Exchange, RankLost, Wire, default_piece
 from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
-from ._store import DTYPES, FORMAT, Damaged, FolderStore, Manifest, MemoryStore, rounded
+from ._store import DTYPES, FORMAT, MOST_VERSION, Damaged, FolderStore, Manifest, MemoryStore, rounded
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
 
@@ -67,11 +68,13 @@ class ParityGroup:
     w, matrix  those of gfk.RS; a version remembers its own
     piece    bytes of a chunk that are on their way at a time; the buffers of encode are 4 N - 3 pieces. None: the
              N-th part of 128 MiB with NCCL, of 8 MiB with other backends
-    timeout  seconds that a collective may take; None: the process group's own limit
+    timeout  seconds that a collective may take, from 0.001 on; None: the process group's own limit
 
     m, w, matrix and piece are the same on all ranks. A rank's position is its rank in the group that encoded.
     Memory: S + m S / (N - m) for a largest snapshot of S bytes, twice that during a call that makes a version.
     Sent: S (N - 1) / (N - m).
+
+    Of several groups with one store, the newest has it, and calls of the older ones raise NotPrepared.
 
     All ranks of the group make the same call, or get NotPrepared. After RankLost the process group is of no
     more use: make a new one, with processes in place of the lost ones, a ParityGroup with the same store, and
@@ -80,16 +83,21 @@ class ParityGroup:
 
     def __init__(self, group=None, m=1, *, store=None, w=8, matrix="cauchy", piece=None, timeout=None):
         group = dist.group.WORLD if group is None else group
+        if dist.get_world_size(group) < 2:
+            raise ValueError("a group has 2 ranks at least, and this process is one of them")
         nccl = "nccl" in dist.get_backend(group)
         self._wire = Wire(group, torch.device("cuda", torch.cuda.current_device()) if nccl
                           else torch.device("cpu"), timeout)
-        self.m = m
-        self.store = MemoryStore() if store is None else store
         piece = default_piece(self.size, self._wire.device.type) if piece is None else piece
-        if piece < 256 or piece % 256 != 0:
+        self.m, self.piece, self._w, self._matrix = operator.index(m), operator.index(piece), operator.index(w), matrix
+        if self.piece < 256 or self.piece % 256 != 0:
             raise ValueError("piece is a multiple of 256 bytes")
-        self.piece, self._w, self._matrix = piece, w, matrix
-        self._codes = {}
+        if not isinstance(matrix, str):
+            raise TypeError("matrix is the name of a matrix")
+        k = Layout(self.size, self.m).k
+        self._codes = {(self.size, self.m, self._w, matrix): gfk.RS(k, self.m, self._w, matrix=matrix)}
+        self.store = MemoryStore() if store is None else store
+        self._token = self.store.token = object()
         self._manifest = None  # of the current version
         self.report = None
 
@@ -141,9 +149,10 @@ class ParityGroup:
 
     def _meet(self, call, make=lambda: None, facts=()):
         """Begins a call: all ranks are in the same one, with the same options, facts and version. Returns what
-        make() has given on each rank; raises on all ranks if it raised on one."""
+        make(), which may fill `facts`, has given on each rank; raises on all ranks if it raised on one."""
         error = value = None
         try:
+            self._check_store()
             value = make()
         except Exception as caught:  # told to the others
             error = caught
@@ -162,6 +171,10 @@ class ParityGroup:
                 raise NotPrepared("ranks differ in their call, version (session, number, checksum), options [m, "
                                   f"piece, w, matrix] or arguments: rank 0 {first}, rank {rank} {head}")
         return [value for _, _, value in answers]
+
+    def _check_store(self):
+        if self.store.token is not self._token:
+            raise NotPrepared("another ParityGroup, which is newer, has taken over the store")
 
     def _code(self, manifest):
         key = len(manifest.ranks), manifest.m, manifest.w, manifest.matrix
@@ -382,6 +395,7 @@ class ParityGroup:
     def restore(self, position=None):
         """{name: tensor}: copies of the tensors of the current version at this rank's position, or at another one
         that this rank has rebuilt."""
+        self._check_store()
         manifest = self._current()
         held = _held(manifest, self.store.entries())
         position = self.rank if position is None else position
@@ -467,20 +481,24 @@ class ParityGroup:
         All ranks of the group call it, those that replace lost ones with an empty store. Returns the positions
         that were rebuilt. Raises TooManyErasures on all ranks if more than m are lost; NotPrepared; RankLost."""
         start = time.monotonic()
-        wanted = None if lost is None else sorted({int(p) for p in lost})
-        holders = {int(p): int(r) for p, r in (holders or {}).items()}
-        entries = []
+        entries, facts = [], []
 
         def look():
+            facts.append(None if lost is None else sorted({_index(p, "position") for p in lost}))
+            facts.append(sorted((_index(p, "position"), _index(r, "rank", self.size))
+                                for p, r in dict(holders or {}).items()))
             entries.extend(self.store.entries())
             return _rows_of(entries)
 
-        found = _holders(self._meet("rebuild", look, [wanted, sorted(holders.items())]))
+        found = _holders(self._meet("rebuild", look, facts))
+        wanted, holders = facts[0], dict(facts[1])
         manifest, held = self._newest(found, entries, wanted)
         layout = Layout(len(manifest.ranks), manifest.m)
+        for p in [*(wanted or []), *holders]:
+            _index(p, "position", layout.positions)
         lost = [p for p in range(layout.positions) if p not in held]
         targets = {p: holders.get(p, p) for p in lost}
-        if any(not 0 <= r < self.size for r in targets.values()):
+        if any(r >= self.size for r in targets.values()):
             raise ValueError(f"positions {lost} are lost, and the group has {self.size} ranks: holders must say "
                              "which of them take their place")
         ranks = [held[p].rank if p in held else targets[p] for p in range(layout.positions)]
@@ -610,7 +628,18 @@ def _next_key(answers):
     number is newer than what any rank may find in its store later, and the session another one for each version,
     since a number that was given up may be given again."""
     answers = _rows(answers, 2)
-    return f"{answers[0][1]:016x}", 1 + max(newest for newest, _ in answers)
+    version = 1 + max(newest for newest, _ in answers)
+    if version > MOST_VERSION:
+        raise NotPrepared(f"a rank has version {version - 1}, and there is no higher number: remove its files")
+    return f"{answers[0][1]:016x}", version
+
+
+def _index(value, what, end=1 << 63):
+    """A position or a rank that the caller gave."""
+    number = operator.index(value)
+    if not 0 <= number < end:
+        raise ValueError(f"{what} {number} does not exist" + (f": there are {end}" if end < 1 << 63 else ""))
+    return number
 
 
 def _read_piece(snapshot, low, view):

@@ -39,6 +39,8 @@ class Wire:
     """The collectives of one process group. `device` is where its buffers are."""
 
     def __init__(self, group, device, timeout):
+        if timeout is not None and not 0.001 <= timeout <= 1e8:
+            raise ValueError(f"timeout is a number of seconds from 0.001 to 1e8, not {timeout}")
         self.group, self.device = group, device
         self.timeout = None if timeout is None else datetime.timedelta(seconds=timeout)
         self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)

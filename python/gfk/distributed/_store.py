@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 import torch
 
+import gfk
+
 DTYPES = {str(d).removeprefix("torch."): d for d in (
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64,
     torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool,
@@ -29,8 +31,10 @@ MOST_VERSION = 1 << 60
 WIDTHS = 4, 8, 16, 32
 
 
-class Damaged(Exception):
+class Damaged(gfk.Error):
     """What was read or received is no manifest or no entry."""
+
+    status = "DAMAGED"
 
 
 def _number(value, least, most):
@@ -95,7 +99,7 @@ class Manifest:
         w, matrix = _number(found.get("w"), 1, 64), found.get("matrix")
         if w not in WIDTHS or not isinstance(matrix, str) or not re.fullmatch("[a-z_]{1,40}", matrix):
             raise Damaged("no code")
-        made = Manifest(session, _number(found.get("version"), 1, MOST_VERSION + 1),
+        made = Manifest(session, _number(found.get("version"), 1, MOST_VERSION),
                         _number(found.get("m"), 1, len(ranks) - 1), _number(found.get("chunk"), 0, MOST_BYTES),
                         w, matrix, tuple(tensors_of(tensors) for tensors in ranks))
         for position in range(len(ranks)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks that are slow, that fail in the middle of a call, that disagree, or that send what they should not."""
 
+import dataclasses
 import gc
 import json
 import pathlib
@@ -296,15 +297,15 @@ def disagree(rank):
     group.encode(tensors_of(rank))
     with pytest.raises(NotPrepared, match="ranks differ in their call.*update.*encode"):
         group.encode(tensors_of(rank, 1)) if rank == 1 else group.update(tensors_of(rank, 1))
-    other = ParityGroup(m=1, store=store, piece=256 if rank == 1 else 512)
+    other = ParityGroup(m=1, piece=256 if rank == 1 else 512)
     with pytest.raises(NotPrepared, match="ranks differ"):
         other.rebuild()
-    again = ParityGroup(m=1, store=store, piece=512)
     with pytest.raises(NotPrepared, match="ranks differ"):
         group.rebuild(lost=[rank])
-    fresh = group if rank != 2 else again  # rank 2 was replaced, and nobody has called rebuild
+    fresh = group if rank != 2 else ParityGroup(m=1, piece=512)  # rank 2 was replaced, and nobody has called rebuild
     with pytest.raises(NotPrepared, match="ranks differ"):
         fresh.encode(tensors_of(rank, 1))
+    again = ParityGroup(m=1, store=store, piece=512)
     again.encode(tensors_of(rank, 1))  # without rebuild on all: newer than what the stores have all the same
     assert again.version == 2 and holds(again, 1) and again.verify()
     with pytest.raises(NotPrepared, match="rank 0: TypeError.*cannot be protected"):
@@ -327,6 +328,72 @@ def rebuild_with_other_options(rank):
 
 def test_rebuild_needs_no_options_of_the_version():
     ranks.run(5, rebuild_with_other_options)
+
+
+def give_wrong_arguments(rank):
+    for arguments, error in [
+            ({"m": 0}, "m is 1 to 3"), ({"m": 4}, "m is 1 to 3"), ({"m": -1}, "m is 1 to 3"), ({"m": 1.0}, "float"),
+            ({"w": 9}, "8, 16 or 32"), ({"w": "8"}, "str"), ({"matrix": "other"}, "no matrix"), ({"matrix": 3}, "name"),
+            ({"piece": 100}, "multiple of 256"), ({"piece": 0}, "multiple of 256"), ({"piece": 512.0}, "float"),
+            ({"timeout": 0}, "timeout"), ({"timeout": -1}, "timeout"), ({"timeout": float("nan")}, "timeout"),
+            ({"timeout": float("inf")}, "timeout"), ({"timeout": 1e-9}, "timeout"), ({"timeout": 1e30}, "timeout")]:
+        with pytest.raises((TypeError, ValueError, gfk.Error), match=error):
+            ParityGroup(**arguments)
+    group = ParityGroup(m=2)
+    group.encode(tensors_of(rank))
+    for lost, holders, error in [
+            ([4], None, "position 4 does not exist: there are 4"), ([-1], None, "position -1"), ([1.5], None, "float"),
+            ("12", None, "TypeError"), (3, None, "TypeError"), ([1 << 70], None, "position"),
+            ([1], {1: 4}, "rank 4 does not exist"), ([1], {1: -1}, "rank -1"), ([1], {7: 1}, "position 7"),
+            ([1], {1: 1 << 70}, "rank"), ([1], [2], "TypeError")]:
+        with pytest.raises((ValueError, NotPrepared), match=error):
+            group.rebuild(lost, holders=holders)
+    with pytest.raises(NotPrepared, match="^rank 2: ValueError"):
+        group.rebuild([-1] if rank == 2 else [1])
+    assert group.version == 1 and holds(group, 0) and group.verify()
+
+
+def test_wrong_arguments_are_refused_on_all_ranks():
+    ranks.run(4, give_wrong_arguments)
+
+
+def share_a_store(rank):
+    store = MemoryStore()
+    old = ParityGroup(m=1, store=store)
+    old.encode(tensors_of(rank))
+    new = ParityGroup(m=1, store=store) if rank == 1 else old
+    for call in (lambda: old.encode(tensors_of(rank, 1)), old.verify, old.rebuild):
+        with pytest.raises(NotPrepared, match="^rank 1: NotPrepared: another ParityGroup"):
+            call()
+    if rank == 1:
+        with pytest.raises(NotPrepared, match="^another ParityGroup"):
+            old.restore()
+    assert new.rebuild() == [] and holds(new, 0)
+
+
+def test_the_newest_of_two_groups_has_the_store():
+    ranks.run(3, share_a_store)
+
+
+def come_to_the_last_version(rank):
+    store = MemoryStore()
+    ParityGroup(m=1, store=store).encode(tensors_of(rank))
+    entry, = store.entries()
+    store.drop(lambda *_: True)
+    store.put(dataclasses.replace(entry, manifest=dataclasses.replace(entry.manifest, version=1 << 60)))
+    group = ParityGroup(m=1, store=store)
+    assert group.rebuild() == [] and group.version == 1 << 60
+    for call in (group.encode, group.update):
+        with pytest.raises(NotPrepared, match="no higher number"):
+            call(tensors_of(rank, 1))
+    store.drop(lambda *_: True)
+    store.put(dataclasses.replace(entry, manifest=dataclasses.replace(entry.manifest, version=1 + (1 << 60))))
+    with pytest.raises(gfk.TooManyErasures, match="a number is not from 1 to"):
+        group.rebuild()
+
+
+def test_version_numbers_have_an_end():
+    ranks.run(3, come_to_the_last_version)
 
 
 # ---- messages of a rank that lies ------------------------------------------------------------------
@@ -357,7 +424,7 @@ def forge(rank):
                 group._wire.gather = gather
                 try:
                     getattr(group, call)(*[tensors_of(rank, 1)] if call in ("encode", "update") else [])
-                except (Damaged, gfk.Error):
+                except gfk.Error:
                     refused += 1
                 group._wire.gather = wire_gather
                 assert group._wire.lost is None
