@@ -131,6 +131,9 @@ typedef struct gfk_product_desc {
     const char *isal_library, *gfcomplete_library;
     bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
+    bool sustained;      /* the runs follow each other for seconds or longer: the engine takes the
+                                 kernels that are fastest at the device's power limit, where its
+                                 clock falls. false: the fastest ones in bursts */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -145,6 +148,7 @@ typedef struct gfk_product_desc {
      0,                                                                                            \
      0,                                                                                            \
      0,                                                                                            \
+     false,                                                                                        \
      false}
 
 /* What a descriptor resolves to. */
@@ -157,6 +161,7 @@ typedef struct gfk_product_info {
                                  matrix, 4 bytes an element, is not among them */
     uint64_t workspace_bytes; /* that every run needs */
     bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
+    bool sustained;           /* the descriptor's */
     /* What long regions at one phase run on: the engine's choice, or the kernel that the
      * descriptor names. Where outputs run on several kernels, the first outputs' one. NULL: the
      * engine lists no kernels. */

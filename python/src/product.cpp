@@ -112,7 +112,8 @@ void bind_product(nb::module_ &module) {
         .def("info", &Product::info, "device"_a = GFK_CPU,
              "What runs at a place, as a dict: engine, kernel (None: the engine lists none), "
              "device, "
-             "table_bytes,\nworkspace_bytes, from_cache. Nothing is made. device: -1 is the CPU.")
+             "table_bytes,\nworkspace_bytes, from_cache, sustained. Nothing is made. device: -1 is "
+             "the CPU.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
         .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.");
     module.def("product", product, "matrix"_a, "x"_a, nb::kw_only(), "w"_a = 8,

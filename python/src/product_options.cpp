@@ -42,7 +42,8 @@ void check_text(const std::optional<std::string> &text, const char *name) {
 
 ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
                                Path cache_folder, size_t expected_bytes, uint64_t table_limit,
-                               bool check_pointers, Path isal_library, Path gfcomplete_library)
+                               bool check_pointers, bool sustained, Path isal_library,
+                               Path gfcomplete_library)
     : engine_(std::move(engine)), cache_folder_(std::move(cache_folder)),
       isal_library_(std::move(isal_library)), gfcomplete_library_(std::move(gfcomplete_library)) {
     check_text(engine_, "engine");
@@ -56,6 +57,7 @@ ProductOptions::ProductOptions(Text engine, const Text &family, const Text &meth
     desc_.bytes = expected_bytes;
     desc_.table_limit = table_limit;
     desc_.check_pointers = check_pointers;
+    desc_.sustained = sustained;
 }
 
 bool ProductOptions::is_for_devices() const {
@@ -90,6 +92,7 @@ nb::dict product_info(const gfk_product_info &info) {
     made["table_bytes"] = info.table_bytes;
     made["workspace_bytes"] = info.workspace_bytes;
     made["from_cache"] = info.from_cache;
+    made["sustained"] = info.sustained;
     return made;
 }
 } // namespace gfk

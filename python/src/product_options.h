@@ -28,7 +28,7 @@ class ProductOptions {
     // library that is not absolute, ValueError for a text with a NUL character.
     ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
                    Path cache_folder, size_t expected_bytes, uint64_t table_limit,
-                   bool check_pointers, Path isal_library, Path gfcomplete_library);
+                   bool check_pointers, bool sustained, Path isal_library, Path gfcomplete_library);
 
     // Do the options name an engine, a family or a method of devices?
     bool is_for_devices() const;
@@ -47,8 +47,8 @@ inline gfk_status check_place(int wanted, int device) {
     return wanted == device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
 }
 
-// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes, from_cache. An info without
-// an engine: an empty dict.
+// engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes, from_cache,
+// sustained. An info without an engine: an empty dict.
 nb::dict product_info(const gfk_product_info &info);
 
 // Defines the constructor T(arguments..., ProductOptions). `extra` are the names of the arguments, with
@@ -62,17 +62,17 @@ void def_init_with_options(Class &type, const Extra &...extra) {
         "__init__",
         [](T *self, Arguments... arguments, Text engine, const Text &family, const Text &method,
            bool compile, Path cache_folder, size_t expected_bytes, uint64_t table_limit,
-           bool check_pointers, Path isal_library, Path gfcomplete_library) {
+           bool check_pointers, bool sustained, Path isal_library, Path gfcomplete_library) {
             new (self) T(std::forward<Arguments>(arguments)...,
                          ProductOptions(std::move(engine), family, method, compile,
                                         std::move(cache_folder), expected_bytes, table_limit,
-                                        check_pointers, std::move(isal_library),
+                                        check_pointers, sustained, std::move(isal_library),
                                         std::move(gfcomplete_library)));
         },
         extra..., nb::arg("engine") = nb::none(), nb::arg("family") = nb::none(),
         nb::arg("method") = nb::none(), nb::arg("compile") = false,
         nb::arg("cache_folder") = nb::none(), nb::arg("expected_bytes") = 0,
-        nb::arg("table_limit") = 0, nb::arg("check_pointers") = false,
+        nb::arg("table_limit") = 0, nb::arg("check_pointers") = false, nb::arg("sustained") = false,
         nb::arg("isal_library") = nb::none(), nb::arg("gfcomplete_library") = nb::none());
 }
 
@@ -89,5 +89,7 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     "expected_bytes: the length of the regions to come, for the choice; 0: long.\n"                \
     "table_limit: bytes for tables; 0: 1 GiB.\n"                                                   \
     "check_pointers: calls check the memory of every pointer; for debugging.\n"                    \
+    "sustained: the runs of a job of seconds or longer: kernels for a device at its power "        \
+    "limit.\n"                                                                                     \
     "isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.\n"
 } // namespace gfk

@@ -474,7 +474,7 @@ void bind_rs(nb::module_ &module) {
              "not\nknown), locatable (wrong symbols per position that locate always names; 0: "
              "locate does not support "
              "the code),\nand of its product engine, kernel, device, table_bytes, workspace_bytes, "
-             "from_cache. device: -1 "
+             "from_cache, sustained. device: -1 "
              "is the CPU.")
         .def(
             "prepare", [](RS &rs, int device) { rs.at(device); }, "device"_a = GFK_CPU,

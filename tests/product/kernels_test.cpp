@@ -211,25 +211,32 @@ TEST_P(ProductKernels, SmallestAndLargestShape) {
 }
 
 // An engine takes one of its own kernels, which takes the shape and is not one for short regions.
+void expect_kernel_of_long_regions(Engine engine, size_t rows, size_t cols, bool sustained) {
+    const gfk_field field = make_field(engine->w);
+    gfk_product_desc desc = product_desc(engine);
+    desc.sustained = sustained;
+    gfk_product_info info;
+    if (gfk_product_query(&field, rows, cols, &desc, &info) != GFK_STATUS_SUCCESS)
+        return;
+    EXPECT_EQ(sustained, info.sustained) << engine->id;
+    if (gfk_engine_kernel_count(engine) == 0) {
+        EXPECT_EQ(nullptr, info.kernel) << engine->id;
+        return;
+    }
+    ASSERT_NE(nullptr, info.kernel) << engine->id;
+    EXPECT_TRUE(std::strstr(info.kernel->id, engine->id) == info.kernel->id);
+    EXPECT_EQ(0u, info.kernel->labels & (GFK_ENGINE_KERNEL_SHORT | GFK_ENGINE_KERNEL_READS))
+        << info.kernel->id;
+    EXPECT_TRUE(info.kernel->max_inputs == 0 || cols <= info.kernel->max_inputs);
+    count_checked();
+}
+
 TEST(EngineKernelChoice, InfoNamesTheKernelOfLongRegions) {
     for (Engine engine : engines())
         for (size_t rows : {1, 2, 4, 7})
-            for (size_t cols : {1, 4, 10, 40}) {
-                const gfk_product_desc desc = product_desc(engine);
-                const gfk_field field = make_field(engine->w);
-                gfk_product_info info;
-                if (gfk_product_query(&field, rows, cols, &desc, &info) != GFK_STATUS_SUCCESS)
-                    continue;
-                if (gfk_engine_kernel_count(engine) == 0) {
-                    EXPECT_EQ(nullptr, info.kernel) << engine->id;
-                    continue;
-                }
-                ASSERT_NE(nullptr, info.kernel) << engine->id;
-                EXPECT_TRUE(std::strstr(info.kernel->id, engine->id) == info.kernel->id);
-                EXPECT_EQ(0u, info.kernel->labels & GFK_ENGINE_KERNEL_SHORT) << info.kernel->id;
-                EXPECT_TRUE(info.kernel->max_inputs == 0 || cols <= info.kernel->max_inputs);
-                count_checked();
-            }
+            for (size_t cols : {1, 4, 10, 20, 40})
+                for (bool sustained : {false, true})
+                    expect_kernel_of_long_regions(engine, rows, cols, sustained);
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProductKernels);

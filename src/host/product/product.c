@@ -154,6 +154,7 @@ static gfk_status consider(const search *s, const gfk_engine *engine, gfk_produc
                                .field = *s->field,
                                .rows = s->rows,
                                .cols = s->cols,
+                               .sustained = s->desc->sustained,
                                .kernel = s->kernel};
     if ((engine->info.labels & GFK_ENGINE_COMPILES) && !s->desc->compile)
         return GFK_STATUS_NOT_SUPPORTED;

@@ -110,7 +110,8 @@ class Walk<K, FewJob> : public WalkDefaults {
                 job.epilogue.finish(job.out[output] + vector, words, old[panel],
                                     vector - job.phase);
             else
-                job.epilogue.store<true, true>(job.out[output] + vector, words, vector - job.phase);
+                job.epilogue.store<true, K::reads>(job.out[output] + vector, words,
+                                                   vector - job.phase);
         }
     }
     __device__ bool next(const FewJob &, Operand<K> &) {

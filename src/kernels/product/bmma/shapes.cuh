@@ -28,16 +28,22 @@ constexpr size_t packed_inputs() {
     return P == Pack::permute || T::counts_fit_bytes ? T::inputs : 255 / T::w;
 }
 
+/* When outputs are loaded that are added to or compared. */
+enum class Reads {
+    never, /* the kernel only sets outputs */
+    late,  /* as they are written, if the run reads them */
+    ahead  /* before the tile is computed; the kernel always reads outputs */
+};
+
 /* The matrix operand of all outputs in registers. Panels: of outputs. Blocks: per multiprocessor,
- * which the registers must allow. ReadsAhead: outputs are always read, and loaded before the tile is
- * computed; else, if they are read, as they are written. */
+ * which the registers must allow. */
 template <class Layout_, int Panels, int Threads, int Blocks, Schedule Schedule_, Pack P,
-          bool ReadsAhead = false>
+          Reads R = Reads::late>
 struct Registers {
     using T = Layout_;
     static_assert(Schedule_ != Schedule::persistent, "");
-    static_assert(!ReadsAhead || T::w != 32, "a lane has four bytes of an output's vector");
-    static constexpr bool reads = true, reads_ahead = ReadsAhead;
+    static_assert(R != Reads::ahead || T::w != 32, "a lane has four bytes of an output's vector");
+    static constexpr bool reads = R != Reads::never, reads_ahead = R == Reads::ahead;
     static constexpr Fragment fragment = Fragment::mma_sync;
     static constexpr Mainloop mainloop = Mainloop::registers;
     static constexpr int tiles = 1, panels = Panels, threads = Threads, blocks = Blocks;
