@@ -124,6 +124,27 @@ class ReportTest(Case):
         self.assertIn(BOTH, self.pages(calls, faster)["host-memory.md"])
         self.assertNotIn("192", self.pages([one for one in calls if one["path"] == "both"])["host-memory.md"])
 
+    def test_a_record_that_was_made_twice(self):
+        """By name of file and row; rows that only one of the runs has do not count."""
+        def product(way, engine, rate, **fields):
+            name = engine if way == "engine" else f"{way}_w8"
+            return row(f"{name}/10+4/1GiB/set/cold", rate, kind="product", way=way, engine=engine, k=10, m=4,
+                       family=engine.split("_")[0], matrix="random", roofline="xor_only_few", **fields)
+        first = [row("a", 100), row("b", 100, sustained_data_GBps=90), row("gone"), product("engine", "bmma_w8", 96),
+                 product("engine", "prmt_w8", 100), product("auto", "bmma_w8", 95)]
+        again = [row("a", 101), row("b", 110, sustained_data_GBps=91), row("new"), product("engine", "bmma_w8", 99),
+                 product("engine", "prmt_w8", 100), product("auto", "bmma_w8", 95)]
+        self.assertNotIn("The record, twice", self.pages(first)["record.md"])
+        (self.folder / "second").mkdir()
+        self.write("second/0.json", again)
+        self.write("second/other.json", again)
+        page = self.pages(first)["record.md"]
+        for line in ("The median of all is 1.06 %.", "| 0.json | 6 | 1.06 | 1 |", "| `b` | 0.json | us |",
+                     "| first | run-time matrix | 1 | 1 | 96.0 |", "| second | run-time matrix | 1 | 0 | 99.0 |",
+                     "| first | `auto_w8/10+4/1GiB/set/cold` | run-time matrix | bmma_w8 | `prmt_w8` | 96.0 |"):
+            self.assertIn(line, page)
+        self.assertNotIn("| second | `auto", page)
+
     def test_a_library_that_another_machine_measured(self):
         """Only of matrices; elsewhere the files are of one machine, with or without its GPU."""
         peers = [one for one in SAMPLE["benchmarks"] if one["id"] == "m4rie_w8"]

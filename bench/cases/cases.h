@@ -73,10 +73,11 @@ inline constexpr uint32_t kS2Constant = 128;
 
 // ---- products --------------------------------------------------------------------------------
 enum class Way {
-    Engine,      // the engine of this id
-    Auto,        // what AUTO takes without compiling
-    AutoCompile, // what AUTO takes when it may compile
-    Plain        // k x m region multiplies of AUTO's multiplier
+    Engine,       // the engine of this id
+    Auto,         // what AUTO takes without compiling
+    AutoCompile,  // what AUTO takes when it may compile
+    Plain,        // k x m region multiplies of AUTO's multiplier
+    AutoSustained // as Auto, for jobs of seconds
 };
 
 struct ProductCase {
@@ -93,6 +94,7 @@ struct ProductCase {
     std::string id() const;
     std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold[/cauchy]
     std::string ceiling_name() const;
+    bool is_sustained() const; // of preset product: two seconds without a pause, too
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
 const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU

@@ -50,7 +50,8 @@ struct ProductWork : MatrixWork {
         gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
-        desc.compile = case_.way != Way::Auto;
+        desc.compile = case_.way == Way::Engine || case_.way == Way::AutoCompile;
+        desc.sustained = case_.way == Way::AutoSustained;
         desc.bytes = layout_.bytes;
         return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
                             &facts);
@@ -74,16 +75,8 @@ struct ProductWork : MatrixWork {
     size_t workspace_bytes_ = 0;
 };
 
-// Every engine at (10, 4), and at w = 8 beside it two other shapes.
-bool is_sustained(const Options &options, const ProductCase &c) {
-    const auto [w, k, m] = c.shape;
-    const bool shape =
-        (k == 10 && m == 4) || (w == 8 && ((k == 20 && m == 4) || (k == 30 && m == 3)));
-    return options.is("product") && shape && c.way == Way::Engine && c.mode == GFK_SET && !c.cauchy;
-}
-
 Row product_row(const ProductCase &c, uint64_t seed) {
-    static const char *const ways[] = {"engine", "auto", "auto_compile", "plain"};
+    static const char *const ways[] = {"engine", "auto", "auto_compile", "plain", "auto_sustained"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
     row.facts.add("way", ways[(int)c.way], "compile", c.way == Way::AutoCompile, "mode",
                   mode_name(c.mode), "cold", true, "matrix", c.cauchy ? "cauchy" : "random",
@@ -140,7 +133,7 @@ void add_product_rows(const Options &options, Rows *rows) {
         add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
     for (const ProductCase &c : cases) {
         Row row = product_row(c, options.seed);
-        row.sustained = is_sustained(options, c);
+        row.sustained = options.is("product") && c.is_sustained();
         const PlainKind kind = c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly;
         if (Row *ceiling =
                 add_ceiling(c.ceiling_name(), {kind, layout_of(c), c.mode}, &row, rows)) {

@@ -73,6 +73,12 @@ std::vector<std::string> contenders_and_named(const Shape &shape, const Options 
 
 using Cases = std::vector<ProductCase>;
 
+// The shapes that are also measured for two seconds without a pause.
+bool is_for_long_jobs(const Shape &shape) {
+    const auto [w, k, m] = shape;
+    return (k == 10 && m == 4) || (w == 8 && ((k == 20 && m == 4) || (k == 30 && m == 3)));
+}
+
 void add_engines(Cases *cases, ProductCase c, const std::vector<std::string> &ids) {
     for (const std::string &id : ids) {
         c.engine = id;
@@ -96,6 +102,8 @@ void add_figures(Cases *cases, const Options &options) {
             add_engines(cases, c, contenders_and_named(shape, options));
         }
         add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile});
+        if (is_for_long_jobs(shape))
+            add_ways(cases, {shape, data}, {Way::AutoSustained});
         if (shape.k * shape.m <= kMostPlainCalls)
             add_ways(cases, {shape, data}, {Way::Plain});
     }
@@ -183,7 +191,12 @@ std::string ProductCase::id() const {
     return way == Way::Engine  ? engine
            : way == Way::Auto  ? "auto" + w
            : way == Way::Plain ? "plain" + w
-                               : "auto" + w + "_compile";
+                               : "auto" + w + (way == Way::AutoCompile ? "_compile" : "_sustained");
+}
+
+bool ProductCase::is_sustained() const {
+    return is_for_long_jobs(shape) && (way == Way::Engine || way == Way::AutoSustained) &&
+           mode == GFK_SET && !cauchy;
 }
 
 std::string ProductCase::name() const {

@@ -160,6 +160,7 @@ struct Place {
 Text who(const Fields &f) {
     static const std::map<Text, Text> names = {{"auto", "AUTO"},
                                                {"auto_compile", "AUTO, compiling"},
+                                               {"auto_sustained", "AUTO, sustained"},
                                                {"gf-complete", "GF-Complete"},
                                                {"isa-l", "ISA-L called directly"},
                                                {"jerasure", "Jerasure"},

@@ -2,7 +2,7 @@
 """The tables of every page: heading, text, rows, columns, lines, cells. A new table is a new entry here;
 rows.py has the rows that take more than a query."""
 
-from . import rows
+from . import repeat, rows
 from .frame import GIB, METHODS
 from .text import Table
 
@@ -243,6 +243,19 @@ RECORD_PAGE = [
     Table("Runs", "", rows.runs,
           {"file": "{file}[ ({interrupted})]", "commit": "{commit:.12}", "date": "{date_utc}",
            "command": "`{command}`"}),
+    Table("The record, twice",
+          """The figures of both runs of one commit, the second from the folder second: percent by which the larger
+          one exceeds the other. The median of all is {of_all:.2f} %.""", repeat.spreads,
+          {"file": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
+    Table("Figures that differ by more than 5 %", "", repeat.far,
+          {"row": "`{row}`", "file": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",
+           "%": "{spread:.1f}"}),
+    Table("The choice", "AUTO beside the fastest engine of the same run, for each shape and length.", repeat.choice,
+          {"run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}", "more than 3 % slower": "{slower}",
+           "least, %": "{least:.1f}"}),
+    Table("Choices that are more than 3 % slower", "", repeat.slower,
+          {"run": "{run}", "row": "`{row}`", "choice": "{which}", "took": "{engine}", "fastest": "`{id_best}`",
+           "% of the fastest": "{reached:.1f}"}),
     Table("Machine", "", rows.machine, {"what": "{what}", "value": "{value}"}),
     Table("Ceilings",
           "Plain kernels that only move bytes: the best of many variants.",

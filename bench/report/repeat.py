@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A record that was made twice, by the same commit: the files of the second run are in the folder second. How far the
+runs differ, and whether AUTO's choice holds in both."""
+
+import pandas as pd
+
+from .frame import Results, parse, typed
+
+FAR = 5.0  # percent between the runs, from which on a row is named
+CLOSE = 97.0  # percent of the fastest engine that AUTO should have
+FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained"}
+CHOICES = (("compiling allowed", "auto_compile", "", "data_GBps"), ("run-time matrix", "auto", "xor", "data_GBps"),
+           ("run-time matrix, sustained", "auto_sustained", "xor", "sustained_data_GBps"))
+
+
+def second(results):
+    return sorted((results.folder / "second").glob("*.json"))
+
+
+def measured(path):
+    rows = parse(path.read_text(encoding="utf-8")).get("benchmarks", [])  # none: a file of the Python package
+    rows = typed([{**row, "file": path.name} for row in rows]) if rows else typed([{"file": path.name}])
+    return rows.query("state == 'measured'").drop_duplicates(["row", "roofline"], keep="last")
+
+
+def pairs(results):
+    """A line for each figure that both runs have. spread: percent by which the larger one exceeds the other."""
+    found = []
+    for path in second(results):
+        if (results.folder / path.name).exists():
+            keys, both = ["file", "row", "roofline"], [measured(results.folder / path.name), measured(path)]
+            for figure, what in FIGURES.items():
+                first, again = (rows[[*keys, figure]].rename(columns={figure: name}).dropna()
+                                for rows, name in zip(both, ("first", "again")))
+                found.append(first.merge(again, on=keys).assign(what=what))
+    rows = pd.concat(found) if found else pd.DataFrame(columns=["file", "row", "what", "first", "again"])
+    high, low = rows[["first", "again"]].max(axis=1), rows[["first", "again"]].min(axis=1)
+    return rows.assign(spread=(100 * (high / low - 1)).astype(float))
+
+
+def spreads(results):
+    """By file; `of_all`: the median of all rows."""
+    rows = pairs(results)
+    lines = rows.groupby("file").spread.agg(rows="size", median="median", far=lambda each: (each > FAR).sum())
+    return lines.reset_index().assign(of_all=rows.spread.median())
+
+
+def far(results):
+    return pairs(results).query(f"spread > {FAR}").sort_values("spread", ascending=False, kind="stable")
+
+
+def cells(results):
+    """A line for each run, kind of choice, and cell of the map or of the long products: percent of the fastest engine
+    that the choice has. In bursts an engine that AUTO took has a row of its own, whose rate counts if it is higher:
+    both measure the same kernels."""
+    keys, found, runs = ["few", "w", "k", "m", "nominal_bytes"], [], {"first": results}
+    files = [path for path in second(results) if "paper" not in parse(path.read_text("utf-8")).get("context", {"paper": ""})]
+    if files:
+        runs["second"] = Results(files)
+    for run, of in runs.items():
+        rows = of.rows.query("kind == 'product' and where == 'gpu' and matrix == 'random' and mode == 'set' and "
+                             "state == 'measured' and not ablation")
+        for which, way, without, figure in CHOICES:
+            engines = rows[(rows.way == "engine") & (rows.family != without)].dropna(subset=figure)
+            best = engines.sort_values(figure).drop_duplicates(keys, keep="last")
+            auto = rows[rows.way == way].dropna(subset=figure)
+            auto = auto.merge(best[[*keys, "id", figure]], on=keys, suffixes=("", "_best"))
+            own = engines[[*keys, "id", figure]].rename(columns={"id": "engine", figure: "own"})
+            auto = auto.merge(own, on=[*keys, "engine"], how="left") if figure == "data_GBps" else auto.assign(own=0)
+            reached = 100 * auto[[figure, "own"]].max(axis=1) / auto[f"{figure}_best"]
+            found.append(auto.assign(run=run, which=which, reached=reached))
+    return pd.concat(found)
+
+
+def choice(results):
+    """Only for a record that was made twice."""
+    if not second(results):
+        return pd.DataFrame()
+    lines = cells(results).groupby(["run", "which"]).reached.agg(
+        cells="size", slower=lambda each: (each < CLOSE).sum(), least="min")
+    return lines.reset_index()
+
+
+def slower(results):
+    return cells(results).query(f"reached < {CLOSE}").sort_values("reached") if second(results) else pd.DataFrame()
