@@ -17,6 +17,8 @@
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
 #   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
 #   GFK_CORES=16                   cores of a benchmark; at most the machine's, shared by its GPUs
+#   GFK_SECOND=1                   the record's second run: its files go to results/<gpu>/second, and the
+#                                  report compares them with the first run's
 #   GFK_PREBUILT=FOLDER            programs packed by prebuild on another machine: nothing is compiled
 #   OUT                            a folder for gpu.tar.gz: records, results, logs, JUnit files
 # shellcheck disable=SC2317 # the functions stage_* are called by a name put together from the stage
@@ -24,7 +26,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,21s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant bench limits small product map rs cpu host papers python package)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
@@ -32,14 +34,13 @@ rs rs-sweep
 bench default
 limits limits
 small small
-small small:small-2
 product product
 product matmul
 rs rlnc
 product product-perop
 rs rs
 product product-small
-small offsets" # small twice: a second run tells slow from unlucky
+small offsets"
 stages=("$@")
 [ "$*" != all ] || stages=("${all[@]}")
 for stage in "${stages[@]}"; do
@@ -353,9 +354,9 @@ alone() { # OPTIONS PRESET[:FILE]...
 
 report() {
     if python3 -c 'import matplotlib, pandas' 2>/dev/null; then
-        python3 bench/report.py "$results"/*.json
+        python3 bench/report.py "${results%/second}"/*.json
     else
-        echo "no report: pandas or matplotlib is missing; run scripts/quickstart.sh report $results/*.json"
+        echo "no report: pandas or matplotlib is missing; run scripts/quickstart.sh report ${results%/second}/*.json"
     fi
 }
 
@@ -433,7 +434,7 @@ fi
 ask() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 gpu=$(ask name)
 slug=$(echo "$gpu" | tr '[:upper:]' '[:lower:]' | sed 's/nvidia//; s/^[^a-z0-9]*//; s/[^a-z0-9]\{1,\}/-/g')
-results=results/$slug
+results=results/$slug${GFK_SECOND:+/second}
 mkdir -p "$results"
 gpus=$(nvidia-smi -L | wc -l)
 read -ra shared <<<"${GFK_GPUS:-$(seq -s ' ' 0 $((gpus - 1)))}"
