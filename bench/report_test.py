@@ -248,7 +248,7 @@ class ReportTest(Case):
         for page in found.values():
             for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page):
                 self.assertTrue((self.folder / target).exists(), target)
-        self.assertEqual(len(list(self.folder.glob("*.svg"))), 7 if MATPLOTLIB else 0)
+        self.assertEqual(len(list(self.folder.glob("*.svg"))), 9 if MATPLOTLIB else 0)
 
     @unittest.skipUnless(MATPLOTLIB, "matplotlib is not installed")
     def test_axes_are_labelled(self):

@@ -3,6 +3,7 @@
 hatching or in marker and line, for those who see or print grey."""
 
 import dataclasses
+import itertools
 import os
 
 import matplotlib
@@ -55,13 +56,28 @@ def lines(axis, frame, plot, names):
         axis.set_ylim(0, None)
 
 
+def heat(axis, frame, plot, _):
+    """A cell for each x and series: y, and below it the bound where that is below 100."""
+    found = frame.pivot_table(index="series", columns=plot.x, values="y")
+    bound = frame.pivot_table(index="series", columns=plot.x, values="bound", dropna=False)
+    bound = bound.reindex(index=found.index, columns=found.columns)
+    axis.imshow(found, cmap="cividis", vmin=0, vmax=100, aspect="auto")
+    axis.set_xticks(range(len(found.columns)), found.columns)
+    axis.set_yticks(range(len(found.index)), found.index)
+    axis.grid(visible=False)
+    for (i, series), (j, x) in itertools.product(enumerate(found.index), enumerate(found.columns)):
+        y, most = found.loc[series, x], bound.loc[series, x]
+        axis.text(j, i, f"{y:.0f}" + (f"\nof {most:.0f}" if most == most else ""), ha="center", va="center", fontsize=7,
+                  color="black" if y > 60 else "white")
+
+
 @dataclasses.dataclass
 class Plot:
     place: tuple  # page and heading
     name: str  # of the file
     title: str
     rows: object  # a query, or a function of the results
-    draw: object  # bars or lines
+    draw: object  # bars, lines or heat
     x: str
     series: str
     y: str
@@ -94,8 +110,16 @@ class Plot:
         shown = {label: handle for axis in axes.flat
                  for handle, label in zip(*axis.get_legend_handles_labels())}
         # One legend for all panels, below them: inside, it would hide what is drawn.
-        figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
+        if shown:
+            figure.legend(shown.values(), shown, loc="outside lower center", ncol=min(len(shown), 5))
         return figure
+
+
+def paces(results):
+    """Two lines for each product: in bursts, and over seconds."""
+    found = rows.sustained(results).query("kind == 'product'")
+    return pd.concat([found.assign(pace="bursts", GBps=found.data_GBps),
+                      found.assign(pace="two seconds without a pause", GBps=found.sustained_data_GBps)])
 
 
 def streams(results):
@@ -123,6 +147,12 @@ PLOTS = [  # of several with the same place the first that has anything to show
          lambda results: rows.long_products(results).query(
              f"mode == 'set' and matrix == 'random' and label in {rows.ENGINES}"),
          bars, "shape", "short", "percent", ("", "% of XOR-only"), full="XOR-only"),
+    Plot(("products", "Sustained rate and energy"), "sustained", "Products in bursts and over seconds",
+         paces, bars, "id", "pace", "GBps", ("", "GB/s of data"), "{code}", columns=2, panel_size=(6, 2.3)),
+    Plot(("products", "Fastest engine over k and m"), "product_map",
+         "The fastest engine without compiling, percent of XOR-only, and what the tensor cores allow",
+         lambda results: rows.maps(results).query("engines == 'without compiling'"),
+         heat, "m", "k", "percent", ("m outputs", "k inputs"), columns=3, panel_size=(5, 4.5)),
     Plot(("matrices", "Products"), "matmul",
          "n x n matrices times n regions of 16 KiB (both axes logarithmic)",
          lambda results: rows.curves(results, "matmul", "tmuladds_per_s", lambda gpu: gpu.bound_tmuladds_per_s),
