@@ -300,6 +300,43 @@ class Pipeline {
         return nb::make_tuple(to.object, made);
     }
 
+    nb::tuple rlnc_decode(nb::handle rlnc, nb::handle packets, nb::handle payloads,
+                          nb::handle vectors, uint64_t generation, nb::handle generations,
+                          nb::handle out, bool is_checked) {
+        const NetworkCode code(rlnc);
+        const unsigned w = code.field.w;
+        Call call;
+        std::optional<Elements> rows;
+        if (!vectors.is_none())
+            rows.emplace(call, vectors, w, Use::Read, "vectors");
+        const std::vector<gfk_rlnc_header> headers =
+            rlnc_headers(packets, generations, generation, rows ? &*rows : nullptr).first;
+        const size_t count = headers.size();
+        if (rows)
+            rows->check_shape(count, code.n);
+        const Regions from(call, payloads, count, w, Use::Read, "payloads");
+        need_cpu(call, "RLNCDecoder");
+        code.check_payloads(from, "payloads");
+        const Output to(call, out, from, code.n, w);
+        code.check_payloads(to.regions, "out");
+        nb::object decoded = call.empty({code.n}, "bool");
+        const Array mask(call, decoded, Use::New, "decoded");
+        const gfk_rlnc_header none = {};
+        gfk_rlnc_record record = {};
+        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+            const gfk_status status = gfk_rlnc_decode_host(
+                pipeline, code.handle, generation, count != 0 ? headers.data() : &none, count,
+                rows ? rows->data() : nullptr, rows ? rows->stride() : 0, from.get(),
+                to.regions.get(), mask.data(), &record, report);
+            return status == GFK_STATUS_SINGULAR || status == GFK_STATUS_CORRUPT
+                       ? GFK_STATUS_SUCCESS
+                       : status;
+        });
+        if (is_checked && record.status == GFK_STATUS_CORRUPT)
+            raise_corrupt(generation);
+        return nb::make_tuple(to.object, decoded, rlnc_record(generation, record));
+    }
+
   private:
     // What calls need of a gfk.RLNC, which lives until they end.
     struct NetworkCode {
@@ -615,7 +652,20 @@ overlap nothing else. Returns out, or a new array. Only GPUs of compute capabili
         .def("rlnc_recode", &Pipeline::rlnc_recode, "rlnc"_a, "payloads"_a, "vectors"_a, "first"_a,
              "count"_a, "seed"_a, "generation"_a = 0, nb::kw_only(), "out"_a = nb::none(),
              "New packets of received ones of a generation, as rlnc.recode. rlnc: a gfk.RLNC. "
-             "Returns (payloads, vectors).");
+             "Returns (payloads, vectors).")
+        .def(
+            "rlnc_decode", &Pipeline::rlnc_decode, "rlnc"_a, "packets"_a.none(), "payloads"_a,
+            "vectors"_a = nb::none(), "generation"_a = 0, nb::kw_only(),
+            "generations"_a = nb::none(), "out"_a = nb::none(), "check"_a = true,
+            R"(The sources of a generation, from all packets of it that have come; an RLNCDecoder takes them as they come.
+
+rlnc: a gfk.RLNC. packets, payloads, vectors, generations: as of RLNCDecoder.add; packets of other
+generations are left out. out: n regions; None: a new array like the payloads. check: raise Corrupt if
+packets contradict each other; from exactly n packets a changed packet cannot be noticed.
+
+Returns (out, decoded, record): decoded is an array of bool, True where a source has been written, the
+others are as they were; record is a dict as of RLNCDecoder.records, whose status is gfk.Singular.status
+where not all sources are determined, and where kept counts all dependent packets.)");
     module.def("_pinned_bytes", pinned_bytes, "bytes"_a);
     module.def(
         "calibrate", calibrate, "file"_a = nb::none(), nb::kw_only(), "devices"_a = nb::none(),

@@ -121,7 +121,12 @@ class RLNCDecoder {
         std::optional<Elements> rows;
         if (!vectors.is_none())
             rows.emplace(call, vectors, w, Use::Read, "vectors", ANY_GROUPS);
-        const auto [headers, shape] = headers_of(packets, generations, rows);
+        if (generations.is_none() && generations_ != 1)
+            raise_type("generations: a decoder of %zu generations needs the generation of each "
+                       "packet",
+                       generations_);
+        const auto [headers, shape] =
+            rlnc_headers(packets, generations, generation_, rows ? &*rows : nullptr);
         const size_t count = headers.size();
         if (rows)
             rows->check_shape(count, code_->n);
@@ -174,27 +179,15 @@ class RLNCDecoder {
         });
         for (size_t g = 0; g < records.size(); g++)
             if (records[g].status == GFK_STATUS_CORRUPT)
-                raise(GFK_STATUS_CORRUPT,
-                      "generation %llu: the packets contradict each other, so that at least one "
-                      "has been changed on its way",
-                      static_cast<unsigned long long>(generation_ + g));
+                raise_corrupt(generation_ + g);
         return nb::make_tuple(made, decoded);
     }
 
     nb::list records() {
         nb::list made;
         uint64_t generation = generation_;
-        for (const gfk_rlnc_record &r : fetch()) {
-            nb::dict row;
-            row["generation"] = generation++;
-            row["status"] = gfk_status_name(static_cast<gfk_status>(r.status));
-            row["rank"] = r.rank;
-            row["kept"] = r.kept;
-            row["dropped"] = r.dropped;
-            row["refused"] = r.refused;
-            row["determined"] = r.determined;
-            made.append(row);
-        }
+        for (const gfk_rlnc_record &r : fetch())
+            made.append(rlnc_record(generation++, r));
         return made;
     }
 
@@ -248,43 +241,6 @@ class RLNCDecoder {
             return wait(call, records);
         });
         return records;
-    }
-
-    // The headers of packets, and the shape that numpy gives the numbers of packets and generations together.
-    std::pair<std::vector<gfk_rlnc_header>, Shape>
-    headers_of(nb::handle packets, nb::handle generations, const std::optional<Elements> &rows) {
-        const nb::module_ numpy = nb::module_::import_("numpy");
-        nb::object numbers[2];
-        if (!packets.is_none()) {
-            numbers[0] =
-                integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
-        } else if (rows) {
-            nb::list shape;
-            for (const size_t size : in_groups(rows->groups(), rows->rows(), {}))
-                shape.append(size);
-            numbers[0] = numpy.attr("zeros")(nb::tuple(shape), "uint32");
-        } else {
-            raise_type("packets: the numbers of the packets are needed, or their vectors");
-        }
-        if (generations.is_none() && generations_ != 1)
-            raise_type("generations: a decoder of %zu generations needs the generation of each "
-                       "packet",
-                       generations_);
-        numbers[1] = integers_of(generations.is_none() ? nb::object(nb::int_(generation_))
-                                                       : nb::borrow(generations),
-                                 UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations");
-        const nb::object together = numpy.attr("broadcast_arrays")(numbers[0], numbers[1]);
-        Shape shape;
-        for (nb::handle size : nb::object(together[0].attr("shape")))
-            shape.push_back(nb::cast<size_t>(size));
-        if (shape.empty())
-            shape.push_back(1);
-        const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
-        const auto generation = vector_of<uint64_t>(together[1].attr("ravel")());
-        std::vector<gfk_rlnc_header> headers(packet.size());
-        for (size_t i = 0; i < headers.size(); i++)
-            headers[i] = {generation[i], packet[i], 0};
-        return {std::move(headers), std::move(shape)};
     }
 
     const std::shared_ptr<Code> code_;
@@ -422,6 +378,60 @@ gfk_rlnc_t rlnc_at_cpu(nb::handle object) {
     if (!nb::try_cast(object, rlnc) || rlnc == nullptr)
         raise_type("a gfk.RLNC is needed, not %s", Py_TYPE(object.ptr())->tp_name);
     return rlnc->code().at(GFK_CPU);
+}
+
+nb::dict rlnc_record(uint64_t generation, const gfk_rlnc_record &r) {
+    nb::dict row;
+    row["generation"] = generation;
+    row["status"] = gfk_status_name(static_cast<gfk_status>(r.status));
+    row["rank"] = r.rank;
+    row["kept"] = r.kept;
+    row["dropped"] = r.dropped;
+    row["refused"] = r.refused;
+    row["determined"] = r.determined;
+    return row;
+}
+
+void raise_corrupt(uint64_t generation) {
+    raise(
+        GFK_STATUS_CORRUPT,
+        "generation %llu: the packets contradict each other, so that at least one has been changed "
+        "on its way",
+        static_cast<unsigned long long>(generation));
+}
+
+std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>> rlnc_headers(nb::handle packets,
+                                                                          nb::handle generations,
+                                                                          uint64_t generation,
+                                                                          const Elements *rows) {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    nb::object numbers[2];
+    if (!packets.is_none()) {
+        numbers[0] =
+            integers_of(packets, UINT32_MAX, "uint32", GFK_STATUS_INVALID_ARGUMENT, "packets");
+    } else if (rows != nullptr) {
+        nb::list shape;
+        for (const size_t size : in_groups(rows->groups(), rows->rows(), {}))
+            shape.append(size);
+        numbers[0] = numpy.attr("zeros")(nb::tuple(shape), "uint32");
+    } else {
+        raise_type("packets: the numbers of the packets are needed, or their vectors");
+    }
+    numbers[1] = integers_of(generations.is_none() ? nb::object(nb::int_(generation))
+                                                   : nb::borrow(generations),
+                             UINT64_MAX, "uint64", GFK_STATUS_INVALID_ARGUMENT, "generations");
+    const nb::object together = numpy.attr("broadcast_arrays")(numbers[0], numbers[1]);
+    Shape shape;
+    for (nb::handle size : nb::object(together[0].attr("shape")))
+        shape.push_back(nb::cast<size_t>(size));
+    if (shape.empty())
+        shape.push_back(1);
+    const auto packet = vector_of<uint32_t>(together[0].attr("ravel")());
+    const auto number = vector_of<uint64_t>(together[1].attr("ravel")());
+    std::vector<gfk_rlnc_header> headers(packet.size());
+    for (size_t i = 0; i < headers.size(); i++)
+        headers[i] = {number[i], packet[i], 0};
+    return {std::move(headers), std::move(shape)};
 }
 
 static void bind_decoder(nb::module_ &module) {

@@ -156,6 +156,57 @@ def test_network_coding(pipeline, cpu_arrays, random, w):
         pipeline.rlnc_recode(rlnc, sources, vectors, 0, 1, 7, out=sources)
 
 
+@pytest.mark.parametrize("w", [8, 16, 32])
+def test_network_decoding(pipeline, cpu_arrays, random, w):
+    n, generation, names = 6, 9, numpy.array([9, 9, 8, 9, 9, 9, 9, 9, 9])
+    rlnc = gfk.RLNC(n, 1000, w, seed=3, systematic=True)
+    sources = random.integers(0, 256, (n, 1000), numpy.uint8)
+    packets, vectors = rlnc.encode(sources, 0, 9, generation, vectors=True)
+    of_array = cpu_arrays.array(packets)
+    result, decoded, record = pipeline.rlnc_decode(rlnc, range(9), of_array, generation=generation, generations=names)
+    assert cpu_arrays.numpy(decoded).all() and (cpu_arrays.numpy(result) == sources).all()
+    assert record == {"generation": 9, "status": "GFK_STATUS_SUCCESS", "rank": n, "kept": 2, "dropped": 0,
+                      "refused": 0, "determined": n}
+    check_report(pipeline, 1000)
+    # Not enough of them: what is not determined stays.
+    out = numpy.full((n, 1000), 7, numpy.uint8)
+    result, decoded, record = pipeline.rlnc_decode(rlnc, None, packets[2:6], vectors[2:6], generation, out=out)
+    assert result is out and decoded.tolist() == [False, False, True, True, True, True]
+    assert (out[2:] == sources[2:]).all() and (out[:2] == 7).all()
+    assert (record["status"], record["rank"], record["determined"]) == (gfk.Singular.status, 4, 4)
+    recoded = pipeline.rlnc_recode(rlnc, packets, vectors, 0, n + 3, 77, generation)
+    result, _, record = pipeline.rlnc_decode(rlnc, None, *recoded, generation)
+    assert (result == sources).all() and record["rank"] == n
+    # A packet that was changed on its way.
+    packets[1, 5] ^= 1
+    with pytest.raises(gfk.Corrupt, match="generation 9"):
+        pipeline.rlnc_decode(rlnc, range(9), packets, None, generation)
+    _, decoded, record = pipeline.rlnc_decode(rlnc, range(9), packets, None, generation, check=False)
+    assert decoded.all() and record["status"] == gfk.Corrupt.status
+    pipeline.rlnc_decode(rlnc, range(n), packets[:n], None, generation)  # from n packets nothing can be noticed
+    assert pipeline.rlnc_decode(rlnc, [], packets[:0], None, generation)[2]["rank"] == 0
+
+
+def test_network_decoding_refuses(pipeline, random):
+    rlnc = gfk.RLNC(3, 64)
+    sources = random.integers(0, 256, (3, 64), numpy.uint8)
+    packets, vectors = rlnc.encode(sources, 0, 4, vectors=True)
+    for arguments, error in (((range(3), packets), ValueError), ((range(4), packets[:, :63].copy()), ValueError),
+                             ((None, packets), TypeError), ((None, packets, vectors[:3]), ValueError),
+                             ((None, packets, vectors[:, :2]), ValueError),
+                             (([-1, 0, 1, 2], packets), gfk.InvalidArgument),
+                             (([0, 1, 2, 2**32], packets), gfk.InvalidArgument), ((range(4), None), TypeError)):
+        with pytest.raises(error):
+            pipeline.rlnc_decode(rlnc, *arguments)
+    with pytest.raises(TypeError, match="RLNC"):
+        pipeline.rlnc_decode(3, range(4), packets)
+    with pytest.raises(gfk.Overlap):
+        pipeline.rlnc_decode(rlnc, range(4), packets, out=packets[:3])
+    with pytest.raises(ValueError):
+        pipeline.rlnc_decode(rlnc, range(4), packets, out=sources[:2])
+    assert (rlnc.encode(sources, 0, 4) == packets).all()
+
+
 def test_code_statuses(pipeline):
     rs = gfk.RS(3, 2)
     data, parity = numpy.zeros((3, 64), numpy.uint8), numpy.zeros((2, 64), numpy.uint8)
@@ -210,7 +261,8 @@ def test_arrays_on_a_device(pipeline, fake_cuda):
              ("RS.decode", lambda: pipeline.decode(rs, array, array, [1])),
              ("RS.verify", lambda: pipeline.verify(rs, array, array)),
              ("RLNC.encode", lambda: pipeline.rlnc_encode(gfk.RLNC(2, 64), array, 0, 1)),
-             ("RLNC.recode", lambda: pipeline.rlnc_recode(gfk.RLNC(64, 64), array, array, 0, 1, 7))]
+             ("RLNC.recode", lambda: pipeline.rlnc_recode(gfk.RLNC(64, 64), array, array, 0, 1, 7)),
+             ("RLNCDecoder", lambda: pipeline.rlnc_decode(gfk.RLNC(2, 64), range(2), array))]
     for name, call in calls:
         with pytest.raises(gfk.WrongDevice, match=rf"gfk\.{name}"):
             call()
