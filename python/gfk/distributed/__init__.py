@@ -22,7 +22,8 @@ import gfk
 
 from ._exchange import Exchange, RankLost, Wire, default_piece
 from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
-from ._store import DTYPES, FORMAT, MOST_VERSION, Damaged, FolderStore, Manifest, MemoryStore, rounded
+from ._store import (DTYPES, MOST_BYTES, MOST_MANIFEST_BYTES, MOST_VERSION, Damaged, FolderStore, Manifest, MemoryStore,
+                     loads, snapshot_bytes, tensors_of)
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
 
@@ -142,9 +143,9 @@ class ParityGroup:
         made = []
         for rank, text in enumerate(self._wire.gather(json.dumps(value).encode())):
             try:
-                made.append(json.loads(text))
-            except (ValueError, RecursionError) as error:
-                raise Damaged(f"rank {rank} sent no JSON") from error
+                made.append(loads(text))
+            except Damaged as error:
+                raise Damaged(f"rank {rank} sent something else: {error}") from error
         return made
 
     def _meet(self, call, make=lambda: None, facts=()):
@@ -219,29 +220,21 @@ class ParityGroup:
             raise Damaged("a rank sent something else than its tensors")
         session, version = _next_key([a[:2] for a in answers])
 
-        def manifest(chunk):
-            return Manifest.decode(json.dumps({
-                "format": FORMAT, "session": session, "version": version, "m": self.m, "chunk": chunk,
-                "w": self._w, "matrix": self._matrix, "ranks": [tensors for _, _, tensors in answers]}))
-
-        checked = manifest(1 << 50)
-        return manifest(layout.chunk_bytes(max(checked.bytes_of(p) for p in range(self.size)))), layout
+        tensors = tuple(tensors_of(t) for _, _, t in answers)
+        chunk = layout.chunk_bytes(max(map(snapshot_bytes, tensors)))
+        manifest = Manifest(session, version, self.m, chunk, self._w, self._matrix, tensors)
+        if chunk > MOST_BYTES or len(manifest.encode()) > MOST_MANIFEST_BYTES:
+            raise NotPrepared("too many bytes, or too many tensors")
+        return manifest, layout
 
     def _begin_encode(self, manifest, layout, named):
         self._code(manifest)
         entry = self.store.new(manifest, self.rank)
         for name, view in manifest.tensors(self.rank, entry.snapshot).items():
             view.copy_(named[name])
-        self._clear_gaps(manifest, entry)
+        for low, high in manifest.gaps(self.rank):
+            entry.snapshot[low:high].zero_()
         return entry, self._exchange(manifest, lambda *sizes: pieces(encode_plan(layout), *sizes))
-
-    @staticmethod
-    def _clear_gaps(manifest, entry):
-        at = 0
-        for _, tensor in manifest.tensors(entry.position, entry.snapshot).items():
-            size = tensor.numel() * tensor.element_size()
-            entry.snapshot[at + size:at + rounded(size)].zero_()
-            at += rounded(size)
 
     def _piece_of(self, manifest):
         return max(256, min(self.piece, manifest.chunk))
@@ -317,7 +310,7 @@ class ParityGroup:
             return [self.store.newest(), secrets.randbits(64)]
 
         session, version = _next_key(self._meet("update", describe))
-        manifest = Manifest.decode(dataclasses.replace(self._manifest, session=session, version=version).encode())
+        manifest = dataclasses.replace(self._manifest, session=session, version=version)
         layout = Layout(self.size, manifest.m)
         piece = self._piece_of(manifest)
 

@@ -7,6 +7,8 @@ before it is used: nothing in it is trusted, and nothing is executed.
 """
 
 import contextlib
+import functools
+import gc
 import json
 import math
 import os
@@ -37,6 +39,19 @@ class Damaged(gfk.Error):
     status = "DAMAGED"
 
 
+def loads(text):
+    """What json.loads gives. The collector would go through all lists that are there, again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Damaged("not JSON") from error
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _number(value, least, most):
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise Damaged(f"a number is not from {least} to {most}")
@@ -60,12 +75,12 @@ class Manifest:
     def key(self):
         return self.session, self.version
 
-    @property
+    @functools.cached_property
     def crc(self):
         return zlib.crc32(self.encode())
 
     def bytes_of(self, position):
-        return sum(rounded(_tensor_bytes(dtype, shape)) for _, dtype, shape in self.ranks[position])
+        return snapshot_bytes(self.ranks[position])
 
     def tensors(self, position, snapshot):
         """{name: tensor}: views of a snapshot."""
@@ -76,19 +91,30 @@ class Manifest:
             at += rounded(size)
         return made
 
+    def gaps(self, position):
+        """(start, end) of the bytes of a snapshot that are behind a tensor and belong to none."""
+        at = 0
+        for _, dtype, shape in self.ranks[position]:
+            size = _tensor_bytes(dtype, shape)
+            if size % 16:
+                yield at + size, at + rounded(size)
+            at += rounded(size)
+
     def encode(self):
-        return json.dumps({"format": FORMAT, "session": self.session, "version": self.version, "m": self.m,
-                           "chunk": self.chunk, "w": self.w, "matrix": self.matrix, "ranks": self.ranks},
-                          separators=(",", ":")).encode()
+        return self._text
+
+    @functools.cached_property
+    def _text(self):
+        head = {"format": FORMAT, "session": self.session, "version": self.version, "m": self.m, "chunk": self.chunk,
+                "w": self.w, "matrix": self.matrix}
+        return json.dumps(head | {"ranks": self.ranks}, separators=(",", ":"), check_circular=False).encode()
 
     @staticmethod
+    @functools.lru_cache(maxsize=2)  # all entries of a version have one text
     def decode(text):
         if len(text) > MOST_MANIFEST_BYTES:
             raise Damaged(f"a manifest of more than {MOST_MANIFEST_BYTES} bytes: too many tensors")
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise Damaged("not JSON") from error
+        found = loads(text)
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise Damaged("not a manifest of this format")
         session, ranks = found.get("session"), found.get("ranks")
@@ -113,28 +139,47 @@ def rounded(size):
     return -(-size // 16) * 16
 
 
+ITEM_BYTES = {name: dtype.itemsize for name, dtype in DTYPES.items()}
+
+
 def _tensor_bytes(dtype, shape):
-    return DTYPES[dtype].itemsize * math.prod(shape)
+    return ITEM_BYTES[dtype] * math.prod(shape)
+
+
+def snapshot_bytes(tensors):
+    """The bytes of a snapshot of such tensors."""
+    return sum(rounded(_tensor_bytes(dtype, shape)) for _, dtype, shape in tensors)
 
 
 def tensors_of(tensors):
     """A rank's list of tensors, checked."""
     if not isinstance(tensors, list):
         raise Damaged("no list of tensors")
-    made = []
+    made, known = [], {}  # the (dtype, shape) that have been checked
     for item in tensors:
-        if not isinstance(item, list) or len(item) != 3:
+        if not isinstance(item, list) or len(item) != 3 or not isinstance(item[0], str) or \
+                not isinstance(item[1], str) or not isinstance(item[2], list):
             raise Damaged("no tensor")
-        name, dtype, shape = item
-        if not isinstance(name, str) or not isinstance(dtype, str) or dtype not in DTYPES or \
-                not isinstance(shape, list) or len(shape) > 64:
-            raise Damaged("no tensor")
-        made.append((name, dtype, tuple(_number(n, 0, MOST_BYTES) for n in shape)))
-        if _tensor_bytes(dtype, [max(n, 1) for n in shape]) > MOST_BYTES:  # a 0 hides no dimension that is huge
-            raise Damaged("a tensor is too long")
+        key = item[1], *item[2]
+        try:
+            found = known.get(key)
+        except TypeError:  # a dimension is a list
+            raise Damaged("no tensor") from None
+        if found is None:
+            found = known[key] = _dtype_and_shape(item[1], item[2])
+        made.append((item[0], *found))
     if len({name for name, _, _ in made}) != len(made):
         raise Damaged("two tensors have one name")
     return tuple(made)
+
+
+def _dtype_and_shape(dtype, shape):
+    if dtype not in DTYPES or len(shape) > 64 or not all(type(n) is int and 0 <= n <= MOST_BYTES for n in shape):
+        raise Damaged("no tensor")
+    # A 0 hides no dimension that is huge.
+    if ITEM_BYTES[dtype] * math.prod([n or 1 for n in shape]) > MOST_BYTES:
+        raise Damaged("a tensor is too long")
+    return dtype, tuple(shape)
 
 
 @dataclass
@@ -159,8 +204,6 @@ class MemoryStore:
 
     def new(self, manifest, position):
         """An entry without contents, which `put` keeps."""
-        k = len(manifest.ranks) - manifest.m
-        assert manifest.bytes_of(position) <= k * manifest.chunk
         return Entry(manifest, position,
                      torch.empty(manifest.bytes_of(position), dtype=torch.uint8, device=self.device),
                      torch.empty((manifest.m, manifest.chunk), dtype=torch.uint8, device=self.device))
@@ -310,10 +353,7 @@ def _contents(path, size=None):
 def _read(path):
     """The entry of a .json file."""
     head, _, text = _contents(path).numpy().tobytes().partition(b"\n")
-    try:
-        fields = json.loads(head)
-    except (ValueError, RecursionError) as error:
-        raise Damaged("not JSON") from error
+    fields = loads(head)
     if not isinstance(fields, dict) or fields.get("manifest") != zlib.crc32(text):
         raise Damaged("the manifest does not match its checksum")
     manifest = Manifest.decode(text)

@@ -2,6 +2,7 @@
 """ParityGroup over gloo: versions, losses, damage. A loss is a rank that comes back with an empty store."""
 
 import itertools
+import time
 
 import pytest
 
@@ -80,6 +81,20 @@ def encode_large(rank, m):
 @pytest.mark.parametrize("size, m", [(5, 2), (4, 1)])
 def test_bytes_sent_are_those_of_the_formula(size, m):
     assert all(1 <= ratio < 1.05 for ratio in ranks.run(size, encode_large, m))
+
+
+def encode_many(rank):
+    tensors = {f"layer.{i}.weight": torch.full((3, 5), i % 100, dtype=torch.int16) for i in range(20000)}
+    group = ParityGroup(m=2)
+    start = time.process_time()
+    group.encode(tensors)
+    took = time.process_time() - start
+    check(group.restore(), tensors)
+    return took
+
+
+def test_many_tensors():
+    assert max(ranks.run(5, encode_many)) < 1.6
 
 
 # ---- versions --------------------------------------------------------------------------------------
