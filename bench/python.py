@@ -12,17 +12,14 @@ import argparse
 import importlib
 import importlib.util
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 
 import numpy
 
 import gfk
-from machine import processors
+from machine import machine
 
 K, M = 10, 4
 CALLS = 400  # fewer than a CUDA stream queues
@@ -174,14 +171,6 @@ def peers(region_bytes):
                "gb_s": K * region_bytes / seconds_of(function, repeats=3) / 1e9}
 
 
-def gpu():
-    """The name of the GPU and its driver."""
-    if not any(k["available"] and k["implementation"] == "opt" for k in gfk.kernels(0)):
-        return ""
-    asked = ["nvidia-smi", "--id=0", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip().replace(", ", ", driver ")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", help="a JSON file")
@@ -200,14 +189,11 @@ def main():
         for size in [1 << 20, 16 << 20] + ([(3 << 30) // K // 4096 * 4096] if place.place == "cuda" else []):
             add(rate(place, size), place)
     add(peers(1 << 20))
-    machine = {"processor": processors()[0], "cores": len(os.sched_getaffinity(0)), "gpu": gpu(),
-               "versions": {"Python": platform.python_version(), "gfk": gfk.__version__}}
-    for name in ("numpy", "torch", "cupy", "jax", "galois", "zfec", "pyeclib"):
-        if name in sys.modules:
-            machine["versions"][name] = str(getattr(sys.modules[name], "__version__", ""))
+    packages = ("gfk", "numpy", "torch", "cupy", "jax", "galois", "zfec", "pyeclib")
+    versions = {name: str(getattr(sys.modules[name], "__version__", "")) for name in packages if name in sys.modules}
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
-            json.dump({"machine": machine, "rows": rows}, file, indent=1)
+            json.dump({"machine": machine(versions), "rows": rows}, file, indent=1)
             file.write("\n")
     return 0
 

@@ -12,7 +12,6 @@ number; --store cuda:0 keeps snapshots and parity on a GPU with any backend.
 import argparse
 import json
 import os
-import platform
 import time
 
 import torch
@@ -22,7 +21,7 @@ import gfk
 from gfk.distributed import MemoryStore, ParityGroup
 from gfk.distributed._exchange import Exchange, Wire
 from gfk.distributed._layout import Layout, encode_plan, pieces
-from machine import processors
+from machine import machine
 
 
 def best(work, rounds):
@@ -50,15 +49,6 @@ def product_seconds(device, bytes_, rounds):
     data = torch.randint(0, 256, (6, size), dtype=torch.uint8, device=device)
     parity = torch.empty((2, size), dtype=torch.uint8, device=device)
     return best(lambda: code.encode(data, out=parity), rounds)
-
-
-def machine():
-    found = {"processor": processors()[0], "cores": len(os.sched_getaffinity(0)), "gpu": "",
-             "versions": {"Python": platform.python_version(), "gfk": gfk.__version__, "torch": torch.__version__}}
-    if torch.cuda.is_available():
-        found["gpu"] = f"{torch.cuda.device_count()} {torch.cuda.get_device_name()}"
-        found["versions"]["NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
-    return found
 
 
 def measure(options, store, tensors, piece):
@@ -124,8 +114,11 @@ def main():
         if os.path.exists(options.out):
             with open(options.out, encoding="utf-8") as file:
                 rows = json.load(file)["rows"] + rows
+        versions = {"gfk": gfk.__version__, "torch": torch.__version__}
+        if torch.cuda.is_available():
+            versions["NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
         with open(options.out, "w", encoding="utf-8") as file:
-            json.dump({"machine": machine(), "rows": rows}, file, indent=1)
+            json.dump({"machine": machine(versions), "rows": rows}, file, indent=1)
             file.write("\n")
     dist.destroy_process_group()
 

@@ -272,9 +272,11 @@ stage_papers() {
     return "$rc"
 }
 
-# The Python package for the library of this build. pip takes what it needs from this machine.
+# The Python package for the library of this build, once for all stages of a run. pip takes what it needs from
+# this machine.
 install_package() {
     local prefix=$PWD/build/python-prefix site=$PWD/build/python-site
+    [ "${PYTHONPATH:-}" != "$site" ] || return 0
     cmake --install "$build" --prefix "$prefix" >"$logs/python-install.log" 2>&1 || return 1
     python3 -m pip install -q --no-build-isolation --no-deps --no-index --upgrade --target "$site" . \
         -C cmake.define.GFK_PYTHON_INSTALLED=ON -C "cmake.define.CMAKE_PREFIX_PATH=$prefix" || return 1
