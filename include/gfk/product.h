@@ -31,8 +31,9 @@ typedef enum gfk_engine_family {
 } gfk_engine_family;
 
 /* Labels of an engine, a set of bits. */
-#define GFK_ENGINE_ABLATION 1u /* there for comparison, never AUTO */
-#define GFK_ENGINE_COMPILES 2u /* wants gfk_product_desc.compile */
+#define GFK_ENGINE_ABLATION 1u           /* there for comparison, never AUTO */
+#define GFK_ENGINE_COMPILES 2u           /* wants gfk_product_desc.compile */
+#define GFK_ENGINE_ADDS_EQUAL_COLUMNS 4u /* adds inputs with equal columns, then multiplies */
 
 /* One row of the list of engines. Rows are constant, and exist in every build. */
 typedef struct gfk_engine_info {

@@ -52,6 +52,7 @@ nb::list engines(int device) {
         made["method"] = gfk_method_name(e->method);
         made["ablation"] = (e->labels & GFK_ENGINE_ABLATION) != 0;
         made["compiles"] = (e->labels & GFK_ENGINE_COMPILES) != 0;
+        made["adds_equal_columns"] = (e->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS) != 0;
         table.append(made);
     }
     return table;

@@ -18,9 +18,8 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* Makes the product of `cols` inputs with `cols` times the column. Prefers an engine that sees that
- * the columns are equal, and adds the inputs first: a compiled kernel, or perop where the widths'
- * other engines multiply each input. The preferences of these shapes do not know of that. */
+/* Makes the product of `cols` inputs with `cols` times the column. AUTO on a device means the first
+ * engine that adds inputs with equal columns: the preferences of these shapes do not know of that. */
 static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t index, size_t cols,
                                  const gfk_product_desc *desc) {
     const size_t k = code->info.k, m = code->info.m;
@@ -31,15 +30,14 @@ static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t i
     for (size_t i = 0; i < m * cols; i++)
         matrix[i] = code->matrix[i / cols * k + index];
     gfk_status status = GFK_STATUS_NOT_SUPPORTED;
-    if (desc->device >= 0 && desc->engine == NULL && desc->family == GFK_ENGINE_AUTO) {
-        gfk_product_desc adds = *desc;
-        adds.family = GFK_ENGINE_XOR;
-        if (desc->compile)
-            status = gfk_product_create(product, field, m, cols, matrix, &adds);
-        adds.family = GFK_ENGINE_PEROP;
-        adds.method = GFK_METHOD_SPLIT;
-        if (status != GFK_STATUS_SUCCESS && field->w != 8 && desc->method == GFK_METHOD_AUTO)
-            status = gfk_product_create(product, field, m, cols, matrix, &adds);
+    const bool chooses = desc->device >= 0 && desc->engine == NULL &&
+                         desc->family == GFK_ENGINE_AUTO && desc->method == GFK_METHOD_AUTO;
+    for (size_t i = 0; chooses && status != GFK_STATUS_SUCCESS && i < gfk_engine_count(); i++) {
+        const gfk_engine_info *engine = gfk_engine_at(i);
+        gfk_product_desc named = *desc;
+        named.engine = engine->id;
+        if (engine->w == field->w && engine->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS)
+            status = gfk_product_create(product, field, m, cols, matrix, &named);
     }
     if (status != GFK_STATUS_SUCCESS)
         status = gfk_product_create(product, field, m, cols, matrix, desc);

@@ -31,8 +31,8 @@ struct PeropOp {
     static constexpr int words = 1;           /* words of a coefficient's data */
     static constexpr int field_words = 0;     /* words of the field's tables */
     /* For updates, which wait for memory: inputs with equal columns are added before they are
-     * multiplied, sums begin with outputs that are read, and the registers
-     * allow five blocks per multiprocessor. `result` changes nothing. */
+     * multiplied, sums begin with outputs that are read, and the registers allow five blocks per
+     * multiprocessor. `result` changes nothing. */
     static constexpr bool updates = false;
     static constexpr bool staged = true;        /* coefficients' data go to shared memory */
     static constexpr bool field_staged = false; /* and so do the field's tables */
@@ -372,7 +372,8 @@ inline gfk_status choose_kernel(const gfk_product_call *call, bool aligned, cons
 template <class Op>
 gfk_status perop_run(const gfk_product_call *call) {
     const gfk_product_info *info = &call->product->info;
-    if (info->engine->tile_bytes != PEROP_THREADS * Op::bytes || info->engine->w != Op::w)
+    if (info->engine->tile_bytes != PEROP_THREADS * Op::bytes || info->engine->w != Op::w ||
+        (!Op::updates && info->engine->labels & GFK_ENGINE_ADDS_EQUAL_COLUMNS))
         return GFK_STATUS_INTERNAL; /* engines.def and this Op disagree */
     const Vectors vectors = vectors_of(call);
     const size_t most_rows = call->out->pointers ? PEROP_POINTERS : PEROP_STRIDED;
