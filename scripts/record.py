@@ -36,7 +36,7 @@ SANITIZED = {"gpu.guard_pages": None, "gpu.product_guard_pages": None, "gpu.rs_g
              "gpu.matrix": "Places/MatrixTest.Polynomials/gpu_*",
              "gpu.invert_batch": "Places/InvertBatch.Polynomials/*",
              "gpu.rlnc_vectors": "Places/RlncVectors.ZeroVectors/gpu_*:Places/RlncVectors.PublishedNumbers/gpu_*",
-             "gpu.rlnc_packets": "Places/RlncPackets.EncodeLengths/gpu_*",
+             "gpu.rlnc_packets": "Places/RlncPackets.EncodeLengths/gpu_*:Places/RlncPackets.RecodeShapes/gpu_*",
              "gpu.rlnc_decoder": "Places/RlncDecoder.Corrupt/gpu_*:Places/RlncDecoder.NoBytes/gpu_*:"
                                  "Places/RlncDecoder.Repeated/gpu_*",
              "gpu.rlnc_channel": "Places/RlncHostile.OneChanged/gpu_*"}

@@ -373,8 +373,10 @@ TEST_P(RlncPackets, RecodeShapes) {
                 for (const Layout &layout : {Layout{Layout::SPACED, 0, 0}, {Layout::PHASES, 0, 0}})
                     check_recode(n, received, symbols * symbol(), {5, 3, 1, 40}, layout, random);
     check_recode(10, 9, 300 * symbol(), {0, 150, 0, 12}, {Layout::PHASES, 0, 0}, random);
-    if (!options.reduced && !host() && w() == 8) // a matmul with levels
-        check_recode(2048, 2048, 2048, {0, 1, 0, 2048}, {Layout::SPACED, 0, 0}, random);
+    if (!options.reduced && !host()) { // a matmul with levels
+        const size_t n = 16384 / w();
+        check_recode(n, n, 2048, {0, 1, 0, n}, {Layout::SPACED, 0, 0}, random);
+    }
 }
 
 // Sizes of zero: vectors alone, and nothing at all.
