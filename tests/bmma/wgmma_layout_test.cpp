@@ -132,11 +132,12 @@ TEST(BmmaWgmmaLayout, FourBytes) {
 
 // ---- rings --------------------------------------------------------------------------------------
 
-// The instructions of turn Turn for the words of an output, as the kernel starts them.
+// The counts of turn Turn, of the instructions that the kernel starts.
+template <class T>
+using TurnCounts = uint32_t[4][32][T::chains][T::accumulators];
 template <class T, int Turn>
-void run_turn(const std::vector<uint32_t> &shared, const uint32_t (&a)[4][32][T::symbols][T::steps],
-              uint32_t (&y)[4][32][4]) {
-    static uint32_t c[4][32][T::chains][T::accumulators];
+void count_turn(const std::vector<uint32_t> &shared,
+                const uint32_t (&a)[4][32][T::symbols][T::steps], TurnCounts<T> &c) {
     for (int chain = 0; chain < T::chains; chain++) {
         Accumulators counts;
         for_lanes([&](int warp, int lane) { counts[warp][lane].assign(T::accumulators, 0); });
@@ -153,31 +154,69 @@ void run_turn(const std::vector<uint32_t> &shared, const uint32_t (&a)[4][32][T:
             std::copy_n(counts[warp][lane].begin(), T::accumulators, c[warp][lane][chain]);
         });
     }
+}
+
+template <class T, int Turn>
+void run_turn(const std::vector<uint32_t> &shared, const uint32_t (&a)[4][32][T::symbols][T::steps],
+              uint32_t (&y)[4][32][4]) {
+    static TurnCounts<T> c;
+    count_turn<T, Turn>(shared, a, c);
     for_lanes([&](int warp, int lane) { add_parities<T, Turn>(c[warp][lane], y[warp][lane]); });
+}
+
+// The rows of the four warps' lanes: what a warpgroup takes of a stage.
+template <class T>
+size_t first_word(int warp, int lane) { // of a lane's vector
+    return warp * (T::warp_bytes / 4) + lane / T::lanes * 4;
+}
+template <class T>
+void load_stage(const Regions &in, uint32_t (&a)[4][32][T::symbols][T::steps]) {
+    for_lanes([&](int warp, int lane) {
+        uint32_t x[T::slots][4];
+        for (int s = 0; s < T::slots; s++)
+            std::copy_n(&input<T>(in, s, lane)[first_word<T>(warp, lane)], 4, x[s]);
+        arrange<T>(x, a[warp][lane]);
+    });
 }
 
 // What the four warps of a warpgroup take of a stage, as the kernel computes it.
 template <class T>
 void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
     const std::vector<uint32_t> shared = shared_memory(table);
-    const auto first_word = [](int warp, int lane) { // of a lane's vector
-        return warp * (T::warp_bytes / 4) + lane / T::lanes * 4;
-    };
     static uint32_t a[4][32][T::symbols][T::steps];
+    load_stage<T>(in, a);
     uint32_t y[4][32][4];
-    for_lanes([&](int warp, int lane) {
-        uint32_t x[T::slots][4];
-        for (int s = 0; s < T::slots; s++)
-            std::copy_n(&input<T>(in, s, lane)[first_word(warp, lane)], 4, x[s]);
-        arrange<T>(x, a[warp][lane]);
-    });
     run_turn<T, 0>(shared, a, y);
     run_turn<T, 1>(shared, a, y);
     run_turn<T, 2>(shared, a, y);
     run_turn<T, 3>(shared, a, y);
     for_lanes([&](int warp, int lane) {
         if (static_cast<size_t>(lane) % T::lanes < out.size())
-            std::copy_n(y[warp][lane], 4, &out[lane % T::lanes][first_word(warp, lane)]);
+            std::copy_n(y[warp][lane], 4, &out[lane % T::lanes][first_word<T>(warp, lane)]);
+    });
+}
+
+// The same for a half panel.
+template <class T>
+void run_half_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &out) {
+    using H = HalfPanel<T>;
+    const std::vector<uint32_t> shared = shared_memory(table);
+    static uint32_t a[4][32][T::symbols][T::steps];
+    load_stage<T>(in, a);
+    static TurnCounts<H> c[4];
+    count_turn<H, 0>(shared, a, c[0]);
+    count_turn<H, 1>(shared, a, c[1]);
+    count_turn<H, 2>(shared, a, c[2]);
+    count_turn<H, 3>(shared, a, c[3]);
+    const auto sent = [&](int turn, int warp, int lane) {
+        return half_words(half_parities<T>(c[turn][warp][lane][0]),
+                          half_parities<T>(c[turn + 2][warp][lane][0]));
+    };
+    for_lanes([&](int warp, int lane) {
+        const size_t output = lane % 2;
+        for (int turn = 0; turn < 2 && output < out.size(); turn++)
+            out[output][first_word<T>(warp, lane) + lane % 4 / 2 * 2 + turn] = join_half_words(
+                sent(turn, warp, lane), sent(turn, warp, lane ^ 2), static_cast<unsigned>(lane));
     });
 }
 
@@ -192,7 +231,7 @@ void check_full_counts(uint32_t (&seen)[4]) {
         for (int at = 0; at < T::accumulators; at++) {
             static uint32_t c[T::chains][T::accumulators];
             std::memcpy(c, even, sizeof c);
-            c[chain][at]--;
+            c[chain][at] -= T::copies == 2 && at % 2 ? 2 : 1;
             uint32_t y[4] = {};
             add_parities<T, Turn>(c, y);
             if constexpr (T::w == 32 && Turn % 2 == 0) // the other half of the words
@@ -225,6 +264,32 @@ void check_ring() {
         ASSERT_EQ(word, 0xffffffff);
 }
 
+// The largest counts of a half panel's turn, as above: eight bits of every byte of two lanes.
+template <class T>
+void check_half_counts() {
+    uint32_t even[16], seen = 0;
+    std::fill_n(even, 16, T::most_count);
+    for (int at = 0; at < 16; at++) {
+        uint32_t c[16];
+        std::memcpy(c, even, sizeof c);
+        c[at] -= T::copies == 2 && at % 2 ? 2 : 1;
+        const uint32_t bits = half_parities<T>(c) & 0x0f0f0f0f;
+        ASSERT_EQ(__builtin_popcount(bits), 1) << "count " << at;
+        ASSERT_EQ(seen & bits, 0u) << "count " << at;
+        seen |= bits;
+        count_checked();
+    }
+}
+
+template <class T>
+void check_half() {
+    const Unit unit = make_unit<HalfPanel<T>>(T::warp_bytes, run_half_stage<T>);
+    check_unit(unit, 2, T::inputs, 0, false);
+    check_unit(unit, 2, T::inputs, 0, true);
+    check_unit(unit, 1, T::inputs - 3, 0x11b, false);
+    check_half_counts<T>();
+}
+
 template <int Lanes, int... Slots>
 void check_rings() {
     (check_ring<RingLayout<8, Lanes, Slots>>(), ...);
@@ -234,6 +299,12 @@ void check_rings() {
 
 TEST(BmmaRingLayout, FourLanes) {
     check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>();
+}
+TEST(BmmaRingLayout, HalfPanels) {
+    check_half<RingLayout<8, 4, 1>>();
+    check_half<RingLayout<8, 4, 2>>();
+    check_half<RingLayout<8, 4, 3>>();
+    check_half<RingLayout<8, 4, 4>>();
 }
 TEST(BmmaRingLayout, TwoLanes) {
     check_rings<2, 1, 2, 3, 4, 5, 6, 7, 8>();

@@ -113,6 +113,7 @@ struct Layout {
     static constexpr int pair_registers =
         fragments * steps; /* of the matrix operand, per bit pair */
     static constexpr int panel_registers = pairs * pair_registers;
+    static constexpr int copies = 1; /* of the data's bits in a register */
     /* A count may reach the number of K bits. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
 
@@ -181,6 +182,10 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
                     *y[1] = permute(lo, r, 0x5532);
                     *y[2] = permute(hi, r, 0x6610);
                     *y[3] = permute(hi, r, 0x7732);
+                } else if (T::copies == 2) {
+                    GFK_UNROLL
+                    for (int symbol = 0; symbol < 4; symbol++)
+                        *y[symbol] = permute(p, q, 0x4040u + 0x1111u * (unsigned)symbol);
                 } else {
                     *y[0] = n == 2 ? lo : p;
                     *y[1] = n == 2 ? lo >> 16 : p >> 8;

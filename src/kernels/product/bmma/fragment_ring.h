@@ -16,6 +16,11 @@
  *   otherwise w = 8 takes two chains of 32 columns, for two symbols each.
  * - The matrix operand is in shared memory, as core matrices: fragment_wgmma_w8.h.
  * - The order of a lane's columns is free: it is the order in which counts are packed.
+ * - Two slots at w = 8 fill half of a register. Then the other half holds the same bits again, and
+ *   the columns of odd bits count both: twice the count, whose parity is at bit 1. So two packed
+ *   words are merged without a shift.
+ * - One or two outputs behind whole panels (w = 8, up to 16 inputs) take half of a panel's columns:
+ *   HalfPanel.
  *
  * The functions here are what a lane does between loads, MMAs and stores. The host test runs them
  * against an emulated MMA. */
@@ -41,6 +46,7 @@ struct RingLayout {
     /* The rows of two symbols take the lower and the upper half of an instruction's depth, if they
      * fit. w = 8: then one instruction computes all symbols of a word. */
     static constexpr bool odd = steps % 2, joined = W == 8 && steps == 1;
+    static constexpr int copies = W == 8 && Slots <= 2 ? 2 : 1;
     static constexpr int chains = W == 8 && !joined ? 2 : 1;
     static constexpr int columns = 64 / chains, accumulators = 32 / chains; /* of a chain */
 
@@ -88,7 +94,7 @@ struct RingLayout {
 
     /* Counts are packed into words, so far apart that each has room; the topmost of a word may run
      * over. The first `full` words take `most` counts, the others one less. */
-    static constexpr int most_count = inputs * W;
+    static constexpr int most_count = inputs * W * copies;
     static constexpr int spacing = most_count < 256    ? 8
                                    : most_count < 512  ? 9
                                    : most_count < 1024 ? 10
@@ -170,8 +176,9 @@ struct Packed {
             constexpr int middle = First + (Last - First == 3 ? 2 : (Last - First) / 2);
             using Low = Packed<T, Begin, End, First, middle>;
             using High = Packed<T, Begin, End, middle, Last>;
-            return select_bits(Low::merge(c, row), High::merge(c, row) << (middle - First),
-                               Low::bits());
+            /* Where odd bits count twice, their parities are one place higher already. */
+            constexpr int shift = T::copies == 2 && Last - First == 2 ? 0 : middle - First;
+            return select_bits(Low::merge(c, row), High::merge(c, row) << shift, Low::bits());
         }
     }
 };
@@ -196,6 +203,50 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint
             word = Turn % 2 ? select_bits(v, word, Half::bits() << first) : v;
         }
     }
+}
+
+/* One or two outputs behind the whole panels of T. Lanes l and l + 2 share output l: lane l receives
+ * the lower and lane l + 2 the upper four bits of every symbol. Two turns later they exchange words;
+ * then lane l has the first half of the vector and lane l + 2 the second. */
+template <class T>
+struct HalfPanel : T {
+    static_assert(T::joined && T::lanes == 4, "");
+    static constexpr int outputs = 2, columns = 32, accumulators = 16;
+    static constexpr int pairs = 2, panel_registers = pairs * T::fragments * T::table_registers;
+    static constexpr unsigned panel_bytes = panel_registers * 128;
+    GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
+        return (size_t)(pairs * r + pair) * 64 + (size_t)(32 * r + lane);
+    }
+    GFK_BOTH static constexpr int column_output(int, int, int column) { return column / 2 % 2; }
+    GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
+        return column / 4 * 4 + 2 * pair + column % 2;
+    }
+};
+
+/* The four bits of a turn's symbols, in the lower half of every byte; the others do not matter. */
+template <class T>
+GFK_BOTH uint32_t half_parities(const uint32_t (&c)[16]) {
+    uint32_t v[4];
+    GFK_UNROLL
+    for (int bit = 0; bit < 4; bit++) {
+        const int at = bit / 2 * 4 + bit % 2;
+        v[bit] = join_bytes(c[at], c[at + 2], join_counts<8>(c[at + 8], c[at + 10]));
+    }
+    constexpr int shift = T::copies == 2 ? 0 : 1;
+    return select_bits(select_bits(v[0], v[1] << shift, 0x01010101),
+                       select_bits(v[2], v[3] << shift, 0x01010101) << 2, 0x03030303);
+}
+
+/* What lanes l and l + 2 send each other: their halves of the symbols of two turns, of which lane l
+ * keeps the first turn's and lane l + 2 the second's. */
+GFK_BOTH uint32_t half_words(uint32_t first, uint32_t second) {
+    return select_bits(first, second << 4, 0x0f0f0f0f);
+}
+/* The word of the turn that the lane keeps, from its own word and the one it received. */
+GFK_BOTH uint32_t join_half_words(uint32_t own, uint32_t received, unsigned lane) {
+    const bool second = lane & 2;
+    return select_bits(own, second ? received >> 4 : received << 4,
+                       second ? 0xf0f0f0f0 : 0x0f0f0f0f);
 }
 
 } // namespace bmma

@@ -17,7 +17,8 @@ namespace bmma {
 /* Shared memory: the matrix operand, the ring's barriers, stages. */
 struct Stages {
     uint32_t table_bytes, stages, stage_bytes;
-    uint32_t zero; /* 0; a parameter, so that the compiler does not know the value */
+    uint32_t zero;  /* 0; a parameter, so that the compiler does not know the value */
+    uint32_t whole; /* panels; the others are halves */
 };
 
 /* The lane's rows: its vectors of the inputs, of which slot 0 is at `at`. */
@@ -90,6 +91,28 @@ __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint6
         multiply_panel<T, Turn + 1>(a, b, zero, y);
 }
 
+/* A turn of a half panel. The products wait for `last`. */
+template <class T, int Turn>
+__device__ inline uint32_t half_turn(uint32_t (&a)[T::symbols][T::steps], uint64_t b, uint32_t zero,
+                                     uint32_t last) {
+    a[T::first_row(Turn, 0)][0] ^= last & zero;
+    uint32_t c[1][16];
+    count<HalfPanel<T>, Turn>(a, b, c);
+    return half_parities<T>(c[0]);
+}
+
+/* The words 0 and 1 of a half panel's output, or 2 and 3: half_words. */
+template <class T>
+__device__ inline void multiply_half(uint32_t (&a)[T::symbols][T::steps], uint64_t b, uint32_t zero,
+                                     unsigned lane, uint32_t (&y)[2]) {
+    uint32_t first = half_turn<T, 0>(a, b, zero, 0);
+    uint32_t own = half_words(first, half_turn<T, 2>(a, b, zero, first));
+    y[0] = join_half_words(own, __shfl_xor_sync(0xffffffff, own, 2), lane);
+    first = half_turn<T, 1>(a, b, zero, own);
+    own = half_words(first, half_turn<T, 3>(a, b, zero, first));
+    y[1] = join_half_words(own, __shfl_xor_sync(0xffffffff, own, 2), lane);
+}
+
 template <class K>
 __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constant__ RingJob job,
                                                             const Stages ring) {
@@ -156,18 +179,34 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         if (lane == 0)
             bulk::arrive(barriers.released(position.stage));
         const uint64_t vector = at + mine;
+        /* The loop over panels has few instructions besides the products' own: outputs are counted in
+         * bytes of job.out, and the lane's bound is not computed again. */
+        uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
+        wgmma::expect(bound);
+        uint32_t output = 8 * share, columns = (uint32_t)b, left = ring.whole;
+        const auto output_at = [&](uint32_t offset) {
+            return *(uint8_t *const *)((const char *)job.out + offset) + vector;
+        };
 #pragma unroll 1
-        for (unsigned panel = 0; panel == 0 || (K::loops && panel < job.panels); panel++) {
+        do {
             uint32_t y[4];
-            multiply_panel<T, 0>(a, b + panel * (T::panel_bytes / 16), ring.zero, y);
-            const unsigned output = panel * T::outputs + share;
-            const bool wanted = output < job.rows && vector < end;
-            uint8_t *p = job.out[output] + vector;
+            multiply_panel<T, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
+            const bool wanted = output < bound[0];
             if (wanted && !reads)
-                job.epilogue.store<true, false>(p, y, 0);
+                job.epilogue.store<true, false>(output_at(output), y, 0);
             if (K::reads && reads && wanted)
-                job.epilogue.store<true, true>(p, y, vector - job.phase);
-        }
+                job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
+            columns += T::panel_bytes / 16;
+            output += 8 * T::outputs;
+        } while (K::loops && --left != 0);
+        if constexpr (K::halves)
+            if (ring.whole < job.panels) {
+                uint32_t y[2];
+                multiply_half<T>(a, b >> 32 << 32 | columns, ring.zero, lane, y);
+                output -= 8 * (share & 2);
+                if (output < bound[0])
+                    job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y, 0);
+            }
     }
 }
 

@@ -59,9 +59,15 @@ void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols
                         continue;
                     for (int pair = 0; pair < T::pairs; pair++)
                         for (int fragment = 0; fragment < T::fragments; fragment++)
-                            if ((size_t)T::column_output(pair, fragment, column) == j % T::outputs)
+                            if ((size_t)T::column_output(pair, fragment, column) ==
+                                j % T::outputs) {
+                                const int b = T::column_bit(pair, fragment, column);
+                                uint32_t bits = masks[b] << shift % 32;
+                                if (T::copies == 2 && b % 2)
+                                    bits |= bits << 16;
                                 panel[T::index(pair, fragment * T::steps + step, 4 * column + q)] |=
-                                    masks[T::column_bit(pair, fragment, column)] << shift % 32;
+                                    bits;
+                            }
                 }
         }
     }

@@ -104,7 +104,8 @@ struct Ring {
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr Mainloop mainloop = Mainloop::ring;
     static constexpr bool reads = Reads;
-    static constexpr bool loops = Outputs > T::outputs; /* a loop costs up to 5 % */
+    static constexpr bool loops = Outputs > T::outputs;          /* a loop costs up to 5 % */
+    static constexpr bool halves = loops && !Reads && T::joined; /* fragment_ring.h, HalfPanel */
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4);
     /* Of a thread: at first, then of the warpgroup that copies, and of the others. */
     static constexpr int first_registers = 512 / (Warpgroups + 1) / 8 * 8, producer_registers = 24,

@@ -44,6 +44,24 @@ gfk_status run_wgmma_w8(const Run &run) {
         });
 }
 
+/* Whole panels of a ring kernel; one or two more outputs are a half panel. */
+template <class K>
+size_t whole_panels(size_t rows) {
+    return (rows + (K::halves ? 1 : K::T::outputs - 1)) / K::T::outputs;
+}
+
+template <class K>
+void build_ring(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
+                const uint32_t *matrix) {
+    using T = typename K::T;
+    const size_t panels = whole_panels<K>(rows), whole = panels * T::outputs;
+    build_matrix<T>(table, polynomial, whole < rows ? whole : rows, cols, matrix);
+    if constexpr (K::halves)
+        if (whole < rows)
+            build_matrix<HalfPanel<T>>(table + panels * panel_words<T>(), polynomial, rows - whole,
+                                       cols, matrix + whole * cols);
+}
+
 /* Shared memory holds the matrix operand and as many stages as fit. */
 template <class K>
 gfk_status run_ring(const Run &run) {
@@ -54,8 +72,9 @@ gfk_status run_ring(const Run &run) {
         (most_shared - most_panels * T::panel_bytes) / (T::inputs * K::tile_stride + barriers) >= 2,
         "");
     RingJob job = {};
-    return launch_all<T>(run, job, T::outputs, most_panels, [&](size_t) {
+    return launch_all<T>(run, job, T::outputs, most_panels, [&](size_t rows) {
         Stages ring = {};
+        ring.whole = (uint32_t)whole_panels<K>(rows);
         ring.table_bytes = job.panels * T::panel_bytes;
         /* Lanes read as many inputs as the layout has, whatever they find. */
         const uint32_t inputs = (uint32_t)divide_up(job.cols, T::lanes) * T::lanes;
@@ -77,7 +96,7 @@ template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
     if constexpr (K::mainloop == Mainloop::ring)
-        return {most_shared, matrix_words<T>, build_matrix<T>,
+        return {most_shared, matrix_words<T>, build_ring<K>,
                 [] { return allow_shared(wgmma_ring<K>, most_shared); }, run_ring<K>};
     else
         return {most_shared, matrix_words<T>, build_matrix<T>,
