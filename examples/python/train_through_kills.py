@@ -85,16 +85,17 @@ def rank_process(connection, rank, steps):
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     torch.set_num_threads(1)
     store = MemoryStore()
+    meeting_point = connection.recv()
     while True:
-        meeting_point = connection.recv()
         dist.init_process_group("gloo", init_method=f"file://{meeting_point}", rank=rank, world_size=RANKS,
                                 timeout=datetime.timedelta(seconds=5))
         try:
             train(connection, rank, store, steps)
             connection.send(("done", None))
-            connection.recv()  # until all are done
         except (RuntimeError, gfk.Error):  # of a collective: a rank is lost
             connection.send(("lost", None))
+        try:
+            meeting_point = connection.recv()  # when all are done or lost, and one was lost
         except EOFError:
             return
         dist.destroy_process_group()
@@ -152,10 +153,14 @@ def run(steps, kill_at=None, victims=()):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--kill-at", type=int, help="default: a random step")
+    parser.add_argument("--steps", type=int, default=60, help="2 or more")
+    parser.add_argument("--kill-at", type=int, help="1 to --steps less 1; default: a random one")
     arguments = parser.parse_args()
-    kill_at = arguments.kill_at or random.randrange(5, arguments.steps - 5)
+    if arguments.steps < 2:
+        parser.error("--steps is 2 or more")
+    kill_at = random.randrange(1, arguments.steps) if arguments.kill_at is None else arguments.kill_at
+    if not 1 <= kill_at < arguments.steps:
+        parser.error(f"--kill-at is 1 to {arguments.steps - 1}")
     context.set_forkserver_preload(["torch", "torch.distributed", "gfk.distributed"])
     undisturbed = run(arguments.steps)
     disturbed = run(arguments.steps, kill_at, sorted(random.sample(range(RANKS), M)))
