@@ -79,7 +79,7 @@ def measure(options, store, tensors, piece):
         sent["all_to_all_single"] / times["all_to_all_single"])
     if dist.get_rank() == 0:
         print(f"{size} ranks, m = {options.m}, {bytes_ / 1e6:.0f} MB each, pieces of {piece} bytes, "
-              f"{options.backend}, store on {store.device}")
+              f"{options.backend}, store on {'pinned ' * store.pinned}{store.device}")
         print(f"sent {report.sent} bytes, {report.sent / (bytes_ * (size - 1) / layout.k):.3f} of the formula; holds "
               f"{report.held}, at most {report.most_held}, and buffers of {report.buffers}")
         for name, seconds in times.items():
@@ -88,8 +88,8 @@ def measure(options, store, tensors, piece):
         print(f"exchange alone: {100 * ratio:.0f} % of all_to_all_single")
         print("", flush=True)
     return {"what": "ranks", "ranks": size, "m": options.m, "bytes": bytes_, "piece": piece,
-            "backend": options.backend, "store": store.device.type, "seconds": times, "sent": sent, "ratio": ratio,
-            "held": report.held, "most_held": report.most_held, "buffers": report.buffers}
+            "backend": options.backend, "store": "pinned" if store.pinned else store.device.type, "seconds": times,
+            "sent": sent, "ratio": ratio, "held": report.held, "most_held": report.most_held, "buffers": report.buffers}
 
 
 def main():
@@ -98,14 +98,14 @@ def main():
     parser.add_argument("--megabytes", type=float, default=64, help="of each rank")
     parser.add_argument("--piece", type=int, nargs="*", default=[None], help="bytes; default: that of ParityGroup")
     parser.add_argument("--backend", default="gloo")
-    parser.add_argument("--store", default="cpu", help="cpu, cuda, or cuda:N")
+    parser.add_argument("--store", default="cpu", help="cpu, pinned, cuda, or cuda:N")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", help="a JSON file; rows are added to those that are there")
     options = parser.parse_args()
     if options.backend == "nccl":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group(options.backend)
-    store = MemoryStore(options.store)
+    store = MemoryStore(pinned=True) if options.store == "pinned" else MemoryStore(options.store)
     generator = torch.Generator(store.device).manual_seed(dist.get_rank())
     tensors = {"x": torch.randint(0, 256, (int(options.megabytes * 1e6),), dtype=torch.uint8, generator=generator,
                                   device=store.device)}

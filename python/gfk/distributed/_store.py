@@ -194,19 +194,30 @@ class Entry:
 
 
 class MemoryStore:
-    """Keeps entries in memory: that of `device`, or the CPU's."""
+    """Keeps entries in memory: that of `device`, or the CPU's; pinned: in the CPU's memory that GPUs access directly,
+    which copies from and to GPUs are several times as fast with. Such memory takes long to make, so that of the version
+    before is kept for the next one."""
 
-    def __init__(self, device="cpu"):
-        self.device = torch.device(device)
+    def __init__(self, device="cpu", *, pinned=False):
+        self.device, self.pinned, self._spare = torch.device(device), pinned, None
+        if pinned and self.device.type != "cpu":
+            raise ValueError("pinned memory is the CPU's")
         if self.device.type == "cuda" and self.device.index is None:
             self.device = torch.device("cuda", torch.cuda.current_device())
         self._entries = {}
 
     def new(self, manifest, position):
         """An entry without contents, which `put` keeps."""
-        return Entry(manifest, position,
-                     torch.empty(manifest.bytes_of(position), dtype=torch.uint8, device=self.device),
-                     torch.empty((manifest.m, manifest.chunk), dtype=torch.uint8, device=self.device))
+        shapes = (manifest.bytes_of(position),), (manifest.m, manifest.chunk)
+        spare, self._spare = self._spare, None
+        if spare is not None and (spare.snapshot.shape, spare.parity.shape) == shapes:
+            return Entry(manifest, position, spare.snapshot, spare.parity)
+        return Entry(manifest, position, *map(self._empty, shapes))
+
+    def _empty(self, shape):
+        if self.pinned and math.prod(shape) > 0:
+            return torch.from_numpy(gfk.pinned_empty(shape))
+        return torch.empty(shape, dtype=torch.uint8, device=self.device)
 
     def put(self, entry):
         self._entries[entry.manifest.key, entry.position] = entry
@@ -220,8 +231,9 @@ class MemoryStore:
 
     def drop(self, is_old):
         """Forgets the entries of which is_old(manifest's key, position)."""
-        for name in [name for name in self._entries if is_old(*name)]:
-            del self._entries[name]
+        gone = [self._entries.pop(name) for name in [name for name in self._entries if is_old(*name)]]
+        if self.pinned and gone:
+            self._spare = gone[-1]
 
     def bytes_held(self):
         return sum(e.snapshot.numel() + e.parity.numel() for e in self._entries.values())

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 import torch  # noqa: E402
 
-from gfk.distributed import Damaged, FolderStore  # noqa: E402
+from gfk.distributed import Damaged, FolderStore, MemoryStore  # noqa: E402
 from gfk.distributed._store import MOST_MANIFEST_BYTES, Manifest  # noqa: E402
 
 
@@ -81,6 +81,27 @@ def test_truncated_and_foreign_files_are_refused(tmp_path):
     part = path.with_suffix(".parity")
     part.write_bytes(part.read_bytes()[:-1])
     assert FolderStore(tmp_path).entries() == []
+
+
+# ---- memory ----------------------------------------------------------------------------------------
+
+
+def test_pinned_memory_is_used_again():
+    store, places = MemoryStore(pinned=True), []
+    for version in range(1, 5):
+        manifest = Manifest("0123456789abcdef", version, 1, 256, 8, "cauchy", ((("x", "uint8", (200,)),), ()))
+        for position in (0, 1):  # 1 has a snapshot without bytes
+            entry = store.new(manifest, position)
+            entry.snapshot.fill_(version), entry.parity.fill_(version)
+            if position == 0:
+                store.put(entry)
+        store.drop(lambda key, _: key != manifest.key)
+        entry, = store.entries()
+        assert entry.snapshot.unique().tolist() == [version] and entry.parity.unique().tolist() == [version]
+        places.append(entry.snapshot.data_ptr())
+    assert len(set(places)) < 4 and places[0] != places[1]
+    with pytest.raises(ValueError):
+        MemoryStore("cuda:0", pinned=True)
 
 
 # ---- files that change -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import ranks  # noqa: E402
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 
-from gfk.distributed import MemoryStore, ParityGroup  # noqa: E402
+from gfk.distributed import FolderStore, MemoryStore, NotPrepared, ParityGroup  # noqa: E402
 
 
 def tensors_of(rank, step=0):
@@ -70,17 +70,46 @@ def test_four_ranks_on_one_gpu_over_gloo():
     ranks.run(4, go_through_losses, 1, 1, 1 << 16)
 
 
-def keep_on_the_cpu(rank):
+def keep_on_the_cpu(rank, pinned):
     torch.cuda.set_device(rank % torch.cuda.device_count())
-    store = MemoryStore()  # tensors on the GPU, snapshots in the CPU's memory
+    store = MemoryStore(pinned=pinned)  # tensors on the GPU, snapshots in the CPU's memory
     group = ParityGroup(m=1, store=store)
     group.encode(tensors_of(rank))
     assert group.verify()
-    again = ParityGroup(m=1, store=MemoryStore() if rank == 0 else store)
+    for step in (1, 2, 3):  # pinned memory of the version before the last is used again
+        group.encode(tensors_of(rank, step))
+        check({name: tensor.cuda() for name, tensor in group.restore().items()}, tensors_of(rank, step))
+    assert group.verify() and store.entries()[0].snapshot.is_pinned() == pinned
+    again = ParityGroup(m=1, store=MemoryStore(pinned=pinned) if rank == 0 else store)
     assert again.rebuild() == [0]
-    check({name: tensor.cuda() for name, tensor in again.restore().items()}, tensors_of(rank))
+    check({name: tensor.cuda() for name, tensor in again.restore().items()}, tensors_of(rank, 3))
 
 
 @pytest.mark.parametrize("backend", ["gloo", pytest.param("nccl", marks=pytest.mark.gpu(2))])
-def test_snapshots_in_the_memory_of_the_cpu(backend):
-    ranks.run(2, keep_on_the_cpu, backend=backend)
+@pytest.mark.parametrize("pinned", [False, True])
+def test_snapshots_in_the_memory_of_the_cpu(backend, pinned):
+    ranks.run(2, keep_on_the_cpu, pinned, backend=backend)
+
+
+def keep_in_folders(rank, folder):
+    """A rank's disk is full for a while, and what rank 1 has is damaged later."""
+    torch.cuda.set_device(rank % torch.cuda.device_count())
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=2, store=store)
+    group.encode(tensors_of(rank))
+    if rank == 2:
+        store.put = lambda entry: (_ for _ in ()).throw(OSError("no space"))
+    with pytest.raises(NotPrepared, match="^rank 2: OSError: no space"):
+        group.encode(tensors_of(rank, 1))
+    vars(store).pop("put", None)
+    assert group.version == 1 and group.verify()
+    if rank == 1:
+        next(store.folder.glob("*.snapshot")).write_bytes(b"short")
+    assert ParityGroup(m=2, store=store).rebuild() == [1]
+    group = ParityGroup(m=2, store=FolderStore(f"{folder}/{rank}"))
+    assert group.rebuild() == [] and group.verify()
+    check({name: tensor.cuda() for name, tensor in group.restore().items()}, tensors_of(rank))
+
+
+def test_folders_of_tensors_on_one_gpu(tmp_path):
+    ranks.run(4, keep_in_folders, tmp_path)
