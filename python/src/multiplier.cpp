@@ -47,16 +47,9 @@ class Multiplier {
         const SymbolsOutput to(call, out, from, field_.w);
         if (to.array.bytes() != from.bytes())
             raise_value("x has %zu bytes, and out %zu", from.bytes(), to.array.bytes());
-        if (call.device() == GFK_CPU && needs_gpu())
-            raise(GFK_STATUS_WRONG_DEVICE,
-                  "%s runs on a GPU, and the arrays are in the CPU's memory",
-                  kernel_ ? kernel_->c_str() : gfk_implementation_name(desc_.implementation));
         gfk_multiplier_t multiplier = at(call.device());
         gfk_multiplier_info info;
         check(gfk_multiplier_get_info(multiplier, &info));
-        if (info.device != call.device()) // a kernel of the CPU means the CPU, whatever the device
-            raise(GFK_STATUS_WRONG_DEVICE, "%s runs on the CPU, and the arrays are on a GPU",
-                  info.kernel->id);
         void *workspace = call.workspace(info.workspace_bytes);
         call.run([&] {
             return gfk_region_multiply(multiplier, constant, from.data(), to.array.data(),
@@ -83,17 +76,22 @@ class Multiplier {
 
   private:
     // Is it a kernel of CUDA that was asked for?
-    bool needs_gpu() const {
+    bool is_for_devices() const {
         const gfk_kernel_info *kernel = kernel_ ? gfk_kernel_find(kernel_->c_str()) : nullptr;
         const gfk_implementation wanted = kernel ? kernel->implementation : desc_.implementation;
         return wanted == GFK_IMPLEMENTATION_NAIVE || wanted == GFK_IMPLEMENTATION_OPT;
     }
 
     gfk_multiplier_t at(int device) {
+        if (device == GFK_CPU && is_for_devices())
+            raise_wrong_place(device);
         return places_.at(device, [&](gfk_multiplier_t *made) {
             gfk_multiplier_desc desc = desc_;
             desc.device = device;
-            return gfk_multiplier_create(made, &field_, &desc);
+            const gfk_status status = gfk_multiplier_create(made, &field_, &desc);
+            return status == GFK_STATUS_SUCCESS
+                       ? check_place(*made, device, gfk_multiplier_get_info, gfk_multiplier_destroy)
+                       : status;
         });
     }
 

@@ -11,6 +11,26 @@
 #include "status.h"
 
 namespace gfk {
+// Nothing falls from one place to the other: what options name runs on one side only.
+[[noreturn]] inline void raise_wrong_place(int device) {
+    raise(GFK_STATUS_WRONG_DEVICE, "the options name what runs on %s, and not in %s memory",
+          device == GFK_CPU ? "GPUs" : "the CPU", device == GFK_CPU ? "the CPU's" : "a GPU's");
+}
+
+// A descriptor that names what runs on the CPU means the CPU at any place: is the new object where the arrays
+// are? Else destroys it and returns WRONG_DEVICE.
+template <class Handle, class Info>
+gfk_status check_place(Handle made, int device, gfk_status (*get_info)(Handle, Info *),
+                       void (*destroy)(Handle)) {
+    Info info;
+    gfk_status status = get_info(made, &info);
+    if (status == GFK_STATUS_SUCCESS && info.device != device)
+        status = GFK_STATUS_WRONG_DEVICE;
+    if (status != GFK_STATUS_SUCCESS)
+        destroy(made);
+    return status;
+}
+
 template <class Handle, void (*destroy)(Handle)>
 class Places {
   public:
@@ -41,6 +61,8 @@ class Places {
             if (status == GFK_STATUS_SUCCESS)
                 handles_.emplace_back(device, made);
         }
+        if (status == GFK_STATUS_WRONG_DEVICE)
+            raise_wrong_place(device);
         check(status);
         return made;
     }

@@ -53,21 +53,14 @@ class Product {
   private:
     gfk_product_t at(int device) {
         if (device == GFK_CPU && options_.is_for_devices())
-            raise(GFK_STATUS_WRONG_DEVICE,
-                  "the product's engine works on GPUs, and not in the CPU's memory");
+            raise_wrong_place(device);
         return places_.at(device, [&](gfk_product_t *made) {
             const gfk_product_desc desc = options_.desc(device);
-            gfk_product_info info;
-            gfk_status status = gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
-                                                   matrix_.elements.data(), &desc);
-            if (status != GFK_STATUS_SUCCESS)
-                return status;
-            status = gfk_product_get_info(*made, &info);
-            if (status == GFK_STATUS_SUCCESS)
-                status = check_place(device, info.device);
-            if (status != GFK_STATUS_SUCCESS)
-                gfk_product_destroy(*made);
-            return status;
+            const gfk_status status = gfk_product_create(made, &field_, matrix_.rows, matrix_.cols,
+                                                         matrix_.elements.data(), &desc);
+            return status == GFK_STATUS_SUCCESS
+                       ? check_place(*made, device, gfk_product_get_info, gfk_product_destroy)
+                       : status;
         });
     }
 

@@ -41,12 +41,6 @@ class ProductOptions {
     gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT; // without the texts
 };
 
-// A descriptor of an engine of the CPU means the CPU at any place: is the object where the arrays are? Else
-// WRONG_DEVICE; the caller destroys the object.
-inline gfk_status check_place(int wanted, int device) {
-    return wanted == device ? GFK_STATUS_SUCCESS : GFK_STATUS_WRONG_DEVICE;
-}
-
 // engine, kernel (None: the engine lists none), device, table_bytes, workspace_bytes, from_cache,
 // sustained. An info without an engine: an empty dict.
 nb::dict product_info(const gfk_product_info &info);

@@ -191,26 +191,19 @@ RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, Prod
 
 gfk_status RS::create(gfk_rs_t *made, int device, const ProductOptions &options) const {
     gfk_rs_desc desc = GFK_RS_DESC_INIT;
-    gfk_rs_info info;
     desc.matrix = matrix_;
     desc.custom = matrix_ == GFK_RS_CUSTOM ? custom_.data() : nullptr;
     desc.flags = unchecked_ ? GFK_RS_UNCHECKED : 0;
     desc.product = options.desc(device);
-    gfk_status status = gfk_rs_create(made, &field_, k_, m_, &desc);
-    if (status != GFK_STATUS_SUCCESS)
-        return status;
-    status = gfk_rs_get_info(*made, &info);
-    if (status == GFK_STATUS_SUCCESS)
-        status = check_place(device, info.device);
-    if (status != GFK_STATUS_SUCCESS)
-        gfk_rs_destroy(*made);
-    return status;
+    const gfk_status status = gfk_rs_create(made, &field_, k_, m_, &desc);
+    return status == GFK_STATUS_SUCCESS
+               ? check_place(*made, device, gfk_rs_get_info, gfk_rs_destroy)
+               : status;
 }
 
 gfk_rs_t RS::at(int device) {
     if (device == GFK_CPU && options_.is_for_devices())
-        raise(GFK_STATUS_WRONG_DEVICE,
-              "the code's engine works on GPUs, and not in the CPU's memory");
+        raise_wrong_place(device);
     return codes_.at(device, [&](gfk_rs_t *made) { return create(made, device, options_); });
 }
 

@@ -106,7 +106,7 @@ def test_choices_that_are_refused(arguments, error):
                                        {"implementation": "opt"}], ids=str)
 def test_kernels_of_cuda_take_no_arrays_of_the_cpu(arguments):
     """Nothing falls from one place to the other."""
-    with pytest.raises(gfk.WrongDevice, match="runs on a GPU, and the arrays are in the CPU's memory"):
+    with pytest.raises(gfk.WrongDevice, match="runs on GPUs, and not in the CPU's memory"):
         gfk.multiply(2, bytes(4), **arguments)
 
 
