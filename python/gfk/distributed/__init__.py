@@ -23,7 +23,7 @@ import gfk
 from ._exchange import Exchange, RankLost, Wire, default_piece
 from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
 from ._store import (DTYPES, MOST_BYTES, MOST_MANIFEST_BYTES, MOST_VERSION, Damaged, FolderStore, Manifest, MemoryStore,
-                     loads, snapshot_bytes, tensors_of)
+                     loads, no_collector, snapshot_bytes, tensors_of)
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
 
@@ -214,6 +214,7 @@ class ParityGroup:
         exchange.run(read, compute, write, self._waits)
         self._finish("encode", start, manifest, [entry], exchange)
 
+    @no_collector()
     def _next_manifest(self, answers):
         layout = Layout(self.size, self.m)
         if not all(isinstance(a, list) and len(a) == 3 for a in answers):
@@ -227,6 +228,7 @@ class ParityGroup:
             raise NotPrepared("too many bytes, or too many tensors")
         return manifest, layout
 
+    @no_collector()
     def _begin_encode(self, manifest, layout, named):
         self._code(manifest)
         entry = self.store.new(manifest, self.rank)
@@ -300,7 +302,8 @@ class ParityGroup:
 
     def update(self, tensors):
         """Makes a version in which some tensors have new contents: names, dtypes and shapes are those of the
-        version before. Only pieces that changed are sent. Otherwise as encode."""
+        version before. Only pieces that changed are sent. A tensor that shares memory with another one, as tied weights
+        do, is a tensor of its own in the version: give both. Otherwise as encode."""
         start, named, old = time.monotonic(), {}, None
 
         def describe():

@@ -39,17 +39,24 @@ class Damaged(gfk.Error):
     status = "DAMAGED"
 
 
-def loads(text):
-    """What json.loads gives. The collector would go through all lists that are there, again and again."""
+@contextlib.contextmanager
+def no_collector():
+    """Python's collector would go through all lists of a manifest again and again while it is made."""
     was_enabled = gc.isenabled()
     gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@no_collector()
+def loads(text):
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Damaged("not JSON") from error
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _number(value, least, most):
