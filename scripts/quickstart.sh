@@ -9,7 +9,8 @@
 #   scripts/quickstart.sh report [OPTION...]  pages and plots of what bench measured last
 #   scripts/quickstart.sh python [OPTION...]  the Python package, its tests on the arrays that are there, an example
 #   scripts/quickstart.sh ranks [OPTION...]   the Python package with torch, and an example of parity across ranks:
-#                                             processes that train a network are killed, replaced and rebuilt
+#                                             processes that train a network are killed, replaced and rebuilt;
+#                                             torch from PyPI takes 5 GB in build/quickstart-ranks
 #   scripts/quickstart.sh install             what test and .ci/run need, and nothing else
 #
 # Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py, pytest
@@ -39,7 +40,7 @@ test | install)
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
 *)
-    sed -n '3,22s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,23s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

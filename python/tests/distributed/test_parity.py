@@ -266,6 +266,25 @@ def test_what_restore_gives_may_be_changed():
     ranks.run(4, change_what_restore_gave)
 
 
+def update_one_of_two(rank):
+    """Tensors that share memory are protected one by one."""
+    x = torch.arange(1000) + rank
+    tensors = {"x": x, "tied": x, "view": x.view(10, 100)[2:4].t()}
+    group = ParityGroup(m=1)
+    group.encode(tensors)
+    before = group.restore()
+    x += 7
+    group.update({"x": x})
+    check(group.restore(), before | {"x": x})
+    group.update(tensors)
+    check(group.restore(), tensors)
+    assert group.verify()
+
+
+def test_update_of_tensors_that_share_memory():
+    ranks.run(3, update_one_of_two)
+
+
 # ---- folders ---------------------------------------------------------------------------------------
 
 
