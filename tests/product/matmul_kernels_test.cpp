@@ -177,9 +177,9 @@ TEST_P(MatmulChoice, Levels) {
     struct Shape {
         size_t rows, cols, symbols;
     };
-    const Shape shapes[3][2] = {{{186, 207, 60 * 256 - 3}, {843, 904, 21 * 256 - 3}},
-                                {{229, 207, 26 * 256 - 3}, {781, 907, 24 * 256 - 3}},
-                                {{115, 207, 26 * 256 - 3}, {467, 509, 21 * 256 - 3}}};
+    const Shape shapes[3][2] = {{{3546, 187, 6 * 256 - 3}, {5003, 2005, 3 * 256 - 3}},
+                                {{91, 251, 60 * 256 - 3}, {2741, 1501, 7 * 256 - 3}},
+                                {{229, 123, 10 * 256 - 3}, {1907, 467, 5 * 256 - 3}}};
     const gfk_field field = make_field(w());
     const gfk_matmul_desc desc = ::desc_of(false);
     unsigned before = 0;

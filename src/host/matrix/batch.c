@@ -16,7 +16,7 @@ static const gfk_matrix_kernel_info kernels[] = {
 #define GFK_ELIMINATE_KERNEL(kernel, w, cc_min, cc_max)                                            \
     {"eliminate_w" #w "/" #kernel, w, 0, cc_min, cc_max},
 #include "kernels/matrix/shapes.def"
-#define GFK_MATMUL_KERNEL(kernel, w, levels, cc_min, cc_max)                                       \
+#define GFK_MATMUL_KERNEL(kernel, w, levels, cc_min, cc_max, ...)                                  \
     {GFK_MATMUL_KERNEL_ID(kernel, w), w, 0, cc_min, cc_max},
 #include "kernels/product/matmul/shapes.def"
 };

@@ -18,7 +18,8 @@ static size_t fit(size_t budget, size_t bytes, size_t most) {
 enum { MOST_THREADS = 4096 };
 
 const gfk_matmul_kernel gfk_matmul_kernels[] = {
-#define GFK_MATMUL_KERNEL(kernel, w, levels, ...) {GFK_MATMUL_KERNEL_ID(kernel, w), w, levels},
+#define GFK_MATMUL_KERNEL(kernel, w, levels, cc_min, cc_max, ...)                                  \
+    {GFK_MATMUL_KERNEL_ID(kernel, w), w, levels, __VA_ARGS__},
 #include "kernels/product/matmul/shapes.def"
 };
 
@@ -108,20 +109,19 @@ static void divide(gfk_matmul_plan *plan, const gfk_matmul_kernel *kernel, size_
             fill_waves(plan->output_tiles_at_once, plan->symbol_tiles_at_once, processors);
 }
 
-/* About the microseconds that multiprocessors as of an H200 take: for the products of each batch and
- * the end of each part of each tile, and for writing both operands. */
-static double time_of(const gfk_matmul_plan *plan, size_t processors) {
+/* About the microseconds that multiprocessors as of an H200 take for so many products. */
+static double time_of(const gfk_matmul_plan *plan, size_t products, size_t processors) {
+    const gfk_matmul_kernel *const kernel = plan->kernel;
     const double symbols = (double)plan->symbol_tiles, outputs = (double)plan->output_tiles;
-    const double tiles = symbols * outputs, mib = 1 << 20;
+    const double tiles = symbols * outputs * (double)products, mib = 1 << 20;
     const double waves =
         tiles < 1e6 ? (double)gfk_divide_up((size_t)tiles, processors) : tiles / (double)processors;
-    const unsigned levels = plan->kernel->levels;
-    const double batch = levels == 0 ? 0.59 : 0.49, end = levels == 0 ? 0.8 : 0.55;
-    const double parts = (double)parts_of(plan->kernel), write = levels < 4 ? 0.5 : 0.8;
-    const double data = symbols / (double)plan->symbol_tiles_at_once; /* parts of the call */
-    return waves * (batch * (double)plan->batches + end * parts) +
-           data * (write * (double)plan->data_space / mib +
-                   0.8 * outputs * (double)plan->batches * (double)plan->matrix_bytes / mib);
+    const double batches = (double)plan->batches;
+    const double matrix = outputs * batches * (double)plan->matrix_bytes;
+    const double times = symbols / (double)plan->symbol_tiles_at_once * (double)products;
+    return kernel->call +
+           waves * (kernel->batch * batches + kernel->end * (double)parts_of(kernel)) +
+           times * (kernel->data * (double)plan->data_space + kernel->matrix * matrix) / mib;
 }
 
 /* An upper bound of the bytes of a tile's operands for each column and each byte of an element. */
@@ -139,7 +139,8 @@ static gfk_status check_size(const gfk_matmul_call *call) {
                : GFK_STATUS_SUCCESS;
 }
 
-gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
+/* The plan of each of so many products of one shape. */
+static gfk_status make_plan(gfk_matmul_call *call, size_t products) {
     RETURN_IF_ERROR(check_size(call));
     const unsigned w = call->field->w;
     const size_t rows = call->a->rows, cols = call->a->cols;
@@ -156,7 +157,7 @@ gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
                 : kernel->w != w || (kernel->levels > 0 && !is_worth(kernel, rows, cols)))
             continue;
         divide(&plan, kernel, rows, cols, processors);
-        const double time = time_of(&plan, processors);
+        const double time = time_of(&plan, products, processors);
         data = plan.data_space > data ? plan.data_space : data;
         matrix = plan.matrix_space > matrix ? plan.matrix_space : matrix;
         if (best.kernel == NULL || time < least) {
@@ -169,6 +170,10 @@ gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
     best.space = data + matrix + gfk_round_up((rows + cols) * sizeof(uint32_t), 256);
     call->plan = best;
     return GFK_STATUS_SUCCESS;
+}
+
+gfk_status gfk_matmul_make_plan(gfk_matmul_call *call) {
+    return make_plan(call, 1);
 }
 
 size_t gfk_matmul_threads(unsigned threads) {
@@ -349,7 +354,7 @@ gfk_status gfk_matmul_plan_batch(gfk_matmul_call *call, size_t products, size_t 
         *space = head > *space ? head : *space;
         return GFK_STATUS_SUCCESS;
     }
-    RETURN_IF_ERROR(gfk_matmul_make_plan(call));
+    RETURN_IF_ERROR(make_plan(call, products));
     if (plan->symbol_tiles_at_once == plan->symbol_tiles &&
         plan->output_tiles_at_once == plan->output_tiles) {
         const size_t data = plan->data_space, matrix = plan->matrix_space;
