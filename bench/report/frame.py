@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import re
 
 import pandas as pd
 
@@ -75,6 +76,12 @@ def best(frame, keys):
     return order.drop_duplicates(keys, keep="last").sort_index()
 
 
+def select(rows, condition):
+    """rows.query(condition), which prepares all of a hundred columns, with those that the condition names."""
+    names = set(re.findall(r"\w+", condition))
+    return rows[rows[[name for name in rows if name in names]].eval(condition)]
+
+
 class Results:
     """Measurements of one machine. every: all of them, in the order of the files' dates, void files first.
     rows: one for each row; the last one counts, unless it has no figure, or was disturbed and an earlier
@@ -129,10 +136,10 @@ class Results:
 
     def of(self, rows):
         """rows: a query, or a function of the results."""
-        return rows(self) if callable(rows) else self.rows.query(rows)
+        return rows(self) if callable(rows) else select(self.rows, rows)
 
     def beside(self, lines, keys, query):
         """For each line the one of the same file that agrees in the keys and fits; NaN if none does."""
-        other = self.every.query(f"state == 'measured' and {query}")
+        other = select(self.every, f"state == 'measured' and {query}")
         other = other.drop_duplicates(["file", *keys], keep="last")
         return lines[["file", *keys]].merge(other, how="left", on=["file", *keys]).set_axis(lines.index)

@@ -16,7 +16,7 @@ import tomllib
 
 import pandas as pd
 
-from .frame import parse, typed
+from .frame import parse, select, typed
 from .text import markdown, rate, size, texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -56,19 +56,23 @@ class Run:
     def fact(self, name):
         return " / ".join(dict.fromkeys(str(each[name]) for each in self.contexts if each.get(name)))
 
+    def find(self, query):
+        """The measured rows; NotRun where there are none."""
+        try:
+            found = select(self.rows, query)
+        except pd.errors.UndefinedVariableError:  # a field that no row has
+            found = self.rows[:0]
+        measured = found[found.state == "measured"].drop_duplicates(["row", "file"], keep="last")
+        reasons = [reason for reason in found.reason.unique() if reason]
+        no_gpu = "" if self.fact("gpu") else "no GPU"
+        return NotRun(", ".join(reasons) or no_gpu or "this run does not have the rows") if measured.empty else measured
+
     def measured(self, query):
         if query not in self.found:
-            try:
-                self.found[query] = self.rows.query(query)
-            except pd.errors.UndefinedVariableError:  # a field that no row has
-                self.found[query] = self.rows[:0]
-        found = self.found[query]
-        measured = found[found.state == "measured"].drop_duplicates(["row", "file"], keep="last")
-        if measured.empty:
-            reasons = [reason for reason in found.reason.unique() if reason]
-            no_gpu = "" if self.fact("gpu") else "no GPU"
-            raise NotRun(", ".join(reasons) or no_gpu or "this run does not have the rows")
-        return measured
+            self.found[query] = self.find(query)
+        if isinstance(self.found[query], NotRun):
+            raise self.found[query]
+        return self.found[query]
 
 
 # ---- what an expression may use ------------------------------------------------------------------------
