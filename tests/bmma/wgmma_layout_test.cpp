@@ -220,18 +220,20 @@ void run_half_stage(const std::vector<uint32_t> &table, const Regions &in, Regio
     });
 }
 
-// The largest counts there can be, whatever the matrix: all columns and all rows are ones. One
-// count is odd at a time, and makes one bit of a vector: each bit once.
+// The largest counts there can be: all columns and all rows are ones, or as many as the layout
+// bears. One count is odd at a time, and makes one bit of a vector: each bit once.
 template <class T, int Turn>
 void check_full_counts(uint32_t (&seen)[4]) {
     static uint32_t even[T::chains][T::accumulators];
+    constexpr uint32_t most = T::most_count / 2 * 2;
     for (auto &counts : even)
-        std::fill_n(counts, T::accumulators, T::most_count);
+        std::fill_n(counts, T::accumulators, most);
     for (int chain = 0; chain < T::chains; chain++)
         for (int at = 0; at < T::accumulators; at++) {
             static uint32_t c[T::chains][T::accumulators];
             std::memcpy(c, even, sizeof c);
-            c[chain][at] -= T::copies == 2 && at % 2 ? 2 : 1;
+            const uint32_t step = T::copies == 2 && at % 2 ? 2 : 1;
+            c[chain][at] = most == T::most_count ? most - step : most + step;
             uint32_t y[4] = {};
             add_parities<T, Turn>(c, y);
             if constexpr (T::w == 32 && Turn % 2 == 0) // the other half of the words
@@ -247,14 +249,14 @@ void check_full_counts(uint32_t (&seen)[4]) {
         }
 }
 
+// Half of a random matrix's bits are ones.
 template <class T>
-void check_ring() {
-    static_assert(T::most_count % 2 == 0, "");
+void check_ring(size_t inputs = T::inputs) {
     const Unit unit = make_unit<T>(T::warp_bytes, run_stage<T>);
-    check_unit(unit, T::lanes, T::inputs, 0, false);
-    check_unit(unit, T::lanes, T::inputs, 0, true);
-    check_unit(unit, 1, T::inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
-    check_unit(unit, T::lanes - 1, T::inputs - T::lanes + 1, 0, false);
+    check_unit(unit, T::lanes, inputs, 0, false);
+    check_unit(unit, T::lanes, inputs, 0, true);
+    check_unit(unit, 1, inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
+    check_unit(unit, T::lanes - 1, inputs - T::lanes + 1, 0, false);
     uint32_t seen[4] = {};
     check_full_counts<T, 0>(seen);
     check_full_counts<T, 1>(seen);
@@ -308,6 +310,16 @@ TEST(BmmaRingLayout, HalfPanels) {
 }
 TEST(BmmaRingLayout, TwoLanes) {
     check_rings<2, 1, 2, 3, 4, 5, 6, 7, 8>();
+}
+// Inputs so that no column has more than 255 ones.
+TEST(BmmaRingLayout, Light) {
+    check_ring<RingLayout<8, 4, 8, true>>();
+    check_ring<RingLayout<16, 4, 5, true>>();
+    check_ring<RingLayout<16, 4, 8, true>>(24);
+    check_ring<RingLayout<32, 4, 2, true>>();
+    check_ring<RingLayout<32, 2, 6, true>>();
+    check_ring<RingLayout<32, 4, 3, true>>();
+    check_ring<RingLayout<32, 4, 4, true>>(12);
 }
 
 } // namespace

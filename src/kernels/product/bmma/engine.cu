@@ -9,6 +9,7 @@
 
 #include "host/device/device.h"
 #include "kernel.cuh"
+#include "operand.h"
 
 using namespace gfk;
 using namespace gfk::bmma;
@@ -180,12 +181,33 @@ gfk_status upload(gfk_product_t p, const Plan &plan) {
     return status;
 }
 
+/* Has no column of the matrix more than 255 ones? */
+bool is_light(const gfk_product_info &p, const uint32_t *matrix) {
+    const auto most = p.field.w == 8    ? most_ones<8>
+                      : p.field.w == 16 ? most_ones<16>
+                                        : most_ones<32>;
+    return most(p.field.polynomial, p.rows, p.cols, matrix) < 256;
+}
+
+void lighten(Plan &plan, const gfk_product_info &product, const uint32_t *matrix) {
+    bool asked = false, light = false;
+    for (unsigned i = 0; i < plan.count; i++) {
+        if (plan.entries[i].kernel->light == NULL)
+            continue;
+        light = asked ? light : is_light(product, matrix);
+        asked = true;
+        if (light)
+            plan.entries[i].kernel = plan.entries[i].kernel->light;
+    }
+}
+
 gfk_status create(gfk_product_t p) {
     Plan *plan = (Plan *)malloc(sizeof *plan);
     if (plan == NULL)
         return GFK_STATUS_OUT_OF_MEMORY;
     p->state = plan;
     *plan = make_plan(p->info, p->named, p->processors);
+    lighten(*plan, p->info, p->matrix);
     gfk_status status = upload(p, *plan);
     const unsigned count = plan->count;
     plan->count = 0;

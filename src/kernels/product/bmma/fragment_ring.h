@@ -32,10 +32,12 @@
 namespace gfk {
 namespace bmma {
 
-/* Slots: inputs of a lane. */
-template <int W, int Lanes, int Slots>
+/* Slots: inputs of a lane. Light: no column of the matrix has more than 255 ones, so counts fit bytes
+ * even where a column has more bits. */
+template <int W, int Lanes, int Slots, bool Light = false>
 struct RingLayout {
     static_assert(Lanes == 2 || Lanes == 4, "");
+    using LightLayout = RingLayout<W, Lanes, Slots, true>;
     static constexpr int w = W, lanes = Lanes, slots = Slots;
     static constexpr int inputs = Lanes * Slots, outputs = Lanes; /* of a panel */
     static constexpr int in_register = 32 / W;                    /* slots that a register holds */
@@ -94,7 +96,8 @@ struct RingLayout {
 
     /* Counts are packed into words, so far apart that each has room; the topmost of a word may run
      * over. The first `full` words take `most` counts, the others one less. */
-    static constexpr int most_count = inputs * W * copies;
+    static constexpr int most_bits = inputs * W * copies;
+    static constexpr int most_count = Light && most_bits > 255 ? 255 : most_bits;
     static constexpr int spacing = most_count < 256    ? 8
                                    : most_count < 512  ? 9
                                    : most_count < 1024 ? 10

@@ -25,6 +25,9 @@ struct Kernel {
     gfk_status (*prepare)(); /* at create, on the product's device; NULL: nothing */
     /* NOT_SUPPORTED, with nothing launched, if the kernel does not take these regions. */
     gfk_status (*run)(const Run &run);
+    /* A faster one, with a matrix operand of the same size, for matrices of which no column has more
+     * than 255 ones; NULL: none. */
+    const Kernel *light;
 };
 
 /* The rows of shapes.def by the files that compile them. A kernel of another file, or of none in

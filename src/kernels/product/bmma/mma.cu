@@ -119,12 +119,13 @@ template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
     if constexpr (K::mainloop == Mainloop::registers)
-        return {0, words_of_panels<K>, build_matrix<T>, NULL, run_registers<K>};
+        return {0, words_of_panels<K>, build_matrix<T>, NULL, run_registers<K>, NULL};
     else if constexpr (K::mainloop == Mainloop::small)
-        return {0, words_of_panels<K>, build_matrix<T>, NULL, run_small<K>};
+        return {0, words_of_panels<K>, build_matrix<T>, NULL, run_small<K>, NULL};
     else
-        return {K::table_bytes, matrix_words<T>, build_matrix<T>,
-                K::table ? prepare_streamed<K> : nullptr, run_streamed<K>};
+        return {K::table_bytes,  matrix_words<T>,
+                build_matrix<T>, K::table ? prepare_streamed<K> : nullptr,
+                run_streamed<K>, NULL};
 }
 
 } // namespace bmma

@@ -40,6 +40,24 @@ void bit_matrix(uint32_t c, uint64_t polynomial, uint32_t (&masks)[W]) {
     }
 }
 
+/* The ones of a bit's column, at most: no count of the bit is larger. */
+template <int W>
+unsigned most_ones(uint64_t polynomial, size_t rows, size_t cols, const uint32_t *matrix) {
+    unsigned most = 0;
+    for (size_t j = 0; j < rows; j++) {
+        unsigned ones[W] = {};
+        for (size_t i = 0; i < cols; i++) {
+            uint32_t masks[W];
+            bit_matrix<W>(matrix[j * cols + i], polynomial, masks);
+            for (int b = 0; b < W; b++)
+                ones[b] += (unsigned)__builtin_popcount(masks[b]);
+        }
+        for (unsigned count : ones)
+            most = count > most ? count : most;
+    }
+    return most;
+}
+
 /* table: matrix_words<T>(rows, cols) words. */
 template <class T>
 void build_matrix(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,

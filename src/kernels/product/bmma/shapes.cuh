@@ -117,6 +117,12 @@ struct Ring {
     static constexpr size_t inputs = T::inputs, outputs = Outputs;
 };
 
+/* A ring for matrices of which no column has more than 255 ones. */
+template <class K>
+struct Light : K {
+    using T = typename K::T::LightLayout;
+};
+
 /* The tokens. */
 #define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
                           labels, cc_min, cc_max, ...)                                             \

@@ -93,14 +93,26 @@ gfk_status run_ring(const Run &run) {
 }
 
 template <class K>
+constexpr Kernel ring_kernel(const Kernel *light) {
+    using T = typename K::T;
+    return {most_shared,   matrix_words<T>,
+            build_ring<K>, [] { return allow_shared(wgmma_ring<K>, most_shared); },
+            run_ring<K>,   light};
+}
+template <class K>
+constexpr Kernel light_kernel = ring_kernel<Light<K>>(nullptr);
+
+template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
-    if constexpr (K::mainloop == Mainloop::ring)
-        return {most_shared, matrix_words<T>, build_ring<K>,
-                [] { return allow_shared(wgmma_ring<K>, most_shared); }, run_ring<K>};
+    if constexpr (K::mainloop != Mainloop::ring)
+        return {most_shared,     matrix_words<T>,
+                build_matrix<T>, [] { return allow_shared(wgmma_w8<K>, most_shared); },
+                run_wgmma_w8<K>, nullptr};
+    else if constexpr (T::most_count > 255 && T::most_count <= 512) /* beyond, half are too many */
+        return ring_kernel<K>(&light_kernel<K>);
     else
-        return {most_shared, matrix_words<T>, build_matrix<T>,
-                [] { return allow_shared(wgmma_w8<K>, most_shared); }, run_wgmma_w8<K>};
+        return ring_kernel<K>(nullptr);
 }
 
 } // namespace bmma
