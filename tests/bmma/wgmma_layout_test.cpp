@@ -302,9 +302,13 @@ void check_rings() {
 TEST(BmmaRingLayout, FourLanes) {
     check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>();
 }
+TEST(BmmaRingLayout, Doubled) {
+    check_ring<DoubledLayout>();
+}
 TEST(BmmaRingLayout, HalfPanels) {
     check_half<RingLayout<8, 4, 1>>();
     check_half<RingLayout<8, 4, 2>>();
+    check_half<DoubledLayout>();
     check_half<RingLayout<8, 4, 3>>();
     check_half<RingLayout<8, 4, 4>>();
 }

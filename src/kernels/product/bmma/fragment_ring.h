@@ -16,9 +16,9 @@
  *   otherwise w = 8 takes two chains of 32 columns, for two symbols each.
  * - The matrix operand is in shared memory, as core matrices: fragment_wgmma_w8.h.
  * - The order of a lane's columns is free: it is the order in which counts are packed.
- * - Two slots at w = 8 fill half of a register. Then the other half holds the same bits again, and
- *   the columns of odd bits count both: twice the count, whose parity is at bit 1. So two packed
- *   words are merged without a shift.
+ * - Two slots at w = 8 fill half of a register. DoubledLayout has the same bits again in the other
+ *   half, and the columns of odd bits count both: twice the count, whose parity is at bit 1. So two
+ *   packed words are merged without a shift.
  * - One or two outputs behind whole panels (w = 8, up to 16 inputs) take half of a panel's columns:
  *   HalfPanel.
  *
@@ -48,7 +48,7 @@ struct RingLayout {
     /* The rows of two symbols take the lower and the upper half of an instruction's depth, if they
      * fit. w = 8: then one instruction computes all symbols of a word. */
     static constexpr bool odd = steps % 2, joined = W == 8 && steps == 1;
-    static constexpr int copies = W == 8 && Slots <= 2 ? 2 : 1;
+    static constexpr int copies = 1;
     static constexpr int chains = W == 8 && !joined ? 2 : 1;
     static constexpr int columns = 64 / chains, accumulators = 32 / chains; /* of a chain */
 
@@ -118,6 +118,12 @@ struct RingLayout {
         return W == 16 ? 4 * (bit % 8) + bit / 8
                        : 16 * (bit / 16) + bit / 8 % 2 * 2 + bit % 8 / 2 * 4 + bit % 2;
     }
+};
+
+/* Up to 8 inputs of w = 8, whose bits a register has twice. */
+struct DoubledLayout : RingLayout<8, 4, 2> {
+    static constexpr int copies = 2, most_count = 2 * RingLayout<8, 4, 2>::most_count;
+    static_assert(most_count < 256, "");
 };
 
 /* N counts, `Spacing` bits apart. Four counts below 256 take an instruction of each pipe. */
