@@ -183,12 +183,12 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
          * bytes of job.out, and the lane's bound is not computed again. */
         uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
         wgmma::expect(bound);
-        uint32_t output = 8 * share, columns = (uint32_t)b, left = ring.whole;
+        uint32_t output = 8 * share, columns = (uint32_t)b;
         const auto output_at = [&](uint32_t offset) {
             return *(uint8_t *const *)((const char *)job.out + offset) + vector;
         };
 #pragma unroll 1
-        do {
+        for (uint32_t left = K::loops ? ring.whole : 1; left != 0; left--) {
             uint32_t y[4];
             multiply_panel<T, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
             const bool wanted = output < bound[0];
@@ -198,7 +198,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
                 job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
             columns += T::panel_bytes / 16;
             output += 8 * T::outputs;
-        } while (K::loops && --left != 0);
+        }
         if constexpr (K::halves)
             if (ring.whole < job.panels) {
                 uint32_t y[2];
