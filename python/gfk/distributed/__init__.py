@@ -372,9 +372,12 @@ class ParityGroup:
     def _changed(self, named):
         """This rank's entry, in which these tensors have new contents."""
         manifest = self._current()
-        entry = _held(manifest, self.store.entries()).get(self.rank)
-        if entry is None or len(manifest.ranks) != self.size:
+        if len(manifest.ranks) != self.size:
             raise NotPrepared("the version is of other ranks than this group's: encode comes first")
+        entry = _held(manifest, self.store.entries()).get(self.rank)
+        if entry is None:
+            raise NotPrepared(f"the store has lost this rank's part of the version: rebuild comes first "
+                              f"{getattr(self.store, 'refused', '')}")
         views = manifest.tensors(self.rank, entry.snapshot)
         for name, tensor in named.items():
             if name not in views or views[name].dtype != tensor.dtype or views[name].shape != tensor.shape:

@@ -181,6 +181,26 @@ def test_errors_of_files_on_one_rank_stop_all_and_the_version_stays(tmp_path):
     ranks.run(4, fail_with_files, tmp_path)
 
 
+def lose_files_between_calls(rank, folder):
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(m=1, store=store)
+    group.encode(tensors_of(rank))
+    if rank == 1:
+        next(store.folder.glob("*.parity")).write_bytes(b"short")
+    with pytest.raises(NotPrepared, match="^rank 1: .*rebuild comes first.*parity has another length"):
+        group.update({})
+    with pytest.raises(NotPrepared, match=r"nobody holds positions \[1\]: rebuild comes first"):
+        group.verify()
+    assert group.rebuild() == [1] and bool(group.report.refused) == (rank == 1)
+    assert holds(group, 0) and group.verify()
+    group.update(tensors_of(rank, 1))
+    assert holds(group, 1)
+
+
+def test_files_that_are_lost_between_calls(tmp_path):
+    ranks.run(3, lose_files_between_calls, tmp_path)
+
+
 def fill_the_disk(rank, folder):
     """Files of rank 1 have a limit: what is written before it stays on the disk for a while."""
     store = FolderStore(f"{folder}/{rank}")
