@@ -2,13 +2,10 @@
 /* Locating on the CPU: tile by tile, by the threads of a pool. The encoder gives the syndromes of a
  * tile. A guess of the damaged regions explains most of a tile in bulk; what the guess does not
  * explain is decoded position by position. */
-#include <stdatomic.h>
 #include <string.h>
 
+#include "host.h"
 #include "host/base/sizes.h"
-#include "host/base/symbol.h"
-#include "host/rs/code.h"
-#include "locate.h"
 #include "rows.h"
 
 enum {
@@ -17,42 +14,10 @@ enum {
     LEAST_LENGTH =
         8 << 10, /* of a tile in a region, if the rows fit: one block of the host engine */
     MOST_LENGTH = 16 << 10,
-    ROOTS_BYTES = 1 << 20, /* of all regions' rows that are searched for roots at a time */
-    FEW = 32,              /* so many positions are decoded one by one, without a guess */
-    MANY = 16,             /* from one in so many on, positions are decoded together */
-    MOST_GUESSES = 2,      /* for a tile */
-    MOST_SKIPPED = 64,     /* tiles without a guess after guesses that explained little */
-    COEFFICIENT = 32       /* bytes of ISA-L's tables for one coefficient */
+    MOST_GUESSES = 2,  /* for a tile */
+    MOST_SKIPPED = 64, /* tiles without a guess after guesses that explained little */
+    COEFFICIENT = 32   /* bytes of ISA-L's tables for one coefficient */
 };
-
-/* A thread's part of the workspace. Rows are as long as a tile. */
-typedef struct worker {
-    unsigned char **in;       /* the data of the tile */
-    unsigned char *syndromes; /* m rows */
-    unsigned char *values;    /* m rows: what the guess makes of the pivots' syndromes */
-    unsigned char *wrong;     /* a row: positions that are not explained yet are not 0 */
-    unsigned char *rest;      /* a row: what the guess leaves of them */
-    unsigned char *zeros;     /* a row */
-    unsigned char *roots;     /* k + m rows of roots_length; then a byte for each position: */
-    unsigned char *found;     /* how many roots; then 0 if as many as there must be */
-    unsigned char **pivots;   /* most_guessed */
-    uint64_t *counts;         /* k + m */
-    gfk_rs_verdict *verdict;
-    gfk_locate_state state;
-    gfk_locate_guess guess;
-    struct gfk_product *map; /* the product of the guess */
-    bool guessed;
-    size_t skip, skipped; /* tiles to go without a guess, and how many the last time */
-} worker;
-
-typedef struct share {
-    const gfk_locate_call *call;
-    const gfk_rs_locator *locator;
-    size_t length; /* of a tile in a region */
-    atomic_size_t next;
-    unsigned char *memory;
-    size_t worker_bytes;
-} share;
 
 static bool has_tables(const gfk_rs_locator *locator) {
     return locator->encoder->info.engine->family == GFK_ENGINE_ISAL;
@@ -66,16 +31,6 @@ static size_t tile_length(const gfk_locate_code *c, size_t bytes) {
     const size_t fits = all > rows ? all : rows < LEAST_LENGTH ? rows : LEAST_LENGTH;
     const size_t length = fits < 256 ? 256 : fits > MOST_LENGTH ? MOST_LENGTH : fits;
     return bytes < length ? gfk_round_up(bytes, 256) : length;
-}
-
-/* From one row to the next: columns of symbols shall not compete for the same lines of a cache. */
-static size_t pitch(size_t length) {
-    return length + 64;
-}
-
-static size_t roots_length(const gfk_locate_code *c, size_t length) {
-    const size_t fits = ROOTS_BYTES / ((size_t)c->k + c->m) / 256 * 256;
-    return fits < 256 ? 256 : fits < length ? fits : length;
 }
 
 static void *take(uintptr_t *at, size_t bytes) {
@@ -141,32 +96,6 @@ size_t gfk_locate_host_workspace(const gfk_rs_locator *locator, size_t bytes) {
 
 /* ---- a tile --------------------------------------------------------------------------------- */
 
-typedef struct tile {
-    const share *share;
-    worker *w;
-    size_t offset, bytes;
-} tile;
-
-static unsigned char *row_of(const tile *t, unsigned char *rows, size_t j) {
-    return rows + j * pitch(t->share->length);
-}
-
-static unsigned char *region_of(const tile *t, size_t i) {
-    const gfk_locate_call *call = t->share->call;
-    return (i < t->share->locator->code.k
-                ? gfk_region_address(call->data, i)
-                : gfk_region_address(call->parity, i - t->share->locator->code.k)) +
-           t->offset;
-}
-
-static void run_product(gfk_product_t product, gfk_engine_run_fn *engine, const gfk_regions *in,
-                        unsigned char *out, size_t stride, size_t bytes) {
-    const gfk_regions outputs = {.base = out, .stride = stride};
-    const gfk_product_call call = {
-        .product = product, .in = in, .out = &outputs, .bytes = bytes, .on_caller = true};
-    engine(&call);
-}
-
 /* Computes the syndromes and w->wrong. False: nothing is wrong. */
 static bool find_syndromes(const tile *t) {
     const gfk_locate_code *c = &t->share->locator->code;
@@ -189,13 +118,6 @@ static bool find_syndromes(const tile *t) {
         merge(w->wrong, row, t->bytes);
     }
     return true;
-}
-
-/* Loads symbol i of m rows. */
-static inline void load(const gfk_locate_code *c, const tile *t, unsigned char *rows, size_t i,
-                        uint32_t *words) {
-    for (size_t j = 0; j < c->m; j++)
-        words[j] = gfk_symbol_get(row_of(t, rows, j), i, c->field.w);
 }
 
 /* Makes a guess from the first position that w->wrong has. */
@@ -270,146 +192,6 @@ static void accept_guess(const tile *t) {
     w->rest = explained;
 }
 
-/* All functions on positions are compiled for each width. `code` is a copy that no one else can see,
- * so the compiler knows that the state is no part of it. */
-#define FOR_POSITIONS static inline __attribute__((always_inline))
-
-FOR_POSITIONS gfk_locate_code code_of(const tile *t, unsigned width) {
-    gfk_locate_code c = t->share->locator->code;
-    c.field.w = width;
-    return c;
-}
-
-FOR_POSITIONS void repair(unsigned char *region, size_t i, unsigned width, uint32_t value) {
-    gfk_symbol_set(region, i, width, gfk_symbol_get(region, i, width) ^ value);
-}
-
-/* Decodes all positions that w->wrong has, one after the other; w->values has the S_r, if there is a
- * product for them. */
-FOR_POSITIONS void decode_positions(const tile *t, unsigned width) {
-    const gfk_locate_code c = code_of(t, width);
-    const bool summed = t->share->locator->sums != NULL, repairs = t->share->call->repair;
-    worker *w = t->w;
-    for (size_t i = 0; i < t->bytes / (width / 8); i++) {
-        if (gfk_symbol_get(w->wrong, i, width) == 0)
-            continue;
-        load(&c, t, summed ? w->values : w->syndromes, i, w->state.words + (summed ? c.m : 0));
-        const uint32_t errors =
-            summed ? gfk_locate_by_sums(&c, w->state, repairs) : gfk_locate_errors(&c, w->state);
-        w->verdict->unexplained += errors == 0;
-        for (uint32_t e = 0; e < errors; e++) {
-            const uint32_t which = *gfk_error_region(&c, w->state, e);
-            w->counts[which]++;
-            if (repairs)
-                repair(region_of(t, which), i, width, *gfk_error_value(&c, w->state, e));
-        }
-    }
-}
-
-/* Finds the recurrence of each position that w->wrong has. w->rest gets the byte of the position,
- * w->values the recurrence and what the values need, in place of the S_r. */
-FOR_POSITIONS void find_recurrences(const tile *t, unsigned width) {
-    const gfk_locate_code c = code_of(t, width);
-    const bool repairs = t->share->call->repair;
-    worker *w = t->w;
-    for (size_t i = 0; i < t->bytes / (width / 8); i++) {
-        w->rest[i] = 0;
-        if (gfk_symbol_get(w->wrong, i, width) == 0)
-            continue;
-        load(&c, t, w->values, i, w->state.words + c.m);
-        w->rest[i] = (unsigned char)gfk_locate_recurrence(&c, w->state, repairs);
-        w->verdict->unexplained += w->rest[i] == 0;
-        for (size_t j = 0; j < (repairs ? 2 * c.t : c.t); j++)
-            gfk_symbol_set(row_of(t, w->values, j), i, width, w->state.words[j]);
-    }
-}
-
-/* Repairs the symbols of a region where its row of roots has `power` and w->found is 0, from symbol
- * `first` of the tile on. */
-FOR_POSITIONS void repair_matches(const tile *t, unsigned width, uint32_t region,
-                                  const unsigned char *roots, size_t first, size_t symbols) {
-    const gfk_locate_code c = code_of(t, width);
-    worker *w = t->w;
-    for (size_t i = 0; i < symbols; i++)
-        if (w->found[i] == 0 && gfk_symbol_get(roots, i, width) == c.powers[region]) {
-            load(&c, t, w->values, first + i, w->state.words);
-            repair(region_of(t, region), first + i, width,
-                   gfk_locate_value(&c, w->state, w->rest[first + i] & GFK_LOCATE_LENGTH, region));
-        }
-}
-
-/* found: 0 where it is the length of a recurrence */
-static void compare_lengths(unsigned char *restrict found, const unsigned char *restrict of,
-                            size_t symbols) {
-    for (size_t s = 0; s < symbols; s++) {
-        const unsigned char length = of[s] & GFK_LOCATE_LENGTH;
-        found[s] = (length == 0) | (found[s] != length);
-    }
-}
-
-/* Decodes the positions of a part of the tile, whose recurrences are there. */
-FOR_POSITIONS void use_roots(const tile *t, unsigned width, size_t offset, size_t bytes) {
-    const gfk_locate_code *c = &t->share->locator->code;
-    const size_t first = offset / (width / 8), symbols = bytes / (width / 8);
-    const size_t length = pitch(roots_length(c, t->share->length));
-    worker *w = t->w;
-    const unsigned char *of = w->rest + first;
-    const gfk_regions in = {.base = w->values + offset, .stride = pitch(t->share->length)};
-    const gfk_product_t product = t->share->locator->roots;
-    run_product(product, product->engine->run, &in, w->roots, length, bytes);
-    memset(w->found, 0, symbols);
-    for (uint32_t i = 0; i < c->k + c->m; i++) {
-        unsigned char *row = w->roots + i * length;
-        for (size_t s = 0; c->points[i] == 0 && s < symbols; s++)
-            gfk_symbol_set(row, s, width, (of[s] & GFK_LOCATE_ZERO_ROOT) == 0);
-        count_equal(w->found, row, c->powers[i], symbols, width);
-    }
-    compare_lengths(w->found, of, symbols);
-    w->verdict->unexplained += count_symbols(of, w->zeros, symbols, 8);
-    w->verdict->unexplained -= count_symbols(of, w->found, symbols, 8);
-    for (uint32_t i = 0; i < c->k + c->m; i++) {
-        const unsigned char *row = w->roots + i * length;
-        const size_t count = count_matches(row, c->powers[i], w->found, symbols, width);
-        w->counts[i] += count;
-        if (t->share->call->repair && count != 0)
-            repair_matches(t, width, i, row, first, symbols);
-    }
-}
-
-/* Decodes all positions that w->wrong has. If they are many, their roots are searched together. */
-FOR_POSITIONS void decode_width(const tile *t, unsigned width, size_t left) {
-    const gfk_rs_locator *locator = t->share->locator;
-    worker *w = t->w;
-    const gfk_regions in = {.base = w->syndromes, .stride = pitch(t->share->length)};
-    if (locator->sums != NULL)
-        run_product(locator->sums, locator->sums->engine->run, &in, w->values,
-                    pitch(t->share->length), t->bytes);
-    if (locator->roots == NULL || left <= FEW || left < t->bytes / (width / 8) / MANY) {
-        decode_positions(t, width);
-        return;
-    }
-    if (width == 8) {
-        gfk_locate_planes(&locator->code, w->values, pitch(t->share->length), w->wrong, w->rest,
-                          t->bytes, t->share->call->repair);
-        w->verdict->unexplained += count_symbols(w->wrong, w->rest, t->bytes, 8);
-    } else {
-        find_recurrences(t, width);
-    }
-    const size_t length = roots_length(&locator->code, t->share->length);
-    for (size_t at = 0; at < t->bytes; at += length)
-        use_roots(t, width, at, t->bytes - at < length ? t->bytes - at : length);
-}
-
-static void decode_all(const tile *t, size_t left) {
-    const unsigned width = t->share->locator->code.field.w;
-    if (width == 8)
-        decode_width(t, 8, left);
-    else if (width == 16)
-        decode_width(t, 16, left);
-    else
-        decode_width(t, 32, left);
-}
-
 /* Explains what guesses explain: the last tile's, then new ones, each from a position that is left.
  * Returns how many positions are left. */
 static size_t guess_tile(const tile *t, size_t corrupt) {
@@ -450,7 +232,7 @@ static void locate_tile(const tile *t) {
     }
     const size_t left = corrupt > FEW ? guess_tile(t, corrupt) : corrupt;
     if (left != 0)
-        decode_all(t, left);
+        gfk_locate_positions(t, left);
 }
 
 /* ---- the call ------------------------------------------------------------------------------- */
