@@ -97,6 +97,11 @@ __device__ inline void publish_barriers() {
 __device__ inline void arrive(uint32_t barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(barrier) : "memory");
 }
+/* What this thread loaded from shared memory has arrived in registers, so that a stage may be released:
+ * an arrival does not wait for loads that are on their way. */
+__device__ inline void finish_loads() {
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+}
 /* Arrives, and announces that `bytes` bytes will be copied. */
 __device__ inline void arrive_with(uint32_t barrier, uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"

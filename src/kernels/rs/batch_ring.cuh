@@ -124,6 +124,7 @@ __global__ __launch_bounds__(K::threads, 1) void ring(const __grid_constant__ gf
             bmma::load_panel<T, true>(filled.matrix + j * (T::panel_registers * 32), lane, b[j]);
         }
         bmma::arrange<T>(x, a[0]);
+        bulk::finish_loads();
         __syncwarp();
         if (lane == 0)
             bulk::arrive(barriers.released(stage));

@@ -174,7 +174,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         /* A missing input may hold any bytes: its columns are zero. */
         load_rows<T>(stages + position.stage * ring.stage_bytes + share * K::tile_stride + mine,
                      T::lanes * K::tile_stride, a);
-        wgmma::publish(); /* the loads are done before a copy may write there */
+        bulk::finish_loads();
         __syncwarp();
         if (lane == 0)
             bulk::arrive(barriers.released(position.stage));
