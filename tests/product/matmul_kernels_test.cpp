@@ -177,9 +177,9 @@ TEST_P(MatmulChoice, Levels) {
     struct Shape {
         size_t rows, cols, symbols;
     };
-    const Shape shapes[3][2] = {{{3546, 187, 6 * 256 - 3}, {5003, 2005, 3 * 256 - 3}},
-                                {{91, 251, 60 * 256 - 3}, {2741, 1501, 7 * 256 - 3}},
-                                {{229, 123, 10 * 256 - 3}, {1907, 467, 5 * 256 - 3}}};
+    const Shape shapes[3][2] = {{{282, 187, 81 * 256 - 3}, {906, 827, 67 * 256 - 3}},
+                                {{90, 123, 122 * 256 - 3}, {1290, 1467, 15 * 256 - 3}},
+                                {{90, 123, 29 * 256 - 3}, {378, 763, 25 * 256 - 3}}};
     const gfk_field field = make_field(w());
     const gfk_matmul_desc desc = ::desc_of(false);
     unsigned before = 0;
