@@ -57,7 +57,8 @@ TEST(EngineKernelList, ShapesAndLabels) {
         EXPECT_TRUE(info.max_inputs == 0 || info.max_inputs >= info.min_inputs) << info.id;
         EXPECT_TRUE(info.max_outputs == 0 || info.max_outputs >= info.min_outputs) << info.id;
         EXPECT_EQ(0u, info.labels & ~(GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SHORT |
-                                      GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS));
+                                      GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS |
+                                      GFK_ENGINE_KERNEL_CHECKS));
         count_checked();
     }
 }
@@ -170,7 +171,8 @@ class ProductKernels : public testing::TestWithParam<Kernel> {
         for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
             stage.refill(random, false);
             const unsigned refuses =
-                mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS;
+                GFK_ENGINE_KERNEL_CHECKS |
+                (mode == GFK_XOR ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS);
             const gfk_status expected =
                 kernel().labels & refuses ? GFK_STATUS_NOT_SUPPORTED : when_set;
             const gfk_status status =

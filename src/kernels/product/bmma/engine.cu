@@ -81,8 +81,8 @@ struct Plan {
 
 /* Does an entry take whatever another one would, on any device? */
 bool covers(const Entry &a, const Entry &b) {
-    const unsigned limits =
-        GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SETS | GFK_ENGINE_KERNEL_READS;
+    const unsigned limits = GFK_ENGINE_KERNEL_ALIGNED | GFK_ENGINE_KERNEL_SETS |
+                            GFK_ENGINE_KERNEL_READS | GFK_ENGINE_KERNEL_CHECKS;
     return a.info->cc_min == 0 && a.kernel->shared == 0 &&
            (a.info->labels & ~b.info->labels & limits) == 0 && a.from <= b.from &&
            (a.below == 0 || (b.below != 0 && b.below <= a.below));
@@ -135,6 +135,12 @@ bool suits(const Entry &entry, int cc) {
            entry.kernel->shared <= most;
 }
 
+/* The labels of kernels that do not take a run: one that sets outputs, adds to them or checks. */
+unsigned refused_labels(bool sets, bool checks) {
+    return (sets ? GFK_ENGINE_KERNEL_READS : GFK_ENGINE_KERNEL_SETS) |
+           (checks ? 0 : GFK_ENGINE_KERNEL_CHECKS);
+}
+
 /* 2^31 is where the kernels' counters of rows, columns and panels end. */
 gfk_status accepts(gfk_product_info *info, const char **reason) {
     info->table_bytes = 0;
@@ -153,7 +159,7 @@ gfk_status accepts(gfk_product_info *info, const char **reason) {
     for (unsigned i = 0; i < plan.count && !found; i++) {
         const Entry &e = plan.entries[i];
         found = suits(e, cc) && e.below == 0 &&
-                (info->kernel != NULL || !(e.info->labels & GFK_ENGINE_KERNEL_READS));
+                (info->kernel != NULL || !(e.info->labels & refused_labels(true, false)));
         if (found)
             info->kernel = e.info;
     }
@@ -226,12 +232,12 @@ gfk_status run(const gfk_product_call *call) {
     const Plan &plan = *(const Plan *)call->product->state;
     const uint32_t *tables = (const uint32_t *)call->product->tables;
     const Vectors vectors = vectors_of(call);
-    const bool reads = reads_outputs(call);
+    const unsigned refused = refused_labels(!reads_outputs(call), call->mismatch_map != NULL) |
+                             (vectors.aligned ? 0 : GFK_ENGINE_KERNEL_ALIGNED);
     for (unsigned i = 0; i < plan.count; i++) {
         const Entry &e = plan.entries[i];
         if (vectors.count < e.from || (e.below != 0 && vectors.count >= e.below) ||
-            (!vectors.aligned && (e.info->labels & GFK_ENGINE_KERNEL_ALIGNED)) ||
-            (e.info->labels & (reads ? GFK_ENGINE_KERNEL_SETS : GFK_ENGINE_KERNEL_READS)))
+            (e.info->labels & refused))
             continue;
         const gfk_status status =
             e.kernel->run({call, vectors, tables + e.table, tables + plan.coefficients});

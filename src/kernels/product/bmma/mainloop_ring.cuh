@@ -4,7 +4,10 @@
  * One persistent block runs on each multiprocessor, with the matrix operand in shared memory. A warp
  * copies data: a tile of every input, into stages that the warpgroups have released. So copies are
  * always in flight, whatever the warpgroups do, and take none of the warpgroups' registers. The
- * copying warp has a warpgroup of its own, because a warpgroup alone can pass registers on. */
+ * copying warp has a warpgroup of its own, because a warpgroup alone can pass registers on.
+ *
+ * A kernel that only checks has the outputs as further inputs, with the identity as their matrix: all
+ * counts must be even. So outputs arrive as early as inputs, and no count is packed. */
 #pragma once
 
 #include "kernels/common/copy_async.cuh"
@@ -17,8 +20,9 @@ namespace bmma {
 /* Shared memory: the matrix operand, the ring's barriers, stages. */
 struct Stages {
     uint32_t table_bytes, stages, stage_bytes;
-    uint32_t zero;  /* 0; a parameter, so that the compiler does not know the value */
-    uint32_t whole; /* panels; the others are halves */
+    uint32_t zero;    /* 0; a parameter, so that the compiler does not know the value */
+    uint32_t whole;   /* panels; the others are halves */
+    uint32_t regions; /* that a check copies */
 };
 
 /* The lane's rows: its vectors of the inputs, of which slot 0 is at `at`. */
@@ -113,6 +117,21 @@ __device__ inline void multiply_half(uint32_t (&a)[T::symbols][T::steps], uint64
     y[1] = join_half_words(own, __shfl_xor_sync(0xffffffff, own, 2), lane);
 }
 
+/* Which counts of the turns from Turn on are odd, put together. */
+template <class T, int Turn>
+__device__ inline void find_odd(uint32_t (&a)[T::symbols][T::steps], uint64_t b, uint32_t zero,
+                                uint32_t &odd) {
+    if constexpr (Turn > 0) /* as in multiply_panel */
+        a[T::first_row(Turn, 0)][0] ^= odd & zero;
+    uint32_t c[T::chains][T::accumulators];
+    count<T, Turn>(a, b, c);
+#pragma unroll
+    for (int i = 0; i < T::chains * T::accumulators; i++)
+        odd |= c[i / T::accumulators][i % T::accumulators];
+    if constexpr (Turn < 3)
+        find_odd<T, Turn + 1>(a, b, zero, odd);
+}
+
 template <class K>
 __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constant__ RingJob job,
                                                             const Stages ring) {
@@ -146,16 +165,17 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         wgmma::give_registers<K::producer_registers>();
         if (warp != K::warps || lane != 0)
             return;
+        const uint32_t regions = K::checks ? ring.regions : job.cols;
         for (; at < end; at += stride, position.next(ring.stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
             const uint32_t bytes = end - at < K::tile_bytes ? (uint32_t)(end - at) : K::tile_bytes;
             bulk::wait(barriers.released(position.stage), position.parity ^ 1);
-            bulk::arrive_with(filled, bytes * job.cols);
+            bulk::arrive_with(filled, bytes * regions);
 #pragma unroll 1
-            for (unsigned i = 0; i < job.cols; i++)
+            for (unsigned i = 0; i < regions; i++)
                 bulk::copy(to + i * K::tile_stride, job.in[i] + at, bytes, filled);
-            if (K::reads && (job.epilogue.accumulate || job.epilogue.mismatch_map))
+            if (K::reads && !K::checks && (job.epilogue.accumulate || job.epilogue.mismatch_map))
 #pragma unroll 1
                 for (unsigned j = 0; j < job.rows; j++)
                     bulk::prefetch(job.out[j] + at, bytes);
@@ -179,34 +199,41 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         if (lane == 0)
             bulk::arrive(barriers.released(position.stage));
         const uint64_t vector = at + mine;
-        /* The loop over panels has few instructions besides the products' own: outputs are counted in
-         * bytes of job.out, and the lane's bound is not computed again. */
-        uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
-        wgmma::expect(bound);
-        uint32_t output = 8 * share, columns = (uint32_t)b;
-        const auto output_at = [&](uint32_t offset) {
-            return *(uint8_t *const *)((const char *)job.out + offset) + vector;
-        };
+        if constexpr (K::checks) {
+            uint32_t odd = 0;
+            find_odd<T, 0>(a, b, ring.zero, odd);
+            if ((odd & 1) && vector < end)
+                job.epilogue.report(vector - job.phase, 16);
+        } else {
+            /* The loop over panels has few instructions besides the products' own: outputs are counted in
+             * bytes of job.out, and the lane's bound is not computed again. */
+            uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
+            wgmma::expect(bound);
+            uint32_t output = 8 * share, columns = (uint32_t)b;
+            const auto output_at = [&](uint32_t offset) {
+                return *(uint8_t *const *)((const char *)job.out + offset) + vector;
+            };
 #pragma unroll 1
-        for (uint32_t left = K::loops ? ring.whole : 1; left != 0; left--) {
-            uint32_t y[4];
-            multiply_panel<T, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
-            const bool wanted = output < bound[0];
-            if (wanted && !reads)
-                job.epilogue.store<true, false>(output_at(output), y, 0);
-            if (K::reads && reads && wanted)
-                job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
-            columns += T::panel_bytes / 16;
-            output += 8 * T::outputs;
-        }
-        if constexpr (K::halves)
-            if (ring.whole < job.panels) {
-                uint32_t y[2];
-                multiply_half<T>(a, b >> 32 << 32 | columns, ring.zero, lane, y);
-                output -= 8 * (share & 2);
-                if (output < bound[0])
-                    job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y, 0);
+            for (uint32_t left = K::loops ? ring.whole : 1; left != 0; left--) {
+                uint32_t y[4];
+                multiply_panel<T, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
+                const bool wanted = output < bound[0];
+                if (wanted && !reads)
+                    job.epilogue.store<true, false>(output_at(output), y, 0);
+                if (K::reads && reads && wanted)
+                    job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
+                columns += T::panel_bytes / 16;
+                output += 8 * T::outputs;
             }
+            if constexpr (K::halves)
+                if (ring.whole < job.panels) {
+                    uint32_t y[2];
+                    multiply_half<T>(a, b >> 32 << 32 | columns, ring.zero, lane, y);
+                    output -= 8 * (share & 2);
+                    if (output < bound[0])
+                        job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y, 0);
+                }
+        }
     }
 }
 

@@ -103,7 +103,7 @@ struct Ring {
     using T = Layout_;
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr Mainloop mainloop = Mainloop::ring;
-    static constexpr bool reads = Reads;
+    static constexpr bool reads = Reads, checks = false;
     static constexpr bool loops = Outputs > T::outputs;          /* a loop costs up to 5 % */
     static constexpr bool halves = loops && !Reads && T::joined; /* fragment_ring.h, HalfPanel */
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4);
@@ -121,6 +121,13 @@ struct Ring {
 template <class K>
 struct Light : K {
     using T = typename K::T::LightLayout;
+};
+
+/* The same for checks alone: a stage has the outputs too. */
+template <class Layout_, int Warpgroups>
+struct RingCheck : Ring<Layout_, Warpgroups, Layout_::outputs> {
+    static constexpr bool checks = true;
+    static constexpr size_t inputs = Layout_::inputs - Layout_::outputs;
 };
 
 /* The tokens. */

@@ -75,9 +75,13 @@ gfk_status run_ring(const Run &run) {
     return launch_all<T>(run, job, T::outputs, most_panels, [&](size_t rows) {
         Stages ring = {};
         ring.whole = (uint32_t)whole_panels<K>(rows);
+        ring.regions = job.cols;
+        if (K::checks)
+            for (size_t j = 0; j < rows; j++)
+                job.in[ring.regions++] = job.out[j];
         ring.table_bytes = job.panels * T::panel_bytes;
         /* Lanes read as many inputs as the layout has, whatever they find. */
-        const uint32_t inputs = (uint32_t)divide_up(job.cols, T::lanes) * T::lanes;
+        const uint32_t inputs = (uint32_t)divide_up(ring.regions, T::lanes) * T::lanes;
         const uint32_t behind = (T::inputs - inputs) * K::tile_stride;
         ring.stage_bytes = inputs * K::tile_stride;
         const uint32_t fit =
@@ -90,6 +94,22 @@ gfk_status run_ring(const Run &run) {
                       ring.table_bytes + behind + ring.stages * (ring.stage_bytes + barriers),
                       run.call->stream, job, ring);
     });
+}
+
+/* The matrix operand of a check: the coefficients, and the identity for the outputs. */
+template <class T>
+size_t check_words(size_t rows, size_t cols) {
+    return matrix_words<T>(rows, cols + rows);
+}
+template <class T>
+void build_check(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
+                 const uint32_t *matrix) {
+    uint32_t both[T::outputs * T::inputs] = {};
+    for (size_t j = 0; j < rows; j++) {
+        memcpy(both + j * (cols + rows), matrix + j * cols, 4 * cols);
+        both[j * (cols + rows) + cols + j] = 1;
+    }
+    build_matrix<T>(table, polynomial, rows, cols + rows, both);
 }
 
 template <class K>
@@ -109,6 +129,10 @@ constexpr Kernel kernel_of() {
         return {most_shared,     matrix_words<T>,
                 build_matrix<T>, [] { return allow_shared(wgmma_w8<K>, most_shared); },
                 run_wgmma_w8<K>, nullptr};
+    else if constexpr (K::checks)
+        return {most_shared,    check_words<T>,
+                build_check<T>, [] { return allow_shared(wgmma_ring<K>, most_shared); },
+                run_ring<K>,    nullptr};
     else if constexpr (T::most_count > 255 && T::most_count <= 512) /* beyond, half are too many */
         return ring_kernel<K>(&light_kernel<K>);
     else
