@@ -191,6 +191,9 @@ void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &o
     run_turn<T, 2>(shared, a, y);
     run_turn<T, 3>(shared, a, y);
     for_lanes([&](int warp, int lane) {
+        for (uint32_t &word : y[warp][lane])
+            if (T::three && lane % 4 < 3)
+                word = join_last_bits(word, y[warp][lane | 3][&word - y[warp][lane]], lane);
         if (static_cast<size_t>(lane) % T::lanes < out.size())
             std::copy_n(y[warp][lane], 4, &out[lane % T::lanes][first_word<T>(warp, lane)]);
     });
@@ -221,7 +224,10 @@ void run_half_stage(const std::vector<uint32_t> &table, const Regions &in, Regio
 }
 
 // The largest counts there can be: all columns and all rows are ones, or as many as the layout
-// bears. One count is odd at a time, and makes one bit of a vector: each bit once.
+// bears. One count is odd at a time, and makes one bit of a vector: each bit once, but for those that
+// a lane receives from another one.
+template <class T>
+constexpr uint32_t BITS = T::three ? 0x3f3f3f3f : 0xffffffff;
 template <class T, int Turn>
 void check_full_counts(uint32_t (&seen)[4]) {
     static uint32_t even[T::chains][T::accumulators];
@@ -240,6 +246,7 @@ void check_full_counts(uint32_t (&seen)[4]) {
                 add_parities<T, Turn + 1>(even, y);
             int bits = 0;
             for (int i = 0; i < 4; i++) {
+                y[i] &= BITS<T>;
                 bits += __builtin_popcount(y[i]);
                 ASSERT_EQ(seen[i] & y[i], 0u) << "count " << at;
                 seen[i] |= y[i];
@@ -253,17 +260,17 @@ void check_full_counts(uint32_t (&seen)[4]) {
 template <class T>
 void check_ring(size_t inputs = T::inputs) {
     const Unit unit = make_unit<T>(T::warp_bytes, run_stage<T>);
-    check_unit(unit, T::lanes, inputs, 0, false);
-    check_unit(unit, T::lanes, inputs, 0, true);
+    check_unit(unit, T::outputs, inputs, 0, false);
+    check_unit(unit, T::outputs, inputs, 0, true);
     check_unit(unit, 1, inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
-    check_unit(unit, T::lanes - 1, inputs - T::lanes + 1, 0, false);
+    check_unit(unit, T::outputs - 1, inputs - T::lanes + 1, 0, false);
     uint32_t seen[4] = {};
     check_full_counts<T, 0>(seen);
     check_full_counts<T, 1>(seen);
     check_full_counts<T, 2>(seen);
     check_full_counts<T, 3>(seen);
     for (const uint32_t word : seen)
-        ASSERT_EQ(word, 0xffffffff);
+        ASSERT_EQ(word, BITS<T>);
 }
 
 // The largest counts of a half panel's turn, as above: eight bits of every byte of two lanes.
@@ -324,6 +331,14 @@ TEST(BmmaRingLayout, Light) {
     check_ring<RingLayout<32, 2, 6, true>>();
     check_ring<RingLayout<32, 4, 3, true>>();
     check_ring<RingLayout<32, 4, 4, true>>(12);
+}
+TEST(BmmaRingLayout, ThreeOutputs) {
+    check_ring<RingLayout<8, 4, 1, false, true>>();
+    check_ring<RingLayout<8, 4, 4, false, true>>();
+    check_ring<RingLayout<16, 4, 1, false, true>>();
+    check_ring<RingLayout<16, 4, 2, false, true>>();
+    check_ring<RingLayout<16, 4, 3, false, true>>();
+    check_ring<RingLayout<32, 4, 1, false, true>>();
 }
 
 } // namespace

@@ -14,6 +14,8 @@
  *   share the data operand of one instruction, and the matrix operand is zero beside one of them.
  *   At w = 8 up to 16 inputs, one instruction of 64 columns has both, that is, all of a turn;
  *   otherwise w = 8 takes two chains of 32 columns, for two symbols each.
+ * - Three outputs would leave the fourth lane's columns empty: a quarter of the products and of the
+ *   packing. Instead the fourth lane receives two bits of each byte of each output and passes them on.
  * - The matrix operand is in shared memory, as core matrices: fragment_wgmma_w8.h.
  * - The order of a lane's columns is free: it is the order in which counts are packed.
  * - Two slots at w = 8 fill half of a register. DoubledLayout has the same bits again in the other
@@ -33,14 +35,16 @@ namespace gfk {
 namespace bmma {
 
 /* Slots: inputs of a lane. Light: no column of the matrix has more than 255 ones, so counts fit bytes
- * even where a column has more bits. */
-template <int W, int Lanes, int Slots, bool Light = false>
+ * even where a column has more bits. Three: panels of three outputs. */
+template <int W, int Lanes, int Slots, bool Light = false, bool Three = false>
 struct RingLayout {
     static_assert(Lanes == 2 || Lanes == 4, "");
+    static_assert(!Three || (Lanes == 4 && Lanes * Slots * W < 256), "counts are packed as bytes");
     using LightLayout = RingLayout<W, Lanes, Slots, true>;
     static constexpr int w = W, lanes = Lanes, slots = Slots;
-    static constexpr int inputs = Lanes * Slots, outputs = Lanes; /* of a panel */
-    static constexpr int in_register = 32 / W;                    /* slots that a register holds */
+    static constexpr bool three = Three;
+    static constexpr int inputs = Lanes * Slots, outputs = Three ? 3 : Lanes; /* of a panel */
+    static constexpr int in_register = 32 / W; /* slots that a register holds */
     static constexpr int steps = (Slots + in_register - 1) / in_register; /* registers of a row */
     static constexpr int lane_words = 4, symbols = 128 / W;
     static constexpr unsigned warp_bytes = 512 / Lanes; /* of a region */
@@ -50,11 +54,13 @@ struct RingLayout {
     static constexpr bool odd = steps % 2, joined = W == 8 && steps == 1;
     static constexpr int copies = 1;
     static constexpr int chains = W == 8 && !joined ? 2 : 1;
-    static constexpr int columns = 64 / chains, accumulators = 32 / chains; /* of a chain */
+    static constexpr int counts = Three ? 24 : 32; /* of a lane and turn */
+    static constexpr int columns = 2 * counts / chains, accumulators = counts / chains;
+    static_assert(!Three || chains == 1, "");
 
     /* The matrix operand of a panel: [eight columns][register], for w = 32 turn by turn. The last
      * one of an odd number of registers has zeros on both sides. */
-    static constexpr int pairs = W / 2 < 16 ? W / 2 : 16, fragments = joined ? 2 : 1;
+    static constexpr int pairs = W / 2 * counts / 32, fragments = joined ? 2 : 1;
     static constexpr int table_registers = joined ? 2 : odd ? steps + 2 : steps;
     static constexpr int panel_registers = pairs * fragments * table_registers;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
@@ -84,11 +90,20 @@ struct RingLayout {
         return r * k_stride + (W == 32 ? turn % 2 * (panel_bytes / 2) : 0);
     }
 
-    GFK_BOTH static constexpr int column_output(int, int, int column) { return column / 2 % Lanes; }
-    GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
+    /* The bit of its word that a column is for the lane that receives it. Three: no lane has the bits
+     * 6 and 7 of bytes; the fourth lane's are those of output 0, 1 and 2. */
+    GFK_BOTH static constexpr int received_bit(int pair, int column) {
         return W == 32   ? bit(2 * pair + column % 2)
                : W == 16 ? pair + 8 * (column % 2)
                          : 2 * pair + column % 2;
+    }
+    GFK_BOTH static constexpr bool passed_on(int column) { return Three && column / 2 == 3; }
+    GFK_BOTH static constexpr int column_output(int pair, int, int column) {
+        return passed_on(column) ? received_bit(pair, column) % 8 / 2 : column / 2 % Lanes;
+    }
+    GFK_BOTH static constexpr int column_bit(int pair, int, int column) {
+        const int b = received_bit(pair, column);
+        return passed_on(column) ? b / 8 * 8 + 6 + b % 2 : b;
     }
     GFK_BOTH static constexpr bool column_sees(int column, int q) {
         return column / 2 / Lanes == q / Lanes;
@@ -116,7 +131,7 @@ struct RingLayout {
     /* Where the count of a bit of a word is among a turn's accumulators, chain by chain, in row g. */
     GFK_BOTH static constexpr int accumulator(int bit) {
         return W == 16 ? 4 * (bit % 8) + bit / 8
-                       : 16 * (bit / 16) + bit / 8 % 2 * 2 + bit % 8 / 2 * 4 + bit % 2;
+                       : counts / 2 * (bit / 16) + bit / 8 % 2 * 2 + bit % 8 / 2 * 4 + bit % 2;
     }
 };
 
@@ -171,7 +186,7 @@ struct Packed {
 
     /* Their parities in one word, shifted to the right by First; its other bits do not matter. c: a
      * turn's counts; row: w = 32, of a pair. */
-    GFK_BOTH static uint32_t merge(const uint32_t (&c)[32], int row) {
+    GFK_BOTH static uint32_t merge(const uint32_t (&c)[T::counts], int row) {
         if constexpr (Last - First == 1) {
             uint32_t x[count()];
             GFK_UNROLL
@@ -195,16 +210,16 @@ struct Packed {
 /* What the counts of turn Turn tell of the words of an output's vector, c[chain][accumulator]. */
 template <class T, int Turn>
 GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[4]) {
-    uint32_t flat[32];
+    uint32_t flat[T::counts];
     GFK_UNROLL
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < T::counts; i++)
         flat[i] = c[i / T::accumulators][i % T::accumulators];
     if constexpr (T::w != 32) {
-        y[Turn] = Packed<T, 0, 32, 0, T::packed_word(31) + 1>::merge(flat, 0);
+        y[Turn] = Packed<T, 0, T::counts, 0, T::packed_word(T::counts - 1) + 1>::merge(flat, 0);
     } else {
-        constexpr int begin = Turn % 2 * 16, first = T::packed_word(begin),
-                      last = T::packed_word(begin + 15) + 1;
-        using Half = Packed<T, begin, begin + 16, first, last>;
+        constexpr int count = T::counts / 2, begin = Turn % 2 * count,
+                      first = T::packed_word(begin), last = T::packed_word(begin + count - 1) + 1;
+        using Half = Packed<T, begin, begin + count, first, last>;
         GFK_UNROLL
         for (int row = 0; row < 2; row++) {
             uint32_t &word = y[Turn / 2 * 2 + row];
@@ -212,6 +227,11 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint
             word = Turn % 2 ? select_bits(v, word, Half::bits() << first) : v;
         }
     }
+}
+
+/* Three: the fourth lane's word has the bits 6 and 7 of each byte of output q at 2 * q. */
+GFK_BOTH uint32_t join_last_bits(uint32_t own, uint32_t fourth, int lane) {
+    return select_bits(own, fourth << ((6 - 2 * (lane & 3)) & 7), 0x3f3f3f3f);
 }
 
 /* One or two outputs behind the whole panels of T. Lanes l and l + 2 share output l: lane l receives

@@ -126,7 +126,7 @@ __device__ inline void find_odd(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
     uint32_t c[T::chains][T::accumulators];
     count<T, Turn>(a, b, c);
 #pragma unroll
-    for (int i = 0; i < T::chains * T::accumulators; i++)
+    for (int i = 0; i < T::counts; i++)
         odd |= c[i / T::accumulators][i % T::accumulators];
     if constexpr (Turn < 3)
         find_odd<T, Turn + 1>(a, b, zero, odd);
@@ -165,15 +165,14 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         wgmma::give_registers<K::producer_registers>();
         if (warp != K::warps || lane != 0)
             return;
-        const uint32_t regions = K::checks ? ring.regions : job.cols;
         for (; at < end; at += stride, position.next(ring.stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
             const uint32_t bytes = end - at < K::tile_bytes ? (uint32_t)(end - at) : K::tile_bytes;
             bulk::wait(barriers.released(position.stage), position.parity ^ 1);
-            bulk::arrive_with(filled, bytes * regions);
+            bulk::arrive_with(filled, bytes * (K::checks ? ring.regions : job.cols));
 #pragma unroll 1
-            for (unsigned i = 0; i < regions; i++)
+            for (unsigned i = 0; i < (K::checks ? ring.regions : job.cols); i++)
                 bulk::copy(to + i * K::tile_stride, job.in[i] + at, bytes, filled);
             if (K::reads && !K::checks && (job.epilogue.accumulate || job.epilogue.mismatch_map))
 #pragma unroll 1
@@ -204,6 +203,20 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
             find_odd<T, 0>(a, b, ring.zero, odd);
             if ((odd & 1) && vector < end)
                 job.epilogue.report(vector - job.phase, 16);
+        } else if constexpr (!K::loops) {
+            uint32_t y[4];
+            multiply_panel<T, 0>(a, b, ring.zero, y);
+            if constexpr (T::three)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    y[i] = join_last_bits(y[i], __shfl_sync(0xffffffff, y[i], (int)(lane | 3)),
+                                          (int)lane);
+            const bool wanted = share < job.rows && vector < end;
+            uint8_t *p = job.out[share] + vector;
+            if (wanted && !reads)
+                job.epilogue.store<true, false>(p, y, 0);
+            if (K::reads && reads && wanted)
+                job.epilogue.store<true, true>(p, y, vector - job.phase);
         } else {
             /* The loop over panels has few instructions besides the products' own: outputs are counted in
              * bytes of job.out, and the lane's bound is not computed again. */
@@ -214,7 +227,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
                 return *(uint8_t *const *)((const char *)job.out + offset) + vector;
             };
 #pragma unroll 1
-            for (uint32_t left = K::loops ? ring.whole : 1; left != 0; left--) {
+            for (uint32_t left = ring.whole; left != 0; left--) {
                 uint32_t y[4];
                 multiply_panel<T, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
                 const bool wanted = output < bound[0];

@@ -104,6 +104,7 @@ struct Ring {
     static constexpr Fragment fragment = Fragment::wgmma;
     static constexpr Mainloop mainloop = Mainloop::ring;
     static constexpr bool reads = Reads, checks = false;
+    static_assert(!T::three || Outputs == 3, "the fourth lane would store another panel's output");
     static constexpr bool loops = Outputs > T::outputs;          /* a loop costs up to 5 % */
     static constexpr bool halves = loops && !Reads && T::joined; /* fragment_ring.h, HalfPanel */
     static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4);

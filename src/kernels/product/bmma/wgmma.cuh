@@ -45,7 +45,7 @@ __device__ inline void expect(uint32_t (&x)[N]) {
         asm volatile("" : "+r"(x[i]) : : "memory");
 }
 
-/* 64 rows, 256, 64 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
+/* 64 rows, 256, 64, 48 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
  * "1". A is in registers, b describes B.
  *
  * To the compiler, D is read, but by multiply_into. Where D is an output only, ptxas 13.0 takes
@@ -61,13 +61,17 @@ __device__ inline void expect(uint32_t (&x)[N]) {
                  "{" d_list "}, " a_list ", add;\n}"                                               \
                  : __VA_ARGS__)
 #define GFK_A_AND_B "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b)
-#define GFK_D16(kind, i)                                                                           \
+#define GFK_D8(kind, i)                                                                            \
     kind(d[i]), kind(d[i + 1]), kind(d[i + 2]), kind(d[i + 3]), kind(d[i + 4]), kind(d[i + 5]),    \
-        kind(d[i + 6]), kind(d[i + 7]), kind(d[i + 8]), kind(d[i + 9]), kind(d[i + 10]),           \
-        kind(d[i + 11]), kind(d[i + 12]), kind(d[i + 13]), kind(d[i + 14]), kind(d[i + 15])
+        kind(d[i + 6]), kind(d[i + 7])
+#define GFK_D16(kind, i) GFK_D8(kind, i), GFK_D8(kind, i + 8)
 #define GFK_LIST16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define GFK_WGMMA32(add, kind)                                                                     \
     GFK_WGMMA(add, "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0) : GFK_A_AND_B)
+#define GFK_WGMMA48(add, kind)                                                                     \
+    GFK_WGMMA(add, "48", GFK_LIST16 ", %16, %17, %18, %19, %20, %21, %22, %23",                    \
+              "{%24, %25, %26, %27}, %28", GFK_D16(kind, 0), GFK_D8(kind, 16)                      \
+              : GFK_A_AND_B)
 #define GFK_LIST64                                                                                 \
     GFK_LIST16                                                                                     \
     ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "                     \
@@ -105,6 +109,10 @@ __device__ inline void multiply_into(uint32_t (&d)[32], uint32_t a0, uint32_t a1
                                      uint32_t a3, uint64_t b) {
     GFK_WGMMA64("0", "=r");
 }
+__device__ inline void multiply_into(uint32_t (&d)[24], uint32_t a0, uint32_t a1, uint32_t a2,
+                                     uint32_t a3, uint64_t b) {
+    GFK_WGMMA48("0", "=r");
+}
 __device__ inline void multiply_into(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                      uint32_t a3, uint64_t b) {
     GFK_WGMMA32("0", "=r");
@@ -113,6 +121,10 @@ __device__ inline void multiply_into(uint32_t (&d)[16], uint32_t a0, uint32_t a1
 __device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
     GFK_WGMMA64("1", "+r");
+}
+__device__ inline void multiply_add(uint32_t (&d)[24], uint32_t a0, uint32_t a1, uint32_t a2,
+                                    uint32_t a3, uint64_t b) {
+    GFK_WGMMA48("1", "+r");
 }
 __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
@@ -143,9 +155,11 @@ __device__ inline void multiply_add_half(uint32_t (&counts)[128], const uint32_t
 #undef GFK_WGMMA256
 #undef GFK_WGMMA64
 #undef GFK_LIST64
+#undef GFK_WGMMA48
 #undef GFK_WGMMA32
 #undef GFK_LIST16
 #undef GFK_D16
+#undef GFK_D8
 #undef GFK_A_AND_B
 #undef GFK_WGMMA
 
