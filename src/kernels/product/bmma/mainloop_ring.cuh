@@ -25,10 +25,11 @@ struct Stages {
     uint32_t regions; /* that a check copies */
 };
 
-/* The lane's rows: its vectors of the inputs, of which slot 0 is at `at`. */
+/* The lane's rows: its vectors of the inputs, of which slot 0 is at `at`. Returns what depends on every
+ * load. */
 template <class T>
-__device__ inline void load_rows(uint32_t at, uint32_t slot_bytes,
-                                 uint32_t (&a)[T::symbols][T::steps]) {
+__device__ inline uint32_t load_rows(uint32_t at, uint32_t slot_bytes,
+                                     uint32_t (&a)[T::symbols][T::steps]) {
     uint32_t x[T::slots][4];
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
@@ -43,11 +44,16 @@ __device__ inline void load_rows(uint32_t at, uint32_t slot_bytes,
         } else {
             load_shared(at + s * slot_bytes, x[s]);
         }
+    uint32_t loaded = 0;
+#pragma unroll
+    for (int s = 0; s < T::slots; s++)
+        loaded ^= T::w == 32 ? x[s][0] ^ x[s][2] : x[s][0];
     arrange<T>(x, a);
     /* Keeps the compiler from repeating the last permutations for every panel. */
 #pragma unroll
     for (int i = 0; i < T::symbols; i++)
         wgmma::expect(a[i]);
+    return loaded;
 }
 
 /* The counts c of turn Turn. b describes the panel's columns. */
@@ -191,12 +197,14 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         uint32_t a[T::symbols][T::steps];
         bulk::wait(barriers.filled(position.stage), position.parity);
         /* A missing input may hold any bytes: its columns are zero. */
-        load_rows<T>(stages + position.stage * ring.stage_bytes + share * K::tile_stride + mine,
-                     T::lanes * K::tile_stride, a);
-        bulk::finish_loads();
+        const uint32_t loaded =
+            load_rows<T>(stages + position.stage * ring.stage_bytes + share * K::tile_stride + mine,
+                         T::lanes * K::tile_stride, a);
+        /* An arrival does not wait for loads that are on their way, so its address depends on them.
+         * A fence would wait for the stores of the last tile, too. */
         __syncwarp();
         if (lane == 0)
-            bulk::arrive(barriers.released(position.stage));
+            bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
         const uint64_t vector = at + mine;
         if constexpr (K::checks) {
             uint32_t odd = 0;
