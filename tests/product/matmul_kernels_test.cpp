@@ -86,6 +86,13 @@ TEST_P(MatmulKernels, Shapes) {
     check(outputs + 1, inputs + 1, 300, {Layout::SPACED, 3, 5}, polynomials(division.w).back());
 }
 
+// More regions than the pointers of a launch, which are not a whole number of tiles of outputs.
+TEST_P(MatmulKernels, Pointers) {
+    check(1100, 5, 300, {Layout::PHASES, 0, 0});
+    if (!options.reduced)
+        check(5, 1100, 300, {Layout::PHASES, 0, 0});
+}
+
 TEST_P(MatmulKernels, RandomShapes) {
     for (int i = 0; i < (options.reduced ? 2 : 8); i++)
         check(1 + random_.below(400), 1 + random_.below(900), 1 + random_.below(24000 / division.w),

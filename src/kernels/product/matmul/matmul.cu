@@ -163,7 +163,7 @@ gfk_status run(const gfk_matmul_call *call) {
             status = write_rows<W, LEVELS>(call, row, rows, (uint32_t *)matrix);
             if (status != GFK_STATUS_SUCCESS)
                 return status;
-            const size_t most = call->c->pointers ? Regions::most : rows;
+            const size_t most = call->c->pointers ? Regions::most / T::outputs * T::outputs : rows;
             for (size_t first = 0; first < rows && status == GFK_STATUS_SUCCESS; first += most) {
                 job.matrix = matrix + first / T::outputs * plan.batches * plan.matrix_bytes;
                 job.rows = (uint32_t)(rows - first < most ? rows - first : most);
