@@ -29,6 +29,15 @@ def holds(group, step):
     return torch.equal(group.restore()["x"], tensors_of(group.rank, step)["x"])
 
 
+def in_folder(folder, **options):
+    """A FolderStore of this rank, and a group that has encoded the rank's tensors there."""
+    rank = dist.get_rank()
+    store = FolderStore(f"{folder}/{rank}")
+    group = ParityGroup(store=store, **options)
+    group.encode(tensors_of(rank))
+    return store, group
+
+
 # ---- stragglers ------------------------------------------------------------------------------------
 
 
@@ -78,9 +87,7 @@ def test_a_group_that_lost_a_rank_is_freed_at_once():
 
 
 def fail_in_the_middle(rank, folder):
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=2, store=store, piece=256)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=2, piece=256)
     whole = Exchange.run
 
     def fails(function, start):  # rank 1 fails in the third piece
@@ -124,9 +131,7 @@ def test_a_failed_rebuild_leaves_the_version_on_the_others(tmp_path):
 
 
 def leave_files_of_a_killed_put(rank, folder):
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=1, store=store)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=1)
     session = store.entries()[0].manifest.session
     for name in (f"{session}-2-{rank}.snapshot", f".{session}-2-{rank}.parity.4711", "notes.json", "a-1-2.parity"):
         (store.folder / name).write_bytes(b"x")
@@ -149,9 +154,7 @@ def broken(*arguments):
 
 
 def fail_with_files(rank, folder):
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=2, store=store, piece=256, timeout=20)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=2, piece=256, timeout=20)
     calls = {"encode": lambda: group.encode(tensors_of(rank, 1)), "update": lambda: group.update(tensors_of(rank, 1)),
              "verify": group.verify, "locate": group.locate, "rebuild": lambda: group.rebuild(lost=[1])}
     used = {"entries": ("update", "verify", "locate", "rebuild"), "newest": ("encode", "update"),
@@ -182,9 +185,7 @@ def test_errors_of_files_on_one_rank_stop_all_and_the_version_stays(tmp_path):
 
 
 def lose_files_between_calls(rank, folder):
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=1, store=store)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=1)
     if rank == 1:
         next(store.folder.glob("*.parity")).write_bytes(b"short")
     with pytest.raises(NotPrepared, match="^rank 1: .*rebuild comes first.*parity has another length"):
@@ -203,9 +204,7 @@ def test_files_that_are_lost_between_calls(tmp_path):
 
 def fill_the_disk(rank, folder):
     """Files of rank 1 have a limit: what is written before it stays on the disk for a while."""
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=1, store=store)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=1)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     if rank == 1:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
@@ -225,9 +224,7 @@ def test_a_disk_that_is_full_leaves_the_version_and_no_files(tmp_path):
 
 def keep_the_old_version(rank, folder):
     """Rank 1 cannot remove the old version when the new one is whole."""
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=1, store=store)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=1)
     unlink = pathlib.Path.unlink
     if rank == 1:
         pathlib.Path.unlink = lambda path, **options: broken() if "-1-" in path.name else unlink(path, **options)
@@ -250,9 +247,7 @@ def test_an_old_version_that_cannot_be_removed_is_no_error(tmp_path):
 
 def leave_a_wrong_copy(rank, folder, fault):
     """Position 1 is rebuilt on rank 3, and rank 1 ends before its wrong copy is gone."""
-    store = FolderStore(f"{folder}/{rank}")
-    group = ParityGroup(m=2, store=store, piece=256)
-    group.encode(tensors_of(rank))
+    store, group = in_folder(folder, m=2, piece=256)
     if rank == 1:
         entry, = store.entries()
         entry.snapshot[5] ^= 64
