@@ -218,8 +218,8 @@ typedef struct gfk_rlnc_record {
  * spare  dependent packets of each generation that are kept
  *
  * Takes all memory that the decoder ever needs, at the code's place and on the host; not capturable.
- * For each generation this is n + spare payloads, n + 1024 / w + spare rows of n elements, each row
- * rounded up to 256 bytes. On the CPU each thread that shares the generations needs as much as one of
+ * For each generation this is n + spare payloads, up to n + 1024 / w + spare rows of n elements, each
+ * row rounded up to 256 bytes. On the CPU each thread that shares the generations needs as much as one of
  * them again and a workspace of gfk_matmul; a device needs up to 512 MiB, `spare` payloads for each
  * generation, and 2 GiB at most for the operands of the products. The code must outlive the decoder. The
  * device of the code is the calling thread's current device.
@@ -256,7 +256,10 @@ GFK_API gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t decoder, uint64_t g
  *
  * Elimination works on the coding vectors alone; payloads are copied. Many packets in one call, of one
  * generation or of thousands, take much less time than as many calls. On a device the call returns at
- * once, but for sorting the headers and copying them to the device. No allocation. Not capturable. */
+ * once, but for sorting the headers and copying them to the device, and allocates nothing; the CPU takes
+ * little memory for each panel of packets, and gives it back. Not capturable.
+ *
+ * Returns also OUT_OF_MEMORY on the CPU: some of the packets may have been taken. */
 GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,
                                         const gfk_regions *payloads, uint8_t *outcomes,

@@ -27,6 +27,13 @@ static int find_kernel(unsigned w, size_t n, size_t generations) {
     return GFK_RLNC_NO_KERNEL;
 }
 
+/* Rows of a panel. The CPU searches a panel's pivots element by element, and leaves the rest to products:
+ * narrow panels leave more of the work to them. */
+static size_t panel_rows(gfk_rlnc_t code) {
+    const unsigned w = code->field.w;
+    return code->place != GFK_CPU ? GFK_PANEL_BITS / w : w == 8 ? 16 : 32;
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 gfk_status gfk_rlnc_plan_products(const struct gfk_rlnc_decoder *d, gfk_matmul_call call[2],
@@ -187,7 +194,7 @@ gfk_status gfk_rlnc_decoder_create(gfk_rlnc_decoder_t *decoder, gfk_rlnc_t code,
     d->generations = generations;
     d->spare = spare;
     d->symbol = code->field.w / 8;
-    d->panel = GFK_PANEL_BITS / code->field.w;
+    d->panel = panel_rows(code);
     d->kernel = code->place == GFK_CPU ? GFK_RLNC_NO_KERNEL
                                        : find_kernel(code->field.w, code->n, generations);
     d->rows = code->n + (d->kernel == GFK_RLNC_NO_KERNEL ? d->panel : 0);
