@@ -291,12 +291,31 @@ class PapersTest(Case):
                 ("b", {"reproduced": "ours > 1.8"}, "reproduced"), ("c", {"reproduced": "ours > 1.8"}, "reversed"),
                 ("c", {"reproduced": "ours > 1.8", "reversed": "ours < 0.9"}, "no longer matters"),
                 ("e", {"effect": "faster"}, "not run here"), ("b", {"not_run": "no FPGA"}, "not run here"),
+                ("e", {"paper": 1.5, "test": "bench/report_test.py: PapersTest.test_verdicts"}, "not run here"),
+                ("e", {"test": "bench/report_test.py: PapersTest.test_verdicts"}, "works"),
                 ("b", {"test": "bench/report_test.py: PapersTest.test_verdicts"}, "works")):
             found = papers.outcome({"rows": {"a": "id == 'a'", "x": f"id == '{ours}'"},
                                     "ours": "best(x) / best(a)", "why": "{ours:.1f}", **fields}, run)
             self.assertEqual(found.verdict, expected, fields)
         self.assertEqual((found.here.split(";")[0], found.why), ("1.90 x", "1.9"))
         self.assertRaises(SystemExit, papers.named_test, "bench/report_test.py: PapersTest.test_" + "nothing")
+
+    def test_ratios_to_a_cpu_have_a_margin(self):
+        """Two runs of one build gave 1.01 and 1.07, 1.02 and 0.71: the verdict is the same."""
+        claims = {claim["line"]: claim for name in papers.NAMES for claim in papers.read(name)["claim"]}
+        for line, label, figures in (("S3-10", "over ISA-L", (1.01, 1.07)),
+                                     ("S4-1", "all cores of a CPU", (1.02, 0.714))):
+            claim = next(each for each in papers.cases(claims[line], {}) if each["label"] == label)
+            for ours in figures:
+                run = papers.Figures(self.run_of([]), {}, {"ours": ours, "paper": 2})
+                self.assertEqual(papers.judge(claim, run), "no longer matters", line)
+
+    def test_labels_are_listed_with_commas(self):
+        for name in papers.NAMES:
+            for claim in papers.read(name)["claim"]:
+                found = [case.get("label", "") for case in claim.get("case", [])]
+                if len(found) <= papers.FEW:
+                    self.assertFalse([label for label in found if "," in label], claim["line"])
 
     def test_a_ratio_is_of_one_run(self):
         """As for rows that need two GPUs, in a file of their own beside a row that both files have."""

@@ -234,11 +234,13 @@ def outcome(claim, run):
     paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else claim.get("effect", "-"))
     found = Outcome(claim.get("label", ""), paper, rule=rule(claim))
     figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {})
+    is_judged = "ours" in claim and ("test" not in claim or "reproduced" in claim or "paper" in claim)
     try:
         if "not_run" in claim:
             raise NotRun(claim["not_run"])
         if "test" in claim:
-            found.verdict, found.here = "works", ", ".join(map(named_test, [claim["test"]] if isinstance(
+            found.verdict = "" if is_judged else "works"
+            found.here = ", ".join(map(named_test, [claim["test"]] if isinstance(
                 claim["test"], str) else claim["test"]))
         if "ours" in claim:
             ours = found.ours = figures.values["ours"] = figures.value(claim["ours"])
@@ -246,7 +248,7 @@ def outcome(claim, run):
             found.here = f"{here}; {found.here}" if found.here else here
             if "paper" in claim:
                 found.ratio = f"{ours / claim['paper']:,.2f}"
-            if "test" not in claim or "reproduced" in claim or "paper" in claim:
+            if is_judged:
                 found.verdict = judge(claim, figures)
     except NotRun as reason:
         found.why = f"Its figure was not run here: {reason}." if found.verdict else f"Not run here: {reason}."
@@ -375,12 +377,16 @@ on one machine. Nobody types a verdict; the report computes it from the run:
 - **reversed**: the effect has the opposite direction;
 - **no longer matters**: the difference is below 5 %;
 - **works**: the line is a feature, not a measurement, and the test that is named shows it;
-- **not run here**: the run does not have the rows, and the page says why.
+- **not run here**: the run does not have the rows, and the page says why. A test may be named all the same.
+
+Rates of one GPU repeat within 2 %, so 5 % are a difference. A ratio of a GPU's rate to a CPU's scatters by a quarter and
+more from run to run: where it is near 1 the rule asks for more, and says so.
 
 Where a claim is not a plain gain, its page prints the rule: an expression of `ours`, the figure in the column
 *here* (a gain, if nothing else is said). The hardware of each paper stands on its page. Every claim is an entry of
-`bench/papers/`, and one command measures all of them:
-`gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
+`bench/papers/`. In a clone, with a GPU or without one, `scripts/quickstart.sh bench --paper all` measures all of them in
+minutes, and `scripts/quickstart.sh report` writes these pages to `build/quickstart-bench/results/papers`. With a build of
+your own: `build/bench/gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
 
 
 def kernels_named():
