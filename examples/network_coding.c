@@ -53,7 +53,7 @@ int main(void) {
             memcpy(arrived[count], sent[p], BYTES);
             memcpy(vectors[count++], sent_vectors[p], N);
         }
-    /* a node on the way: new packets, without decoding */
+    /* a node on the way, with the seed 1: new packets, without decoding */
     check(gfk_rlnc_recode(code, &new_packets, 1, count, vectors, N, &old, new_vectors, N, &new,
                           workspace, sizeof workspace, NULL));
     /* the receiver: 2 packets more than sources, so that a changed one is noticed */
