@@ -14,7 +14,7 @@ extern "C" {
 typedef enum gfk_status {
     GFK_STATUS_SUCCESS = 0,
     GFK_STATUS_INVALID_ARGUMENT,     /* NULL, an enumerator out of range, a misaligned workspace */
-    GFK_STATUS_INVALID_SIZE,         /* a length that is not whole symbols, or overflows */
+    GFK_STATUS_INVALID_SIZE,         /* a length that is not whole symbols, a size out of range */
     GFK_STATUS_OVERLAP,              /* two regions overlap and are not the same region */
     GFK_STATUS_NOT_SUPPORTED,        /* known, but not offered by this build or this device */
     GFK_STATUS_WORKSPACE_TOO_SMALL,  /* the workspace is missing or too short */
@@ -23,9 +23,9 @@ typedef enum gfk_status {
     GFK_STATUS_NO_DEVICE,            /* no CUDA device, or none of this number */
     GFK_STATUS_WRONG_DEVICE,         /* the current CUDA device, or (check_pointers) the memory
                                         of a pointer, is not the object's */
-    GFK_STATUS_SINGULAR,             /* a matrix has no inverse */
+    GFK_STATUS_SINGULAR,             /* a matrix has no inverse; sources are not determined */
     GFK_STATUS_TOO_MANY_ERASURES,    /* more regions lost than the code can rebuild */
-    GFK_STATUS_CORRUPT,              /* stored data does not match its checksum */
+    GFK_STATUS_CORRUPT,              /* data contradict a checksum or each other */
     GFK_STATUS_CUDA,                 /* a CUDA call failed; the output is undefined */
     GFK_STATUS_INTERNAL,             /* a defect of this library */
     GFK_STATUS_INVALID_CONSTANT,     /* a constant that is not an element of the field */
