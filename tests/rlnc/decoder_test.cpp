@@ -225,9 +225,9 @@ TEST_P(RlncDecoder, LossyChannel) {
 // Around the sizes of panels, and behind the largest size that a block takes in registers.
 TEST_P(RlncDecoder, Sizes) {
     Random random;
-    std::vector<size_t> sizes = {127, 130};
+    std::vector<size_t> sizes = {15, 17, 33, 127, 130};
     if (!options.reduced)
-        sizes.insert(sizes.end(), {128, 129, 256, 257});
+        sizes.insert(sizes.end(), {16, 31, 32, 128, 129, 256, 257});
     for (size_t n : sizes) {
         gfk_rlnc_desc desc = this->desc();
         desc.density = n % 2 ? 256 : 128;
