@@ -156,12 +156,23 @@ void count_turn(const std::vector<uint32_t> &shared,
     }
 }
 
+// A turn's words. Kernels that pack one chain after the other must find the same.
+template <class T, int Turn>
+void add_turn(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[4]) {
+    add_parities<T, Turn>(c, y);
+    if constexpr (T::one_by_one) {
+        uint32_t packed[8];
+        pack_second(c[1], packed);
+        ASSERT_EQ(join_first(c[0], packed), y[Turn]);
+    }
+}
+
 template <class T, int Turn>
 void run_turn(const std::vector<uint32_t> &shared, const uint32_t (&a)[4][32][T::symbols][T::steps],
               uint32_t (&y)[4][32][4]) {
     static TurnCounts<T> c;
     count_turn<T, Turn>(shared, a, c);
-    for_lanes([&](int warp, int lane) { add_parities<T, Turn>(c[warp][lane], y[warp][lane]); });
+    for_lanes([&](int warp, int lane) { add_turn<T, Turn>(c[warp][lane], y[warp][lane]); });
 }
 
 // The rows of the four warps' lanes: what a warpgroup takes of a stage.
@@ -241,7 +252,7 @@ void check_full_counts(uint32_t (&seen)[4]) {
             const uint32_t step = T::copies == 2 && at % 2 ? 2 : 1;
             c[chain][at] = most == T::most_count ? most - step : most + step;
             uint32_t y[4] = {};
-            add_parities<T, Turn>(c, y);
+            add_turn<T, Turn>(c, y);
             if constexpr (T::w == 32 && Turn % 2 == 0) // the other half of the words
                 add_parities<T, Turn + 1>(even, y);
             int bits = 0;

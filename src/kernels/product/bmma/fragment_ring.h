@@ -118,6 +118,7 @@ struct RingLayout {
                                    : most_count < 1024 ? 10
                                                        : 11;
     static_assert(most_count < 2048, "");
+    static constexpr bool one_by_one = chains == 2 && spacing == 8; /* chains: pack_second */
     static constexpr int most = (31 + spacing) / spacing, full = 32 - (most - 1) * spacing;
     /* The packed word of count n, the place of count n in that word, and so the bit of the output:
      * packed word i is shifted by i. */
@@ -140,6 +141,16 @@ struct DoubledLayout : RingLayout<8, 4, 2> {
     static constexpr int copies = 2, most_count = 2 * RingLayout<8, 4, 2>::most_count;
     static_assert(most_count < 256, "");
 };
+
+/* Four words of packed counts, of the bits 0 to 3 of every byte: their parities in the lower half of
+ * each byte; the others do not matter. Where odd bits count twice, their parities are one place
+ * higher already. */
+template <int Copies>
+GFK_BOTH uint32_t merge_four(const uint32_t *v) {
+    constexpr int shift = Copies == 2 ? 0 : 1;
+    return select_bits(select_bits(v[0], v[1] << shift, 0x01010101),
+                       select_bits(v[2], v[3] << shift, 0x01010101) << 2, 0x03030303);
+}
 
 /* N counts, `Spacing` bits apart. Four counts below 256 take an instruction of each pipe. */
 template <int Spacing, int N>
@@ -229,6 +240,22 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint
     }
 }
 
+/* Two chains with counts below 256 need not be held at once: those of chain 1, symbols 2 and 3 of a
+ * word, are packed before chain 0 is counted. */
+GFK_BOTH void pack_second(const uint32_t (&c)[16], uint32_t (&packed)[8]) {
+    GFK_UNROLL
+    for (int bit = 0; bit < 8; bit++)
+        packed[bit] = join_counts<8>(c[bit / 2 * 4 + bit % 2], c[bit / 2 * 4 + bit % 2 + 2]);
+}
+/* The word, from the counts of chain 0 and what chain 1 left. */
+GFK_BOTH uint32_t join_first(const uint32_t (&c)[16], const uint32_t (&packed)[8]) {
+    uint32_t v[8];
+    GFK_UNROLL
+    for (int bit = 0; bit < 8; bit++)
+        v[bit] = join_bytes(c[bit / 2 * 4 + bit % 2], c[bit / 2 * 4 + bit % 2 + 2], packed[bit]);
+    return select_bits(merge_four<1>(v), merge_four<1>(v + 4) << 4, 0x0f0f0f0f);
+}
+
 /* Three: the fourth lane's word has the bits 6 and 7 of each byte of output q at 2 * q. */
 GFK_BOTH uint32_t join_last_bits(uint32_t own, uint32_t fourth, int lane) {
     return select_bits(own, fourth << ((6 - 2 * (lane & 3)) & 7), 0x3f3f3f3f);
@@ -252,7 +279,7 @@ struct HalfPanel : T {
     }
 };
 
-/* The four bits of a turn's symbols, in the lower half of every byte; the others do not matter. */
+/* The four bits of a turn's symbols: merge_four. */
 template <class T>
 GFK_BOTH uint32_t half_parities(const uint32_t (&c)[16]) {
     uint32_t v[4];
@@ -261,9 +288,7 @@ GFK_BOTH uint32_t half_parities(const uint32_t (&c)[16]) {
         const int at = bit / 2 * 4 + bit % 2;
         v[bit] = join_bytes(c[at], c[at + 2], join_counts<8>(c[at + 8], c[at + 10]));
     }
-    constexpr int shift = T::copies == 2 ? 0 : 1;
-    return select_bits(select_bits(v[0], v[1] << shift, 0x01010101),
-                       select_bits(v[2], v[3] << shift, 0x01010101) << 2, 0x03030303);
+    return merge_four<T::copies>(v);
 }
 
 /* What lanes l and l + 2 send each other: their halves of the symbols of two turns, of which lane l

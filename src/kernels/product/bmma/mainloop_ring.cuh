@@ -56,20 +56,20 @@ __device__ inline uint32_t load_rows(uint32_t at, uint32_t slot_bytes,
     return loaded;
 }
 
-/* The counts c of turn Turn. b describes the panel's columns. */
-template <class T, int Turn>
+/* The counts c of turn Turn, of the chains from First on. b describes the panel's columns. */
+template <class T, int Turn, int First = 0, int Chains>
 __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                             uint32_t (&c)[T::chains][T::accumulators]) {
+                             uint32_t (&c)[Chains][T::accumulators]) {
     wgmma::arrive();
 #pragma unroll
     for (int n = 0; n < T::instructions; n++)
 #pragma unroll
-        for (int chain = 0; chain < T::chains; chain++) {
+        for (int chain = 0; chain < Chains; chain++) {
             uint32_t x[4];
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                x[i] = a[T::row(Turn, chain, n, i)][T::step(n, i)];
-            const uint64_t columns = b + T::offset(Turn, chain, n) / 16;
+                x[i] = a[T::row(Turn, First + chain, n, i)][T::step(n, i)];
+            const uint64_t columns = b + T::offset(Turn, First + chain, n) / 16;
             if (n == 0)
                 wgmma::multiply_into(c[chain], x[0], x[1], x[2], x[3], columns);
             else
@@ -78,27 +78,41 @@ __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t
     wgmma::commit();
     wgmma::wait<0>();
 #pragma unroll
-    for (int chain = 0; chain < T::chains; chain++)
+    for (int chain = 0; chain < Chains; chain++)
         wgmma::expect(c[chain]);
 }
 
 /* The turns from Turn on of a panel, whose vectors are y. */
-template <class T, int Turn>
+template <class K, int Turn, class T = typename K::T>
 __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                       uint32_t zero, uint32_t (&y)[4]) {
     /* ptxas would start these products while counts of the last ones still wait for their parities,
-     * and has no registers for both: let the products depend on these parities. */
-    if constexpr (Turn > 0) {
-        constexpr int last = T::w == 32 ? (Turn - 1) / 2 * 2 : Turn - 1;
-        a[T::first_row(Turn, 0)][0] ^= y[last] & zero;
-        if (T::w == 32)
-            a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & zero;
+     * and has no registers for both: let the products depend on these parities, or be in a loop,
+     * which runs once. */
+    if constexpr (K::loops && T::one_by_one) {
+        uint32_t again[1] = {zero};
+        do {
+            uint32_t c[1][T::accumulators], packed[8];
+            count<T, Turn, 1>(a, b, c);
+            pack_second(c[0], packed);
+            wgmma::expect(packed);
+            count<T, Turn, 0>(a, b, c);
+            y[Turn] = join_first(c[0], packed);
+            wgmma::expect(again);
+        } while (again[0]);
+    } else {
+        if constexpr (Turn > 0) {
+            constexpr int last = T::w == 32 ? (Turn - 1) / 2 * 2 : Turn - 1;
+            a[T::first_row(Turn, 0)][0] ^= y[last] & zero;
+            if (T::w == 32)
+                a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & zero;
+        }
+        uint32_t c[T::chains][T::accumulators];
+        count<T, Turn>(a, b, c);
+        add_parities<T, Turn>(c, y);
     }
-    uint32_t c[T::chains][T::accumulators];
-    count<T, Turn>(a, b, c);
-    add_parities<T, Turn>(c, y);
     if constexpr (Turn < 3)
-        multiply_panel<T, Turn + 1>(a, b, zero, y);
+        multiply_panel<K, Turn + 1>(a, b, zero, y);
 }
 
 /* A turn of a half panel. The products wait for `last`. */
@@ -213,7 +227,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
                 job.epilogue.report(vector - job.phase, 16);
         } else if constexpr (!K::loops) {
             uint32_t y[4];
-            multiply_panel<T, 0>(a, b, ring.zero, y);
+            multiply_panel<K, 0>(a, b, ring.zero, y);
             if constexpr (T::three)
 #pragma unroll
                 for (int i = 0; i < 4; i++)
@@ -237,7 +251,7 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
 #pragma unroll 1
             for (uint32_t left = ring.whole; left != 0; left--) {
                 uint32_t y[4];
-                multiply_panel<T, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
+                multiply_panel<K, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
                 const bool wanted = output < bound[0];
                 if (wanted && !reads)
                     job.epilogue.store<true, false>(output_at(output), y, 0);
