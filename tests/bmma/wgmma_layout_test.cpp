@@ -54,13 +54,11 @@ const std::vector<uint32_t> &input(const Regions &in, int slot, int lane) {
 // A lane's word of a panel's output, from its counts in both chains.
 template <class T>
 uint32_t word_of(const std::array<Accumulators, 2> &counts, int warp, int lane, int panel) {
-    uint32_t halves[2][8];
-    for (int chain = 0; chain < 2; chain++) {
-        uint32_t c[T::accumulators];
-        std::copy_n(counts[chain][warp][lane].begin(), T::accumulators, c);
-        join_rows(c, panel, halves[chain]);
-    }
-    return parities(halves[0], halves[1]);
+    uint32_t c[2][T::accumulators], joined[8];
+    for (int chain = 0; chain < 2; chain++)
+        std::copy_n(counts[chain][warp][lane].begin(), T::accumulators, c[chain]);
+    join_rows<T>(c[1], panel, joined);
+    return parities<T>(c[0], panel, joined);
 }
 
 // One unit of a warpgroup through all tiles, as the kernel does it. A last tile's missing panels
@@ -113,6 +111,27 @@ void check_bytes() {
     check_unit(unit, 1, T::inputs - 28, 0, false);
 }
 
+// Counts that fit bytes: of a random matrix's columns, half are ones; and the largest such counts, all odd
+// but one.
+template <int Steps, int Words>
+void check_light(size_t inputs) {
+    using T = typename WgmmaLayoutW8<Steps, Words>::LightLayout;
+    const Unit unit = make_unit<T>(T::tile_bytes / 4, run_unit<T>);
+    check_unit(unit, T::instruction_outputs, inputs, 0, false);
+    check_unit(unit, 3, inputs, 0, true);
+    for (int at = 0; at < 2 * T::accumulators; at++) {
+        std::array<Accumulators, 2> counts;
+        for (Accumulators &c : counts)
+            c[0][0].assign(T::accumulators, 255);
+        counts[at / T::accumulators][0][0][at % T::accumulators] = 254;
+        int zeros = 0;
+        for (int panel = 0; panel < T::instruction_panels; panel++)
+            zeros += __builtin_popcount(~word_of<T>(counts, 0, 0, panel));
+        ASSERT_EQ(zeros, 1) << "count " << at;
+        count_checked();
+    }
+}
+
 TEST(BmmaWgmmaLayout, SixteenBytes) {
     check_bytes<1, 4, 2>();
     check_bytes<2, 4, 2>();
@@ -128,6 +147,11 @@ TEST(BmmaWgmmaLayout, FourBytes) {
     check_bytes<5, 1, 2>();
     check_bytes<7, 1, 1>();
     check_bytes<8, 1, 2>();
+}
+
+TEST(BmmaWgmmaLayout, Light) {
+    check_light<1, 4>(30);
+    check_light<2, 2>(48);
 }
 
 // ---- rings --------------------------------------------------------------------------------------

@@ -44,6 +44,42 @@ TEST_P(ProductShapes, UpToTwelveByTwelve) {
         }
 }
 
+// Bytes of ones: a bit of an output counts as many ones as its column of the bit matrix has. With four for
+// an input, 64 inputs have 256, which no longer fit a byte; one input more or less makes 255 or 257.
+TEST_P(ProductMatrices, DenseColumns) {
+    const size_t rows = 8, cols = 64, bytes = 300000;
+    if (w() != 8)
+        GTEST_SKIP() << "for bytes";
+    SKIP_UNLESS_TAKES(rows, cols);
+    std::vector<uint32_t> constants[9]; // by the ones of bit 0's column
+    for (uint32_t c = 1; c < 256; c++) {
+        size_t ones = 0;
+        for (unsigned i = 0; i < 8; i++)
+            ones += multiply(field(), c, 1u << i) & 1;
+        constants[ones].push_back(c);
+    }
+    for (const size_t ones : {255u, 256u, 257u, 512u}) {
+        Matrix matrix = constant_matrix(rows, cols, 1);
+        for (size_t i = 0; i < cols; i++)
+            matrix.elements[i] = constants[ones / cols + (i < ones % cols)][0];
+        const Product product = make_product(field(), engine(), matrix);
+        Memory memory(on_host(engine()), Bytes((cols + rows) * bytes, 0xff));
+        const gfk_regions in = {nullptr, memory.data(), bytes};
+        const gfk_regions out = {nullptr, memory.data() + cols * bytes, bytes};
+        ASSERT_OK(gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr));
+        const Bytes got = memory.read();
+        for (size_t j = 0; j < rows; j++) {
+            uint32_t sum = 0;
+            for (size_t i = 0; i < cols; i++)
+                sum ^= multiply(field(), matrix.at(j, i), 0xff);
+            const auto *at = got.data() + (cols + j) * bytes;
+            ASSERT_TRUE(std::all_of(at, at + bytes, [&](uint8_t x) { return x == sum; }))
+                << engine()->id << ", " << ones << " ones, output " << j;
+            count_checked();
+        }
+    }
+}
+
 // Every constant of w = 8, and as many of the others, times every symbol of w = 8.
 TEST_P(ProductMatrices, ConstantsTimesSymbols) {
     const size_t rows = 8, cols = 32;

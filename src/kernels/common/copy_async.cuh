@@ -12,6 +12,15 @@ namespace gfk {
 __device__ inline void copy_16(uint32_t to, const uint8_t *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
 }
+__device__ inline void copy_16_if(bool wanted, uint32_t to, const uint8_t *from) {
+    asm volatile("{\n"
+                 ".reg .pred wanted;\n"
+                 "setp.ne.b32 wanted, %2, 0;\n"
+                 "@wanted cp.async.cg.shared.global [%0], [%1], 16;\n}"
+                 :
+                 : "r"(to), "l"(from), "r"((unsigned)wanted)
+                 : "memory");
+}
 /* Waits for all copies that this thread started. */
 __device__ inline void copies_wait() {
     asm volatile("cp.async.wait_all;" : : : "memory");

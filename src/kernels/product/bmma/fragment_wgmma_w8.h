@@ -20,10 +20,13 @@
 namespace gfk {
 namespace bmma {
 
-/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of an instruction. */
-template <int Steps, int Words, int Panels = 2>
+/* Steps: of 256 bits, 32 inputs each. Words: of a lane and input. Panels: of an instruction. Light: no
+ * column of the matrix has more than 255 ones, so counts fit bytes. */
+template <int Steps, int Words, int Panels = 2, bool Light = false>
 struct WgmmaLayoutW8 : Layout<8, 4, 8 * Steps> {
     using Base = Layout<8, 4, 8 * Steps>;
+    using LightLayout = WgmmaLayoutW8<Steps, Words, Panels, true>;
+    static constexpr bool light = Light;
     static constexpr int lane_words = Words;
     static constexpr int symbols = 4 * Words;
     static constexpr int mmas = Steps; /* of a chain */
@@ -56,24 +59,33 @@ GFK_BOTH constexpr uint64_t descriptor(uint32_t address) {
 }
 
 /* The counts of the eight bits of a panel's output, of row g in the lower and of row g + 8 in the
- * upper halves. c: the accumulators of an instruction. */
-template <int N>
-GFK_BOTH void join_rows(const uint32_t (&c)[N], int panel, uint32_t (&halves)[8]) {
+ * upper half; where counts fit bytes, both in the lower half. c: the accumulators of an instruction. */
+template <class T>
+GFK_BOTH void join_rows(const uint32_t (&c)[T::accumulators], int panel, uint32_t (&joined)[8]) {
     GFK_UNROLL
     for (int bit = 0; bit < 8; bit++) {
         const int at = 16 * panel + bit / 2 * 4 + bit % 2;
-        halves[bit] = (c[at + 2] << 16) + c[at];
+        joined[bit] = c[at] + c[at + 2] * (T::light ? 1u << 8 : 1u << 16);
     }
 }
 
-/* The word of a panel's output, from the counts of its two chains: the first and the last two
- * symbols. */
-GFK_BOTH uint32_t parities(const uint32_t (&first)[8], const uint32_t (&second)[8]) {
-    uint32_t word = 0;
+/* The word of a panel's output, from the counts of its first two symbols and the joined counts of its
+ * last two. */
+template <class T>
+GFK_BOTH uint32_t parities(const uint32_t (&c)[T::accumulators], int panel,
+                           const uint32_t (&joined)[8]) {
+    uint32_t v[8];
     GFK_UNROLL
-    for (int bit = 0; bit < 8; bit++)
-        word ^= permute(first[bit], second[bit], 0x6420) << bit & 0x01010101u << bit;
-    return word;
+    for (int bit = 0; bit < 8; bit++) {
+        const int at = 16 * panel + bit / 2 * 4 + bit % 2;
+        v[bit] = T::light ? join_bytes(c[at], c[at + 2], joined[bit])
+                          : permute((c[at + 2] << 16) + c[at], joined[bit], 0x6420);
+    }
+    GFK_UNROLL
+    for (int bit = 0; bit < 8; bit += 2)
+        v[bit] = select_bits(v[bit], v[bit + 1] << 1, 0x01010101);
+    return select_bits(select_bits(v[0], v[2] << 2, 0x03030303),
+                       select_bits(v[4], v[6] << 2, 0x03030303) << 4, 0x0f0f0f0f);
 }
 
 } // namespace bmma

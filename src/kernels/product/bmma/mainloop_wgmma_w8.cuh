@@ -15,8 +15,7 @@
 namespace gfk {
 namespace bmma {
 
-/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of inputs and
- * outputs.
+/* Shared memory: the matrix operand, a tile of every warpgroup, the addresses of outputs.
  * In a tile the inputs of a lane that shares a vector are one behind the other, and those of the
  * next such lane begin 32 bytes further modulo 128: what lanes load at once lies in
  * different banks. */
@@ -25,7 +24,7 @@ struct TileStage {
     using T = typename K::T;
     static constexpr unsigned share_bytes = T::slots * T::tile_bytes + 32;
     static constexpr unsigned bytes = T::lanes * share_bytes;
-    static constexpr size_t fixed_bytes = K::warpgroups * (size_t)bytes + 8 * T::inputs;
+    static constexpr size_t fixed_bytes = K::warpgroups * (size_t)bytes;
     /* Bytes of a launch whose outputs take this many instructions. */
     static constexpr size_t shared_bytes(size_t instructions) {
         return fixed_bytes + instructions * (T::instruction_bytes + 8 * T::instruction_outputs);
@@ -39,10 +38,9 @@ struct TileStage {
     }
 };
 
-/* Addresses in shared memory, of a thread. */
+/* Where a thread's warpgroup has its tile in shared memory. */
 struct SharedPlace {
-    uint32_t stage;     /* its warpgroup's tile */
-    uint32_t ins, outs; /* addresses of regions: constant memory serves lanes one by one */
+    uint32_t stage;
     unsigned warpgroup;
 };
 
@@ -51,21 +49,23 @@ __device__ inline void sync_warpgroup(unsigned warpgroup) {
     asm volatile("bar.sync %0, 128;" : : "r"(warpgroup + 1) : "memory");
 }
 
-/* Starts copying `bytes` bytes of every input, from byte `at` on. What missing inputs hold does not
- * matter. */
+/* Starts copying a tile of every input, from byte `at` on, but nothing from byte `end` on. What missing
+ * inputs hold does not matter. Addresses come from the parameters, all at once: from shared memory each
+ * copy would wait for its own. */
 template <class K>
-__device__ inline void start_copy(const SharedPlace &place, unsigned inputs, uint64_t at,
-                                  unsigned bytes) {
+__device__ inline void start_copy(const ManyJob &job, const SharedPlace &place, uint64_t at,
+                                  uint64_t end) {
     using T = typename K::T;
-    constexpr unsigned vectors = T::tile_bytes / 16;
-    const unsigned vector = threadIdx.x % vectors * 16;
-    if (vector >= bytes)
+    constexpr unsigned vectors = T::tile_bytes / 16, abreast = 128 / vectors; /* inputs */
+    const unsigned vector = threadIdx.x % vectors * 16, first = threadIdx.x % 128 / vectors;
+    const uint32_t to = place.stage + first % T::lanes * TileStage<K>::share_bytes +
+                        first / T::lanes * T::tile_bytes + vector;
+    at += vector;
+    if (at >= end)
         return;
-#pragma unroll 4
-    for (unsigned i = threadIdx.x % 128 / vectors; i < inputs; i += 128 / vectors)
-        copy_16(place.stage + i % T::lanes * TileStage<K>::share_bytes +
-                    i / T::lanes * T::tile_bytes + vector,
-                shared_pointer(place.ins + 8 * i) + at + vector);
+#pragma unroll
+    for (unsigned i = 0; i < T::inputs; i += abreast)
+        copy_16_if(i < job.cols, to + i / T::lanes * T::tile_bytes, job.in[first + i] + at);
 }
 
 /* The lane's words of the tile that was fetched, whose place is then free; `mine` is where the
@@ -83,7 +83,7 @@ __device__ inline void receive(const SharedPlace &place, unsigned mine,
     sync_warpgroup(place.warpgroup);
 }
 
-/* Starts an instruction for symbols 2 * chain and the next one. b describes its columns. */
+/* Starts counting symbols 2 * chain and the next one. b describes the columns. */
 template <class T>
 __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], int chain, uint64_t b,
                                    uint32_t (&c)[T::accumulators]) {
@@ -97,29 +97,29 @@ __device__ inline void start_chain(const uint32_t (&a)[T::symbols][T::steps], in
     wgmma::commit();
 }
 
-/* The words of an instruction's panels. Two chains make a word; while the second one is counted,
- * the first one's counts are joined. */
+/* The words of an instruction's panels. Two chains make a word, that of the last symbols first. While
+ * counts are joined, the next chain's are computed. */
 template <class T>
 __device__ inline void multiply_panels(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                        uint32_t (&c)[2][T::accumulators],
                                        uint32_t (&words)[T::instruction_panels][T::lane_words]) {
+    uint32_t joined[T::instruction_panels][8];
+    start_chain<T>(a, 1, b, c[0]);
 #pragma unroll
-    for (int word = 0; word < T::lane_words; word++) {
-        uint32_t first[T::instruction_panels][8], second[8];
-        start_chain<T>(a, 2 * word, b, c[0]);
-        start_chain<T>(a, 2 * word + 1, b, c[1]);
-        wgmma::wait<1>();
-        wgmma::expect(c[0]);
+    for (int n = 0; n < T::chains; n++) {
+        if (n + 1 < T::chains) {
+            start_chain<T>(a, (n + 1) ^ 1, b, c[(n + 1) % 2]);
+            wgmma::wait<1>();
+        } else {
+            wgmma::wait<0>();
+        }
+        wgmma::expect(c[n % 2]);
 #pragma unroll
         for (int panel = 0; panel < T::instruction_panels; panel++)
-            join_rows(c[0], panel, first[panel]);
-        wgmma::wait<0>();
-        wgmma::expect(c[1]);
-#pragma unroll
-        for (int panel = 0; panel < T::instruction_panels; panel++) {
-            join_rows(c[1], panel, second);
-            words[panel][word] = parities(first[panel], second);
-        }
+            if (n % 2 == 0)
+                join_rows<T>(c[n % 2], panel, joined[panel]);
+            else
+                words[panel][n / 2] = parities<T>(c[n % 2], panel, joined[panel]);
     }
 }
 
@@ -158,76 +158,64 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_w8(const __grid_constant_
     SharedPlace place;
     place.warpgroup = warp / 4;
     place.stage = stages + place.warpgroup * TileStage<K>::bytes;
-    place.ins = stages + K::warpgroups * TileStage<K>::bytes;
-    place.outs = place.ins + 8 * T::inputs;
-    for (unsigned i = threadIdx.x; i < job.cols; i += K::threads)
-        store_pointer(place.ins + 8 * i, job.in[i]);
-    for (unsigned j = threadIdx.x; j < job.rows; j += K::threads)
-        store_pointer(place.outs + 8 * j, job.out[j]);
-    __syncthreads();
+    const uint32_t outs = stages + K::warpgroups * TileStage<K>::bytes;
 
     /* Few tiles go to as many multiprocessors as there are. */
-    const unsigned tiles = (unsigned)((16 * job.count + T::tile_bytes - 1) / T::tile_bytes);
-    const unsigned stride = gridDim.x * K::warpgroups;
-    unsigned tile = place.warpgroup * gridDim.x + blockIdx.x;
-    const auto begin = [&](unsigned t) { return 16 * job.first + (uint64_t)t * T::tile_bytes; };
-    const auto bytes = [&](unsigned t) {
-        return t + 1 < tiles ? T::tile_bytes
-                             : (unsigned)(16 * job.count - (uint64_t)t * T::tile_bytes);
-    };
-    if (tile < tiles)
-        start_copy<K>(place, job.cols, begin(tile), bytes(tile));
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * K::warpgroups * T::tile_bytes;
+    uint64_t at =
+        16 * job.first + (uint64_t)(place.warpgroup * gridDim.x + blockIdx.x) * T::tile_bytes;
+    start_copy<K>(job, place, at, end);
 
+    for (unsigned j = threadIdx.x; j < job.rows; j += K::threads)
+        store_pointer(outs + 8 * j, job.out[j]);
     /* What the last instruction's missing panels are multiplied by does not matter. */
     for (unsigned i = threadIdx.x; i < job.panels * (T::panel_registers * 8); i += K::threads)
         table[i] = __ldg((const uint4 *)job.matrix + i);
     wgmma::publish();
     __syncthreads();
-    const uint64_t first_columns = descriptor<T>(columns);
+    const uint64_t b = descriptor<T>(columns);
 
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned mine = (warp % 4 * T::vectors + lane / T::lanes) * T::lane_bytes;
     uint32_t c[2][T::accumulators] = {};
     wgmma::expect(c[0]);
     wgmma::expect(c[1]);
-    for (; tile < tiles; tile += stride) {
+    for (; at < end; at += stride) {
         uint32_t x[T::slots][T::lane_words], a[T::symbols][T::steps];
         receive<K>(place, mine, x);
-        if (tile + stride < tiles)
-            start_copy<K>(place, job.cols, begin(tile + stride), bytes(tile + stride));
+        start_copy<K>(job, place, at + stride, end);
         arrange<T>(x, a);
         /* Keeps the compiler from repeating the last permutations for every instruction. */
 #pragma unroll
         for (int i = 0; i < T::symbols; i++)
             wgmma::expect(a[i]);
-        /* Beyond the last vector a lane has garbage, and does not store. */
-        const unsigned here = bytes(tile);
-        const uint64_t vector = begin(tile) + mine;
-        uint64_t b = first_columns;
+        /* Outputs are counted in bytes of their addresses. Behind the last vector a lane has garbage, and
+         * no output. */
+        const uint64_t vector = at + mine;
+        uint32_t output = outs + 8 * share, first_column = (uint32_t)b;
+        uint32_t bound[1] = {vector < end ? outs + 8 * job.rows : 0};
+        wgmma::expect(bound);
 #pragma unroll 1
-        for (unsigned first = 0; first < job.rows; first += T::instruction_outputs) {
-            const auto has = [&](int panel) {
-                return first + panel * T::outputs + share < job.rows && mine < here;
-            };
-            const auto output = [&](int panel) {
-                return shared_pointer(place.outs + 8 * (first + panel * T::outputs + share)) +
-                       vector;
-            };
+        for (uint32_t left = (job.rows + T::instruction_outputs - 1) / T::instruction_outputs;
+             left != 0; left--) {
             /* What is read comes while the products are computed. */
             uint32_t old[T::instruction_panels][T::lane_words];
 #pragma unroll
             for (int panel = 0; panel < T::instruction_panels; panel++)
-                if (K::reads && has(panel))
-                    load_vector<true, T::lane_words == 4 ? Load::once : Load::early>(output(panel),
-                                                                                     old[panel]);
+                if (K::reads && output + panel * (8 * T::outputs) < bound[0])
+                    load_vector<true, T::lane_words == 4 ? Load::once : Load::early>(
+                        shared_pointer(output + panel * (8 * T::outputs)) + vector, old[panel]);
             uint32_t words[T::instruction_panels][T::lane_words];
-            multiply_panels<T>(a, b, c, words);
-            b += T::instruction_bytes / 16;
+            multiply_panels<T>(a, b >> 32 << 32 | first_column, c, words);
+            first_column += T::instruction_bytes / 16;
 #pragma unroll
-            for (int panel = 0; panel < T::instruction_panels; panel++)
-                if (has(panel))
-                    finish<K>(job.epilogue, output(panel), vector - job.phase, words[panel],
-                              old[panel]);
+            for (int panel = 0; panel < T::instruction_panels; panel++) {
+                if (output < bound[0])
+                    finish<K>(job.epilogue, shared_pointer(output) + vector, vector - job.phase,
+                              words[panel], old[panel]);
+                output += 8 * T::outputs;
+            }
         }
     }
 }

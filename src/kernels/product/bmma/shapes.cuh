@@ -118,7 +118,7 @@ struct Ring {
     static constexpr size_t inputs = T::inputs, outputs = Outputs;
 };
 
-/* A ring for matrices of which no column has more than 255 ones. */
+/* A kernel for matrices of which no column has more than 255 ones. */
 template <class K>
 struct Light : K {
     using T = typename K::T::LightLayout;

@@ -113,6 +113,16 @@ void build_check(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
 }
 
 template <class K>
+constexpr Kernel wgmma_w8_kernel(const Kernel *light) {
+    using T = typename K::T;
+    return {most_shared,     matrix_words<T>,
+            build_matrix<T>, [] { return allow_shared(wgmma_w8<K>, most_shared); },
+            run_wgmma_w8<K>, light};
+}
+template <class K>
+constexpr Kernel light_wgmma_w8 = wgmma_w8_kernel<Light<K>>(nullptr);
+
+template <class K>
 constexpr Kernel ring_kernel(const Kernel *light) {
     using T = typename K::T;
     return {most_shared,   matrix_words<T>,
@@ -126,9 +136,7 @@ template <class K>
 constexpr Kernel kernel_of() {
     using T = typename K::T;
     if constexpr (K::mainloop != Mainloop::ring)
-        return {most_shared,     matrix_words<T>,
-                build_matrix<T>, [] { return allow_shared(wgmma_w8<K>, most_shared); },
-                run_wgmma_w8<K>, nullptr};
+        return wgmma_w8_kernel<K>(T::inputs <= 64 ? &light_wgmma_w8<K> : nullptr);
     else if constexpr (K::checks)
         return {most_shared,    check_words<T>,
                 build_check<T>, [] { return allow_shared(wgmma_ring<K>, most_shared); },
