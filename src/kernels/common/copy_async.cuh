@@ -118,6 +118,13 @@ __device__ inline void arrive_with(uint32_t barrier, uint32_t bytes) {
                  : "r"(barrier), "r"(bytes)
                  : "memory");
 }
+/* Announces bytes without an arrival. */
+__device__ inline void expect(uint32_t barrier, uint32_t bytes) {
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(barrier), "r"(bytes)
+                 : "memory");
+}
 /* Waits until the phase of this parity has ended. A new barrier is in a phase of parity 0; the
  * phase before, of parity 1, counts as ended. */
 __device__ inline void wait(uint32_t barrier, unsigned parity) {

@@ -153,8 +153,9 @@ __device__ inline void find_odd(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
 }
 
 template <class K>
-__global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constant__ RingJob job,
-                                                            const Stages ring) {
+__global__ __launch_bounds__(K::threads,
+                             K::blocks) void wgmma_ring(const __grid_constant__ RingJob job,
+                                                        const Stages ring) {
     using T = typename K::T;
     const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
     if (K::reads && job.epilogue.unwanted())
@@ -163,23 +164,23 @@ __global__ __launch_bounds__(K::threads, 1) void wgmma_ring(const __grid_constan
         multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
 
     extern __shared__ __align__(128) uint4 table[];
-    for (unsigned i = threadIdx.x; i < ring.table_bytes / 16; i += K::threads)
-        table[i] = __ldg((const uint4 *)job.matrix + i);
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
     const bulk::RingBarriers barriers = {shared + ring.table_bytes};
     const uint32_t stages = barriers.filled(ring.stages); /* behind the barriers */
-    if (threadIdx.x == 0) {
+    const uint64_t end = 16 * (job.first + job.count);
+    const uint64_t stride = (uint64_t)gridDim.x * K::tile_bytes;
+    uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::tile_bytes;
+    if (threadIdx.x == 32 * K::warps && at < end) {
         barriers.init(ring.stages, K::warps);
         bulk::publish_barriers();
+        /* The first stage is filled when the matrix operand is there, too. */
+        bulk::expect(barriers.filled(0), ring.table_bytes);
+        bulk::copy(shared, job.matrix, ring.table_bytes, barriers.filled(0));
     }
-    wgmma::publish();
     __syncthreads();
 
     const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
     const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
-    const uint64_t end = 16 * (job.first + job.count);
-    const uint64_t stride = (uint64_t)gridDim.x * K::tile_bytes;
-    uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::tile_bytes;
     bulk::RingPosition position;
     if (warp >= K::warps) {
         wgmma::give_registers<K::producer_registers>();

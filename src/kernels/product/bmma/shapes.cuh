@@ -97,8 +97,8 @@ struct WgmmaW8 {
 };
 
 /* Warpgroup MMAs and a warp that fills a ring of stages. Outputs: of a launch, at most. Reads: as
- * of WgmmaW8. */
-template <class Layout_, int Warpgroups, int Outputs, bool Reads = true>
+ * of WgmmaW8. Blocks: per multiprocessor; several are for short regions. */
+template <class Layout_, int Warpgroups, int Outputs, bool Reads = true, int Blocks = 1>
 struct Ring {
     using T = Layout_;
     static constexpr Fragment fragment = Fragment::wgmma;
@@ -107,9 +107,10 @@ struct Ring {
     static_assert(!T::three || Outputs == 3, "the fourth lane would store another panel's output");
     static constexpr bool loops = Outputs > T::outputs;          /* a loop costs up to 5 % */
     static constexpr bool halves = loops && !Reads && T::joined; /* fragment_ring.h, HalfPanel */
-    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4);
+    static constexpr int warps = 4 * Warpgroups, threads = 32 * (warps + 4), blocks = Blocks;
     /* Of a thread: at first, then of the warpgroup that copies, and of the others. */
-    static constexpr int first_registers = 512 / (Warpgroups + 1) / 8 * 8, producer_registers = 24,
+    static constexpr int first_registers = 512 / Blocks / (Warpgroups + 1) / 8 * 8,
+                         producer_registers = 24,
                          registers = (first_registers * (Warpgroups + 1) - producer_registers) /
                                      Warpgroups / 8 * 8;
     /* What a stage has of an input. The lanes of a load are in different banks. */

@@ -62,15 +62,20 @@ void build_ring(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
                                        cols, matrix + whole * cols);
 }
 
+/* Bytes of shared memory that a block of a ring kernel may have; each block takes 1 KiB besides. */
+template <class K>
+constexpr unsigned ring_shared = (most_shared + 1024) / K::blocks - 1024;
+
 /* Shared memory holds the matrix operand and as many stages as fit. */
 template <class K>
 gfk_status run_ring(const Run &run) {
     using T = typename K::T;
     constexpr uint32_t barriers = bulk::RingBarriers::stage_bytes;
     constexpr size_t most_panels = divide_up(K::outputs, T::outputs);
-    static_assert(
-        (most_shared - most_panels * T::panel_bytes) / (T::inputs * K::tile_stride + barriers) >= 2,
-        "");
+    static_assert((ring_shared<K> - most_panels * T::panel_bytes) /
+                          (T::inputs * K::tile_stride + barriers) >=
+                      2,
+                  "");
     RingJob job = {};
     return launch_all<T>(run, job, T::outputs, most_panels, [&](size_t rows) {
         Stages ring = {};
@@ -85,14 +90,15 @@ gfk_status run_ring(const Run &run) {
         const uint32_t behind = (T::inputs - inputs) * K::tile_stride;
         ring.stage_bytes = inputs * K::tile_stride;
         const uint32_t fit =
-            (most_shared - ring.table_bytes - behind) / (ring.stage_bytes + barriers);
+            (ring_shared<K> - ring.table_bytes - behind) / (ring.stage_bytes + barriers);
         /* More than six stages were not faster; an odd number was up to 10 % slower
          * (results/notes). */
         ring.stages = fit < 6 ? fit / 2 * 2 : 6;
-        return launch(wgmma_ring<K>,
-                      blocks_of<K>(job, K::tile_bytes, run.call->product->processors), K::threads,
-                      ring.table_bytes + behind + ring.stages * (ring.stage_bytes + barriers),
-                      run.call->stream, job, ring);
+        return launch(
+            wgmma_ring<K>,
+            blocks_of<K>(job, K::tile_bytes, (uint64_t)run.call->product->processors * K::blocks),
+            K::threads, ring.table_bytes + behind + ring.stages * (ring.stage_bytes + barriers),
+            run.call->stream, job, ring);
     });
 }
 
@@ -112,6 +118,17 @@ void build_check(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
     build_matrix<T>(table, polynomial, rows, cols + rows, both);
 }
 
+/* Left to itself, a device may give more of it to L1 than several blocks leave. */
+template <class K>
+gfk_status prepare_ring() {
+    const gfk_status status = allow_shared(wgmma_ring<K>, ring_shared<K>);
+    if (K::blocks == 1 || status != GFK_STATUS_SUCCESS)
+        return status;
+    return status_of(cudaFuncSetAttribute(wgmma_ring<K>,
+                                          cudaFuncAttributePreferredSharedMemoryCarveout,
+                                          cudaSharedmemCarveoutMaxShared));
+}
+
 template <class K>
 constexpr Kernel wgmma_w8_kernel(const Kernel *light) {
     using T = typename K::T;
@@ -125,9 +142,7 @@ constexpr Kernel light_wgmma_w8 = wgmma_w8_kernel<Light<K>>(nullptr);
 template <class K>
 constexpr Kernel ring_kernel(const Kernel *light) {
     using T = typename K::T;
-    return {most_shared,   matrix_words<T>,
-            build_ring<K>, [] { return allow_shared(wgmma_ring<K>, most_shared); },
-            run_ring<K>,   light};
+    return {ring_shared<K>, matrix_words<T>, build_ring<K>, prepare_ring<K>, run_ring<K>, light};
 }
 template <class K>
 constexpr Kernel light_kernel = ring_kernel<Light<K>>(nullptr);
@@ -138,9 +153,7 @@ constexpr Kernel kernel_of() {
     if constexpr (K::mainloop != Mainloop::ring)
         return wgmma_w8_kernel<K>(T::inputs <= 64 ? &light_wgmma_w8<K> : nullptr);
     else if constexpr (K::checks)
-        return {most_shared,    check_words<T>,
-                build_check<T>, [] { return allow_shared(wgmma_ring<K>, most_shared); },
-                run_ring<K>,    nullptr};
+        return {most_shared, check_words<T>, build_check<T>, prepare_ring<K>, run_ring<K>, nullptr};
     else if constexpr (T::most_count > 255 && T::most_count <= 512) /* beyond, half are too many */
         return ring_kernel<K>(&light_kernel<K>);
     else
