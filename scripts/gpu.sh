@@ -5,14 +5,15 @@
 #   scripts/gpu.sh STAGE...   build, test, sanitize, giant, bench, limits, small, product, map, rs,
 #                             cpu, host, papers, python, package; all is these
 #   scripts/gpu.sh quick      the tests of what changed since GFK_BASE (HEAD), or of the files GFK_CHANGED
-#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt
+#   scripts/gpu.sh prebuild   needs no GPU: builds for compute capability 9.0 and packs build/prebuilt, with the
+#                             counts of instructions
 #
 # Each stage takes less than 8 minutes on one GPU and 16 cores, the build included, and replaces its
 # section of results/<gpu>/tests.txt; a later stage runs also when an earlier one failed. Tests and
 # sanitizers are shared out to the GPUs, and so are the presets of all stages from bench to rs that stand
 # beside each other: each preset has a GPU and a fixed set of cores to itself. The stages cpu, host,
-# papers, python and package run alone. Nothing is installed: libraries are searched in CMAKE_PREFIX_PATH
-# and .deps/usr, and all of them must be there.
+# papers, python and package run alone. The report comes once, behind all stages. Nothing is installed:
+# libraries are searched in CMAKE_PREFIX_PATH and .deps/usr, and all of them must be there.
 #
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
 #   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
@@ -20,13 +21,14 @@
 #   GFK_SECOND=1                   the record's second run: its files go to results/<gpu>/second, and the
 #                                  report compares them with the first run's
 #   GFK_PREBUILT=FOLDER            programs packed by prebuild on another machine: nothing is compiled
+#   GFK_REPORT=0                   no report at the end: results/<gpu>/*.json are read on another machine
 #   OUT                            a folder for gpu.tar.gz: records, results, logs, JUnit files
 # shellcheck disable=SC2317 # the functions stage_* are called by a name put together from the stage
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant bench limits small product map rs cpu host papers python package)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
@@ -112,9 +114,17 @@ prebuild() {
     rm -rf build/prebuilt/logs
     find build/prebuilt \( -name '*.[ao]' -o -name '*.ptx' -o -name '*.cubin' -o -name '.ninja*' \
         -o -name '*.ninja' -o -name compile_commands.json \) -delete
+    if command -v cuobjdump >/dev/null; then
+        count_instructions build/prebuilt/sass.csv
+    fi
     find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
     { echo "$described"; describe_compilers; } >build/prebuilt/BUILT
     echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
+}
+
+# Of the kernels that the papers name.
+count_instructions() { # FILE
+    python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$logs/sass.csv" && mv "$logs/sass.csv" "$1"
 }
 
 # Makes the file at a path of the other machine a link to the library of that name on this one.
@@ -261,9 +271,10 @@ stage_host() { alone "" host host-streams; }
 # The five papers in one run, and the instructions of the kernels that they name.
 stage_papers() {
     local rc=0
-    if command -v cuobjdump >/dev/null; then
-        python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$logs/sass.csv" &&
-            mv "$logs/sass.csv" "$results/sass.csv" || rc=1
+    if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
+        cp "$build/sass.csv" "$results/sass.csv" || rc=1
+    elif command -v cuobjdump >/dev/null; then
+        count_instructions "$results/sass.csv" || rc=1
     else
         echo "instructions: not counted, there is no cuobjdump" >&3
     fi
@@ -349,12 +360,13 @@ alone() { # OPTIONS PRESET[:FILE]...
             measure "${item%:*}" "${item#*:}" $preset $1
         ) || rc=1
     done
-    report || rc=1
     return "$rc"
 }
 
 report() {
-    if python3 -c 'import matplotlib, pandas' 2>/dev/null; then
+    if [ "${GFK_REPORT:-1}" = 0 ]; then
+        return 0
+    elif python3 -c 'import matplotlib, pandas' 2>/dev/null; then
         python3 bench/report.py "${results%/second}"/*.json
     else
         echo "no report: pandas or matplotlib is missing; run scripts/quickstart.sh report ${results%/second}/*.json"
@@ -411,7 +423,6 @@ run_stages() { # one stage, or several whose presets are shared out together
             { "stage_$1" 3>"$logs/$1.section" || verdict=failed; } > >(tee "$logs/$1.log") 2>&1
         else
             grep -E "^($(IFS='|'; echo "$*")) " <<<"$rows" | share_out 1 gpu_rows || true
-            report || verdict=failed
         fi
     else
         compiled=$((SECONDS - start)) verdict="the build failed"
@@ -451,5 +462,11 @@ for stage in "${stages[@]}" ''; do
     [ ${#together[@]} -eq 0 ] || run_stages "${together[@]}" || status=1
     together=()
     [ -z "$stage" ] || run_stages "$stage" || status=1
+done
+for stage in "${stages[@]}"; do # once, behind all stages, if one of them has measured
+    [[ " build test sanitize quick " == *" $stage "* ]] && continue
+    report || status=1
+    pack
+    break
 done
 exit $status
