@@ -170,6 +170,7 @@ int main(int argc, char **argv) {
     loud("THIS RUN IS VOID", context.text("void"));
     const size_t count = run_rows(options, context, rows_of(options));
     print_summary(options);
+    std::printf("\n%s\n", seconds_by_phase().c_str());
     loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();

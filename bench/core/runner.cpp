@@ -10,13 +10,19 @@
 namespace {
 
 std::vector<Result> g_results;
+Stopwatch g_since_last; // the row before was kept
 
 // Google Benchmark calls a row more than once while it looks for an iteration count.
-void keep(const Result &result) {
-    if (!g_results.empty() && g_results.back().name == result.name)
-        g_results.back() = result;
-    else
-        g_results.push_back(result);
+void keep(Result result) {
+    const bool again = !g_results.empty() && g_results.back().name == result.name;
+    double seconds = g_since_last.seconds();
+    g_since_last = Stopwatch();
+    if (again) {
+        seconds += g_results.back().fields.number("row_seconds");
+        g_results.pop_back();
+    }
+    result.fields.set("row_seconds", seconds);
+    g_results.push_back(std::move(result));
 }
 
 void end(benchmark::State &state, Result *result, const char *how, const std::string &reason) {
@@ -43,6 +49,7 @@ void add_sustained(const Sustained &s, const Row &row, const Ceiling *ceiling, F
 void measure_sustained(Ceiling *ceiling) {
     if (ceiling->sustained.launch_us != 0 || !ceiling->measure_sustained)
         return;
+    const Spell spell(Phase::Sustained);
     ceiling->sustained = ceiling->measure_sustained();
     ceiling->sustained_gbps = ceiling->gbps * ceiling->times.median / ceiling->sustained.launch_us;
 }
@@ -83,6 +90,7 @@ void report_ceiling(benchmark::State &state, const Row &row, Result *result) {
 using Works = std::vector<std::unique_ptr<Work>>;
 
 std::string check(const Works &works, bool after) {
+    const Spell spell(Phase::Check);
     static const char *const whose[] = {"", " (the other library)"};
     for (size_t i = 0; i < works.size(); i++) {
         const std::string wrong = works[i]->check(after);
@@ -100,6 +108,7 @@ void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bo
     if (other_library() != nullptr)
         works.push_back(row.make(*other_library()));
     for (const auto &work : works) {
+        const Spell spell(Phase::Start);
         const gfk_status status = work->start();
         const bool mine = work == works[0];
         const bool skipped = !mine || status == GFK_STATUS_OUT_OF_MEMORY ||
@@ -113,12 +122,14 @@ void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bo
     if (!wrong.empty())
         return end(state, result, "failed", wrong);
     for (const auto &work : works) {
+        const Spell spell(Phase::WarmUp);
         if (work != works[0])
             work->follow(*works[0]);
         work->warm_up();
     }
     std::vector<double> us[2];
     for (auto _ : state) {
+        const Spell spell(Phase::Pass);
         const size_t number = us[0].size(), n = works.size();
         for (size_t i = 0; i < n; i++) { // the first of a turn is the second of the next
             const size_t which = (i + number) % n;
@@ -137,8 +148,10 @@ void measure_works(benchmark::State &state, const Row &row, Ceiling *ceiling, bo
         f.add("other_time_us_median", other, "ratio", other / times.median);
     works[0]->describe();
     f.add(works[0]->facts);
-    if (sustained)
+    if (sustained) {
+        const Spell spell(Phase::Sustained);
         add_sustained(works[0]->sustain(), row, ceiling, &f);
+    }
     if (row.finish)
         row.finish(result);
     keep(*result);
