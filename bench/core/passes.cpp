@@ -9,10 +9,13 @@ namespace {
 
 constexpr double kReplayUs = 2000.0;     // long enough that starting a graph does not show
 constexpr double kClockFraction = 0.97;  // of the nominal clock, which a good replay has
+constexpr double kFullClock = 0.995;     // the next lower clock is less than this
 constexpr double kLongestBurstUs = 20e3; // then the power limit lowers the clock of most kernels
+constexpr double kShortPause = 1, kLongPause = 4; // in lengths of the replay before
 constexpr double kSettleSeconds = 0.25, kBatchUs = 20e3;
 
-double g_lowest_mhz = 0; // behind any replay since it was last set to 0
+double g_pause = kShortPause; // long once a replay of the row was too slow
+double g_lowest_mhz = 0;      // behind any replay since it was last set to 0
 
 // Time of one replay, and the clock right behind it.
 double time_replay(cudaGraphExec_t exec, double *mhz) {
@@ -37,6 +40,7 @@ double time_replay(cudaGraphExec_t exec, double *mhz) {
 }
 
 void pause_us(double us) {
+    const Spell spell(Phase::Pause);
     std::this_thread::sleep_for(std::chrono::microseconds((long)us));
 }
 
@@ -67,8 +71,10 @@ Graph::~Graph() {
 double Graph::replay_us() const {
     static double last_us = 0;
     double mhz = 0;
-    pause_us(std::min(4 * last_us, 40e3));
+    pause_us(last_us > kLongestBurstUs ? 40e3 : std::min(g_pause * last_us, 40e3));
     last_us = time_replay(exec_, &mhz);
+    if (mhz < kFullClock * gpu().nominal_mhz)
+        g_pause = kLongPause;
     const int retries = last_us > kLongestBurstUs ? 0 : 5;
     for (int retry = 1; retry <= retries && mhz < kClockFraction * gpu().nominal_mhz; retry++) {
         pause_us(30e3 * retry);
@@ -95,17 +101,18 @@ gfk_status DeviceWork::start() {
 }
 
 void DeviceWork::warm_up() {
+    g_pause = kShortPause;
     if (!followed_) { // how many launches take long enough: whole rounds of the buffers
         begin(0, sets());
-        const auto graph = capture(sets());
+        graph_ = capture(sets());
         make_cold();
-        graph->replay_us();
-        make_cold();
-        const double us = graph->replay_us() / (double)sets();
+        const double us = graph_->replay_us() / (double)sets();
         launches_ = round_up((long)std::ceil(kReplayUs / std::max(us, 0.1)), sets());
     }
-    begin(0, launches_);
-    graph_ = capture(launches_);
+    if (followed_ || launches_ != sets()) {
+        begin(0, launches_);
+        graph_ = capture(launches_);
+    }
     make_cold();
     graph_->replay_us();
     lowest_mhz_ = 0;
