@@ -24,7 +24,7 @@ const unsigned char *reference_product(unsigned w, uint32_t c, size_t bytes) {
     static std::map<std::tuple<unsigned, uint32_t, size_t>, std::vector<unsigned char>> known;
     std::vector<unsigned char> &expected = known[{w, c, bytes}];
     if (expected.empty()) {
-        const Multiplier &m = multiplier_of(linked_library(), reference_of(w, false));
+        const Multiplier &m = multiplier_of(linked_library(), reference_of(w));
         std::vector<unsigned char> workspace(m.workspace_bytes + 16);
         unsigned char *aligned = workspace.data() + 15 - ((uintptr_t)workspace.data() + 15) % 16;
         expected.resize(bytes);

@@ -75,9 +75,8 @@ void combine(unsigned w, const char *coefficients, size_t k, size_t m, const Par
 void check_product(unsigned w, size_t k, size_t m, char *a, const Part &b, const Part *c, long j,
                    Checker *checker) {
     const size_t rows = 32 / w, row_bytes = k * w / 8;
-    const Part ra = {
-        (char *)gpu_slot(Slot::ReferenceWorkspace, rows * (2 * b.bytes + row_bytes) + 4 * m),
-        row_bytes, row_bytes};
+    const Part ra = {(char *)gpu_slot(Slot::Sums, rows * (2 * b.bytes + row_bytes) + 4 * m),
+                     row_bytes, row_bytes};
     const Part rab = {ra.at + rows * row_bytes, b.bytes, b.bytes};
     const Part rc = {rab.at + rows * b.bytes, b.bytes, b.bytes};
     char *r = rc.at + rows * b.bytes;
@@ -175,8 +174,7 @@ struct MatmulWork : MatrixWork {
         const auto [w, k, m] = case_.shape;
         const Part in = part(layout_.in(j)), out = part(layout_.out(j));
         check_product(w, k, m, elements_, in, &out, j, checker);
-        const Part row = {(char *)gpu_slot(Slot::ReferenceWorkspace, case_.region), case_.region,
-                          case_.region};
+        const Part row = {(char *)gpu_slot(Slot::Sums, case_.region), case_.region, case_.region};
         for (size_t i : {size_t{0}, m / 2 + 1, m - 1}) {
             combine(w, elements_ + i * case_.row_bytes(), k, 1, in, row);
             checker->check(row.at, layout_.out(j, i), case_.region, j);

@@ -9,7 +9,8 @@
 
 namespace {
 
-constexpr size_t kRound = 64; // launches without a pause go through so many constants
+constexpr size_t kChecked = 16 * kGiB; // of all launches with rotating constants: they are 64
+constexpr size_t kRound = 64;          // launches without a pause go through so many constants
 
 struct RegionWork : MatrixWork {
     RegionWork(const Library &library, const RegionCase &c, uint64_t seed)
@@ -59,8 +60,10 @@ struct RegionWork : MatrixWork {
     }
     const uint32_t *matrix(long j) const override { return &constants_[constant_of(j)]; }
     long checked() const override {
-        const long constants = other_library() ? 1 : (long)constants_.size();
-        return std::max(constants, sets());
+        size_t constants = other_library() ? 1 : constants_.size();
+        if (case_.constants == RegionCase::Rotating)
+            constants = std::min(constants, kChecked / case_.bytes);
+        return std::max((long)constants, sets());
     }
     long round() const override { return (long)std::min(constants_.size(), kRound); }
     // Short replays keep the card below its power limit, so where a replay has fewer launches than

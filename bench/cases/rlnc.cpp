@@ -115,7 +115,7 @@ struct RlncWork : DeviceWork {
         if (case_.operation == RlncCase::Vectors) {
             checker.check(rows_, made_, made, 0);
         } else if (case_.operation == RlncCase::Recode) {
-            char *const sums = (char *)gpu_slot(Slot::ReferenceWorkspace, made);
+            char *const sums = (char *)gpu_slot(Slot::Sums, made);
             const size_t row = case_.row_bytes();
             for (size_t g = 0; g < case_.generations; g++)
                 combine(case_, rows_ + g * case_.packets * row, case_.packets,

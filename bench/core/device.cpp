@@ -18,6 +18,9 @@ struct Block {
 };
 Block g_slots[(int)Slot::Workspaces + 2]; // a workspace for each library
 
+// Which outputs the slot Expected holds; "" for none that is known.
+std::string g_expected;
+
 void *block(int index, size_t bytes) {
     Block &b = g_slots[index];
     bytes = std::max<size_t>(bytes, 256);
@@ -26,6 +29,8 @@ void *block(int index, size_t bytes) {
         GPU_CHECK(cudaFree(b.p));
         GPU_CHECK(cudaMalloc(&b.p, bytes));
         b.bytes = bytes;
+        if (index == (int)Slot::Expected)
+            g_expected.clear();
         fill_random(b.p, bytes / 32 * 32, kSlotSeed, 0, gpu().stream);
     }
     return b.p;
@@ -33,12 +38,6 @@ void *block(int index, size_t bytes) {
 
 size_t cold_footprint() { // what launches must go through so that the cache holds nothing for later
     return std::max(8 * (size_t)gpu().properties.l2CacheSize, 512 * kMiB);
-}
-
-// Which outputs the slot Expected holds; "" for none that is known.
-std::string &expected_now() {
-    static std::string now;
-    return now;
 }
 
 } // namespace
@@ -103,6 +102,8 @@ Fields describe_gpu() {
 
 // ---- memory ----------------------------------------------------------------------------------
 void *gpu_slot(Slot slot, size_t bytes) {
+    if (slot == Slot::Expected && bytes != 0) // for other data
+        g_expected.clear();
     return block((int)slot, bytes);
 }
 
@@ -124,6 +125,7 @@ void gpu_release() {
         GPU_CHECK(cudaFree(b.p));
         b = Block();
     }
+    g_expected.clear();
 }
 
 std::string too_little_memory(size_t bytes) {
@@ -154,11 +156,7 @@ void Layout::allocate() const {
     const size_t inputs = stride() * k * (size_t)sets();
     fill_random(gpu_slot(Slot::Inputs, inputs), inputs / 32 * 32, kInputSeed, 0, gpu().stream);
     gpu_slot(Slot::Outputs, output_bytes() * (size_t)sets());
-    static const void *place = nullptr;
-    if (gpu_slot(Slot::Expected, output_bytes()) != place) { // the slot has moved
-        place = gpu_slot(Slot::Expected, 0);
-        expected_now().clear();
-    }
+    block((int)Slot::Expected, output_bytes() * (size_t)sets());
 }
 
 char *Layout::in(long j, size_t i) const {
@@ -177,10 +175,10 @@ void Layout::poison_outputs() const {
     fill_random(out(0), output_bytes() * (size_t)sets(), kPoisonSeed, 0, gpu().stream);
 }
 
-void Layout::poison_expected(long j) const {
-    expected_now().clear();
+void Layout::poison_expected(long j, long count) const {
+    g_expected.clear();
     const uint64_t first_word = output_bytes() / 8 * set_of(j);
-    fill_random(expected(), output_bytes(), kPoisonSeed, first_word, gpu().stream);
+    fill_random(expected(), output_bytes() * (size_t)count, kPoisonSeed, first_word, gpu().stream);
 }
 
 void Layout::make_cold() const {
@@ -196,10 +194,11 @@ Checker::Checker() {
                               cudaMemcpyHostToDevice, gpu().stream));
 }
 
-void Checker::check(const void *expected, const void *actual, size_t bytes, long launch) {
+void Checker::check(const void *expected, const void *actual, size_t bytes, long launch,
+                    long count) {
     bytes_ = bytes;
-    compare(expected, actual, bytes, (uint64_t)launch * bytes, device_object<Mismatches>(),
-            gpu().stream);
+    compare(expected, actual, bytes * (size_t)count, (uint64_t)launch * bytes,
+            device_object<Mismatches>(), gpu().stream);
 }
 
 std::string Checker::verdict() const {
@@ -214,35 +213,45 @@ std::string Checker::verdict() const {
            " at byte " + std::to_string(m.first % bytes_);
 }
 
-void MatrixWork::expect(long j) const {
+// What launches `first` and behind, each of another set from set 0 on, should give.
+void MatrixWork::expect(long first, long count) const {
+    const size_t k = layout_.k, m = layout_.m, size = w_ / 8, bytes = k * m * size;
     // The engines of a shape are checked one after the other against the same outputs.
-    std::string wanted = tag();
-    if (!wanted.empty())
-        wanted += "/" + std::to_string(w_) + "/" + shape_text({w_, layout_.k, layout_.m}) + "/" +
-                  std::to_string(layout_.bytes) + "@" + std::to_string(layout_.stride()) + "/" +
-                  mode_name(mode_) + "/" + std::to_string(j % sets());
-    if (!wanted.empty() && expected_now() == wanted)
+    const bool same = !tag().empty();
+    const std::string wanted = tag() + "/" + std::to_string(w_) + "/" + shape_text({w_, k, m}) +
+                               "/" + std::to_string(layout_.bytes) + "@" +
+                               std::to_string(layout_.stride()) + "/" + mode_name(mode_) + "/" +
+                               std::to_string(count);
+    if (same && g_expected == wanted)
         return;
-    layout_.poison_expected(j);
-    expected_now() = wanted;
-    const Multiplier &m = multiplier_of(linked_library(), reference_of(w_, true));
-    gfk_check(m.status, "the reference row");
-    void *workspace = gpu_slot(Slot::ReferenceWorkspace, m.workspace_bytes);
-    const uint32_t *elements = matrix(j);
-    const size_t length = length_ ? length_ : layout_.bytes;
-    for (size_t row = 0; row < layout_.m; row++) {
-        gfk_accumulate mode = mode_;
-        for (size_t i = 0; i < layout_.k; i++) {
-            const uint32_t c = elements[row * layout_.k + i];
-            if (c == 0 && (mode == GFK_XOR || i + 1 < layout_.k))
-                continue;
-            gfk_check(gfk_region_multiply(m.handle, c, layout_.in(j, i) + in_offset_,
-                                          layout_.expected(row) + out_offset_, length, mode,
-                                          workspace, m.workspace_bytes, gpu().stream),
-                      "the reference row");
-            mode = GFK_XOR;
+    layout_.poison_expected(first, count);
+    g_expected = same ? wanted : "";
+    std::vector<char> elements;
+    for (long j = first; j < (same ? first + 1 : first + count); j++)
+        for (size_t i = 0; i < k * m; i++) {
+            const char *element = (const char *)&matrix(j)[i];
+            elements.insert(elements.end(), element, element + size);
         }
-    }
+    char *coefficients = (char *)gpu_slot(Slot::Coefficients, elements.size());
+    GPU_CHECK(cudaMemcpyAsync(coefficients, elements.data(), elements.size(),
+                              cudaMemcpyHostToDevice, gpu().stream));
+    Combination c = {coefficients,
+                     k * size,
+                     layout_.in(0) + in_offset_,
+                     layout_.stride(),
+                     layout_.expected() + out_offset_,
+                     layout_.stride(),
+                     length_ ? length_ : layout_.bytes,
+                     (unsigned)k,
+                     (unsigned)m,
+                     w_,
+                     (uint32_t)(field_of(w_).polynomial ^ UINT64_C(1) << w_),
+                     mode_ == GFK_XOR,
+                     (unsigned)count,
+                     same ? 0 : bytes,
+                     layout_.stride() * k,
+                     layout_.output_bytes()};
+    combine_by_shifts(c, gpu().stream);
 }
 
 // Before: launches over poisoned outputs, as many rounds of the sets as it takes. Behind: what the
@@ -259,10 +268,9 @@ std::string MatrixWork::check(bool after) {
             for (long j = first; j < end; j++)
                 launch(j, gpu().stream);
         }
-        for (long j = first; j < end; j++) {
-            expect(j);
-            checker.check(layout_.expected(), layout_.out(j), layout_.output_bytes(), j);
-        }
+        expect(first, end - first);
+        checker.check(layout_.expected(), layout_.out(0), layout_.output_bytes(), first,
+                      end - first);
     }
     return checker.verdict();
 }

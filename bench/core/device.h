@@ -27,7 +27,7 @@ Fields describe_gpu();
 
 // ---- memory ----------------------------------------------------------------------------------
 // A place for `bytes` in device memory that lives until the next call for the same slot.
-enum class Slot { Inputs, Outputs, Expected, ReferenceWorkspace, Flush, Kept, Workspaces };
+enum class Slot { Inputs, Outputs, Expected, Sums, Coefficients, Flush, Kept, Workspaces };
 void *gpu_slot(Slot slot, size_t bytes);
 void *gpu_workspace(const Library &library, size_t bytes); // a slot for each library
 size_t gpu_memory_budget();                                // what all slots together may come to
@@ -55,7 +55,7 @@ struct Layout {
     size_t set_bytes() const { return stride() * (k + m); }
     size_t output_bytes() const { return stride() * m; } // of a set, gaps included
     long sets() const;
-    size_t memory_needed() const { return set_bytes() * (size_t)sets() + output_bytes(); }
+    size_t memory_needed() const { return (set_bytes() + output_bytes()) * (size_t)sets(); }
 
     // Of launch j. Calls that are timed are launches 0, and wait for no division.
     size_t set_of(long j) const { return j == 0 ? 0 : (size_t)(j % sets()); }
@@ -63,17 +63,18 @@ struct Layout {
     void allocate() const;                // fills the inputs with random bytes
     char *in(long j, size_t i = 0) const; // input i for launch j
     char *out(long j, size_t i = 0) const;
-    char *expected(size_t i = 0) const; // room for the outputs of one more set
-    void poison_outputs() const;        // random bytes, in the gaps too
-    void poison_expected(long j) const; // the same ones as out(j) had
-    void make_cold() const;             // before a replay: what rotation alone does not evict
+    char *expected(size_t i = 0) const;                 // room for the outputs of as many sets more
+    void poison_outputs() const;                        // random bytes, in the gaps too
+    void poison_expected(long j, long count = 1) const; // the same as out(j) and those behind had
+    void make_cold() const; // before a replay: what rotation alone does not evict
 };
 
 // Collects differences: expected against actual, on the device.
 class Checker {
   public:
     Checker();
-    void check(const void *expected, const void *actual, size_t bytes, long launch);
+    // Of `count` launches, one behind the other.
+    void check(const void *expected, const void *actual, size_t bytes, long launch, long count = 1);
     std::string verdict() const; // "" or a sentence; synchronizes
 
   private:
@@ -131,8 +132,8 @@ class DeviceWork : public Work {
 // Warms up and makes `passes` passes. What ceilings are made of.
 Times time_work(DeviceWork *work, int passes);
 
-// Work whose launch j multiplies the inputs by a matrix. Outputs are compared with k x m region
-// multiplies of the width's SPLIT reference row. Elements that are 0 are left out.
+// Work whose launch j multiplies the inputs by a matrix. Outputs are compared with what a kernel of the
+// bench computes by shifts.
 class MatrixWork : public DeviceWork {
   public:
     MatrixWork(unsigned w, const Layout &layout, gfk_accumulate mode)
@@ -166,7 +167,7 @@ class MatrixWork : public DeviceWork {
     std::vector<uint32_t> matrix_;
 
   private:
-    void expect(long j) const;
+    void expect(long first, long count) const;
 };
 
 // ---- clocks, power and energy, from NVML where it can be loaded ------------------------------

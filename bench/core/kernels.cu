@@ -38,6 +38,25 @@ __global__ void damage_kernel(Damage d) {
     }
 }
 
+__device__ uint4 load16(const char *p) {
+    if ((uintptr_t)p % 16 == 0)
+        return *(const uint4 *)p;
+    unsigned x[4] = {};
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        x[i / 4] |= (unsigned)(uint8_t)p[i] << 8 * (i % 4);
+    return make_uint4(x[0], x[1], x[2], x[3]);
+}
+
+__device__ void store16(char *p, const uint4 &x) {
+    if ((uintptr_t)p % 16 == 0)
+        return (void)(*(uint4 *)p = x);
+    const unsigned words[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        p[i] = (char)(words[i / 4] >> 8 * (i % 4));
+}
+
 // For each bit of a coefficient the sum of the inputs that it selects; then these sums by Horner.
 template <int W, class T>
 __global__ void __launch_bounds__(kThreads) combine_kernel(Combination c) {
@@ -45,11 +64,14 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(Combination c) {
     if (at >= c.bytes)
         return;
     const T *coefficients =
-        (const T *)((const char *)c.coefficients + blockIdx.y * c.coefficient_stride);
+        (const T *)((const char *)c.coefficients + blockIdx.z * c.coefficients_set +
+                    blockIdx.y * c.coefficient_stride);
+    const char *in = c.in + blockIdx.z * c.in_set + at;
+    char *out = c.out + blockIdx.z * c.out_set + blockIdx.y * c.out_stride + at;
     uint4 sums[W] = {};
     for (unsigned i = 0; i < c.k; i++) {
         const unsigned coefficient = coefficients[i];
-        const uint4 x = *(const uint4 *)(c.in + i * c.in_stride + at);
+        const uint4 x = load16(in + i * c.in_stride);
 #pragma unroll
         for (int bit = 0; bit < W; bit++) {
             const unsigned mask = 0 - (coefficient >> bit & 1);
@@ -68,7 +90,8 @@ __global__ void __launch_bounds__(kThreads) combine_kernel(Combination c) {
             y[q] = ((y[q] ^ high << (W - 1)) << 1) ^ high * c.polynomial ^ sum[q];
         }
     }
-    *(uint4 *)(c.out + blockIdx.y * c.out_stride + at) = make_uint4(y[0], y[1], y[2], y[3]);
+    const uint4 before = c.accumulate ? load16(out) : uint4{};
+    store16(out, {y[0] ^ before.x, y[1] ^ before.y, y[2] ^ before.z, y[3] ^ before.w});
 }
 
 __global__ void compare_kernel(const uint4 *a, const uint4 *b, size_t n, uint64_t base,
@@ -469,7 +492,7 @@ void combine_by_shifts(const Combination &c, cudaStream_t stream) {
     auto *kernel = c.w == 8    ? combine_kernel<8, uint8_t>
                    : c.w == 16 ? combine_kernel<16, uint16_t>
                                : combine_kernel<32, uint32_t>;
-    kernel<<<dim3(blocks_of(c.bytes / 16), c.m), kThreads, 0, stream>>>(c);
+    kernel<<<dim3(blocks_of(c.bytes / 16), c.m, c.sets), kThreads, 0, stream>>>(c);
     GPU_CHECK(cudaGetLastError());
 }
 

@@ -31,8 +31,8 @@ struct Damage {
 };
 void damage(const Damage &damage, cudaStream_t stream);
 
-// Output j = sum over i of coefficients[j][i] * input i, by shifts: what matrices are checked with.
-// Strides are in bytes; everything but the coefficients is aligned to 16 bytes and as long.
+// Output j = sum over i of coefficients[j][i] * input i, by shifts: what outputs are compared with.
+// Strides are in bytes, `bytes` is a multiple of 16.
 struct Combination {
     const void *coefficients; // of w / 8 bytes each
     size_t coefficient_stride;
@@ -41,7 +41,11 @@ struct Combination {
     char *out;
     size_t out_stride, bytes; // of a region
     unsigned k, m, w;
-    uint32_t polynomial; // without its leading term
+    uint32_t polynomial;     // without its leading term
+    bool accumulate = false; // into what `out` holds
+    // Several sets of coefficients, inputs and outputs, one behind the other.
+    unsigned sets = 1;
+    size_t coefficients_set = 0, in_set = 0, out_set = 0;
 };
 void combine_by_shifts(const Combination &combination, cudaStream_t stream);
 

@@ -91,8 +91,8 @@ void forget_multiplier(const Library &library, const gfk_kernel_info *kernel) {
     g_made.erase({library.number, kernel});
 }
 
-const gfk_kernel_info *reference_of(unsigned w, bool on_device) {
-    const std::string id = "split_w" + std::to_string(w) + (on_device ? "_naive" : "_host");
+const gfk_kernel_info *reference_of(unsigned w) {
+    const std::string id = "split_w" + std::to_string(w) + "_host";
     const gfk_kernel_info *kernel = gfk_kernel_find(id.c_str());
     gfk_check(kernel ? GFK_STATUS_SUCCESS : GFK_STATUS_INTERNAL, id.c_str());
     return kernel;

@@ -115,5 +115,5 @@ struct Multiplier {
 const Multiplier &multiplier_of(const Library &library, const gfk_kernel_info *kernel);
 void forget_multiplier(const Library &library, const gfk_kernel_info *kernel); // frees its tables
 
-// The row that every output is compared with: SPLIT of this width, naive or host.
-const gfk_kernel_info *reference_of(unsigned w, bool on_device);
+// The row that outputs of region multiplies on the CPU are compared with: SPLIT of this width.
+const gfk_kernel_info *reference_of(unsigned w);

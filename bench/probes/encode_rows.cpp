@@ -105,7 +105,7 @@ struct EncodeWork : MatrixWork {
                       "shared_bytes", geometry_.shared);
         }
         if (Operands::is_prepared(probe_))
-            logarithms_ = (char *)gpu_slot(Slot::ReferenceWorkspace, layout_.stride() * k);
+            logarithms_ = (char *)gpu_slot(Slot::Sums, layout_.stride() * k);
         return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
