@@ -118,13 +118,6 @@ __device__ inline void arrive_with(uint32_t barrier, uint32_t bytes) {
                  : "r"(barrier), "r"(bytes)
                  : "memory");
 }
-/* Announces bytes without an arrival. */
-__device__ inline void expect(uint32_t barrier, uint32_t bytes) {
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"
-                 :
-                 : "r"(barrier), "r"(bytes)
-                 : "memory");
-}
 /* Waits until the phase of this parity has ended. A new barrier is in a phase of parity 0; the
  * phase before, of parity 1, counts as ended. */
 __device__ inline void wait(uint32_t barrier, unsigned parity) {
@@ -163,6 +156,7 @@ struct RingBarriers {
     __device__ uint32_t released(uint32_t stage) const { return filled(stage) + 8; }
     /* One thread calls init. So many arrivals of readers release a stage. */
     __device__ void init(uint32_t stages, unsigned readers) const {
+#pragma unroll 1
         for (uint32_t stage = 0; stage < stages; stage++) {
             init_barrier(filled(stage), 1);
             init_barrier(released(stage), readers);

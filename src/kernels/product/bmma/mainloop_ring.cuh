@@ -6,6 +6,9 @@
  * always in flight, whatever the warpgroups do, and take none of the warpgroups' registers. The
  * copying warp has a warpgroup of its own, because a warpgroup alone can pass registers on.
  *
+ * Kernels for short regions have several blocks on a multiprocessor. Lanes load a block's first tile
+ * themselves, which takes less time than a copy and a barrier.
+ *
  * A kernel that only checks has the outputs as further inputs, with the identity as their matrix: all
  * counts must be even. So outputs arrive as early as inputs, and no count is packed. */
 #pragma once
@@ -24,6 +27,16 @@ struct Stages {
     uint32_t whole;   /* panels; the others are halves */
     uint32_t regions; /* that a check copies */
 };
+
+template <class T>
+__device__ inline void arrange_rows(const uint32_t (&x)[T::slots][4],
+                                    uint32_t (&a)[T::symbols][T::steps]) {
+    arrange<T>(x, a);
+    /* Keeps the compiler from repeating the last permutations for every panel. */
+#pragma unroll
+    for (int i = 0; i < T::symbols; i++)
+        wgmma::expect(a[i]);
+}
 
 /* The lane's rows: its vectors of the inputs, of which slot 0 is at `at`. Returns what depends on every
  * load. */
@@ -48,12 +61,18 @@ __device__ inline uint32_t load_rows(uint32_t at, uint32_t slot_bytes,
 #pragma unroll
     for (int s = 0; s < T::slots; s++)
         loaded ^= T::w == 32 ? x[s][0] ^ x[s][2] : x[s][0];
-    arrange<T>(x, a);
-    /* Keeps the compiler from repeating the last permutations for every panel. */
-#pragma unroll
-    for (int i = 0; i < T::symbols; i++)
-        wgmma::expect(a[i]);
+    arrange_rows<T>(x, a);
     return loaded;
+}
+
+/* The lane's vectors of the inputs, from memory. */
+template <class T>
+__device__ inline void load_inputs(const RingJob &job, uint64_t vector, unsigned share,
+                                   uint32_t (&x)[T::slots][4]) {
+#pragma unroll
+    for (int s = 0; s < T::slots; s++)
+        load_vector<true, T::w == 32 ? Load::halves : Load::early>(
+            job.in[s * T::lanes + share] + vector, x[s]);
 }
 
 /* The counts c of turn Turn, of the chains from First on. b describes the panel's columns. */
@@ -154,39 +173,46 @@ __device__ inline void find_odd(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
 
 template <class K>
 __global__ __launch_bounds__(K::threads,
-                             K::blocks) void wgmma_ring(const __grid_constant__ RingJob job,
-                                                        const Stages ring) {
+                             K::blocks) void wgmma_ring(const Stages ring,
+                                                        const __grid_constant__ RingJob job) {
     using T = typename K::T;
-    const uint64_t thread = (uint64_t)blockIdx.x * K::threads + threadIdx.x;
-    if (K::reads && job.epilogue.unwanted())
-        return;
-    if (job.partial_head + job.partial_tail)
-        multiply_partial<T::w>(job, thread, (uint64_t)gridDim.x * K::threads);
-
-    extern __shared__ __align__(128) uint4 table[];
-    const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
-    const bulk::RingBarriers barriers = {shared + ring.table_bytes};
-    const uint32_t stages = barriers.filled(ring.stages); /* behind the barriers */
+    const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
+    const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
+    const unsigned mine = warp * T::warp_bytes + lane / T::lanes * 16;
     const uint64_t end = 16 * (job.first + job.count);
     const uint64_t stride = (uint64_t)gridDim.x * K::tile_bytes;
     uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::tile_bytes;
-    if (threadIdx.x == 32 * K::warps && at < end) {
+    extern __shared__ __align__(128) uint4 table[];
+    const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
+    const bulk::RingBarriers barriers = {shared + ring.table_bytes};
+    const uint32_t table_there = barriers.filled(ring.stages); /* a barrier behind the ring's */
+    const uint32_t stages = table_there + bulk::RingBarriers::stage_bytes;
+    const bool copies = threadIdx.x == 32 * K::warps && at < end;
+    if (copies) {
+        bulk::init_barrier(table_there, 1);
         barriers.init(ring.stages, K::warps);
         bulk::publish_barriers();
-        /* The first stage is filled when the matrix operand is there, too. */
-        bulk::expect(barriers.filled(0), ring.table_bytes);
-        bulk::copy(shared, job.matrix, ring.table_bytes, barriers.filled(0));
     }
+    uint32_t first[T::slots][4];
+    if (K::direct && warp < K::warps && at < end)
+        load_inputs<T>(job, at + mine < end ? at + mine : end - 16, share, first);
+    if (K::reads && job.epilogue.unwanted())
+        return;
+    if (copies) {
+        bulk::arrive_with(table_there, ring.table_bytes);
+        bulk::copy(shared, job.matrix, ring.table_bytes, table_there);
+    }
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<T::w>(job, (uint64_t)blockIdx.x * K::threads + threadIdx.x,
+                               (uint64_t)gridDim.x * K::threads);
     __syncthreads();
 
-    const unsigned lane = threadIdx.x % 32, share = lane % T::lanes;
-    const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     bulk::RingPosition position;
     if (warp >= K::warps) {
         wgmma::give_registers<K::producer_registers>();
         if (warp != K::warps || lane != 0)
             return;
-        for (; at < end; at += stride, position.next(ring.stages)) {
+        for (at += K::direct ? stride : 0; at < end; at += stride, position.next(ring.stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
             const uint32_t bytes = end - at < K::tile_bytes ? (uint32_t)(end - at) : K::tile_bytes;
@@ -207,19 +233,25 @@ __global__ __launch_bounds__(K::threads,
     /* Known in advance, so that no panel waits for parameters. */
     const bool reads = K::reads && __shfl_sync(0xffffffff, job.epilogue.reads(), 0);
     const uint64_t b = descriptor<T>(shared);
-    const unsigned mine = warp * T::warp_bytes + lane / T::lanes * 16;
-    for (; at < end; at += stride, position.next(ring.stages)) {
+    if (at < end)
+        bulk::wait(table_there, 0);
+    for (bool loaded_by_lanes = K::direct; at < end; at += stride, loaded_by_lanes = false) {
         uint32_t a[T::symbols][T::steps];
-        bulk::wait(barriers.filled(position.stage), position.parity);
-        /* A missing input may hold any bytes: its columns are zero. */
-        const uint32_t loaded =
-            load_rows<T>(stages + position.stage * ring.stage_bytes + share * K::tile_stride + mine,
-                         T::lanes * K::tile_stride, a);
-        /* An arrival does not wait for loads that are on their way, so its address depends on them.
-         * A fence would wait for the stores of the last tile, too. */
-        __syncwarp();
-        if (lane == 0)
-            bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
+        if (loaded_by_lanes) {
+            arrange_rows<T>(first, a);
+        } else {
+            bulk::wait(barriers.filled(position.stage), position.parity);
+            /* A missing input may hold any bytes: its columns are zero. */
+            const uint32_t loaded = load_rows<T>(stages + position.stage * ring.stage_bytes +
+                                                     share * K::tile_stride + mine,
+                                                 T::lanes * K::tile_stride, a);
+            /* An arrival does not wait for loads that are on their way, so its address depends on
+             * them. A fence would wait for the stores of the last tile, too. */
+            __syncwarp();
+            if (lane == 0)
+                bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
+            position.next(ring.stages);
+        }
         const uint64_t vector = at + mine;
         if constexpr (K::checks) {
             uint32_t odd = 0;

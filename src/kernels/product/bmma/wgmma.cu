@@ -72,7 +72,7 @@ gfk_status run_ring(const Run &run) {
     using T = typename K::T;
     constexpr uint32_t barriers = bulk::RingBarriers::stage_bytes;
     constexpr size_t most_panels = divide_up(K::outputs, T::outputs);
-    static_assert((ring_shared<K> - most_panels * T::panel_bytes) /
+    static_assert((ring_shared<K> - most_panels * T::panel_bytes - barriers) /
                           (T::inputs * K::tile_stride + barriers) >=
                       2,
                   "");
@@ -89,16 +89,16 @@ gfk_status run_ring(const Run &run) {
         const uint32_t inputs = (uint32_t)divide_up(ring.regions, T::lanes) * T::lanes;
         const uint32_t behind = (T::inputs - inputs) * K::tile_stride;
         ring.stage_bytes = inputs * K::tile_stride;
-        const uint32_t fit =
-            (ring_shared<K> - ring.table_bytes - behind) / (ring.stage_bytes + barriers);
+        const uint32_t other = ring.table_bytes + barriers + behind; /* the table has a barrier */
+        const uint32_t fit = (ring_shared<K> - other) / (ring.stage_bytes + barriers);
         /* More than six stages were not faster; an odd number was up to 10 % slower
          * (results/notes). */
         ring.stages = fit < 6 ? fit / 2 * 2 : 6;
         return launch(
             wgmma_ring<K>,
             blocks_of<K>(job, K::tile_bytes, (uint64_t)run.call->product->processors * K::blocks),
-            K::threads, ring.table_bytes + behind + ring.stages * (ring.stage_bytes + barriers),
-            run.call->stream, job, ring);
+            K::threads, other + ring.stages * (ring.stage_bytes + barriers), run.call->stream, ring,
+            job);
     });
 }
 
