@@ -12,7 +12,9 @@ inline gfk_status status_of(cudaError_t error) {
     return gfk_device_status(error);
 }
 
-template <class... P, class... A>
+/* Early: the kernel, for compute capability 9.0, may start before the work in front of it on the
+ * stream has ended, and calls begin_early. */
+template <bool Early = false, class... P, class... A>
 gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_t shared,
                   gfk_stream_t stream, A... arguments) {
     if (blocks > 0x7fffffff)
@@ -22,7 +24,20 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &early;
+    config.numAttrs = Early;
     return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+/* Every thread of a kernel that is launched early calls this before it touches global memory: it
+ * waits for the work in front. Only then may the kernel behind start early, too, which waits for this
+ * one alone. */
+__device__ inline void begin_early() {
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }
 
 /* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device. The

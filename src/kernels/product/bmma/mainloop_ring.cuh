@@ -7,7 +7,8 @@
  * copying warp has a warpgroup of its own, because a warpgroup alone can pass registers on.
  *
  * Kernels for short regions have several blocks on a multiprocessor. Lanes load a block's first tile
- * themselves, which takes less time than a copy and a barrier.
+ * themselves, which takes less time than a copy and a barrier, and a launch begins while the last one
+ * ends (launch.cuh).
  *
  * A kernel that only checks has the outputs as further inputs, with the identity as their matrix: all
  * counts must be even. So outputs arrive as early as inputs, and no count is packed. */
@@ -194,7 +195,9 @@ __global__ __launch_bounds__(K::threads,
         bulk::publish_barriers();
     }
     uint32_t first[T::slots][4];
-    if (K::direct && warp < K::warps && at < end)
+    if (K::early)
+        begin_early();
+    if (K::early && warp < K::warps && at < end)
         load_inputs<T>(job, at + mine < end ? at + mine : end - 16, share, first);
     if (K::reads && job.epilogue.unwanted())
         return;
@@ -212,7 +215,7 @@ __global__ __launch_bounds__(K::threads,
         wgmma::give_registers<K::producer_registers>();
         if (warp != K::warps || lane != 0)
             return;
-        for (at += K::direct ? stride : 0; at < end; at += stride, position.next(ring.stages)) {
+        for (at += K::early ? stride : 0; at < end; at += stride, position.next(ring.stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
             const uint32_t bytes = end - at < K::tile_bytes ? (uint32_t)(end - at) : K::tile_bytes;
@@ -235,7 +238,7 @@ __global__ __launch_bounds__(K::threads,
     const uint64_t b = descriptor<T>(shared);
     if (at < end)
         bulk::wait(table_there, 0);
-    for (bool loaded_by_lanes = K::direct; at < end; at += stride, loaded_by_lanes = false) {
+    for (bool loaded_by_lanes = K::early; at < end; at += stride, loaded_by_lanes = false) {
         uint32_t a[T::symbols][T::steps];
         if (loaded_by_lanes) {
             arrange_rows<T>(first, a);

@@ -113,7 +113,7 @@ struct Ring {
                          producer_registers = 24,
                          registers = (first_registers * (Warpgroups + 1) - producer_registers) /
                                      Warpgroups / 8 * 8;
-    static constexpr bool direct = Blocks > 1; /* lanes load the first tile themselves */
+    static constexpr bool early = Blocks > 1; /* launched early; lanes load the first tile */
     /* What a stage has of an input. The lanes of a load are in different banks. */
     static constexpr unsigned tile_bytes = warps * T::warp_bytes,
                               tile_stride = tile_bytes + 128 / T::lanes;

@@ -94,7 +94,7 @@ gfk_status run_ring(const Run &run) {
         /* More than six stages were not faster; an odd number was up to 10 % slower
          * (results/notes). */
         ring.stages = fit < 6 ? fit / 2 * 2 : 6;
-        return launch(
+        return launch<K::early>(
             wgmma_ring<K>,
             blocks_of<K>(job, K::tile_bytes, (uint64_t)run.call->product->processors * K::blocks),
             K::threads, other + ring.stages * (ring.stage_bytes + barriers), run.call->stream, ring,
