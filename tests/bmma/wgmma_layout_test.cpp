@@ -45,7 +45,7 @@ Accumulators count(int mmas, const std::vector<uint32_t> &shared, size_t offset,
 // A missing input is loaded from some other region: it must not matter.
 template <class T>
 const std::vector<uint32_t> &input(const Regions &in, int slot, int lane) {
-    const size_t i = slot * T::lanes + lane % T::lanes;
+    const size_t i = slot % (T::slots / T::copies) * T::lanes + lane % T::lanes;
     return in[i < in.size() ? i : 0];
 }
 
@@ -168,9 +168,11 @@ void count_turn(const std::vector<uint32_t> &shared,
         for (int n = 0; n < T::instructions; n++) {
             std::array<Fragment, 4> rows;
             for_lanes([&](int warp, int lane) {
-                for (int i = 0; i < 4; i++)
-                    rows[warp][lane].push_back(
-                        a[warp][lane][T::row(Turn, chain, n, i)][T::step(n, i)]);
+                for (int i = 0; i < 4; i++) {
+                    const int row = T::row(Turn, chain, n, i);
+                    rows[warp][lane].push_back(row < T::symbols ? a[warp][lane][row][T::step(n, i)]
+                                                                : 0x5a5a5a5a); // it must not matter
+                }
             });
             wgmma(counts, rows, shared, descriptor<T>(START) + T::offset(Turn, chain, n) / 16);
         }
@@ -182,7 +184,7 @@ void count_turn(const std::vector<uint32_t> &shared,
 
 // A turn's words. Kernels that pack one chain after the other must find the same.
 template <class T, int Turn>
-void add_turn(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[4]) {
+void add_turn(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[T::turns]) {
     add_parities<T, Turn>(c, y);
     if constexpr (T::one_by_one) {
         uint32_t packed[8];
@@ -193,23 +195,25 @@ void add_turn(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[4])
 
 template <class T, int Turn>
 void run_turn(const std::vector<uint32_t> &shared, const uint32_t (&a)[4][32][T::symbols][T::steps],
-              uint32_t (&y)[4][32][4]) {
+              uint32_t (&y)[4][32][T::turns]) {
     static TurnCounts<T> c;
     count_turn<T, Turn>(shared, a, c);
     for_lanes([&](int warp, int lane) { add_turn<T, Turn>(c[warp][lane], y[warp][lane]); });
+    if constexpr (Turn + 1 < T::turns)
+        run_turn<T, Turn + 1>(shared, a, y);
 }
 
 // The rows of the four warps' lanes: what a warpgroup takes of a stage.
 template <class T>
-size_t first_word(int warp, int lane) { // of a lane's vector
-    return warp * (T::warp_bytes / 4) + lane / T::lanes * 4;
+size_t first_word(int warp, int lane) { // of a lane's
+    return warp * (T::warp_bytes / 4) + lane / T::lanes * T::lane_words;
 }
 template <class T>
 void load_stage(const Regions &in, uint32_t (&a)[4][32][T::symbols][T::steps]) {
     for_lanes([&](int warp, int lane) {
-        uint32_t x[T::slots][4];
+        uint32_t x[T::slots][T::lane_words];
         for (int s = 0; s < T::slots; s++)
-            std::copy_n(&input<T>(in, s, lane)[first_word<T>(warp, lane)], 4, x[s]);
+            std::copy_n(&input<T>(in, s, lane)[first_word<T>(warp, lane)], T::lane_words, x[s]);
         arrange<T>(x, a[warp][lane]);
     });
 }
@@ -220,17 +224,15 @@ void run_stage(const std::vector<uint32_t> &table, const Regions &in, Regions &o
     const std::vector<uint32_t> shared = shared_memory(table);
     static uint32_t a[4][32][T::symbols][T::steps];
     load_stage<T>(in, a);
-    uint32_t y[4][32][4];
+    uint32_t y[4][32][T::turns];
     run_turn<T, 0>(shared, a, y);
-    run_turn<T, 1>(shared, a, y);
-    run_turn<T, 2>(shared, a, y);
-    run_turn<T, 3>(shared, a, y);
     for_lanes([&](int warp, int lane) {
         for (uint32_t &word : y[warp][lane])
             if (T::three && lane % 4 < 3)
-                word = join_last_bits(word, y[warp][lane | 3][&word - y[warp][lane]], lane);
+                word = join_last_bits(word, y[warp][lane | 3][&word - y[warp][lane]],
+                                      last_bits_shift(static_cast<unsigned>(lane)));
         if (static_cast<size_t>(lane) % T::lanes < out.size())
-            std::copy_n(y[warp][lane], 4, &out[lane % T::lanes][first_word<T>(warp, lane)]);
+            std::copy_n(y[warp][lane], T::turns, &out[lane % T::lanes][first_word<T>(warp, lane)]);
     });
 }
 
@@ -264,23 +266,24 @@ void run_half_stage(const std::vector<uint32_t> &table, const Regions &in, Regio
 template <class T>
 constexpr uint32_t BITS = T::three ? 0x3f3f3f3f : 0xffffffff;
 template <class T, int Turn>
-void check_full_counts(uint32_t (&seen)[4]) {
+void check_full_counts(uint32_t (&seen)[T::turns]) {
     static uint32_t even[T::chains][T::accumulators];
-    constexpr uint32_t most = T::most_count / 2 * 2;
+    constexpr uint32_t most = T::most_count / (2 * T::copies) * (2 * T::copies);
     for (auto &counts : even)
         std::fill_n(counts, T::accumulators, most);
     for (int chain = 0; chain < T::chains; chain++)
         for (int at = 0; at < T::accumulators; at++) {
             static uint32_t c[T::chains][T::accumulators];
             std::memcpy(c, even, sizeof c);
-            const uint32_t step = T::copies == 2 && at % 2 ? 2 : 1;
+            const int pair = at / 4 + (T::word_rows ? Turn % 2 * T::pairs / 2 : 0);
+            const uint32_t step = static_cast<uint32_t>(T::weight(pair, at % 2));
             c[chain][at] = most == T::most_count ? most - step : most + step;
-            uint32_t y[4] = {};
+            uint32_t y[T::turns] = {};
             add_turn<T, Turn>(c, y);
-            if constexpr (T::w == 32 && Turn % 2 == 0) // the other half of the words
+            if constexpr (T::word_rows && Turn % 2 == 0) // the other half of the words
                 add_parities<T, Turn + 1>(even, y);
             int bits = 0;
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < T::turns; i++) {
                 y[i] &= BITS<T>;
                 bits += __builtin_popcount(y[i]);
                 ASSERT_EQ(seen[i] & y[i], 0u) << "count " << at;
@@ -289,6 +292,8 @@ void check_full_counts(uint32_t (&seen)[4]) {
             ASSERT_EQ(bits, 1) << "count " << at;
             count_checked();
         }
+    if constexpr (Turn + 1 < T::turns)
+        check_full_counts<T, Turn + 1>(seen);
 }
 
 // Half of a random matrix's bits are ones.
@@ -299,11 +304,8 @@ void check_ring(size_t inputs = T::inputs) {
     check_unit(unit, T::outputs, inputs, 0, true);
     check_unit(unit, 1, inputs, T::w == 8 ? 0x11b : T::w == 16 ? 0x1002d : 0x1000000af, false);
     check_unit(unit, T::outputs - 1, inputs - T::lanes + 1, 0, false);
-    uint32_t seen[4] = {};
+    uint32_t seen[T::turns] = {};
     check_full_counts<T, 0>(seen);
-    check_full_counts<T, 1>(seen);
-    check_full_counts<T, 2>(seen);
-    check_full_counts<T, 3>(seen);
     for (const uint32_t word : seen)
         ASSERT_EQ(word, BITS<T>);
 }
@@ -316,7 +318,7 @@ void check_half_counts() {
     for (int at = 0; at < 16; at++) {
         uint32_t c[16];
         std::memcpy(c, even, sizeof c);
-        c[at] -= T::copies == 2 && at % 2 ? 2 : 1;
+        c[at] -= static_cast<uint32_t>(T::weight(at / 4, at % 2));
         const uint32_t bits = half_parities<T>(c) & 0x0f0f0f0f;
         ASSERT_EQ(__builtin_popcount(bits), 1) << "count " << at;
         ASSERT_EQ(seen & bits, 0u) << "count " << at;
@@ -344,13 +346,23 @@ void check_rings() {
 TEST(BmmaRingLayout, FourLanes) {
     check_rings<4, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>();
 }
-TEST(BmmaRingLayout, Doubled) {
-    check_ring<DoubledLayout>();
+TEST(BmmaRingLayout, Copies) {
+    check_ring<RingLayout<8, 4, 2, false, false, 2>>();
+}
+TEST(BmmaRingLayout, TwoWords) {
+    check_ring<RingLayout<16, 2, 2, false, false, 1, 2>>();
+    check_ring<RingLayout<16, 4, 1, false, true, 2, 2>>();
+    check_ring<RingLayout<16, 4, 1, false, false, 2, 2>>();
+    check_ring<RingLayout<32, 2, 2, false, false, 1, 2>>();
+    check_ring<RingLayout<32, 4, 1, false, true, 1, 2>>();
+    check_ring<RingLayout<32, 4, 1, false, false, 1, 2>>();
+    check_ring<RingLayout<32, 4, 1, true, true, 2, 2>>();
+    check_ring<RingLayout<32, 4, 1, true, false, 2, 2>>();
 }
 TEST(BmmaRingLayout, HalfPanels) {
     check_half<RingLayout<8, 4, 1>>();
     check_half<RingLayout<8, 4, 2>>();
-    check_half<DoubledLayout>();
+    check_half<RingLayout<8, 4, 2, false, false, 2>>();
     check_half<RingLayout<8, 4, 3>>();
     check_half<RingLayout<8, 4, 4>>();
 }
@@ -366,14 +378,6 @@ TEST(BmmaRingLayout, Light) {
     check_ring<RingLayout<32, 2, 6, true>>();
     check_ring<RingLayout<32, 4, 3, true>>();
     check_ring<RingLayout<32, 4, 4, true>>(12);
-}
-TEST(BmmaRingLayout, ThreeOutputs) {
-    check_ring<RingLayout<8, 4, 1, false, true>>();
-    check_ring<RingLayout<8, 4, 4, false, true>>();
-    check_ring<RingLayout<16, 4, 1, false, true>>();
-    check_ring<RingLayout<16, 4, 2, false, true>>();
-    check_ring<RingLayout<16, 4, 3, false, true>>();
-    check_ring<RingLayout<32, 4, 1, false, true>>();
 }
 
 } // namespace

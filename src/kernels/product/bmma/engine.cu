@@ -187,23 +187,18 @@ gfk_status upload(gfk_product_t p, const Plan &plan) {
     return status;
 }
 
-/* Has no column of the matrix more than 255 ones? */
-bool is_light(const gfk_product_info &p, const uint32_t *matrix) {
-    const auto most = p.field.w == 8    ? most_ones<8>
-                      : p.field.w == 16 ? most_ones<16>
-                                        : most_ones<32>;
-    return most(p.field.polynomial, p.rows, p.cols, matrix) < 256;
-}
-
-void lighten(Plan &plan, const gfk_product_info &product, const uint32_t *matrix) {
-    bool asked = false, light = false;
+void lighten(Plan &plan, const gfk_product_info &p, const uint32_t *matrix) {
+    unsigned most = 0; /* ones of a column; 0: not counted yet */
     for (unsigned i = 0; i < plan.count; i++) {
-        if (plan.entries[i].kernel->light == NULL)
+        const Kernel *light = plan.entries[i].kernel->light;
+        if (light == NULL)
             continue;
-        light = asked ? light : is_light(product, matrix);
-        asked = true;
-        if (light)
-            plan.entries[i].kernel = plan.entries[i].kernel->light;
+        const auto count = p.field.w == 8    ? most_ones<8>
+                           : p.field.w == 16 ? most_ones<16>
+                                             : most_ones<32>;
+        most = most != 0 ? most : count(p.field.polynomial, p.rows, p.cols, matrix);
+        if (most <= light->most_ones)
+            plan.entries[i].kernel = light;
     }
 }
 

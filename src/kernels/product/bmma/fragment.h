@@ -113,7 +113,9 @@ struct Layout {
     static constexpr int pair_registers =
         fragments * steps; /* of the matrix operand, per bit pair */
     static constexpr int panel_registers = pairs * pair_registers;
-    static constexpr int copies = 1; /* of the data's bits in a register */
+    static constexpr int copies = 1; /* of a row's bits: fragment_ring.h */
+    GFK_BOTH static constexpr int weight(int, int) { return 1; }
+    static constexpr bool word_rows = W == 32;
     /* A count may reach the number of K bits. */
     static constexpr bool counts_fit_bytes = inputs * W < 256;
 
@@ -158,7 +160,7 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
         const int n = T::slots - first < T::in_register ? T::slots - first : T::in_register;
         GFK_UNROLL
         for (int i = 0; i < T::lane_words; i++) {
-            if (T::w == 32) {
+            if (T::word_rows) {
                 a[i % T::symbols][s] = x[first][i];
             } else if (T::w == 16) {
                 const uint32_t p = x[first][i], q = n > 1 ? x[first + (n > 1)][i] : 0;
@@ -170,14 +172,14 @@ GFK_BOTH void arrange(const uint32_t (&x)[T::slots][T::lane_words],
                 const uint32_t lo = permute(p, q, 0x5140), hi = permute(p, q, 0x7362);
                 uint32_t *y[4] = {&a[4 * i % T::symbols][s], &a[(4 * i + 1) % T::symbols][s],
                                   &a[(4 * i + 2) % T::symbols][s], &a[(4 * i + 3) % T::symbols][s]};
-                if (n == 4) {
+                if (n == 4 && T::copies == 1) {
                     const uint32_t t = x[first + 3 * (n > 3)][i];
                     const uint32_t lo2 = permute(r, t, 0x5140), hi2 = permute(r, t, 0x7362);
                     *y[0] = permute(lo, lo2, 0x5410);
                     *y[1] = permute(lo, lo2, 0x7632);
                     *y[2] = permute(hi, hi2, 0x5410);
                     *y[3] = permute(hi, hi2, 0x7632);
-                } else if (n == 3) {
+                } else if (n == 3 && T::copies == 1) {
                     *y[0] = permute(lo, r, 0x4410);
                     *y[1] = permute(lo, r, 0x5532);
                     *y[2] = permute(hi, r, 0x6610);

@@ -18,9 +18,11 @@
  *   packing. Instead the fourth lane receives two bits of each byte of each output and passes them on.
  * - The matrix operand is in shared memory, as core matrices: fragment_wgmma_w8.h.
  * - The order of a lane's columns is free: it is the order in which counts are packed.
- * - Two slots at w = 8 fill half of a register. DoubledLayout has the same bits again in the other
- *   half, and the columns of odd bits count both: twice the count, whose parity is at bit 1. So two
- *   packed words are merged without a shift.
+ * - Two words at a time: then words are the rows at w = 16, too, and nothing is arranged. Their symbols
+ *   take a turn each, with a matrix operand that is zero for the other symbol.
+ * - Copies: two slots at w = 8 fill half of a register, one slot of words fills half of the depth. The
+ *   other half has the same bits again, and the columns of odd bits count both: twice the count, whose
+ *   parity is at bit 1. So two packed words are merged without a shift.
  * - One or two outputs behind whole panels (w = 8, up to 16 inputs) take half of a panel's columns:
  *   HalfPanel.
  *
@@ -34,33 +36,35 @@
 namespace gfk {
 namespace bmma {
 
-/* Slots: inputs of a lane. Light: no column of the matrix has more than 255 ones, so counts fit bytes
- * even where a column has more bits. Three: panels of three outputs. */
-template <int W, int Lanes, int Slots, bool Light = false, bool Three = false>
+/* Slots: inputs of a lane. Light: counts fit bytes, because no column of the matrix has too many
+ * ones. Three: panels of three outputs. Copies: of a row's bits. Words: of a vector that a lane takes
+ * at a time; if two, they are the rows. */
+template <int W, int Lanes, int Slots, bool Light = false, bool Three = false, int Copies = 1,
+          int Words = 4>
 struct RingLayout {
     static_assert(Lanes == 2 || Lanes == 4, "");
-    static_assert(!Three || (Lanes == 4 && Lanes * Slots * W < 256), "counts are packed as bytes");
-    using LightLayout = RingLayout<W, Lanes, Slots, true>;
-    static constexpr int w = W, lanes = Lanes, slots = Slots;
+    static_assert(!Three || (Lanes == 4 && Slots == 1 && Words == 2), "counts are packed as bytes");
+    static constexpr int w = W, lanes = Lanes, slots = Copies * Slots, copies = Copies;
+    static constexpr bool word_rows = W == 32 || Words == 2;
+    static_assert(Copies == 1 || (Copies == 2 && (word_rows ? Slots == 1 : W * Slots == 16)), "");
     static constexpr bool three = Three;
     static constexpr int inputs = Lanes * Slots, outputs = Three ? 3 : Lanes; /* of a panel */
-    static constexpr int in_register = 32 / W; /* slots that a register holds */
-    static constexpr int steps = (Slots + in_register - 1) / in_register; /* registers of a row */
-    static constexpr int lane_words = 4, symbols = 128 / W;
-    static constexpr unsigned warp_bytes = 512 / Lanes; /* of a region */
+    static constexpr int in_register = word_rows ? 1 : 32 / W; /* slots that a register holds */
+    static constexpr int steps = (slots + in_register - 1) / in_register; /* registers of a row */
+    static constexpr int lane_words = Words, turns = Words;
+    static constexpr int symbols = word_rows ? Words : 128 / W;    /* rows of a lane */
+    static constexpr unsigned warp_bytes = 32 * 4 * Words / Lanes; /* of a region */
 
     /* The rows of two symbols take the lower and the upper half of an instruction's depth, if they
      * fit. w = 8: then one instruction computes all symbols of a word. */
     static constexpr bool odd = steps % 2, joined = W == 8 && steps == 1;
-    static constexpr int copies = 1;
     static constexpr int chains = W == 8 && !joined ? 2 : 1;
     static constexpr int counts = Three ? 24 : 32; /* of a lane and turn */
     static constexpr int columns = 2 * counts / chains, accumulators = counts / chains;
-    static_assert(!Three || chains == 1, "");
 
-    /* The matrix operand of a panel: [eight columns][register], for w = 32 turn by turn. The last
-     * one of an odd number of registers has zeros on both sides. */
-    static constexpr int pairs = W / 2 * counts / 32, fragments = joined ? 2 : 1;
+    /* The matrix operand of a panel: [eight columns][register], for rows of words turn by turn. The
+     * last one of an odd number of registers has zeros on both sides. */
+    static constexpr int pairs = (word_rows ? 16 : W / 2) * counts / 32, fragments = joined ? 2 : 1;
     static constexpr int table_registers = joined ? 2 : odd ? steps + 2 : steps;
     static constexpr int panel_registers = pairs * fragments * table_registers;
     GFK_BOTH static constexpr size_t index(int pair, int r, int lane) {
@@ -73,11 +77,11 @@ struct RingLayout {
     static constexpr unsigned k_stride = 128, column_stride = k_stride * table_registers;
     static constexpr unsigned panel_bytes = panel_registers * 128;
 
-    /* The instructions of a chain. Register i of the data operand of instruction n is a[row][step];
-     * the columns begin at `offset`. */
+    /* The instructions of a chain. Register i of the data operand of instruction n is a[row][step], or
+     * anything if there is no such row; the columns begin at `offset`. */
     static constexpr int instructions = (steps + 1) / 2;
     GFK_BOTH static constexpr int first_row(int turn, int chain) {
-        return W == 8 ? 4 * turn + 2 * chain : W == 16 ? 2 * turn : turn / 2 * 2;
+        return W == 8 ? 4 * turn + 2 * chain : word_rows ? turn / 2 * 2 : 2 * turn;
     }
     GFK_BOTH static constexpr bool halves(int n) { return odd && n == instructions - 1; }
     GFK_BOTH static constexpr int row(int turn, int chain, int n, int i) {
@@ -87,13 +91,13 @@ struct RingLayout {
     GFK_BOTH static constexpr int step(int n, int i) { return 2 * n + (halves(n) ? 0 : i / 2); }
     GFK_BOTH static constexpr unsigned offset(int turn, int chain, int n) {
         const int r = joined || !halves(n) ? 2 * n : first_row(turn, chain) & 2 ? steps - 1 : steps;
-        return r * k_stride + (W == 32 ? turn % 2 * (panel_bytes / 2) : 0);
+        return r * k_stride + (word_rows ? turn % 2 * (panel_bytes / 2) : 0);
     }
 
     /* The bit of its word that a column is for the lane that receives it. Three: no lane has the bits
      * 6 and 7 of bytes; the fourth lane's are those of output 0, 1 and 2. */
     GFK_BOTH static constexpr int received_bit(int pair, int column) {
-        return W == 32   ? bit(2 * pair + column % 2)
+        return word_rows ? bit(2 * pair + column % 2)
                : W == 16 ? pair + 8 * (column % 2)
                          : 2 * pair + column % 2;
     }
@@ -111,13 +115,20 @@ struct RingLayout {
 
     /* Counts are packed into words, so far apart that each has room; the topmost of a word may run
      * over. The first `full` words take `most` counts, the others one less. */
-    static constexpr int most_bits = inputs * W * copies;
-    static constexpr int most_count = Light && most_bits > 255 ? 255 : most_bits;
+    static constexpr int most_bits = inputs * W;
+    static constexpr int most_ones = Light && most_bits > 255 / Copies ? 255 / Copies : most_bits;
+    static constexpr int most_count = Copies * most_ones;
     static constexpr int spacing = most_count < 256    ? 8
                                    : most_count < 512  ? 9
                                    : most_count < 1024 ? 10
                                                        : 11;
-    static_assert(most_count < 2048, "");
+    static_assert(most_count < (Copies == 1 ? 2048 : 256), "");
+    /* What is faster for a light matrix: counts packed as bytes, or copies in the depth's free half. */
+    static constexpr bool spare = Words == 2 && slots == 1;
+    static constexpr bool gains_if_light =
+        !Light &&
+        (spare || (most_count > 255 && most_count <= 512)); /* beyond, half are too many */
+    using LightLayout = RingLayout<W, Lanes, Slots, true, Three, spare ? 2 : 1, Words>;
     static constexpr bool one_by_one = chains == 2 && spacing == 8; /* chains: pack_second */
     static constexpr int most = (31 + spacing) / spacing, full = 32 - (most - 1) * spacing;
     /* The packed word of count n, the place of count n in that word, and so the bit of the output:
@@ -128,18 +139,24 @@ struct RingLayout {
     GFK_BOTH static constexpr int place(int n) {
         return n < full * most ? n % most : (n - full * most) % (most - 1);
     }
-    GFK_BOTH static constexpr int bit(int n) { return packed_word(n) + spacing * place(n); }
+    GFK_BOTH static constexpr int bit(int n) {
+        return position(packed_word(n)) + spacing * place(n);
+    }
+    /* The lowest bit of a packed word. Three words in each of two turns: two of a turn are neighbours. */
+    GFK_BOTH static constexpr int position(int word) {
+        return Three && Copies == 2 ? 0x541320 >> 4 * word & 15 : word;
+    }
+    /* How often a column counts its bits: in packed words of odd number, all copies. Then parities of
+     * words 2i and 2i + 1 are shifted by the same. */
+    GFK_BOTH static constexpr int weight(int pair, int column) {
+        return 1 + received_bit(pair, column) % spacing % Copies;
+    }
+    GFK_BOTH static constexpr int shift_of(int word) { return position(word) / Copies * Copies; }
     /* Where the count of a bit of a word is among a turn's accumulators, chain by chain, in row g. */
     GFK_BOTH static constexpr int accumulator(int bit) {
         return W == 16 ? 4 * (bit % 8) + bit / 8
                        : counts / 2 * (bit / 16) + bit / 8 % 2 * 2 + bit % 8 / 2 * 4 + bit % 2;
     }
-};
-
-/* Up to 8 inputs of w = 8, whose bits a register has twice. */
-struct DoubledLayout : RingLayout<8, 4, 2> {
-    static constexpr int copies = 2, most_count = 2 * RingLayout<8, 4, 2>::most_count;
-    static_assert(most_count < 256, "");
 };
 
 /* Four words of packed counts, of the bits 0 to 3 of every byte: their parities in the lower half of
@@ -191,28 +208,29 @@ struct Packed {
         uint32_t mask = 0;
         for (int n = Begin; n < End; n++)
             if (has(n))
-                mask |= 1u << (T::bit(n) - First);
+                mask |= 1u << (T::bit(n) - T::shift_of(First));
         return mask;
     }
 
-    /* Their parities in one word, shifted to the right by First; its other bits do not matter. c: a
-     * turn's counts; row: w = 32, of a pair. */
+    /* Their parities in one word, shifted to the right by shift_of(First); its other bits do not matter.
+     * c: a turn's counts; row: rows of words, of a pair. */
     GFK_BOTH static uint32_t merge(const uint32_t (&c)[T::counts], int row) {
         if constexpr (Last - First == 1) {
             uint32_t x[count()];
             GFK_UNROLL
             for (int i = 0; i < count(); i++) {
                 const int n = first() + i, column = n - Begin;
-                x[i] = c[T::w == 32 ? column / 2 * 4 + column % 2 + 2 * row
-                                    : T::accumulator(T::bit(n))];
+                x[i] = c[T::word_rows ? column / 2 * 4 + column % 2 + 2 * row
+                                      : T::accumulator(T::bit(n))];
             }
             return pack_counts<T::spacing>(x) << T::spacing * T::place(first());
         } else {
-            constexpr int middle = First + (Last - First == 3 ? 2 : (Last - First) / 2);
+            constexpr int half = First + (Last - First == 3 ? 2 : (Last - First) / 2);
+            constexpr bool split = T::shift_of(half) == T::shift_of(half - 1);
+            constexpr int middle = half - (split && half - First > 1);
             using Low = Packed<T, Begin, End, First, middle>;
             using High = Packed<T, Begin, End, middle, Last>;
-            /* Where odd bits count twice, their parities are one place higher already. */
-            constexpr int shift = T::copies == 2 && Last - First == 2 ? 0 : middle - First;
+            constexpr int shift = T::shift_of(middle) - T::shift_of(First);
             return select_bits(Low::merge(c, row), High::merge(c, row) << shift, Low::bits());
         }
     }
@@ -220,12 +238,13 @@ struct Packed {
 
 /* What the counts of turn Turn tell of the words of an output's vector, c[chain][accumulator]. */
 template <class T, int Turn>
-GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint32_t (&y)[4]) {
+GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators],
+                           uint32_t (&y)[T::lane_words]) {
     uint32_t flat[T::counts];
     GFK_UNROLL
     for (int i = 0; i < T::counts; i++)
         flat[i] = c[i / T::accumulators][i % T::accumulators];
-    if constexpr (T::w != 32) {
+    if constexpr (!T::word_rows) {
         y[Turn] = Packed<T, 0, T::counts, 0, T::packed_word(T::counts - 1) + 1>::merge(flat, 0);
     } else {
         constexpr int count = T::counts / 2, begin = Turn % 2 * count,
@@ -234,8 +253,9 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators], uint
         GFK_UNROLL
         for (int row = 0; row < 2; row++) {
             uint32_t &word = y[Turn / 2 * 2 + row];
-            const uint32_t v = Half::merge(flat, row) << first;
-            word = Turn % 2 ? select_bits(v, word, Half::bits() << first) : v;
+            constexpr int shift = T::shift_of(first);
+            const uint32_t v = Half::merge(flat, row) << shift;
+            word = Turn % 2 ? select_bits(v, word, Half::bits() << shift) : v;
         }
     }
 }
@@ -257,8 +277,11 @@ GFK_BOTH uint32_t join_first(const uint32_t (&c)[16], const uint32_t (&packed)[8
 }
 
 /* Three: the fourth lane's word has the bits 6 and 7 of each byte of output q at 2 * q. */
-GFK_BOTH uint32_t join_last_bits(uint32_t own, uint32_t fourth, int lane) {
-    return select_bits(own, fourth << ((6 - 2 * (lane & 3)) & 7), 0x3f3f3f3f);
+GFK_BOTH unsigned last_bits_shift(unsigned lane) {
+    return (6 - 2 * (lane & 3)) & 7;
+}
+GFK_BOTH uint32_t join_last_bits(uint32_t own, uint32_t fourth, unsigned shift) {
+    return select_bits(own, fourth << shift, 0x3f3f3f3f);
 }
 
 /* One or two outputs behind the whole panels of T. Lanes l and l + 2 share output l: lane l receives

@@ -25,9 +25,10 @@ struct Kernel {
     gfk_status (*prepare)(); /* at create, on the product's device; NULL: nothing */
     /* NOT_SUPPORTED, with nothing launched, if the kernel does not take these regions. */
     gfk_status (*run)(const Run &run);
-    /* A faster one, with a matrix operand of the same size, for matrices of which no column has more
-     * than 255 ones; NULL: none. */
+    /* A faster one, whose matrix operand is not larger, for matrices of which no column has more than
+     * its most_ones; NULL: none. */
     const Kernel *light;
+    unsigned most_ones = 0;
 };
 
 /* The rows of shapes.def by the files that compile them. A kernel of another file, or of none in

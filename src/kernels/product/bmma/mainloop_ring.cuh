@@ -24,13 +24,14 @@ namespace bmma {
 /* Shared memory: the matrix operand, the ring's barriers, stages. */
 struct Stages {
     uint32_t table_bytes, stages, stage_bytes;
-    uint32_t zero;    /* 0; a parameter, so that the compiler does not know the value */
-    uint32_t whole;   /* panels; the others are halves */
-    uint32_t regions; /* that a check copies */
+    uint32_t zero;       /* 0; a parameter, so that the compiler does not know the value */
+    uint32_t whole;      /* panels; the others are halves */
+    uint32_t regions;    /* that a check copies */
+    uint32_t tile_bytes; /* of a region; tiles of one piece: K::tile_bytes */
 };
 
 template <class T>
-__device__ inline void arrange_rows(const uint32_t (&x)[T::slots][4],
+__device__ inline void arrange_rows(const uint32_t (&x)[T::slots][T::lane_words],
                                     uint32_t (&a)[T::symbols][T::steps]) {
     arrange<T>(x, a);
     /* Keeps the compiler from repeating the last permutations for every panel. */
@@ -44,24 +45,27 @@ __device__ inline void arrange_rows(const uint32_t (&x)[T::slots][4],
 template <class T>
 __device__ inline uint32_t load_rows(uint32_t at, uint32_t slot_bytes,
                                      uint32_t (&a)[T::symbols][T::steps]) {
-    uint32_t x[T::slots][4];
+    constexpr int inputs = T::slots / T::copies;
+    uint32_t x[T::slots][T::lane_words], loaded = 0;
 #pragma unroll
-    for (int s = 0; s < T::slots; s++)
-        if constexpr (T::w == 32) { /* words 0 and 1 go to other products than 2 and 3 */
+    for (int s = 0; s < (T::word_rows ? T::slots : inputs); s++)
+        if constexpr (T::word_rows) { /* words 0 and 1 go to other products than 2 and 3 */
             uint32_t half[2];
 #pragma unroll
-            for (int i = 0; i < 4; i += 2) {
-                load_shared(at + s * slot_bytes + 4 * i, half);
+            for (int i = 0; i < T::lane_words; i += 2) {
+                const uint32_t from = at + s % inputs * slot_bytes + 4 * i;
+                if (s < inputs)
+                    load_shared(from, half);
+                else /* ptxas would copy registers for every product */
+                    load_shared_again(from, half);
                 x[s][i] = half[0];
                 x[s][i + 1] = half[1];
+                loaded ^= half[0];
             }
         } else {
             load_shared(at + s * slot_bytes, x[s]);
+            loaded ^= x[s][0];
         }
-    uint32_t loaded = 0;
-#pragma unroll
-    for (int s = 0; s < T::slots; s++)
-        loaded ^= T::w == 32 ? x[s][0] ^ x[s][2] : x[s][0];
     arrange_rows<T>(x, a);
     return loaded;
 }
@@ -76,10 +80,10 @@ __device__ inline void load_inputs(const RingJob &job, uint64_t vector, unsigned
             job.in[s * T::lanes + share] + vector, x[s]);
 }
 
-/* The counts c of turn Turn, of the chains from First on. b describes the panel's columns. */
+/* Starts to count c of turn Turn, of the chains from First on. b describes the panel's columns. */
 template <class T, int Turn, int First = 0, int Chains>
-__device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                             uint32_t (&c)[Chains][T::accumulators]) {
+__device__ inline void start_count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
+                                   uint32_t (&c)[Chains][T::accumulators]) {
     wgmma::arrive();
 #pragma unroll
     for (int n = 0; n < T::instructions; n++)
@@ -87,8 +91,10 @@ __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t
         for (int chain = 0; chain < Chains; chain++) {
             uint32_t x[4];
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                x[i] = a[T::row(Turn, First + chain, n, i)][T::step(n, i)];
+            for (int i = 0; i < 4; i++) {
+                const int row = T::row(Turn, First + chain, n, i);
+                x[i] = row < T::symbols ? a[row][T::step(n, i)] : wgmma::anything();
+            }
             const uint64_t columns = b + T::offset(Turn, First + chain, n) / 16;
             if (n == 0)
                 wgmma::multiply_into(c[chain], x[0], x[1], x[2], x[3], columns);
@@ -96,16 +102,26 @@ __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t
                 wgmma::multiply_add(c[chain], x[0], x[1], x[2], x[3], columns);
         }
     wgmma::commit();
-    wgmma::wait<0>();
+}
+/* Waits for counts, until those of `Later` other turns are on their way. */
+template <int Later, int Chains, int N>
+__device__ inline void finish_count(uint32_t (&c)[Chains][N]) {
+    wgmma::wait<Later>();
 #pragma unroll
     for (int chain = 0; chain < Chains; chain++)
         wgmma::expect(c[chain]);
+}
+template <class T, int Turn, int First = 0, int Chains>
+__device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
+                             uint32_t (&c)[Chains][T::accumulators]) {
+    start_count<T, Turn, First>(a, b, c);
+    finish_count<0>(c);
 }
 
 /* The turns from Turn on of a panel, whose vectors are y. */
 template <class K, int Turn, class T = typename K::T>
 __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                                      uint32_t zero, uint32_t (&y)[4]) {
+                                      uint32_t zero, uint32_t (&y)[T::lane_words]) {
     /* ptxas would start these products while counts of the last ones still wait for their parities,
      * and has no registers for both: let the products depend on these parities, or be in a loop,
      * which runs once. */
@@ -122,17 +138,82 @@ __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint6
         } while (again[0]);
     } else {
         if constexpr (Turn > 0) {
-            constexpr int last = T::w == 32 ? (Turn - 1) / 2 * 2 : Turn - 1;
+            constexpr int last = T::word_rows ? (Turn - 1) / 2 * 2 : Turn - 1;
             a[T::first_row(Turn, 0)][0] ^= y[last] & zero;
-            if (T::w == 32)
+            if (T::word_rows)
                 a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & zero;
         }
         uint32_t c[T::chains][T::accumulators];
         count<T, Turn>(a, b, c);
         add_parities<T, Turn>(c, y);
     }
-    if constexpr (Turn < 3)
+    if constexpr (Turn < T::turns - 1)
         multiply_panel<K, Turn + 1>(a, b, zero, y);
+}
+
+/* Tiles of several pieces, of which each is two words of a lane; those of a warp are neighbours. What
+ * a piece needs is in few registers, which the next piece increments. */
+template <class K>
+__device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
+                                       const bulk::RingBarriers barriers, uint32_t stages,
+                                       unsigned warp, unsigned lane, bool reads, uint64_t b,
+                                       uint64_t at, uint64_t end) {
+    using T = typename K::T;
+    const unsigned share = lane % T::lanes;
+    const uint32_t pieces = ring.tile_bytes / (K::warps * T::warp_bytes);
+    const uint32_t first = warp * pieces * T::warp_bytes + lane / T::lanes * 8;
+    const uint32_t stride = ring.tile_bytes + K::tile_gap;
+    uint32_t from[1] = {stages + share * stride + first}, shift[1] = {last_bits_shift(lane)};
+    /* A lane without an output is behind the end. */
+    uint32_t place[1] = {share < job.rows ? first : K::tile_bytes};
+    uint8_t *output[1] = {job.out[share] + first};
+    if constexpr (T::three)
+        wgmma::expect(shift);
+    wgmma::expect(from);
+    wgmma::expect(place);
+    wgmma::expect(output);
+    bulk::RingPosition position;
+    for (; at < end; at += (uint64_t)gridDim.x * ring.tile_bytes, position.next(ring.stages)) {
+        const uint32_t bytes = end - at < ring.tile_bytes ? (uint32_t)(end - at) : ring.tile_bytes;
+        /* A run that reads outputs stores none by the short way. */
+        uint32_t spot[3] = {place[0], from[0] + position.stage * ring.stage_bytes,
+                            reads ? 0 : bytes};
+        uint8_t *to[1] = {output[0] + at};
+        bulk::wait(barriers.filled(position.stage), position.parity);
+        wgmma::expect(spot);
+        wgmma::expect(to);
+#pragma unroll 1
+        for (uint32_t left = pieces; left != 0; left--) {
+            uint32_t a[T::symbols][T::steps], y[2];
+            load_rows<T>(spot[1], T::lanes * stride, a);
+            if constexpr (K::counts_ahead) {
+                uint32_t c[2][T::chains][T::accumulators];
+                start_count<T, 0>(a, b, c[0]);
+                start_count<T, 1>(a, b, c[1]);
+                finish_count<1>(c[0]);
+                add_parities<T, 0>(c[0], y);
+                finish_count<0>(c[1]);
+                add_parities<T, 1>(c[1], y);
+            } else {
+                multiply_panel<K, 0>(a, b, ring.zero, y);
+            }
+            if constexpr (T::three)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    y[i] = join_last_bits(y[i], __shfl_sync(0xffffffff, y[i], 3, 4), shift[0]);
+            __builtin_assume(__isGlobal(to[0]));
+            if (spot[0] < spot[2])
+                job.epilogue.store<true, false>(to[0], y, 0);
+            if (K::reads && reads && spot[0] < bytes)
+                job.epilogue.store<true, true>(to[0], y, at + spot[0] - job.phase);
+            spot[0] += T::warp_bytes;
+            spot[1] += T::warp_bytes;
+            to[0] += T::warp_bytes;
+        }
+        __syncwarp();
+        if (lane == 0)
+            bulk::arrive(barriers.released(position.stage));
+    }
 }
 
 /* A turn of a half panel. The products wait for `last`. */
@@ -181,8 +262,9 @@ __global__ __launch_bounds__(K::threads,
     const unsigned warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0); /* known to be uniform */
     const unsigned mine = warp * T::warp_bytes + lane / T::lanes * 16;
     const uint64_t end = 16 * (job.first + job.count);
-    const uint64_t stride = (uint64_t)gridDim.x * K::tile_bytes;
-    uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * K::tile_bytes;
+    const uint32_t tile_bytes = K::pieces == 1 ? K::tile_bytes : ring.tile_bytes;
+    const uint64_t stride = (uint64_t)gridDim.x * tile_bytes;
+    uint64_t at = 16 * job.first + (uint64_t)blockIdx.x * tile_bytes;
     extern __shared__ __align__(128) uint4 table[];
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(table);
     const bulk::RingBarriers barriers = {shared + ring.table_bytes};
@@ -218,12 +300,12 @@ __global__ __launch_bounds__(K::threads,
         for (at += K::early ? stride : 0; at < end; at += stride, position.next(ring.stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
-            const uint32_t bytes = end - at < K::tile_bytes ? (uint32_t)(end - at) : K::tile_bytes;
+            const uint32_t bytes = end - at < tile_bytes ? (uint32_t)(end - at) : tile_bytes;
             bulk::wait(barriers.released(position.stage), position.parity ^ 1);
             bulk::arrive_with(filled, bytes * (K::checks ? ring.regions : job.cols));
 #pragma unroll 1
             for (unsigned i = 0; i < (K::checks ? ring.regions : job.cols); i++)
-                bulk::copy(to + i * K::tile_stride, job.in[i] + at, bytes, filled);
+                bulk::copy(to + i * (tile_bytes + K::tile_gap), job.in[i] + at, bytes, filled);
             if (K::reads && !K::checks && (job.epilogue.accumulate || job.epilogue.mismatch_map))
 #pragma unroll 1
                 for (unsigned j = 0; j < job.rows; j++)
@@ -238,72 +320,74 @@ __global__ __launch_bounds__(K::threads,
     const uint64_t b = descriptor<T>(shared);
     if (at < end)
         bulk::wait(table_there, 0);
-    for (bool loaded_by_lanes = K::early; at < end; at += stride, loaded_by_lanes = false) {
-        uint32_t a[T::symbols][T::steps];
-        if (loaded_by_lanes) {
-            arrange_rows<T>(first, a);
-        } else {
-            bulk::wait(barriers.filled(position.stage), position.parity);
-            /* A missing input may hold any bytes: its columns are zero. */
-            const uint32_t loaded = load_rows<T>(stages + position.stage * ring.stage_bytes +
-                                                     share * K::tile_stride + mine,
-                                                 T::lanes * K::tile_stride, a);
-            /* An arrival does not wait for loads that are on their way, so its address depends on
-             * them. A fence would wait for the stores of the last tile, too. */
-            __syncwarp();
-            if (lane == 0)
-                bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
-            position.next(ring.stages);
-        }
-        const uint64_t vector = at + mine;
-        if constexpr (K::checks) {
-            uint32_t odd = 0;
-            find_odd<T, 0>(a, b, ring.zero, odd);
-            if ((odd & 1) && vector < end)
-                job.epilogue.report(vector - job.phase, 16);
-        } else if constexpr (!K::loops) {
-            uint32_t y[4];
-            multiply_panel<K, 0>(a, b, ring.zero, y);
-            if constexpr (T::three)
-#pragma unroll
-                for (int i = 0; i < 4; i++)
-                    y[i] = join_last_bits(y[i], __shfl_sync(0xffffffff, y[i], (int)(lane | 3)),
-                                          (int)lane);
-            const bool wanted = share < job.rows && vector < end;
-            uint8_t *p = job.out[share] + vector;
-            if (wanted && !reads)
-                job.epilogue.store<true, false>(p, y, 0);
-            if (K::reads && reads && wanted)
-                job.epilogue.store<true, true>(p, y, vector - job.phase);
-        } else {
-            /* The loop over panels has few instructions besides the products' own: outputs are counted in
-             * bytes of job.out, and the lane's bound is not computed again. */
-            uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
-            wgmma::expect(bound);
-            uint32_t output = 8 * share, columns = (uint32_t)b;
-            const auto output_at = [&](uint32_t offset) {
-                return *(uint8_t *const *)((const char *)job.out + offset) + vector;
-            };
-#pragma unroll 1
-            for (uint32_t left = ring.whole; left != 0; left--) {
-                uint32_t y[4];
-                multiply_panel<K, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
-                const bool wanted = output < bound[0];
-                if (wanted && !reads)
-                    job.epilogue.store<true, false>(output_at(output), y, 0);
-                if (K::reads && reads && wanted)
-                    job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
-                columns += T::panel_bytes / 16;
-                output += 8 * T::outputs;
+    if constexpr (K::pieces > 1) {
+        multiply_pieces<K>(job, ring, barriers, stages, warp, lane, reads, b, at, end);
+        return;
+    } else {
+        for (bool loaded_by_lanes = K::early; at < end; at += stride, loaded_by_lanes = false) {
+            uint32_t a[T::symbols][T::steps];
+            if (loaded_by_lanes) {
+                arrange_rows<T>(first, a);
+            } else {
+                bulk::wait(barriers.filled(position.stage), position.parity);
+                /* A missing input may hold any bytes: its columns are zero. */
+                const uint32_t loaded =
+                    load_rows<T>(stages + position.stage * ring.stage_bytes +
+                                     share * (K::tile_bytes + K::tile_gap) + mine,
+                                 T::lanes * (K::tile_bytes + K::tile_gap), a);
+                /* An arrival does not wait for loads that are on their way, so its address depends on
+                 * them. A fence would wait for the stores of the last tile, too. */
+                __syncwarp();
+                if (lane == 0)
+                    bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
+                position.next(ring.stages);
             }
-            if constexpr (K::halves)
-                if (ring.whole < job.panels) {
-                    uint32_t y[2];
-                    multiply_half<T>(a, b >> 32 << 32 | columns, ring.zero, lane, y);
-                    output -= 8 * (share & 2);
-                    if (output < bound[0])
-                        job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y, 0);
+            const uint64_t vector = at + mine;
+            if constexpr (K::checks) {
+                uint32_t odd = 0;
+                find_odd<T, 0>(a, b, ring.zero, odd);
+                if ((odd & 1) && vector < end)
+                    job.epilogue.report(vector - job.phase, 16);
+            } else if constexpr (!K::loops) {
+                uint32_t y[4];
+                multiply_panel<K, 0>(a, b, ring.zero, y);
+                const bool wanted = share < job.rows && vector < end;
+                uint8_t *p = job.out[share] + vector;
+                if (wanted && !reads)
+                    job.epilogue.store<true, false>(p, y, 0);
+                if (K::reads && reads && wanted)
+                    job.epilogue.store<true, true>(p, y, vector - job.phase);
+            } else {
+                /* The loop over panels has few instructions besides the products' own: outputs are counted in
+                 * bytes of job.out, and the lane's bound is not computed again. */
+                uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
+                wgmma::expect(bound);
+                uint32_t output = 8 * share, columns = (uint32_t)b;
+                const auto output_at = [&](uint32_t offset) {
+                    return *(uint8_t *const *)((const char *)job.out + offset) + vector;
+                };
+#pragma unroll 1
+                for (uint32_t left = ring.whole; left != 0; left--) {
+                    uint32_t y[4];
+                    multiply_panel<K, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
+                    const bool wanted = output < bound[0];
+                    if (wanted && !reads)
+                        job.epilogue.store<true, false>(output_at(output), y, 0);
+                    if (K::reads && reads && wanted)
+                        job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
+                    columns += T::panel_bytes / 16;
+                    output += 8 * T::outputs;
                 }
+                if constexpr (K::halves)
+                    if (ring.whole < job.panels) {
+                        uint32_t y[2];
+                        multiply_half<T>(a, b >> 32 << 32 | columns, ring.zero, lane, y);
+                        output -= 8 * (share & 2);
+                        if (output < bound[0])
+                            job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y,
+                                                            0);
+                    }
+            }
         }
     }
 }

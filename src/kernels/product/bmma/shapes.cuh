@@ -114,13 +114,19 @@ struct Ring {
                          registers = (first_registers * (Warpgroups + 1) - producer_registers) /
                                      Warpgroups / 8 * 8;
     static constexpr bool early = Blocks > 1; /* launched early; lanes load the first tile */
+    /* Of a tile, at most. A piece of two words is small for a stage: eight cost less than four. */
+    static constexpr int pieces = T::lane_words == 2 ? 512 / T::warp_bytes : 1;
+    static_assert(loops ? pieces == 1 : pieces > 1 || !T::three, "");
+    /* The second turn of a piece is counted while the first one is packed: 48 registers of counts, for
+     * which six warpgroups have room. */
+    static constexpr bool counts_ahead = T::three;
     /* What a stage has of an input. The lanes of a load are in different banks. */
-    static constexpr unsigned tile_bytes = warps * T::warp_bytes,
-                              tile_stride = tile_bytes + 128 / T::lanes;
+    static constexpr unsigned tile_bytes = pieces * warps * T::warp_bytes,
+                              tile_gap = 128 / T::lanes;
     static constexpr size_t inputs = T::inputs, outputs = Outputs;
 };
 
-/* A kernel for matrices of which no column has more than 255 ones. */
+/* A kernel for matrices whose columns have few ones: T::LightLayout. */
 template <class K>
 struct Light : K {
     using T = typename K::T::LightLayout;

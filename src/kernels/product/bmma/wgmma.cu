@@ -66,6 +66,24 @@ void build_ring(uint32_t *table, uint64_t polynomial, size_t rows, size_t cols,
 template <class K>
 constexpr unsigned ring_shared = (most_shared + 1024) / K::blocks - 1024;
 
+/* The bytes of a tile, where a region is for so many blocks. Large tiles cost the least; but in the last
+ * round some blocks have none, and nothing is computed before the first tile has arrived. */
+template <class K>
+uint32_t tile_bytes_of(uint64_t bytes, uint64_t blocks) {
+    constexpr uint32_t piece = K::tile_bytes / K::pieces;
+    const uint64_t all = divide_up(bytes, piece * blocks); /* of a block */
+    uint64_t pieces = 1, least = UINT64_MAX;
+    for (uint64_t n = 1; n <= K::pieces; n++) {
+        /* In quarters of a piece's time, of which a round costs one besides. */
+        const uint64_t time = 4 * n + divide_up(all, n) * (4 * n + 1);
+        if (time <= least) {
+            least = time;
+            pieces = n;
+        }
+    }
+    return (uint32_t)pieces * piece;
+}
+
 /* Shared memory holds the matrix operand and as many stages as fit. */
 template <class K>
 gfk_status run_ring(const Run &run) {
@@ -73,7 +91,7 @@ gfk_status run_ring(const Run &run) {
     constexpr uint32_t barriers = bulk::RingBarriers::stage_bytes;
     constexpr size_t most_panels = divide_up(K::outputs, T::outputs);
     static_assert((ring_shared<K> - most_panels * T::panel_bytes - barriers) /
-                          (T::inputs * K::tile_stride + barriers) >=
+                          (T::inputs * (K::tile_bytes + K::tile_gap) + barriers) >=
                       2,
                   "");
     RingJob job = {};
@@ -87,18 +105,20 @@ gfk_status run_ring(const Run &run) {
         ring.table_bytes = job.panels * T::panel_bytes;
         /* Lanes read as many inputs as the layout has, whatever they find. */
         const uint32_t inputs = (uint32_t)divide_up(ring.regions, T::lanes) * T::lanes;
-        const uint32_t behind = (T::inputs - inputs) * K::tile_stride;
-        ring.stage_bytes = inputs * K::tile_stride;
+        const uint64_t blocks = (uint64_t)run.call->product->processors * K::blocks;
+        ring.tile_bytes = tile_bytes_of<K>(16 * job.count, blocks);
+        const uint32_t stride = ring.tile_bytes + K::tile_gap,
+                       behind = (T::inputs - inputs) * stride;
+        ring.stage_bytes = inputs * stride;
         const uint32_t other = ring.table_bytes + barriers + behind; /* the table has a barrier */
         const uint32_t fit = (ring_shared<K> - other) / (ring.stage_bytes + barriers);
         /* More than six stages were not faster; an odd number was up to 10 % slower
          * (results/notes). */
-        ring.stages = fit < 6 ? fit / 2 * 2 : 6;
-        return launch<K::early>(
-            wgmma_ring<K>,
-            blocks_of<K>(job, K::tile_bytes, (uint64_t)run.call->product->processors * K::blocks),
-            K::threads, other + ring.stages * (ring.stage_bytes + barriers), run.call->stream, ring,
-            job);
+        const uint32_t most = 6 * (K::tile_bytes / ring.tile_bytes);
+        ring.stages = fit < most ? fit / 2 * 2 : most;
+        return launch<K::early>(wgmma_ring<K>, blocks_of<K>(job, ring.tile_bytes, blocks),
+                                K::threads, other + ring.stages * (ring.stage_bytes + barriers),
+                                run.call->stream, ring, job);
     });
 }
 
@@ -132,9 +152,13 @@ gfk_status prepare_ring() {
 template <class K>
 constexpr Kernel wgmma_w8_kernel(const Kernel *light) {
     using T = typename K::T;
-    return {most_shared,     matrix_words<T>,
-            build_matrix<T>, [] { return allow_shared(wgmma_w8<K>, most_shared); },
-            run_wgmma_w8<K>, light};
+    return {most_shared,
+            matrix_words<T>,
+            build_matrix<T>,
+            [] { return allow_shared(wgmma_w8<K>, most_shared); },
+            run_wgmma_w8<K>,
+            light,
+            255};
 }
 template <class K>
 constexpr Kernel light_wgmma_w8 = wgmma_w8_kernel<Light<K>>(nullptr);
@@ -142,7 +166,8 @@ constexpr Kernel light_wgmma_w8 = wgmma_w8_kernel<Light<K>>(nullptr);
 template <class K>
 constexpr Kernel ring_kernel(const Kernel *light) {
     using T = typename K::T;
-    return {ring_shared<K>, matrix_words<T>, build_ring<K>, prepare_ring<K>, run_ring<K>, light};
+    return {ring_shared<K>, matrix_words<T>, build_ring<K>, prepare_ring<K>,
+            run_ring<K>,    light,           T::most_ones};
 }
 template <class K>
 constexpr Kernel light_kernel = ring_kernel<Light<K>>(nullptr);
@@ -154,7 +179,7 @@ constexpr Kernel kernel_of() {
         return wgmma_w8_kernel<K>(T::inputs <= 64 ? &light_wgmma_w8<K> : nullptr);
     else if constexpr (K::checks)
         return {most_shared, check_words<T>, build_check<T>, prepare_ring<K>, run_ring<K>, nullptr};
-    else if constexpr (T::most_count > 255 && T::most_count <= 512) /* beyond, half are too many */
+    else if constexpr (T::gains_if_light)
         return ring_kernel<K>(&light_kernel<K>);
     else
         return ring_kernel<K>(nullptr);
