@@ -349,6 +349,10 @@ TEST(BmmaRingLayout, FourLanes) {
 TEST(BmmaRingLayout, Copies) {
     check_ring<RingLayout<8, 4, 2, false, false, 2>>();
 }
+TEST(BmmaRingLayout, ThreeOutputs) {
+    check_ring<RingLayout<16, 4, 1, false, true>>();
+    check_ring<RingLayout<32, 4, 1, false, true>>();
+}
 TEST(BmmaRingLayout, TwoWords) {
     check_ring<RingLayout<16, 2, 2, false, false, 1, 2>>();
     check_ring<RingLayout<16, 4, 1, false, true, 2, 2>>();

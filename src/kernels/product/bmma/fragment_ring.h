@@ -43,7 +43,7 @@ template <int W, int Lanes, int Slots, bool Light = false, bool Three = false, i
           int Words = 4>
 struct RingLayout {
     static_assert(Lanes == 2 || Lanes == 4, "");
-    static_assert(!Three || (Lanes == 4 && Slots == 1 && Words == 2), "counts are packed as bytes");
+    static_assert(!Three || (Lanes == 4 && W != 8 && Slots == 1), "counts are packed as bytes");
     static constexpr int w = W, lanes = Lanes, slots = Copies * Slots, copies = Copies;
     static constexpr bool word_rows = W == 32 || Words == 2;
     static_assert(Copies == 1 || (Copies == 2 && (word_rows ? Slots == 1 : W * Slots == 16)), "");

@@ -351,6 +351,11 @@ __global__ __launch_bounds__(K::threads,
             } else if constexpr (!K::loops) {
                 uint32_t y[4];
                 multiply_panel<K, 0>(a, b, ring.zero, y);
+                if constexpr (T::three)
+#pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        y[i] = join_last_bits(y[i], __shfl_sync(0xffffffff, y[i], (int)(lane | 3)),
+                                              last_bits_shift(lane));
                 const bool wanted = share < job.rows && vector < end;
                 uint8_t *p = job.out[share] + vector;
                 if (wanted && !reads)

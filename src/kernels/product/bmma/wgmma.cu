@@ -112,9 +112,10 @@ gfk_status run_ring(const Run &run) {
         ring.stage_bytes = inputs * stride;
         const uint32_t other = ring.table_bytes + barriers + behind; /* the table has a barrier */
         const uint32_t fit = (ring_shared<K> - other) / (ring.stage_bytes + barriers);
-        /* More than six stages were not faster; an odd number was up to 10 % slower
-         * (results/notes). */
-        const uint32_t most = 6 * (K::tile_bytes / ring.tile_bytes);
+        /* More than six stages were not faster, except where tiles are short; an odd number was up to
+         * 10 % slower (results/notes). */
+        const uint32_t enough = K::pieces == 1 ? 0 : (112 << 10) / ring.stage_bytes / 2 * 2;
+        const uint32_t most = enough < 6 ? 6 : enough;
         ring.stages = fit < most ? fit / 2 * 2 : most;
         return launch<K::early>(wgmma_ring<K>, blocks_of<K>(job, ring.tile_bytes, blocks),
                                 K::threads, other + ring.stages * (ring.stage_bytes + barriers),
