@@ -123,16 +123,17 @@ void add_quick(Cases *cases, size_t data) {
     }
 }
 
-// AUTO for the heat map, and every engine for the table that AUTO goes by. region: 0 for `data`.
-void add_map(Cases *cases, const std::vector<Grid> &grids, size_t region, size_t data,
+// AUTO for the heat map, every engine for the table that AUTO goes by, and kernels that --engine
+// names. region: 0 for 1 GiB of data.
+void add_map(Cases *cases, const Options &options, const std::vector<Grid> &grids, size_t region,
              int replays) {
     for (const Grid &grid : grids)
         for (size_t k : grid.k)
             for (size_t m : grid.m) {
-                ProductCase c = {{grid.w, k, m}, region ? region * k : data};
+                ProductCase c = {{grid.w, k, m}, region ? region * k : options.size_or(kGiB)};
                 c.replays = replays;
                 c.few = true;
-                add_engines(cases, c, contenders(c.shape));
+                add_engines(cases, c, contenders_and_named(c.shape, options));
                 add_ways(cases, c, {Way::Auto, Way::AutoCompile});
             }
 }
@@ -172,10 +173,10 @@ std::vector<ProductCase> product_cases(const Options &options) {
                 add_ways(&cases, c, {Way::Auto, Way::AutoCompile});
             }
     if (options.is("product-map")) {
-        add_map(&cases, kMaps, 0, options.size_or(kGiB), 3);
+        add_map(&cases, options, kMaps, 0, 3);
         for (size_t region : short_regions)
             if (options.sizes.empty())
-                add_map(&cases, kShortMaps, region, 0, 9);
+                add_map(&cases, options, kShortMaps, region, 9);
     }
     return cases;
 }
