@@ -4,6 +4,8 @@
 
   choose_kernels.py           writes the generated part of the file
   choose_kernels.py --check   only says whether the file is what this script writes; exits with 1 if not
+  choose_kernels.py --take FILE.json...   first takes rows of kernels from results of `gfk_bench --engine KERNEL,...`
+                              into the measurements, whole cells: times of two runs are never compared
 
 The prior, written by hand at the head of choice.def, names a mainloop for a range of inputs, outputs and
 lengths; the script takes the smallest kernel of that mainloop with room for the shape. The measurements,
@@ -18,6 +20,7 @@ choose, it takes regions from 16 MiB on."""
 
 import collections
 import csv
+import json
 import math
 import pathlib
 import re
@@ -75,6 +78,22 @@ def read_cells(kernels):
                 cells[engine, int(row["inputs"]), int(row["outputs"]), int(row["bytes"]),
                       row["mode"]][kernel] = float(row["us"])
     return cells
+
+
+def take(files):
+    """Replaces each shape, length and mode of RESULTS for which a kernel was measured in these files."""
+    with open(RESULTS, encoding="utf-8") as file:
+        old = list(csv.reader(file))
+    found = [[row["id"], str(row["k"]), str(row["m"]), str(row["region_bytes"]), row["mode"], f"{row['time_us_median']:.6g}"]
+             for path in files for row in json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["benchmarks"]
+             if row["kind"] == "product" and "/" in row["id"] and row["state"] == "measured"]
+
+    def cell(line):
+        return line[0].partition("/")[0], *line[1:5]
+
+    again = {cell(line) for line in found}
+    with open(RESULTS, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([line for line in old if cell(line) not in again] + found)
 
 
 def read_sustained(kernels):
@@ -229,6 +248,8 @@ def written(kernels, head, cells, sustained):
 
 def main():
     path = FOLDER / "choice.def"
+    if sys.argv[1:2] == ["--take"]:
+        take(sys.argv[2:])
     head, _, old = path.read_text(encoding="utf-8").partition(GENERATED)
     kernels = read_kernels()
     cells = read_cells(kernels)
