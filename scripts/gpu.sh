@@ -114,7 +114,7 @@ prebuild() {
     rm -rf build/prebuilt/logs
     find build/prebuilt \( -name '*.[ao]' -o -name '*.ptx' -o -name '*.cubin' -o -name '.ninja*' \
         -o -name '*.ninja' -o -name compile_commands.json \) -delete
-    if command -v cuobjdump >/dev/null; then
+    if have cuobjdump && python3 -c 'import pandas' 2>/dev/null; then
         count_instructions build/prebuilt/sass.csv
     fi
     find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
