@@ -2,8 +2,8 @@
 /* The BMMA engines: from a product to a plan, made at create, and from a call to one of the plan's
  * kernels.
  *
- * A product's tables are the matrix operands of the plan's kernels, one behind the other, and the
- * coefficients. */
+ * A product's tables are the matrix operands of the plan's kernels, one behind the other, the
+ * coefficients, and a counter of tiles, which alone changes after create. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +77,7 @@ struct Plan {
     unsigned count;
     size_t words;        /* of all tables */
     size_t coefficients; /* where they begin */
+    size_t pace;         /* where the counter is */
 };
 
 /* Does an entry take whatever another one would, on any device? */
@@ -123,7 +124,8 @@ Plan make_plan(const gfk_product_info &product, const gfk_engine_kernel_info *na
             add(plan, product, c.row, (uint64_t)c.from * processors,
                 (uint64_t)c.below * processors);
     plan.coefficients = plan.words;
-    plan.words += product.rows * product.cols;
+    plan.pace = plan.coefficients + product.rows * product.cols;
+    plan.words = plan.pace + 1;
     return plan;
 }
 
@@ -225,7 +227,7 @@ gfk_status create(gfk_product_t p) {
 
 gfk_status run(const gfk_product_call *call) {
     const Plan &plan = *(const Plan *)call->product->state;
-    const uint32_t *tables = (const uint32_t *)call->product->tables;
+    uint32_t *tables = (uint32_t *)call->product->tables;
     const Vectors vectors = vectors_of(call);
     const unsigned refused = refused_labels(!reads_outputs(call), call->mismatch_map != NULL) |
                              (vectors.aligned ? 0 : GFK_ENGINE_KERNEL_ALIGNED);
@@ -234,8 +236,8 @@ gfk_status run(const gfk_product_call *call) {
         if (vectors.count < e.from || (e.below != 0 && vectors.count >= e.below) ||
             (e.info->labels & refused))
             continue;
-        const gfk_status status =
-            e.kernel->run({call, vectors, tables + e.table, tables + plan.coefficients});
+        const gfk_status status = e.kernel->run(
+            {call, vectors, tables + e.table, tables + plan.coefficients, tables + plan.pace});
         if (status != GFK_STATUS_NOT_SUPPORTED)
             return status;
     }

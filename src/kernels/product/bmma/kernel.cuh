@@ -14,6 +14,7 @@ struct Run {
     const Vectors &vectors;
     const uint32_t *matrix;       /* the kernel's matrix operand */
     const uint32_t *coefficients; /* all of them */
+    uint32_t *pace;               /* the product's counter for kernels/common/pace.cuh */
 };
 
 struct Kernel {

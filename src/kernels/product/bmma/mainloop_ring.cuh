@@ -6,6 +6,10 @@
  * always in flight, whatever the warpgroups do, and take none of the warpgroups' registers. The
  * copying warp has a warpgroup of its own, because a warpgroup alone can pass registers on.
  *
+ * In long regions another warp keeps the block near the others of the launch (pace.cuh): it has to
+ * release each stage, too. The copying warp cannot do this: with another loop inside, its loop takes
+ * more than twice as many instructions for a copy.
+ *
  * Kernels for short regions have several blocks on a multiprocessor. Lanes load a block's first tile
  * themselves, which takes less time than a copy and a barrier, and a launch begins while the last one
  * ends (launch.cuh).
@@ -15,6 +19,7 @@
 #pragma once
 
 #include "kernels/common/copy_async.cuh"
+#include "kernels/common/pace.cuh"
 #include "problem.cuh"
 #include "wgmma.cuh"
 
@@ -28,6 +33,9 @@ struct Stages {
     uint32_t whole;      /* panels; the others are halves */
     uint32_t regions;    /* that a check copies */
     uint32_t tile_bytes; /* of a region; tiles of one piece: K::tile_bytes */
+    uint32_t paced;      /* 1: a warp keeps the block near the others of the launch; 0: none */
+    uint32_t tiles;      /* of a block */
+    uint32_t *pace;      /* the counter of tiles */
 };
 
 template <class T>
@@ -253,6 +261,19 @@ __device__ inline void find_odd(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
         find_odd<T, Turn + 1>(a, b, zero, odd);
 }
 
+/* Releases stages for the tiles behind the first ones, when the block may begin them. There may be one
+ * tile less than `ring.tiles`. */
+__device__ inline void keep_pace(const Stages &ring, const bulk::RingBarriers barriers) {
+    Pace pace(ring.pace);
+    bulk::RingPosition position; /* of the tile before in the same stage */
+#pragma unroll 1
+    for (uint32_t left = ring.tiles; left > ring.stages; left--, position.next(ring.stages)) {
+        bulk::wait(barriers.filled(position.stage), position.parity);
+        pace.next_tile();
+        bulk::arrive(barriers.released(position.stage));
+    }
+}
+
 template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void wgmma_ring(const Stages ring,
@@ -275,7 +296,7 @@ __global__ __launch_bounds__(K::threads,
     const bool copies = threadIdx.x == 32 * K::warps && at < end;
     if (copies) {
         bulk::init_barrier(table_there, 1);
-        barriers.init(ring.stages, K::warps);
+        barriers.init(ring.stages, K::warps + ring.paced);
         bulk::publish_barriers();
     }
     uint32_t first[T::slots][4];
@@ -297,8 +318,12 @@ __global__ __launch_bounds__(K::threads,
     bulk::RingPosition position;
     if (warp >= K::warps) {
         wgmma::give_registers<K::producer_registers>();
-        if (warp != K::warps || lane != 0)
+        if (lane != 0 || warp > K::warps + ring.paced)
             return;
+        if (!K::early && warp > K::warps) {
+            keep_pace(ring, barriers);
+            return;
+        }
         for (at += K::early ? stride : 0; at < end; at += stride, position.next(ring.stages)) {
             const uint32_t filled = barriers.filled(position.stage);
             const uint32_t to = stages + position.stage * ring.stage_bytes;
