@@ -286,13 +286,17 @@ TEST_P(HostRlnc, DecodeErrors) {
         size_t stride;
         gfk_regions in, out;
         uint8_t *decoded;
+        gfk_rlnc_record *record;
+        gfk_pipeline_report *report;
     };
     Bytes decoded(n, 99);
-    const Call call = {pipeline.get(), code.get(),   good.headers.data(), count, nullptr, n,
-                       *stage.in(),    *stage.out(), decoded.data()};
-    const auto decode = [](const Call &x, gfk_rlnc_record *record = nullptr) {
+    gfk_rlnc_record record;
+    gfk_pipeline_report report;
+    const Call call = {pipeline.get(), code.get(),   good.headers.data(), count,   nullptr, n,
+                       *stage.in(),    *stage.out(), decoded.data(),      &record, &report};
+    const auto decode = [](const Call &x) {
         return gfk_rlnc_decode_host(x.pipeline, x.code, 5, x.headers, x.count, x.vectors, x.stride,
-                                    &x.in, &x.out, x.decoded, record, nullptr);
+                                    &x.in, &x.out, x.decoded, x.record, x.report);
     };
     const auto refused = [&](gfk_status status, const std::function<void(Call &)> &spoil) {
         Call bad = call;
@@ -321,22 +325,34 @@ TEST_P(HostRlnc, DecodeErrors) {
     refused(overlap, [](Call &x) { x.decoded = static_cast<uint8_t *>(x.out.base); });
     refused(overlap,
             [&](Call &x) { x.decoded = reinterpret_cast<uint8_t *>(good.headers.data()); });
+    // The record and the report, too, are written.
+    for (void *read :
+         {stage.in()->base, stage.out()->base, static_cast<void *>(good.headers.data()),
+          static_cast<void *>(good.vectors.data()), static_cast<void *>(&decoded[1])})
+        for (bool is_record : {true, false})
+            refused(overlap, [&](Call &x) {
+                x.vectors = good.vectors.data(), x.stride = n + 1;
+                if (is_record)
+                    x.record = static_cast<gfk_rlnc_record *>(read);
+                else
+                    x.report = static_cast<gfk_pipeline_report *>(read);
+            });
+    refused(overlap, [](Call &x) { x.record = reinterpret_cast<gfk_rlnc_record *>(x.report); });
     // A dependent packet that has been changed on its way.
-    gfk_rlnc_record record;
     stage.in(count - 1)[bytes - 1] ^= 1;
-    EXPECT_STATUS(GFK_STATUS_CORRUPT, decode(call, &record));
+    EXPECT_STATUS(GFK_STATUS_CORRUPT, decode(call));
     EXPECT_EQ(static_cast<uint32_t>(GFK_STATUS_CORRUPT), record.status);
     stage.in(count - 1)[bytes - 1] ^= 1;
-    EXPECT_OK(decode(call, &record));
+    EXPECT_OK(decode(call));
     EXPECT_EQ(count - n, record.kept);
     EXPECT_EQ(Bytes(n, 1), decoded);
     // Packets of other generations are left out; vectors alone need no regions.
     good.headers[0].generation = 6;
     good.headers[1].generation = 4;
-    EXPECT_OK(decode(call, &record));
+    EXPECT_OK(decode(call));
     EXPECT_EQ(0u, record.kept);
     good.headers[2].generation = 0;
-    EXPECT_STATUS(GFK_STATUS_SINGULAR, decode(call, &record));
+    EXPECT_STATUS(GFK_STATUS_SINGULAR, decode(call));
     EXPECT_EQ(n - 1, record.rank);
     const Rlnc empty = make_code(field, n, 0);
     EXPECT_STATUS(GFK_STATUS_SINGULAR,

@@ -119,33 +119,43 @@ typedef struct decoding {
     uint8_t *outcomes, *decoded; /* of packets; of sources */
     void **chosen;               /* addresses of payloads */
     gfk_rlnc_record record;
+    gfk_pipeline_report report;
 } decoding;
 
+/* Of all spans those of index 0 to WRITTEN - 1 are written. */
+enum { WRITTEN = 3, SPANS = WRITTEN + 2 };
+
 static gfk_status check_decoding(const decoding *d, const void *vectors, size_t stride,
-                                 const uint8_t *decoded) {
+                                 const uint8_t *decoded, const gfk_rlnc_record *record,
+                                 const gfk_pipeline_report *report) {
     const size_t n = d->code.n, bytes = d->bytes, symbol = d->code.field.w / 8;
-    gfk_span spans[3] = {{decoded, decoded != NULL ? n : 0},
-                         {d->headers, d->count * sizeof *d->headers},
-                         {vectors, 0}};
+    gfk_span spans[SPANS] = {{decoded, decoded != NULL ? n : 0},
+                             {record, record != NULL ? sizeof *record : 0},
+                             {report, report != NULL ? sizeof *report : 0},
+                             {d->headers, d->count * sizeof *d->headers},
+                             {vectors, 0}};
     if (d->count != 0 && d->headers == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
-    if (gfk_wraps(spans[0].start, spans[0].bytes) || gfk_wraps(spans[1].start, spans[1].bytes))
-        return GFK_STATUS_INVALID_SIZE;
+    for (int i = 0; i < SPANS; i++)
+        if (gfk_wraps(spans[i].start, spans[i].bytes))
+            return GFK_STATUS_INVALID_SIZE;
     if (vectors != NULL && d->count != 0)
-        RETURN_IF_ERROR(gfk_matmul_span(vectors, d->count, n, stride, symbol, &spans[2]));
-    for (int i = 1; i < 3; i++)
-        if (gfk_spans_overlap((const gfk_span[]){spans[0], spans[i]}, 2))
-            return GFK_STATUS_OVERLAP;
+        RETURN_IF_ERROR(gfk_matmul_span(vectors, d->count, n, stride, symbol, &spans[SPANS - 1]));
+    for (int i = 0; i < WRITTEN; i++)
+        for (int j = i + 1; j < SPANS; j++)
+            if (gfk_spans_overlap((const gfk_span[]){spans[i], spans[j]}, 2))
+                return GFK_STATUS_OVERLAP;
     if (bytes == 0 || d->count == 0)
         return GFK_STATUS_SUCCESS;
     if (d->payloads == NULL || d->sources == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_regions_check(d->payloads, d->count, bytes));
     RETURN_IF_ERROR(gfk_regions_check(d->sources, n, bytes));
-    bool overlap = gfk_outputs_overlap(d->payloads, d->count, d->sources, n, bytes) ||
-                   gfk_regions_touch(d->payloads, d->count, bytes, decoded, spans[0].bytes);
-    for (int i = 0; i < 3; i++)
-        overlap |= gfk_regions_touch(d->sources, n, bytes, spans[i].start, spans[i].bytes);
+    bool overlap = gfk_outputs_overlap(d->payloads, d->count, d->sources, n, bytes);
+    for (int i = 0; i < SPANS; i++)
+        overlap |= gfk_regions_touch(d->sources, n, bytes, spans[i].start, spans[i].bytes) ||
+                   (i < WRITTEN && gfk_regions_touch(d->payloads, d->count, bytes, spans[i].start,
+                                                     spans[i].bytes));
     return overlap ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
 }
 
@@ -219,17 +229,16 @@ static gfk_status eliminate(decoding *d, gfk_rlnc_decoder_t decoder, gfk_matrix 
     return GFK_STATUS_SUCCESS;
 }
 
-static gfk_status decode(decoding *d, gfk_rlnc_decoder_t decoder, check *c,
-                         gfk_pipeline_report *report) {
+static gfk_status decode(decoding *d, gfk_rlnc_decoder_t decoder, check *c) {
     gfk_matrix factors;
     gfk_regions to;
     RETURN_IF_ERROR(eliminate(d, decoder, &factors, &to));
     if (factors.rows == 0 || d->bytes == 0)
-        return gfk_pipeline_idle(report);
+        return gfk_pipeline_idle(&d->report);
     RETURN_IF_ERROR(prepare_check(d, c));
     const gfk_regions from = choose(d, GFK_RLNC_INNOVATIVE);
     RETURN_IF_ERROR(gfk_matmul_host(d->pipeline, &d->code.field, &factors, &from, &to, d->bytes,
-                                    GFK_SET, report));
+                                    GFK_SET, &d->report));
     return c->count != 0 ? run_check(d, c) : GFK_STATUS_SUCCESS;
 }
 
@@ -250,7 +259,7 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
                   .vectors = vectors,
                   .payloads = payloads,
                   .sources = sources};
-    RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded));
+    RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded, record, report));
     d.pitch = vectors != NULL ? stride * (code->field.w / 8) : 0;
     d.code.bytes = 0;
     d.code.desc.check_pointers = false;
@@ -267,11 +276,13 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
                             ? gfk_rlnc_decoder_create(&decoder, &d.code, generation, 1, 0)
                             : GFK_STATUS_OUT_OF_MEMORY;
     if (status == GFK_STATUS_SUCCESS)
-        status = decode(&d, decoder, &c, report);
+        status = decode(&d, decoder, &c);
     if (status == GFK_STATUS_SUCCESS && decoded != NULL)
         memcpy(decoded, d.decoded, code->n);
     if (status == GFK_STATUS_SUCCESS && record != NULL)
         *record = d.record;
+    if (status == GFK_STATUS_SUCCESS && report != NULL)
+        *report = d.report;
     if (status == GFK_STATUS_SUCCESS)
         status = (gfk_status)d.record.status;
     gfk_rlnc_decoder_destroy(decoder);
