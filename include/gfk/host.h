@@ -181,7 +181,7 @@ typedef struct gfk_pipeline_report {
  * The calls return SUCCESS; INVALID_ARGUMENT (a needed object or region is NULL, a stride is below
  * bytes, an unknown mode, a region in device memory; a pipeline without devices cannot detect the
  * latter); INVALID_SIZE; OVERLAP; INVALID_CONSTANT; OUT_OF_MEMORY and TABLE_LIMIT (for the product
- * on the CPU): nothing has been written. CUDA: the output is undefined.
+ * on the CPU): nothing has been written, but see gfk_rlnc_decode_host. CUDA: the output is undefined.
  *
  * Any thread may call. The work is complete on return. The calling thread's current device does
  * not change. */
@@ -244,7 +244,7 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
  * matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
  *
  * sources, payloads  n and count regions of the code's length. A payload must not overlap another
- *                    region. */
+ *                    region. Without packets or bytes they are not read, and may be NULL. */
 GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         const gfk_regions *sources, const gfk_regions *payloads,
@@ -252,13 +252,15 @@ GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
 
 /* gfk_rlnc_recode_host: makes packets first to first + count - 1 of `received` packets of a generation,
  * with the factors of gfk_rlnc_recode, as two gfk_matmul_host: of the vectors, then of the payloads, whose
- * report it is. The code's place does not matter.
+ * report it is. Memory of the call's own has the factors and the first product until the second one is
+ * done, so an error leaves all as it was. The code's place does not matter.
  *
  * vectors, payloads          `received` rows and regions, 1 to GFK_RLNC_MOST_SOURCES; only read
  * new_vectors, new_payloads  count rows and regions
  *
- * Rows of vectors as in gfk/rlnc.h. INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there: nothing has been
- * written. Without bytes the regions are not read, and the report is of the vectors. */
+ * Rows of vectors as in gfk/rlnc.h, and INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there. Without packets
+ * nothing is read, without bytes no region, and what is not read may be NULL. Without bytes the report is of
+ * the vectors. */
 GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         uint64_t seed, size_t received, const void *vectors,
@@ -280,12 +282,13 @@ GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
  * decoded    NULL, or n bytes: 1 where a source has been written, otherwise 0
  * record     NULL, or what became of the packets: kept are all dependent ones
  *
- * What is written must not overlap anything else of the call. Without bytes the regions are not read.
+ * What is written, also *record and *report, must not overlap anything else of the call. Without packets
+ * neither headers, vectors nor regions are read, without bytes no regions: what is not read may be NULL.
  *
  * Returns SUCCESS; SINGULAR: not all sources are determined; CORRUPT: a dependent packet contradicts the
  * others, and the sources have been written and are not to be trusted. With these three *decoded,
  * *record and *report have been written. INVALID_ARGUMENT, INVALID_SIZE, OVERLAP: nothing has been
- * written. OUT_OF_MEMORY, CUDA: the sources are undefined. */
+ * written. OUT_OF_MEMORY, CUDA: the sources are undefined, and nothing else has been written. */
 GFK_API gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,

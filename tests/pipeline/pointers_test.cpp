@@ -96,6 +96,27 @@ TEST_F(Pointers, OfMultipliers) {
     gfk_multiplier_destroy(m);
 }
 
+// A call on host memory takes no vectors, payloads or results in device memory.
+TEST_F(Pointers, OfRecoders) {
+    const Pipeline pipeline = make_pipeline(pipeline_desc());
+    const gfk_field field = make_field(8);
+    gfk_rlnc_desc desc = GFK_RLNC_DESC_INIT;
+    desc.device = GFK_CPU;
+    gfk_rlnc_t made = nullptr;
+    ASSERT_OK(gfk_rlnc_create(&made, &field, 4, 100, &desc));
+    const Owned<struct gfk_rlnc, gfk_rlnc_destroy> code(made);
+    for (int in_device = 0; in_device <= 4; in_device++) { // one of the four, or none
+        const auto at = [&](int i) {
+            return static_cast<uint8_t *>(i == in_device ? device_[0] : host_.data()) + 1000 * i;
+        };
+        const gfk_regions from = {nullptr, at(2), 100}, to = {nullptr, at(3), 100};
+        EXPECT_STATUS(in_device < 4 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_SUCCESS,
+                      gfk_rlnc_recode_host(pipeline.get(), made, 0, 0, 3, 1, 5, at(0), 4, &from,
+                                           at(1), 4, &to, nullptr));
+        count_checked();
+    }
+}
+
 // Words, results and workspaces of a code, and the regions of a batch.
 TEST_F(Pointers, OfCodes) {
     for (int place : {GFK_CPU, 0}) {

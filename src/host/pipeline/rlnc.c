@@ -43,19 +43,20 @@ typedef struct recoding {
     gfk_rlnc_t code;
     size_t received, count;
     const gfk_regions *payloads, *new_payloads;
-    gfk_regions vectors, new_vectors; /* rows, as regions */
+    gfk_regions vectors; /* rows, as regions */
 } recoding;
 
-static gfk_status check_recoding(recoding *r, const void *vectors, size_t stride, void *new_vectors,
-                                 size_t new_stride) {
+static gfk_status check_recoding(recoding *r, bool has_devices, const void *vectors, size_t stride,
+                                 const void *new_vectors, size_t new_stride) {
     const size_t n = r->code->n, bytes = r->code->bytes, symbol = r->code->field.w / 8;
     gfk_span rows[2];
     RETURN_IF_ERROR(gfk_matmul_span(vectors, r->received, n, stride, symbol, &rows[0]));
     RETURN_IF_ERROR(gfk_matmul_span(new_vectors, r->count, n, new_stride, symbol, &rows[1]));
     r->vectors = gfk_inputs_spaced(vectors, stride * symbol);
-    r->new_vectors = (gfk_regions){NULL, new_vectors, new_stride * symbol};
     if (gfk_spans_overlap(rows, 2))
         return GFK_STATUS_OVERLAP;
+    if (has_devices && gfk_device_memory_kind(new_vectors, rows[1].bytes) == GFK_MEMORY_DEVICE)
+        return GFK_STATUS_INVALID_ARGUMENT;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
     if (r->payloads == NULL || r->new_payloads == NULL)
@@ -72,6 +73,22 @@ static gfk_status check_recoding(recoding *r, const void *vectors, size_t stride
                : GFK_STATUS_SUCCESS;
 }
 
+/* The product of the vectors goes to `made`: once the caller's memory is written, nothing can fail. */
+static gfk_status multiply_both(gfk_pipeline_t pipeline, const recoding *r,
+                                const gfk_matrix *factors, uint8_t *made,
+                                gfk_pipeline_report *report) {
+    const gfk_rlnc_t code = r->code;
+    const size_t row = code->n * (code->field.w / 8);
+    const gfk_regions rows = {NULL, made, row};
+    if (made == NULL)
+        return GFK_STATUS_OUT_OF_MEMORY;
+    RETURN_IF_ERROR(
+        gfk_matmul_host(pipeline, &code->field, factors, &r->vectors, &rows, row, GFK_SET, report));
+    return code->bytes != 0 ? gfk_matmul_host(pipeline, &code->field, factors, r->payloads,
+                                              r->new_payloads, code->bytes, GFK_SET, report)
+                            : GFK_STATUS_SUCCESS;
+}
+
 gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64_t generation,
                                 uint32_t first, size_t count, uint64_t seed, size_t received,
                                 const void *vectors, size_t stride, const gfk_regions *payloads,
@@ -86,17 +103,23 @@ gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
     if (packets == 0)
         return gfk_pipeline_idle(report);
-    recoding r = {code, received, packets, payloads, new_payloads, {0}, {0}};
-    RETURN_IF_ERROR(check_recoding(&r, vectors, stride, new_vectors, new_stride));
+    recoding r = {code, received, packets, payloads, new_payloads, {0}};
+    RETURN_IF_ERROR(check_recoding(&r, pipeline->info.device_count != 0, vectors, stride,
+                                   new_vectors, new_stride));
     const gfk_rlnc_rule rule = gfk_rlnc_recoding_rule(code, seed, received);
     gfk_matrix factors;
     RETURN_IF_ERROR(make_factors(pipeline, &rule, &range, &factors));
-    gfk_status status =
-        gfk_matmul_host(pipeline, &code->field, &factors, &r.vectors, &r.new_vectors,
-                        code->n * (code->field.w / 8), GFK_SET, report);
-    if (status == GFK_STATUS_SUCCESS && code->bytes != 0)
-        status = gfk_matmul_host(pipeline, &code->field, &factors, payloads, new_payloads,
-                                 code->bytes, GFK_SET, report);
+    const size_t symbol = code->field.w / 8, row = code->n * symbol;
+    uint8_t *const made = malloc(packets * row);
+    gfk_pipeline_report done;
+    const gfk_status status = multiply_both(pipeline, &r, &factors, made, &done);
+    if (status == GFK_STATUS_SUCCESS) {
+        for (size_t i = 0; i < packets; i++)
+            memcpy((uint8_t *)new_vectors + i * new_stride * symbol, made + i * row, row);
+        if (report != NULL)
+            *report = done;
+    }
+    free(made);
     free((void *)factors.elements);
     return status;
 }
