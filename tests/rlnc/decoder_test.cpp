@@ -97,9 +97,9 @@ class RlncDecoder : public RlncTest {
             }
             Memory vectors(host, rows), payloads(host, data), outcomes(host, Bytes(count + 1, 99));
             const gfk_regions regions = gfk_inputs_spaced(payloads.data() + 3, bytes);
-            ASSERT_OK(gfk_rlnc_decoder_add(decoder.get(), headers.data(), count,
-                                           own_vectors ? vectors.data() : nullptr, stride, &regions,
-                                           outcomes.data(), nullptr));
+            ASSERT_OK(gfk_rlnc_decoder_add(
+                decoder.get(), headers.data(), count, own_vectors ? vectors.data() : nullptr,
+                stride, bytes != 0 ? &regions : nullptr, outcomes.data(), nullptr));
             const Bytes got = outcomes.read();
             for (size_t i = 0; i < count; i++)
                 ASSERT_EQ(expected(packets[i]), got[i]) << "packet " << i << " of " << count;
@@ -129,7 +129,8 @@ class RlncDecoder : public RlncTest {
         void decode(gfk_status status, bool are_right = true) {
             Memory out(host, untouched), decoded(host, Bytes(generations * n, 99));
             const gfk_regions regions = {nullptr, out.data(), bytes};
-            ASSERT_OK(gfk_rlnc_decoder_decode(decoder.get(), &regions, decoded.data(), nullptr));
+            ASSERT_OK(gfk_rlnc_decoder_decode(decoder.get(), bytes != 0 ? &regions : nullptr,
+                                              decoded.data(), nullptr));
             std::vector<gfk_rlnc_record> records(generations);
             EXPECT_STATUS(status, gfk_rlnc_decoder_wait(decoder.get(), nullptr, 0, generations,
                                                         records.data()));

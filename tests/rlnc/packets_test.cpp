@@ -387,19 +387,18 @@ TEST_P(RlncPackets, Nothing) {
     const gfk_rlnc_range range = {0, 2, 0, 9}, none = {0, 0, 0, 9};
     const Rows expected = plain(n, desc(), range);
     Vectors vectors(host(), w(), n, 18, 1, random), made(host(), w(), n, 18, 0, random);
-    const gfk_regions no_regions = {};
     size_t space = 77;
     ASSERT_OK(gfk_rlnc_encode_workspace(code.get(), &range, &space));
     EXPECT_EQ(0u, space);
-    EXPECT_OK(gfk_rlnc_encode(code.get(), &range, &no_regions, &no_regions, vectors.data(), n + 1,
-                              nullptr, 0, nullptr));
+    EXPECT_OK(gfk_rlnc_encode(code.get(), &range, nullptr, nullptr, vectors.data(), n + 1, nullptr,
+                              0, nullptr));
     EXPECT_TRUE(vectors.are(bytes_of(expected)));
     EXPECT_OK(
         gfk_rlnc_encode(code.get(), &none, nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr));
     ASSERT_OK(gfk_rlnc_recode_workspace(code.get(), &range, 9, &space));
     Memory workspace(host(), space);
-    EXPECT_OK(gfk_rlnc_recode(code.get(), &range, 1, 9, vectors.data(), n + 1, &no_regions,
-                              made.data(), n, &no_regions, workspace.data(), space, nullptr));
+    EXPECT_OK(gfk_rlnc_recode(code.get(), &range, 1, 9, vectors.data(), n + 1, nullptr, made.data(),
+                              n, nullptr, workspace.data(), space, nullptr));
     gfk_rlnc_desc rule = desc();
     rule.seed = 1;
     const Rows factors = plain(9, rule, range);

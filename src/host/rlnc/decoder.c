@@ -332,7 +332,7 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (count == 0)
         return GFK_STATUS_SUCCESS;
-    if (headers == NULL || payloads == NULL)
+    if (headers == NULL || (payloads == NULL && code->bytes != 0))
         return GFK_STATUS_INVALID_ARGUMENT;
     size_t length = 0;
     if (vectors != NULL)
@@ -353,7 +353,13 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
             (code->bytes != 0 && gfk_regions_touch(payloads, count, code->bytes, outcomes, count)))
             return GFK_STATUS_OVERLAP;
     }
-    const gfk_rlnc_packets all = {headers, count, vectors, stride * d->symbol, *payloads, outcomes};
+    const gfk_rlnc_packets all = {.headers = headers,
+                                  .count = count,
+                                  .vectors = vectors,
+                                  .vector_pitch = stride * d->symbol,
+                                  .payloads =
+                                      code->bytes != 0 ? *payloads : (gfk_regions){NULL, NULL, 0},
+                                  .outcomes = outcomes};
     for (size_t first = 0; first < count; first += d->most) {
         const size_t left = count - first;
         const gfk_rlnc_packets packets =
@@ -369,9 +375,12 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
 
 gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                    uint8_t *decoded, gfk_stream_t stream) {
-    if (d == NULL || sources == NULL)
+    static const gfk_regions no_regions = {NULL, NULL, 0};
+    if (d == NULL || (sources == NULL && d->code->bytes != 0))
         return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_rlnc_t code = d->code;
+    if (code->bytes == 0)
+        sources = &no_regions;
     const size_t all = d->generations * code->n;
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (code->bytes != 0) {

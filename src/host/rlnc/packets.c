@@ -86,10 +86,10 @@ static gfk_status check_memory(gfk_rlnc_t code, const memory *m, size_t workspac
 }
 
 static gfk_status check_regions(gfk_rlnc_t code, const memory *m) {
-    if (m->in == NULL || m->out == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
     if (code->bytes == 0)
         return GFK_STATUS_SUCCESS;
+    if (m->in == NULL || m->out == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_regions_check(m->in, m->ins, code->bytes));
     return gfk_regions_check(m->out, m->outs, code->bytes);
 }
