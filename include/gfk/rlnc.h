@@ -3,7 +3,8 @@
  * length, are coded together: the payload of a packet is a sum of multiples of the sources, and the
  * n factors are the packet's coding vector. Any n packets whose coding vectors are independent
  * determine the sources. Whoever has some packets, the sources or not, can make further packets of
- * them (recoding).
+ * them (recoding). Payloads carry no length: who receives a packet compares its length with the code's
+ * `bytes` before a call reads it.
  *
  * A call works on one generation or on thousands of the same size, with few launches. */
 #ifndef GFK_RLNC_H
@@ -43,11 +44,12 @@ extern "C" {
  *            allocation, no synchronization; capturable. CUDA loads a kernel's code at its first
  *            launch, so run once before capturing or timing. On the CPU `stream` is NULL, and the
  *            work is complete on return.
- * nothing    No packets and no bytes are success.
+ * nothing    No packets and no bytes are success. Without packets a call reads no vectors, headers and
+ *            regions, without bytes no regions: what is not read may be NULL.
  * statuses   INVALID_ARGUMENT (NULL, a stride that is too short, a misaligned pointer);
  *            INVALID_SIZE (GFK_RLNC_MOST_PACKETS, numbers that pass 2^32 or 2^64, a size that
- *            overflows); OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE: nothing has
- *            been written. CUDA, INTERNAL: the contents of what the call writes are undefined.
+ *            overflows); OVERLAP; WORKSPACE_TOO_SMALL (also NULL); STREAM_ON_HOST; WRONG_DEVICE:
+ *            nothing has been written. CUDA, INTERNAL: the contents of what the call writes are undefined.
  * threads    A code does not change after create: any thread, any stream. */
 
 /* The most sources of a generation, packets of a recoder's generation, and packets of a call. */
@@ -202,8 +204,9 @@ typedef enum gfk_rlnc_outcome {
 /* The state of a generation. */
 typedef struct gfk_rlnc_record {
     /* SUCCESS: the sources are determined; after gfk_rlnc_decoder_decode also: no kept packet
-     * contradicts them. SINGULAR: they are not determined yet. CORRUPT: a kept packet contradicts
-     * the others, so that at least one packet has been changed on its way. */
+     * contradicts them, but those that an add has kept since then are compared by the next decode.
+     * SINGULAR: they are not determined yet. CORRUPT: a kept packet contradicts the others, so that
+     * at least one packet has been changed on its way; it stays so until gfk_rlnc_decoder_reset. */
     uint32_t status;
     uint32_t rank;       /* innovative packets, n at most */
     uint32_t kept;       /* dependent packets that are kept, `spare` at most */
@@ -217,12 +220,12 @@ typedef struct gfk_rlnc_record {
  *
  * spare  dependent packets of each generation that are kept
  *
- * Takes all memory that the decoder ever needs, at the code's place and on the host; not capturable.
+ * Takes all memory of the decoder, at the code's place and on the host; not capturable.
  * For each generation this is n + spare payloads, up to n + 1024 / w + spare rows of n elements, each
  * row rounded up to 256 bytes. On the CPU each thread that shares the generations needs as much as one of
  * them again and a workspace of gfk_matmul; a device needs up to 512 MiB, `spare` payloads for each
  * generation, and 2 GiB at most for the operands of the products. The code must outlive the decoder. The
- * device of the code is the calling thread's current device.
+ * device of the code must be the calling thread's current device.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, no generations); INVALID_SIZE (generation numbers that
  * pass 2^64, more than GFK_RLNC_MOST_PACKETS packets or a size that overflows); OUT_OF_MEMORY;
@@ -259,7 +262,9 @@ GFK_API gfk_status gfk_rlnc_decoder_reset(gfk_rlnc_decoder_t decoder, uint64_t g
  * once, but for sorting the headers and copying them to the device, and allocates nothing; the CPU takes
  * little memory for each panel of packets, and gives it back. Not capturable.
  *
- * Returns also OUT_OF_MEMORY on the CPU: some of the packets may have been taken. */
+ * Returns also OUT_OF_MEMORY on the CPU: some packets may have been taken. The outcomes of the others
+ * are as they were, so a caller that has set all outcomes to 0 gives those with 0 again. It may also
+ * give all again: those that have been taken are then dependent. */
 GFK_API gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t decoder, const gfk_rlnc_header *headers,
                                         size_t count, const void *vectors, size_t stride,
                                         const gfk_regions *payloads, uint8_t *outcomes,

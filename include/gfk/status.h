@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-/* Every function that can fail returns one of these. Except for GFK_STATUS_CUDA and
- * GFK_STATUS_INTERNAL a failed call has written nothing: outputs are as they were. */
+/* Every function that can fail returns one of these. A failed call has written nothing, outputs are
+ * as they were, unless the status is GFK_STATUS_CUDA or GFK_STATUS_INTERNAL, or the function's header
+ * says otherwise; docs/api-conventions.md lists these functions. */
 typedef enum gfk_status {
     GFK_STATUS_SUCCESS = 0,
     GFK_STATUS_INVALID_ARGUMENT,     /* NULL, an enumerator out of range, a misaligned workspace */
