@@ -50,12 +50,18 @@ for option in "${@:2}"; do
     if [[ $option == -D* ]]; then options+=("$option"); else arguments+=("$option"); fi
 done
 
+# For bench/report.py and bench/sass.py, which say what there is not without it.
+install_pandas() {
+    export PYTHONPATH="$PWD/build/quickstart-report${PYTHONPATH:+:$PYTHONPATH}"
+    python3 -c 'import pandas' 2>/dev/null || pip_install build/quickstart-report pandas ||
+        apt_install python3-pandas || true
+}
+
 # ---- report ------------------------------------------------------------------------------------
 if [ "$goal" = report ]; then
     have python3 || apt_install python3
-    export PYTHONPATH="$PWD/$build${PYTHONPATH:+:$PYTHONPATH}"
-    # report.py says what there is not without them. Debian 12 has an older matplotlib.
-    python3 -c 'import pandas' 2>/dev/null || pip_install "$build" pandas || apt_install python3-pandas || true
+    install_pandas
+    # Debian 12 has an older matplotlib.
     python3 -c 'import matplotlib as m; exit(m.__version_info__ < (3, 7))' 2>/dev/null ||
         pip_install "$build" matplotlib || true
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
@@ -173,6 +179,19 @@ needs() {
     exit 1
 }
 
+# The instructions of the kernels that the pages of the papers name; report finds the counts beside the results.
+count_instructions() {
+    local counts=$build/results/sass.csv
+    rm -f "$counts"
+    PATH=$PATH:${nvcc%/*}
+    if have cuobjdump && install_pandas &&
+        python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$build/sass.csv"; then
+        mv "$build/sass.csv" "$counts"
+    else
+        echo "instructions: not counted, there is no cuobjdump or it failed; the pages say what is missing"
+    fi
+}
+
 # ---- run ---------------------------------------------------------------------------------------
 case $goal in
 tool)
@@ -184,6 +203,7 @@ bench)
     mkdir -p "$build/results"
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
+    [ -z "$nvcc" ] || [ -z "$capabilities" ] || [[ " ${arguments[*]}" != *" --paper"* ]] || count_instructions
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
     ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \
