@@ -26,6 +26,8 @@ NAMES = [name for name in ("gpu-rscode", "gf-gpu", "opencl", "gibraltar", "nucle
 FEW = 5  # cases that a cell has room for
 TIE = 0.05  # a gain of less, either way, is none
 WORDS = "reproduced", "reversed", "no longer matters", "works", "not run here"
+FOLDERS_OF_TESTS = "tests/", "python/tests/", "examples/CMakeLists.txt"  # whose examples are tests
+SENTENCES = re.compile(r"(?<=\.)\s+")
 EXPRESSION = re.compile(r"\{([^{}]+?)(?::([-+,.%\w]*))?\}")
 
 
@@ -35,6 +37,10 @@ def read(name):
 
 class NotRun(Exception):
     """Why a figure cannot be formed from this run."""
+
+
+class NotCounted(NotRun):
+    """There is no count of the kernel's instructions."""
 
 
 class Run:
@@ -108,19 +114,28 @@ class Figures:
     run: Run
     rows: dict  # names and queries
     values: dict = dataclasses.field(default_factory=dict)
-    file: str = None  # that the rows come from; "" several
+    needed: str = ""  # expressions whose rows the file should have before all others
+    file: str = None  # that all rows come from
+
+    def choose_file(self):
+        """A ratio is of one run. Of several files that have the rows the longest counts."""
+        words = set(re.findall(r"[a-z_]\w*", self.needed))
+        has = {}
+        for name, query in self.rows.items():
+            with contextlib.suppress(NotRun):
+                for file in set(self.run.measured(query).file):
+                    has.setdefault(file, set()).add(name)
+        lengths = list(self.run.rows.file)
+        return max(has, key=lambda file: (len(has[file] & words), len(has[file]), lengths.count(file)), default="")
 
     def measured(self, name):
-        """A ratio is of one run: of several files that have all rows of the claim the longest counts."""
-        if self.file is None:
-            files = []
-            for query in self.rows.values():
-                with contextlib.suppress(NotRun):
-                    files.append(set(self.run.measured(query).file))
-            common = set.intersection(*files) if files else set()
-            self.file = max(common, key=list(self.run.rows.file).count, default="")
         rows = self.run.measured(self.rows[name])
-        return (rows[rows.file == self.file] if self.file else rows).drop_duplicates("row", keep="last")
+        if self.file is None:
+            self.file = self.choose_file()
+        rows = rows[rows.file == self.file]
+        if rows.empty:
+            raise NotRun("no run has all its rows")
+        return rows
 
     def value(self, expression):
         names = {**FUNCTIONS, **self.values, "sass": self.count, "per_clock": self.per_clock}
@@ -130,24 +145,36 @@ class Figures:
 
     def per_clock(self, gbps):
         """10^9 per second of the whole GPU as a number per clock of one multiprocessor."""
-        first = next(each for each in self.run.contexts if each.get("gpu_multiprocessors"))
-        return gbps * 1e3 / float(first["gpu_multiprocessors"]) / float(first["gpu_clock_max"].split()[0])
+        gpu = next(each for path, each in zip(self.run.paths, self.run.contexts) if self.file in (None, path.name))
+        return gbps * 1e3 / float(gpu["gpu_multiprocessors"]) / float(gpu["gpu_clock_max"].split()[0])
 
     def count(self, function, opcode="instructions"):
         """Instructions of the first kernel whose name fits, from sass.csv."""
         if self.run.sass is None:
-            raise NotRun("the instructions were not counted")
+            raise NotCounted("the instructions were not counted")
         for name in self.run.sass.index.levels[0]:
             if re.search(function, name):
                 return self.run.sass.get((name, opcode), 0)
-        raise NotRun(f"sass.csv has no kernel like {function}")
+        raise NotCounted(f"sass.csv has no kernel like {function}")
 
-    def text(self, template):
-        """A template, or the first of a list of {if, text} whose condition holds, with its figures."""
+    def chosen(self, template):
+        """A template, or the first of a list of {if, text} whose condition holds."""
         if isinstance(template, list):
             template = next((each["text"] for each in template if self.value(each.get("if", "1"))), "")
+        return template
+
+    def text(self, template):
+        """A template with its figures."""
         template = " ".join(template.split())
         return EXPRESSION.sub(lambda match: written(self.value(match[1]), match[2]), template)
+
+    def sentences(self, template):
+        """A text without the sentences that need counts where there are none."""
+        found = []
+        for sentence in SENTENCES.split(self.chosen(template)):
+            with contextlib.suppress(NotCounted):
+                found.append(self.text(sentence))
+        return " ".join(found)
 
     def table(self):
         """All rows that were measured."""
@@ -178,6 +205,7 @@ class Outcome:
     ours: float = None
     rows: pd.DataFrame = None
     rule: str = ""
+    file: str = ""  # that the rows come from, if there are several
 
 
 def substituted(value, case):
@@ -199,15 +227,27 @@ def cases(claim, define):
 EFFECTS = {"faster": 2, "same": 1, "slower": 0.5}
 
 
+def has_rule(claim):
+    return "reproduced" in claim or "reversed" in claim
+
+
+def otherwise(claim):
+    """The verdict where no rule of the claim holds."""
+    return WORDS[-1] if "untried" in claim else WORDS[2] if "reversed" in claim else WORDS[1]
+
+
 def judge(claim, figures):
-    """A word of WORDS. Without rules of its own a claim is a gain, of which the direction counts."""
+    """A word of WORDS. Without rules of its own a claim is a gain, of which the direction counts. NotRun where more
+    would have to be tried."""
     ours, paper = figures.values["ours"], EFFECTS.get(claim.get("effect"), figures.values.get("paper"))
     for word in WORDS[:2]:
         if word in claim:
             if figures.value(claim[word]):
                 return word
-    if "reproduced" in claim or "reversed" in claim:
-        return WORDS[2] if "reversed" in claim else WORDS[1]
+    if "untried" in claim:
+        raise NotRun(figures.text(claim["untried"]))
+    if has_rule(claim):
+        return otherwise(claim)
     direction = lambda gain: 0 if abs(gain - 1) <= TIE else math.copysign(1, gain - 1)  # noqa: E731
     if direction(ours) == direction(paper):
         return WORDS[0]
@@ -217,6 +257,8 @@ def judge(claim, figures):
 def named_test(test):
     """"FILE: NAME", which must be there: the named test is what shows that the feature works."""
     file, name = test.split(": ")
+    if not file.startswith(FOLDERS_OF_TESTS):
+        raise SystemExit(f"bench/papers: {file} is no file of tests")
     text = (ROOT / file).read_text(encoding="utf-8")
     if not all(part in text for part in name.split(".")):
         raise SystemExit(f"bench/papers: {file} has no test {name}")
@@ -225,7 +267,14 @@ def named_test(test):
 
 def rule(claim):
     """What makes the verdict, in words, where it is more than a gain of 5 %."""
-    return ", ".join(f"{word} if `{' '.join(claim[word].split())}`" for word in WORDS[:2] if word in claim)
+    rules = [f"{word} if `{' '.join(claim[word].split())}`" for word in WORDS[:2] if word in claim]
+    return ", ".join([*rules, f"otherwise {otherwise(claim)}"]) if rules else ""
+
+
+def figure_of_rule(claim):
+    """The template of the claim's figures, with `ours` in bold if a rule is about it."""
+    rules = " ".join(claim.get(word, "") for word in WORDS[:2])
+    return re.sub(r"\{[^{}]*\bours\b[^{}]*\}", r"**\g<0>**", claim["here"]) if "ours" in rules else claim["here"]
 
 
 def outcome(claim, run):
@@ -233,8 +282,9 @@ def outcome(claim, run):
     shown = lambda value: f"{rate(value)} {unit}"  # noqa: E731
     paper = claim.get("theirs") or (shown(claim["paper"]) if "paper" in claim else claim.get("effect", "-"))
     found = Outcome(claim.get("label", ""), paper, rule=rule(claim))
-    figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {})
-    is_judged = "ours" in claim and ("test" not in claim or "reproduced" in claim or "paper" in claim)
+    needed = " ".join(claim.get(field, "") for field in ("ours", "here", *WORDS[:2]))
+    figures = Figures(run, claim.get("rows", {}), {"paper": claim["paper"]} if "paper" in claim else {}, needed)
+    is_judged = "ours" in claim and ("paper" in claim or "effect" in claim or has_rule(claim))
     try:
         if "not_run" in claim:
             raise NotRun(claim["not_run"])
@@ -244,18 +294,18 @@ def outcome(claim, run):
                 claim["test"], str) else claim["test"]))
         if "ours" in claim:
             ours = found.ours = figures.values["ours"] = figures.value(claim["ours"])
-            here = figures.text(claim["here"]) if "here" in claim else shown(ours)
+            here = figures.text(figure_of_rule(claim)) if "here" in claim else shown(ours)
             found.here = f"{here}; {found.here}" if found.here else here
             if "paper" in claim:
                 found.ratio = f"{ours / claim['paper']:,.2f}"
-            if is_judged:
-                found.verdict = judge(claim, figures)
+            found.verdict = judge(claim, figures) if is_judged else WORDS[3]
     except NotRun as reason:
         found.why = f"Its figure was not run here: {reason}." if found.verdict else f"Not run here: {reason}."
         found.verdict = found.verdict or WORDS[-1]
     with contextlib.suppress(NotRun):  # a counter that is missing leaves the verdict
-        found.why = found.why or figures.text(claim.get("why", ""))
+        found.why = found.why or figures.sentences(claim.get("why", ""))
     found.rows = figures.table()
+    found.file = f"`{figures.file}`" if figures.file and len(run.paths) > 1 else ""
     return found
 
 
@@ -332,6 +382,9 @@ def source_line(run):
     files = " and ".join(source(path, facts) for path, facts in zip(run.paths, run.contexts))
     problems = [f"> **This run is {word}: {run.fact(word)}.**" for word in ("void", "unfit") if run.fact(word)]
     missing = "" if run.fact("gpu") else "\n\nThis machine has no GPU: claims about GPUs were not run."
+    if run.fact("gpu") and run.sass is None:
+        missing = ("\n\nThere is no `sass.csv` beside the result file, so the instructions of the kernels were not "
+                   "counted: verdicts and sentences that need the counts are missing.")
     return "\n\n".join([f"Generated by `bench/report.py` from `gfk_bench --paper`: {files}.{missing}", *problems])
 
 
@@ -344,12 +397,13 @@ def paper_page(paper, claims, define, run):
         lines.append({"line": anchor, "claim": claim["claim"], "paper": paper_says, "here": spread(found, claim),
                       "here / paper": labelled(found, "ratio"), "verdict": f"**{summary(found)}**"})
         hardware = claim.get("hardware", paper["hardware"])
-        whys = labelled(found, "why", "\n- ")
+        whys = labelled(found, "why", "\n- ") if any(each.why for each in found) else ""
         by_case = pd.DataFrame([{"case": each.label, "paper": each.paper, "here": each.here, "verdict": each.verdict}
                                 for each in found] if len(found) > 1 else [])
         sections += [f"### {claim['line']}", f"{claim['claim']} Measured there on: {hardware}. "
                      f"Verdict: **{summary(found)}**."
-                     + (f" Its rule: {labelled(found, 'rule')}." if any(each.rule for each in found) else ""),
+                     + (f" Its rule: {labelled(found, 'rule')}." if any(each.rule for each in found) else "")
+                     + (f" Its rows: {labelled(found, 'file')}." if any(each.file for each in found) else ""),
                      "" if by_case.empty else markdown(by_case), f"- {whys}" if "\n- " in whys else whys,
                      rows_table([each.rows for each in found], claim.get("pivot"))]
     body = [f"# {paper['title']}", paper["about"], source_line(run), markdown(pd.DataFrame(lines)),
@@ -363,7 +417,9 @@ def contradictions(run):
         figures = Figures(run, each["rows"])
         parts += [f"### {each['title']}", each["sides"], rows_table([figures.table()], each.get("pivot"))]
         try:
-            parts.append(figures.text(each["answer"]))
+            parts.append(figures.sentences(each["answer"]))
+            if len(run.paths) > 1:
+                parts.append(f"The rows are of `{figures.file}`.")
         except NotRun as reason:
             parts.append(f"Not run here: {reason}.")
     return parts
@@ -376,17 +432,26 @@ on one machine. Nobody types a verdict; the report computes it from the run:
   effect, there is none of 5 %;
 - **reversed**: the effect has the opposite direction;
 - **no longer matters**: the difference is below 5 %;
-- **works**: the line is a feature, not a measurement, and the test that is named shows it;
-- **not run here**: the run does not have the rows, and the page says why. A test may be named all the same.
+- **works**: the line is a feature, not a measurement, and a named test or a measured figure shows it;
+- **not run here**: the run does not have the rows, or did not try enough to tell, and the page says why. A test may be
+  named all the same.
 
 Rates of one GPU repeat within 2 %, so 5 % are a difference. A ratio of a GPU's rate to a CPU's scatters by a quarter and
 more from run to run: where it is near 1 the rule asks for more, and says so.
 
-Where a claim is not a plain gain, its page prints the rule: an expression of `ours`, the figure in the column
-*here* (a gain, if nothing else is said). The hardware of each paper stands on its page. Every claim is an entry of
-`bench/papers/`. In a clone, with a GPU or without one, `scripts/quickstart.sh bench --paper all` measures all of them in
-minutes, and `scripts/quickstart.sh report` writes these pages to `build/quickstart-bench/results/papers`. With a build of
-your own: `build/bench/gfk_bench --paper all --out papers.json && bench/report.py papers.json`."""
+Where a claim is not a plain gain, its page prints the rule, with the verdict where the rule does not hold. `ours` in a
+rule is the figure in the column *here*, in bold where the column has several; other names are rows, which the entry in
+`bench/papers/` defines. The hardware of each paper stands on its page.
+
+In a clone, with a GPU or without one, `scripts/quickstart.sh bench --paper all` measures all of them in minutes, and
+`scripts/quickstart.sh report` writes these pages to `build/quickstart-bench/results/papers`. With a build of your own, where
+the second line counts instructions and needs cuobjdump:
+
+```
+build/bench/gfk_bench --paper all --out papers.json
+bench/sass.py build/src/libgfk.so build/bench/gfk_bench >sass.csv
+bench/report.py papers.json
+```"""
 
 
 def kernels_named():
