@@ -11,8 +11,8 @@ The prior, written by hand at the head of choice.def, names a mainloop for a ran
 lengths; the script takes the smallest kernel of that mainloop with room for the shape. The measurements,
 results/h200/bmma-kernels.csv (kernel, inputs, outputs, bytes, mode, us), overrule the prior where another
 kernel is more than 2 % faster. A line from a measurement holds for the shapes that have room in the same
-kernels, and for lengths up to the geometric mean with the next measured length, at most twice the measured
-length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest.
+kernels, and for lengths up to the geometric mean with the next measured length, at most twice and at least half
+the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest.
 
 results/h200/bmma-sustained.csv (kernel, inputs, outputs, GBps: two seconds without a pause, long regions, set) gives
 the lines for descriptors with `sustained`: where a kernel is more than 2 % faster than the one that these lines
@@ -36,6 +36,7 @@ SUSTAINED = ROOT / "results/h200/bmma-sustained.csv"
 VECTORS = 16 * 132  # bytes of a vector for each multiprocessor of an H200
 TOLERANCE = 1.02
 PANEL = 8  # outputs that some kernels compute together: shapes on either side differ
+SHORT = 64 << 10  # the first measurement up to this length stands for all shorter regions
 LONG = 16 << 20  # the last measurement from this length on stands for all long regions
 NONE = math.inf  # no bound; 0 in choice.def
 REFUSES = {"xor": ("SETS", "CHECKS"), "set": ("READS", "CHECKS"), "check": ("SETS",)}  # labels, by mode
@@ -179,7 +180,8 @@ def middle(low, high):
 def lengths_of(sizes, first, last):
     """What the measured sizes from the first to the last stand for, in vectors for each multiprocessor."""
     i, j = sizes.index(first), sizes.index(last)
-    begin = max(middle(sizes[i - 1], first), round(first / 2 / VECTORS)) if i > 0 else 0
+    begin = round(first / 2 / VECTORS) if i == 0 and first > SHORT else \
+        max(middle(sizes[i - 1], first), round(first / 2 / VECTORS)) if i > 0 else 0
     if last >= LONG:
         return min(begin, LONG // VECTORS), NONE
     return begin, min(middle(last, sizes[j + 1] if j + 1 < len(sizes) else NONE), round(2 * last / VECTORS))
