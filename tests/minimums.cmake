@@ -84,7 +84,7 @@ set(gfk_minimums
   "gpu.product_threads 8640"
   "gpu.product_async 5427"
   # 24 for each compiled kernel: 80 of PRMT, 92 of perop.
-  "gpu.product_kernels 4128"
+  "gpu.product_kernels 4381"
   "host.matmul 4700"
   "host.matmul_threads 100 100"
   "gpu.matmul 5000"

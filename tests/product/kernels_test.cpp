@@ -227,6 +227,57 @@ TEST_P(ProductKernels, SmallestAndLargestShape) {
     run_shape(rows, cols);
 }
 
+// Kernels whose launches keep their blocks near each other by a counter that the product has
+// (kernels/common/pace.cuh): in regions so long that they do, and on several streams at once.
+class LongKernels : public ProductKernels {};
+
+TEST_P(LongKernels, OnThreeStreams) {
+    const size_t cols = std::min<size_t>(kernel().max_inputs ? kernel().max_inputs : 12, 12);
+    const size_t rows = std::min<size_t>(kernel().max_outputs ? kernel().max_outputs : 4, 4);
+    const size_t bytes = 160 * MIB + 52, stride = round_up(bytes, 4096);
+    Random random(rows + 100 * cols);
+    const Matrix matrix = random_matrix(w(), rows, cols, random);
+    const Product product = make(matrix);
+    if (product == nullptr)
+        return;
+    if (device::free_bytes() < (cols + 3 * rows + 1) * stride + 1024 * MIB)
+        SKIP_WITHOUT_GPU("the device has too little free memory");
+    Memory in(false, cols * stride), out(false, 3 * rows * stride), expected(false, bytes);
+    device::fill_random(in.data(), in.size(), options.seed);
+    device::fill_random(out.data(), out.size(), options.seed + 1);
+    const gfk_regions ins = {nullptr, in.data(), stride};
+    {
+        const Stream streams[3] = {Stream(false), Stream(false), Stream(false)};
+        for (int again = 0; again < 2; again++)
+            for (int s = 0; s < 3; s++) {
+                const gfk_regions outs = {nullptr, out.data() + s * rows * stride, stride};
+                ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0,
+                                          streams[s].get()));
+            }
+        for (const Stream &stream : streams)
+            stream.finish();
+    }
+    for (size_t j = 0; j < rows; j++) {
+        device::combine(w(), make_field(w()).polynomial, &matrix.elements[j * cols], cols,
+                        in.data(), stride, bytes, expected.data());
+        for (size_t s = 0; s < 3; s++)
+            ASSERT_EQ(bytes, device::first_difference(expected.data(),
+                                                      out.data() + (s * rows + j) * stride, bytes))
+                << kernel().id << ", output " << j << ", stream " << s;
+        count_checked();
+    }
+}
+
+std::vector<Kernel> long_kernels() {
+    std::vector<Kernel> list;
+    for (const Kernel &kernel : kernels())
+        if (kernel.engine->family == GFK_ENGINE_BMMA &&
+            !(kernel.info->labels &
+              (GFK_ENGINE_KERNEL_SHORT | GFK_ENGINE_KERNEL_READS | GFK_ENGINE_KERNEL_CHECKS)))
+            list.push_back(kernel);
+    return list;
+}
+
 // An engine takes one of its own kernels, which takes the shape and is not one for short regions.
 void expect_kernel_of_long_regions(Engine engine, size_t rows, size_t cols, bool sustained) {
     const gfk_field field = make_field(engine->w);
@@ -258,5 +309,7 @@ TEST(EngineKernelChoice, InfoNamesTheKernelOfLongRegions) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProductKernels);
 INSTANTIATE_TEST_SUITE_P(Kernels, ProductKernels, testing::ValuesIn(kernels()), kernel_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LongKernels);
+INSTANTIATE_TEST_SUITE_P(Kernels, LongKernels, testing::ValuesIn(long_kernels()), kernel_name);
 
 } // namespace
