@@ -421,13 +421,15 @@ std::vector<HostCase> gibraltar(const Options &options, int devices) {
 
 void pin(const std::vector<void *> &memory, size_t bytes) {
     static std::vector<void *> pinned;
-    if (memory == pinned)
+    static size_t length = 0;
+    if (memory == pinned && bytes <= length)
         return;
     for (void *p : pinned)
         GFK_CHECK(gfk_pinned_unregister(p));
     for (void *p : memory)
         GFK_CHECK(gfk_pinned_register(p, bytes));
     pinned = memory;
+    length = bytes;
 }
 
 void add_host_rows(const Options &options, Rows *rows) {
