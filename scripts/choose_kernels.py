@@ -82,12 +82,15 @@ def read_cells(kernels):
 
 
 def take(files):
-    """Replaces each shape, length and mode of RESULTS for which a kernel was measured in these files."""
+    """Replaces each shape, length and mode of RESULTS for which a kernel was measured in these files, with a random
+    matrix."""
     with open(RESULTS, encoding="utf-8") as file:
         old = list(csv.reader(file))
-    found = [[row["id"], str(row["k"]), str(row["m"]), str(row["region_bytes"]), row["mode"], f"{row['time_us_median']:.6g}"]
-             for path in files for row in json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["benchmarks"]
-             if row["kind"] == "product" and "/" in row["id"] and row["state"] == "measured"]
+    rows = [row for path in files for row in json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["benchmarks"]]
+    found = [[row["id"], *map(str, (row["k"], row["m"], row["region_bytes"])), row["mode"],
+              f"{row['time_us_median']:.6g}"]
+             for row in rows if row["kind"] == "product" and re.match(r"bmma_w\d+/", row["id"])
+             and row["matrix"] == "random" and row["state"] == "measured"]
 
     def cell(line):
         return line[0].partition("/")[0], *line[1:5]
@@ -180,8 +183,8 @@ def middle(low, high):
 def lengths_of(sizes, first, last):
     """What the measured sizes from the first to the last stand for, in vectors for each multiprocessor."""
     i, j = sizes.index(first), sizes.index(last)
-    begin = round(first / 2 / VECTORS) if i == 0 and first > SHORT else \
-        max(middle(sizes[i - 1], first), round(first / 2 / VECTORS)) if i > 0 else 0
+    before = sizes[i - 1] if i > 0 else 0
+    begin = max(middle(before, first), round(first / 2 / VECTORS)) if i > 0 or first > SHORT else 0
     if last >= LONG:
         return min(begin, LONG // VECTORS), NONE
     return begin, min(middle(last, sizes[j + 1] if j + 1 < len(sizes) else NONE), round(2 * last / VECTORS))
