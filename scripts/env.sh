@@ -32,6 +32,11 @@ done
 capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
     sed -n 's/^\([0-9]*\)\.\([0-9]*\)$/\1\2/p' | sort -u | paste -sd ';' || true)
 
+# count_instructions BUILD FILE: of the kernels that the papers name. No file if they cannot be counted.
+count_instructions() {
+    python3 bench/sass.py "$1/src/libgfk.so" "$1/bench/gfk_bench" >"$1/sass.part" && mv "$1/sass.part" "$2"
+}
+
 # The generator to configure a build folder with: what it has already, else ninja if there is one.
 generator_of() {
     if [ -f "$1/CMakeCache.txt" ]; then

@@ -115,16 +115,11 @@ prebuild() {
     find build/prebuilt \( -name '*.[ao]' -o -name '*.ptx' -o -name '*.cubin' -o -name '.ninja*' \
         -o -name '*.ninja' -o -name compile_commands.json \) -delete
     if have cuobjdump && python3 -c 'import pandas' 2>/dev/null; then
-        count_instructions build/prebuilt/sass.csv
+        count_instructions "$build" build/prebuilt/sass.csv
     fi
     find build/prebuilt -type f -perm -u+x -exec strip -g {} + 2>/dev/null || true # but for scripts
     { echo "$described"; describe_compilers; } >build/prebuilt/BUILT
     echo "build/prebuilt: $(du -sh build/prebuilt | cut -f 1), for GFK_PREBUILT"
-}
-
-# Of the kernels that the papers name.
-count_instructions() { # FILE
-    python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$logs/sass.csv" && mv "$logs/sass.csv" "$1"
 }
 
 # Makes the file at a path of the other machine a link to the library of that name on this one.
@@ -274,7 +269,7 @@ stage_papers() {
     if [ -n "${GFK_PREBUILT:-}" ] && [ -e "$build/sass.csv" ]; then
         cp "$build/sass.csv" "$results/sass.csv" || rc=1
     elif command -v cuobjdump >/dev/null; then
-        count_instructions "$results/sass.csv" || rc=1
+        count_instructions "$build" "$results/sass.csv" || rc=1
     else
         echo "instructions: not counted, there is no cuobjdump" >&3
     fi

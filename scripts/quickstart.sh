@@ -179,15 +179,11 @@ needs() {
     exit 1
 }
 
-# The instructions of the kernels that the pages of the papers name; report finds the counts beside the results.
-count_instructions() {
-    local counts=$build/results/sass.csv
-    rm -f "$counts"
+# For the pages of the papers; report finds the counts beside the results.
+count_for_papers() {
+    rm -f "$build/results/sass.csv"
     PATH=$PATH:${nvcc%/*}
-    if have cuobjdump && install_pandas &&
-        python3 bench/sass.py "$build/src/libgfk.so" "$build/bench/gfk_bench" >"$build/sass.csv"; then
-        mv "$build/sass.csv" "$counts"
-    else
+    if ! have cuobjdump || ! install_pandas || ! count_instructions "$build" "$build/results/sass.csv"; then
         echo "instructions: not counted, there is no cuobjdump or it failed; the pages say what is missing"
     fi
 }
@@ -203,7 +199,7 @@ bench)
     mkdir -p "$build/results"
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
-    [ -z "$nvcc" ] || [ -z "$capabilities" ] || [[ " ${arguments[*]}" != *" --paper"* ]] || count_instructions
+    [ -z "$nvcc" ] || [ -z "$capabilities" ] || [[ " ${arguments[*]}" != *" --paper"* ]] || count_for_papers
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.
     ctest --test-dir "$build" -LE '^(slow|huge|giant)$' --no-tests=error -j "$(nproc)" \
