@@ -259,6 +259,8 @@ __device__ inline void find_odd(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
         odd |= c[i / T::accumulators][i % T::accumulators];
     if constexpr (Turn < 3)
         find_odd<T, Turn + 1>(a, b, zero, odd);
+    else
+        wgmma::expect(odd); /* otherwise the last turn's counts are tested one by one */
 }
 
 /* Releases stages for the tiles behind the first ones, when the block may begin them. There may be one

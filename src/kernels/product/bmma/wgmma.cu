@@ -116,11 +116,10 @@ gfk_status run_ring(const Run &run) {
         ring.stage_bytes = inputs * stride;
         const uint32_t other = ring.table_bytes + barriers + behind; /* the table has a barrier */
         const uint32_t fit = (ring_shared<K> - other) / (ring.stage_bytes + barriers);
-        /* More than six stages were not faster, except where tiles are short; an odd number was up to
-         * 10 % slower (results/notes). */
+        /* Short tiles need more stages, so that as many bytes are on their way. */
         const uint32_t enough = K::pieces == 1 ? 0 : (112 << 10) / ring.stage_bytes / 2 * 2;
-        const uint32_t most = enough < 6 ? 6 : enough;
-        ring.stages = fit < most ? fit / 2 * 2 : most;
+        const uint32_t most = enough < K::stages ? K::stages : enough;
+        ring.stages = fit >= most ? most : fit == 3 && K::three_stages ? 3 : fit / 2 * 2;
         ring.tiles = (uint32_t)divide_up(16 * job.count, ring.tile_bytes * blocks);
         ring.paced = !K::early && ring.tiles >= least_paced && !reads_outputs(run.call);
         ring.pace = run.pace;

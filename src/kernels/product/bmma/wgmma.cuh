@@ -44,6 +44,9 @@ __device__ inline void expect(uint32_t (&x)[N]) {
     for (int i = 0; i < N; i++)
         asm volatile("" : "+r"(x[i]) : : "memory");
 }
+__device__ inline void expect(uint32_t &x) {
+    asm volatile("" : "+r"(x) : : "memory");
+}
 /* A register that was not written: its bits are multiplied by zeros. */
 __device__ inline uint32_t anything() {
     uint32_t x;
