@@ -46,14 +46,18 @@ typedef struct gfk_span {
     size_t bytes;
 } gfk_span;
 
-/* Do two of the spans share a byte? */
-static inline bool gfk_spans_overlap(const gfk_span *spans, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = 0; j < i; j++)
+/* Does one of the first `written` spans share a byte with another span? */
+static inline bool gfk_written_overlap(const gfk_span *spans, size_t written, size_t count) {
+    for (size_t i = 0; i < written; i++)
+        for (size_t j = i + 1; j < count; j++)
             if (spans[i].bytes != 0 && spans[j].bytes != 0 &&
                 gfk_overlap(spans[i].start, spans[i].bytes, spans[j].start, spans[j].bytes))
                 return true;
     return false;
+}
+/* Do two of the spans share a byte? */
+static inline bool gfk_spans_overlap(const gfk_span *spans, size_t count) {
+    return gfk_written_overlap(spans, count, count);
 }
 
 #endif

@@ -164,10 +164,8 @@ static gfk_status check_decoding(const decoding *d, const void *vectors, size_t 
             return GFK_STATUS_INVALID_SIZE;
     if (vectors != NULL && d->count != 0)
         RETURN_IF_ERROR(gfk_matmul_span(vectors, d->count, n, stride, symbol, &spans[SPANS - 1]));
-    for (int i = 0; i < WRITTEN; i++)
-        for (int j = i + 1; j < SPANS; j++)
-            if (gfk_spans_overlap((const gfk_span[]){spans[i], spans[j]}, 2))
-                return GFK_STATUS_OVERLAP;
+    if (gfk_written_overlap(spans, WRITTEN, SPANS))
+        return GFK_STATUS_OVERLAP;
     if (bytes == 0 || d->count == 0)
         return GFK_STATUS_SUCCESS;
     if (d->payloads == NULL || d->sources == NULL)
@@ -240,11 +238,10 @@ static gfk_status run_check(decoding *d, const check *c) {
 /* What is the same with any payloads: outcomes, record, and the factors of sources. */
 static gfk_status eliminate(decoding *d, gfk_rlnc_decoder_t decoder, gfk_matrix *factors,
                             gfk_regions *to) {
-    static const gfk_regions none = {NULL, NULL, 0};
     RETURN_IF_ERROR(gfk_rlnc_decoder_add(decoder, d->headers, d->count, d->vectors,
-                                         d->pitch / (d->code.field.w / 8), &none, d->outcomes,
-                                         NULL));
-    RETURN_IF_ERROR(gfk_rlnc_determine_on_cpu(decoder, d->bytes != 0 ? d->sources : &none,
+                                         d->pitch / (d->code.field.w / 8), &gfk_no_regions,
+                                         d->outcomes, NULL));
+    RETURN_IF_ERROR(gfk_rlnc_determine_on_cpu(decoder, d->bytes != 0 ? d->sources : &gfk_no_regions,
                                               d->decoded, factors, to));
     (void)gfk_rlnc_decoder_wait(decoder, NULL, 0, 1, &d->record);
     d->record.kept = d->record.dropped; /* all dependent packets are there to be checked */

@@ -61,6 +61,9 @@ typedef void gfk_range_fn(const gfk_product_call *call, size_t offset, size_t le
  * a region that the pool's threads share, or as one range with on_caller. */
 void gfk_share_tiles(const gfk_product_call *call, size_t tile, gfk_range_fn *range);
 
+/* For calls whose regions have no bytes, and for no regions at all. */
+extern const gfk_regions gfk_no_regions;
+
 /* run.c: has every region an address, and does it end before the last byte of the address space? */
 gfk_status gfk_regions_check(const gfk_regions *regions, size_t count, size_t bytes);
 /* Can `place` (GFK_CPU or a device) access the first and last byte of each region? */

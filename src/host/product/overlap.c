@@ -8,6 +8,8 @@
 
 enum { GROUP = 1024 };
 
+const gfk_regions gfk_no_regions = {NULL, NULL, 0};
+
 static void sift_down(uintptr_t *a, size_t root, size_t count) {
     for (size_t child; (child = 2 * root + 1) < count; root = child) {
         if (child + 1 < count && a[child] < a[child + 1])
@@ -73,7 +75,7 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
  * sets of one stride overlap if the set that begins later does so with its first region. */
 static bool spaced_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out,
                                    size_t outs, size_t bytes) {
-    if (in->pointers == NULL) {
+    if (ins != 0 && in->pointers == NULL) {
         if (!gfk_regions_touch(in, ins, bytes, out->base, (outs - 1) * out->stride + bytes))
             return false;
         if (in->stride == out->stride)

@@ -357,8 +357,7 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
                                   .count = count,
                                   .vectors = vectors,
                                   .vector_pitch = stride * d->symbol,
-                                  .payloads =
-                                      code->bytes != 0 ? *payloads : (gfk_regions){NULL, NULL, 0},
+                                  .payloads = code->bytes != 0 ? *payloads : gfk_no_regions,
                                   .outcomes = outcomes};
     for (size_t first = 0; first < count; first += d->most) {
         const size_t left = count - first;
@@ -375,19 +374,16 @@ gfk_status gfk_rlnc_decoder_add(gfk_rlnc_decoder_t d, const gfk_rlnc_header *hea
 
 gfk_status gfk_rlnc_decoder_decode(gfk_rlnc_decoder_t d, const gfk_regions *sources,
                                    uint8_t *decoded, gfk_stream_t stream) {
-    static const gfk_regions no_regions = {NULL, NULL, 0};
     if (d == NULL || (sources == NULL && d->code->bytes != 0))
         return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_rlnc_t code = d->code;
     if (code->bytes == 0)
-        sources = &no_regions;
+        sources = &gfk_no_regions;
     const size_t all = d->generations * code->n;
     RETURN_IF_ERROR(gfk_device_check_stream(code->place, stream));
     if (code->bytes != 0) {
-        void *const nothing[1] = {NULL};
-        const gfk_regions none = {nothing, NULL, 0};
         RETURN_IF_ERROR(gfk_regions_check(sources, all, code->bytes));
-        if (gfk_outputs_overlap(&none, 0, sources, all, code->bytes))
+        if (gfk_outputs_overlap(&gfk_no_regions, 0, sources, all, code->bytes))
             return GFK_STATUS_OVERLAP;
         if (code->desc.check_pointers && !gfk_regions_reach(code->place, sources, all, code->bytes))
             return GFK_STATUS_WRONG_DEVICE;

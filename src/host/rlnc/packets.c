@@ -30,12 +30,11 @@ static gfk_status plan_products(products *p, gfk_rlnc_t code, const gfk_rlnc_ran
 static gfk_status run_products(products *p, gfk_rlnc_t code, const gfk_rlnc_vectors_job *factors,
                                const gfk_regions *in, const gfk_regions *out, uint8_t *workspace,
                                gfk_stream_t stream) {
-    static const gfk_regions none = {NULL, NULL, 0};
     RETURN_IF_ERROR(gfk_rlnc_run_job(code, factors, stream));
     p->factors.elements = factors->vectors;
     p->factors.stride = factors->pitch / (code->field.w / 8);
-    p->call.b = code->bytes != 0 ? in : &none;
-    p->call.c = code->bytes != 0 ? out : &none;
+    p->call.b = code->bytes != 0 ? in : &gfk_no_regions;
+    p->call.c = code->bytes != 0 ? out : &gfk_no_regions;
     p->call.workspace = workspace;
     p->call.stream = stream;
     return gfk_matmul_run_batch(&p->call, p->generations, code->pool, code->threads);
