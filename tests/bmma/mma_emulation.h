@@ -9,7 +9,22 @@
 
 #include "kernels/product/bmma/operand.h"
 
-using Fragment = std::array<std::vector<uint32_t>, 32>; // registers of every lane
+// Up to four registers of a lane; a vector would ask for memory at every MMA.
+class Registers {
+  public:
+    Registers(std::initializer_list<uint32_t> list = {}) {
+        for (const uint32_t x : list)
+            push_back(x);
+    }
+    void push_back(uint32_t x) { x_.at(size_++) = x; }
+    uint32_t operator[](size_t i) const { return x_[i]; }
+    size_t size() const { return size_; }
+
+  private:
+    std::array<uint32_t, 4> x_ = {};
+    size_t size_ = 0;
+};
+using Fragment = std::array<Registers, 32>; // of every lane
 
 // mma.m16n8k128 (two registers of A, one of B) or m16n8k256 (four and two), b1, and.popc, added to
 // the accumulators. Operands are first unpacked into matrices, element by element as in the PTX

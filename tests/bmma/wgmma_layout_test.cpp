@@ -85,8 +85,7 @@ void run_unit(const std::vector<uint32_t> &table, const Regions &in, Regions &ou
                     T::mmas, shared, tile * T::instruction_bytes, [&](int warp, int lane, int n) {
                         const auto *symbols = a[warp][lane] + 2 * (2 * word + half);
                         const auto &p = symbols[0], &q = symbols[1];
-                        return std::vector<uint32_t>{p[2 * n], q[2 * n], p[2 * n + 1],
-                                                     q[2 * n + 1]};
+                        return Registers{p[2 * n], q[2 * n], p[2 * n + 1], q[2 * n + 1]};
                     });
             for_lanes([&](int warp, int lane) {
                 for (int panel = 0; panel < T::instruction_panels; panel++) {

@@ -87,15 +87,14 @@ Batch make_batch(unsigned w, const Choice &c, Random &random) {
     b.expected = b.memory;
     for (const gfk_batch_stripe &stripe : b.stripes) {
         const gfk_rs_rebuild &pattern = b.patterns[stripe.pattern];
-        for (size_t j = 0; j < pattern.rows; j++)
-            for (size_t n = 0; n < stripe.bytes / symbol; n++) {
-                uint32_t sum = 0;
-                for (size_t i = 0; i < c.k; i++)
-                    sum ^= multiply(b.field, pattern.matrix[j * c.k + i],
-                                    get_symbol(b.addresses[stripe.addresses + i], n, w));
-                const auto *out = static_cast<uint8_t *>(b.addresses[stripe.addresses + c.k + j]);
-                set_symbol(b.expected.data() + (out - b.memory.data()), n, w, sum);
-            }
+        for (size_t j = 0; j < pattern.rows; j++) {
+            const auto *out = static_cast<uint8_t *>(b.addresses[stripe.addresses + c.k + j]);
+            uint8_t *expected = b.expected.data() + (out - b.memory.data());
+            std::memset(expected, 0, stripe.bytes);
+            for (size_t i = 0; i < c.k; i++)
+                Times(b.field, pattern.matrix[j * c.k + i])
+                    .add(b.addresses[stripe.addresses + i], expected, stripe.bytes);
+        }
     }
     return b;
 }
