@@ -32,6 +32,7 @@ void CorruptedCodeword::damage(size_t region, size_t symbol, uint32_t value) {
     set_symbol(at, symbol, info_.field.w, get_symbol(at, symbol, info_.field.w) ^ value);
     planted_[region]++;
     errors_[symbol]++;
+    one_by_one_.reset();
 }
 
 void CorruptedCodeword::damage_some(size_t symbol, size_t e, Random &random) {
@@ -126,7 +127,7 @@ testing::AssertionResult CorruptedCodeword::is_consistent() const {
     return testing::AssertionSuccess();
 }
 
-testing::AssertionResult CorruptedCodeword::is_as_one_by_one(gfk_rs_repair repair) const {
+CorruptedCodeword::Found CorruptedCodeword::find_one_by_one() const {
     const size_t size = info_.field.w / 8, n = regions_.count();
     RsShape shape = {info_.matrix, info_.k, info_.m};
     if (shape.matrix == GFK_RS_CUSTOM)
@@ -135,31 +136,40 @@ testing::AssertionResult CorruptedCodeword::is_as_one_by_one(gfk_rs_repair repai
     size_t needed = 0;
     require_success(gfk_rs_locate_workspace(one.get(), size, &needed), "gfk_rs_locate_workspace");
     Memory workspace(true, needed);
-    gfk_rs_verdict expected = {};
-    expected.first_corrupt = UINT64_MAX;
-    std::vector<uint64_t> counts(n), here(n);
-    Bytes symbols(n * size), content = damaged_;
+    Found found = {{}, std::vector<uint64_t>(n), damaged_};
+    found.verdict.first_corrupt = UINT64_MAX;
+    std::vector<uint64_t> here(n);
+    Bytes symbols(n * size);
     const gfk_regions data = {nullptr, symbols.data(), size};
     const gfk_regions parity = {nullptr, symbols.data() + info_.k * size, size};
     for (size_t symbol = 0; symbol < errors_.size(); symbol++) {
         if (errors_[symbol] == 0)
             continue;
         for (size_t i = 0; i < n; i++)
-            std::memcpy(&symbols[i * size], regions_.in_copy(content, i) + symbol * size, size);
+            std::memcpy(&symbols[i * size], regions_.in_copy(found.content, i) + symbol * size,
+                        size);
         gfk_rs_verdict verdict;
-        require_success(gfk_rs_locate(one.get(), &data, &parity, size, repair, &verdict,
+        require_success(gfk_rs_locate(one.get(), &data, &parity, size, GFK_RS_REPAIR, &verdict,
                                       here.data(), workspace.data(), needed, nullptr),
                         "gfk_rs_locate");
-        expected.corrupt += verdict.corrupt;
-        expected.located += verdict.located;
-        expected.unexplained += verdict.unexplained;
-        if (verdict.corrupt != 0 && expected.first_corrupt == UINT64_MAX)
-            expected.first_corrupt = symbol * size;
+        found.verdict.corrupt += verdict.corrupt;
+        found.verdict.located += verdict.located;
+        found.verdict.unexplained += verdict.unexplained;
+        if (verdict.corrupt != 0 && found.verdict.first_corrupt == UINT64_MAX)
+            found.verdict.first_corrupt = symbol * size;
         for (size_t i = 0; i < n; i++) {
-            counts[i] += here[i];
-            std::memcpy(regions_.in_copy(content, i) + symbol * size, &symbols[i * size], size);
+            found.counts[i] += here[i];
+            std::memcpy(regions_.in_copy(found.content, i) + symbol * size, &symbols[i * size],
+                        size);
         }
     }
+    return found;
+}
+
+testing::AssertionResult CorruptedCodeword::is_as_one_by_one(gfk_rs_repair repair) {
+    if (!one_by_one_)
+        one_by_one_ = find_one_by_one();
+    const gfk_rs_verdict &expected = one_by_one_->verdict;
     if (std::memcmp(&expected, &verdict_, sizeof expected) != 0)
         return testing::AssertionFailure()
                << who() << ", " << info_.k << " + " << info_.m << ", length " << bytes()
@@ -168,10 +178,11 @@ testing::AssertionResult CorruptedCodeword::is_as_one_by_one(gfk_rs_repair repai
                << "; one by one " << expected.corrupt << ", " << expected.located << ", "
                << expected.unexplained << ", " << expected.first_corrupt << "; seed "
                << options.seed;
-    for (size_t i = 0; i < n; i++)
+    const std::vector<uint64_t> &counts = one_by_one_->counts;
+    for (size_t i = 0; i < counts.size(); i++)
         if (counts[i] != counts_[i])
             return testing::AssertionFailure()
                    << who() << ": region " << i << " counted " << counts_[i]
                    << " times, one by one " << counts[i] << "; seed " << options.seed;
-    return same(content, "as one by one");
+    return repair == GFK_RS_REPAIR ? same(one_by_one_->content, "as one by one") : is_untouched();
 }

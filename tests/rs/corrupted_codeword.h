@@ -2,6 +2,8 @@
 // Codewords of a code in one buffer, to be damaged and located. On the host, or on the device.
 #pragma once
 
+#include <optional>
+
 #include "codes.h"
 #include "support/guarded_regions.h"
 
@@ -41,8 +43,11 @@ class CorruptedCodeword {
     testing::AssertionResult is_consistent() const;
     // After locate: verdict, counts and contents are those of calls for one position each, on the
     // host, where no guess from other positions can help or harm.
-    testing::AssertionResult is_as_one_by_one(gfk_rs_repair repair) const;
-    void adopt() { damaged_ = content_; } // goes on from what the buffer holds
+    testing::AssertionResult is_as_one_by_one(gfk_rs_repair repair);
+    void adopt() { // goes on from what the buffer holds
+        damaged_ = content_;
+        one_by_one_.reset();
+    }
 
     const gfk_rs_verdict &verdict() const { return verdict_; }
     const std::vector<uint64_t> &counts() const { return counts_; }
@@ -56,6 +61,12 @@ class CorruptedCodeword {
     size_t bytes() const { return regions_.bytes(); }
 
   private:
+    struct Found { // by calls that repair
+        gfk_rs_verdict verdict;
+        std::vector<uint64_t> counts;
+        Bytes content;
+    };
+    Found find_one_by_one() const;
     std::string who() const;
     testing::AssertionResult same(const Bytes &expected, const char *what) const;
 
@@ -69,4 +80,5 @@ class CorruptedCodeword {
     std::vector<size_t> errors_;      // damaged symbols of each position
     gfk_rs_verdict verdict_;
     std::vector<uint64_t> counts_;
+    std::optional<Found> one_by_one_; // of this damage: once for REPORT and REPAIR
 };
