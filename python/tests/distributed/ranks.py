@@ -11,7 +11,8 @@ import torch
 import torch.distributed as dist
 
 context = multiprocessing.get_context("forkserver")
-context.set_forkserver_preload(["torch", "torch.distributed", "gfk", "gfk.distributed"])
+# What every rank would import: pytest with the test's file, torch._dynamo in the first step of an optimizer.
+context.set_forkserver_preload(["torch", "torch.distributed", "torch._dynamo", "gfk", "gfk.distributed", "pytest"])
 
 
 def join(path, rank, size, seconds=30, backend="gloo"):
