@@ -13,7 +13,7 @@ set(gfk_minimums
   "gpu.rs_locate 2300000"
   "batch_layout 75179 75179"
   "xor.cache 670 670"
-  "xor.program 19583 19583"
+  "xor.program 19583 8200"
   "xor.ptx 17676 3060"
   "xor.ptxassembled 100 100"
   # 23 host rows; one of w=8 is swept over 27 lengths x 256 pairs of offsets x 2 modes x 8 constants.

@@ -88,12 +88,18 @@ const std::vector<gfk_field> fields = {make_field(8),           make_field(8, 0x
                                        make_field(32),          make_field(32, 0x1000000af),
                                        make_field(16, 0x1ffed), make_field(32, 0x1a8a526f5)};
 
+// Sanitizers see a third of the shapes of each field, in which all numbers of rows and of columns are.
+bool is_left_out(const gfk_field &field, size_t rows, size_t cols) {
+    return options.reduced && (rows + cols + field.polynomial / 2) % 3 != 0;
+}
+
 TEST(XorProgram, EveryShapeUpToTwelve) {
     for (const gfk_field &field : fields) {
         ASSERT_NE(field.w, 0u);
         for (size_t rows = 1; rows <= 12; rows++)
             for (size_t cols = 1; cols <= 12; cols++)
-                check(make_matrix("random", field, rows, cols), 3);
+                if (!is_left_out(field, rows, cols))
+                    check(make_matrix("random", field, rows, cols), 3);
     }
 }
 
@@ -126,6 +132,8 @@ TEST(XorProgram, Dual) {
         for (const char *kind : kinds)
             for (size_t rows = 1; rows <= 9; rows++)
                 for (size_t cols = 1; cols * field.w <= 128 && cols <= 5; cols++) {
+                    if (is_left_out(field, rows, cols))
+                        continue;
                     const Matrix m = make_matrix(kind, field, rows, cols);
                     check(m, Program(m, gfk_jit_lower_transposed), 3);
                 }
