@@ -26,7 +26,8 @@ import xml.etree.ElementTree as ET
 STAGES = ["build", "test", "sanitize", "giant", "bench", "limits", "small", "product", "map", "rs",
           "cpu", "host", "papers", "python", "package"]
 REQUIRED = ["test", "sanitize", "giant"]  # a record without one of these proves nothing
-# Without pages and tests/quick.txt, the list of which tests `gpu.sh quick` chooses: no program is made of them.
+# Without pages and tests/quick.txt, the list of which tests `gpu.sh quick` chooses: no program is made of them. Comments
+# do not count either.
 CODE = ["src", "include", "cmake", "tests", "CMakeLists.txt", ":!*.md", ":!tests/quick.txt"]
 # Every CUDA row and engine, and codes, on allocations that fit exactly. Of matrices some tests: racecheck
 # takes minutes for an elimination of many rows.
@@ -46,6 +47,8 @@ TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the s
 GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",
                                             r"^\[  FAILED  \] (\d+) tests?, listed below",
                                             r"^\[  SKIPPED \] (\d+) tests?, listed below")]
+# Literals, which may hold what looks like a comment, or a comment.
+COMMENTS = re.compile(r"""(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')|//[^\n]*|/\*.*?\*/""", re.S)
 COMBINATIONS = re.compile(r"(\d+) combinations checked")
 
 
@@ -131,6 +134,20 @@ def put(path, stage):
     return 0
 
 
+def git(*arguments):
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def code_of(commit, path):
+    """The lines of a file, of C, C++ and CUDA without comments; None: there is no such file."""
+    text = git("show", f"{commit}:{path}")
+    if text is None or not re.search(r"\.(c|h|cpp|cu|cuh)$", path):
+        return text
+    text = COMMENTS.sub(lambda found: found[1] or " ", text)
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
 def complaints(path):
     found, excuses = sections(path)
     if len(excuses) == 1 and excuses[0]:
@@ -149,12 +166,11 @@ def complaints(path):
         if not re.fullmatch(r"[0-9a-f]{40}", commit):
             yield f"[{stage}] names no commit"
             continue
-        diff = subprocess.run(["git", "diff", "--quiet", commit, "HEAD", "--", *CODE],
-                              stderr=subprocess.DEVNULL, check=False)
-        if diff.returncode == 1:
-            yield f"[{stage}] is of {commit[:12]}; the code has changed since"
-        elif diff.returncode:
+        diff = git("diff", "--name-only", "--no-renames", commit, "HEAD", "--", *CODE)
+        if diff is None:
             yield f"[{stage}] is of {commit[:12]}, a commit that this clone does not have"
+        elif any(code_of(commit, path) != code_of("HEAD", path) for path in diff.splitlines()):
+            yield f"[{stage}] is of {commit[:12]}; the code has changed since"
 
 
 def check(*files):
