@@ -131,6 +131,14 @@ class ReportTest(Case):
         both = self.results([one for one in calls if one["path"] == "both"])
         self.assertNotIn("192", self.page("host-memory", both))
 
+    def test_calls_on_host_memory_are_no_matrices(self):
+        matrix = next(one for one in SAMPLE["benchmarks"] if one["row"] == "matmul_w16/32768+20000/64KiB/long")
+        call = {**matrix, "row": "host_matmul_w16/32768+20000/1GiB", "id": "host_matmul_w16", "kind": "host"}
+        found = self.pages([matrix, call])
+        self.assertIn("`matmul_w16`", found["matrices.md"])
+        for page in ("README.md", "matrices.md"):
+            self.assertEqual(found[page].count("20000 x 32768"), 1, page)
+
     def test_a_record_that_was_made_twice(self):
         """By name of file and row; rows that only one of the runs has do not count."""
         def product(way, engine, rate, **fields):

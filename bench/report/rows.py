@@ -132,7 +132,7 @@ CALLS = {"matmul": "gfk_matmul", "product": "gfk_product_run, AUTO", "invert": "
 
 def matrices(results):
     """On the GPU, then on CPUs. who: a library, and how much of which machine it had."""
-    rows = results.rows.query("(operation in ('matmul', 'invert') or kind == 'matrix') and kind != 'rlnc'")
+    rows = results.rows.query("kind == 'matrix' or kind == 'baseline' and operation in ('matmul', 'invert')")
     rows = rows.query("state == 'measured'").sort_values(["w", "k", "m", "region_bytes"], kind="stable")
     name = rows.implementation.map(PEERS).fillna(rows.operation.map(CALLS)).astype(str)
     place = (", " + rows.machine.astype(str)).where(rows.machine != "", "")
