@@ -47,8 +47,9 @@ TITLE = "Record of the last runs of scripts/gpu.sh on this GPU. Written by the s
 GTEST = [re.compile(text, re.M) for text in (r"^\[  PASSED  \] (\d+) tests?\.",
                                             r"^\[  FAILED  \] (\d+) tests?, listed below",
                                             r"^\[  SKIPPED \] (\d+) tests?, listed below")]
-# Literals, which may hold what looks like a comment, or a comment.
-COMMENTS = re.compile(r"""(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')|//[^\n]*|/\*.*?\*/""", re.S)
+# Strings, numbers (1'000) and characters, which may hold what looks like a comment or a quote, or a comment.
+COMMENTS = re.compile(r"""(R"([^()\\\s]{0,16})\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|\b\d[\w.']*|'(?:\\.|[^'\\\n])+')"""
+                      r"""|//(?:\\\n|[^\n])*|/\*.*?\*/""", re.S)
 COMBINATIONS = re.compile(r"(\d+) combinations checked")
 
 
