@@ -83,8 +83,9 @@ TEST_P(HostFailures, OrdersEarlyAndLate) {
 TEST_P(HostFailures, SetIsMadeAgain) {
     if (!on_gpu())
         GTEST_SKIP() << "no device takes part";
+    const std::vector<Place> few = {Place::PAGEABLE, Place::SPACED_PINNED};
     for (bool dies : {false, true})
-        for (Place place : places())
+        for (Place place : options.reduced ? few : places())
             for (uint64_t after = 1; after < 400; after += after < 12        ? 1
                                                            : options.reduced ? 23
                                                                              : 7) {
@@ -315,7 +316,7 @@ TEST_P(HostFailures, RegionsInDeviceMemory) {
 
 // A matmul on a device that fails after so many calls, or has no room for a chunk.
 TEST_P(HostFailures, Matmul) {
-    const size_t rows = 20, cols = 30, bytes = 20000;
+    const size_t rows = 20, cols = 30, bytes = options.reduced ? 9000 : 20000;
     const gfk_field field = make_field(16);
     bool failed = false;
     for (uint64_t after = 0; after < 80; after += options.reduced && after > 20 ? 5 : 1) {

@@ -297,7 +297,7 @@ TEST_P(HostMatmul, GeneratedMatrices) {
                 Random random(stream);
                 std::vector<uint32_t> matrix(a.rows * a.cols);
                 ASSERT_OK(gfk_matrix_fill(&field, &a, matrix.data()));
-                check_matmul(pipeline.get(), field, a, matrix, options.reduced ? 12000 : 36000,
+                check_matmul(pipeline.get(), field, a, matrix, options.reduced ? 10000 : 20000,
                              stream % 2 ? GFK_XOR : GFK_SET, places()[stream % places().size()],
                              random);
                 stream++;
@@ -370,7 +370,7 @@ class HostThreads : public HostTest {
     // Products in a thread: its own regions and matrices.
     testing::AssertionResult work(gfk_pipeline_t pipeline, int thread) {
         Random random(static_cast<uint64_t>(thread));
-        for (int again = 0; again < 6; again++) {
+        for (int again = 0; again < (options.reduced ? 3 : 6); again++) {
             const HostRun run = run_product(
                 pipeline, make_field(WIDTHS[again % 3]), 2, 3, 40000, MODES[again % 2],
                 places()[static_cast<size_t>(thread + again) % places().size()], random);

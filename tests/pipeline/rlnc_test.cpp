@@ -99,9 +99,9 @@ class HostRlnc : public HostTest {
 TEST_P(HostRlnc, Encode) {
     uint64_t stream = 0;
     for (unsigned w : {8, 16, 32})
-        for (size_t n : {1, 33, 100})
+        for (size_t n : {1, 33, options.reduced ? 50 : 100})
             for (size_t count : {1, 70})
-                for (size_t symbols : {1, 1000, 5001}) {
+                for (size_t symbols : {1, 1000, options.reduced ? 2001 : 5001}) {
                     const Pipeline pipeline = make_pipeline(desc_of_chunk(stream % 2 * 30000));
                     check_encode(pipeline.get(), make_field(w), n, count, symbols * w / 8,
                                  places()[stream % places().size()], stream);
@@ -202,14 +202,14 @@ TEST_P(HostRlnc, Decode) {
     uint64_t stream = 2000;
     for (unsigned w : {8, 16, 32})
         for (size_t n : {1, 30, 70})
-            for (size_t symbols : {1, 3001})
+            for (size_t symbols : {1, options.reduced ? 1001 : 3001})
                 for (bool recoded : {false, true})
                     check_decode(w, n, symbols * w / 8, recoded, stream++);
 }
 
 // Any share of the bytes on this path, the rest on the CPU.
 TEST_P(HostRlnc, DecodeShares) {
-    const size_t n = 24, bytes = 64000, count = n + 5;
+    const size_t n = 24, bytes = options.reduced ? 16000 : 64000, count = n + 5;
     Random random(1);
     const gfk_field field = make_field(16);
     const Pipeline cpu = make_pipeline(pipeline_desc(GFK_PATH_CPU));

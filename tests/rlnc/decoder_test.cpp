@@ -55,10 +55,8 @@ class RlncDecoder : public RlncTest {
               generations(generations_), spare(spare_), desc(desc_), field(make_field(w)),
               code(make_rlnc(field, n, bytes, desc)),
               sources(random.bytes(generations * n * bytes)),
-              untouched(random.bytes(sources.size())) {
-            gfk_rlnc_decoder_t made = nullptr;
-            EXPECT_OK(gfk_rlnc_decoder_create(&made, code.get(), first, generations, spare));
-            decoder.reset(made);
+              untouched(random.bytes(sources.size())),
+              decoder(make_decoder(code, first, generations, spare)) {
             for (size_t g = 0; g < generations; g++)
                 ranks.emplace_back(field, n);
             kept.resize(generations);
@@ -171,7 +169,7 @@ class RlncDecoder : public RlncTest {
         gfk_field field;
         Rlnc code;
         Bytes sources, untouched;
-        Owned<struct gfk_rlnc_decoder, gfk_rlnc_decoder_destroy> decoder;
+        Decoder decoder;
         std::vector<Ranks> ranks;
         std::vector<size_t> kept, dropped, refused;
     };

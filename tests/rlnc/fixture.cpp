@@ -10,6 +10,13 @@ Rlnc make_rlnc(const gfk_field &field, size_t n, size_t bytes, const gfk_rlnc_de
     return Rlnc(code);
 }
 
+Decoder make_decoder(const Rlnc &code, uint64_t first, size_t generations, size_t spare) {
+    gfk_rlnc_decoder_t made = nullptr;
+    require_success(gfk_rlnc_decoder_create(&made, code.get(), first, generations, spare),
+                    "gfk_rlnc_decoder_create");
+    return Decoder(made);
+}
+
 namespace {
 
 // The 16 bytes of Philox4x32-10 for a counter, by the paper's formulas.

@@ -13,10 +13,12 @@ struct RlncPlace {
 };
 
 using Rlnc = Owned<struct gfk_rlnc, gfk_rlnc_destroy>;
+using Decoder = Owned<struct gfk_rlnc_decoder, gfk_rlnc_decoder_destroy>;
 using Headers = std::vector<gfk_rlnc_header>;
 using Elements = std::vector<uint32_t>;
 
 Rlnc make_rlnc(const gfk_field &field, size_t n, size_t bytes, const gfk_rlnc_desc &desc);
+Decoder make_decoder(const Rlnc &code, uint64_t first, size_t generations, size_t spare);
 
 // The coding vector of a packet.
 Elements plain_vector(unsigned w, size_t n, const gfk_rlnc_desc &desc, uint64_t generation,

@@ -422,7 +422,7 @@ TEST_P(RlncPackets, SharedByThreads) {
     const size_t n = 24, bytes = 4700;
     for (size_t generations :
          options.reduced ? std::vector<size_t>{3} : std::vector<size_t>{1, 3, 40})
-        for (size_t count : {5, options.reduced ? 9 : 150}) {
+        for (size_t count : {5, options.reduced ? 9 : 50}) {
             const gfk_rlnc_range range = {3, generations, 1, count};
             size_t alone = 0;
             for (unsigned threads : {1, 3, 16}) {

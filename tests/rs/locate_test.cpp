@@ -158,7 +158,8 @@ TEST_P(RsLocate, AsOneByOne) {
                 if (m < 5 && round == 5)
                     code_shape = {GFK_RS_CUSTOM, k, m, random_mds(field, k, m, random)};
                 const RsCode code = make_rs_code(host(), field, code_shape);
-                const size_t symbols = (m > 9 ? 4000 : 24000) * 8 / w + random.below(100);
+                const size_t most = m > 9 ? 4000 : options.reduced ? 10000 : 24000;
+                const size_t symbols = most * 8 / w + random.below(100);
                 CorruptedCodeword codeword(host(), code.get(), symbols * (w / 8), round % 2 == 1,
                                            random);
                 for (size_t kind = 0; kind < 2; kind++) {
@@ -236,7 +237,8 @@ TEST_P(RsLocate, LongRegionsAsOneByOne) {
                 continue;
             Random random(100 * w + 10 * kind + k);
             const size_t size = w / 8, t = m / 2, n = k + m;
-            const size_t symbols = ((host() ? 4 : 129) << 20) / n / size + random.below(9999);
+            const size_t symbols =
+                ((host() ? options.reduced ? 2 : 4 : 129) << 20) / n / size + random.below(9999);
             const size_t eighth = symbols / 8, part = 6144 / size;
             const RsCode code = make_rs_code(host(), make_field(w), {GFK_RS_CAUCHY, k, m});
             CorruptedCodeword codeword(host(), code.get(), symbols * size, kind % 2 == 1, random);

@@ -68,7 +68,7 @@ def gpus_that_fail():
         return
     out_of_memory = "7"  # as gfk/status.h numbers it
     with Folder() as folder:
-        content = harness.rng.randbytes((2 if harness.options.reduced else 3) << 20)
+        content = harness.rng.randbytes((640 if harness.options.reduced else 3072) << 10)
         folder.write("f", content)
         cuda = ("--backend", "cuda", "--json")
         failed = 0
@@ -96,19 +96,21 @@ def calibration():
         cache = dict(os.environ, XDG_CACHE_HOME=folder / "cache")
         run = gfk("advise", env=cache, expect=harness.IO)
         check("gfk calibrate" in run.err, run.err)
-        made = gfk("calibrate", "--json", "-k4", "-m2", "-w16", "64M", env=cache).json()
+        size = 16 if harness.options.fake else 64  # MiB
+        code = ("-k4", "-m2", "-w16", f"{size}M")
+        made = gfk("calibrate", "--json", *code, env=cache).json()
         file = os.path.join(folder / "cache", "gfk", "calibration")
         check(made["calibration"] == file and os.path.getsize(file) > 0, made)
-        check(made["bytes"] == 64 << 20 and made["threads"] >= 1 and made["processor"], made)
+        check(made["bytes"] == size << 20 and made["threads"] >= 1 and made["processor"], made)
         check([a["memory"] for a in made["advice"]] == ["pageable", "pinned"], made)
         for a in made["advice"]:
             times = {p: a[p] for p in ("cpu", "gpu", "both") if p in a}
             check(times["cpu"] > 0 and a["path"] == min(times, key=times.get), a)
             check(("gpu" in times) == bool(made["gpus"]), a)
-        told = gfk("advise", "--json", "-k4", "-m2", "-w16", "64M", env=cache).json()
+        told = gfk("advise", "--json", *code, env=cache).json()
         for a, b in zip(made["advice"], told["advice"]):  # the file has fewer digits
             check(abs(a["cpu"] - b["cpu"]) < 1e-3 * a["cpu"] and told["calibration"] == file, told)
-        longer = gfk("advise", "--json", "-k4", "-m2", "-w16", "640M", env=cache).json()
+        longer = gfk("advise", "--json", *code[:3], f"{10 * size}M", env=cache).json()
         check(longer["advice"][0]["cpu"] > 5 * told["advice"][0]["cpu"], longer)
         check("GB/s of data" in gfk("advise", env=cache).text, "for a person")
         content = harness.rng.randbytes(100000)

@@ -44,7 +44,8 @@ def kinds_of_files():
 
 
 def sizes_around_the_boundaries():
-    for k, m, block in ((1, 1, 64), (3, 2, 64), (3, 2, 4096), (10, 4, 256)):
+    codes = ((3, 2, 64), (1, 1, 64), (3, 2, 4096), (10, 4, 256))
+    for k, m, block in codes[:1] if harness.options.reduced else codes:
         stripe = k * block
         sizes = {0, 1, 2, 63, 64, 65}
         for stripes in (1, 2, 5):

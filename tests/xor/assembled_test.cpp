@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of the xor engine as ptxas assembles them, and the compiler that fills caches.
-#include <cstring>
+// The kernels of the xor engine as ptxas assembles them.
 #include <fstream>
-#include <regex>
 #include <unistd.h>
 
 #include "matrices.h"
-extern "C" {
-#include "host/product/xor/compiler.h"
-}
-
-// LeakSanitizer asks for this: nvJitLink keeps some bytes of a text that it refused.
-extern "C" const char *__lsan_default_suppressions();
-extern "C" const char *__lsan_default_suppressions() {
-    return "leak:libnvJitLink";
-}
 
 namespace {
 
@@ -47,12 +36,12 @@ const std::vector<Shape> updates = {
     {16, 2, 4, 64}, {16, 2, 8, 48}, {32, 2, 2, 48}, {32, 2, 3, 56}, {32, 2, 4, 64}, {32, 2, 8, 64},
 };
 
-// The number in front of a word of ptxas's log; -1 if there is none.
-int number_before(const std::string &log, const char *what) {
-    std::smatch found;
-    return std::regex_search(log, found, std::regex("([0-9]+) " + std::string(what)))
-               ? std::stoi(found[1])
-               : -1;
+// The number in front of words of ptxas's log; -1 if there is none.
+int number_before(const std::string &log, const std::string &words) {
+    const size_t end = log.find(" " + words);
+    if (end == std::string::npos)
+        return -1;
+    return std::atoi(&log[log.find_last_not_of("0123456789", end - 1) + 1]);
 }
 
 void assemble(const Matrix &m, int most_registers) {
@@ -91,25 +80,6 @@ TEST(XorPtxAssembled, InputsDoubled) {
 }
 TEST(XorPtxAssembled, Updates) {
     assemble(updates, {"equal"});
-}
-
-// The compiler that fills caches, where there is one.
-TEST(XorCompiler, MakesMachineCode) {
-    const std::string ptx =
-        ptx_of(make_matrix("random", make_field(8), 4, 10), gfk_jit_choose_target(8, 4, 10, 90));
-    gfk_bytes code{};
-    if (!gfk_jit_compile(ptx.c_str(), ptx.size(), 90, &code)) {
-        EXPECT_STREQ(gfk_jit_compiler_name(), "driver");
-        GTEST_SKIP() << "there is no nvJitLink: the driver compiles";
-    }
-    ASSERT_GT(code.size, 1000u);
-    EXPECT_EQ(std::memcmp(code.data, "\177ELF", 4), 0);
-    std::free(code.data);
-    // What it refuses is a refusal, not a crash.
-    EXPECT_FALSE(gfk_jit_compile("nonsense", 8, 90, &code));
-    for (const unsigned cc : {0, 1, 52, 999}) // that it does not know
-        EXPECT_FALSE(gfk_jit_compile(ptx.c_str(), ptx.size(), cc, &code));
-    count_checked();
 }
 
 } // namespace
