@@ -112,7 +112,7 @@ prebuild() {
     rm -rf build/prebuilt
     cp -a $build build/prebuilt
     rm -rf build/prebuilt/logs
-    find build/prebuilt \( -name '*.[ao]' -o -name '*.ptx' -o -name '*.cubin' -o -name '.ninja*' \
+    find build/prebuilt \( -name '*.[ao]' -o -name '*.ptx' -o -name '*.cubin' -o -name '*.gch' -o -name '.ninja*' \
         -o -name '*.ninja' -o -name compile_commands.json \) -delete
     if have cuobjdump && python3 -c 'import pandas' 2>/dev/null; then
         count_instructions "$build" build/prebuilt/sass.csv
