@@ -198,6 +198,15 @@ class ReportTest(Case):
         self.assertIsNone(preference.products(self.results([row("a")])))
         self.assertRaises(SystemExit, preference.regions, self.results([row("a")]))
 
+    def test_xor_is_preferred_where_it_is_worth_compiling(self):
+        def at(k, rate, percent):
+            return [{"k": k, "m": 2, "id": f"{family}_w8", "family": family, "data_GBps": r, "percent_of_roofline": percent}
+                    for family, r in (("xor", rate), ("bmma", 1000))]
+        rows = frame.pd.DataFrame(at(4, 1010, 80) + at(8, 1020, 80) + at(16, 1001, 99) + at(32, 999, 99))
+        self.assertEqual(list(preference.preferred(8, rows, 0)),
+                         ["GFK_PREFER_ENGINE(8, 1, 0, 7, 24, 0, 0, 1, xor_w8)",
+                          "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, bmma_w8)"])
+
     def test_rectangles_cover_each_cell_once(self):
         rng = random.Random(10)
         for _ in range(200):

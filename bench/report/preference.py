@@ -19,6 +19,10 @@ PRODUCT_HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
 """
 # Regions in gfk_bench --preset product-map that are short, and the longest they stand for.
 SHORT_REGIONS = ((64 << 10, 256 << 10), (1 << 20, 4 << 20))
+# Where memory does not bound xor, GPUs of one model differ by some percent in which engine is faster: a smaller gain
+# than this is not worth compiling. Where memory does, at this percentage of the roofline, any gain is: xor needs the
+# least energy.
+WORTH_COMPILING, AT_MEMORY = 1.015, 95
 
 
 def fastest(rows):
@@ -48,12 +52,15 @@ def ranges(steps):
 
 
 def preferred(w, rows, most_bytes):
-    """Lines for a map over k and m: xor where it is the fastest of all, then the fastest of the others."""
-    order = {shape: fastest(mine) for shape, mine in rows.groupby(["k", "m"])}
-    ks, ms = (sorted({shape[axis] for shape in order}) for axis in (0, 1))
+    """Lines for a map over k and m: xor where it is worth compiling, then the fastest of the others."""
+    best = rows.sort_values(["data_GBps", "id"], ascending=[False, True])
+    xor, others = (best[mine].drop_duplicates(["k", "m"]).set_index(["k", "m"])
+                   for mine in (best.family == "xor", best.family != "xor"))
+    ks, ms = (sorted(set(others.index.get_level_values(axis))) for axis in (0, 1))
     cols, outputs = ranges(ks), ranges(ms)
-    compiled = {shape: ids[0] for shape, ids in order.items() if ids[0].startswith("xor_")}
-    plain = {shape: next(i for i in ids if not i.startswith("xor_")) for shape, ids in order.items()}
+    gain = xor.data_GBps / others.data_GBps.reindex(xor.index)
+    compiled = xor[(gain > WORTH_COMPILING) | (gain > 1) & (xor.percent_of_roofline > AT_MEMORY)].id.to_dict()
+    plain = others.id.to_dict()
     for compiles, ids in ((1, compiled), (0, plain)):
         cells = {(ks.index(k), ms.index(m)): best for (k, m), best in ids.items()}
         for k0, k1, m0, m1, best in rectangles(cells, len(ks), len(ms)):
