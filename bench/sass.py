@@ -5,15 +5,20 @@
   sass.py build/src/libgfk.so build/bench/gfk_bench >results/h200/sass.csv
 
 A kernel is "FILE: FUNCTION<ARGUMENTS>". Its counts are by opcode, and "instructions" for all; "loop OPCODE" and
-"loop instructions" are of its longest innermost loop, "around OPCODE" of the loop around that. Needs cuobjdump and c++filt."""
+"loop instructions" are of its longest innermost loop, "around OPCODE" of the loop around that. Needs pandas, and
+cuobjdump and c++filt in PATH."""
 
 import collections
 import csv
 import re
+import shutil
 import subprocess
 import sys
 
-from report import papers
+try:
+    from report import papers
+except ModuleNotFoundError as missing_module:
+    sys.exit(f"{missing_module.name} is not installed: `scripts/quickstart.sh report FILES...` installs it, by network")
 
 INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(@!?U?P\d\s+)?([A-Z0-9]+)\S*(?: (?:`\()?(0x[0-9a-f]+))?")
 
@@ -64,6 +69,9 @@ def readable(names):
 
 
 def main():
+    if not sys.argv[1:] or not shutil.which("cuobjdump") or not shutil.which("c++filt"):
+        print(__doc__, file=sys.stderr)
+        return 2
     wanted = papers.kernels_named()
     code = {name: found for program in sys.argv[1:] for name, found in functions(program) if found}
     kept = {text: counts(code[name]) for name, text in sorted(readable(list(code)), key=lambda pair: pair[1])

@@ -98,6 +98,14 @@ def links(documents):
                     yield f"{path} links to {file}, which is not there"
 
 
+def commands(documents):
+    """Scripts at the beginning of a line are run as they stand."""
+    for path in documents:
+        for script in dict.fromkeys(re.findall(r"^((?:bench|scripts)/\w+\.(?:py|sh))\b", read(path), re.M)):
+            if not os.access(script, os.X_OK):
+                yield f"{path} runs {script}, which is not executable"
+
+
 def methods():
     ids = set(re.findall(r"^GFK_(?:HOST|CUDA)_ROW\((\w+)", read("src/host/region/kernels.def"), re.M))
     pattern = re.compile(r"`((?:%s)_w(?:8|16|32)_\w+)`" % "|".join(METHODS))
@@ -118,7 +126,7 @@ def main():
     tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True,
                              text=True).stdout.split("\n")[:-1]
     documents = [p for p in tracked if p.endswith(".md") and os.path.exists(p)]
-    found = [*folders(tracked), *layers(tracked), *readme(), *links(documents), *methods()]
+    found = [*folders(tracked), *layers(tracked), *readme(), *links(documents), *commands(documents), *methods()]
     print("\n".join(found) if found else "the documents agree with the files")
     return 1 if found else 0
 

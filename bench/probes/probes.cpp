@@ -79,8 +79,9 @@ std::vector<HostEncodeCase> host_gpu_rscode(const Options &options, size_t devic
     cases.push_back({kBase, shape, file, Cut::Naive, 1});
     cases.push_back({kTiledBase, shape, file, Cut::Min, 1});
     cases.push_back({"log_zero_b1_shared_tiled", shape, file, Cut::Min, 1});
-    for (unsigned streams : {1u, 2u, 4u, 8u, 16u})
-        cases.push_back({"log_zero_b4_shared_tiled", shape, file, Cut::Min, streams});
+    for (unsigned streams : {1u, 2u, 4u, 8u, 16u, 32u, 64u})
+        if (streams * size_t(512) <= file) // each has a chunk
+            cases.push_back({"log_zero_b4_shared_tiled", shape, file, Cut::Min, streams});
     if (devices > 1)
         cases.push_back({"log_zero_b4_shared_tiled", shape, file, Cut::Min, 4, 2});
     return cases;

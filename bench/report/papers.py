@@ -70,7 +70,7 @@ class Run:
             found = self.rows[:0]
         measured = found[found.state == "measured"].drop_duplicates(["row", "file"], keep="last")
         reasons = [reason for reason in found.reason.unique() if reason]
-        no_gpu = "" if self.fact("gpu") else "no GPU"
+        no_gpu = "" if self.fact("gpu") or "where == 'cpu'" in query else "no GPU"
         return NotRun(", ".join(reasons) or no_gpu or "this run does not have the rows") if measured.empty else measured
 
     def measured(self, query):
@@ -477,7 +477,7 @@ def pages(paths, folder):
         page = [{**line, "line": line["line"].replace("(#", f"({name}.md#")} for line in lines]
         index += [f"## {data['paper']['title']}", markdown(pd.DataFrame(page)[["line", "claim", "paper", "here",
                                                                                "verdict"]])]
-    if "all" in asked:
-        index += ["## Where the papers contradict each other", *contradictions(run)]
+    index += ["## Where the papers contradict each other"]
+    index += contradictions(run) if "all" in asked or asked.issuperset(NAMES) else ["Not run: this needs all five papers."]
     found["README.md"] = "\n\n".join(filter(None, ["# Five papers, measured again", ABOUT, source_line(run), *index])) + "\n"
     return {name: text.replace("{root}", os.path.relpath(ROOT, folder)) for name, text in found.items()}
