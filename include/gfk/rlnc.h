@@ -72,7 +72,9 @@ typedef enum gfk_rlnc_kind {
     /* The coefficients of RFC 8681, section 3.6, from TinyMT32 (RFC 8682): the repair key is the
      * number of the packet modulo 2^16, and the generation and the seed have no influence. In a
      * systematic code n is subtracted from the packet's number first. w = 8, polynomial
-     * GFK_POLYNOMIAL_W8. The RFC's density threshold DT is density - 1. */
+     * GFK_POLYNOMIAL_W8. The RFC's density threshold DT is density - 1. Another sender may send a
+     * packet whose vector has only zeros, which this library would read as a unit vector: with a
+     * DT below 15 discard the packets whose payload has only zeros. */
     GFK_RLNC_RFC8681
 } gfk_rlnc_kind;
 
