@@ -124,7 +124,7 @@ std::vector<RsCase> sweep(const Options &options) {
 // the decode of as many regions of data, or of data and parity; batches of small stripes; update.
 std::vector<RsCase> gibraltar(const Options &options) {
     std::vector<RsCase> cases = sweep(options);
-    for (const Shape &shape : {Shape{8, 16, 2}, Shape{8, 24, 4}})
+    for (const Shape &shape : {Shape{8, 10, 4}, Shape{8, 16, 2}, Shape{8, 24, 4}, Shape{8, 64, 8}})
         for (size_t bytes : {4 * kKiB, 32 * kKiB, 128 * kKiB, 512 * kKiB, 4 * kMiB, 64 * kMiB})
             cases.push_back({RsCase::Encode, shape, false, bytes, 0, RsCase::Data, 1, "", 3});
     for (RsCase &c : cases)
