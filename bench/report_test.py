@@ -373,6 +373,11 @@ class PapersTest(Case):
         self.assertEqual(papers.outcome({**claim, "ours": "best(one)", "rows": {"one": claim["rows"]["one"]}}, run).ours,
                          12)
 
+    def test_rows_of_the_cpu_do_not_need_a_gpu(self):
+        run = self.run_of([row("a/1", 1)], gpu="")
+        for query, reason in (("id == 'b'", "no GPU"), ("id == 'b' and where == 'cpu'", "this run does not have the rows")):
+            self.assertRaisesRegex(papers.NotRun, f"^{reason}$", run.measured, query)
+
     def test_functions(self):
         rows = [row(f"{name}/{size}", rate, nominal_bytes=size) for name, rates in
                 (("a", (10, 20, 30, 30)), ("b", (5, 25, 20, 40))) for size, rate in zip((1, 2, 4, 8), rates)]
