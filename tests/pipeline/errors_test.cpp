@@ -66,9 +66,20 @@ TEST_P(HostErrors, Arguments) {
     EXPECT_STATUS(INVALID, run([](Arguments &a) { a.matrix = nullptr; }));
     for (int mode : {2, -1})
         EXPECT_STATUS(INVALID, run([&](Arguments &a) { a.mode = mode; }));
+    for (size_t rows : {SIZE_MAX / 32, SIZE_MAX / 4}) // of lists and of elements
+        EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run([&](Arguments &a) {
+                          a.rows = rows;
+                          a.cols = 8;
+                      }));
+    // Before the matrix is copied, which would take terabytes.
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE, run([](Arguments &a) {
-                      a.rows = SIZE_MAX / 4;
-                      a.cols = 8;
+                      a.rows = a.cols = 1 << 20;
+                      a.bytes--;
+                  }));
+    const gfk_regions null = {};
+    EXPECT_STATUS(INVALID, run([&](Arguments &a) {
+                      a.rows = a.cols = 1 << 20;
+                      a.in = &null;
                   }));
     const uint32_t large[ROWS * COLS] = {1, 2, 3, 65536, 5, 6};
     for (size_t bytes : {BYTES, size_t(0)})

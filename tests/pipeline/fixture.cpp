@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fixture.h.
 #include "fixture.h"
+#include "rlnc/fixture.h"
 
 #include <cstring>
 #include <numeric>
@@ -228,7 +229,26 @@ void HostTest::expect_refused(gfk_pipeline_t pipeline, void *there, size_t bytes
                                                     GFK_SET, nullptr));
     EXPECT_STATUS(INVALID, gfk_region_multiply_host(pipeline, &field, 2, here.data(), there, bytes,
                                                     GFK_SET, nullptr));
-    count_checked(2);
+    // More vectors than fit into memory; and one source, and a dependent packet that is there.
+    gfk_rlnc_desc desc = GFK_RLNC_DESC_INIT;
+    desc.device = GFK_CPU;
+    gfk_rlnc_t made = nullptr;
+    require_success(gfk_rlnc_create(&made, &field, 1000, bytes, &desc), "gfk_rlnc_create");
+    const Rlnc wide(made);
+    std::vector<void *> same(1000, here.data());
+    gfk_regions in = {same.data(), nullptr, 0}, out = {nullptr, there, bytes};
+    EXPECT_STATUS(INVALID,
+                  gfk_rlnc_encode_host(pipeline, wide.get(), 0, 0, INT32_MAX, &in, &out, nullptr));
+    require_success(gfk_rlnc_create(&made, &field, 1, bytes, &desc), "gfk_rlnc_create");
+    const Rlnc narrow(made);
+    const gfk_rlnc_header headers[] = {{0, 0, 0}, {0, 1, 0}};
+    same[1] = there;
+    Bytes source(bytes, 99);
+    out.base = source.data();
+    EXPECT_STATUS(INVALID, gfk_rlnc_decode_host(pipeline, narrow.get(), 0, headers, 2, nullptr, 0,
+                                                &in, &out, nullptr, nullptr, nullptr));
+    EXPECT_EQ(Bytes(bytes, 99), source);
+    count_checked(4);
 }
 
 void HostTest::expect_sound(const gfk_pipeline_report &report, gfk_pipeline_t pipeline,

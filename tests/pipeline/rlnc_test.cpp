@@ -383,6 +383,9 @@ TEST_P(HostRlnc, Errors) {
     refused(INVALID, encode(pipeline.get(), nullptr, 0, count, in, out));
     refused(INVALID, encode(pipeline.get(), c, 0, count, nullptr, out));
     refused(INVALID, encode(pipeline.get(), c, 0, count, in, nullptr));
+    // Before the vectors are made, which would take terabytes.
+    const Rlnc wide = make_code(make_field(16), 1000, bytes);
+    refused(INVALID, encode(pipeline.get(), wide.get(), 0, INT32_MAX, nullptr, out));
     refused(INVALID, encode(pipeline.get(), c, 0, count, &none, out));
     refused(INVALID, encode(pipeline.get(), c, 0, count, in, &none));
     refused(GFK_STATUS_INVALID_SIZE, encode(pipeline.get(), c, UINT32_MAX, count, in, out));

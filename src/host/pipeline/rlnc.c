@@ -6,6 +6,33 @@
 #include "host/rlnc/decoder.h"
 #include "pipeline.h"
 
+static bool is_on_device(gfk_pipeline_t pipeline, const void *memory, size_t bytes) {
+    return pipeline->info.device_count != 0 &&
+           gfk_device_memory_kind(memory, bytes) == GFK_MEMORY_DEVICE;
+}
+
+static bool any_on_device(gfk_pipeline_t pipeline, const gfk_regions *regions, size_t count,
+                          size_t bytes) {
+    if (regions->pointers == NULL)
+        return is_on_device(pipeline, regions->base, (count - 1) * regions->stride + bytes);
+    for (size_t i = 0; i < count; i++)
+        if (is_on_device(pipeline, regions->pointers[i], bytes))
+            return true;
+    return false;
+}
+
+/* What a matmul would refuse is refused before vectors are made, and before anything is written. */
+static gfk_status check_regions(gfk_pipeline_t pipeline, const gfk_regions *in, size_t ins,
+                                const gfk_regions *out, size_t outs, size_t bytes) {
+    if (in == NULL || out == NULL)
+        return GFK_STATUS_INVALID_ARGUMENT;
+    RETURN_IF_ERROR(gfk_regions_check(in, ins, bytes));
+    RETURN_IF_ERROR(gfk_regions_check(out, outs, bytes));
+    if (any_on_device(pipeline, in, ins, bytes) || any_on_device(pipeline, out, outs, bytes))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    return gfk_outputs_overlap(in, ins, out, outs, bytes) ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
+}
+
 /* The rows of factors of a range, which the caller frees. */
 static gfk_status make_factors(gfk_pipeline_t pipeline, const gfk_rlnc_rule *rule,
                                const gfk_rlnc_range *range, gfk_matrix *factors) {
@@ -30,6 +57,7 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
     if (packets == 0 || code->bytes == 0)
         return gfk_pipeline_idle(report);
+    RETURN_IF_ERROR(check_regions(pipeline, sources, code->n, payloads, packets, code->bytes));
     gfk_matrix vectors;
     RETURN_IF_ERROR(make_factors(pipeline, &code->rule, &range, &vectors));
     const gfk_status status = gfk_matmul_host(pipeline, &code->field, &vectors, sources, payloads,
@@ -46,8 +74,8 @@ typedef struct recoding {
     gfk_regions vectors; /* rows, as regions */
 } recoding;
 
-static gfk_status check_recoding(recoding *r, bool has_devices, const void *vectors, size_t stride,
-                                 const void *new_vectors, size_t new_stride) {
+static gfk_status check_recoding(gfk_pipeline_t pipeline, recoding *r, const void *vectors,
+                                 size_t stride, const void *new_vectors, size_t new_stride) {
     const size_t n = r->code->n, bytes = r->code->bytes, symbol = r->code->field.w / 8;
     gfk_span rows[2];
     RETURN_IF_ERROR(gfk_matmul_span(vectors, r->received, n, stride, symbol, &rows[0]));
@@ -55,17 +83,13 @@ static gfk_status check_recoding(recoding *r, bool has_devices, const void *vect
     r->vectors = gfk_inputs_spaced(vectors, stride * symbol);
     if (gfk_spans_overlap(rows, 2))
         return GFK_STATUS_OVERLAP;
-    if (has_devices && gfk_device_memory_kind(new_vectors, rows[1].bytes) == GFK_MEMORY_DEVICE)
+    if (is_on_device(pipeline, new_vectors, rows[1].bytes))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    if (r->payloads == NULL || r->new_payloads == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_regions_check(r->payloads, r->received, bytes));
-    RETURN_IF_ERROR(gfk_regions_check(r->new_payloads, r->count, bytes));
-    return gfk_outputs_overlap(r->payloads, r->received, r->new_payloads, r->count, bytes) ||
-                   gfk_regions_touch(r->payloads, r->received, bytes, rows[1].start,
-                                     rows[1].bytes) ||
+    RETURN_IF_ERROR(
+        check_regions(pipeline, r->payloads, r->received, r->new_payloads, r->count, bytes));
+    return gfk_regions_touch(r->payloads, r->received, bytes, rows[1].start, rows[1].bytes) ||
                    gfk_regions_touch(r->new_payloads, r->count, bytes, rows[0].start,
                                      rows[0].bytes) ||
                    gfk_regions_touch(r->new_payloads, r->count, bytes, rows[1].start, rows[1].bytes)
@@ -104,8 +128,7 @@ gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     if (packets == 0)
         return gfk_pipeline_idle(report);
     recoding r = {code, received, packets, payloads, new_payloads, {0}};
-    RETURN_IF_ERROR(check_recoding(&r, pipeline->info.device_count != 0, vectors, stride,
-                                   new_vectors, new_stride));
+    RETURN_IF_ERROR(check_recoding(pipeline, &r, vectors, stride, new_vectors, new_stride));
     const gfk_rlnc_rule rule = gfk_rlnc_recoding_rule(code, seed, received);
     gfk_matrix factors;
     RETURN_IF_ERROR(make_factors(pipeline, &rule, &range, &factors));
@@ -168,11 +191,8 @@ static gfk_status check_decoding(const decoding *d, const void *vectors, size_t 
         return GFK_STATUS_OVERLAP;
     if (bytes == 0 || d->count == 0)
         return GFK_STATUS_SUCCESS;
-    if (d->payloads == NULL || d->sources == NULL)
-        return GFK_STATUS_INVALID_ARGUMENT;
-    RETURN_IF_ERROR(gfk_regions_check(d->payloads, d->count, bytes));
-    RETURN_IF_ERROR(gfk_regions_check(d->sources, n, bytes));
-    bool overlap = gfk_outputs_overlap(d->payloads, d->count, d->sources, n, bytes);
+    RETURN_IF_ERROR(check_regions(d->pipeline, d->payloads, d->count, d->sources, n, bytes));
+    bool overlap = false;
     for (int i = 0; i < SPANS; i++)
         overlap |= gfk_regions_touch(d->sources, n, bytes, spans[i].start, spans[i].bytes) ||
                    (i < WRITTEN && gfk_regions_touch(d->payloads, d->count, bytes, spans[i].start,

@@ -2,6 +2,7 @@
 /* Every call: its checks, its plan, its execution, and what devices failed to compute again. */
 #include <stdlib.h>
 
+#include "host/base/field.h"
 #include "pipeline.h"
 
 /* ---- who works ------------------------------------------------------------------------------ */
@@ -121,8 +122,8 @@ static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
         r->in == NULL || r->out == NULL || r->rows == 0 || r->cols == 0 ||
         (r->work == GFK_WORK_CHECK && r->differs == NULL))
         return GFK_STATUS_INVALID_ARGUMENT;
-    return r->rows > SIZE_MAX / sizeof(uint32_t) / r->cols ? GFK_STATUS_INVALID_SIZE
-                                                           : GFK_STATUS_SUCCESS;
+    const size_t most = SIZE_MAX / 32; /* neither elements nor the lists of regions wrap around */
+    return r->rows > most / r->cols ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
 }
 
 static bool has_answer(const gfk_side *side, const gfk_job *job) {
@@ -186,11 +187,17 @@ static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
 
 static gfk_status run_product(gfk_pipeline_t pipeline, const gfk_request *r,
                               gfk_pipeline_report *report) {
+    if (!gfk_field_is_valid(r->field))
+        return GFK_STATUS_INVALID_ARGUMENT;
+    if (r->bytes % (r->field->w / 8) != 0)
+        return GFK_STATUS_INVALID_SIZE;
+    if (r->bytes != 0) {
+        RETURN_IF_ERROR(gfk_regions_check(r->in, r->cols, r->bytes));
+        RETURN_IF_ERROR(gfk_regions_check(r->out, r->rows, r->bytes));
+    }
     gfk_cached_product *cached;
     RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &cached));
-    gfk_status status = gfk_product_check_arguments(cached->host, r->in, r->out, r->bytes, NULL);
-    if (status == GFK_STATUS_SUCCESS)
-        status = run_checked(pipeline, r, cached, NULL, 0, report);
+    const gfk_status status = run_checked(pipeline, r, cached, NULL, 0, report);
     gfk_lru_release(&pipeline->products, &cached->node);
     return status;
 }
