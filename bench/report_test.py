@@ -312,8 +312,7 @@ class PapersTest(Case):
                 ("e", {"paper": 1.5, "test": test}, "not run here"),
                 ("d", {"effect": "faster", "test": test}, "reversed"),
                 ("e", {"test": test}, "works"), ("e", {}, "not run here"), ("b", {}, "works"),
-                ("b", {"reproduced": "ours > 1.8", "untried": "why"}, "reproduced"),
-                ("c", {"reproduced": "ours > 1.8", "untried": "why"}, "not run here"), ("b", {"test": test}, "works")):
+                ("b", {"test": test}, "works")):
             found = papers.outcome({"rows": {"a": "id == 'a'", "x": f"id == '{ours}'"},
                                     "ours": "best(x) / best(a)", "why": "{ours:.1f}", **fields}, run)
             self.assertEqual(found.verdict, expected, fields)
@@ -419,8 +418,7 @@ class PapersTest(Case):
                     with self.subTest(claim["line"]):
                         found = papers.outcome(case, run)
                         self.assertIn(found.verdict, papers.WORDS)
-                        if "untried" not in case:
-                            self.assertEqual(found.verdict == "not run here", "not_run" in case)
+                        self.assertEqual(found.verdict == "not run here", "not_run" in case)
                         self.assertRegex(case.get("not_run", "FPGA"), "FPGA|APU|GPUs")
                         self.assertTrue(found.why, "no sentence says why")
                         text = (found.why + found.here + found.paper).replace("{root}", "")

@@ -243,7 +243,7 @@ void add_coder(Rows *rows, const RlncCase &c, const coder *other, unsigned threa
     rows->push_back(row);
 }
 
-// 7168 packets of 1024 sources of 2048 bytes; decoders of these sources and of a segment of a stream.
+// 7168 packets of 1024 sources of 2048 bytes; decoders of these sources and of segments of a stream.
 std::vector<RlncCase> published(const Options &options) {
     using C = RlncCase;
     const bool small = !options.sizes.empty(); // for a test
@@ -252,7 +252,9 @@ std::vector<RlncCase> published(const Options &options) {
     for (C::Operation operation : {C::Vectors, C::Matmul, C::Encode})
         cases.push_back({operation, 8, n, packets, size_t{operation == C::Vectors ? 0u : 2048u}});
     for (C::Operation operation : {C::Decode, C::Progressive}) {
-        cases.push_back({operation, 8, 128, 128 + kSparePackets, 4096});
+        for (size_t segment : {128, 256, 512})
+            if (!small || segment == 128)
+                cases.push_back({operation, 8, segment, segment + kSparePackets, 4096});
         if (!small)
             cases.push_back({operation, 8, n, n + kSparePackets, 2048});
     }

@@ -233,19 +233,16 @@ def has_rule(claim):
 
 def otherwise(claim):
     """The verdict where no rule of the claim holds."""
-    return WORDS[-1] if "untried" in claim else WORDS[2] if "reversed" in claim else WORDS[1]
+    return WORDS[2] if "reversed" in claim else WORDS[1]
 
 
 def judge(claim, figures):
-    """A word of WORDS. Without rules of its own a claim is a gain, of which the direction counts. NotRun where more
-    would have to be tried."""
+    """A word of WORDS. Without rules of its own a claim is a gain, of which the direction counts."""
     ours, paper = figures.values["ours"], EFFECTS.get(claim.get("effect"), figures.values.get("paper"))
     for word in WORDS[:2]:
         if word in claim:
             if figures.value(claim[word]):
                 return word
-    if "untried" in claim:
-        raise NotRun(figures.text(claim["untried"]))
     if has_rule(claim):
         return otherwise(claim)
     direction = lambda gain: 0 if abs(gain - 1) <= TIE else math.copysign(1, gain - 1)  # noqa: E731
