@@ -193,7 +193,7 @@ class ReportTest(Case):
                           "GFK_PREFER(32, split_w32_opt)", "GFK_PREFER(32, split_w32_host)"])
         found = [line for line in preference.products(results).splitlines() if "(8," in line]
         self.assertEqual(found, [f"GFK_PREFER_ENGINE(8, {line}_w8)" for line in (
-            "1, 0, 1, 0, 0, 262144, 0, bmma", "1, 3, 1, 18, 0, 0, 1, xor", "1, 3, 1, 18, 0, 0, 0, prmt",
+            "1, 0, 1, 0, 0, 262144, 0, bmma", "1, 3, 1, 4, 0, 0, 1, xor", "1, 3, 1, 18, 0, 0, 0, prmt",
             "4, 0, 19, 0, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, 0, bmma", "1, 0, 1, 0, 0, 0, 0, prmt")])
         self.assertIsNone(preference.products(self.results([row("a")])))
         self.assertRaises(SystemExit, preference.regions, self.results([row("a")]))
@@ -204,7 +204,7 @@ class ReportTest(Case):
                     for family, r in (("xor", rate), ("bmma", 1000))]
         rows = frame.pd.DataFrame(at(4, 1010, 80) + at(8, 1020, 80) + at(16, 1001, 99) + at(32, 999, 99))
         self.assertEqual(list(preference.preferred(8, rows, 0)),
-                         ["GFK_PREFER_ENGINE(8, 1, 0, 7, 24, 0, 0, 1, xor_w8)",
+                         ["GFK_PREFER_ENGINE(8, 1, 0, 5, 16, 0, 0, 1, xor_w8)",
                           "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, bmma_w8)"])
 
     def test_rectangles_cover_each_cell_once(self):
@@ -217,6 +217,7 @@ class ReportTest(Case):
                        for c in range(c0, c1 + 1) for r in range(r0, r1 + 1)]
             self.assertEqual(sorted(covered), sorted(cells.items()))
         self.assertEqual(preference.ranges([2, 4, 10]), [(1, 3), (4, 7), (8, 0)])
+        self.assertEqual(preference.ranges([2, 4, 10], rounded_up=True), [(1, 2), (3, 4), (5, 0)])
 
     def test_markdown(self):
         found = frame.pd.DataFrame({"a|b": ["x|y", "z"], "none": ["-", "-"], "n": [1.5, None]})

@@ -50,22 +50,24 @@ def regions(results):
     return HEADER + "\n".join(lines) + "\n"
 
 
-def ranges(steps):
-    """A range around each measured number, up to the midpoints between them; 0 is no bound."""
-    ends = [(low + high) // 2 for low, high in zip(steps, steps[1:])] + [0]
+def ranges(steps, rounded_up=False):
+    """A range for each measured number, up to the midpoint to the next one or, rounded up, to the number itself; 0 is
+    no bound."""
+    ends = [low if rounded_up else (low + high) // 2 for low, high in zip(steps, steps[1:])] + [0]
     return list(zip([1] + [end + 1 for end in ends[:-1]], ends))
 
 
 def preferred(w, rows, most_bytes):
-    """Lines for a map over k and m: xor where it is worth compiling, then the fastest of the others."""
+    """Lines for a map over k and m: xor where it is worth compiling, then the fastest of the others. Between measured
+    numbers of inputs tensor cores are slower, since they round up, and xor is not."""
     xor, others = (ranked(rows[mine]).drop_duplicates(["k", "m"]).set_index(["k", "m"])
                    for mine in (rows.family == "xor", rows.family != "xor"))
     ks, ms = (sorted(set(others.index.get_level_values(axis))) for axis in (0, 1))
-    cols, outputs = ranges(ks), ranges(ms)
+    outputs = ranges(ms)
     gain = xor.data_GBps / others.data_GBps.reindex(xor.index)
     compiled = xor[(gain > WORTH_COMPILING) | (gain > 1) & (xor.percent_of_roofline > AT_MEMORY)].id.to_dict()
     plain = others.id.to_dict()
-    for compiles, ids in ((1, compiled), (0, plain)):
+    for compiles, cols, ids in ((1, ranges(ks, rounded_up=True), compiled), (0, ranges(ks), plain)):
         cells = {(ks.index(k), ms.index(m)): best for (k, m), best in ids.items()}
         for k0, k1, m0, m1, best in rectangles(cells, len(ks), len(ms)):
             yield (f"GFK_PREFER_ENGINE({w}, {outputs[m0][0]}, {outputs[m1][1]}, {cols[k0][0]}, "

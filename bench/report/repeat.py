@@ -51,8 +51,7 @@ def far(results):
 
 def cells(results):
     """A line for each run, kind of choice, and cell of the map or of the long products: percent of the fastest engine
-    that the choice has. In bursts an engine that AUTO took has a row of its own, whose rate counts if it is higher:
-    both measure the same kernels."""
+    that the choice has. The kernel that AUTO took has a row of its own, whose rate counts if it is higher."""
     keys, found, runs = ["few", "w", "k", "m", "nominal_bytes"], [], {"first": results}
     files = [path for path in second(results) if "paper" not in parse(path.read_text("utf-8")).get("context", {"paper": ""})]
     if files:
@@ -65,8 +64,8 @@ def cells(results):
             best = engines.sort_values(figure).drop_duplicates(keys, keep="last")
             auto = rows[rows.way == way].dropna(subset=figure)
             auto = auto.merge(best[[*keys, "id", figure]], on=keys, suffixes=("", "_best"))
-            own = engines[[*keys, "id", figure]].rename(columns={"id": "engine", figure: "own"})
-            auto = auto.merge(own, on=[*keys, "engine"], how="left") if figure == "data_GBps" else auto.assign(own=0)
+            own = engines[[*keys, "id", "kernel", figure]].rename(columns={"id": "engine", figure: "own"})
+            auto = auto.merge(own, on=[*keys, "engine", "kernel"], how="left")
             reached = 100 * auto[[figure, "own"]].max(axis=1) / auto[f"{figure}_best"]
             found.append(auto.assign(run=run, which=which, reached=reached))
     return pd.concat(found)
@@ -76,8 +75,9 @@ def choice(results):
     """Only for a record that was made twice."""
     if not second(results):
         return pd.DataFrame()
-    lines = cells(results).groupby(["run", "which"]).reached.agg(
-        cells="size", slower=lambda each: (each < CLOSE).sum(), least="min")
+    every = cells(results)
+    lines = every.assign(shapes=every.few.map({True: "of the map", False: "others"})).groupby(
+        ["shapes", "run", "which"]).reached.agg(cells="size", slower=lambda each: (each < CLOSE).sum(), least="min")
     return lines.reset_index()
 
 
