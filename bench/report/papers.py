@@ -430,8 +430,7 @@ on one machine. Nobody types a verdict; the report computes it from the run:
 - **reversed**: the effect has the opposite direction;
 - **no longer matters**: the difference is below 5 %;
 - **works**: the line is a feature, not a measurement, and a named test or a measured figure shows it;
-- **not run here**: the run does not have the rows, or did not try enough to tell, and the page says why. A test may be
-  named all the same.
+- **not run here**: the run does not have the rows, and the page says why. A test may be named all the same.
 
 Rates of one GPU repeat within 2 %, so 5 % are a difference. A ratio of a GPU's rate to a CPU's scatters by a quarter and
 more from run to run: where it is near 1 the rule asks for more, and says so.
