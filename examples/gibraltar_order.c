@@ -32,8 +32,8 @@ int main(void) {
     check(gfk_field_init(&field, 8, 0));
     check(gfk_rs_create(&code, &field, K, M, &desc));
 
-    unsigned char *const all = place_alloc(sizeof expected), *const buffers =
-                                                                 place_alloc(sizeof expected);
+    unsigned char *const all = place_alloc(sizeof expected);
+    unsigned char *const buffers = place_alloc(sizeof expected);
     place_copy(all, expected, sizeof expected);
     const gfk_regions data = {.base = all, .stride = BYTES};
     const gfk_regions parity = {.base = all + K * BYTES, .stride = BYTES};
