@@ -17,6 +17,8 @@ import os
 import pathlib
 import sys
 
+from report import INSTALLS
+
 
 def write(path, text):
     path.write_text(text, encoding="utf-8")
@@ -48,18 +50,17 @@ def main():
             parser.error(f"{file} is not a JSON file of gfk_bench")
     if len({pathlib.Path(file).resolve().parent for file in arguments.files}) != 1:
         parser.error("the files must be in one folder: one report is one machine")
-    installs = "is not installed: `scripts/quickstart.sh report FILES...` installs it, by network"
     try:
         from report import frame, front, package, papers, preference
     except ModuleNotFoundError as missing:
-        print(f"no pages: {missing.name} {installs}", file=sys.stderr)
+        print(f"no pages: {missing.name} {INSTALLS}", file=sys.stderr)
         return 3
     plots = None
     if not arguments.check and not arguments.no_plots:
         try:
             from report import plots
         except ModuleNotFoundError as missing:
-            print(f"no plots: {missing.name} {installs}", file=sys.stderr)
+            print(f"no plots: {missing.name} {INSTALLS}", file=sys.stderr)
 
     read = {file: frame.parse(pathlib.Path(file).read_text(encoding="utf-8")) for file in arguments.files}
     of_package = {file: data for file, data in read.items() if package.is_of_package(data)}

@@ -15,10 +15,12 @@ import shutil
 import subprocess
 import sys
 
+from report import INSTALLS
+
 try:
     from report import papers
 except ModuleNotFoundError as missing_module:
-    sys.exit(f"{missing_module.name} is not installed: `scripts/quickstart.sh report FILES...` installs it, by network")
+    sys.exit(f"{missing_module.name} {INSTALLS}")
 
 INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(@!?U?P\d\s+)?([A-Z0-9]+)\S*(?: (?:`\()?(0x[0-9a-f]+))?")
 
