@@ -384,7 +384,8 @@ class PapersTest(Case):
         figures = papers.Figures(self.run_of(rows, gpu_multiprocessors="100", gpu_clock_max="2000 MHz"),
                                  {"a": "id == 'a'", "b": "id == 'b'", "c": "id == 'a' and nominal_bytes < 8"})
         for expression, expected in (
-                ("best(a)", 30), ("gains(b, a, 'nominal_bytes').min()", 0.5), ("crossover(b, a)", 8),
+                ("best(a)", 30), ("most(b, 'data_GBps').nominal_bytes", 8),
+                ("gains(b, a, 'nominal_bytes').min()", 0.5), ("crossover(b, a)", 8),
                 ("crossover(a, b) == inf", True), ("crossover(b, c) == inf", True), ("per_clock(best(b))", 0.2),
                 ("best(b, 'time_us_median') == best(b, 'time_us_min')", False)):
             self.assertEqual(figures.value(expression), expected, expression)

@@ -87,6 +87,11 @@ def best(rows, field="data_GBps"):
     return rows[field].min() if "_us" in field else rows[field].max()
 
 
+def most(rows, field):
+    """The row with the greatest value of a field."""
+    return rows.loc[rows[field].idxmax()]
+
+
 def gains(after, before, *keys, field="data_GBps"):
     """For each combination of the keys that both have: the field's best value after / before."""
     after, before = (rows.groupby(list(keys))[field].agg("min" if "_us" in field else "max")
@@ -104,7 +109,7 @@ def crossover(after, before, key="nominal_bytes"):
     return both[key][faster].min() if faster.any() else math.inf
 
 
-FUNCTIONS = {each.__name__: each for each in (best, gains, crossover, size, rate, min, max, len, abs, round)}
+FUNCTIONS = {each.__name__: each for each in (best, most, gains, crossover, size, rate, min, max, len, abs, round)}
 FUNCTIONS["inf"] = math.inf
 
 
