@@ -244,7 +244,8 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
  * matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
  *
  * sources, payloads  n and count regions of the code's length. A payload must not overlap another
- *                    region. Without packets or bytes they are not read, and may be NULL. */
+ *                    region, nor *report any region. Without packets or bytes they are not read, and
+ *                    may be NULL. */
 GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         const gfk_regions *sources, const gfk_regions *payloads,
@@ -258,9 +259,9 @@ GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
  * vectors, payloads          `received` rows and regions, 1 to GFK_RLNC_MOST_SOURCES; only read
  * new_vectors, new_payloads  count rows and regions
  *
- * Rows of vectors as in gfk/rlnc.h, and INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there. Without packets
- * nothing is read, without bytes no region, and what is not read may be NULL. Without bytes the report is of
- * the vectors. */
+ * Rows of vectors as in gfk/rlnc.h, and INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there; OVERLAP also if
+ * *report overlaps a row or a region. Without packets nothing is read, without bytes no region, and what is
+ * not read may be NULL. Without bytes the report is of the vectors. */
 GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         uint64_t seed, size_t received, const void *vectors,
@@ -282,7 +283,8 @@ GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
  * decoded    NULL, or n bytes: 1 where a source has been written, otherwise 0
  * record     NULL, or what became of the packets: kept are all dependent ones
  *
- * What is written, also *record and *report, must not overlap anything else of the call. Without packets
+ * What is written, also *record and *report, must not overlap anything else of the call. Headers, *record
+ * and *report have the alignment of their types, or are refused with INVALID_ARGUMENT. Without packets
  * neither headers, vectors nor regions are read, without bytes no regions: what is not read may be NULL.
  *
  * Returns SUCCESS; SINGULAR: not all sources are determined; CORRUPT: a dependent packet contradicts the

@@ -102,6 +102,15 @@ TEST_P(HostErrors, Regions) {
                             [&] { return stage_->as_expected(); }});
     EXPECT_STATUS(GFK_STATUS_INVALID_SIZE,
                   run([](Arguments &a) { a.bytes = SIZE_MAX / 16 * 16 - 16; }));
+    // Before the product is made, which would take terabytes.
+    uint8_t one[2] = {};
+    const gfk_regions same = gfk_inputs_spaced(one, 2);
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run([&](Arguments &a) {
+                      a.rows = size_t(1) << 40;
+                      a.cols = 1;
+                      a.in = a.out = &same;
+                      a.bytes = 2;
+                  }));
     // A product with one input and one output is not region multiply.
     EXPECT_STATUS(GFK_STATUS_OVERLAP, run([&](Arguments &a) {
                       a.rows = a.cols = 1;

@@ -188,6 +188,15 @@ TEST_P(HostRlnc, RecodeErrors) {
     EXPECT_STATUS(INVALID,
                   gfk_rlnc_recode_host(nullptr, code.get(), 7, 0, count, 1, received, good.vectors,
                                        n, &good.in, good.made, n, &good.out, nullptr));
+    for (const void *used :
+         {static_cast<const void *>(good.vectors), static_cast<const void *>(good.made),
+          static_cast<const void *>(good.in.base), static_cast<const void *>(good.out.base)})
+        EXPECT_STATUS(
+            GFK_STATUS_OVERLAP,
+            gfk_rlnc_recode_host(pipeline.get(), code.get(), 7, 0, count, 1, received, good.vectors,
+                                 n, &good.in, good.made, n, &good.out,
+                                 static_cast<gfk_pipeline_report *>(const_cast<void *>(used))));
+    EXPECT_TRUE(memory == content);
     EXPECT_STATUS(INVALID, recode(good, false));
     RecodeCall none = {};
     none.code = code.get();
@@ -233,6 +242,46 @@ TEST_P(HostRlnc, DecodeShares) {
         ASSERT_TRUE(stage.as_expected()) << eighths << " eighths";
         count_checked();
     }
+}
+
+// A decoder of so many sources would take gigabytes.
+TEST_P(HostRlnc, DecodeNothing) {
+    const size_t n = GFK_RLNC_MOST_SOURCES;
+    const Pipeline pipeline = make_pipeline(desc());
+    const Rlnc code = make_code(make_field(32), n, 0);
+    Bytes decoded(n, 99);
+    gfk_rlnc_record record = {99, 99, 99, 99, 99, 99};
+    EXPECT_STATUS(GFK_STATUS_SINGULAR,
+                  gfk_rlnc_decode_host(pipeline.get(), code.get(), 5, nullptr, 0, nullptr, 0,
+                                       nullptr, nullptr, decoded.data(), &record, nullptr));
+    EXPECT_EQ(Bytes(n, 0), decoded);
+    EXPECT_EQ(static_cast<uint32_t>(GFK_STATUS_SINGULAR), record.status);
+    EXPECT_EQ(0u, record.rank + record.kept + record.dropped + record.refused + record.determined);
+}
+
+// The stride of one row is not used.
+TEST_P(HostRlnc, OneRow) {
+    Random random;
+    const size_t bytes = 400, stride = SIZE_MAX / 2 + 1;
+    const Pipeline pipeline = make_pipeline(desc());
+    const Rlnc code = make_code(make_field(16), 1, bytes);
+    const gfk_rlnc_header header = {5, 3, 0};
+    const uint16_t factor = 2;
+    uint16_t made = 0;
+    Bytes source = random.bytes(bytes), packet(bytes), again(bytes);
+    const Bytes expected = source;
+    gfk_regions from = {nullptr, source.data(), bytes}, to = {nullptr, packet.data(), bytes};
+    EXPECT_OK(gfk_rlnc_recode_host(pipeline.get(), code.get(), 5, 3, 1, 1, 1, &factor, stride,
+                                   &from, &made, stride, &to, nullptr));
+    from.base = packet.data();
+    to.base = again.data();
+    EXPECT_OK(gfk_rlnc_decode_host(pipeline.get(), code.get(), 5, &header, 1, &made, stride, &from,
+                                   &to, nullptr, nullptr, nullptr));
+    // The packet `source` was twice the source that a decoder finds.
+    const gfk_field field = make_field(16);
+    EXPECT_OK(gfk_region_multiply_host(pipeline.get(), &field, 2, again.data(), again.data(), bytes,
+                                       GFK_SET, nullptr));
+    EXPECT_EQ(expected, again);
 }
 
 // Of a systematic code, some sources themselves.
@@ -338,6 +387,12 @@ TEST_P(HostRlnc, DecodeErrors) {
                     x.report = static_cast<gfk_pipeline_report *>(read);
             });
     refused(overlap, [](Call &x) { x.record = reinterpret_cast<gfk_rlnc_record *>(x.report); });
+    alignas(8) uint8_t place[sizeof(gfk_pipeline_report) + 1];
+    void *const misaligned = place + 1;
+    refused(INVALID,
+            [&](Call &x) { x.headers = static_cast<gfk_rlnc_header *>(misaligned), x.count = 1; });
+    refused(INVALID, [&](Call &x) { x.record = static_cast<gfk_rlnc_record *>(misaligned); });
+    refused(INVALID, [&](Call &x) { x.report = static_cast<gfk_pipeline_report *>(misaligned); });
     // A dependent packet that has been changed on its way.
     stage.in(count - 1)[bytes - 1] ^= 1;
     EXPECT_STATUS(GFK_STATUS_CORRUPT, decode(call));
@@ -390,6 +445,9 @@ TEST_P(HostRlnc, Errors) {
     refused(INVALID, encode(pipeline.get(), c, 0, count, in, &none));
     refused(GFK_STATUS_INVALID_SIZE, encode(pipeline.get(), c, UINT32_MAX, count, in, out));
     refused(GFK_STATUS_OVERLAP, encode(pipeline.get(), c, 0, count, in, in));
+    for (void *read : {stage.in(n - 1), stage.out(0)}) // the report is written
+        refused(GFK_STATUS_OVERLAP, gfk_rlnc_encode_host(pipeline.get(), c, 7, 0, count, in, out,
+                                                         static_cast<gfk_pipeline_report *>(read)));
     refused(GFK_STATUS_SUCCESS, encode(pipeline.get(), c, 0, 0, nullptr, nullptr));
     refused(GFK_STATUS_SUCCESS, encode(pipeline.get(), empty.get(), 0, count, nullptr, nullptr));
 }

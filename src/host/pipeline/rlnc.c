@@ -23,14 +23,20 @@ static bool any_on_device(gfk_pipeline_t pipeline, const gfk_regions *regions, s
 
 /* What a matmul would refuse is refused before vectors are made, and before anything is written. */
 static gfk_status check_regions(gfk_pipeline_t pipeline, const gfk_regions *in, size_t ins,
-                                const gfk_regions *out, size_t outs, size_t bytes) {
+                                const gfk_regions *out, size_t outs, size_t bytes,
+                                const gfk_pipeline_report *report) {
     if (in == NULL || out == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_regions_check(in, ins, bytes));
     RETURN_IF_ERROR(gfk_regions_check(out, outs, bytes));
     if (any_on_device(pipeline, in, ins, bytes) || any_on_device(pipeline, out, outs, bytes))
         return GFK_STATUS_INVALID_ARGUMENT;
-    return gfk_outputs_overlap(in, ins, out, outs, bytes) ? GFK_STATUS_OVERLAP : GFK_STATUS_SUCCESS;
+    const size_t length = report != NULL ? sizeof *report : 0;
+    return gfk_outputs_overlap(in, ins, out, outs, bytes) ||
+                   gfk_regions_touch(in, ins, bytes, report, length) ||
+                   gfk_regions_touch(out, outs, bytes, report, length)
+               ? GFK_STATUS_OVERLAP
+               : GFK_STATUS_SUCCESS;
 }
 
 /* The rows of factors of a range, which the caller frees. */
@@ -57,7 +63,8 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     RETURN_IF_ERROR(gfk_rlnc_check_range(&range, &packets));
     if (packets == 0 || code->bytes == 0)
         return gfk_pipeline_idle(report);
-    RETURN_IF_ERROR(check_regions(pipeline, sources, code->n, payloads, packets, code->bytes));
+    RETURN_IF_ERROR(
+        check_regions(pipeline, sources, code->n, payloads, packets, code->bytes, report));
     gfk_matrix vectors;
     RETURN_IF_ERROR(make_factors(pipeline, &code->rule, &range, &vectors));
     const gfk_status status = gfk_matmul_host(pipeline, &code->field, &vectors, sources, payloads,
@@ -75,20 +82,21 @@ typedef struct recoding {
 } recoding;
 
 static gfk_status check_recoding(gfk_pipeline_t pipeline, recoding *r, const void *vectors,
-                                 size_t stride, const void *new_vectors, size_t new_stride) {
+                                 size_t stride, const void *new_vectors, size_t new_stride,
+                                 const gfk_pipeline_report *report) {
     const size_t n = r->code->n, bytes = r->code->bytes, symbol = r->code->field.w / 8;
-    gfk_span rows[2];
+    gfk_span rows[3] = {[2] = {report, report != NULL ? sizeof *report : 0}};
     RETURN_IF_ERROR(gfk_matmul_span(vectors, r->received, n, stride, symbol, &rows[0]));
     RETURN_IF_ERROR(gfk_matmul_span(new_vectors, r->count, n, new_stride, symbol, &rows[1]));
-    r->vectors = gfk_inputs_spaced(vectors, stride * symbol);
-    if (gfk_spans_overlap(rows, 2))
+    r->vectors = gfk_inputs_spaced(vectors, (r->received > 1 ? stride : n) * symbol);
+    if (gfk_spans_overlap(rows, 3))
         return GFK_STATUS_OVERLAP;
     if (is_on_device(pipeline, new_vectors, rows[1].bytes))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (bytes == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(
-        check_regions(pipeline, r->payloads, r->received, r->new_payloads, r->count, bytes));
+    RETURN_IF_ERROR(check_regions(pipeline, r->payloads, r->received, r->new_payloads, r->count,
+                                  bytes, report));
     return gfk_regions_touch(r->payloads, r->received, bytes, rows[1].start, rows[1].bytes) ||
                    gfk_regions_touch(r->new_payloads, r->count, bytes, rows[0].start,
                                      rows[0].bytes) ||
@@ -128,7 +136,7 @@ gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
     if (packets == 0)
         return gfk_pipeline_idle(report);
     recoding r = {code, received, packets, payloads, new_payloads, {0}};
-    RETURN_IF_ERROR(check_recoding(pipeline, &r, vectors, stride, new_vectors, new_stride));
+    RETURN_IF_ERROR(check_recoding(pipeline, &r, vectors, stride, new_vectors, new_stride, report));
     const gfk_rlnc_rule rule = gfk_rlnc_recoding_rule(code, seed, received);
     gfk_matrix factors;
     RETURN_IF_ERROR(make_factors(pipeline, &rule, &range, &factors));
@@ -180,7 +188,10 @@ static gfk_status check_decoding(const decoding *d, const void *vectors, size_t 
                              {report, report != NULL ? sizeof *report : 0},
                              {d->headers, d->count * sizeof *d->headers},
                              {vectors, 0}};
-    if (d->count != 0 && d->headers == NULL)
+    if ((d->count != 0 && d->headers == NULL) ||
+        (uintptr_t)d->headers % _Alignof(gfk_rlnc_header) != 0 ||
+        (uintptr_t)record % _Alignof(gfk_rlnc_record) != 0 ||
+        (uintptr_t)report % _Alignof(gfk_pipeline_report) != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
     for (int i = 0; i < SPANS; i++)
         if (gfk_wraps(spans[i].start, spans[i].bytes))
@@ -191,7 +202,7 @@ static gfk_status check_decoding(const decoding *d, const void *vectors, size_t 
         return GFK_STATUS_OVERLAP;
     if (bytes == 0 || d->count == 0)
         return GFK_STATUS_SUCCESS;
-    RETURN_IF_ERROR(check_regions(d->pipeline, d->payloads, d->count, d->sources, n, bytes));
+    RETURN_IF_ERROR(check_regions(d->pipeline, d->payloads, d->count, d->sources, n, bytes, NULL));
     bool overlap = false;
     for (int i = 0; i < SPANS; i++)
         overlap |= gfk_regions_touch(d->sources, n, bytes, spans[i].start, spans[i].bytes) ||
@@ -282,6 +293,17 @@ static gfk_status decode(decoding *d, gfk_rlnc_decoder_t decoder, check *c) {
     return c->count != 0 ? run_check(d, c) : GFK_STATUS_SUCCESS;
 }
 
+/* Without packets no decoder is made, which would take gigabytes for many sources. */
+static gfk_status decode_nothing(size_t n, uint8_t *decoded, gfk_rlnc_record *record,
+                                 gfk_pipeline_report *report) {
+    if (decoded != NULL)
+        memset(decoded, 0, n);
+    if (record != NULL)
+        *record = (gfk_rlnc_record){.status = GFK_STATUS_SINGULAR};
+    (void)gfk_pipeline_idle(report);
+    return GFK_STATUS_SINGULAR;
+}
+
 gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64_t generation,
                                 const gfk_rlnc_header *headers, size_t count, const void *vectors,
                                 size_t stride, const gfk_regions *payloads,
@@ -300,16 +322,18 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
                   .payloads = payloads,
                   .sources = sources};
     RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded, record, report));
-    d.pitch = vectors != NULL ? stride * (code->field.w / 8) : 0;
+    if (count == 0)
+        return decode_nothing(code->n, decoded, record, report);
+    d.pitch = vectors != NULL ? (count > 1 ? stride : code->n) * (code->field.w / 8) : 0;
     d.code.bytes = 0;
     d.code.desc.check_pointers = false;
     d.code.place = GFK_CPU;
     d.code.processors = 0;
     d.code.pool = pipeline->pool;
     d.code.threads = pipeline->info.threads;
-    d.outcomes = malloc(count + 1);
+    d.outcomes = malloc(count);
     d.decoded = malloc(code->n);
-    d.chosen = malloc((count + 1) * sizeof *d.chosen);
+    d.chosen = malloc(count * sizeof *d.chosen);
     check c = {0};
     gfk_rlnc_decoder_t decoder = NULL;
     gfk_status status = d.outcomes != NULL && d.decoded != NULL && d.chosen != NULL

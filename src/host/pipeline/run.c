@@ -146,8 +146,6 @@ static bool overlap(gfk_job *job) {
 }
 
 static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
-    if (overlap(job))
-        return GFK_STATUS_OVERLAP;
     size_t *lists = NULL;
     gfk_status status = GFK_STATUS_SUCCESS;
     if (job->pipeline->info.device_count != 0) {
@@ -163,12 +161,11 @@ static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
     return status;
 }
 
-/* Runs a product or a matmul whose arguments have been checked. */
+/* Runs a product or a matmul whose arguments have been checked, but for overlaps. */
 static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
-                              gfk_cached_product *cached, const gfk_matmul_call *matmul,
-                              size_t matrix_bytes, gfk_pipeline_report *report) {
+                              const gfk_matmul_call *matmul, size_t matrix_bytes,
+                              gfk_pipeline_report *report) {
     gfk_job job = {.pipeline = pipeline,
-                   .cached = cached,
                    .matmul = matmul,
                    .matrix_bytes = matrix_bytes,
                    .in = {.regions = r->in, .count = r->cols},
@@ -178,8 +175,16 @@ static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};
-    if (r->bytes != 0)
-        RETURN_IF_ERROR(run_job(&job, report));
+    if (r->bytes != 0) {
+        if (overlap(&job))
+            return GFK_STATUS_OVERLAP;
+        if (matmul == NULL)
+            RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &job.cached));
+        const gfk_status status = run_job(&job, report);
+        if (matmul == NULL)
+            gfk_lru_release(&pipeline->products, &job.cached->node);
+        RETURN_IF_ERROR(status);
+    }
     if (r->differs != NULL)
         *r->differs = job.differs;
     return GFK_STATUS_SUCCESS;
@@ -194,12 +199,10 @@ static gfk_status run_product(gfk_pipeline_t pipeline, const gfk_request *r,
     if (r->bytes != 0) {
         RETURN_IF_ERROR(gfk_regions_check(r->in, r->cols, r->bytes));
         RETURN_IF_ERROR(gfk_regions_check(r->out, r->rows, r->bytes));
+    } else if (!gfk_field_contains_all(r->field, r->matrix, r->rows * r->cols)) {
+        return GFK_STATUS_INVALID_CONSTANT; /* otherwise the product says so */
     }
-    gfk_cached_product *cached;
-    RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &cached));
-    const gfk_status status = run_checked(pipeline, r, cached, NULL, 0, report);
-    gfk_lru_release(&pipeline->products, &cached->node);
-    return status;
+    return run_checked(pipeline, r, NULL, 0, report);
 }
 
 static gfk_status run_matmul(gfk_pipeline_t pipeline, const gfk_request *r,
@@ -210,7 +213,7 @@ static gfk_status run_matmul(gfk_pipeline_t pipeline, const gfk_request *r,
     size_t matrix_bytes;
     RETURN_IF_ERROR(gfk_matmul_check(&call, &generator, &matrix_bytes));
     call.kernel = gfk_matmul_smallest_kernel(r->field->w);
-    return run_checked(pipeline, r, NULL, &call, matrix_bytes, report);
+    return run_checked(pipeline, r, &call, matrix_bytes, report);
 }
 
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {

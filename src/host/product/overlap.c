@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Overlap by sorting. All regions have the same length, so two regions overlap if their addresses
  * differ by less than that length, and in a sorted list only neighbours need to be compared.
- * Outputs are sorted in groups that fit on the stack; inputs are looked up in the sorted groups.
- * Equally spaced regions are sorted already: a division finds the neighbours. */
+ * Outputs that do not ascend already are sorted in groups that fit on the stack; inputs are looked up in
+ * the sorted groups. Equally spaced regions are sorted already: a division finds the neighbours. */
+#include <string.h>
+
 #include "engine.h"
 #include "host/base/sizes.h"
 
@@ -10,46 +12,51 @@ enum { GROUP = 1024 };
 
 const gfk_regions gfk_no_regions = {NULL, NULL, 0};
 
-static void sift_down(uintptr_t *a, size_t root, size_t count) {
+static bool ascends(void *const *a, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if ((uintptr_t)a[i - 1] > (uintptr_t)a[i])
+            return false;
+    return true;
+}
+
+static void swap(void **a, size_t i, size_t j) {
+    void *const held = a[i];
+    a[i] = a[j];
+    a[j] = held;
+}
+
+static void sift_down(void **a, size_t root, size_t count) {
     for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && a[child] < a[child + 1])
+        if (child + 1 < count && (uintptr_t)a[child] < (uintptr_t)a[child + 1])
             child++;
-        if (a[root] >= a[child])
+        if ((uintptr_t)a[root] >= (uintptr_t)a[child])
             return;
-        const uintptr_t larger = a[child];
-        a[child] = a[root];
-        a[root] = larger;
+        swap(a, root, child);
     }
 }
 
-/* Heapsort, because qsort may allocate. The addresses of most callers ascend already. */
-static void sort(uintptr_t *a, size_t count) {
-    size_t ascending = 1;
-    while (ascending < count && a[ascending - 1] <= a[ascending])
-        ascending++;
-    if (ascending >= count)
-        return;
+/* Heapsort, because qsort may allocate. */
+static void sort(void **a, size_t count) {
     for (size_t root = count / 2; root-- > 0;)
         sift_down(a, root, count);
     for (size_t last = count - 1; last > 0; last--) {
-        const uintptr_t largest = a[0];
-        a[0] = a[last];
-        a[last] = largest;
+        swap(a, 0, last);
         sift_down(a, 0, last);
     }
 }
 
 /* Is there an address in the sorted list less than `bytes` away from x? */
-static bool near(const uintptr_t *a, size_t count, uintptr_t x, size_t bytes) {
+static bool near(void *const *a, size_t count, uintptr_t x, size_t bytes) {
     size_t low = 0, high = count; /* a[i] < x below low, a[i] >= x from high on */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (a[middle] < x)
+        if ((uintptr_t)a[middle] < x)
             low = middle + 1;
         else
             high = middle;
     }
-    return (low < count && a[low] - x < bytes) || (low > 0 && x - a[low - 1] < bytes);
+    return (low < count && (uintptr_t)a[low] - x < bytes) ||
+           (low > 0 && x - (uintptr_t)a[low - 1] < bytes);
 }
 
 static uintptr_t address(const gfk_regions *regions, size_t i) {
@@ -88,24 +95,33 @@ static bool spaced_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_
     return false;
 }
 
+/* Do outputs in ascending order overlap each other or an input? */
+static bool sorted_outputs_overlap(const gfk_regions *in, size_t ins, void *const *out, size_t outs,
+                                   size_t bytes) {
+    for (size_t i = 1; i < outs; i++)
+        if ((uintptr_t)out[i] - (uintptr_t)out[i - 1] < bytes)
+            return true;
+    for (size_t i = 0; i < ins; i++)
+        if (near(out, outs, address(in, i), bytes))
+            return true;
+    return false;
+}
+
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes) {
     if (out->pointers == NULL)
         return spaced_outputs_overlap(in, ins, out, outs, bytes);
-    uintptr_t group[GROUP];
+    if (ascends(out->pointers, outs))
+        return sorted_outputs_overlap(in, ins, out->pointers, outs, bytes);
+    void *group[GROUP];
     for (size_t first = 0; first < outs; first += GROUP) {
         const size_t count = outs - first < GROUP ? outs - first : GROUP;
-        for (size_t i = 0; i < count; i++)
-            group[i] = address(out, first + i);
+        memcpy(group, out->pointers + first, count * sizeof *group);
         sort(group, count);
-        for (size_t i = 1; i < count; i++)
-            if (group[i] - group[i - 1] < bytes)
-                return true;
+        if (sorted_outputs_overlap(in, ins, group, count, bytes))
+            return true;
         for (size_t j = first + count; j < outs; j++)
             if (near(group, count, address(out, j), bytes))
-                return true;
-        for (size_t i = 0; i < ins; i++)
-            if (near(group, count, address(in, i), bytes))
                 return true;
     }
     return false;

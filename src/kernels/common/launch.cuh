@@ -32,8 +32,9 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_
     return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
 }
 
-/* Every thread of a kernel that is launched early calls this before it touches global memory: it
- * waits for the work in front. Only then may the kernel behind start early, too, which waits for this
+/* Every thread of a kernel that is launched early calls this before it touches global memory: it waits
+ * for the work in front. Memory that no work on a stream writes may be read before, and other memory
+ * prefetched into the L2 cache. Only then may the kernel behind start early, too, which waits for this
  * one alone. */
 __device__ inline void begin_early() {
     asm volatile("griddepcontrol.wait;" : : : "memory");

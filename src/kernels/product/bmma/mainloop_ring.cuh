@@ -11,8 +11,8 @@
  * more than twice as many instructions for a copy.
  *
  * Kernels for short regions have several blocks on a multiprocessor. Lanes load a block's first tile
- * themselves, which takes less time than a copy and a barrier, and a launch begins while the last one
- * ends (launch.cuh).
+ * themselves, which takes less time than a copy and a barrier. A launch begins while the last one ends
+ * (launch.cuh): it fetches its matrix operand, and its first tiles into the L2 cache.
  *
  * A kernel that only checks has the outputs as further inputs, with the identity as their matrix: all
  * counts must be even. So outputs arrive as early as inputs, and no count is packed. */
@@ -300,17 +300,24 @@ __global__ __launch_bounds__(K::threads,
         bulk::init_barrier(table_there, 1);
         barriers.init(ring.stages, K::warps + ring.paced);
         bulk::publish_barriers();
+        /* No work on a stream writes the matrix operand, so it comes while the launch in front ends. */
+        bulk::arrive_with(table_there, ring.table_bytes);
+        bulk::copy(shared, job.matrix, ring.table_bytes, table_there);
     }
+    /* So do the first tiles, as far as the L2 cache, where all that the launch in front writes goes, too.
+     * With the other tiles, 1 MiB and more took longer. */
+    if (K::early && warp == K::warps && lane < job.cols && at < end)
+        bulk::prefetch(job.in[lane] + at,
+                       end - at < tile_bytes ? (uint32_t)(end - at) : tile_bytes);
     uint32_t first[T::slots][4];
     if (K::early)
         begin_early();
     if (K::early && warp < K::warps && at < end)
         load_inputs<T>(job, at + mine < end ? at + mine : end - 16, share, first);
-    if (K::reads && job.epilogue.unwanted())
+    if (K::reads && job.epilogue.unwanted()) {
+        if (copies)
+            bulk::wait(table_there, 0); /* a block must not end while a copy is on its way */
         return;
-    if (copies) {
-        bulk::arrive_with(table_there, ring.table_bytes);
-        bulk::copy(shared, job.matrix, ring.table_bytes, table_there);
     }
     if (job.partial_head + job.partial_tail)
         multiply_partial<T::w>(job, (uint64_t)blockIdx.x * K::threads + threadIdx.x,
