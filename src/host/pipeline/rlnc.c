@@ -188,10 +188,7 @@ static gfk_status check_decoding(const decoding *d, const void *vectors, size_t 
                              {report, report != NULL ? sizeof *report : 0},
                              {d->headers, d->count * sizeof *d->headers},
                              {vectors, 0}};
-    if ((d->count != 0 && d->headers == NULL) ||
-        (uintptr_t)d->headers % _Alignof(gfk_rlnc_header) != 0 ||
-        (uintptr_t)record % _Alignof(gfk_rlnc_record) != 0 ||
-        (uintptr_t)report % _Alignof(gfk_pipeline_report) != 0)
+    if (d->count != 0 && d->headers == NULL)
         return GFK_STATUS_INVALID_ARGUMENT;
     for (int i = 0; i < SPANS; i++)
         if (gfk_wraps(spans[i].start, spans[i].bytes))
@@ -322,6 +319,10 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
                   .payloads = payloads,
                   .sources = sources};
     RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded, record, report));
+    if ((uintptr_t)headers % _Alignof(gfk_rlnc_header) != 0 ||
+        (uintptr_t)record % _Alignof(gfk_rlnc_record) != 0 ||
+        (uintptr_t)report % _Alignof(gfk_pipeline_report) != 0)
+        return GFK_STATUS_INVALID_ARGUMENT;
     if (count == 0)
         return decode_nothing(code->n, decoded, record, report);
     d.pitch = vectors != NULL ? (count > 1 ? stride : code->n) * (code->field.w / 8) : 0;
