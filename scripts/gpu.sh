@@ -18,7 +18,7 @@
 #   GFK_COMMIT, GFK_TREE_CLEAN=1   the commit and its state, where the tree came without its .git
 #   GFK_GPUS="0 1"                 the GPUs to share the work out to; all of them
 #   GFK_CORES=16                   cores of a benchmark; at most the machine's, shared by its GPUs
-#   GFK_SECOND=1                   the record's second run, which only measures: its files go to
+#   GFK_SECOND=1                   the record's second run, without the giant tests: its files go to
 #                                  results/<gpu>/second, and the report compares them with the first run's
 #   GFK_PREBUILT=FOLDER            programs packed by prebuild on another machine: nothing is compiled
 #   GFK_REPORT=0                   no report at the end: results/<gpu>/*.json are read on another machine

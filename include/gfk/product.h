@@ -245,9 +245,10 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  * access     Only the regions are touched; out is read in GFK_XOR mode only.
  * workspace  gfk_product_info.workspace_bytes or more, aligned to 256 bytes, until the run's work
  *            has finished; runs that overlap in time need their own. NULL and 0 where that is 0.
- * streams    Engines on a device work on `stream`, in its order, and return at once. The host must not
- *            write to inputs in pinned memory from the call on until the work has finished. Engines on
- *            the CPU want NULL and have finished when they return.
+ * streams    Engines on a device work on `stream`, in its order, and return at once. Engines on the
+ *            CPU want NULL and have finished when they return. Inputs that are not in the device's own
+ *            memory (pinned, managed, of another device): from the call, or from the launch of its graph,
+ *            until the work has finished, only work in front on the stream may write to them.
  * hot path   No allocation, no synchronization, no compilation, no global state; capturable. CUDA
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *

@@ -33,9 +33,9 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_
 }
 
 /* Every thread of a kernel that is launched early calls this before it touches global memory: it waits
- * for the work in front. Memory that no work on a stream writes may be read before, and other memory
- * prefetched into the L2 cache. Only then may the kernel behind start early, too, which waits for this
- * one alone. */
+ * for the work in front. Only then may the kernel behind start early, too, which waits for this one
+ * alone. Memory that no work on a stream writes may be read before the call, and other memory
+ * prefetched into the L2 cache. */
 __device__ inline void begin_early() {
     asm volatile("griddepcontrol.wait;" : : : "memory");
     asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
