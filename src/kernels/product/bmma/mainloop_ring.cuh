@@ -224,6 +224,62 @@ __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
     }
 }
 
+/* The lane's rows of the next tile, which begin at `from` of a stage. Releases the stage. */
+template <class K, class T = typename K::T>
+__device__ inline void take_rows(const Stages &ring, const bulk::RingBarriers barriers,
+                                 unsigned lane, uint32_t from, bulk::RingPosition &position,
+                                 uint32_t (&a)[T::symbols][T::steps]) {
+    bulk::wait(barriers.filled(position.stage), position.parity);
+    /* A missing input may hold any bytes: its columns are zero. */
+    const uint32_t loaded = load_rows<T>(from + position.stage * ring.stage_bytes,
+                                         T::lanes * (K::tile_bytes + K::tile_gap), a);
+    /* An arrival does not wait for loads that are on their way, so its address depends on them. A fence
+     * would wait for the stores of the last tile, too. */
+    __syncwarp();
+    if (lane == 0)
+        bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
+    position.next(ring.stages);
+}
+
+/* Tiles of one panel of outputs. The loop has few instructions besides the panel's: it counts tiles, and
+ * the output's address goes on by a stride. K::early: `first` is what the lane has loaded. */
+template <class K, class T = typename K::T>
+__device__ inline void
+multiply_tiles(const RingJob &job, const Stages &ring, const bulk::RingBarriers barriers,
+               uint32_t from, unsigned mine, unsigned lane, bool reads, uint64_t b, uint64_t at,
+               uint64_t end, const uint32_t (&first)[T::slots][4]) {
+    const unsigned share = lane % T::lanes;
+    const uint64_t stride = (uint64_t)gridDim.x * K::tile_bytes;
+    uint32_t left = ring.tiles - (at + (ring.tiles - 1) * stride >= end);
+    const uint64_t last = at + mine + (uint64_t)(left - 1) * stride;
+    /* A lane stores while more tiles are left than so many: the last one may be cut. */
+    uint32_t unstored[1] = {share >= job.rows ? left : last < end ? 0 : 1};
+    uint8_t *to[1] = {job.out[share] + at + mine};
+    wgmma::expect(unstored);
+    wgmma::expect(to);
+    bulk::RingPosition position;
+    for (bool loaded_by_lanes = K::early; left != 0;
+         left--, to[0] += stride, loaded_by_lanes = false) {
+        uint32_t a[T::symbols][T::steps], y[4];
+        if (loaded_by_lanes)
+            arrange_rows<T>(first, a);
+        else
+            take_rows<K>(ring, barriers, lane, from, position, a);
+        multiply_panel<K, 0>(a, b, ring.zero, y);
+        if constexpr (T::three)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                y[i] = join_last_bits(y[i], __shfl_sync(0xffffffff, y[i], (int)(lane | 3)),
+                                      last_bits_shift(lane));
+        const bool wanted = left > unstored[0];
+        __builtin_assume(__isGlobal(to[0]));
+        if (wanted && !reads)
+            job.epilogue.store<true, false>(to[0], y, 0);
+        if (K::reads && reads && wanted)
+            job.epilogue.store<true, true>(to[0], y, last - (left - 1) * stride - job.phase);
+    }
+}
+
 /* A turn of a half panel. The products wait for `last`. */
 template <class T, int Turn>
 __device__ inline uint32_t half_turn(uint32_t (&a)[T::symbols][T::steps], uint64_t b, uint32_t zero,
@@ -353,76 +409,53 @@ __global__ __launch_bounds__(K::threads,
     wgmma::take_registers<K::registers>();
     /* Known in advance, so that no panel waits for parameters. */
     const bool reads = K::reads && __shfl_sync(0xffffffff, job.epilogue.reads(), 0);
-    const uint64_t b = descriptor<T>(shared);
-    if (at < end)
-        bulk::wait(table_there, 0);
+    uint64_t b = descriptor<T>(shared);
+    uint32_t columns[1] = {(uint32_t)b}; /* otherwise each tile computes them again */
+    wgmma::expect(columns);
+    b = b >> 32 << 32 | columns[0];
+    if (at >= end)
+        return;
+    bulk::wait(table_there, 0);
+    const uint32_t from = stages + share * (K::tile_bytes + K::tile_gap) + mine;
     if constexpr (K::pieces > 1) {
         multiply_pieces<K>(job, ring, barriers, stages, warp, lane, reads, b, at, end);
-        return;
+    } else if constexpr (!K::loops && !K::checks) {
+        multiply_tiles<K>(job, ring, barriers, from, mine, lane, reads, b, at, end, first);
     } else {
-        for (bool loaded_by_lanes = K::early; at < end; at += stride, loaded_by_lanes = false) {
+        for (; at < end; at += stride) {
             uint32_t a[T::symbols][T::steps];
-            if (loaded_by_lanes) {
-                arrange_rows<T>(first, a);
-            } else {
-                bulk::wait(barriers.filled(position.stage), position.parity);
-                /* A missing input may hold any bytes: its columns are zero. */
-                const uint32_t loaded =
-                    load_rows<T>(stages + position.stage * ring.stage_bytes +
-                                     share * (K::tile_bytes + K::tile_gap) + mine,
-                                 T::lanes * (K::tile_bytes + K::tile_gap), a);
-                /* An arrival does not wait for loads that are on their way, so its address depends on
-                 * them. A fence would wait for the stores of the last tile, too. */
-                __syncwarp();
-                if (lane == 0)
-                    bulk::arrive(barriers.released(position.stage) | (loaded & ring.zero));
-                position.next(ring.stages);
-            }
+            take_rows<K>(ring, barriers, lane, from, position, a);
             const uint64_t vector = at + mine;
             if constexpr (K::checks) {
                 uint32_t odd = 0;
                 find_odd<T, 0>(a, b, ring.zero, odd);
                 if ((odd & 1) && vector < end)
                     job.epilogue.report(vector - job.phase, 16);
-            } else if constexpr (!K::loops) {
-                uint32_t y[4];
-                multiply_panel<K, 0>(a, b, ring.zero, y);
-                if constexpr (T::three)
-#pragma unroll
-                    for (int i = 0; i < 4; i++)
-                        y[i] = join_last_bits(y[i], __shfl_sync(0xffffffff, y[i], (int)(lane | 3)),
-                                              last_bits_shift(lane));
-                const bool wanted = share < job.rows && vector < end;
-                uint8_t *p = job.out[share] + vector;
-                if (wanted && !reads)
-                    job.epilogue.store<true, false>(p, y, 0);
-                if (K::reads && reads && wanted)
-                    job.epilogue.store<true, true>(p, y, vector - job.phase);
             } else {
                 /* The loop over panels has few instructions besides the products' own: outputs are counted in
                  * bytes of job.out, and the lane's bound is not computed again. */
                 uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
                 wgmma::expect(bound);
-                uint32_t output = 8 * share, columns = (uint32_t)b;
+                uint32_t output = 8 * share, panel = (uint32_t)b;
                 const auto output_at = [&](uint32_t offset) {
                     return *(uint8_t *const *)((const char *)job.out + offset) + vector;
                 };
 #pragma unroll 1
                 for (uint32_t left = ring.whole; left != 0; left--) {
                     uint32_t y[4];
-                    multiply_panel<K, 0>(a, b >> 32 << 32 | columns, ring.zero, y);
+                    multiply_panel<K, 0>(a, b >> 32 << 32 | panel, ring.zero, y);
                     const bool wanted = output < bound[0];
                     if (wanted && !reads)
                         job.epilogue.store<true, false>(output_at(output), y, 0);
                     if (K::reads && reads && wanted)
                         job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
-                    columns += T::panel_bytes / 16;
+                    panel += T::panel_bytes / 16;
                     output += 8 * T::outputs;
                 }
                 if constexpr (K::halves)
                     if (ring.whole < job.panels) {
                         uint32_t y[2];
-                        multiply_half<T>(a, b >> 32 << 32 | columns, ring.zero, lane, y);
+                        multiply_half<T>(a, b >> 32 << 32 | panel, ring.zero, lane, y);
                         output -= 8 * (share & 2);
                         if (output < bound[0])
                             job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y,
