@@ -80,6 +80,52 @@ TEST_P(ProductAsync, StreamOrder) {
     count_checked();
 }
 
+// Each run reads what the one in front writes, and writes what that one reads. Kernels for short regions
+// begin while the kernel in front ends, here their own or, every third time, one of another engine.
+TEST_P(ProductAsync, Chain) {
+    constexpr size_t OUTS = 4, INS = 10, REGIONS = OUTS + INS, RUNS = 21;
+    SKIP_UNLESS_TAKES(OUTS, INS);
+    Random random;
+    const Matrix matrix = random_matrix(w(), OUTS, INS, random);
+    const Engine plain = gfk_engine_find(("perop_split_w" + std::to_string(w())).c_str());
+    const Product products[] = {make_product(field(), engine(), matrix),
+                                make_product(field(), plain, matrix)};
+    const Stream stream(false);
+    for (size_t bytes : {size_t(4096), MIB / 16 + 3 * symbol_bytes(), MIB / 2, MIB, 2 * MIB}) {
+        const size_t room = round_up(bytes, 4096);
+        const Bytes data = random.bytes(REGIONS * room);
+        Memory memory(false, data);
+        const auto run = [&](size_t number) {
+            std::vector<void *> ins, outs;
+            for (size_t i = 0; i < REGIONS; i++)
+                ((i + number * OUTS) % REGIONS < OUTS ? outs : ins)
+                    .push_back(memory.data() + i * room);
+            const gfk_regions in = {ins.data(), nullptr, 0}, out = {outs.data(), nullptr, 0};
+            ASSERT_OK(gfk_product_run(products[number % 3 == 2].get(), &in, &out, bytes, GFK_SET,
+                                      nullptr, 0, stream.get()));
+        };
+        for (size_t number = 0; number < RUNS; number++) {
+            run(number);
+            stream.finish();
+        }
+        const Bytes expected = memory.read();
+        memory.write(0, data.data(), data.size());
+        for (size_t number = 0; number < RUNS; number++)
+            run(number);
+        stream.finish();
+        EXPECT_TRUE(expected == memory.read()) << bytes << " bytes a region";
+        memory.write(0, data.data(), data.size());
+        device::Graph graph(stream.get());
+        for (size_t number = 0; number < RUNS; number++)
+            run(number);
+        graph.end();
+        graph.launch(stream.get());
+        stream.finish();
+        EXPECT_TRUE(expected == memory.read()) << bytes << " bytes a region, in a graph";
+        count_checked();
+    }
+}
+
 TEST_P(ProductThreads, ShareAProduct) {
     SKIP_UNLESS_TAKES(ROWS, COLS);
     Random random;
