@@ -171,7 +171,8 @@ typedef struct gfk_pipeline_report {
  * multiple of w/8, any alignment is allowed, and only the regions are accessed.
  *
  * The results are the same bytes for every path, set of devices and memory limit. *report, if not
- * NULL, receives what the call did; it is written if the call returns SUCCESS or CUDA.
+ * NULL, receives what the call did; it is written if the call returns SUCCESS or CUDA. *report must be
+ * aligned and must not overlap a region.
  *
  * A call succeeds even if a device runs out of memory or fails during the call: the CPU repeats
  * the device's part, and the report says so. Later calls do not use a failed device. There is one
@@ -244,8 +245,7 @@ GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
  * matter. gfk_rlnc_vectors of a code on the CPU gives the coding vectors.
  *
  * sources, payloads  n and count regions of the code's length. A payload must not overlap another
- *                    region, nor *report any region. Without packets or bytes they are not read, and
- *                    may be NULL. */
+ *                    region. Without packets or bytes they are not read, and may be NULL. */
 GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         const gfk_regions *sources, const gfk_regions *payloads,
@@ -260,8 +260,8 @@ GFK_API gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code
  * new_vectors, new_payloads  count rows and regions
  *
  * Rows of vectors as in gfk/rlnc.h, and INVALID_SIZE, OVERLAP and INVALID_ARGUMENT as there; OVERLAP also if
- * *report overlaps a row or a region. Without packets nothing is read, without bytes no region, and what is
- * not read may be NULL. Without bytes the report is of the vectors. */
+ * *report overlaps a row. Without packets nothing is read, without bytes no region, and what is not read
+ * may be NULL. Without bytes the report is of the vectors. */
 GFK_API gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code,
                                         uint64_t generation, uint32_t first, size_t count,
                                         uint64_t seed, size_t received, const void *vectors,

@@ -111,6 +111,19 @@ TEST_P(HostErrors, Regions) {
                       a.in = a.out = &same;
                       a.bytes = 2;
                   }));
+    // Among many outputs, in any order: comparing all with all would take minutes.
+    std::vector<uint8_t> many(size_t(4) << 20);
+    std::vector<void *> outputs(many.size() / 4);
+    for (size_t i = 0; i < outputs.size(); i++)
+        outputs[i] = &many[(i * 12345677 % outputs.size()) * 4];
+    outputs[outputs.size() / 3] = &many[many.size() - 5];
+    const gfk_regions scattered = {outputs.data(), nullptr, 0};
+    EXPECT_STATUS(GFK_STATUS_OVERLAP, run([&](Arguments &a) {
+                      a.rows = outputs.size();
+                      a.cols = 1;
+                      a.out = &scattered;
+                      a.bytes = 2;
+                  }));
     // A product with one input and one output is not region multiply.
     EXPECT_STATUS(GFK_STATUS_OVERLAP, run([&](Arguments &a) {
                       a.rows = a.cols = 1;
@@ -141,6 +154,17 @@ TEST_P(HostErrors, Report) {
                       a.report = &report;
                   }));
     EXPECT_EQ(-5, report.seconds);
+    alignas(8) uint8_t place[sizeof(gfk_pipeline_report) + 1];
+    const auto refused = [&](gfk_status status, void *where, size_t bytes) {
+        EXPECT_STATUS(status, run([&](Arguments &a) {
+                          a.bytes = bytes;
+                          a.report = static_cast<gfk_pipeline_report *>(where);
+                      }));
+    };
+    refused(INVALID, place + 1, BYTES);
+    refused(INVALID, place + 1, 0);
+    for (uint8_t *region : {stage_->in(COLS - 1), stage_->out(0)})
+        refused(GFK_STATUS_OVERLAP, region + 64 - reinterpret_cast<uintptr_t>(region) % 8, BYTES);
 }
 
 PER_PATH(HostErrors);

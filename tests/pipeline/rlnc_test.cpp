@@ -448,6 +448,11 @@ TEST_P(HostRlnc, Errors) {
     for (void *read : {stage.in(n - 1), stage.out(0)}) // the report is written
         refused(GFK_STATUS_OVERLAP, gfk_rlnc_encode_host(pipeline.get(), c, 7, 0, count, in, out,
                                                          static_cast<gfk_pipeline_report *>(read)));
+    alignas(8) uint8_t place[sizeof(gfk_pipeline_report) + 1];
+    for (size_t packets : {count, size_t(0)})
+        refused(INVALID, gfk_rlnc_encode_host(
+                             pipeline.get(), c, 7, 0, packets, in, out,
+                             static_cast<gfk_pipeline_report *>(static_cast<void *>(place + 1))));
     refused(GFK_STATUS_SUCCESS, encode(pipeline.get(), c, 0, 0, nullptr, nullptr));
     refused(GFK_STATUS_SUCCESS, encode(pipeline.get(), empty.get(), 0, count, nullptr, nullptr));
 }

@@ -176,6 +176,9 @@ static inline bool gfk_job_take(gfk_job *job, size_t want, size_t least, gfk_ran
 /* run.c: every public call ends here. */
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report);
+static inline bool gfk_report_is_misaligned(const gfk_pipeline_report *report) {
+    return (uintptr_t)report % _Alignof(gfk_pipeline_report) != 0;
+}
 /* The report of a call that has nothing to do. */
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report);
 

@@ -21,6 +21,11 @@ static bool any_on_device(gfk_pipeline_t pipeline, const gfk_regions *regions, s
     return false;
 }
 
+/* Bytes from row to row of n symbols. The stride of one row is not used. */
+static size_t pitch_of(gfk_rlnc_t code, size_t rows, size_t stride) {
+    return (rows > 1 ? stride : code->n) * (code->field.w / 8);
+}
+
 /* What a matmul would refuse is refused before vectors are made, and before anything is written. */
 static gfk_status check_regions(gfk_pipeline_t pipeline, const gfk_regions *in, size_t ins,
                                 const gfk_regions *out, size_t outs, size_t bytes,
@@ -32,7 +37,7 @@ static gfk_status check_regions(gfk_pipeline_t pipeline, const gfk_regions *in, 
     if (any_on_device(pipeline, in, ins, bytes) || any_on_device(pipeline, out, outs, bytes))
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t length = report != NULL ? sizeof *report : 0;
-    return gfk_outputs_overlap(in, ins, out, outs, bytes) ||
+    return gfk_outputs_overlap_host(in, ins, out, outs, bytes) ||
                    gfk_regions_touch(in, ins, bytes, report, length) ||
                    gfk_regions_touch(out, outs, bytes, report, length)
                ? GFK_STATUS_OVERLAP
@@ -65,6 +70,8 @@ gfk_status gfk_rlnc_encode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
         return gfk_pipeline_idle(report);
     RETURN_IF_ERROR(
         check_regions(pipeline, sources, code->n, payloads, packets, code->bytes, report));
+    if (gfk_report_is_misaligned(report))
+        return GFK_STATUS_INVALID_ARGUMENT;
     gfk_matrix vectors;
     RETURN_IF_ERROR(make_factors(pipeline, &code->rule, &range, &vectors));
     const gfk_status status = gfk_matmul_host(pipeline, &code->field, &vectors, sources, payloads,
@@ -88,7 +95,7 @@ static gfk_status check_recoding(gfk_pipeline_t pipeline, recoding *r, const voi
     gfk_span rows[3] = {[2] = {report, report != NULL ? sizeof *report : 0}};
     RETURN_IF_ERROR(gfk_matmul_span(vectors, r->received, n, stride, symbol, &rows[0]));
     RETURN_IF_ERROR(gfk_matmul_span(new_vectors, r->count, n, new_stride, symbol, &rows[1]));
-    r->vectors = gfk_inputs_spaced(vectors, (r->received > 1 ? stride : n) * symbol);
+    r->vectors = gfk_inputs_spaced(vectors, pitch_of(r->code, r->received, stride));
     if (gfk_spans_overlap(rows, 3))
         return GFK_STATUS_OVERLAP;
     if (is_on_device(pipeline, new_vectors, rows[1].bytes))
@@ -137,6 +144,8 @@ gfk_status gfk_rlnc_recode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
         return gfk_pipeline_idle(report);
     recoding r = {code, received, packets, payloads, new_payloads, {0}};
     RETURN_IF_ERROR(check_recoding(pipeline, &r, vectors, stride, new_vectors, new_stride, report));
+    if (gfk_report_is_misaligned(report))
+        return GFK_STATUS_INVALID_ARGUMENT;
     const gfk_rlnc_rule rule = gfk_rlnc_recoding_rule(code, seed, received);
     gfk_matrix factors;
     RETURN_IF_ERROR(make_factors(pipeline, &rule, &range, &factors));
@@ -320,12 +329,11 @@ gfk_status gfk_rlnc_decode_host(gfk_pipeline_t pipeline, gfk_rlnc_t code, uint64
                   .sources = sources};
     RETURN_IF_ERROR(check_decoding(&d, vectors, stride, decoded, record, report));
     if ((uintptr_t)headers % _Alignof(gfk_rlnc_header) != 0 ||
-        (uintptr_t)record % _Alignof(gfk_rlnc_record) != 0 ||
-        (uintptr_t)report % _Alignof(gfk_pipeline_report) != 0)
+        (uintptr_t)record % _Alignof(gfk_rlnc_record) != 0 || gfk_report_is_misaligned(report))
         return GFK_STATUS_INVALID_ARGUMENT;
     if (count == 0)
         return decode_nothing(code->n, decoded, record, report);
-    d.pitch = vectors != NULL ? (count > 1 ? stride : code->n) * (code->field.w / 8) : 0;
+    d.pitch = vectors != NULL ? pitch_of(code, count, stride) : 0;
     d.code.bytes = 0;
     d.code.desc.check_pointers = false;
     d.code.place = GFK_CPU;

@@ -117,32 +117,37 @@ static gfk_status carry_out(gfk_job *job, gfk_pipeline_report *report) {
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r) {
+static gfk_status check_request(gfk_pipeline_t pipeline, const gfk_request *r,
+                                const gfk_pipeline_report *report) {
     if (pipeline == NULL || r->field == NULL || (r->matrix == NULL && r->a == NULL) ||
         r->in == NULL || r->out == NULL || r->rows == 0 || r->cols == 0 ||
-        (r->work == GFK_WORK_CHECK && r->differs == NULL))
+        (r->work == GFK_WORK_CHECK && r->differs == NULL) || gfk_report_is_misaligned(report))
         return GFK_STATUS_INVALID_ARGUMENT;
     const size_t most = SIZE_MAX / 32; /* neither elements nor the lists of regions wrap around */
     return r->rows > most / r->cols ? GFK_STATUS_INVALID_SIZE : GFK_STATUS_SUCCESS;
 }
 
-static bool has_answer(const gfk_side *side, const gfk_job *job) {
-    return gfk_regions_touch(side->regions, side->count, job->bytes, job->answer,
-                             sizeof *job->answer);
+/* Are the bytes, which the call writes besides its outputs, in a region? */
+static bool in_regions(const gfk_job *job, const void *start, size_t bytes) {
+    return start != NULL &&
+           (gfk_regions_touch(job->in.regions, job->in.count, job->bytes, start, bytes) ||
+            gfk_regions_touch(job->out.regions, job->out.count, job->bytes, start, bytes));
 }
 
 /* Do outputs overlap what they must not? Clears job->in_place where the output is not the input. */
-static bool overlap(gfk_job *job) {
+static bool overlap(gfk_job *job, const gfk_pipeline_report *report) {
     const gfk_side *in = &job->in, *out = &job->out;
+    if (in_regions(job, report, sizeof *report))
+        return true;
     if (job->work == GFK_WORK_CHECK)
-        return has_answer(in, job) || has_answer(out, job);
+        return in_regions(job, job->answer, sizeof *job->answer);
     job->in_place =
         job->in_place && gfk_region_address(in->regions, 0) == gfk_region_address(out->regions, 0);
     if (job->matmul != NULL && gfk_matmul_matrix_touches(job->matmul, job->matrix_bytes,
                                                          out->regions, out->count, job->bytes))
         return true;
     return !job->in_place &&
-           gfk_outputs_overlap(in->regions, in->count, out->regions, out->count, job->bytes);
+           gfk_outputs_overlap_host(in->regions, in->count, out->regions, out->count, job->bytes);
 }
 
 static gfk_status run_job(gfk_job *job, gfk_pipeline_report *report) {
@@ -175,19 +180,23 @@ static gfk_status run_checked(gfk_pipeline_t pipeline, const gfk_request *r,
                    .work = r->work,
                    .answer = r->differs,
                    .in_place = r->in_place};
+    gfk_status status = GFK_STATUS_SUCCESS;
+    gfk_pipeline_report made;
+    (void)gfk_pipeline_idle(&made);
     if (r->bytes != 0) {
-        if (overlap(&job))
+        if (overlap(&job, report))
             return GFK_STATUS_OVERLAP;
         if (matmul == NULL)
             RETURN_IF_ERROR(gfk_product_cache_find(pipeline, r, &job.cached));
-        const gfk_status status = run_job(&job, report);
+        status = run_job(&job, &made);
         if (matmul == NULL)
             gfk_lru_release(&pipeline->products, &job.cached->node);
-        RETURN_IF_ERROR(status);
     }
-    if (r->differs != NULL)
+    if (r->differs != NULL && status == GFK_STATUS_SUCCESS)
         *r->differs = job.differs;
-    return GFK_STATUS_SUCCESS;
+    if (report != NULL && (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA))
+        *report = made;
+    return status;
 }
 
 static gfk_status run_product(gfk_pipeline_t pipeline, const gfk_request *r,
@@ -217,6 +226,8 @@ static gfk_status run_matmul(gfk_pipeline_t pipeline, const gfk_request *r,
 }
 
 gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {
+    if (gfk_report_is_misaligned(report))
+        return GFK_STATUS_INVALID_ARGUMENT;
     if (report != NULL)
         *report = (gfk_pipeline_report){.path = GFK_PATH_CPU, .reason = "there is nothing to do"};
     return GFK_STATUS_SUCCESS;
@@ -224,14 +235,10 @@ gfk_status gfk_pipeline_idle(gfk_pipeline_report *report) {
 
 gfk_status gfk_pipeline_run(gfk_pipeline_t pipeline, const gfk_request *request,
                             gfk_pipeline_report *report) {
-    RETURN_IF_ERROR(check_request(pipeline, request));
-    gfk_pipeline_report made;
-    (void)gfk_pipeline_idle(&made);
+    RETURN_IF_ERROR(check_request(pipeline, request, report));
     pthread_mutex_lock(&pipeline->mutex);
-    const gfk_status status = request->a != NULL ? run_matmul(pipeline, request, &made)
-                                                 : run_product(pipeline, request, &made);
+    const gfk_status status = request->a != NULL ? run_matmul(pipeline, request, report)
+                                                 : run_product(pipeline, request, report);
     pthread_mutex_unlock(&pipeline->mutex);
-    if (report != NULL && (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA))
-        *report = made;
     return status;
 }

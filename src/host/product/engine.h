@@ -78,6 +78,9 @@ bool gfk_regions_touch(const gfk_regions *regions, size_t count, size_t bytes, c
  * time grows as (ins + outs) * log outs, up to a thousand outputs. Nothing is allocated. */
 bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
                          size_t bytes);
+/* overlap.c: the same for calls that may allocate: (ins + outs) * log outs, however many. */
+bool gfk_outputs_overlap_host(const gfk_regions *in, size_t ins, const gfk_regions *out,
+                              size_t outs, size_t bytes);
 
 /* Loads the library that the engine needs, from the path in the descriptor or else in the build, and
  * checks that the library works in this field. NULL in a row: the engine needs none. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Overlap by sorting. All regions have the same length, so two regions overlap if their addresses
  * differ by less than that length, and in a sorted list only neighbours need to be compared.
- * Outputs that do not ascend already are sorted in groups that fit on the stack; inputs are looked up in
- * the sorted groups. Equally spaced regions are sorted already: a division finds the neighbours. */
+ * Outputs that do not ascend already are sorted, all at once or in groups that fit on the stack; inputs are
+ * looked up in the sorted groups. Equally spaced regions are sorted already: a division finds the neighbours. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
@@ -107,15 +108,15 @@ static bool sorted_outputs_overlap(const gfk_regions *in, size_t ins, void *cons
     return false;
 }
 
-bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
-                         size_t bytes) {
+/* Sorts groups of up to `most` outputs in `group`. */
+static bool outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
+                            size_t bytes, void **group, size_t most) {
     if (out->pointers == NULL)
         return spaced_outputs_overlap(in, ins, out, outs, bytes);
     if (ascends(out->pointers, outs))
         return sorted_outputs_overlap(in, ins, out->pointers, outs, bytes);
-    void *group[GROUP];
-    for (size_t first = 0; first < outs; first += GROUP) {
-        const size_t count = outs - first < GROUP ? outs - first : GROUP;
+    for (size_t first = 0; first < outs; first += most) {
+        const size_t count = outs - first < most ? outs - first : most;
         memcpy(group, out->pointers + first, count * sizeof *group);
         sort(group, count);
         if (sorted_outputs_overlap(in, ins, group, count, bytes))
@@ -125,4 +126,19 @@ bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *o
                 return true;
     }
     return false;
+}
+
+bool gfk_outputs_overlap(const gfk_regions *in, size_t ins, const gfk_regions *out, size_t outs,
+                         size_t bytes) {
+    void *group[GROUP];
+    return outputs_overlap(in, ins, out, outs, bytes, group, GROUP);
+}
+
+bool gfk_outputs_overlap_host(const gfk_regions *in, size_t ins, const gfk_regions *out,
+                              size_t outs, size_t bytes) {
+    void **const all = out->pointers != NULL && outs > GROUP ? malloc(outs * sizeof *all) : NULL;
+    const bool overlap = all != NULL ? outputs_overlap(in, ins, out, outs, bytes, all, outs)
+                                     : gfk_outputs_overlap(in, ins, out, outs, bytes);
+    free(all);
+    return overlap;
 }
