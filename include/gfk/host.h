@@ -172,7 +172,7 @@ typedef struct gfk_pipeline_report {
  *
  * The results are the same bytes for every path, set of devices and memory limit. *report, if not
  * NULL, receives what the call did; it is written if the call returns SUCCESS or CUDA. *report must be
- * aligned and must not overlap a region.
+ * aligned and must not overlap a region that the call reads or writes.
  *
  * A call succeeds even if a device runs out of memory or fails during the call: the CPU repeats
  * the device's part, and the report says so. Later calls do not use a failed device. There is one
@@ -227,7 +227,7 @@ GFK_API gfk_status gfk_rs_encode_host(gfk_pipeline_t pipeline, gfk_rs_t code,
 /* gfk_rs_decode_host: rebuilds the wanted regions. lost and wanted are those of
  * gfk_rs_decoder_create, and its statuses may be returned too. The addresses of regions that are
  * neither read nor rebuilt may be NULL; data and parity themselves must not be NULL. OVERLAP as in
- * gfk/rs.h, also for an overlap with parity that is not read. */
+ * gfk/rs.h, also if an output or *report overlaps parity that is not read. */
 GFK_API gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, const size_t *lost,
                                       size_t lost_count, const size_t *wanted, size_t wanted_count,
                                       const gfk_regions *data, const gfk_regions *parity,
@@ -235,7 +235,7 @@ GFK_API gfk_status gfk_rs_decode_host(gfk_pipeline_t pipeline, gfk_rs_t code, co
 
 /* gfk_rs_verify_host: *differs becomes 0 if the parity matches the data, else 1. The regions are
  * only read and may overlap each other. On an error *differs is unchanged. INVALID_ARGUMENT if
- * differs is not aligned to 4 bytes; OVERLAP if it is inside a region. */
+ * differs is not aligned to 4 bytes; OVERLAP if it is inside a region or *report. */
 GFK_API gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code,
                                       const gfk_regions *data, const gfk_regions *parity,
                                       size_t bytes, uint32_t *differs, gfk_pipeline_report *report);

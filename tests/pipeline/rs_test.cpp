@@ -184,6 +184,17 @@ TEST_P(HostRs, BadInput) {
             EXPECT_STATUS(GFK_STATUS_OVERLAP,
                           verify(code, data, parity, bytes, reinterpret_cast<uint32_t *>(word)));
     }
+    gfk_pipeline_report report;
+    EXPECT_STATUS(GFK_STATUS_OVERLAP,
+                  gfk_rs_verify_host(p, code, data, parity, bytes,
+                                     reinterpret_cast<uint32_t *>(&report.path), &report));
+    for (const uint8_t *region : {stage.in(1), stage.in(2), stage.out(0), stage.out(1)}) {
+        const size_t lost[] = {1}; // so out(1) is not read
+        const auto place = (reinterpret_cast<uintptr_t>(region) + 7) / 8 * 8;
+        EXPECT_STATUS(GFK_STATUS_OVERLAP,
+                      gfk_rs_decode_host(p, code, lost, 1, nullptr, 0, data, parity, bytes,
+                                         reinterpret_cast<gfk_pipeline_report *>(place)));
+    }
     EXPECT_EQ(7u, differs);
     EXPECT_OK(verify(code, data, parity, 0, &differs));
     EXPECT_EQ(0u, differs);

@@ -87,9 +87,22 @@ gfk_status gfk_rs_verify_host(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
                               gfk_pipeline_report *report) {
     if (code == NULL || (uintptr_t)differs % sizeof *differs != 0)
         return GFK_STATUS_INVALID_ARGUMENT;
+    if (report != NULL && gfk_overlap(differs, sizeof *differs, report, sizeof *report))
+        return GFK_STATUS_OVERLAP;
     gfk_request request = request_of(code, data, parity, bytes, GFK_WORK_CHECK);
     request.differs = differs;
     return gfk_pipeline_run(pipeline, &request, report);
+}
+
+/* Is the report in parity that is not read? */
+static bool report_is_unread(const gfk_rs_regions *all, const gfk_rs_rebuild *r,
+                             const gfk_pipeline_report *report) {
+    void *parity;
+    for (size_t i = 0; report != NULL && i < r->unread_count; i++)
+        if (gfk_rs_addresses(all, &r->unread[i], 1, &parity) == GFK_STATUS_SUCCESS &&
+            gfk_overlap(parity, all->bytes, report, sizeof *report))
+            return true;
+    return false;
 }
 
 /* Runs the product of a rebuild. `addresses` has room for the sources and the outputs. */
@@ -100,7 +113,7 @@ static gfk_status run_rebuild(gfk_pipeline_t pipeline, gfk_rs_t code, const gfk_
     RETURN_IF_ERROR(gfk_rs_addresses(all, r->sources, all->k, addresses));
     RETURN_IF_ERROR(gfk_rs_addresses(all, r->outputs, r->rows, outputs));
     const gfk_regions in = {addresses, NULL, 0}, out = {outputs, NULL, 0};
-    if (gfk_rs_unread_overlap(all, r, &out, r->rows))
+    if (gfk_rs_unread_overlap(all, r, &out, r->rows) || report_is_unread(all, r, report))
         return GFK_STATUS_OVERLAP;
     gfk_request request = request_of(code, &in, &out, all->bytes, GFK_WORK_SET);
     request.rows = r->rows;

@@ -120,7 +120,7 @@ struct Ring {
     static constexpr bool three_stages = !loops && Warpgroups == 4;
     /* Of a tile, at most. A piece of two words is small for a stage: eight cost less than four. */
     static constexpr int pieces = T::lane_words == 2 ? 512 / T::warp_bytes : 1;
-    static_assert(!loops || (pieces == 1 && !T::three), "");
+    static_assert(!loops || (pieces == 1 && !T::three && !early), "");
     /* The second turn of a piece is counted while the first one is packed: 48 registers of counts, for
      * which six warpgroups have room. */
     static constexpr bool counts_ahead = T::three;
