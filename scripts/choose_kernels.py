@@ -12,7 +12,8 @@ lengths; the script takes the smallest kernel of that mainloop with room for the
 results/h200/bmma-kernels.csv (kernel, inputs, outputs, bytes, mode, us), overrule the prior where another
 kernel is more than 2 % faster. A line from a measurement holds for the shapes that have room in the same
 kernels, and for lengths up to the geometric mean with the next measured length, at most twice and at least half
-the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest.
+the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest. Shapes that share a line
+get the best compromise: the script names each measured shape that loses more than 2 % by that.
 
 results/h200/bmma-sustained.csv (kernel, inputs, outputs, GBps: two seconds without a pause, long regions, set) gives
 the lines for descriptors with `sustained`: where a kernel is more than 2 % faster than the one that these lines
@@ -255,6 +256,9 @@ def main():
     path = FOLDER / "choice.def"
     if sys.argv[1:2] == ["--take"]:
         take(sys.argv[2:])
+    elif sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
     head, _, old = path.read_text(encoding="utf-8").partition(GENERATED)
     kernels = read_kernels()
     cells = read_cells(kernels)

@@ -28,7 +28,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[ $# -gt 0 ] || { sed -n '3,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ ${1:---help} != --help ]] || { sed -n '3,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant bench limits small product map rs cpu host papers python package)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map

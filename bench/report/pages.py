@@ -42,9 +42,12 @@ FRONT = [  # the front page, which is also the block of the project's README
     Table("Bursts and sustained rates",
           """The rates above are burst rates: a replay takes some milliseconds at the nominal clock, and a
           pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
-          The sustained rate is that of two seconds without a pause, as a job of seconds sees it. GB per joule
-          count the source or data, and the energy of the whole board.""",
-          lambda results: rows.sustained(results).query("k == 0 or k == 10 and m == 4"),
+          The sustained rate is that of two seconds without a pause, as a job of seconds sees it. The ceiling
+          is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Sustained
+          rates vary by some percent, so a row can have more than 100 % of its ceiling. GB per joule count the
+          source or data, and the energy of the whole board. auto_..._sustained is AUTO with `sustained` in its
+          descriptor: some shapes have another kernel for long jobs, as (20, 4) at w = 8 has.""",
+          lambda results: rows.sustained(results).query("k < 20 or k == 20 and family in ('', 'bmma')"),
           {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
 METHODS_PAGE = [
@@ -85,13 +88,14 @@ PRODUCTS_PAGE = [
           lambda results: rows.long_products(results).dropna(subset="place"), "{label}",
           ("(k, m)", "{shape}"), PRECISE + "[ {taken}]", by="place", parts="w = {w}, {mode}"),
     Table("Sustained rate and energy",
-          "As on the front page, for every row that was measured so.",
+          "Columns as on the front page, for every row that has a sustained rate.",
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
           an earlier run. Without compiling, "of" gives the percent that the rate of the tensor cores allows, where
-          that is below 100.""",
+          that is below 100. Without "of" tensor cores allow 100 %: then memory, or packing the counts
+          (docs/engines/bmma.md), is the limit.""",
           rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f}[ of {bound:.0f}] {short}[ ({auto})]", by="m",
           parts="w = {w}, {mode}, {engines}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
@@ -245,14 +249,21 @@ RECORD_PAGE = [
            "command": "`{command}`"}),
     Table("The record, twice",
           """The figures of both runs of one commit, the second from the folder second: percent by which the larger
-          one exceeds the other. The median of all is {of_all:.2f} %.""", repeat.spreads,
+          one exceeds the other. The median of all is {of_all:.2f} %.[ On GPUs it is {of_gpu:.2f} %, on the CPU
+          {of_cpu:.2f} %.]""", repeat.spreads,
           {"file": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
-    Table("Figures that differ by more than 5 %", "", repeat.far,
+    Table("Figures that differ by more than 5 %",
+          """Rows on the CPU and rows from host memory share cores, memory and buses of a server with other work.
+          `specialise`: CUDA keeps what it compiled in a cache of its own, so a run that is not the machine's first
+          one measures this cache.""", repeat.far,
           {"row": "`{row}`", "file": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",
            "%": "{spread:.1f}"}),
-    Table("The choice", "AUTO beside the fastest engine of the same run, for each shape and length.", repeat.choice,
+    Table("The choice",
+          """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
+          engine's rate. Where AUTO took the kernel that an engine's own row has, too, the higher of the two rates
+          counts as AUTO's, because both are one kernel. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
-           "more than 3 % slower": "{slower}", "least, %": "{least:.1f}"}),
+           "more than 3 % slower": "{slower}", "least, % of the fastest": "{least:.1f}"}),
     Table("Choices that are more than 3 % slower", "", repeat.slower,
           {"run": "{run}", "row": "`{row}`", "choice": "{which}", "took": "{engine}", "fastest": "`{id_best}`",
            "% of the fastest": "{reached:.1f}"}),

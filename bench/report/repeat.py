@@ -28,21 +28,22 @@ def pairs(results):
     found = []
     for path in second(results):
         if (results.folder / path.name).exists():
-            keys, both = ["file", "row", "roofline"], [measured(results.folder / path.name), measured(path)]
+            keys, both = ["file", "row", "roofline", "where"], [measured(results.folder / path.name), measured(path)]
             for figure, what in FIGURES.items():
                 first, again = (rows[[*keys, figure]].rename(columns={figure: name}).dropna()
                                 for rows, name in zip(both, ("first", "again")))
                 found.append(first.merge(again, on=keys).assign(what=what))
-    rows = pd.concat(found) if found else pd.DataFrame(columns=["file", "row", "what", "first", "again"])
+    rows = pd.concat(found) if found else pd.DataFrame(columns=["file", "row", "where", "what", "first", "again"])
     high, low = rows[["first", "again"]].max(axis=1), rows[["first", "again"]].min(axis=1)
     return rows.assign(spread=(100 * (high / low - 1)).astype(float))
 
 
 def spreads(results):
-    """By file; `of_all`: the median of all rows."""
+    """By file; `of_all`, `of_gpu`, `of_cpu`: the median of all rows, of those on GPUs, of those on the CPU."""
     rows = pairs(results)
     lines = rows.groupby("file").spread.agg(rows="size", median="median", far=lambda each: (each > FAR).sum())
-    return lines.reset_index().assign(of_all=rows.spread.median())
+    of = {f"of_{place}": rows[rows["where"] == place].spread.median() for place in ("gpu", "cpu")}
+    return lines.reset_index().assign(of_all=rows.spread.median(), **of)
 
 
 def far(results):

@@ -12,7 +12,7 @@ PLAIN = "constants == 'rotating' and src_offset + dst_offset == 0"
 AUTO, COMPILED, MULTIPLIES = "AUTO, run-time matrix", "AUTO, compiling allowed", "plain: k x m multiplies"
 ENGINES = ["xor", "bmma", "prmt", "perop_split"]
 COLUMNS = [COMPILED, "xor", "xor, Cauchy", AUTO, *ENGINES[1:], MULTIPLIES]
-LIBRARIES = {"isa-l": "ISA-L", "jerasure": "Jerasure"}
+LIBRARIES = {"isa-l": "ISA-L", "jerasure": "Jerasure", "gf-complete": "GF-Complete"}
 
 
 # ---- a constant times a region ---------------------------------------------------------------------
@@ -76,9 +76,10 @@ def long_products(results):
 
 
 def sustained(results):
-    """Region rows, then products."""
-    return pd.concat([results.rows.query("kind == 'region'"), long_products(results).query(
-        "mode == 'set' and matrix == 'random'")]).dropna(subset="sustained_data_GBps")
+    """Ceilings, region rows, products."""
+    every = [results.rows.query("kind == 'ceiling'"), results.rows.query("kind == 'region'"),
+             long_products(results).query("mode == 'set' and matrix == 'random'")]
+    return pd.concat(every).dropna(subset="sustained_data_GBps")
 
 
 def bound_of_mmas(results, rows):
@@ -126,7 +127,7 @@ def created(results):
 
 # ---- matrices in device memory ---------------------------------------------------------------------
 SQUARE = "k == m and region_bytes == 16384"
-PEERS = {**LIBRARIES, "gf-complete": "GF-Complete", "m4rie": "M4RIE", "galois": "galois"}
+PEERS = {**LIBRARIES, "m4rie": "M4RIE", "galois": "galois"}
 CALLS = {"matmul": "gfk_matmul", "product": "gfk_product_run, AUTO", "invert": "gfk_matrix_invert"}
 
 

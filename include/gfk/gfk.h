@@ -25,8 +25,7 @@ extern "C" {
 #define GFK_VERSION_MINOR 2
 #define GFK_VERSION_PATCH 0
 
-/* gfk_version: the version of the library that is loaded, as 10000 * major + 100 * minor + patch.
- */
+/* gfk_version: the version of the library that is loaded, 10000 * major + 100 * minor + patch. */
 GFK_API int gfk_version(void);
 
 #ifdef __cplusplus

@@ -151,8 +151,8 @@ GFK_API gfk_status gfk_matmul_kernel_id(const gfk_field *field, size_t rows, siz
  *            On the CPU `stream` is NULL, and the work is complete on return. A call with several
  *            threads uses those that the library's objects on the CPU share; if there is no such
  *            object, it starts and ends them, the only allocation.
- * rate       On a device worth its set-up from about 64 rows and 64 columns on; a product is faster
- *            below, and wherever one matrix multiplies data often. On the CPU faster than a product
+ * rate       On a device worth its set-up from about 64 rows and 64 columns on. A product is faster
+ *            below, and at w = 8 up to about 128 of both. On the CPU faster than a product
  *            in every field, but for w = 8 with polynomial 0x11d and fewer than about 100 rows.
  *
  * Source of the algorithm: on a device, an element's w sums with the powers of x make a Hankel

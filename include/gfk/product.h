@@ -136,7 +136,8 @@ typedef struct gfk_product_desc {
                                  gfk/types.h. For codes too, batches included */
     bool sustained;      /* the runs follow each other for seconds or longer: the engine takes the
                                  kernels that are fastest at the device's power limit, where its
-                                 clock falls. false: the fastest ones in bursts */
+                                 clock falls (today another kernel at w = 8 with 11 to 20 inputs and 4
+                                 outputs). false: the fastest ones in bursts */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
@@ -161,7 +162,8 @@ typedef struct gfk_product_info {
     size_t rows, cols;
     int device;               /* GFK_CPU for engines on the CPU, else the device's number */
     uint64_t table_bytes;     /* device or host memory of the engine's tables; the copy of the
-                                 matrix, 4 bytes an element, is not among them */
+                                 matrix, 4 bytes an element, and what another library allocates
+                                 are not among them */
     uint64_t workspace_bytes; /* that every run needs */
     bool from_cache;          /* nothing had to be compiled: built in, in memory or in the folder */
     bool sustained;           /* the descriptor's */
@@ -213,7 +215,7 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  *
  * The choice: engines that match every field set in desc, on the CPU for GFK_CPU, else on the
  * device; of those the first, in the order of measured speed for this width, shape, length and
- * desc->compile, that can run here. An engine or a kernel named by its id is never replaced; among
+ * desc->compile, that can run here within table_limit. An engine or a kernel named by its id is never replaced; among
  * several engines, one that fails to compile gives way to the next.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
@@ -224,7 +226,8 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  * (engines match, but none can run here; the kernel named does not take this shape; an engine
  * that compiles was named without desc->compile; a library that desc names cannot be loaded or
  * lacks functions; an engine or family of a device was named in a build without CUDA);
- * TABLE_LIMIT; OUT_OF_MEMORY; CUDA. On an error *product is unchanged. Any thread. */
+ * TABLE_LIMIT (no engine that matches and can run here stays within table_limit); OUT_OF_MEMORY; CUDA.
+ * On an error *product is unchanged. Any thread. */
 GFK_API gfk_status gfk_product_create(gfk_product_t *product, const gfk_field *field, size_t rows,
                                       size_t cols, const uint32_t *matrix,
                                       const gfk_product_desc *desc);
@@ -253,7 +256,7 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes, a misaligned
- * workspace); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE;
+ * workspace where one is needed); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE;
  * NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this alignment, length
  * or distance); CUDA; INTERNAL. On all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in,

@@ -28,9 +28,8 @@ typedef struct gfk_kernel_info {
     const char *variant;    /* "" for the main row of its method, width and implementation */
     const char *parameters; /* SPLIT: part widths; GROUP: gs and gr; "" for the others */
     unsigned arg1, arg2;    /* the same as numbers, in GF-Complete's order; 0 for the others */
-    unsigned arg_min;       /* 0: the parameters are fixed. Otherwise arg1 and arg2 are defaults,
- */
-    unsigned arg_max;       /* and a descriptor may choose each from arg_min to arg_max */
+    unsigned arg_min;       /* 0: the parameters are fixed. Otherwise arg1 and arg2 are */
+    unsigned arg_max;       /* defaults: a descriptor chooses each from arg_min to arg_max */
     unsigned labels;
     uint64_t table_bytes;     /* tables of the field, which a multiplier owns */
     uint64_t workspace_bytes; /* tables of a constant, in the caller's workspace */

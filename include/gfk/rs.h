@@ -82,12 +82,10 @@ typedef struct gfk_rs *gfk_rs_t;
 typedef struct gfk_rs_desc {
     size_t size;              /* sizeof(gfk_rs_desc), so that the struct can grow */
     gfk_rs_matrix matrix;     /* the generator matrix */
-    const uint32_t *custom;   /* GFK_RS_CUSTOM: m * k elements, row by row; copied. Else NULL
- */
+    const uint32_t *custom;   /* GFK_RS_CUSTOM: m * k elements, row by row; copied */
     unsigned flags;           /* GFK_RS_UNCHECKED, or 0 */
-    gfk_product_desc product; /* engine, device, compile, cache folder and expected length for the
-                                 encoder, and for decoders and updaters created without a
-                                 descriptor of their own */
+    gfk_product_desc product; /* of the encoder, and of decoders and updaters created without a
+                                 descriptor of their own; batches ignore `sustained` */
 } gfk_rs_desc;
 
 #define GFK_RS_DESC_INIT {sizeof(gfk_rs_desc), GFK_RS_CAUCHY, 0, 0, GFK_PRODUCT_DESC_INIT}

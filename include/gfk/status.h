@@ -41,8 +41,8 @@ typedef enum gfk_status {
  * no status gives "GFK_STATUS_UNKNOWN". The text is static. Any thread. */
 GFK_API const char *gfk_status_name(gfk_status status);
 
-/* gfk_status_description: one sentence for a person. Never NULL. The text is static. Any thread.
- */
+/* gfk_status_description: one sentence for a person. Never NULL. The text is static. Any
+ * thread. */
 GFK_API const char *gfk_status_description(gfk_status status);
 
 #ifdef __cplusplus
