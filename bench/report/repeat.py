@@ -6,6 +6,7 @@ import pandas as pd
 
 from .frame import Results, parse, typed
 
+KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
 FAR = 5.0  # percent between the runs, from which on a row is named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
 FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained"}
@@ -28,12 +29,12 @@ def pairs(results):
     found = []
     for path in second(results):
         if (results.folder / path.name).exists():
-            keys, both = ["file", "row", "roofline", "where"], [measured(results.folder / path.name), measured(path)]
+            both = measured(results.folder / path.name), measured(path)
             for figure, what in FIGURES.items():
-                first, again = (rows[[*keys, figure]].rename(columns={figure: name}).dropna()
+                first, again = (rows[[*KEYS, figure]].rename(columns={figure: name}).dropna()
                                 for rows, name in zip(both, ("first", "again")))
-                found.append(first.merge(again, on=keys).assign(what=what))
-    rows = pd.concat(found) if found else pd.DataFrame(columns=["file", "row", "where", "what", "first", "again"])
+                found.append(first.merge(again, on=KEYS).assign(what=what))
+    rows = pd.concat(found) if found else pd.DataFrame(columns=[*KEYS, "what", "first", "again"])
     high, low = rows[["first", "again"]].max(axis=1), rows[["first", "again"]].min(axis=1)
     return rows.assign(spread=(100 * (high / low - 1)).astype(float))
 
