@@ -88,10 +88,11 @@ __device__ inline void load_inputs(const RingJob &job, uint64_t vector, unsigned
             job.in[s * T::lanes + share] + vector, x[s]);
 }
 
-/* Starts to count c of turn Turn, of the chains from First on. b describes the panel's columns. */
-template <class T, int Turn, int First = 0, int Chains>
+/* Starts to count c of turn Turn, of the chains from First on. b describes the panel's columns.
+ * Over: c holds older counts, which are not added, because `zero` is 0. */
+template <class T, int Turn, int First = 0, bool Over = false, int Chains>
 __device__ inline void start_count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                                   uint32_t (&c)[Chains][T::accumulators]) {
+                                   uint32_t (&c)[Chains][T::accumulators], uint32_t zero = 0) {
     wgmma::arrive();
 #pragma unroll
     for (int n = 0; n < T::instructions; n++)
@@ -104,10 +105,12 @@ __device__ inline void start_count(const uint32_t (&a)[T::symbols][T::steps], ui
                 x[i] = row < T::symbols ? a[row][T::step(n, i)] : wgmma::anything();
             }
             const uint64_t columns = b + T::offset(Turn, First + chain, n) / 16;
-            if (n == 0)
-                wgmma::multiply_into(c[chain], x[0], x[1], x[2], x[3], columns);
-            else
+            if (n != 0)
                 wgmma::multiply_add(c[chain], x[0], x[1], x[2], x[3], columns);
+            else if constexpr (Over)
+                wgmma::multiply_add(c[chain], x[0], x[1], x[2], x[3], columns, zero);
+            else
+                wgmma::multiply_into(c[chain], x[0], x[1], x[2], x[3], columns);
         }
     wgmma::commit();
 }
@@ -126,37 +129,42 @@ __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t
     finish_count<0>(c);
 }
 
-/* The turns from Turn on of a panel, whose vectors are y. */
-template <class K, int Turn, class T = typename K::T>
+/* The turns from Turn on of a panel, whose vectors are y. ptxas would start the next products while
+ * counts of the last ones still wait for their parities, and has no registers for both: so the products
+ * depend on these parities. */
+template <class T, int Turn>
 __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                       uint32_t zero, uint32_t (&y)[T::lane_words]) {
-    /* ptxas would start these products while counts of the last ones still wait for their parities,
-     * and has no registers for both: let the products depend on these parities, or be in a loop,
-     * which runs once. */
-    if constexpr (K::loops && T::one_by_one) {
-        uint32_t again[1] = {zero};
-        do {
-            uint32_t c[1][T::accumulators], packed[8];
-            count<T, Turn, 1>(a, b, c);
-            pack_second(c[0], packed);
-            wgmma::expect(packed);
-            count<T, Turn, 0>(a, b, c);
-            y[Turn] = join_first(c[0], packed);
-            wgmma::expect(again);
-        } while (again[0]);
-    } else {
-        if constexpr (Turn > 0) {
-            constexpr int last = T::word_rows ? (Turn - 1) / 2 * 2 : Turn - 1;
-            a[T::first_row(Turn, 0)][0] ^= y[last] & zero;
-            if (T::word_rows)
-                a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & zero;
-        }
-        uint32_t c[T::chains][T::accumulators];
-        count<T, Turn>(a, b, c);
-        add_parities<T, Turn>(c, y);
+    if constexpr (Turn > 0) {
+        constexpr int last = T::word_rows ? (Turn - 1) / 2 * 2 : Turn - 1;
+        a[T::first_row(Turn, 0)][0] ^= y[last] & zero;
+        if (T::word_rows)
+            a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & zero;
     }
+    uint32_t c[T::chains][T::accumulators];
+    count<T, Turn>(a, b, c);
+    add_parities<T, Turn>(c, y);
     if constexpr (Turn < T::turns - 1)
-        multiply_panel<K, Turn + 1>(a, b, zero, y);
+        multiply_panel<T, Turn + 1>(a, b, zero, y);
+}
+
+/* The same, one chain after the other. All chains have the same registers c for their counts, which to
+ * ptxas the products read: so they begin when the last counts are packed, and those are joined
+ * meanwhile. */
+template <class T, int Turn>
+__device__ inline void multiply_one_by_one(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
+                                           uint32_t zero, uint32_t (&c)[1][T::accumulators],
+                                           uint32_t (&y)[T::lane_words]) {
+    uint32_t packed[8];
+    start_count<T, Turn, 1, true>(a, b, c, zero);
+    finish_count<0>(c);
+    pack_second(c[0], packed);
+    wgmma::expect(packed);
+    start_count<T, Turn, 0, true>(a, b, c, zero);
+    finish_count<0>(c);
+    y[Turn] = join_first(c[0], packed);
+    if constexpr (Turn < T::turns - 1)
+        multiply_one_by_one<T, Turn + 1>(a, b, zero, c, y);
 }
 
 /* Tiles of several pieces, of which each is two words of a lane; those of a warp are neighbours. What
@@ -203,7 +211,7 @@ __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
                 finish_count<0>(c[1]);
                 add_parities<T, 1>(c[1], y);
             } else {
-                multiply_panel<K, 0>(a, b, ring.zero, y);
+                multiply_panel<T, 0>(a, b, ring.zero, y);
             }
             if constexpr (T::three)
 #pragma unroll
@@ -265,7 +273,7 @@ multiply_tiles(const RingJob &job, const Stages &ring, const bulk::RingBarriers 
             arrange_rows<T>(first, a);
         else
             take_rows<K>(ring, barriers, lane, from, position, a);
-        multiply_panel<K, 0>(a, b, ring.zero, y);
+        multiply_panel<T, 0>(a, b, ring.zero, y);
         if constexpr (T::three)
 #pragma unroll
             for (int i = 0; i < 4; i++)
@@ -422,6 +430,7 @@ __global__ __launch_bounds__(K::threads,
     } else if constexpr (!K::loops && !K::checks) {
         multiply_tiles<K>(job, ring, barriers, from, mine, lane, reads, b, at, end, first);
     } else {
+        uint32_t counts[1][T::accumulators] = {}; /* of multiply_one_by_one */
         for (; at < end; at += stride) {
             uint32_t a[T::symbols][T::steps];
             take_rows<K>(ring, barriers, lane, from, position, a);
@@ -436,22 +445,28 @@ __global__ __launch_bounds__(K::threads,
                  * bytes of job.out, and the lane's bound is not computed again. */
                 uint32_t bound[1] = {vector < end ? 8 * job.rows : 0};
                 wgmma::expect(bound);
-                uint32_t output = 8 * share, panel = (uint32_t)b;
+                uint32_t output = 8 * share, panel = (uint32_t)b, left = ring.whole;
                 const auto output_at = [&](uint32_t offset) {
                     return *(uint8_t *const *)((const char *)job.out + offset) + vector;
                 };
+                if (!K::halves || left != 0)
 #pragma unroll 1
-                for (uint32_t left = ring.whole; left != 0; left--) {
-                    uint32_t y[4];
-                    multiply_panel<K, 0>(a, b >> 32 << 32 | panel, ring.zero, y);
-                    const bool wanted = output < bound[0];
-                    if (wanted && !reads)
-                        job.epilogue.store<true, false>(output_at(output), y, 0);
-                    if (K::reads && reads && wanted)
-                        job.epilogue.store<true, true>(output_at(output), y, vector - job.phase);
-                    panel += T::panel_bytes / 16;
-                    output += 8 * T::outputs;
-                }
+                    do {
+                        const uint64_t columns = b >> 32 << 32 | panel;
+                        uint32_t y[4];
+                        if constexpr (T::one_by_one)
+                            multiply_one_by_one<T, 0>(a, columns, ring.zero, counts, y);
+                        else
+                            multiply_panel<T, 0>(a, columns, ring.zero, y);
+                        const bool wanted = output < bound[0];
+                        if (wanted && !reads)
+                            job.epilogue.store<true, false>(output_at(output), y, 0);
+                        if (K::reads && reads && wanted)
+                            job.epilogue.store<true, true>(output_at(output), y,
+                                                           vector - job.phase);
+                        panel += T::panel_bytes / 16;
+                        output += 8 * T::outputs;
+                    } while (--left != 0);
                 if constexpr (K::halves)
                     if (ring.whole < job.panels) {
                         uint32_t y[2];

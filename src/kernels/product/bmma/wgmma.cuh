@@ -143,6 +143,11 @@ __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1,
     GFK_WGMMA32("1", "+r");
 }
 /* D = A * B, and the old D added where `add` is not 0. */
+__device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
+                                    uint32_t a3, uint64_t b, uint32_t add) {
+    GFK_WGMMA("%21", "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16("+r", 0)
+              : GFK_A_AND_B, "r"(add));
+}
 __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b, uint32_t add) {
     GFK_WGMMA256("+r");
