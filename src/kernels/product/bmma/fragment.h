@@ -47,17 +47,17 @@ GFK_BOTH uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
 }
 
 /* low + (high << Bits), on the FMA pipes: as multiples of the smallest float. Both and the sum are
- * below 2^24. */
+ * below 2^24. `factor` is 2^Bits: what else may be a parameter of a kernel. */
 template <int Bits>
-GFK_BOTH uint32_t join_counts(uint32_t low, uint32_t high) {
+GFK_BOTH uint32_t join_counts(uint32_t low, uint32_t high, float factor = 1 << Bits) {
 #ifdef __CUDA_ARCH__
     float sum;
     asm("fma.rn.f32 %0, %1, %2, %3;"
         : "=f"(sum)
-        : "f"(__uint_as_float(high)), "f"((float)(1 << Bits)), "f"(__uint_as_float(low)));
+        : "f"(__uint_as_float(high)), "f"(factor), "f"(__uint_as_float(low)));
     return __float_as_uint(sum);
 #else
-    return low + (high << Bits);
+    return low + high * (uint32_t)factor;
 #endif
 }
 

@@ -169,20 +169,32 @@ GFK_BOTH uint32_t merge_four(const uint32_t *v) {
                        select_bits(v[2], v[3] << shift, 0x01010101) << 2, 0x03030303);
 }
 
+/* The factors that join counts: 2 to the power of the spacing, and its square. */
+struct Factors {
+    float one;
+    uint32_t two;
+};
+template <int Spacing>
+GFK_BOTH constexpr Factors factors() {
+    return {1 << Spacing, 1u << 2 * Spacing};
+}
+
 /* N counts, `Spacing` bits apart. Four counts below 256 take an instruction of each pipe. */
 template <int Spacing, int N>
-GFK_BOTH uint32_t pack_counts(const uint32_t (&c)[N]) {
+GFK_BOTH uint32_t pack_counts(const uint32_t (&c)[N], Factors by) {
     static_assert(N <= 4, "");
+    static_assert(N > 1 || Spacing > 9, "Ring::over: no count may stay without a factor");
     if constexpr (N == 1)
         return c[0];
     else if constexpr (N == 2)
-        return join_counts<Spacing>(c[0], c[1]);
+        return join_counts<Spacing>(c[0], c[1], by.one);
     else if constexpr (N == 3)
-        return join_counts<Spacing>(c[0], c[1]) + (c[2] << 2 * Spacing);
+        return join_counts<Spacing>(c[0], c[1], by.one) + c[2] * by.two;
     else if constexpr (Spacing == 8)
-        return join_bytes(c[0], c[1], join_counts<8>(c[2], c[3]));
+        return join_bytes(c[0], c[1], join_counts<8>(c[2], c[3], by.one));
     else
-        return join_counts<Spacing>(c[0], c[1]) + (join_counts<Spacing>(c[2], c[3]) << 2 * Spacing);
+        return join_counts<Spacing>(c[0], c[1], by.one) +
+               join_counts<Spacing>(c[2], c[3], by.one) * by.two;
 }
 
 /* The counts [Begin, End) of a turn that are in the packed words [First, Last). */
@@ -214,7 +226,7 @@ struct Packed {
 
     /* Their parities in one word, shifted to the right by shift_of(First); its other bits do not matter.
      * c: a turn's counts; row: rows of words, of a pair. */
-    GFK_BOTH static uint32_t merge(const uint32_t (&c)[T::counts], int row) {
+    GFK_BOTH static uint32_t merge(const uint32_t (&c)[T::counts], int row, Factors by) {
         if constexpr (Last - First == 1) {
             uint32_t x[count()];
             GFK_UNROLL
@@ -223,7 +235,7 @@ struct Packed {
                 x[i] = c[T::word_rows ? column / 2 * 4 + column % 2 + 2 * row
                                       : T::accumulator(T::bit(n))];
             }
-            return pack_counts<T::spacing>(x) << T::spacing * T::place(first());
+            return pack_counts<T::spacing>(x, by) << T::spacing * T::place(first());
         } else {
             constexpr int half = First + (Last - First == 3 ? 2 : (Last - First) / 2);
             constexpr bool split = T::shift_of(half) == T::shift_of(half - 1);
@@ -231,7 +243,8 @@ struct Packed {
             using Low = Packed<T, Begin, End, First, middle>;
             using High = Packed<T, Begin, End, middle, Last>;
             constexpr int shift = T::shift_of(middle) - T::shift_of(First);
-            return select_bits(Low::merge(c, row), High::merge(c, row) << shift, Low::bits());
+            return select_bits(Low::merge(c, row, by), High::merge(c, row, by) << shift,
+                               Low::bits());
         }
     }
 };
@@ -239,13 +252,14 @@ struct Packed {
 /* What the counts of turn Turn tell of the words of an output's vector, c[chain][accumulator]. */
 template <class T, int Turn>
 GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators],
-                           uint32_t (&y)[T::lane_words]) {
+                           uint32_t (&y)[T::lane_words],
+                           Factors by = factors<T::spacing>()) {
     uint32_t flat[T::counts];
     GFK_UNROLL
     for (int i = 0; i < T::counts; i++)
         flat[i] = c[i / T::accumulators][i % T::accumulators];
     if constexpr (!T::word_rows) {
-        y[Turn] = Packed<T, 0, T::counts, 0, T::packed_word(T::counts - 1) + 1>::merge(flat, 0);
+        y[Turn] = Packed<T, 0, T::counts, 0, T::packed_word(T::counts - 1) + 1>::merge(flat, 0, by);
     } else {
         constexpr int count = T::counts / 2, begin = Turn % 2 * count,
                       first = T::packed_word(begin), last = T::packed_word(begin + count - 1) + 1;
@@ -254,7 +268,7 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators],
         for (int row = 0; row < 2; row++) {
             uint32_t &word = y[Turn / 2 * 2 + row];
             constexpr int shift = T::shift_of(first);
-            const uint32_t v = Half::merge(flat, row) << shift;
+            const uint32_t v = Half::merge(flat, row, by) << shift;
             word = Turn % 2 ? select_bits(v, word, Half::bits() << shift) : v;
         }
     }
@@ -262,10 +276,12 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators],
 
 /* Two chains with counts below 256 need not be held at once: those of chain 1, symbols 2 and 3 of a
  * word, are packed before chain 0 is counted. */
-GFK_BOTH void pack_second(const uint32_t (&c)[16], uint32_t (&packed)[8]) {
+GFK_BOTH void pack_second(const uint32_t (&c)[16], uint32_t (&packed)[8],
+                          Factors by = factors<8>()) {
     GFK_UNROLL
     for (int bit = 0; bit < 8; bit++)
-        packed[bit] = join_counts<8>(c[bit / 2 * 4 + bit % 2], c[bit / 2 * 4 + bit % 2 + 2]);
+        packed[bit] =
+            join_counts<8>(c[bit / 2 * 4 + bit % 2], c[bit / 2 * 4 + bit % 2 + 2], by.one);
 }
 /* The word, from the counts of chain 0 and what chain 1 left. */
 GFK_BOTH uint32_t join_first(const uint32_t (&c)[16], const uint32_t (&packed)[8]) {
@@ -304,12 +320,12 @@ struct HalfPanel : T {
 
 /* The four bits of a turn's symbols: merge_four. */
 template <class T>
-GFK_BOTH uint32_t half_parities(const uint32_t (&c)[16]) {
+GFK_BOTH uint32_t half_parities(const uint32_t (&c)[16], Factors by = factors<8>()) {
     uint32_t v[4];
     GFK_UNROLL
     for (int bit = 0; bit < 4; bit++) {
         const int at = bit / 2 * 4 + bit % 2;
-        v[bit] = join_bytes(c[at], c[at + 2], join_counts<8>(c[at + 8], c[at + 10]));
+        v[bit] = join_bytes(c[at], c[at + 2], join_counts<8>(c[at + 8], c[at + 10], by.one));
     }
     return merge_four<T::copies>(v);
 }

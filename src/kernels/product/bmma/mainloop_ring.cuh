@@ -36,6 +36,7 @@ struct Stages {
     uint32_t paced;      /* 1: a warp keeps the block near the others of the launch; 0: none */
     uint32_t tiles;      /* of a block */
     uint32_t *pace;      /* the counter of tiles */
+    Factors factors[8];  /* of the turns of a panel, and of a half panel: all equal */
 };
 
 template <class T>
@@ -122,49 +123,55 @@ __device__ inline void finish_count(uint32_t (&c)[Chains][N]) {
     for (int chain = 0; chain < Chains; chain++)
         wgmma::expect(c[chain]);
 }
-template <class T, int Turn, int First = 0, int Chains>
+template <class T, int Turn, int First = 0, bool Over = false, int Chains>
 __device__ inline void count(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                             uint32_t (&c)[Chains][T::accumulators]) {
-    start_count<T, Turn, First>(a, b, c);
+                             uint32_t (&c)[Chains][T::accumulators], uint32_t zero = 0) {
+    start_count<T, Turn, First, Over>(a, b, c, zero);
     finish_count<0>(c);
 }
+
+/* The counts of a panel that a lane holds at once. */
+template <class T>
+struct Counts {
+    uint32_t c[T::one_by_one ? 1 : T::chains][T::accumulators] = {};
+};
 
 /* The turns from Turn on of a panel, whose vectors are y. ptxas would start the next products while
- * counts of the last ones still wait for their parities, and has no registers for both: so the products
- * depend on these parities. */
-template <class T, int Turn>
+ * counts of the last ones wait for their parities, and has no registers for both. K::over: all products
+ * write the same registers, so they begin when the last counts are packed, and the words are put
+ * together meanwhile. Else the products depend on the last parities. */
+template <class K, int Turn = 0, class T = typename K::T>
 __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                                      uint32_t zero, uint32_t (&y)[T::lane_words]) {
-    if constexpr (Turn > 0) {
+                                      const Stages &ring, Counts<T> &counts,
+                                      uint32_t (&y)[T::lane_words]) {
+    constexpr int word = T::word_rows ? Turn / 2 * 2 : Turn; /* the first one that is made */
+    auto &c = counts.c;
+    if constexpr (Turn > 0 && !K::over) {
         constexpr int last = T::word_rows ? (Turn - 1) / 2 * 2 : Turn - 1;
-        a[T::first_row(Turn, 0)][0] ^= y[last] & zero;
+        a[T::first_row(Turn, 0)][0] ^= y[last] & ring.zero;
         if (T::word_rows)
-            a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & zero;
+            a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & ring.zero;
     }
-    uint32_t c[T::chains][T::accumulators];
-    count<T, Turn>(a, b, c);
-    add_parities<T, Turn>(c, y);
+    if constexpr (T::one_by_one) {
+        uint32_t packed[8];
+        count<T, Turn, 1, K::over>(a, b, c, ring.zero);
+        pack_second(c[0], packed, ring.factors[Turn]);
+        wgmma::expect(packed);
+        count<T, Turn, 0, K::over>(a, b, c, ring.zero);
+        y[Turn] = join_first(c[0], packed);
+    } else {
+        count<T, Turn, 0, K::over>(a, b, c, ring.zero);
+        if constexpr (K::over)
+            add_parities<T, Turn>(c, y, ring.factors[Turn]);
+        else
+            add_parities<T, Turn>(c, y);
+    }
+    if constexpr (K::over)
+#pragma unroll
+        for (int i = word; i <= (T::word_rows ? word + 1 : word); i++)
+            wgmma::expect(y[i]);
     if constexpr (Turn < T::turns - 1)
-        multiply_panel<T, Turn + 1>(a, b, zero, y);
-}
-
-/* The same, one chain after the other. All chains have the same registers c for their counts, which to
- * ptxas the products read: so they begin when the last counts are packed, and those are joined
- * meanwhile. */
-template <class T, int Turn>
-__device__ inline void multiply_one_by_one(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
-                                           uint32_t zero, uint32_t (&c)[1][T::accumulators],
-                                           uint32_t (&y)[T::lane_words]) {
-    uint32_t packed[8];
-    start_count<T, Turn, 1, true>(a, b, c, zero);
-    finish_count<0>(c);
-    pack_second(c[0], packed);
-    wgmma::expect(packed);
-    start_count<T, Turn, 0, true>(a, b, c, zero);
-    finish_count<0>(c);
-    y[Turn] = join_first(c[0], packed);
-    if constexpr (Turn < T::turns - 1)
-        multiply_one_by_one<T, Turn + 1>(a, b, zero, c, y);
+        multiply_panel<K, Turn + 1>(a, b, ring, counts, y);
 }
 
 /* Tiles of several pieces, of which each is two words of a lane; those of a warp are neighbours. What
@@ -188,6 +195,7 @@ __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
     wgmma::expect(from);
     wgmma::expect(place);
     wgmma::expect(output);
+    Counts<T> counts;
     bulk::RingPosition position;
     for (; at < end; at += (uint64_t)gridDim.x * ring.tile_bytes, position.next(ring.stages)) {
         const uint32_t bytes = end - at < ring.tile_bytes ? (uint32_t)(end - at) : ring.tile_bytes;
@@ -211,7 +219,7 @@ __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
                 finish_count<0>(c[1]);
                 add_parities<T, 1>(c[1], y);
             } else {
-                multiply_panel<T, 0>(a, b, ring.zero, y);
+                multiply_panel<K>(a, b, ring, counts, y);
             }
             if constexpr (T::three)
 #pragma unroll
@@ -265,6 +273,7 @@ multiply_tiles(const RingJob &job, const Stages &ring, const bulk::RingBarriers 
     uint8_t *to[1] = {job.out[share] + at + mine};
     wgmma::expect(unstored);
     wgmma::expect(to);
+    Counts<T> counts;
     bulk::RingPosition position;
     for (bool loaded_by_lanes = K::early; left != 0;
          left--, to[0] += stride, loaded_by_lanes = false) {
@@ -273,7 +282,7 @@ multiply_tiles(const RingJob &job, const Stages &ring, const bulk::RingBarriers 
             arrange_rows<T>(first, a);
         else
             take_rows<K>(ring, barriers, lane, from, position, a);
-        multiply_panel<T, 0>(a, b, ring.zero, y);
+        multiply_panel<K>(a, b, ring, counts, y);
         if constexpr (T::three)
 #pragma unroll
             for (int i = 0; i < 4; i++)
@@ -288,26 +297,39 @@ multiply_tiles(const RingJob &job, const Stages &ring, const bulk::RingBarriers 
     }
 }
 
-/* A turn of a half panel. The products wait for `last`. */
+/* A turn of a half panel, in half of the registers. */
 template <class T, int Turn>
-__device__ inline uint32_t half_turn(uint32_t (&a)[T::symbols][T::steps], uint64_t b, uint32_t zero,
-                                     uint32_t last) {
-    a[T::first_row(Turn, 0)][0] ^= last & zero;
-    uint32_t c[1][16];
-    count<HalfPanel<T>, Turn>(a, b, c);
-    return half_parities<T>(c[0]);
+__device__ inline uint32_t half_turn(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
+                                     const Stages &ring, Counts<T> &counts) {
+    constexpr int half = T::accumulators / 2;
+    uint32_t c[1][half];
+#pragma unroll
+    for (int i = 0; i < half; i++)
+        c[0][i] = counts.c[0][i];
+    count<HalfPanel<T>, Turn, 0, true>(a, b, c, ring.zero);
+#pragma unroll
+    for (int i = 0; i < half; i++)
+        counts.c[0][i] = c[0][i];
+    uint32_t word = half_parities<T>(c[0], ring.factors[T::turns + Turn]);
+    wgmma::expect(word);
+    return word;
 }
 
 /* The words 0 and 1 of a half panel's output, or 2 and 3: half_words. */
 template <class T>
-__device__ inline void multiply_half(uint32_t (&a)[T::symbols][T::steps], uint64_t b, uint32_t zero,
-                                     unsigned lane, uint32_t (&y)[2]) {
-    uint32_t first = half_turn<T, 0>(a, b, zero, 0);
-    uint32_t own = half_words(first, half_turn<T, 2>(a, b, zero, first));
-    y[0] = join_half_words(own, __shfl_xor_sync(0xffffffff, own, 2), lane);
-    first = half_turn<T, 1>(a, b, zero, own);
-    own = half_words(first, half_turn<T, 3>(a, b, zero, first));
-    y[1] = join_half_words(own, __shfl_xor_sync(0xffffffff, own, 2), lane);
+__device__ inline void multiply_half(const uint32_t (&a)[T::symbols][T::steps], uint64_t b,
+                                     const Stages &ring, Counts<T> &counts, unsigned lane,
+                                     uint32_t (&y)[2]) {
+    uint32_t words[4];
+    words[0] = half_turn<T, 0>(a, b, ring, counts);
+    words[2] = half_turn<T, 2>(a, b, ring, counts);
+    words[1] = half_turn<T, 1>(a, b, ring, counts);
+    words[3] = half_turn<T, 3>(a, b, ring, counts);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint32_t own = half_words(words[i], words[i + 2]);
+        y[i] = join_half_words(own, __shfl_xor_sync(0xffffffff, own, 2), lane);
+    }
 }
 
 /* Which counts of the turns from Turn on are odd, put together. */
@@ -430,7 +452,7 @@ __global__ __launch_bounds__(K::threads,
     } else if constexpr (!K::loops && !K::checks) {
         multiply_tiles<K>(job, ring, barriers, from, mine, lane, reads, b, at, end, first);
     } else {
-        uint32_t counts[1][T::accumulators] = {}; /* of multiply_one_by_one */
+        Counts<T> counts;
         for (; at < end; at += stride) {
             uint32_t a[T::symbols][T::steps];
             take_rows<K>(ring, barriers, lane, from, position, a);
@@ -452,12 +474,8 @@ __global__ __launch_bounds__(K::threads,
                 if (!K::halves || left != 0)
 #pragma unroll 1
                     do {
-                        const uint64_t columns = b >> 32 << 32 | panel;
                         uint32_t y[4];
-                        if constexpr (T::one_by_one)
-                            multiply_one_by_one<T, 0>(a, columns, ring.zero, counts, y);
-                        else
-                            multiply_panel<T, 0>(a, columns, ring.zero, y);
+                        multiply_panel<K>(a, b >> 32 << 32 | panel, ring, counts, y);
                         const bool wanted = output < bound[0];
                         if (wanted && !reads)
                             job.epilogue.store<true, false>(output_at(output), y, 0);
@@ -470,7 +488,7 @@ __global__ __launch_bounds__(K::threads,
                 if constexpr (K::halves)
                     if (ring.whole < job.panels) {
                         uint32_t y[2];
-                        multiply_half<T>(a, b >> 32 << 32 | panel, ring.zero, lane, y);
+                        multiply_half<T>(a, b >> 32 << 32 | panel, ring, counts, lane, y);
                         output -= 8 * (share & 2);
                         if (output < bound[0])
                             job.epilogue.store<true, false>(output_at(output) + 4 * (share & 2), y,

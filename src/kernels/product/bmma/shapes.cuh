@@ -114,6 +114,10 @@ struct Ring {
                          registers = (first_registers * (Warpgroups + 1) - producer_registers) /
                                      Warpgroups / 8 * 8;
     static constexpr bool early = Blocks > 1; /* launched early; lanes load the first tile */
+    /* All products write the same registers: fragment_ring.h has no lone count up to a spacing of 9.
+     * Beyond, and where registers are few, it gains nothing. */
+    static constexpr bool over = !early && T::lane_words == 4 && !T::three && T::lanes == 4 &&
+                                 first_registers >= 72 && T::spacing <= 9;
     /* Stages: at most, of tiles of one piece. An odd number was up to 10 % slower, but three instead of
      * two for panels of four warpgroups up to 5 % faster (results/notes). */
     static constexpr uint32_t stages = 6;

@@ -123,6 +123,8 @@ gfk_status run_ring(const Run &run) {
         ring.tiles = (uint32_t)divide_up(16 * job.count, ring.tile_bytes * blocks);
         ring.paced = !K::early && ring.tiles >= least_paced && !reads_outputs(run.call);
         ring.pace = run.pace;
+        for (Factors &by : ring.factors)
+            by = factors<T::spacing>();
         return launch<K::early>(wgmma_ring<K>, blocks_of<K>(job, ring.tile_bytes, blocks),
                                 K::threads, other + ring.stages * (ring.stage_bytes + barriers),
                                 run.call->stream, ring, job);

@@ -57,14 +57,15 @@ __device__ inline void expect(uint8_t *(&x)[1]) {
     asm volatile("" : "+l"(x[0]) : : "memory");
 }
 
-/* 64 rows, 256, 64, 48 or 32 columns, 256 bits deep: D = A * B where `add` is "0", D += A * B where it is
- * "1". A is in registers, b describes B.
+/* 64 rows, 256, 64, 48 or 32 columns, 256 bits deep: D = A * B where `add` is 0, D += A * B where it is
+ * not. A is in registers, b describes B.
  *
  * To the compiler, D is read, but by multiply_into. Where D is an output only, ptxas 13.0 takes
  * other registers for the next chain, and when there are none left the products wait for each other
- * (C7512). Where D is read, it has to hold something from the start, or chains are left out; and
- * what was made of D before may not be used after the next product: ptxas makes it again, of the new
- * D. */
+ * (C7512). Where D is read, it has to hold something from the start, or chains are left out. And ptxas
+ * does not see that a product changes D: it takes an expression of D behind the product for the same
+ * one of the old D. So what is used behind the next product must be made by expressions that differ:
+ * each with a factor that is another parameter of the kernel. */
 #define GFK_WGMMA(add, columns, d_list, a_list, ...)                                               \
     asm volatile("{\n"                                                                             \
                  ".reg .pred add;\n"                                                               \
@@ -146,6 +147,12 @@ __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1,
 __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b, uint32_t add) {
     GFK_WGMMA("%21", "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16("+r", 0)
+              : GFK_A_AND_B, "r"(add));
+}
+__device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
+                                    uint32_t a3, uint64_t b, uint32_t add) {
+    GFK_WGMMA("%37", "64", GFK_LIST64, "{%32, %33, %34, %35}, %36", GFK_D16("+r", 0),
+              GFK_D16("+r", 16)
               : GFK_A_AND_B, "r"(add));
 }
 __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1, uint32_t a2,
