@@ -216,6 +216,9 @@ def overrules(kernels, lines, cells, engine):
                     continue  # the best compromise already
                 good = [s for s in sizes if ratios[s].get(best, NONE) <= TOLERANCE or s == size]
                 run = [s for s in good if all(t in good for t in sizes if min(s, size) <= t <= max(s, size))]
+                if run[-1] >= LONG and any(cells[c].get(best, 0) > TOLERANCE * min(cells[c].values())
+                                           for c in here if c[3] >= LONG):
+                    continue  # another shape's measurement of long regions says otherwise
                 found[best, lengths_of(sizes, run[0], run[-1])][i, o] = best
     return [Line(engine, kernel, i, o, lengths) for (kernel, lengths), chosen in found.items()
             for i, o, _ in boxes(columns, rows, chosen)]
@@ -234,6 +237,7 @@ def written(kernels, head, cells, sustained):
         base = [found for line in prior if line[0] == engine for found in from_prior(kernels, *line)]
         part = overrules(kernels, base, cells, engine)
         part += [line for line in base if not any(contains(other, line) for other in part)]
+        part.sort(key=lambda line: kernels[engine, line.kernel].labels != "CHECKS")  # no other run takes these
         lines += part
         parts.append(list(for_long_jobs(kernels, part, sustained, engine)))
         parts.append(part)
