@@ -268,6 +268,7 @@ class ReportTest(Case):
                      "| nccl, 2 ranks, m = 1, store on cuda | 1000 MB | 64.00 MiB | 100 | 100 | 90 % | 10.0 |",
                      "a GPU, driver 1, a CPU, 4 cores, torch 2"):
             self.assertIn(line, page)
+        self.assertIn("(python.md)", (self.folder / "README.md").read_text(encoding="utf-8"))
 
     def test_command(self):
         readme = self.folder.parent / "TOP.md"
