@@ -160,6 +160,24 @@ class ReportTest(Case):
             self.assertIn(line, page)
         self.assertNotIn("| second | `auto", page)
 
+    def test_files_of_the_package_that_were_made_twice(self):
+        """ms, us and gb_s; figures beside them, and those of one run alone, do not count."""
+        def rows(us, rate, seconds, call):
+            place = {"framework": "torch", "place": "cuda"}
+            return [{"what": "overhead", "call": "multiply", "us": us, "c_us": 10 * us, **place},
+                    {"what": "rate", "call": "encode", "region_bytes": 1 << 20, "gb_s": rate, "c_gb_s": 1.0, **place},
+                    {"what": "overhead", "call": call, "us": 1.0, "c_us": 1.0, **place},
+                    {"what": "ranks", "ranks": 2, "m": 1, "bytes": 10**9, "piece": 1 << 26, "backend": "gloo",
+                     "store": "cpu", "seconds": {"encode": seconds, "verify": 0.01}}]
+        (self.folder / "second").mkdir()
+        for folder, *figures in (("", 4.0, 100.0, 0.01, "gone"), ("second", 5.0, 101.0, 0.012, "new")):
+            (self.folder / folder / "python.json").write_text(json.dumps({"machine": {}, "rows": rows(*figures)}))
+        page = self.page("record", self.results([row("a")]))
+        for line in ("On GPUs it is 13.00 %, on the CPU 10.00 %.", "| python.json | 4 | 10.50 | 2 |",
+                     "| `torch/cuda/multiply` | python.json | us | 4 | 5 | 25.0 |",
+                     "| `gloo/2 ranks/m=1/64 MiB/encode` | python.json | ms | 10 | 12 | 20.0 |"):
+            self.assertIn(line, page)
+
     def test_a_library_that_another_machine_measured(self):
         """Only of matrices; elsewhere the files are of one machine, with or without its GPU."""
         peers = [one for one in SAMPLE["benchmarks"] if one["id"] == "m4rie_w8"]
@@ -250,6 +268,7 @@ class ReportTest(Case):
                      "| nccl, 2 ranks, m = 1, store on cuda | 1000 MB | 64.00 MiB | 100 | 100 | 90 % | 10.0 |",
                      "a GPU, driver 1, a CPU, 4 cores, torch 2"):
             self.assertIn(line, page)
+        self.assertIn("(python.md)", (self.folder / "README.md").read_text(encoding="utf-8"))
 
     def test_command(self):
         readme = self.folder.parent / "TOP.md"

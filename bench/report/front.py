@@ -37,7 +37,8 @@ def pages(title, results, plots):
         front = name == "README"
         bodies = {table.heading: table.render(results) for table in tables}
         if front:
-            bodies = {"Contents": "\n".join(contents), **bodies}
+            package = ["- [The Python package](python.md)"] if (results.folder / "python.md").exists() else []
+            bodies = {"Contents": "\n".join([*contents, *package]), **bodies}
         bodies = {name: body for name, body in bodies.items() if body}
         if not bodies:
             continue

@@ -3,7 +3,7 @@
 
 import pandas as pd
 
-from .text import markdown, rate
+from .text import markdown, rate, size
 
 PLACES = {"cpu": "CPU", "cuda": "GPU"}
 
@@ -27,6 +27,19 @@ def page(files):
             if rows := table(data["rows"]):
                 parts += [f"## {heading}", markdown(pd.DataFrame(rows[1:], columns=rows[0]))]
     return "\n\n".join(parts) + "\n"
+
+
+def figures(rows):
+    """For repeat.py a line for each figure: us, gb_s or ms."""
+    for row in rows:
+        if row["what"] == "ranks":
+            name = f"{row['backend']}/{row['ranks']} ranks/m={row['m']}/{size(row['piece'])}"
+            yield from ({"row": f"{name}/{phase}", "where": PLACES[row["store"]].lower(), "ms": 1e3 * seconds}
+                        for phase, seconds in row["seconds"].items())
+        else:
+            region = [size(row["region_bytes"])] if "region_bytes" in row else []
+            name = "/".join([row["framework"], row["place"], row["call"], *region])
+            yield {**row, "row": name, "where": PLACES[row["place"]].lower()}
 
 
 def overheads(rows):

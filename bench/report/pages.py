@@ -26,22 +26,24 @@ FRONT = [  # the front page, which is also the block of the project's README
           rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
           """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data[{gpu:if} (update: for
-          one changed region)]. [{gpu:if}Percent of a plain kernel that only moves as many regions in the same
-          run stand in parentheses: for encode and decode the plain kernel XORs the regions, for verify it
-          reads k + m regions, for update it reads 2 + m and writes m. Rates from host memory have percent of
-          the bus. ]The columns of the CPU are for {threads} threads.""",
+          one changed region)]. [{gpu:if}Percent of a plain kernel in the same run stand in parentheses: for
+          encode and decode the plain kernel XORs the regions, for stripes {data_bytes:size} in long regions; for
+          verify it reads k + m regions, for update it reads 2 + m and writes m. ][{memory:if}From host memory the
+          data are {nominal_bytes:size}, and the percentage is of the bus. ]The columns of the CPU are for {threads}
+          threads.""",
           rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
     Table("Matrices in device memory",
           """C = A B with A in device memory, by gfk_matmul: 10^12 multiply-adds of bytes per second, and percent
           of a loop over b1 warpgroup MMAs in the same run; where the calls took seconds, of the loop over
-          seconds.""",
+          seconds. The loop counts w x w products of bits for each element. gfk_matmul computes down to 81 of 256 of
+          them (docs/engines/matmul.md), so a row can have more than 100 %.""",
           lambda results: rows.matrices(results).query(
               "operation == 'matmul' and where == 'gpu' and (k == 4096 or not square)"),
           {"w": "{w}", "rows x columns": "{m} x {k}", "bytes of a region": "{region}", **T_PER_S,
            "over seconds, T/s": "{sustained_tmuladds_per_s:.1f}", "over seconds, %": "{sustained_percent_of_bound:.1f}"}),
     Table("Bursts and sustained rates",
-          """The rates above are burst rates: a replay takes some milliseconds at the nominal clock, and a
-          pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
+          """The rates above are burst rates, but for host memory and calls that took seconds: a replay takes some
+          milliseconds, and a pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
           The sustained rate is that of two seconds without a pause, as a job of seconds sees it. The ceiling
           is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Sustained
           rates vary by some percent, so a row can have more than 100 % of its ceiling. GB per joule count the
@@ -254,8 +256,12 @@ RECORD_PAGE = [
           {"file": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
     Table("Figures that differ by more than 5 %",
           """Rows on the CPU and rows from host memory share cores, memory and buses of a server with other work.
+          So do GPU rows that contain the time of a CPU thread: `host_time`, `first_call`, `cache_hit`, single packets
+          (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json. Rows of 1 KiB are the time of a launch.
           `specialise`: CUDA keeps what it compiled in a cache of its own, so a run that is not the machine's first
-          one measures this cache.""", repeat.far,
+          one measures this cache. The two runs of a file may be of two GPUs of one model, which differ in lookups
+          that the L1 cache does not serve (`gather`, TABLE and LOG of w = 32, `probe/table_..._l2`) and in the clock
+          at the power limit.""", repeat.far,
           {"row": "`{row}`", "file": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",
            "%": "{spread:.1f}"}),
     Table("The choice",

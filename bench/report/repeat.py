@@ -4,12 +4,13 @@ runs differ, and whether AUTO's choice holds in both."""
 
 import pandas as pd
 
+from . import package
 from .frame import Results, parse, typed
 
 KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
 FAR = 5.0  # percent between the runs, from which on a row is named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
-FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained"}
+FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "us": "us", "gb_s": "GB/s", "ms": "ms"}
 CHOICES = (("compiling allowed", "auto_compile", "", "data_GBps"), ("run-time matrix", "auto", "xor", "data_GBps"),
            ("run-time matrix, sustained", "auto_sustained", "xor", "sustained_data_GBps"))
 
@@ -19,8 +20,10 @@ def second(results):
 
 
 def measured(path):
-    rows = parse(path.read_text(encoding="utf-8")).get("benchmarks", [])  # none: a file of the Python package
-    rows = typed([{**row, "file": path.name} for row in rows]) if rows else typed([{"file": path.name}])
+    data = parse(path.read_text(encoding="utf-8"))
+    if package.is_of_package(data):
+        return pd.DataFrame(package.figures(data["rows"])).assign(file=path.name, roofline="")
+    rows = typed([{**row, "file": path.name} for row in data["benchmarks"]])
     return rows.query("state == 'measured'").drop_duplicates(["row", "roofline"], keep="last")
 
 
@@ -31,7 +34,7 @@ def pairs(results):
         if (results.folder / path.name).exists():
             both = measured(results.folder / path.name), measured(path)
             for figure, what in FIGURES.items():
-                first, again = (rows[[*KEYS, figure]].rename(columns={figure: name}).dropna()
+                first, again = (rows.reindex(columns=[*KEYS, figure]).rename(columns={figure: name}).dropna()
                                 for rows, name in zip(both, ("first", "again")))
                 found.append(first.merge(again, on=KEYS).assign(what=what))
     rows = pd.concat(found) if found else pd.DataFrame(columns=[*KEYS, "what", "first", "again"])
