@@ -252,8 +252,7 @@ struct Packed {
 /* What the counts of turn Turn tell of the words of an output's vector, c[chain][accumulator]. */
 template <class T, int Turn>
 GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators],
-                           uint32_t (&y)[T::lane_words],
-                           Factors by = factors<T::spacing>()) {
+                           uint32_t (&y)[T::lane_words], Factors by = factors<T::spacing>()) {
     uint32_t flat[T::counts];
     GFK_UNROLL
     for (int i = 0; i < T::counts; i++)
