@@ -168,7 +168,7 @@ __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint6
     }
     if constexpr (K::over)
 #pragma unroll
-        for (int i = word; i <= (T::word_rows ? word + 1 : word); i++)
+        for (int i = word; i <= word + T::word_rows; i++)
             wgmma::expect(y[i]);
     if constexpr (Turn < T::turns - 1)
         multiply_panel<K, Turn + 1>(a, b, ring, counts, y);

@@ -114,10 +114,11 @@ struct Ring {
                          registers = (first_registers * (Warpgroups + 1) - producer_registers) /
                                      Warpgroups / 8 * 8;
     static constexpr bool early = Blocks > 1; /* launched early; lanes load the first tile */
-    /* All products write the same registers: fragment_ring.h has no lone count up to a spacing of 9.
-     * Beyond, and where registers are few, it gains nothing. */
+    /* All products of a lane write the same registers (multiply_panel). Where registers are few, and where
+     * packing takes more instructions, it gains nothing. */
     static constexpr bool over = !early && T::lane_words == 4 && !T::three && T::lanes == 4 &&
                                  first_registers >= 72 && T::spacing <= 9;
+    static_assert(!halves || over, "");
     /* Stages: at most, of tiles of one piece. An odd number was up to 10 % slower, but three instead of
      * two for panels of four warpgroups up to 5 % faster (results/notes). */
     static constexpr uint32_t stages = 6;
