@@ -10,7 +10,7 @@
 The prior, written by hand at the head of choice.def, names a mainloop for a range of inputs, outputs and
 lengths; the script takes the smallest kernel of that mainloop with room for the shape. The measurements,
 results/h200/bmma-kernels.csv (kernel, inputs, outputs, bytes, mode, us), overrule the prior where another
-kernel is more than 2 % faster. A line from a measurement holds for the shapes that have room in the same
+kernel is more than 2 % faster in runs that set. Kernels that only check stand before all others. A line from a measurement holds for the shapes that have room in the same
 kernels, and for lengths up to the geometric mean with the next measured length, at most twice and at least half
 the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest. Shapes that share a line
 get the best compromise: the script names each measured shape that loses more than 2 % by that.
@@ -188,7 +188,8 @@ def lengths_of(sizes, first, last):
     begin = max(middle(before, first), round(first / 2 / VECTORS)) if i > 0 or first > SHORT else 0
     if last >= LONG:
         return min(begin, LONG // VECTORS), NONE
-    return begin, min(middle(last, sizes[j + 1] if j + 1 < len(sizes) else NONE), round(2 * last / VECTORS))
+    following = sizes[j + 1:j + 2] or [4 * last]
+    return begin, min(middle(last, following[0]), round(2 * last / VECTORS))
 
 
 def overrules(kernels, lines, cells, engine):
@@ -218,7 +219,7 @@ def overrules(kernels, lines, cells, engine):
                 run = [s for s in good if all(t in good for t in sizes if min(s, size) <= t <= max(s, size))]
                 if run[-1] >= LONG and any(cells[c].get(best, 0) > TOLERANCE * min(cells[c].values())
                                            for c in here if c[3] >= LONG):
-                    continue  # another shape's measurement of long regions says otherwise
+                    continue  # a measurement of other long regions says otherwise
                 found[best, lengths_of(sizes, run[0], run[-1])][i, o] = best
     return [Line(engine, kernel, i, o, lengths) for (kernel, lengths), chosen in found.items()
             for i, o, _ in boxes(columns, rows, chosen)]
