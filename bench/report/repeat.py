@@ -2,6 +2,8 @@
 """A record that was made twice, by the same commit: the files of the second run are in the folder second. How far the
 runs differ, and whether AUTO's choice holds in both."""
 
+import functools
+
 import pandas as pd
 
 from . import package
@@ -27,6 +29,7 @@ def measured(path):
     return rows.query("state == 'measured'").drop_duplicates(["row", "roofline"], keep="last")
 
 
+@functools.lru_cache(maxsize=1)  # two tables are made of it
 def pairs(results):
     """A line for each figure that both runs have. spread: percent by which the larger one exceeds the other."""
     found = []
@@ -54,6 +57,7 @@ def far(results):
     return pairs(results).query(f"spread > {FAR}").sort_values("spread", ascending=False, kind="stable")
 
 
+@functools.lru_cache(maxsize=1)  # likewise
 def cells(results):
     """A line for each run, kind of choice, and cell of the map or of the long products: percent of the fastest engine
     that the choice has. The kernel that AUTO took has a row of its own, whose rate counts if it is higher."""
