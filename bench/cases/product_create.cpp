@@ -3,6 +3,7 @@
 // matrix, and finding a compiled one in the cache folder.
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 
 #include "cases.h"
 #include "core/device.h"
@@ -148,6 +149,8 @@ void add_row(const CreateCase &c, Rows *rows) {
 } // namespace
 
 void add_product_create_rows(const Options &options, Rows *rows) {
+    // New matrices in every run: CUDA keeps the code of the last run's in a cache of its own.
+    const uint64_t seed = options.seed + ((uint64_t)std::random_device{}() << 32);
     for (What what : {Specialise, CacheHit, FirstCall})
         for (const Shape &shape : what == FirstCall ? kFirstCalls : kSpecialised)
             for (const std::string &engine : contenders(shape)) {
@@ -155,8 +158,8 @@ void add_product_create_rows(const Options &options, Rows *rows) {
                     continue;
                 const bool compiles = gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES;
                 if (compiles == (what != FirstCall))
-                    add_row({what, engine, shape, false, options.seed}, rows);
+                    add_row({what, engine, shape, false, seed}, rows);
                 if (compiles && what == Specialise && !options.paper)
-                    add_row({what, engine, shape, true, options.seed}, rows);
+                    add_row({what, engine, shape, true, seed}, rows);
             }
 }
