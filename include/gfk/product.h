@@ -215,8 +215,8 @@ GFK_API gfk_status gfk_product_query(const gfk_field *field, size_t rows, size_t
  *
  * The choice: engines that match every field set in desc, on the CPU for GFK_CPU, else on the
  * device; of those the first, in the order of measured speed for this width, shape, length and
- * desc->compile, that can run here within table_limit. An engine or a kernel named by its id is never replaced; among
- * several engines, one that fails to compile gives way to the next.
+ * desc->compile, that can run here within table_limit. An engine or a kernel named by its id is
+ * never replaced; among several engines, one that fails to compile gives way to the next.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, zero rows or columns, a field that gfk_field_init did
  * not make, an enumerator, size or device number out of range, an engine that contradicts desc,
@@ -256,9 +256,9 @@ GFK_API gfk_status gfk_product_get_info(gfk_product_t product, gfk_product_info 
  *            loads a kernel's code at its first launch, so run once before capturing or timing.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL, an unknown mode, a stride below bytes, a misaligned
- * workspace where one is needed); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST; WRONG_DEVICE;
- * NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this alignment, length
- * or distance); CUDA; INTERNAL. On all but the last two nothing has been written. Any thread. */
+ * workspace where one is needed); INVALID_SIZE; OVERLAP; WORKSPACE_TOO_SMALL; STREAM_ON_HOST;
+ * WRONG_DEVICE; NOT_SUPPORTED (the descriptor named a kernel that does not take regions of this
+ * alignment, length or distance); CUDA; INTERNAL. On all but the last two nothing has been written. Any thread. */
 GFK_API gfk_status gfk_product_run(gfk_product_t product, const gfk_regions *in,
                                    const gfk_regions *out, size_t bytes, gfk_accumulate mode,
                                    void *workspace, size_t workspace_bytes, gfk_stream_t stream);

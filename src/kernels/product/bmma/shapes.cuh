@@ -114,8 +114,9 @@ struct Ring {
                          registers = (first_registers * (Warpgroups + 1) - producer_registers) /
                                      Warpgroups / 8 * 8;
     static constexpr bool early = Blocks > 1; /* launched early; lanes load the first tile */
-    /* All products of a lane write the same registers (multiply_panel). Where registers are few, and where
-     * packing takes more instructions, it gains nothing. */
+    /* All products of a lane write the same registers (multiply_panel). Not for pieces, two lanes or three
+     * outputs, nor where packing takes more instructions: there it gains nothing; and not where registers are
+     * few. Light kernels are as the others. */
     static constexpr bool over = !early && T::lane_words == 4 && !T::three && T::lanes == 4 &&
                                  first_registers >= 72 && T::spacing <= 9;
     static_assert(!halves || over, "");

@@ -64,8 +64,8 @@ __device__ inline void expect(uint8_t *(&x)[1]) {
  * other registers for the next chain, and when there are none left the products wait for each other
  * (C7512). Where D is read, it has to hold something from the start, or chains are left out. And ptxas
  * does not see that a product changes D: it takes an expression of D behind the product for the same
- * one of the old D. So what is used behind the next product must be made by expressions that differ:
- * each with a factor that is another parameter of the kernel. */
+ * one of the old D. So what is used behind the next product must be made by expressions that differ, for
+ * each product of a loop's body: each with a factor that is another parameter of the kernel. */
 #define GFK_WGMMA(add, columns, d_list, a_list, ...)                                               \
     asm volatile("{\n"                                                                             \
                  ".reg .pred add;\n"                                                               \
