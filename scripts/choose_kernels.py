@@ -10,7 +10,8 @@
 The prior, written by hand at the head of choice.def, names a mainloop for a range of inputs, outputs and
 lengths; the script takes the smallest kernel of that mainloop with room for the shape. The measurements,
 results/h200/bmma-kernels.csv (kernel, inputs, outputs, bytes, mode, us), overrule the prior where another
-kernel is more than 2 % faster in runs that set. Kernels that only check stand before all others. A line from a measurement holds for the shapes that have room in the same
+kernel is more than 2 % faster in runs that set. Kernels that only check, or that only runs take that read outputs, stand
+before all others. A line from a measurement holds for the shapes that have room in the same
 kernels, and for lengths up to the geometric mean with the next measured length, at most twice and at least half
 the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest. Shapes that share a line
 get the best compromise: the script names each measured shape that loses more than 2 % by that.
@@ -36,7 +37,8 @@ RESULTS = ROOT / "results/h200/bmma-kernels.csv"
 SUSTAINED = ROOT / "results/h200/bmma-sustained.csv"
 VECTORS = 16 * 132  # bytes of a vector for each multiprocessor of an H200
 TOLERANCE = 1.02
-PANEL = 8  # outputs that some kernels compute together: shapes on either side differ
+PANEL = 8  # outputs that some kernels compute together
+CUTS = (1, PANEL)  # numbers of outputs: shapes on either side differ
 SHORT = 64 << 10  # the first measurement up to this length stands for all shorter regions
 LONG = 16 << 20  # the last measurement from this length on stands for all long regions
 NONE = math.inf  # no bound; 0 in choice.def
@@ -196,7 +198,7 @@ def overrules(kernels, lines, cells, engine):
     """The lines by which measurements overrule these lines of one engine."""
     own = [k for k in kernels.values() if k.engine == engine]
     columns = pieces((1, NONE), [k.inputs for k in own])
-    rows = pieces((1, NONE), [k.outputs for k in own] + [PANEL])
+    rows = pieces((1, NONE), [k.outputs for k in own] + [*CUTS])
     found = collections.defaultdict(dict)
     for i in columns:
         for o in rows:
@@ -217,9 +219,11 @@ def overrules(kernels, lines, cells, engine):
                     continue  # the best compromise already
                 good = [s for s in sizes if ratios[s].get(best, NONE) <= TOLERANCE or s == size]
                 run = [s for s in good if all(t in good for t in sizes if min(s, size) <= t <= max(s, size))]
-                if run[-1] >= LONG and any(cells[c].get(best, 0) > TOLERANCE * min(cells[c].values())
-                                           for c in here if c[3] >= LONG):
-                    continue  # a measurement of other long regions says otherwise
+                if any(cells[c].get(best, 0) > ratios[size][best] * TOLERANCE * min(cells[c].values())
+                       for c in here if c[3] >= LONG):  # in another long region: so `run` does not stand for all
+                    run = [s for s in run if s < LONG]
+                if size not in run:
+                    continue
                 found[best, lengths_of(sizes, run[0], run[-1])][i, o] = best
     return [Line(engine, kernel, i, o, lengths) for (kernel, lengths), chosen in found.items()
             for i, o, _ in boxes(columns, rows, chosen)]
@@ -238,7 +242,8 @@ def written(kernels, head, cells, sustained):
         base = [found for line in prior if line[0] == engine for found in from_prior(kernels, *line)]
         part = overrules(kernels, base, cells, engine)
         part += [line for line in base if not any(contains(other, line) for other in part)]
-        part.sort(key=lambda line: kernels[engine, line.kernel].labels != "CHECKS")  # no other run takes these
+        # Overruling lines come from runs that set. What only other runs take stands before them.
+        part.sort(key=lambda line: kernels[engine, line.kernel].labels not in REFUSES["set"])
         lines += part
         parts.append(list(for_long_jobs(kernels, part, sustained, engine)))
         parts.append(part)

@@ -258,8 +258,7 @@ RECORD_PAGE = [
           """Rows on the CPU and rows from host memory share cores, memory and buses of a server with other work.
           So do GPU rows that contain the time of a CPU thread: `host_time`, `first_call`, `cache_hit`, single packets
           (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json. Rows of 1 KiB are the time of a launch.
-          `specialise`: CUDA keeps what it compiled in a cache of its own, so a run that is not the machine's first
-          one measures this cache. The two runs of a file may be of two GPUs of one model, which differ in lookups
+          The two runs of a file may be of two GPUs of one model, which differ in lookups
           that the L1 cache does not serve (`gather`, TABLE and LOG of w = 32, `probe/table_..._l2`) and in the clock
           at the power limit.""", repeat.far,
           {"row": "`{row}`", "file": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",

@@ -227,45 +227,65 @@ TEST_P(ProductKernels, SmallestAndLargestShape) {
     run_shape(rows, cols);
 }
 
-// Kernels whose launches keep their blocks near each other by a counter that the product has
-// (kernels/common/pace.cuh): in regions so long that they do, and on several streams at once.
-class LongKernels : public ProductKernels {};
+// Kernels with state from tile to tile and from panel to panel: in regions so long that a block has many tiles, of
+// which it may keep its blocks near each other by a counter that the product has (kernels/common/pace.cuh), with
+// several launches, whole panels and a rest of outputs, and on several streams at once.
+class LongKernels : public ProductKernels {
+  protected:
+    static constexpr size_t BYTES = 96 * MIB + 52, STRIDE = 96 * MIB + 4096;
 
-TEST_P(LongKernels, OnThreeStreams) {
-    const size_t cols = std::min<size_t>(kernel().max_inputs ? kernel().max_inputs : 12, 12);
-    const size_t rows = std::min<size_t>(kernel().max_outputs ? kernel().max_outputs : 4, 4);
-    const size_t bytes = 160 * MIB + 52, stride = round_up(bytes, 4096);
-    Random random(rows + 100 * cols);
-    const Matrix matrix = random_matrix(w(), rows, cols, random);
-    const Product product = make(matrix);
-    if (product == nullptr)
-        return;
-    if (device::free_bytes() < (cols + 3 * rows + 1) * stride + 1024 * MIB)
-        SKIP_WITHOUT_GPU("the device has too little free memory");
-    Memory in(false, cols * stride), out(false, 3 * rows * stride), expected(false, bytes);
-    device::fill_random(in.data(), in.size(), options.seed);
-    device::fill_random(out.data(), out.size(), options.seed + 1);
-    const gfk_regions ins = {nullptr, in.data(), stride};
-    {
+    // The outputs of each stream lie behind those of the stream before.
+    void run_on_streams(gfk_product_t product, const Memory &in, Memory *out, size_t rows,
+                        gfk_accumulate mode, int times) {
+        const gfk_regions ins = {nullptr, in.data(), STRIDE};
         const Stream streams[3] = {Stream(false), Stream(false), Stream(false)};
-        for (int again = 0; again < 2; again++)
+        for (int again = 0; again < times; again++)
             for (int s = 0; s < 3; s++) {
-                const gfk_regions outs = {nullptr, out.data() + s * rows * stride, stride};
-                ASSERT_OK(gfk_product_run(product.get(), &ins, &outs, bytes, GFK_SET, nullptr, 0,
+                const gfk_regions outs = {nullptr, out->data() + s * rows * STRIDE, STRIDE};
+                ASSERT_OK(gfk_product_run(product, &ins, &outs, BYTES, mode, nullptr, 0,
                                           streams[s].get()));
             }
         for (const Stream &stream : streams)
             stream.finish();
     }
-    for (size_t j = 0; j < rows; j++) {
-        device::combine(w(), make_field(w()).polynomial, &matrix.elements[j * cols], cols,
-                        in.data(), stride, bytes, expected.data());
-        for (size_t s = 0; s < 3; s++)
-            ASSERT_EQ(bytes, device::first_difference(expected.data(),
-                                                      out.data() + (s * rows + j) * stride, bytes))
-                << kernel().id << ", output " << j << ", stream " << s;
-        count_checked();
+    void expect_products(const Matrix &matrix, const Memory &in, const Memory &out) {
+        Memory expected(false, BYTES);
+        for (size_t j = 0; j < matrix.rows; j++) {
+            device::combine(w(), make_field(w()).polynomial, &matrix.elements[j * matrix.cols],
+                            matrix.cols, in.data(), STRIDE, BYTES, expected.data());
+            for (size_t s = 0; s < 3; s++)
+                ASSERT_EQ(BYTES,
+                          device::first_difference(
+                              expected.data(), out.data() + (s * matrix.rows + j) * STRIDE, BYTES))
+                    << kernel().id << ", output " << j << ", stream " << s;
+            count_checked();
+        }
     }
+    void run_long(const Matrix &matrix) {
+        const Product product = make(matrix);
+        if (product == nullptr)
+            return;
+        const size_t rows = matrix.rows, cols = matrix.cols;
+        if (device::free_bytes() < (cols + 3 * rows + 1) * STRIDE + 1024 * MIB)
+            SKIP_WITHOUT_GPU("the device has too little free memory");
+        Memory in(false, cols * STRIDE), out(false, 3 * rows * STRIDE);
+        device::fill_random(in.data(), in.size(), options.seed);
+        device::fill_random(out.data(), out.size(), options.seed + 1);
+        ASSERT_NO_FATAL_FAILURE(run_on_streams(product.get(), in, &out, rows, GFK_SET, 2));
+        ASSERT_NO_FATAL_FAILURE(expect_products(matrix, in, out));
+        if (kernel().labels & GFK_ENGINE_KERNEL_SETS)
+            return;
+        ASSERT_NO_FATAL_FAILURE(run_on_streams(product.get(), in, &out, rows, GFK_XOR, 1));
+        expect_products(constant_matrix(rows, cols, 0), in, out); // nothing is left
+    }
+};
+
+TEST_P(LongKernels, OnThreeStreams) {
+    const size_t cols = std::min<size_t>(kernel().max_inputs ? kernel().max_inputs : 24, 24);
+    const size_t rows = std::min<size_t>(kernel().max_outputs ? kernel().max_outputs : 18, 18);
+    Random random(rows + 100 * cols);
+    ASSERT_NO_FATAL_FAILURE(run_long(random_matrix(w(), rows, cols, random)));
+    run_long(constant_matrix(rows, cols, heaviest_element()));
 }
 
 std::vector<Kernel> long_kernels() {

@@ -179,8 +179,9 @@ __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint6
 template <class K>
 __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
                                        const bulk::RingBarriers barriers, uint32_t stages,
-                                       unsigned warp, unsigned lane, bool reads, uint64_t b,
-                                       uint64_t at, uint64_t end) {
+                                       unsigned warp, unsigned lane, uint64_t b, uint64_t at,
+                                       uint64_t end) {
+    static_assert(!K::reads, "_read kernels take whole vectors");
     using T = typename K::T;
     const unsigned share = lane % T::lanes;
     const uint32_t pieces = ring.tile_bytes / (K::warps * T::warp_bytes);
@@ -199,9 +200,7 @@ __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
     bulk::RingPosition position;
     for (; at < end; at += (uint64_t)gridDim.x * ring.tile_bytes, position.next(ring.stages)) {
         const uint32_t bytes = end - at < ring.tile_bytes ? (uint32_t)(end - at) : ring.tile_bytes;
-        /* A run that reads outputs stores none by the short way. */
-        uint32_t spot[3] = {place[0], from[0] + position.stage * ring.stage_bytes,
-                            reads ? 0 : bytes};
+        uint32_t spot[3] = {place[0], from[0] + position.stage * ring.stage_bytes, bytes};
         uint8_t *to[1] = {output[0] + at};
         bulk::wait(barriers.filled(position.stage), position.parity);
         wgmma::expect(spot);
@@ -228,8 +227,6 @@ __device__ inline void multiply_pieces(const RingJob &job, const Stages &ring,
             __builtin_assume(__isGlobal(to[0]));
             if (spot[0] < spot[2])
                 job.epilogue.store<true, false>(to[0], y, 0);
-            if (K::reads && reads && spot[0] < bytes)
-                job.epilogue.store<true, true>(to[0], y, at + spot[0] - job.phase);
             spot[0] += T::warp_bytes;
             spot[1] += T::warp_bytes;
             to[0] += T::warp_bytes;
@@ -275,6 +272,7 @@ multiply_tiles(const RingJob &job, const Stages &ring, const bulk::RingBarriers 
     wgmma::expect(to);
     Counts<T> counts;
     bulk::RingPosition position;
+#pragma unroll 1 /* factors differ within a tile, not from tile to tile */
     for (bool loaded_by_lanes = K::early; left != 0;
          left--, to[0] += stride, loaded_by_lanes = false) {
         uint32_t a[T::symbols][T::steps], y[4];
@@ -448,11 +446,12 @@ __global__ __launch_bounds__(K::threads,
     bulk::wait(table_there, 0);
     const uint32_t from = stages + share * (K::tile_bytes + K::tile_gap) + mine;
     if constexpr (K::pieces > 1) {
-        multiply_pieces<K>(job, ring, barriers, stages, warp, lane, reads, b, at, end);
+        multiply_pieces<K>(job, ring, barriers, stages, warp, lane, b, at, end);
     } else if constexpr (!K::loops && !K::checks) {
         multiply_tiles<K>(job, ring, barriers, from, mine, lane, reads, b, at, end, first);
     } else {
         Counts<T> counts;
+#pragma unroll 1
         for (; at < end; at += stride) {
             uint32_t a[T::symbols][T::steps];
             take_rows<K>(ring, barriers, lane, from, position, a);
