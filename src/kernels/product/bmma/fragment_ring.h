@@ -83,6 +83,8 @@ struct RingLayout {
     GFK_BOTH static constexpr int first_row(int turn, int chain) {
         return W == 8 ? 4 * turn + 2 * chain : word_rows ? turn / 2 * 2 : 2 * turn;
     }
+    /* The first word of a vector that turn `turn` makes; with word_rows it makes that one and the next. */
+    GFK_BOTH static constexpr int first_word(int turn) { return word_rows ? turn / 2 * 2 : turn; }
     GFK_BOTH static constexpr bool halves(int n) { return odd && n == instructions - 1; }
     GFK_BOTH static constexpr int row(int turn, int chain, int n, int i) {
         const int first = first_row(turn, chain);
@@ -265,7 +267,7 @@ GFK_BOTH void add_parities(const uint32_t (&c)[T::chains][T::accumulators],
         using Half = Packed<T, begin, begin + count, first, last>;
         GFK_UNROLL
         for (int row = 0; row < 2; row++) {
-            uint32_t &word = y[Turn / 2 * 2 + row];
+            uint32_t &word = y[T::first_word(Turn) + row];
             constexpr int shift = T::shift_of(first);
             const uint32_t v = Half::merge(flat, row, by) << shift;
             word = Turn % 2 ? select_bits(v, word, Half::bits() << shift) : v;

@@ -144,10 +144,9 @@ template <class K, int Turn = 0, class T = typename K::T>
 __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint64_t b,
                                       const Stages &ring, Counts<T> &counts,
                                       uint32_t (&y)[T::lane_words]) {
-    constexpr int word = T::word_rows ? Turn / 2 * 2 : Turn; /* the first one that is made */
     auto &c = counts.c;
     if constexpr (Turn > 0 && !K::over) {
-        constexpr int last = T::word_rows ? (Turn - 1) / 2 * 2 : Turn - 1;
+        constexpr int last = T::first_word(Turn - 1);
         a[T::first_row(Turn, 0)][0] ^= y[last] & ring.zero;
         if (T::word_rows)
             a[T::first_row(Turn, 0) + 1][0] ^= y[last + 1] & ring.zero;
@@ -168,8 +167,8 @@ __device__ inline void multiply_panel(uint32_t (&a)[T::symbols][T::steps], uint6
     }
     if constexpr (K::over)
 #pragma unroll
-        for (int i = word; i <= word + T::word_rows; i++)
-            wgmma::expect(y[i]);
+        for (int i = 0; i <= T::word_rows; i++)
+            wgmma::expect(y[T::first_word(Turn) + i]);
     if constexpr (Turn < T::turns - 1)
         multiply_panel<K, Turn + 1>(a, b, ring, counts, y);
 }

@@ -79,21 +79,22 @@ __device__ inline void expect(uint8_t *(&x)[1]) {
         kind(d[i + 6]), kind(d[i + 7])
 #define GFK_D16(kind, i) GFK_D8(kind, i), GFK_D8(kind, i + 8)
 #define GFK_LIST16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define GFK_WGMMA32(add, kind)                                                                     \
-    GFK_WGMMA(add, "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0) : GFK_A_AND_B)
-#define GFK_WGMMA48(add, kind)                                                                     \
-    GFK_WGMMA(add, "48", GFK_LIST16 ", %16, %17, %18, %19, %20, %21, %22, %23",                    \
+#define GFK_WGMMA32(kind, add)                                                                     \
+    GFK_WGMMA("%21", "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16(kind, 0)               \
+              : GFK_A_AND_B, add)
+#define GFK_WGMMA48(kind, add)                                                                     \
+    GFK_WGMMA("%29", "48", GFK_LIST16 ", %16, %17, %18, %19, %20, %21, %22, %23",                  \
               "{%24, %25, %26, %27}, %28", GFK_D16(kind, 0), GFK_D8(kind, 16)                      \
-              : GFK_A_AND_B)
+              : GFK_A_AND_B, add)
 #define GFK_LIST64                                                                                 \
     GFK_LIST16                                                                                     \
     ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "                     \
     "%30, %31"
-#define GFK_WGMMA64(add, kind)                                                                     \
-    GFK_WGMMA(add, "64", GFK_LIST64, "{%32, %33, %34, %35}, %36", GFK_D16(kind, 0),                \
+#define GFK_WGMMA64(kind, add)                                                                     \
+    GFK_WGMMA("%37", "64", GFK_LIST64, "{%32, %33, %34, %35}, %36", GFK_D16(kind, 0),              \
               GFK_D16(kind, 16)                                                                    \
-              : GFK_A_AND_B)
-#define GFK_WGMMA256(kind)                                                                         \
+              : GFK_A_AND_B, add)
+#define GFK_WGMMA256(kind, add)                                                                    \
     GFK_WGMMA("%133", "256",                                                                       \
               GFK_LIST64 ", %32, %33, %34, %35, %36, %37, %38, %39, "                              \
                          "%40, %41, %42, %43, %44, %45, %46, %47"                                  \
@@ -110,54 +111,51 @@ __device__ inline void expect(uint8_t *(&x)[1]) {
               "{%128, %129, %130, %131}, %132", GFK_D16(kind, 0), GFK_D16(kind, 16),               \
               GFK_D16(kind, 32), GFK_D16(kind, 48), GFK_D16(kind, 64), GFK_D16(kind, 80),          \
               GFK_D16(kind, 96), GFK_D16(kind, 112)                                                \
-              : GFK_A_AND_B, "r"(add))
+              : GFK_A_AND_B, add)
 
 /* D = A * B. */
 __device__ inline void multiply(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                 uint32_t a3, uint64_t b) {
-    GFK_WGMMA64("0", "+r");
+    GFK_WGMMA64("+r", "n"(0));
 }
 /* D = A * B, where D need not hold anything before. */
 __device__ inline void multiply_into(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                      uint32_t a3, uint64_t b) {
-    GFK_WGMMA64("0", "=r");
+    GFK_WGMMA64("=r", "n"(0));
 }
 __device__ inline void multiply_into(uint32_t (&d)[24], uint32_t a0, uint32_t a1, uint32_t a2,
                                      uint32_t a3, uint64_t b) {
-    GFK_WGMMA48("0", "=r");
+    GFK_WGMMA48("=r", "n"(0));
 }
 __device__ inline void multiply_into(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                      uint32_t a3, uint64_t b) {
-    GFK_WGMMA32("0", "=r");
+    GFK_WGMMA32("=r", "n"(0));
 }
 /* D += A * B. */
 __device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
-    GFK_WGMMA64("1", "+r");
+    GFK_WGMMA64("+r", "n"(1));
 }
 __device__ inline void multiply_add(uint32_t (&d)[24], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
-    GFK_WGMMA48("1", "+r");
+    GFK_WGMMA48("+r", "n"(1));
 }
 __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b) {
-    GFK_WGMMA32("1", "+r");
+    GFK_WGMMA32("+r", "n"(1));
 }
 /* D = A * B, and the old D added where `add` is not 0. */
 __device__ inline void multiply_add(uint32_t (&d)[16], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b, uint32_t add) {
-    GFK_WGMMA("%21", "32", GFK_LIST16, "{%16, %17, %18, %19}, %20", GFK_D16("+r", 0)
-              : GFK_A_AND_B, "r"(add));
+    GFK_WGMMA32("+r", "r"(add));
 }
 __device__ inline void multiply_add(uint32_t (&d)[32], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b, uint32_t add) {
-    GFK_WGMMA("%37", "64", GFK_LIST64, "{%32, %33, %34, %35}, %36", GFK_D16("+r", 0),
-              GFK_D16("+r", 16)
-              : GFK_A_AND_B, "r"(add));
+    GFK_WGMMA64("+r", "r"(add));
 }
 __device__ inline void multiply_add(uint32_t (&d)[128], uint32_t a0, uint32_t a1, uint32_t a2,
                                     uint32_t a3, uint64_t b, uint32_t add) {
-    GFK_WGMMA256("+r");
+    GFK_WGMMA256("+r", "r"(add));
 }
 
 /* 128 columns of D, which are half of its registers; b describes all of B, its first columns before the
