@@ -10,8 +10,8 @@
 The prior, written by hand at the head of choice.def, names a mainloop for a range of inputs, outputs and
 lengths; the script takes the smallest kernel of that mainloop with room for the shape. The measurements,
 results/h200/bmma-kernels.csv (kernel, inputs, outputs, bytes, mode, us), overrule the prior where another
-kernel is more than 2 % faster in runs that set. Kernels that only check, or that only runs take that read outputs, stand
-before all others. A line from a measurement holds for the shapes that have room in the same
+kernel is more than 2 % faster in runs that set. Kernels with the label READS or CHECKS, which runs that only set
+outputs do not take, stand before all others. A line from a measurement holds for the shapes that have room in the same
 kernels, and for lengths up to the geometric mean with the next measured length, at most twice and at least half
 the measured length; and for neighbouring lengths as long as the kernel is within 2 % of the fastest. Shapes that share a line
 get the best compromise: the script names each measured shape that loses more than 2 % by that.
@@ -174,7 +174,8 @@ def taken(kernels, lines, cell):
 
 def slower(kernels, lines, cells, cell):
     """Is a measured kernel more than 2 % faster than the one that the lines choose, if that was measured?"""
-    times = cells[cell]
+    engine, *_, mode = cell
+    times = {name: time for name, time in cells[cell].items() if kernels[engine, name].labels not in REFUSES[mode]}
     kernel = taken(kernels, lines, cell).kernel
     return kernel in times and times[kernel] > TOLERANCE * min(times.values())
 
