@@ -65,6 +65,10 @@ def read_kernels():
     return found
 
 
+def may_run(kernel, mode):
+    return kernel.labels not in REFUSES[mode]
+
+
 def read_prior(head):
     """(engine, mainloop, inputs, outputs, lengths) of each line of the prior."""
     for engine, mainloop, *numbers in re.findall(r"^ \* (bmma_w\d+) +(\w+)" + r" +(\d+)" * 6, head, re.M):
@@ -78,7 +82,8 @@ def read_cells(kernels):
     with open(RESULTS, encoding="utf-8") as file:
         for row in csv.DictReader(file):
             engine, kernel = row["kernel"].split("/")
-            if (engine, kernel) in kernels:  # not one that has been removed
+            known = kernels.get((engine, kernel))
+            if known and may_run(known, row["mode"]):  # not one that has been removed, or has another label now
                 cells[engine, int(row["inputs"]), int(row["outputs"]), int(row["bytes"]),
                       row["mode"]][kernel] = float(row["us"])
     return cells
@@ -167,15 +172,14 @@ def taken(kernels, lines, cell):
         if (line.engine == engine and line.inputs[0] <= inputs <= line.inputs[1]
                 and line.outputs[0] <= outputs <= line.outputs[1]
                 and line.lengths[0] <= size / VECTORS < line.lengths[1]
-                and kernels[engine, line.kernel].labels not in REFUSES[mode]):
+                and may_run(kernels[engine, line.kernel], mode)):
             return line
     raise SystemExit(f"no line of choice.def takes {cell}")
 
 
 def slower(kernels, lines, cells, cell):
     """Is a measured kernel more than 2 % faster than the one that the lines choose, if that was measured?"""
-    engine, *_, mode = cell
-    times = {name: time for name, time in cells[cell].items() if kernels[engine, name].labels not in REFUSES[mode]}
+    times = cells[cell]
     kernel = taken(kernels, lines, cell).kernel
     return kernel in times and times[kernel] > TOLERANCE * min(times.values())
 
@@ -244,7 +248,7 @@ def written(kernels, head, cells, sustained):
         part = overrules(kernels, base, cells, engine)
         part += [line for line in base if not any(contains(other, line) for other in part)]
         # Overruling lines come from runs that set. What only other runs take stands before them.
-        part.sort(key=lambda line: kernels[engine, line.kernel].labels not in REFUSES["set"])
+        part.sort(key=lambda line: may_run(kernels[engine, line.kernel], "set"))
         lines += part
         parts.append(list(for_long_jobs(kernels, part, sustained, engine)))
         parts.append(part)
