@@ -438,7 +438,7 @@ on one machine. Nobody types a verdict; the report computes it from the run:
 - **not run here**: the run does not have the rows, and the page says why. A test may be named all the same.
 
 Rates of one GPU repeat within 2 %, so 5 % are a difference. A CPU's rate, of one thread or of all cores, differs by half
-from run to run, and up to three times where the server does other work. So does a GPU's rate divided by a CPU's: where
+from run to run, and more than three times where the server does other work. So does a GPU's rate divided by a CPU's: where
 the ratio may be near 1 the rule asks for more, and says so.
 
 Where a claim is not a plain gain, its page prints the rule, with the verdict where the rule does not hold. `ours` in a
