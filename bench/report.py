@@ -51,7 +51,7 @@ def main():
     if len({pathlib.Path(file).resolve().parent for file in arguments.files}) != 1:
         parser.error("the files must be in one folder: one report is one machine")
     try:
-        from report import frame, front, package, papers, preference
+        from report import frame, front, package, papers, preference, repeat
     except ModuleNotFoundError as missing:
         print(f"no pages: {missing.name} {INSTALLS}", file=sys.stderr)
         return 3
@@ -82,6 +82,11 @@ def main():
     machines = results.machines()
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
+    source = pathlib.Path(__file__).resolve().parent.parent / "src/host"
+    if arguments.preference and not arguments.check:
+        write(source / "region/preference.def", preference.regions(results))
+        if engines := preference.products(results):
+            write(source / "product/preference.def", engines)
     pages = front.pages(machines.pop(), results, plots.draw(results) if plots else {})
     block = front.readme_block(results)
     if arguments.check:
@@ -89,13 +94,10 @@ def main():
         return 0
     for name, text in pages.items():
         write(results.folder / name, text)
+    if repeat.second(results):
+        write(results.folder / "spreads.csv", repeat.every(results))
     if results.folder.parent.name == "results":
         write_index(results.folder.parent)
-    source = pathlib.Path(__file__).resolve().parent.parent / "src/host"
-    if arguments.preference:
-        write(source / "region/preference.def", preference.regions(results))
-        if engines := preference.products(results):
-            write(source / "product/preference.def", engines)
     if arguments.readme:
         write(arguments.readme, front.replace_block(arguments.readme.read_text(encoding="utf-8"), block))
     return 0

@@ -225,6 +225,13 @@ class ReportTest(Case):
                          ["GFK_PREFER_ENGINE(8, 1, 0, 5, 16, 0, 0, 1, xor_w8)",
                           "GFK_PREFER_ENGINE(8, 1, 0, 1, 0, 0, 0, 0, bmma_w8)"])
 
+    def test_the_engine_that_auto_takes(self):
+        text = "".join(f"GFK_PREFER_ENGINE(8, {line}_w8)\n" for line in (
+            "1, 0, 1, 0, 0, 262144, 0, perop", "1, 3, 5, 8, 0, 0, 1, xor", "1, 0, 1, 4, 0, 0, 0, prmt", "2, 2, 1, 0, 0, 0, 0, bmma"))
+        for w, rows, cols, compiles, engine in ((8, 2, 8, 1, "xor_w8"), (8, 2, 8, 0, "bmma_w8"), (8, 2, 4, 1, "prmt_w8"),
+                                                (8, 4, 8, 1, None), (16, 2, 4, 1, None)):
+            self.assertEqual(preference.taken(text, w, rows, cols, compiles), engine)
+
     def test_rectangles_cover_each_cell_once(self):
         rng = random.Random(10)
         for _ in range(200):

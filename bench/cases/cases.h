@@ -73,11 +73,10 @@ inline constexpr uint32_t kS2Constant = 128;
 
 // ---- products --------------------------------------------------------------------------------
 enum class Way {
-    Engine,       // the engine of this id
-    Auto,         // what AUTO takes without compiling
-    AutoCompile,  // what AUTO takes when it may compile
-    Plain,        // k x m region multiplies of AUTO's multiplier
-    AutoSustained // as Auto, for jobs of seconds
+    Engine,      // the engine of this id
+    Auto,        // what AUTO takes without compiling
+    AutoCompile, // what AUTO takes when it may compile
+    Plain        // k x m region multiplies of AUTO's multiplier
 };
 
 struct ProductCase {
@@ -88,13 +87,14 @@ struct ProductCase {
     bool cauchy = false;     // the matrix: the default parity matrix, else dense random elements
     gfk_accumulate mode = GFK_SET;
     int replays = 9;
-    bool few = false; // the roofline is the best of two variants only
+    bool few = false;       // the roofline is the best of two variants only
+    bool seconds = false;   // two seconds without a pause, too
+    bool sustained = false; // the descriptor has it
 
     size_t region_bytes() const { return data / shape.k / 512 * 512; }
     std::string id() const;
     std::string name() const; // <id>/<k>+<m>/<bytes of data>/<set|xor>/cold[/cauchy]
     std::string ceiling_name() const;
-    bool is_sustained() const; // of preset product: two seconds without a pause, too
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
 const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products on the device.
+#include <algorithm>
 #include <cstdio>
 
 #include "call.h"
 #include "cases.h"
 
 namespace {
+
+constexpr double kNear = 1.25; // times the fastest engine's time in bursts
 
 Layout layout_of(const ProductCase &c) {
     return {c.shape.k, c.shape.m, c.region_bytes()};
@@ -51,7 +54,7 @@ struct ProductWork : MatrixWork {
         desc.engine = case_.way == Way::Engine ? case_.engine.c_str() : nullptr;
         desc.device = gpu().device;
         desc.compile = case_.way == Way::Engine || case_.way == Way::AutoCompile;
-        desc.sustained = case_.way == Way::AutoSustained;
+        desc.sustained = case_.sustained;
         desc.bytes = layout_.bytes;
         return make_product(library_, case_.shape, matrix_, desc, &product_, &workspace_bytes_,
                             &facts);
@@ -75,18 +78,48 @@ struct ProductWork : MatrixWork {
     size_t workspace_bytes_ = 0;
 };
 
+// An engine is measured for seconds if it and another one are near the fastest one in bursts, among all
+// engines or among those that take run-time matrices.
+bool is_contest(ProductCase c) {
+    const std::string own = c.engine;
+    c.sustained = false;
+    for (bool compile : {true, false}) {
+        std::vector<double> us; // of each engine in bursts
+        double own_us = 0;
+        for (const std::string &engine : contenders(c.shape)) {
+            c.engine = engine;
+            const Result *result = find_result(c.name());
+            if (!result ||
+                (!compile && gfk_engine_find(engine.c_str())->labels & GFK_ENGINE_COMPILES))
+                continue;
+            us.push_back(result->fields.number("time_us_median"));
+            own_us = engine == own ? us.back() : own_us;
+        }
+        std::sort(us.begin(), us.end());
+        if (own_us > 0 && us.size() > 1 && std::max(own_us, us[1]) <= kNear * us[0])
+            return true;
+    }
+    return false;
+}
+
 Row product_row(const ProductCase &c, uint64_t seed) {
-    static const char *const ways[] = {"engine", "auto", "auto_compile", "plain", "auto_sustained"};
+    static const std::string ways[] = {"engine", "auto", "auto_compile", "plain"};
     Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
-    row.facts.add("way", ways[(int)c.way], "compile", c.way == Way::AutoCompile, "mode",
-                  mode_name(c.mode), "cold", true, "matrix", c.cauchy ? "cauchy" : "random",
-                  "region_bytes", c.region_bytes(), "nominal_bytes", c.data);
+    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "compile",
+                  c.way == Way::AutoCompile, "mode", mode_name(c.mode), "cold", true, "matrix",
+                  c.cauchy ? "cauchy" : "random", "region_bytes", c.region_bytes(), "nominal_bytes",
+                  c.data);
     if (c.way == Way::Engine)
         row.facts.add(engine_facts(c.engine));
     row.data_bytes = (double)(c.region_bytes() * c.shape.k);
     row.moved = product_moved(c.shape, c.mode);
     row.passes = c.replays;
-    row.missing = [=] { return too_little_memory(layout_of(c).memory_needed()); };
+    row.sustained = c.seconds;
+    row.missing = [=] {
+        const std::string reason = too_little_memory(layout_of(c).memory_needed());
+        const bool skipped = c.way == Way::Engine && c.sustained && !is_contest(c);
+        return reason.empty() && skipped ? "no other engine is near in bursts" : reason;
+    };
     row.make = makes<ProductWork>(c, seed);
     return row;
 }
@@ -133,10 +166,11 @@ void add_product_rows(const Options &options, Rows *rows) {
         add_product_create_rows(options, rows); // first: nothing has been compiled or loaded yet
     for (const ProductCase &c : cases) {
         Row row = product_row(c, options.seed);
-        row.sustained = options.is("product") && c.is_sustained();
         const PlainKind kind = c.few ? PlainKind::XorOnlyFew : PlainKind::XorOnly;
+        const bool alone = options.is("product-long"); // engines are compared with each other
         if (Row *ceiling =
-                add_ceiling(c.ceiling_name(), {kind, layout_of(c), c.mode}, &row, rows)) {
+                alone ? nullptr
+                      : add_ceiling(c.ceiling_name(), {kind, layout_of(c), c.mode}, &row, rows)) {
             ceiling->facts.set("nominal_bytes", c.data);
             ceiling->sustained = row.sustained;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The presets of products as data: product, product-perop, product-small, product-map; and the
-// products of the papers.
+// The presets of products as data: product, product-perop, product-small, product-map,
+// product-long; and the products of the papers.
 #include <random>
 
 #include "cases.h"
@@ -93,17 +93,23 @@ void add_ways(Cases *cases, ProductCase c, std::initializer_list<Way> ways) {
     }
 }
 
+ProductCase for_seconds(ProductCase c) {
+    c.seconds = c.sustained = true;
+    return c;
+}
+
 void add_figures(Cases *cases, const Options &options) {
     const size_t data = options.size_or(3 * kGiB);
     for (const Shape &shape : kShapes) {
         ProductCase c = {shape, data};
         for (bool cauchy : {false, true}) {
             c.cauchy = cauchy;
+            c.seconds = is_for_long_jobs(shape) && !cauchy;
             add_engines(cases, c, contenders_and_named(shape, options));
         }
         add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile});
         if (is_for_long_jobs(shape))
-            add_ways(cases, {shape, data}, {Way::AutoSustained});
+            add_ways(cases, for_seconds({shape, data}), {Way::Auto});
         if (shape.k * shape.m <= kMostPlainCalls)
             add_ways(cases, {shape, data}, {Way::Plain});
     }
@@ -114,11 +120,24 @@ void add_figures(Cases *cases, const Options &options) {
     }
 }
 
+// The map's engines in bursts, then in jobs of seconds: those that are near another one in bursts.
+void add_long_map(Cases *cases, size_t data) {
+    for (const Grid &grid : kMaps)
+        for (size_t k : grid.k)
+            for (size_t m : grid.m) {
+                ProductCase c = {{grid.w, k, m}, data};
+                c.replays = 3;
+                add_engines(cases, c, contenders(c.shape));
+                add_engines(cases, for_seconds(c), contenders(c.shape));
+            }
+}
+
 // Every method's engine at one shape of each width.
 void add_quick(Cases *cases, size_t data) {
     for (const Shape &shape : few_shapes()) {
-        add_engines(cases, {shape, data},
-                    engines(shape, shape.k == 10 ? is_no_ablation : is_contender));
+        ProductCase c = {shape, data};
+        c.seconds = is_for_long_jobs(shape);
+        add_engines(cases, c, engines(shape, shape.k == 10 ? is_no_ablation : is_contender));
         add_ways(cases, {shape, data}, {Way::Auto, Way::AutoCompile, Way::Plain});
     }
 }
@@ -172,6 +191,8 @@ std::vector<ProductCase> product_cases(const Options &options) {
                 add_engines(&cases, c, contenders_and_named(shape, options));
                 add_ways(&cases, c, {Way::Auto, Way::AutoCompile});
             }
+    if (options.is("product-long"))
+        add_long_map(&cases, options.size_or(kGiB));
     if (options.is("product-map")) {
         add_map(&cases, options, kMaps, 0, 3);
         for (size_t region : short_regions)
@@ -189,15 +210,10 @@ const std::vector<Shape> &few_shapes() {
 
 std::string ProductCase::id() const {
     const std::string w = "_w" + std::to_string(shape.w);
-    return way == Way::Engine  ? engine
-           : way == Way::Auto  ? "auto" + w
-           : way == Way::Plain ? "plain" + w
-                               : "auto" + w + (way == Way::AutoCompile ? "_compile" : "_sustained");
-}
-
-bool ProductCase::is_sustained() const {
-    return is_for_long_jobs(shape) && (way == Way::Engine || way == Way::AutoSustained) &&
-           mode == GFK_SET && !cauchy;
+    return (way == Way::Engine  ? engine
+            : way == Way::Plain ? "plain" + w
+                                : "auto" + w + (way == Way::AutoCompile ? "_compile" : "")) +
+           (sustained ? "_sustained" : "");
 }
 
 std::string ProductCase::name() const {

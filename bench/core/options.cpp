@@ -22,6 +22,8 @@ const struct {
     {"product-small", "products of regions of 64 KiB and 1 MiB, first calls, host time"},
     {"product-perop", "every perop engine at 10+4 and 30+3"},
     {"product-map", "AUTO over inputs and outputs, 1 GiB of data"},
+    {"product-long",
+     "engines of the map that are near the fastest one in bursts: two seconds each"},
     {"rs", "Reed-Solomon: encode, decode, verify, locate, update, batches, set-up"},
     {"rs-sweep", "encode and decode over k for m = 2 to 16, 1 MiB; CPU libraries"},
     {"matmul", "matrices in device memory: products of any size, inversion; CPU libraries"},

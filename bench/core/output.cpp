@@ -156,23 +156,34 @@ struct Place {
     Text table, line, group, column;
 };
 
+// The way without "_sustained", which says that the descriptor is for jobs of seconds.
+std::pair<Text, bool> way_of(const Fields &f) {
+    const Text way = f.text("way");
+    const size_t end = way.rfind("_sustained");
+    return {way.substr(0, end), end != Text::npos};
+}
+
 // Who computed: an implementation, a family of engines, a way to choose one, or another library.
 Text who(const Fields &f) {
     static const std::map<Text, Text> names = {{"auto", "AUTO"},
                                                {"auto_compile", "AUTO, compiling"},
-                                               {"auto_sustained", "AUTO, sustained"},
                                                {"gf-complete", "GF-Complete"},
                                                {"isa-l", "ISA-L called directly"},
                                                {"jerasure", "Jerasure"},
                                                {"m4rie", "M4RIE"},
                                                {"opt", "optimized"},
                                                {"plain", "k x m multiplies"}};
-    const bool engine = f.text("way") == "engine";
-    Text name = f.text(f.has("implementation") ? "implementation" : engine ? "family" : "way");
+    const auto [way, sustained] = way_of(f);
+    const bool engine = way == "engine";
+    Text name = f.has("implementation") ? f.text("implementation")
+                : engine                ? f.text("family")
+                                        : way;
     if (const auto other = names.find(name); other != names.end())
         name = other->second;
     if (engine && name == "perop")
         name += " " + f.text("method");
+    if (sustained)
+        name += ", sustained";
     const Text threads = integer(f, "threads") + (f.number("threads") > 1 ? " threads" : " thread");
     return f.text("where") == "cpu" ? name + ", " + threads : name;
 }
@@ -288,10 +299,12 @@ void print_tables(const Options &options) {
     std::map<Text, Table> tables;
     for (const Result &r : results()) {
         const auto [title, line, group, column] = place_of(r.fields);
-        if (!r.measured() || title.empty() || r.gbps() == 0)
+        const double rate =
+            way_of(r.fields).second ? r.fields.number("sustained_data_GBps") : r.gbps();
+        if (!r.measured() || title.empty() || rate == 0)
             continue;
         remember(&titles, title);
-        tables[title].add(line, group, column, r.gbps(), is_disturbed(r.fields));
+        tables[title].add(line, group, column, rate, is_disturbed(r.fields));
     }
     for (const Text &title : titles)
         tables[title].print(title);

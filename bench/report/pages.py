@@ -251,21 +251,22 @@ RECORD_PAGE = [
            "command": "`{command}`"}),
     Table("The record, twice",
           """The figures of both runs of one commit, the second from the folder second: percent by which the larger
-          one exceeds the other. Files of one run alone have no line. The median of all is {of_all:.2f} %.[ On GPUs
+          one exceeds the other. Files and rows of one run alone have no line; spreads.csv has every figure. The median of all is {of_all:.2f} %.[ On GPUs
           it is {of_gpu:.2f} %, on the CPU {of_cpu:.2f} %.]""", repeat.spreads,
           {"file": "{file}", "figures": "{rows}", "median, %": "{median:.2f}", "beyond 5 %": "{far}"}),
     Table("Figures that differ by more than 5 %",
           """Rows on the CPU and rows from host memory share cores, memory and buses of a server with other work.
           So do GPU rows that contain the time of a CPU thread: `host_time`, `first_call`, `specialise`, `cache_hit`,
-          `rlnc_decode`, single packets (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json. Rows of 1 KiB
-          are the time of a launch. The two runs of a file may be of two GPUs of one model, which differ in lookups
+          `rlnc_decode`, single packets (`rlnc_packet`, `rlnc_progressive`), python.json and ranks.json, and rows of 1 KiB,
+          which are the time of a launch. The two runs of a file may be of two GPUs of one model, which differ in lookups
           that the L1 cache does not serve (`gather`, TABLE and LOG of w = 32, `probe/table_..._l2`) and in the clock
           at the power limit.""", repeat.far,
           {"row": "`{row}`", "file": "{file}", "figure": "{what}", "first": "{first:.4g}", "second": "{again:.4g}",
            "%": "{spread:.1f}"}),
     Table("The choice",
           """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
-          engine's rate. Where AUTO took the kernel that an engine's own row has, too, the higher of the two rates
+          engine's rate. For jobs of seconds the map has the rates of engines-sustained.csv, of two machines, and the engine
+          that preference.def names. Where AUTO took the kernel that an engine's own row has, too, the higher of the two rates
           counts as AUTO's, because both are one kernel. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
            "more than 3 % slower": "{slower}", "least, % of the fastest": "{least:.1f}"}),

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order in which AUTO tries rows and engines, generated from the results: two preference.def."""
 
+import re
+
+import pandas as pd
+
 from .boxes import rectangles
 from .frame import GIB, WIDTHS
 
@@ -23,6 +27,8 @@ SHORT_REGIONS = ((64 << 10, 256 << 10), (1 << 20, 4 << 20))
 # than this is not worth compiling. Where memory does, at this percentage of the roofline, any gain is: xor needs the
 # least energy.
 WORTH_COMPILING, AT_MEMORY = 1.015, 95
+# Rates of gfk_bench --preset product-long in several runs: the run, and columns of gfk_bench's CSV.
+SUSTAINED = "engines-sustained.csv"
 
 
 def ranked(rows):
@@ -72,6 +78,22 @@ def preferred(w, rows, most_bytes):
         for k0, k1, m0, m1, best in rectangles(cells, len(ks), len(ms)):
             yield (f"GFK_PREFER_ENGINE({w}, {outputs[m0][0]}, {outputs[m1][1]}, {cols[k0][0]}, "
                    f"{cols[k1][1]}, 0, {most_bytes}, {compiles}, {best})")
+
+
+def sustained_rates(results):
+    file = results.folder / SUSTAINED
+    columns = ["run", "w", "k", "m", "engine", "sustained_data_GBps"]
+    return pd.read_csv(file) if file.exists() else pd.DataFrame(columns=columns)
+
+
+def taken(text, w, rows, cols, compiles):
+    """The engine that AUTO takes for long regions, by the text of a preference.def."""
+    for numbers, engine in re.findall(r"^GFK_PREFER_ENGINE\((.*), (\w+)\)", text, re.M):
+        of, row0, row1, col0, col1, _, most_bytes, needs = map(int, numbers.split(","))
+        if (of == w and row0 <= rows <= (row1 or rows) and col0 <= cols <= (col1 or cols) and not most_bytes and
+                needs <= compiles):
+            return engine
+    return None
 
 
 def products(results):

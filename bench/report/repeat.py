@@ -3,18 +3,21 @@
 runs differ, and whether AUTO's choice holds in both."""
 
 import functools
+import pathlib
 
 import pandas as pd
 
-from . import package
+from . import package, preference
 from .frame import Results, parse, typed
 
 KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
 FAR = 5.0  # percent between the runs, from which on a row is named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
-FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "us": "us", "gb_s": "GB/s", "ms": "ms"}
+FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "us": "us", "gb_s": "GB/s", "ms": "ms"}
 CHOICES = (("compiling allowed", "auto_compile", "", "data_GBps"), ("run-time matrix", "auto", "xor", "data_GBps"),
            ("run-time matrix, sustained", "auto_sustained", "xor", "sustained_data_GBps"))
+
+PREFERENCE = pathlib.Path(__file__).resolve().parents[2] / "src/host/product/preference.def"
 
 
 def second(results):
@@ -53,6 +56,12 @@ def spreads(results):
     return lines.reset_index().assign(of_all=rows.spread.median(), **of)
 
 
+def every(results):
+    """All pairs as CSV."""
+    return pairs(results)[["file", "row", "what", "first", "again", "spread"]].to_csv(
+        index=False, float_format="%.6g", lineterminator="\n")
+
+
 def far(results):
     return pairs(results).query(f"spread > {FAR}").sort_values("spread", ascending=False, kind="stable")
 
@@ -76,17 +85,33 @@ def cells(results):
             own = engines[[*keys, "id", "kernel", figure]].rename(columns={"id": "engine", figure: "own"})
             auto = auto.merge(own, on=[*keys, "engine", "kernel"], how="left")
             reached = 100 * auto[[figure, "own"]].max(axis=1) / auto[f"{figure}_best"]
-            found.append(auto.assign(run=run, which=which, reached=reached))
-    return pd.concat(found)
+            found.append(auto.assign(run=run, which=which, reached=reached,
+                                     shapes=auto.few.map({True: "of the map", False: "others"})))
+    return pd.concat([*found, in_jobs_of_seconds(results)])
+
+
+def in_jobs_of_seconds(results):
+    """The same for the shapes of engines-sustained.csv and the engines that preference.def names. An engine that is not
+    in the file is far ahead of those that are, or far behind them, in bursts: then there is no line."""
+    text, found = PREFERENCE.read_text(encoding="utf-8"), []
+    for (run, w, k, m), of in preference.sustained_rates(results).groupby(["run", "w", "k", "m"]):
+        for compiles, which in ((1, "compiling allowed"), (0, "run-time matrix")):
+            may = of.set_index("engine").sustained_data_GBps
+            may = may if compiles else may[~may.index.str.startswith("xor")]
+            takes = preference.taken(text, w, m, k, compiles)
+            if takes in may and len(may) > 1:
+                found.append({"shapes": f"of the map, {preference.SUSTAINED}", "run": f"machine {run}",
+                              "which": which + ", sustained", "row": f"w{w}/{k}+{m}/1GiB", "engine": takes,
+                              "id_best": may.idxmax(), "reached": 100 * may[takes] / may.max()})
+    return pd.DataFrame(found)
 
 
 def choice(results):
     """Only for a record that was made twice."""
     if not second(results):
         return pd.DataFrame()
-    every = cells(results)
-    lines = every.assign(shapes=every.few.map({True: "of the map", False: "others"})).groupby(
-        ["shapes", "run", "which"]).reached.agg(cells="size", slower=lambda each: (each < CLOSE).sum(), least="min")
+    lines = cells(results).groupby(["shapes", "run", "which"]).reached.agg(
+        cells="size", slower=lambda each: (each < CLOSE).sum(), least="min")
     return lines.reset_index()
 
 
