@@ -134,10 +134,12 @@ typedef struct gfk_product_desc {
     const char *isal_library, *gfcomplete_library;
     bool check_pointers; /* for debugging: calls check the memory of every pointer; see
                                  gfk/types.h. For codes too, batches included */
-    bool sustained;      /* the runs follow each other for seconds or longer: the engine takes the
-                                 kernels that are fastest at the device's power limit, where its
-                                 clock falls (today another kernel at w = 8 with 11 to 20 inputs and 4
-                                 outputs). false: the fastest ones in bursts */
+    bool sustained; /* the runs follow each other for seconds or longer: AUTO takes the engine, and
+                                 the engine the kernels, that are fastest at the device's power limit,
+                                 where its clock falls. Today that is another engine in some shapes of
+                                 long regions at w = 8 and 16, in most of them with `compile`, and
+                                 another kernel at w = 8 with 11 to 20 inputs and 4 outputs. false: the
+                                 fastest ones in bursts */
 } gfk_product_desc;
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \

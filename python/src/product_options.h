@@ -83,7 +83,7 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     "expected_bytes: the length of the regions to come, for the choice; 0: long.\n"                \
     "table_limit: bytes for tables; 0: 1 GiB.\n"                                                   \
     "check_pointers: calls check the memory of every pointer; for debugging.\n"                    \
-    "sustained: the runs of a job of seconds or longer: kernels for a device at its power "        \
-    "limit.\n"                                                                                     \
+    "sustained: the runs of a job of seconds or longer: what is fastest at the power "             \
+    "limit of a device.\n"                                                                         \
     "isal_library, gfcomplete_library: absolute paths of these libraries, for their engines.\n"
 } // namespace gfk

@@ -20,13 +20,18 @@ static const struct preference {
     size_t min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes;
     bool compile;
     const char *id;
+    bool sustained; /* only for descriptors with it */
 } preferences[] = {
-#define GFK_PREFER_ENGINE(w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes,         \
-                          compile, id)                                                             \
-    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, compile, #id},
+#define PREFER(sustained, w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes,         \
+               compile, id)                                                                        \
+    {w, min_rows, max_rows, min_cols, max_cols, min_bytes, max_bytes, compile, #id, sustained},
+#define GFK_PREFER_ENGINE(...) PREFER(false, __VA_ARGS__)
+#define GFK_PREFER_SUSTAINED(...) PREFER(true, __VA_ARGS__)
 #include "preference.def"
 #include "preference_cpu.def"
+#undef GFK_PREFER_SUSTAINED
 #undef GFK_PREFER_ENGINE
+#undef PREFER
 };
 
 /* The search for an engine. */
@@ -80,7 +85,7 @@ static bool prefers(const struct preference *p, const search *s) {
     const size_t bytes = s->desc->bytes ? s->desc->bytes : SIZE_MAX;
     return p->w == s->field->w && within(s->rows, p->min_rows, p->max_rows) &&
            within(s->cols, p->min_cols, p->max_cols) && within(bytes, p->min_bytes, p->max_bytes) &&
-           (!p->compile || s->desc->compile);
+           (!p->compile || s->desc->compile) && (!p->sustained || s->desc->sustained);
 }
 
 static gfk_status list_named_engine(search *s) {
