@@ -48,7 +48,7 @@ FRONT = [  # the front page, which is also the block of the project's README
           is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Sustained
           rates vary by some percent, so a row can have more than 100 % of its ceiling. GB per joule count the
           source or data, and the energy of the whole board. auto_..._sustained is AUTO with `sustained` in its
-          descriptor: some shapes have another kernel for long jobs (gfk/product.h).""",
+          descriptor: some shapes have another engine or kernel for long jobs (gfk/product.h).""",
           lambda results: rows.sustained(results).query("k < 20 or k == 20 and family in ('', 'bmma')"),
           {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
