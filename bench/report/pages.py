@@ -246,7 +246,7 @@ RECORD_PAGE = [
     Table("Tests", "From tests.txt in this folder.", rows.tests,
           {"stage": "{stage}", "verdict": "{verdict}", "cases": "{all}", "commit": "{commit:.12}",
            "date": "{date}", "seconds": "{seconds}"}),
-    Table("Runs", "", rows.runs,
+    Table("Runs", "", repeat.runs,
           {"file": "{file}[ ({interrupted})]", "commit": "{commit:.12}", "date": "{date_utc}",
            "command": "`{command}`"}),
     Table("The record, twice",

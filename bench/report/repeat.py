@@ -24,6 +24,16 @@ def second(results):
     return sorted((results.folder / "second").glob("*.json"))
 
 
+def runs(results):
+    """What the record was made with: the files of the pages, of the papers' pages and of the second run. python.json and
+    ranks.json name no commit; the section package of tests.txt does."""
+    contexts = list(results.contexts)
+    for path in (*results.folder.glob("papers.json"), *second(results)):
+        if context := parse(path.read_text(encoding="utf-8")).get("context"):
+            contexts.append({**context, "file": path.relative_to(results.folder).as_posix()})
+    return pd.DataFrame(contexts).reindex(columns=["file", "interrupted", "commit", "date_utc", "command"])
+
+
 def measured(path):
     data = parse(path.read_text(encoding="utf-8"))
     if package.is_of_package(data):

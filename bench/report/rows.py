@@ -280,11 +280,6 @@ def tests(results):
     return pd.DataFrame(found, columns=["stage", "verdict", "all", "commit", "date", "seconds"])
 
 
-def runs(results):
-    columns = ["file", "interrupted", "commit", "date_utc", "command"]
-    return pd.DataFrame(results.contexts).reindex(columns=columns)
-
-
 def machine(results):
     values = {key: sorted({str(context[key]) for context in results.contexts if context.get(key) and
                            ("elsewhere" not in context or key in ("m4rie", "galois", "elsewhere"))})
