@@ -97,9 +97,11 @@ def preferred(w, rows, most_bytes):
 
 def for_long_jobs(bursts, rates):
     """The choices for jobs of seconds where they differ from `bursts`. A line without compiling serves descriptors that
-    allow it as well, so a shape that has one needs a line for each, unless both are the same."""
+    allow it as well, so a shape that has one needs a line for each, unless both are the same. The map may lack a shape."""
     found = {1: {}, 0: {}}
     for shape, of in rates.groupby(["k", "m"]):
+        if shape not in bursts[0]:
+            continue
         mean, takes, changed = of.groupby("engine").sustained_data_GBps.mean(), {}, {}
         for compiles in (1, 0):
             before = compiles and bursts[1].get(shape) or bursts[0][shape]
