@@ -25,7 +25,10 @@ def fail(message):
 def load(path):
     """The context, and the rows by name."""
     with open(path, encoding="utf-8") as file:
-        data = json.load(file)
+        try:
+            data = json.load(file)
+        except json.JSONDecodeError:
+            fail(f"{path} is no complete JSON of gfk_bench")
     for word in {"void", "unfit"} & set(data["context"]):
         fail(f"{path} is {word}: {data['context'][word]}")
     return data["context"], {SUFFIX.sub("", row["name"]): row for row in data["benchmarks"]}

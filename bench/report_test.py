@@ -511,6 +511,10 @@ class CompareTest(Case):
         void = self.write("void.json", [row("a")], void="too slow")
         done = self.run_tool("compare.py", void, self.write("new.json", [row("a")]))
         self.assertEqual((done.returncode, "too slow" in done.stderr), (2, True))
+        csv = self.folder / "new.csv"
+        csv.write_text("row,k,m\na,10,4\n", encoding="utf-8")
+        done = self.run_tool("compare.py", csv, self.write("new.json", [row("a")]))
+        self.assertEqual((done.returncode, "new.csv is no complete JSON" in done.stderr), (2, True), done.stderr)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,15 @@ T_PER_S = {"T/s": "{tmuladds_per_s:.1f}", "% of the MMAs": "{percent_of_bound:.1
 FRONT = [  # the front page, which is also the block of the project's README
     Table("Methods and widths",
           """Each cell is a rate in GB/s of source: a region[ (of 1 GiB on a {gpu})] is multiplied by a
-          constant. [{gpu:if}Percent of a plain copy in the same run stand in parentheses. Where tables have
+          constant. [{gpu:if}Percentages of a plain copy in the same run stand in parentheses. Where tables have
           gigabytes, their size stands beside the rate, because lookups in them are the bound. ]The columns
           of GF-Complete have its fastest variant on {threads} threads; n/a: GF-Complete does not offer the
           method.""",
           rows.overview, "w={w} {series}", ("method", "{method}"), CELL + TABLES, by="place", every=METHODS),
     Table("Products and codes",
           """Each cell is a rate in GB/s of data, for up to {data_bytes:size} of data[{gpu:if} (update: for
-          one changed region)]. [{gpu:if}Percent of a plain kernel in the same run stand in parentheses: for
+          one changed region)]. With `compile` in the descriptor compiling is allowed; without it every engine takes
+          the matrix at run time. [{gpu:if}Percentages of a plain kernel in the same run stand in parentheses: for
           encode and decode the plain kernel XORs the regions, for stripes {data_bytes:size} in long regions; for
           verify it reads k + m regions, for update it reads 2 + m and writes m. ][{memory:if}From host memory the
           data are {nominal_bytes:size}, and the percentage is of the bus. ]The columns of the CPU are for {threads}
@@ -45,10 +46,11 @@ FRONT = [  # the front page, which is also the block of the project's README
           """The rates above are burst rates, but for host memory and calls that took seconds: a replay takes some
           milliseconds, and a pause follows. Without pauses the card's power limit lowers the clock of kernels that compute much.
           The sustained rate is that of two seconds without a pause, as a job of seconds sees it. The ceiling
-          is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Sustained
-          rates vary by some percent, so a row can have more than 100 % of its ceiling. GB per joule count the
-          source or data, and the energy of the whole board. auto_..._sustained is AUTO with `sustained` in its
-          descriptor: some shapes have another engine or kernel for long jobs (gfk/product.h).""",
+          is the plain copy for methods and XOR-only for products. A ceiling has a row of its own. Its sustained
+          rate differs by some percent from run to run and from machine to machine, more than those of the other rows, so a
+          row can have more than 100 % of it: compare GB/s (docs/engines/README.md, "Jobs of seconds"). GB per joule count the
+          source or data, and the energy of the whole board. auto_..._sustained is AUTO with `sustained` and without
+          `compile` in its descriptor: some shapes have another engine or kernel for long jobs (gfk/product.h).""",
           lambda results: rows.sustained(results).query("k < 20 or k == 20 and family in ('', 'bmma')"),
           {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": "{data_GBps:rate}", **SUSTAINED})]
 
@@ -96,7 +98,7 @@ PRODUCTS_PAGE = [
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
           an earlier run. Without compiling, "of" gives the percent that the rate of the tensor cores allows, where
-          that is below 100. Without "of" tensor cores allow 100 %: then memory, or packing the counts
+          that is below 100. Without "of" tensor cores allow 100 %: then memory, or packing the sums of bits into bytes
           (docs/engines/bmma.md), is the limit.""",
           rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f}[ of {bound:.0f}] {short}[ ({auto})]", by="m",
           parts="w = {w}, {mode}, {engines}"),
@@ -246,7 +248,9 @@ RECORD_PAGE = [
     Table("Tests", "From tests.txt in this folder.", rows.tests,
           {"stage": "{stage}", "verdict": "{verdict}", "cases": "{all}", "commit": "{commit:.12}",
            "date": "{date}", "seconds": "{seconds}"}),
-    Table("Runs", "", repeat.runs,
+    Table("Runs",
+          """[{package:if}python.json and ranks.json name no commit; the section package of tests.txt does.][{second:if} The
+          second run's files are in the folder second; all other pages show the first run.]""", repeat.runs,
           {"file": "{file}[ ({interrupted})]", "commit": "{commit:.12}", "date": "{date_utc}",
            "command": "`{command}`"}),
     Table("The record, twice",
@@ -266,8 +270,8 @@ RECORD_PAGE = [
     Table("The choice",
           """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
           engine's rate. For jobs of seconds the map has the rates of engines-sustained.csv, of two machines, and the engine
-          that preference.def names. Where AUTO took the kernel that an engine's own row has, too, the higher of the two rates
-          counts as AUTO's, because both are one kernel. Each engine runs the kernel of its own choice.""", repeat.choice,
+          that preference.def names. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
+          counts for AUTO. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
            "more than 3 % slower": "{slower}", "least, % of the fastest": "{least:.1f}"}),
     Table("Choices that are more than 3 % slower", "", repeat.slower,

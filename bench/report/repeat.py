@@ -25,13 +25,14 @@ def second(results):
 
 
 def runs(results):
-    """What the record was made with: the files of the pages, of the papers' pages and of the second run. python.json and
-    ranks.json name no commit; the section package of tests.txt does."""
+    """What the record was made with: the files of the pages, of the papers' pages and of the second run. Those of the
+    Python package have no context."""
     contexts = list(results.contexts)
     for path in (*results.folder.glob("papers.json"), *second(results)):
         if context := parse(path.read_text(encoding="utf-8")).get("context"):
             contexts.append({**context, "file": path.relative_to(results.folder).as_posix()})
-    return pd.DataFrame(contexts).reindex(columns=["file", "interrupted", "commit", "date_utc", "command"])
+    return pd.DataFrame(contexts).reindex(columns=["file", "interrupted", "commit", "date_utc", "command"]).assign(
+        package=any(results.folder.glob("python.json")), second=any(second(results)))
 
 
 def measured(path):
