@@ -82,11 +82,10 @@ def main():
     machines = results.machines()
     if len(machines) != 1:
         parser.error(f"the files are of several machines: {', '.join(sorted(machines))}")
-    source = pathlib.Path(__file__).resolve().parent.parent / "src/host"
     if arguments.preference and not arguments.check:
-        write(source / "region/preference.def", preference.regions(results))
+        write(preference.REGIONS, preference.regions(results))
         if engines := preference.products(results):
-            write(source / "product/preference.def", engines)
+            write(preference.PRODUCTS, engines)
     pages = front.pages(machines.pop(), results, plots.draw(results) if plots else {})
     block = front.readme_block(results)
     if arguments.check:

@@ -3,7 +3,6 @@
 runs differ, and whether AUTO's choice holds in both."""
 
 import functools
-import pathlib
 
 import pandas as pd
 
@@ -13,26 +12,29 @@ from .frame import Results, parse, typed
 KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
 FAR = 5.0  # percent between the runs, from which on a row is named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
-FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "us": "us", "gb_s": "GB/s", "ms": "ms"}
+FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "us": "us",
+           "gb_s": "GB/s", "ms": "ms"}
 CHOICES = (("compiling allowed", "auto_compile", "", "data_GBps"), ("run-time matrix", "auto", "xor", "data_GBps"),
            ("run-time matrix, sustained", "auto_sustained", "xor", "sustained_data_GBps"))
-
-PREFERENCE = pathlib.Path(__file__).resolve().parents[2] / "src/host/product/preference.def"
 
 
 def second(results):
     return sorted((results.folder / "second").glob("*.json"))
 
 
+@functools.cache
+def context(path):
+    """None in a file of the Python package."""
+    return parse(path.read_text(encoding="utf-8")).get("context")
+
+
 def runs(results):
-    """What the record was made with: the files of the pages, of the papers' pages and of the second run. Those of the
-    Python package have no context."""
-    contexts = list(results.contexts)
-    for path in (*results.folder.glob("papers.json"), *second(results)):
-        if context := parse(path.read_text(encoding="utf-8")).get("context"):
-            contexts.append({**context, "file": path.relative_to(results.folder).as_posix()})
+    """What the record was made with: the files of the pages, of the papers' pages and of the second run."""
+    others = [path for path in (*results.folder.glob("papers.json"), *second(results)) if context(path)]
+    contexts = [*results.contexts,
+                *({**context(path), "file": path.relative_to(results.folder).as_posix()} for path in others)]
     return pd.DataFrame(contexts).reindex(columns=["file", "interrupted", "commit", "date_utc", "command"]).assign(
-        package=any(results.folder.glob("python.json")), second=any(second(results)))
+        package=(results.folder / "python.json").exists(), second=bool(second(results)))
 
 
 def measured(path):
@@ -82,7 +84,7 @@ def cells(results):
     """A line for each run, kind of choice, and cell of the map or of the long products: percent of the fastest engine
     that the choice has. The kernel that AUTO took has a row of its own, whose rate counts if it is higher."""
     keys, found, runs = ["few", "w", "k", "m", "nominal_bytes"], [], {"first": results}
-    files = [path for path in second(results) if "paper" not in parse(path.read_text("utf-8")).get("context", {"paper": ""})]
+    files = [path for path in second(results) if context(path) and "paper" not in context(path)]
     if files:
         runs["second"] = Results(files)
     for run, of in runs.items():
@@ -104,11 +106,10 @@ def cells(results):
 def in_jobs_of_seconds(results):
     """The same for the shapes of engines-sustained.csv and the engines that preference.def names. An engine that is not
     in the file is far ahead of those that are, or far behind them, in bursts: then there is no line."""
-    text, found = PREFERENCE.read_text(encoding="utf-8"), []
+    text, found = preference.PRODUCTS.read_text(encoding="utf-8"), []
     for (run, w, k, m), of in preference.sustained_rates(results).groupby(["run", "w", "k", "m"]):
         for compiles, which in ((1, "compiling allowed"), (0, "run-time matrix")):
-            may = of.set_index("engine").sustained_data_GBps
-            may = may if compiles else may[~may.index.str.startswith("xor")]
+            may = preference.allowed(of.set_index("engine").sustained_data_GBps, compiles)
             takes = preference.taken(text, w, m, k, compiles)
             if takes in may and len(may) > 1:
                 found.append({"shapes": f"of the map, {preference.SUSTAINED}", "run": f"machine {run}",
