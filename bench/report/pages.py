@@ -269,8 +269,8 @@ RECORD_PAGE = [
            "%": "{spread:.1f}"}),
     Table("The choice",
           """AUTO beside the fastest engine of the same run, for each shape and length: percent of the fastest
-          engine's rate. For jobs of seconds the map has the rates of engines-sustained.csv, of two machines, and the engine
-          that preference.def names. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
+          engine's rate. For jobs of seconds the map has the rates of engines-sustained.csv, run by run, and the engine that
+          preference.def names. Where AUTO and an engine's own row ran the same kernel, the higher of the two rates
           counts for AUTO. Each engine runs the kernel of its own choice.""", repeat.choice,
           {"shapes": "{shapes}", "run": "{run}", "choice": "{which}", "shapes and lengths": "{cells}",
            "more than 3 % slower": "{slower}", "least, % of the fastest": "{least:.1f}"}),

@@ -112,7 +112,7 @@ def in_jobs_of_seconds(results):
             may = preference.allowed(of.set_index("engine").sustained_data_GBps, compiles)
             takes = preference.taken(text, w, m, k, compiles)
             if takes in may and len(may) > 1:
-                found.append({"shapes": f"of the map, {preference.SUSTAINED}", "run": f"machine {run}",
+                found.append({"shapes": f"of the map, {preference.SUSTAINED}", "run": f"run {run}",
                               "which": which + ", sustained", "row": f"w{w}/{k}+{m}/1GiB", "engine": takes,
                               "id_best": may.idxmax(), "reached": 100 * may[takes] / may.max()})
     return pd.DataFrame(found)
