@@ -97,10 +97,10 @@ PRODUCTS_PAGE = [
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from
-          an earlier run. Without compiling, "of" gives the percent that the rate of the tensor cores allows, where
-          that is below 100. Without "of" tensor cores allow 100 %: then memory, or packing the sums of bits into bytes
-          (docs/engines/bmma.md), is the limit.""",
-          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f}[ of {bound:.0f}] {short}[ ({auto})]", by="m",
+          an earlier run. "of" gives the bound, the percent that memory allows, or the rate of the tensor cores where that
+          is less. Where memory allows more than the engine reaches, instructions are the limit: those of xor's program, or
+          those that pack sums of bits into bytes (docs/engines/bmma.md).""",
+          rows.maps, "m = {m}", ("inputs, outputs", "k = {k}"), "{percent:.0f} of {bound:.0f} {short}[ ({auto})]", by="m",
           parts="w = {w}, {mode}, {engines}"),
     Table("Methods in one skeleton", "Engines perop: GB/s and percent of the XOR-only kernel.",
           "kind == 'product' and where == 'gpu' and family == 'perop' and way == 'engine' and mode == 'set' "

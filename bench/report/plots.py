@@ -67,7 +67,7 @@ def heat(axis, frame, plot, _):
     axis.grid(visible=False)
     for (i, series), (j, x) in itertools.product(enumerate(found.index), enumerate(found.columns)):
         y, most = found.loc[series, x], bound.loc[series, x]
-        axis.text(j, i, f"{y:.0f}" + (f"\nof {most:.0f}" if most == most else ""), ha="center", va="center", fontsize=7,
+        axis.text(j, i, f"{y:.0f}" + (f"\nof {most:.0f}" if most < 100 else ""), ha="center", va="center", fontsize=7,
                   color="black" if y > 60 else "white")
 
 

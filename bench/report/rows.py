@@ -92,7 +92,7 @@ def bound_of_mmas(results, rows):
 
 def maps(results):
     """By width, mode and which engines: for each k and m the fastest engine, and what AUTO took. bound: percent of
-    the XOR-only kernel that b1 MMAs allow, where that is below 100."""
+    the XOR-only kernel that memory allows, or b1 MMAs where that is less."""
     rows = results.rows.query("kind == 'product' and few and matrix == 'random' and state == 'measured' and "
                               f"nominal_bytes == {GIB}")
     keys, parts = ["w", "mode", "k", "m"], []
@@ -104,7 +104,7 @@ def maps(results):
         other = found.engine_auto.notna() & (found.engine_auto != found.engine)
         bound = found.percent * bound_of_mmas(results, found) / found.data_GBps
         parts.append(found.assign(engines=which, auto=auto.where(other, ""),
-                                  bound=bound.where((bound < 100) & (without != ""))))
+                                  bound=bound.where(found.family == "bmma").fillna(100).clip(upper=100)))
     return pd.concat(parts, ignore_index=True).sort_values(["w", "mode", "engines", "k", "m"])
 
 
