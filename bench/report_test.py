@@ -123,6 +123,12 @@ class ReportTest(Case):
                 ("record", "`gfk_bench --filter a\\|b`")):
             self.assertIn(line, found[f"{page}.md"])
 
+    def test_joules_of_operations(self):
+        one = row("energy/imad/zeros", kind="energy", id="imad", unit="instruction of a lane", operands="zeros",
+                  toperations_per_s=16.72, sustained_sm_MHz=1980, sustained_watts=321.7, pJ=19.23, pJ_above_sleep=12.14)
+        self.assertIn("| `imad` | zeros | instruction of a lane | 16.7 | 1,980 | 322 | 19.2 | 12.1 |",
+                      self.page("products", self.results([one])))
+
     def test_a_ratio_is_of_one_run(self):
         calls = [one for one in SAMPLE["benchmarks"] if one["kind"] == "host"]
         faster = [{**one, "data_GBps": 10 * one["data_GBps"], "gpus": one.get("gpus", 1)} for one in calls

@@ -22,6 +22,7 @@ void add_row_split_rows(const Options &options, Rows *rows);
 void add_rs_create_rows(const Options &options, Rows *rows);
 void add_host_rows(const Options &options, Rows *rows);
 void add_probe_rows(const Options &options, Rows *rows); // variants that papers compare
+void add_energy_rows(const Options &options, Rows *rows);
 void add_rlnc_rows(const Options &options, Rows *rows);
 int run_managed_probe(const char *region_bytes); // see probes/managed.cpp; an exit code
 

@@ -24,6 +24,7 @@ const struct {
     {"product-map", "AUTO over inputs and outputs, 1 GiB of data"},
     {"product-long",
      "engines of the map that are near the fastest one in bursts: two seconds each"},
+    {"energy", "joules of operations and of products, by their operands: two seconds each"},
     {"rs", "Reed-Solomon: encode, decode, verify, locate, update, batches, set-up"},
     {"rs-sweep", "encode and decode over k for m = 2 to 16, 1 MiB; CPU libraries"},
     {"matmul", "matrices in device memory: products of any size, inversion; CPU libraries"},

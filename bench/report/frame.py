@@ -18,7 +18,7 @@ DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which someth
 # The columns that tables and plots use, by what an absent field becomes: "", 0, False, NaN.
 TEXT = """row kind operation state reason where id method implementation variant family engine kernel way mode
     constants matrix lost_kind damage memory path path_taken roofline roofline_variant bound
-    machine""".split()  # machine: of rows that another machine measured
+    machine unit operands""".split()  # machine: of rows that another machine measured
 COUNTS = """w k m constant src_offset dst_offset nominal_bytes region_bytes data_bytes stripes lost streams
     gpus threads table_bytes workspace_bytes""".split()
 FLAGS = "compile ablation giant cold sweep long above_101_percent slow_clock".split()
@@ -27,7 +27,8 @@ FIGURES = """time_us_median time_us_min time_us_max data_GBps traffic_GBps perce
     sustained_percent_of_roofline data_GB_per_joule percent_of_other bound_GBps percent_of_bound kernel_GBps
     copies_GBps cpu_seconds bare_launch_us above_bare_us prepared_us prepared_above_bare_us gsymbols_per_s ggathers_per_s
     percent_of_gathers tmuladds_per_s bound_tmuladds_per_s pbits_per_s sustained_tmuladds_per_s
-    sustained_percent_of_bound sustained_pbits_per_s sustained_sm_MHz sm_MHz""".split()
+    sustained_percent_of_bound sustained_pbits_per_s sustained_sm_MHz sm_MHz toperations_per_s
+    pJ pJ_above_sleep""".split()
 
 
 def parse(text):

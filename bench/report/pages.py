@@ -94,6 +94,16 @@ PRODUCTS_PAGE = [
     Table("Sustained rate and energy",
           "Columns as on the front page, for every row that has a sustained rate.",
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
+    Table("Joules of operations",
+          """What one operation takes, over two seconds of nothing else, and one byte of data of a product (10, 4), w = 8
+          (`gfk_bench --preset energy`). The last column has the energy of the board above that of a board whose
+          warps sleep. Operands: same, a loop has the same ones each time; half and quarter, all but so many of the bits
+          of a word are 0 in both operands of an MMA, as they are where inputs do not fill its depth; light, the matrix has
+          zeros and ones only.""",
+          "kind == 'energy' and state == 'measured'",
+          {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
+           "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",
+           "pJ above sleep": "{pJ_above_sleep:.3g}"}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from

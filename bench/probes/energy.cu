@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loops of instructions and of loads. Every round begins with the same operands, so the sum over
+// rounds is a multiple of a round's.
+#include "energy.h"
+
+namespace {
+
+constexpr unsigned kThreads = 512, kBlocks = 2; // of a multiprocessor
+constexpr int kChains = 4, kSteps = 32; // of a round: instructions in flight, and of a chain
+
+// x changes by an instruction with operands a and b, which are registers.
+struct Select { // LOP3
+    static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
+        asm volatile("lop3.b32 %0, %0, %1, %2, 0xe8;" : "+r"(x) : "r"(a), "r"(b));
+    }
+};
+struct SelectImmediate { // the same with one register less to read
+    static __device__ void step(uint32_t &x, uint32_t a, uint32_t) {
+        asm volatile("lop3.b32 %0, %0, %1, 0x5c3a96e1, 0xe8;" : "+r"(x) : "r"(a));
+    }
+};
+struct Permute { // PRMT
+    static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
+        asm volatile("prmt.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b & 0x7777));
+    }
+};
+struct Mad { // IMAD
+    static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
+        asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b));
+    }
+};
+struct Pack { // I2IP
+    static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
+        asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %0;"
+                     : "+r"(x)
+                     : "r"(a & 255), "r"(b & 255));
+    }
+};
+struct Fma { // FFMA
+    static __device__ uint32_t half_to_one(uint32_t a) {
+        return a == 0 ? 0 : (a & 0x807fffff) | 0x3f000000;
+    }
+    static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
+        float f = __uint_as_float(x);
+        asm volatile("fma.rn.f32 %0, %0, %1, %2;"
+                     : "+f"(f)
+                     : "f"(__uint_as_float(half_to_one(a))), "f"(__uint_as_float(half_to_one(b))));
+        x = __float_as_uint(f);
+    }
+};
+
+// zero: is 0, but to the compiler every round differs.
+template <class Instruction>
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    instructions(const uint32_t *operands, unsigned rounds, uint32_t zero, uint32_t *sum) {
+    constexpr unsigned words = kEnergyOperands / 4;
+    uint32_t a[kChains], b[kChains], mine = 0;
+    for (int i = 0; i < kChains; i++) {
+        a[i] = operands[(2 * i * kThreads + 7 * blockIdx.x + threadIdx.x) % words];
+        b[i] = operands[((2 * i + 1) * kThreads + 7 * blockIdx.x + threadIdx.x) % words];
+    }
+    for (unsigned round = 0; round < rounds; round++) {
+        uint32_t x[kChains];
+#pragma unroll
+        for (int i = 0; i < kChains; i++)
+            x[i] = b[i] + zero * round;
+#pragma unroll
+        for (int step = 0; step < kSteps; step++)
+#pragma unroll
+            for (int i = 0; i < kChains; i++)
+                Instruction::step(x[i], a[(i + step) % kChains], b[(i + step / kChains) % kChains]);
+#pragma unroll
+        for (int i = 0; i < kChains; i++)
+            mine += x[i];
+    }
+    atomicAdd(sum, mine);
+}
+
+unsigned blocks() {
+    return kBlocks * (unsigned)gpu().properties.multiProcessorCount;
+}
+
+template <class Instruction>
+double run_instructions(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    instructions<Instruction>
+        <<<blocks(), kThreads, 0, stream>>>((const uint32_t *)operands, rounds, 0, sum);
+    GPU_CHECK(cudaGetLastError());
+    return (double)blocks() * kThreads * kChains * kSteps * rounds;
+}
+
+__device__ uint32_t added(const uint4 &v) {
+    return (v.x + v.y) + (v.z + v.w);
+}
+
+// Vectors of 16 bytes without conflicts of banks.
+constexpr unsigned kSharedVectors = 2048;
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    shared_loads(const uint4 *operands, unsigned rounds, uint32_t zero, uint32_t *sum) {
+    __shared__ uint4 vectors[kSharedVectors];
+    for (unsigned i = threadIdx.x; i < kSharedVectors; i += kThreads)
+        vectors[i] = operands[i];
+    __syncthreads();
+    uint32_t mine = 0;
+    for (unsigned round = 0; round < rounds; round++)
+#pragma unroll
+        for (unsigned i = 0; i < kSharedVectors / kThreads; i++)
+            mine += added(vectors[threadIdx.x + i * kThreads + zero * round]);
+    atomicAdd(sum, mine);
+}
+double run_shared_loads(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    shared_loads<<<blocks(), kThreads, 0, stream>>>((const uint4 *)operands, rounds, 0, sum);
+    GPU_CHECK(cudaGetLastError());
+    return 16.0 * kSharedVectors * rounds * blocks();
+}
+
+// Loads that pass the L1 cache, of all bytes of the operands.
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    global_loads(const uint4 *operands, size_t vectors, unsigned rounds, uint32_t *sum) {
+    constexpr unsigned flight = 8;
+    const size_t step = (size_t)gridDim.x * kThreads;
+    uint32_t mine = 0;
+    for (unsigned round = 0; round < rounds; round++)
+        for (size_t i = (size_t)blockIdx.x * kThreads + threadIdx.x; i < vectors;
+             i += flight * step) {
+            uint4 v[flight];
+#pragma unroll
+            for (unsigned j = 0; j < flight; j++)
+                v[j] = i + j * step < vectors ? __ldcg(operands + i + j * step) : uint4{};
+#pragma unroll
+            for (unsigned j = 0; j < flight; j++)
+                mine += added(v[j]);
+        }
+    atomicAdd(sum, mine);
+}
+template <size_t BYTES>
+double run_global_loads(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    global_loads<<<blocks(), kThreads, 0, stream>>>((const uint4 *)operands, BYTES / 16, rounds,
+                                                    sum);
+    GPU_CHECK(cudaGetLastError());
+    return (double)BYTES * rounds;
+}
+
+__global__ void sleep(unsigned rounds, uint32_t *sum) {
+    for (unsigned round = 0; round < rounds; round++)
+        __nanosleep(1000);
+    atomicAdd(sum, rounds);
+}
+double run_sleep(const void *, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    sleep<<<blocks(), 32, 0, stream>>>(rounds, sum);
+    GPU_CHECK(cudaGetLastError());
+    return rounds;
+}
+
+} // namespace
+
+const std::vector<EnergyProbe> &energy_probes() {
+    static const char *const bits = "product of bits", *const lane = "instruction of a lane",
+                             *const byte = "byte";
+    constexpr size_t cached = 16 * kMiB, far = 4 * kGiB;
+    static const std::vector<EnergyProbe> probes = {
+        {"sleep", "round", kEnergyOperands, 1000, run_sleep},
+        {"mma_256_columns", bits, kEnergyOperands, 1024, run_bit_mmas},
+        {"mma_64_columns", bits, kEnergyOperands, 2048, run_narrow_mmas},
+        {"lop3", lane, kEnergyOperands, 1024, run_instructions<Select>},
+        {"lop3_immediate", lane, kEnergyOperands, 1024, run_instructions<SelectImmediate>},
+        {"prmt", lane, kEnergyOperands, 1024, run_instructions<Permute>},
+        {"imad", lane, kEnergyOperands, 1024, run_instructions<Mad>},
+        {"i2ip", lane, kEnergyOperands, 1024, run_instructions<Pack>},
+        {"ffma", lane, kEnergyOperands, 1024, run_instructions<Fma>},
+        {"load_shared", byte, kEnergyOperands, 2048, run_shared_loads},
+        {"load_l2", byte, cached, 256, run_global_loads<cached>},
+        {"load_dram", byte, far, 1, run_global_loads<far>},
+    };
+    return probes;
+}
