@@ -9,43 +9,42 @@ constexpr unsigned kThreads = 512, kBlocks = 2; // of a multiprocessor
 constexpr int kChains = 4, kSteps = 32; // of a round: instructions in flight, and of a chain
 
 // x changes by an instruction with operands a and b, which are registers.
-struct Select { // LOP3
+struct Any {
+    static __device__ uint32_t operand(uint32_t random) { return random; }
+};
+struct Select : Any { // LOP3
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
         asm volatile("lop3.b32 %0, %0, %1, %2, 0xe8;" : "+r"(x) : "r"(a), "r"(b));
     }
 };
-struct SelectImmediate { // the same with one register less to read
+struct SelectImmediate : Any { // the same with one register less to read
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t) {
         asm volatile("lop3.b32 %0, %0, %1, 0x5c3a96e1, 0xe8;" : "+r"(x) : "r"(a));
     }
 };
-struct Permute { // PRMT
+struct Permute : Any { // PRMT
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
         asm volatile("prmt.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b & 0x7777));
     }
 };
-struct Mad { // IMAD
+struct Mad : Any { // IMAD
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
         asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b));
     }
 };
-struct Pack { // I2IP
+struct Pack { // I2IP, of counts that fit a byte
+    static __device__ uint32_t operand(uint32_t random) { return random & 255; }
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
-        asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %0;"
-                     : "+r"(x)
-                     : "r"(a & 255), "r"(b & 255));
+        asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %0;" : "+r"(x) : "r"(a), "r"(b));
     }
 };
-struct Fma { // FFMA
-    static __device__ uint32_t half_to_one(uint32_t a) {
-        return a == 0 ? 0 : (a & 0x807fffff) | 0x3f000000;
+struct
+    Fma { // FFMA, of numbers from 1/2 to 1, or -1/2 to -1, so that x neither overflows nor vanishes
+    static __device__ uint32_t operand(uint32_t random) {
+        return random == 0 ? 0 : (random & 0x807fffff) | 0x3f000000;
     }
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
-        float f = __uint_as_float(x);
-        asm volatile("fma.rn.f32 %0, %0, %1, %2;"
-                     : "+f"(f)
-                     : "f"(__uint_as_float(half_to_one(a))), "f"(__uint_as_float(half_to_one(b))));
-        x = __float_as_uint(f);
+        asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+r"(x) : "r"(a), "r"(b));
     }
 };
 
@@ -56,8 +55,10 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     constexpr unsigned words = kEnergyOperands / 4;
     uint32_t a[kChains], b[kChains], mine = 0;
     for (int i = 0; i < kChains; i++) {
-        a[i] = operands[(2 * i * kThreads + 7 * blockIdx.x + threadIdx.x) % words];
-        b[i] = operands[((2 * i + 1) * kThreads + 7 * blockIdx.x + threadIdx.x) % words];
+        a[i] = Instruction::operand(
+            operands[(2 * i * kThreads + 7 * blockIdx.x + threadIdx.x) % words]);
+        b[i] = Instruction::operand(
+            operands[((2 * i + 1) * kThreads + 7 * blockIdx.x + threadIdx.x) % words]);
     }
     for (unsigned round = 0; round < rounds; round++) {
         uint32_t x[kChains];
