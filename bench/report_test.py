@@ -159,8 +159,11 @@ class ReportTest(Case):
         (self.folder / "second").mkdir()
         self.write("second/0.json", again)
         self.write("second/other.json", again)
+        (self.folder / "second/tests.txt").write_text(
+            "Record\n\n[test]\ncommit: abc\ngpu: X; 2 of them\ncpu: Y, 16 cores\nverdict: passed\n", encoding="utf-8")
         page = self.page("record", self.results(first))
-        for line in ("The median of all is 1.06 %.", "| 0.json | 6 | 1.06 | 1 |", "| `b` | 0.json | us |",
+        for line in ("| test, second run | passed | abc | GPUs: 2, 16 cores |",
+                     "The median of all is 1.06 %.", "| 0.json | 6 | 1.06 | 1 |", "| `b` | 0.json | us |",
                      "| first | run-time matrix | 1 | 1 | 96.0 |", "| second | run-time matrix | 1 | 0 | 99.0 |",
                      "| first | `auto_w8/10+4/1GiB/set/cold` | run-time matrix | bmma_w8 | `prmt_w8` | 96.0 |"):
             self.assertIn(line, page)

@@ -255,9 +255,9 @@ HOST_PAGE = [
           by="streams", sort=("k", "memory"))]
 
 RECORD_PAGE = [
-    Table("Tests", "From tests.txt in this folder.", rows.tests,
+    Table("Tests", "From tests.txt in this folder[{second:if} and in the folder second].", rows.tests,
           {"stage": "{stage}", "verdict": "{verdict}", "cases": "{all}", "commit": "{commit:.12}",
-           "date": "{date}", "seconds": "{seconds}"}),
+           "date": "{date}", "on": "{on}", "seconds": "{seconds}"}),
     Table("Runs",
           """[{package:if}python.json and ranks.json name no commit; the section package of tests.txt does.][{second:if} The
           second run's files are in the folder second; all other pages show the first run.]""", repeat.runs,

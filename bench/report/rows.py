@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which rows tables and plots show, where that takes more than a query, and what is compared with what."""
 
+import re
+
 import numpy
 import pandas as pd
 
@@ -270,14 +272,18 @@ MACHINE = """gpu gpu_compute_capability gpu_driver cuda_of_driver cuda_runtime c
 
 def tests(results):
     """What scripts/record.py keeps: a line for each stage of scripts/gpu.sh, and why there was no GPU."""
-    path = results.folder / "tests.txt"
-    head, *parts = path.read_text(encoding="utf-8").split("\n[") if path.exists() else [""]
-    found = [{"stage": "all", "verdict": line} for line in head.splitlines() if "not available" in line]
-    for part in parts:
-        stage, *lines = part.splitlines()
-        values = dict(line.split(": ", 1) for line in lines if ": " in line)
-        found.append({"stage": stage.rstrip("]"), **values})
-    return pd.DataFrame(found, columns=["stage", "verdict", "all", "commit", "date", "seconds"])
+    found = []
+    for folder, run in ((results.folder, ""), (results.folder / "second", ", second run")):
+        path = folder / "tests.txt"
+        head, *parts = path.read_text(encoding="utf-8").split("\n[") if path.exists() else [""]
+        found += [{"stage": "all" + run, "verdict": line} for line in head.splitlines() if "not available" in line]
+        for part in parts:
+            stage, *lines = part.splitlines()
+            values = dict(line.split(": ", 1) for line in lines if ": " in line)
+            machine_of = re.findall(r"(\d+) of them|(\d+ cores)", f"{values.get('gpu')} {values.get('cpu')}")
+            found.append({"stage": stage.rstrip("]") + run, "second": bool(run), **values,
+                          "on": ", ".join(f"GPUs: {gpus}" if gpus else cores for gpus, cores in machine_of)})
+    return pd.DataFrame(found, columns=["stage", "verdict", "all", "commit", "date", "seconds", "on", "second"])
 
 
 def machine(results):
