@@ -260,6 +260,7 @@ class ReportTest(Case):
         for cols, compiles, engine in ((4, 1, "prmt_w8"), (4, 0, "prmt_w8"), (8, 1, "xor_w8"), (8, 0, None), (7, 1, None),
                                        (24, 1, "xor_w8"), (24, 0, "prmt_w8"), (23, 0, None), (32, 1, None)):
             self.assertEqual(preference.taken(text, 8, 2, cols, compiles), engine, cols)
+            self.assertIsNone(preference.taken(text, 8, 2, cols, compiles, sustained=False))
 
     def test_rectangles_cover_each_cell_once(self):
         rng = random.Random(10)

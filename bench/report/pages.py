@@ -104,6 +104,12 @@ PRODUCTS_PAGE = [
           {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
            "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",
            "pJ above sleep": "{pJ_above_sleep:.3g}"}),
+    Table("Engines for jobs of seconds",
+          """Shapes where AUTO takes another engine for descriptors with `sustained` (docs/engines/README.md, "Jobs of
+          seconds"): the GB/s of that engine, and percent of it that the engine for bursts has, in each run of
+          engines-sustained.csv.""", repeat.engines_for_seconds,
+          {"w": "{w}", "(k, m)": "{shape}", "`compile`": "{compile}", "in bursts": "`{bursts}`",
+           "in jobs of seconds": "`{seconds}`", "GB/s there": "{rates}", "the engine for bursts, %": "{percents}"}),
     Table("Fastest engine over k and m",
           """The fastest engine for k inputs and m outputs, 1 GiB of data, and its percent of the XOR-only
           kernel. In parentheses AUTO where it took another engine, by the preference of its build, made from

@@ -131,9 +131,11 @@ def sustained_rates(results):
     return pd.read_csv(file) if file.exists() else pd.DataFrame(columns=columns)
 
 
-def taken(text, w, rows, cols, compiles):
-    """The engine that AUTO takes for long regions in a job of seconds, by the text of a preference.def."""
-    for numbers, engine in re.findall(r"^GFK_PREFER_(?:ENGINE|SUSTAINED)\((.*), (\w+)\)", text, re.M):
+def taken(text, w, rows, cols, compiles, sustained=True):
+    """The engine that AUTO takes for long regions in a job of seconds, or in bursts, by the text of a preference.def."""
+    for kind, numbers, engine in re.findall(r"^GFK_PREFER_(ENGINE|SUSTAINED)\((.*), (\w+)\)", text, re.M):
+        if kind == "SUSTAINED" and not sustained:
+            continue
         of, row0, row1, col0, col1, _, most_bytes, needs = map(int, numbers.split(","))
         if (of == w and row0 <= rows <= (row1 or rows) and col0 <= cols <= (col1 or cols) and not most_bytes and
                 needs <= compiles):

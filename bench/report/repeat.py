@@ -118,6 +118,22 @@ def in_jobs_of_seconds(results):
     return pd.DataFrame(found)
 
 
+def engines_for_seconds(results):
+    """The shapes of engines-sustained.csv where AUTO takes another engine for jobs of seconds than in bursts, with the
+    rates of both in each run."""
+    text, found = preference.PRODUCTS.read_text(encoding="utf-8"), []
+    for (w, k, m), of in preference.sustained_rates(results).groupby(["w", "k", "m"]):
+        rates = of.pivot_table(index="engine", columns="run", values="sustained_data_GBps")
+        for compiles in (1, 0):
+            seconds, bursts = (preference.taken(text, w, m, k, compiles, sustained) for sustained in (True, False))
+            if seconds != bursts and {seconds, bursts} <= set(rates.index):
+                percent = 100 * rates.loc[bursts] / rates.loc[seconds]
+                found.append({"w": w, "shape": f"({k}, {m})", "compile": ("no", "yes")[compiles], "bursts": bursts,
+                              "seconds": seconds, "rates": ", ".join(f"{rate:,.0f}" for rate in rates.loc[seconds]),
+                              "percents": ", ".join(f"{each:.1f}" for each in percent)})
+    return pd.DataFrame(found)
+
+
 def choice(results):
     """Only for a record that was made twice."""
     if not second(results):
