@@ -43,9 +43,9 @@ struct EnergyWork : DeviceWork {
         return operations > 0 ? DeviceWork::start() : GFK_STATUS_NOT_SUPPORTED;
     }
     std::string check(bool) override {
-        const uint32_t once = sum_of(probe_.rounds);
+        const uint32_t once = sum_of(1);
         const bool some = once != 0 || bits_ == Bits::Zeros;
-        return some && sum_of(2 * probe_.rounds) == 2 * once ? "" : "operations were left out";
+        return some && sum_of(probe_.rounds) == probe_.rounds * once ? "" : "rounds were left out";
     }
     void launch(long, cudaStream_t stream) const override { run(probe_.rounds, stream); }
     long sets() const override { return 1; }
