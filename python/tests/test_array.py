@@ -396,7 +396,7 @@ def test_first_use_of_a_type_in_many_threads(random):
     assert not wrong
 
 
-# ---- what a reviewer broke -------------------------------------------------------------------------------
+# ---- unusual arrays --------------------------------------------------------------------------------------
 def test_arrays_of_ctypes_have_no_strides():
     data = (ctypes.c_ubyte * 64)(*range(64))
     assert (gfk.multiply(3, data) == gfk.multiply(3, numpy.arange(64, dtype=numpy.uint8))).all()
