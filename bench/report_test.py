@@ -123,6 +123,20 @@ class ReportTest(Case):
                 ("record", "`gfk_bench --filter a\\|b`")):
             self.assertIn(line, found[f"{page}.md"])
 
+    def test_joules_of_inputs_and_outputs(self):
+        """A sum without noise is found again, and with one run each span is a figure."""
+        joules = {"xor_w8": lambda k, m: 0.1 * k + 0.2 * m + 0.01 * k * m, "prmt_w8": lambda k, m: k + m + k * m,
+                  "bmma_w8": lambda k, m: (0.1 * k + 0.3 * m) * (1 if k <= 16 else 2 if k <= 32 else 3)}
+        lines = [f"1,8,{k},{m},{engine},100,{k / joules[engine](k, m)}\n" for engine in joules
+                 for k in (4, 10, 16, 20, 32, 48, 64) for m in (4, 6, 16)]
+        (self.folder / preference.SUSTAINED).write_text(
+            "run,w,k,m,engine,sustained_data_GBps,data_GB_per_joule\n" + "".join(lines), encoding="utf-8")
+        page = self.page("products", self.results([row("a")]))
+        for line in ("| `xor_w8` | all | 0.100 | 0.200 | 0.010 | 0.0 |", "| `prmt_w8` | all | 1.000 | 1.000 | 1.000 | 0.0 |",
+                     "| `bmma_w8` | up to 16 inputs, 6 and more outputs | 0.100 | 0.300 | - | 0.0 |",
+                     "| `bmma_w8` | 33 to 64 inputs | 0.300 | 0.900 | - | 0.0 |"):
+            self.assertIn(line, page)
+
     def test_joules_of_operations(self):
         one = row("energy/imad/zeros", kind="energy", id="imad", unit="instruction of a lane", operands="zeros",
                   toperations_per_s=16.72, sustained_sm_MHz=1980, sustained_watts=321.7, pJ=19.23, pJ_above_sleep=12.14)

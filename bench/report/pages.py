@@ -2,7 +2,7 @@
 """The tables of every page: heading, text, rows, columns, lines, cells. A new table is a new entry here;
 rows.py has the rows that take more than a query."""
 
-from . import repeat, rows
+from . import energy, repeat, rows
 from .frame import GIB, METHODS
 from .text import Table
 
@@ -94,6 +94,12 @@ PRODUCTS_PAGE = [
     Table("Sustained rate and energy",
           "Columns as on the front page, for every row that has a sustained rate.",
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
+    Table("Joules of inputs and outputs",
+          """What a product of k inputs and m outputs at w = 8 takes in a job of seconds, as a sum: joules for a GB of each
+          input, for a GB of each output, and for a GB of each pair of an input and an output, with all power of the board
+          in them. Fitted to the runs of engines-sustained.csv; of each figure the span over the runs.""", energy.sums,
+          {"engine": "`{engine}`", "shapes": "{shapes}", "J, input": "{input}", "J, output": "{output}",
+           "J, pair": "{pair}", "error of the sum, rms %": "{error:.1f}"}),
     Table("Joules of operations",
           """What one operation takes, over two seconds of nothing else, and one byte of data of a product (10, 4), w = 8
           (`gfk_bench --preset energy`). The last column has the energy of the board above that of a board whose
