@@ -91,6 +91,9 @@ struct ProductCase {
     bool few = false;       // the roofline is the best of two variants only
     bool seconds = false;   // two seconds without a pause, too
     bool sustained = false; // the descriptor has it
+    // random; light: a matrix of zeros and ones, whose bits are an eighth of the ones that random
+    // elements have; zeros: the inputs.
+    std::string operands = "random";
 
     size_t region_bytes() const { return data / shape.k / 512 * 512; }
     std::string id() const;
@@ -98,6 +101,9 @@ struct ProductCase {
     std::string ceiling_name() const;
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
+// For Row::make of other rows that run a product.
+std::function<std::unique_ptr<Work>(const Library &)> product_maker(const ProductCase &c,
+                                                                    uint64_t seed);
 const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU
 
 // rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run

@@ -292,24 +292,14 @@ struct InvertWork : DeviceWork {
 };
 
 // ---- the bound -------------------------------------------------------------------------------
-struct BitMmas : DeviceWork {
-    explicit BitMmas(const Library &) { sustained_seconds_ = kSustainedSeconds; }
+struct BitMmas : LoopWork {
+    explicit BitMmas(const Library &) : LoopWork(run_bit_mmas, 1024) {
+        sustained_seconds_ = kSustainedSeconds;
+    }
     gfk_status start() override {
-        random_ = gpu_slot(Slot::Inputs, 64 * kKiB);
-        fill_random(random_, 64 * kKiB, kMatrixSeed, 0, gpu().stream);
-        products_ = run_bit_mmas(random_, kRounds, device_object<uint32_t>(), gpu().stream);
-        facts.add("bit_multiply_adds", products_);
-        return products_ > 0 ? GFK_STATUS_SUCCESS : GFK_STATUS_NOT_SUPPORTED;
+        allocate(kLoopOperands, kMatrixSeed);
+        return start_loop("bit_multiply_adds");
     }
-    std::string check(bool) override {
-        const uint32_t once = sum_of(kRounds);
-        return once != 0 && sum_of(2 * kRounds) == 2 * once ? "" : "products were left out";
-    }
-    void launch(long, cudaStream_t stream) const override {
-        (void)run_bit_mmas(random_, kRounds, device_object<uint32_t>(), stream);
-    }
-    long sets() const override { return 1; }
-    void make_cold() const override {}
 
     static void finish(Result *r) {
         const double products = r->fields.number("bit_multiply_adds");
@@ -320,20 +310,6 @@ struct BitMmas : DeviceWork {
         r->fields.set("note", std::to_string(r->fields.number("pbits_per_s")) +
                                   "e15 multiply-adds of bits per second");
     }
-
-  private:
-    static constexpr unsigned kRounds = 1024;
-    uint32_t sum_of(unsigned rounds) const {
-        auto *sum = device_object<uint32_t>();
-        uint32_t found = 0;
-        GPU_CHECK(cudaMemsetAsync(sum, 0, sizeof *sum, gpu().stream));
-        (void)run_bit_mmas(random_, rounds, sum, gpu().stream);
-        GPU_CHECK(cudaMemcpyAsync(&found, sum, sizeof found, cudaMemcpyDeviceToHost, gpu().stream));
-        gpu_synchronize();
-        return found;
-    }
-    void *random_ = nullptr;
-    double products_ = 0;
 };
 
 // Multiply-adds per second, and the tensor cores' share of them.

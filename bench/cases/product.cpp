@@ -18,6 +18,9 @@ struct ProductWork : MatrixWork {
     ProductWork(const Library &library, const ProductCase &c, uint64_t seed)
         : MatrixWork(c.shape.w, layout_of(c), c.mode), library_(library), case_(c) {
         matrix_ = matrix_of(c.shape, c.cauchy, seed);
+        if (c.operands == "light")
+            for (uint32_t &element : matrix_)
+                element &= 1;
     }
     gfk_status start() override {
         const gfk_status status = case_.way == Way::Plain ? create_plain() : create();
@@ -25,6 +28,9 @@ struct ProductWork : MatrixWork {
             return status;
         // The slot grows here, not while a graph is captured.
         workspace_ = gpu_workspace(library_, workspace_bytes_);
+        if (case_.operands == "zeros")
+            GPU_CHECK(cudaMemsetAsync(layout_.in(0), 0,
+                                      layout_.stride() * layout_.k * (size_t)sets(), gpu().stream));
         return MatrixWork::start();
     }
     void launch(long j, cudaStream_t stream) const override {
@@ -32,7 +38,9 @@ struct ProductWork : MatrixWork {
             return multiply_all(j, stream);
         run(library_.gfk_product_run, product_, j, mode_, workspace_, workspace_bytes_, stream);
     }
-    std::string tag() const override { return case_.cauchy ? "cauchy" : "random"; }
+    std::string tag() const override {
+        return (case_.cauchy ? "cauchy/" : "random/") + case_.operands;
+    }
 
   private:
     gfk_status create_plain() {
@@ -146,6 +154,11 @@ void add_call_rows(const Options &options, Rows *rows) {
 }
 
 } // namespace
+
+std::function<std::unique_ptr<Work>(const Library &)> product_maker(const ProductCase &c,
+                                                                    uint64_t seed) {
+    return makes<ProductWork>(c, seed);
+}
 
 double product_rate(const Shape &shape) {
     const ProductCase c = {shape, kGiB, Way::Auto};

@@ -7,17 +7,19 @@
 
 namespace {
 
-constexpr unsigned kThreads = 256; // two warpgroups, each with 128 counts a lane
-constexpr int kOperands = 8;       // of each side; 8 KiB each of the columns'
+constexpr int kOperands = 8; // of each side; 32 bytes for each column
 
-__global__ void __launch_bounds__(kThreads, 1)
-    mma_kernel(const uint4 *random, unsigned rounds, uint32_t *sum) {
+// COLUMNS / 2 counts a lane.
+template <int COLUMNS, unsigned THREADS>
+__global__ void __launch_bounds__(THREADS, 1)
+    mma_kernel(const uint4 *operands, unsigned rounds, uint32_t *sum) {
     extern __shared__ __align__(128) uint4 columns[];
-    for (unsigned i = threadIdx.x; i < kOperands * 512; i += kThreads)
-        columns[i] = random[i];
-    uint32_t rows[kOperands][4], counts[128] = {};
+    for (unsigned i = threadIdx.x; i < kOperands * 2 * COLUMNS; i += THREADS)
+        columns[i] = operands[i];
+    uint32_t rows[kOperands][4], counts[COLUMNS / 2] = {};
     for (int i = 0; i < kOperands; i++) {
-        const uint4 x = random[(kOperands * blockIdx.x + i) % 16 * 256 + threadIdx.x];
+        const uint4 x =
+            operands[(kOperands * blockIdx.x + i) % (4096 / THREADS) * THREADS + threadIdx.x];
         rows[i][0] = x.x, rows[i][1] = x.y, rows[i][2] = x.z, rows[i][3] = x.w;
     }
     gfk::wgmma::publish();
@@ -30,34 +32,45 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
         for (int i = 0; i < kOperands; i++)
             gfk::wgmma::multiply_add(counts, rows[i][0], rows[i][1], rows[i][2], rows[i][3],
-                                     layout + i * (8192 >> 4), 1);
+                                     layout + i * (32 * COLUMNS >> 4), 1);
         gfk::wgmma::commit();
         gfk::wgmma::wait<0>();
         gfk::wgmma::expect(counts);
     }
     uint32_t mine = 0;
-    for (int i = 0; i < 128; i++)
+    for (int i = 0; i < COLUMNS / 2; i++)
         mine += counts[i];
     atomicAdd(sum, mine);
 }
 
-} // namespace
-
-double run_bit_mmas(const void *random, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
-    constexpr int shared = kOperands * 8192;
+template <int COLUMNS, unsigned THREADS>
+double run(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    constexpr int shared = kOperands * 32 * COLUMNS;
+    const auto kernel = mma_kernel<COLUMNS, THREADS>;
     const int blocks = gpu().properties.multiProcessorCount;
     if (gpu().properties.major != 9 || gpu().properties.minor != 0)
         return 0;
-    GPU_CHECK(
-        cudaFuncSetAttribute(mma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    mma_kernel<<<blocks, kThreads, shared, stream>>>((const uint4 *)random, rounds, sum);
+    GPU_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    kernel<<<blocks, THREADS, shared, stream>>>((const uint4 *)operands, rounds, sum);
     GPU_CHECK(cudaGetLastError());
-    return 64.0 * 256 * 256 * kOperands * rounds * (kThreads / 128) * blocks;
+    return 64.0 * COLUMNS * 256 * kOperands * rounds * (THREADS / 128) * blocks;
+}
+
+} // namespace
+
+double run_bit_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    return run<256, 256>(operands, rounds, sum, stream);
+}
+double run_narrow_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
+    return run<64, 512>(operands, rounds, sum, stream);
 }
 
 #else
 
 double run_bit_mmas(const void *, unsigned, uint32_t *, cudaStream_t) {
+    return 0;
+}
+double run_narrow_mmas(const void *, unsigned, uint32_t *, cudaStream_t) {
     return 0;
 }
 

@@ -49,9 +49,13 @@ struct Combination {
 };
 void combine_by_shifts(const Combination &combination, cudaStream_t stream);
 
-// A loop over warpgroup MMAs of random bits, in registers and shared memory. `random`: 64 KiB. Adds
-// to *sum what is `rounds` times a number. Returns the multiply-adds of bits; 0: not on this device.
-double run_bit_mmas(const void *random, unsigned rounds, uint32_t *sum, cudaStream_t stream);
+// A loop that adds to *sum what is `rounds` times a number of the operands. Returns its operations; 0:
+// not on this device.
+using LoopKernel = double(const void *operands, unsigned rounds, uint32_t *sum,
+                          cudaStream_t stream);
+constexpr size_t kLoopOperands = 64 << 10; // bytes, of loops in registers and shared memory
+// Warpgroup MMAs, multiply-adds of bits, of 256 columns; of 64, as in the ring kernels.
+LoopKernel run_bit_mmas, run_narrow_mmas;
 
 // Reads the buffer, so that it, and nothing older, is in the cache, and no line is dirty.
 void read_through(const void *p, size_t bytes, unsigned *sink, cudaStream_t stream);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loops of instructions and of loads. Every round begins with the same operands, so the sum over
 // rounds is a multiple of a round's.
-#include "energy.h"
+#include "probes.h"
 
 namespace {
 
@@ -52,7 +52,7 @@ struct
 template <class Instruction>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     instructions(const uint32_t *operands, unsigned rounds, uint32_t zero, uint32_t *sum) {
-    constexpr unsigned words = kEnergyOperands / 4;
+    constexpr unsigned words = kLoopOperands / 4;
     uint32_t a[kChains], b[kChains], mine = 0;
     for (int i = 0; i < kChains; i++) {
         a[i] = Instruction::operand(
@@ -157,20 +157,23 @@ double run_sleep(const void *, unsigned rounds, uint32_t *sum, cudaStream_t stre
 const std::vector<EnergyProbe> &energy_probes() {
     static const char *const bits = "product of bits", *const lane = "instruction of a lane",
                              *const byte = "byte";
-    constexpr size_t cached = 16 * kMiB, far = 4 * kGiB;
+    static const std::vector<std::string> one = {"random"}, two = {"random", "zeros"},
+                                          six = {"random",  "same", "half",
+                                                 "quarter", "ones", "zeros"};
+    constexpr size_t near = kLoopOperands, cached = 16 * kMiB, far = 4 * kGiB;
     static const std::vector<EnergyProbe> probes = {
-        {"sleep", "round", kEnergyOperands, 1000, run_sleep},
-        {"mma_256_columns", bits, kEnergyOperands, 1024, run_bit_mmas},
-        {"mma_64_columns", bits, kEnergyOperands, 2048, run_narrow_mmas},
-        {"lop3", lane, kEnergyOperands, 1024, run_instructions<Select>},
-        {"lop3_immediate", lane, kEnergyOperands, 1024, run_instructions<SelectImmediate>},
-        {"prmt", lane, kEnergyOperands, 1024, run_instructions<Permute>},
-        {"imad", lane, kEnergyOperands, 1024, run_instructions<Mad>},
-        {"i2ip", lane, kEnergyOperands, 1024, run_instructions<Pack>},
-        {"ffma", lane, kEnergyOperands, 1024, run_instructions<Fma>},
-        {"load_shared", byte, kEnergyOperands, 2048, run_shared_loads},
-        {"load_l2", byte, cached, 256, run_global_loads<cached>},
-        {"load_dram", byte, far, 1, run_global_loads<far>},
+        {"sleep", "round", near, 1000, run_sleep, one},
+        {"mma_256_columns", bits, near, 1024, run_bit_mmas, six},
+        {"mma_64_columns", bits, near, 2048, run_narrow_mmas, six},
+        {"lop3", lane, near, 1024, run_instructions<Select>, two},
+        {"lop3_immediate", lane, near, 1024, run_instructions<SelectImmediate>, two},
+        {"prmt", lane, near, 1024, run_instructions<Permute>, two},
+        {"imad", lane, near, 1024, run_instructions<Mad>, two},
+        {"i2ip", lane, near, 1024, run_instructions<Pack>, two},
+        {"ffma", lane, near, 1024, run_instructions<Fma>, two},
+        {"load_shared", byte, near, 2048, run_shared_loads, two},
+        {"load_l2", byte, cached, 256, run_global_loads<cached>, two},
+        {"load_dram", byte, far, 1, run_global_loads<far>, two},
     };
     return probes;
 }

@@ -67,3 +67,15 @@ struct RateProbe {
 };
 constexpr unsigned kRateThreads = 256, kRateConstant = 0xff;
 const std::vector<RateProbe> &rate_probes();
+
+// Loops of one kind of operation, for the energy that it takes.
+struct EnergyProbe {
+    const char *id, *unit; // of an operation: "product of bits", "instruction of a lane", "byte"
+    size_t bytes;          // of operands
+    unsigned rounds;       // of a launch: about a millisecond
+    LoopKernel *run;
+    // random; same: 4 KiB again and again, so that a loop has the same operands each time; half,
+    // quarter: of the bits of a word the same ones are always 0, in rows and columns; ones; zeros.
+    std::vector<std::string> operands;
+};
+const std::vector<EnergyProbe> &energy_probes();
