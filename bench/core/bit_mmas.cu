@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     mma_kernel(const uint4 *operands, unsigned rounds, uint32_t *sum) {
     extern __shared__ __align__(128) uint4 columns[];
     for (unsigned i = threadIdx.x; i < kOperands * 2 * COLUMNS; i += THREADS)
-        columns[i] = operands[i];
+        columns[i] = operands[kLoopOperands / 32 + i];
     uint32_t rows[kOperands][4], counts[COLUMNS / 2] = {};
     for (int i = 0; i < kOperands; i++) {
         const uint4 x =

@@ -53,8 +53,9 @@ void combine_by_shifts(const Combination &combination, cudaStream_t stream);
 // not on this device.
 using LoopKernel = double(const void *operands, unsigned rounds, uint32_t *sum,
                           cudaStream_t stream);
-constexpr size_t kLoopOperands = 64 << 10; // bytes, of loops in registers and shared memory
-// Warpgroup MMAs, multiply-adds of bits, of 256 columns; of 64, as in the ring kernels.
+constexpr size_t kLoopOperands = 128 << 10; // bytes, of loops in registers and shared memory
+// Warpgroup MMAs, multiply-adds of bits, of 256 columns; of 64, as in the ring kernels. The first half
+// of the operands are data, the second one the matrix.
 LoopKernel run_bit_mmas, run_narrow_mmas;
 
 // Reads the buffer, so that it, and nothing older, is in the cache, and no line is dirty.

@@ -12,14 +12,14 @@ constexpr int kChains = 4, kSteps = 32; // of a round: instructions in flight, a
 struct Any {
     static __device__ uint32_t operand(uint32_t random) { return random; }
 };
-struct Select : Any { // LOP3
+struct AndXor : Any { // LOP3: x ^ (a & b)
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t b) {
-        asm volatile("lop3.b32 %0, %0, %1, %2, 0xe8;" : "+r"(x) : "r"(a), "r"(b));
+        asm volatile("lop3.b32 %0, %0, %1, %2, 0x78;" : "+r"(x) : "r"(a), "r"(b));
     }
 };
-struct SelectImmediate : Any { // the same with one register less to read
+struct AndXorImmediate : Any { // the same with one register less to read, as many ones in its place
     static __device__ void step(uint32_t &x, uint32_t a, uint32_t) {
-        asm volatile("lop3.b32 %0, %0, %1, 0x5c3a96e1, 0xe8;" : "+r"(x) : "r"(a));
+        asm volatile("lop3.b32 %0, %0, %1, 0x5c3a96e1, 0x78;" : "+r"(x) : "r"(a));
     }
 };
 struct Permute : Any { // PRMT
@@ -158,15 +158,17 @@ const std::vector<EnergyProbe> &energy_probes() {
     static const char *const bits = "product of bits", *const lane = "instruction of a lane",
                              *const byte = "byte";
     static const std::vector<std::string> one = {"random"}, two = {"random", "zeros"},
-                                          six = {"random",  "same", "half",
-                                                 "quarter", "ones", "zeros"};
+                                          three = {"random", "ones", "zeros"},
+                                          all = {"random",      "same",        "half",
+                                                 "quarter",     "zero_matrix", "diagonal",
+                                                 "diagonal_12", "ones",        "zeros"};
     constexpr size_t near = kLoopOperands, cached = 16 * kMiB, far = 4 * kGiB;
     static const std::vector<EnergyProbe> probes = {
         {"sleep", "round", near, 1000, run_sleep, one},
-        {"mma_256_columns", bits, near, 1024, run_bit_mmas, six},
-        {"mma_64_columns", bits, near, 2048, run_narrow_mmas, six},
-        {"lop3", lane, near, 1024, run_instructions<Select>, two},
-        {"lop3_immediate", lane, near, 1024, run_instructions<SelectImmediate>, two},
+        {"mma_256_columns", bits, near, 1024, run_bit_mmas, three},
+        {"mma_64_columns", bits, near, 2048, run_narrow_mmas, all},
+        {"lop3", lane, near, 1024, run_instructions<AndXor>, two},
+        {"lop3_immediate", lane, near, 1024, run_instructions<AndXorImmediate>, two},
         {"prmt", lane, near, 1024, run_instructions<Permute>, two},
         {"imad", lane, near, 1024, run_instructions<Mad>, two},
         {"i2ip", lane, near, 1024, run_instructions<Pack>, two},

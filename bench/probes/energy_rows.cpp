@@ -8,6 +8,19 @@ namespace {
 constexpr uint64_t kOperandSeed = 7;
 const char *const kSleep = "energy/sleep/random";
 
+// Operands of MMAs that are zeros in part, at w = 8: the inputs of a word that are there, in data and
+// matrix, and whether the matrix is zero beside two blocks of half of the depth and half of the columns,
+// as where the rows of two symbols share the depth (fragment_ring.h).
+const struct Idle {
+    const char *operands;
+    uint32_t data, matrix;
+    bool diagonal;
+} kIdle[] = {
+    {"half", 0xffff, 0xffff, false},           {"quarter", 0xff, 0xff, false},
+    {"zero_matrix", 0xffffffff, 0, false},     {"diagonal", 0xffffffff, 0xffffffff, true},
+    {"diagonal_12", 0xffffff, 0xffffff, true}, // 12 of 16 inputs: ring_12x4
+};
+
 struct EnergyWork : LoopWork {
     EnergyWork(const Library &, const EnergyProbe &probe, const std::string &operands)
         : LoopWork(probe.run, probe.rounds), bytes_(probe.bytes), operands_(operands) {}
@@ -16,21 +29,26 @@ struct EnergyWork : LoopWork {
         char *p = allocate(bytes_, kOperandSeed);
         if (operands_ == "ones" || operands_ == "zeros")
             GPU_CHECK(cudaMemsetAsync(p, operands_ == "ones" ? 0xff : 0, bytes_, stream));
-        for (size_t at = 4 * kKiB; operands_ == "same" && at < bytes_; at += 4 * kKiB)
-            GPU_CHECK(cudaMemcpyAsync(p + at, p, 4 * kKiB, cudaMemcpyDeviceToDevice, stream));
-        if (operands_ == "half" || operands_ == "quarter")
-            mask(p, operands_ == "half" ? 0x55555555 : 0x11111111);
+        for (size_t at = kPeriod; operands_ == "same" && at < bytes_; at += kPeriod)
+            GPU_CHECK(cudaMemcpyAsync(p + at, p, kPeriod, cudaMemcpyDeviceToDevice, stream));
+        for (const Idle &idle : kIdle)
+            if (operands_ == idle.operands)
+                leave_idle(p, idle);
         return start_loop("operations");
     }
 
   private:
-    bool is_zero() const override { return operands_ == "zeros"; }
-    void mask(char *p, uint32_t bits) const {
+    static constexpr size_t kPeriod = 2 * kKiB; // all that one MMA has of the matrix
+    bool is_zero() const override { return operands_ == "zeros" || operands_ == "zero_matrix"; }
+    void leave_idle(char *p, const Idle &idle) const {
         std::vector<uint32_t> words(bytes_ / 4);
         GPU_CHECK(cudaMemcpyAsync(words.data(), p, bytes_, cudaMemcpyDeviceToHost, gpu().stream));
         gpu_synchronize();
-        for (uint32_t &word : words)
-            word &= bits;
+        for (size_t i = 0; i < words.size(); i++) {
+            const bool matrix = i >= words.size() / 2;
+            const bool beside = idle.diagonal && matrix && i / 32 % 2 != i / 256 % 2;
+            words[i] &= beside ? 0 : matrix ? idle.matrix : idle.data;
+        }
         GPU_CHECK(cudaMemcpyAsync(p, words.data(), bytes_, cudaMemcpyHostToDevice, gpu().stream));
         gpu_synchronize();
     }

@@ -74,8 +74,7 @@ struct EnergyProbe {
     size_t bytes;          // of operands
     unsigned rounds;       // of a launch: about a millisecond
     LoopKernel *run;
-    // random; same: 4 KiB again and again, so that a loop has the same operands each time; half,
-    // quarter: of the bits of a word the same ones are always 0, in rows and columns; ones; zeros.
+    // What they are: random, ones, zeros; for MMAs of 64 columns also others (energy_rows.cpp).
     std::vector<std::string> operands;
 };
 const std::vector<EnergyProbe> &energy_probes();
