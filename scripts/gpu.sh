@@ -37,6 +37,7 @@ bench default
 limits limits
 small small
 product product
+product energy
 product matmul
 rs rlnc
 product product-perop
