@@ -103,9 +103,10 @@ PRODUCTS_PAGE = [
     Table("Joules of operations",
           """What one operation takes, over two seconds of nothing else, and one byte of data of a product (10, 4), w = 8
           (`gfk_bench --preset energy`). The last column has the energy of the board above that of a board whose
-          warps sleep. Operands: same, a loop has the same ones each time; half and quarter, all but so many of the bits
-          of a word are 0 in both operands of an MMA, as they are where inputs do not fill its depth; light, the matrix has
-          zeros and ones only.""",
+          warps sleep. Operands of MMAs: same, each MMA has the same ones; half and quarter, two and one of four inputs
+          are there, and the others' bits are 0 in data and matrix; zero_matrix, the data are random; diagonal, the matrix
+          is zero beside two blocks, as where two symbols share the depth; diagonal_12, and three of four inputs are there,
+          as in the kernel ring_12x4. Operands of products: light, the matrix has zeros and ones only.""",
           "kind == 'energy' and state == 'measured'",
           {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
            "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",

@@ -12,8 +12,8 @@ from .frame import Results, parse, typed
 KEYS = ["file", "row", "roofline", "where"]  # of a figure, in both runs
 FAR = 5.0  # percent between the runs, from which on a row is named
 CLOSE = 97.0  # percent of the fastest engine that AUTO should have
-FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "us": "us",
-           "gb_s": "GB/s", "ms": "ms"}
+FIGURES = {"time_us_median": "us", "sustained_data_GBps": "GB/s, sustained", "data_GB_per_joule": "GB/J", "pJ": "pJ",
+           "us": "us", "gb_s": "GB/s", "ms": "ms"}
 CHOICES = (("compiling allowed", "auto_compile", "", "data_GBps"), ("run-time matrix", "auto", "xor", "data_GBps"),
            ("run-time matrix, sustained", "auto_sustained", "xor", "sustained_data_GBps"))
 
