@@ -159,9 +159,10 @@ const std::vector<EnergyProbe> &energy_probes() {
                              *const byte = "byte";
     static const std::vector<std::string> one = {"random"}, two = {"random", "zeros"},
                                           three = {"random", "ones", "zeros"},
-                                          all = {"random",      "same",        "half",
-                                                 "quarter",     "zero_matrix", "diagonal",
-                                                 "diagonal_12", "ones",        "zeros"};
+                                          all = {"random",      "same",      "half",
+                                                 "quarter",     "diagonal",  "ring_12x4",
+                                                 "zero_matrix", "zero_data", "ones",
+                                                 "zeros"};
     constexpr size_t near = kLoopOperands, cached = 16 * kMiB, far = 4 * kGiB;
     static const std::vector<EnergyProbe> probes = {
         {"sleep", "round", near, 1000, run_sleep, one},

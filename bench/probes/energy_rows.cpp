@@ -8,17 +8,19 @@ namespace {
 constexpr uint64_t kOperandSeed = 7;
 const char *const kSleep = "energy/sleep/random";
 
-// Operands of MMAs that are zeros in part, at w = 8: the inputs of a word that are there, in data and
-// matrix, and whether the matrix is zero beside two blocks of half of the depth and half of the columns,
-// as where the rows of two symbols share the depth (fragment_ring.h).
+// Operands of MMAs that are zeros in part, as kernels of w = 8 leave them (fragment_ring.h): which bytes
+// of words 0 and 1 and of words 2 and 3 of the matrix's vectors are there, that is, which inputs; and
+// whether the matrix is zero beside two blocks of half of the depth and half of the columns.
 const struct Idle {
     const char *operands;
-    uint32_t data, matrix;
+    uint32_t low, high;
     bool diagonal;
 } kIdle[] = {
-    {"half", 0xffff, 0xffff, false},           {"quarter", 0xff, 0xff, false},
-    {"zero_matrix", 0xffffffff, 0, false},     {"diagonal", 0xffffffff, 0xffffffff, true},
-    {"diagonal_12", 0xffffff, 0xffffff, true}, // 12 of 16 inputs: ring_12x4
+    {"half", 0xffff, 0xffff, false},
+    {"quarter", 0xff, 0xff, false},
+    {"diagonal", 0xffffffff, 0xffffffff, true},
+    {"ring_12x4", 0xffffff, 0xffff, true}, // 10 inputs
+    {"zero_matrix", 0, 0, false},
 };
 
 struct EnergyWork : LoopWork {
@@ -29,27 +31,30 @@ struct EnergyWork : LoopWork {
         char *p = allocate(bytes_, kOperandSeed);
         if (operands_ == "ones" || operands_ == "zeros")
             GPU_CHECK(cudaMemsetAsync(p, operands_ == "ones" ? 0xff : 0, bytes_, stream));
+        if (operands_ == "zero_data")
+            GPU_CHECK(cudaMemsetAsync(p, 0, bytes_ / 2, stream));
         for (size_t at = kPeriod; operands_ == "same" && at < bytes_; at += kPeriod)
             GPU_CHECK(cudaMemcpyAsync(p + at, p, kPeriod, cudaMemcpyDeviceToDevice, stream));
         for (const Idle &idle : kIdle)
             if (operands_ == idle.operands)
-                leave_idle(p, idle);
+                leave_idle(p + bytes_ / 2, idle);
         return start_loop("operations");
     }
 
   private:
     static constexpr size_t kPeriod = 2 * kKiB; // all that one MMA has of the matrix
-    bool is_zero() const override { return operands_ == "zeros" || operands_ == "zero_matrix"; }
-    void leave_idle(char *p, const Idle &idle) const {
-        std::vector<uint32_t> words(bytes_ / 4);
-        GPU_CHECK(cudaMemcpyAsync(words.data(), p, bytes_, cudaMemcpyDeviceToHost, gpu().stream));
+    bool is_zero() const override { return operands_.rfind("zero", 0) == 0; }
+    void leave_idle(char *matrix, const Idle &idle) const {
+        std::vector<uint32_t> words(bytes_ / 8);
+        GPU_CHECK(cudaMemcpyAsync(words.data(), matrix, bytes_ / 2, cudaMemcpyDeviceToHost,
+                                  gpu().stream));
         gpu_synchronize();
         for (size_t i = 0; i < words.size(); i++) {
-            const bool matrix = i >= words.size() / 2;
-            const bool beside = idle.diagonal && matrix && i / 32 % 2 != i / 256 % 2;
-            words[i] &= beside ? 0 : matrix ? idle.matrix : idle.data;
+            const bool beside = idle.diagonal && i / 32 % 2 != i / 256 % 2;
+            words[i] &= beside ? 0 : i % 4 < 2 ? idle.low : idle.high;
         }
-        GPU_CHECK(cudaMemcpyAsync(p, words.data(), bytes_, cudaMemcpyHostToDevice, gpu().stream));
+        GPU_CHECK(cudaMemcpyAsync(matrix, words.data(), bytes_ / 2, cudaMemcpyHostToDevice,
+                                  gpu().stream));
         gpu_synchronize();
     }
 
