@@ -126,15 +126,16 @@ class ReportTest(Case):
     def test_joules_of_inputs_and_outputs(self):
         """A sum without noise is found again, and with one run each span is a figure."""
         joules = {"xor_w8": lambda k, m: 0.1 * k + 0.2 * m + 0.01 * k * m, "prmt_w8": lambda k, m: k + m + k * m,
-                  "bmma_w8": lambda k, m: (0.1 * k + 0.3 * m) * (1 if k <= 16 else 2 if k <= 32 else 3)}
+                  "bmma_w8": lambda k, m: (0.1 * k + 0.3 * m if k <= 16 else 0.2 * k + 0.6 * -(m // -4) * 4 if k <= 32 else
+                                           0.3 * k + 0.9 * -(m // -8) * 8)}
         lines = [f"1,8,{k},{m},{engine},100,{k / joules[engine](k, m)}\n" for engine in joules
                  for k in (4, 10, 16, 20, 32, 48, 64) for m in (4, 6, 16)]
         (self.folder / preference.SUSTAINED).write_text(
             "run,w,k,m,engine,sustained_data_GBps,data_GB_per_joule\n" + "".join(lines), encoding="utf-8")
         page = self.page("products", self.results([row("a")]))
         for line in ("| `xor_w8` | all | 0.100 | 0.200 | 0.010 | 0.0 |", "| `prmt_w8` | all | 1.000 | 1.000 | 1.000 | 0.0 |",
-                     "| `bmma_w8` | up to 16 inputs, 6 and more outputs | 0.100 | 0.300 | - | 0.0 |",
-                     "| `bmma_w8` | 33 to 64 inputs | 0.300 | 0.900 | - | 0.0 |"):
+                     "| `bmma_w8` | up to 16 inputs, 6 and more outputs, in twos | 0.100 | 0.300 | - | 0.0 |",
+                     "| `bmma_w8` | 33 to 64 inputs, outputs in eights | 0.300 | 0.900 | - | 0.0 |"):
             self.assertIn(line, page)
 
     def test_joules_of_operations(self):

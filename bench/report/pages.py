@@ -96,17 +96,17 @@ PRODUCTS_PAGE = [
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
     Table("Joules of inputs and outputs",
           """What a product of k inputs and m outputs at w = 8 takes in a job of seconds, as a sum: joules for a GB of each
-          input, for a GB of each output, and for a GB of each pair of an input and an output, with all power of the board
-          in them. Fitted to the runs of engines-sustained.csv; of each figure the span over the runs.""", energy.sums,
+          input, for a GB of each output that is computed, and for a GB of each pair of an input and an output, with all power
+          of the board in them. Fitted to the runs of engines-sustained.csv; of each figure the span over the runs.""", energy.sums,
           {"engine": "`{engine}`", "shapes": "{shapes}", "J, input": "{input}", "J, output": "{output}",
            "J, pair": "{pair}", "error of the sum, rms %": "{error:.1f}"}),
     Table("Joules of operations",
           """What one operation takes, over two seconds of nothing else, and one byte of data of a product (10, 4), w = 8
           (`gfk_bench --preset energy`). The last column has the energy of the board above that of a board whose
-          warps sleep. Operands of MMAs: same, each MMA has the same ones; half and quarter, two and one of four inputs
-          are there, and the others' bits are 0 in data and matrix; zero_matrix, the data are random; diagonal, the matrix
-          is zero beside two blocks, as where two symbols share the depth; diagonal_12, and three of four inputs are there,
-          as in the kernel ring_12x4. Operands of products: light, the matrix has zeros and ones only.""",
+          warps sleep. Operands of MMAs: same, each MMA has the same ones; half, quarter, the matrix is zero but for two
+          and one of four inputs; diagonal, it is zero beside two blocks, as where two symbols share the depth; ring_12x4,
+          it is the one of this kernel for 10 inputs; zero_matrix, zero_data, the other operand is random. Operands of
+          products: light, the matrix has zeros and ones only.""",
           "kind == 'energy' and state == 'measured'",
           {"operation": "`{id}`", "operands": "{operands}", "of": "{unit}", "10^12 a second": "{toperations_per_s:.3g}",
            "MHz": "{sustained_sm_MHz:.0f}", "W": "{sustained_watts:.0f}", "pJ": "{pJ:.3g}",
