@@ -101,9 +101,7 @@ struct ProductCase {
     std::string ceiling_name() const;
 };
 std::vector<ProductCase> product_cases(const Options &options); // on a device
-// For Row::make of other rows that run a product.
-std::function<std::unique_ptr<Work>(const Library &)> product_maker(const ProductCase &c,
-                                                                    uint64_t seed);
+Row product_row(const ProductCase &c, uint64_t seed);           // without its ceiling
 const std::vector<Shape> &few_shapes(); // of quick, of small regions, and of the CPU
 
 // rows x cols elements, row by row. The random ones are neither 0 nor 1 and the same in every run

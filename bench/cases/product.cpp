@@ -110,28 +110,6 @@ bool is_contest(ProductCase c) {
     return false;
 }
 
-Row product_row(const ProductCase &c, uint64_t seed) {
-    static const std::string ways[] = {"engine", "auto", "auto_compile", "plain"};
-    Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
-    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "compile",
-                  c.way == Way::AutoCompile, "mode", mode_name(c.mode), "cold", true, "matrix",
-                  c.cauchy ? "cauchy" : "random", "region_bytes", c.region_bytes(), "nominal_bytes",
-                  c.data);
-    if (c.way == Way::Engine)
-        row.facts.add(engine_facts(c.engine));
-    row.data_bytes = (double)(c.region_bytes() * c.shape.k);
-    row.moved = product_moved(c.shape, c.mode);
-    row.passes = c.replays;
-    row.sustained = c.seconds;
-    row.missing = [=] {
-        const std::string reason = too_little_memory(layout_of(c).memory_needed());
-        const bool skipped = c.way == Way::Engine && c.sustained && !is_contest(c);
-        return reason.empty() && skipped ? "no other engine is near in bursts" : reason;
-    };
-    row.make = makes<ProductWork>(c, seed);
-    return row;
-}
-
 struct ProductCall : CallWork {
     ProductCall(const Library &library, const ProductCase &c, uint64_t seed)
         : work_(library, c, seed) {}
@@ -155,9 +133,26 @@ void add_call_rows(const Options &options, Rows *rows) {
 
 } // namespace
 
-std::function<std::unique_ptr<Work>(const Library &)> product_maker(const ProductCase &c,
-                                                                    uint64_t seed) {
-    return makes<ProductWork>(c, seed);
+Row product_row(const ProductCase &c, uint64_t seed) {
+    static const std::string ways[] = {"engine", "auto", "auto_compile", "plain"};
+    Row row(c.name(), shape_facts("product", "product", "gpu", c.id(), c.shape));
+    row.facts.add("way", ways[(int)c.way] + (c.sustained ? "_sustained" : ""), "compile",
+                  c.way == Way::AutoCompile, "mode", mode_name(c.mode), "cold", true, "matrix",
+                  c.cauchy ? "cauchy" : "random", "region_bytes", c.region_bytes(), "nominal_bytes",
+                  c.data);
+    if (c.way == Way::Engine)
+        row.facts.add(engine_facts(c.engine));
+    row.data_bytes = (double)(c.region_bytes() * c.shape.k);
+    row.moved = product_moved(c.shape, c.mode);
+    row.passes = c.replays;
+    row.sustained = c.seconds;
+    row.missing = [=] {
+        const std::string reason = too_little_memory(layout_of(c).memory_needed());
+        const bool skipped = c.way == Way::Engine && c.sustained && c.seconds && !is_contest(c);
+        return reason.empty() && skipped ? "no other engine is near in bursts" : reason;
+    };
+    row.make = makes<ProductWork>(c, seed);
+    return row;
 }
 
 double product_rate(const Shape &shape) {

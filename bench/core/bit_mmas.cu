@@ -57,6 +57,14 @@ double run(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t st
 }
 
 } // namespace
+#else
+namespace {
+template <int COLUMNS, unsigned THREADS>
+double run(const void *, unsigned, uint32_t *, cudaStream_t) {
+    return 0;
+}
+} // namespace
+#endif
 
 double run_bit_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
     return run<256, 256>(operands, rounds, sum, stream);
@@ -64,14 +72,3 @@ double run_bit_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaSt
 double run_narrow_mmas(const void *operands, unsigned rounds, uint32_t *sum, cudaStream_t stream) {
     return run<64, 512>(operands, rounds, sum, stream);
 }
-
-#else
-
-double run_bit_mmas(const void *, unsigned, uint32_t *, cudaStream_t) {
-    return 0;
-}
-double run_narrow_mmas(const void *, unsigned, uint32_t *, cudaStream_t) {
-    return 0;
-}
-
-#endif

@@ -38,8 +38,8 @@ struct Pack { // I2IP, of counts that fit a byte
         asm volatile("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %0;" : "+r"(x) : "r"(a), "r"(b));
     }
 };
-struct
-    Fma { // FFMA, of numbers from 1/2 to 1, or -1/2 to -1, so that x neither overflows nor vanishes
+// FFMA, of numbers from 1/2 to 1, or -1/2 to -1, so that x neither overflows nor vanishes
+struct Fma {
     static __device__ uint32_t operand(uint32_t random) {
         return random == 0 ? 0 : (random & 0x807fffff) | 0x3f000000;
     }

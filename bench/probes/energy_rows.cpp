@@ -105,7 +105,9 @@ void add_energy_rows(const Options &options, Rows *rows) {
             Row row = energy_row(engine, "byte of data", operands);
             row.facts.add(engine_facts(engine));
             row.facts.add("operations", c.region_bytes() * c.shape.k);
-            row.make = product_maker(c, options.seed);
+            const Row product = product_row(c, options.seed);
+            row.missing = product.missing;
+            row.make = product.make;
             rows->push_back(row);
         }
 }
