@@ -96,8 +96,9 @@ PRODUCTS_PAGE = [
           rows.sustained, {"row": "`{id}`", "(k, m)": "{shape}", "burst GB/s": PRECISE, **SUSTAINED}),
     Table("Joules of inputs and outputs",
           """What a product of k inputs and m outputs at w = 8 takes in a job of seconds, as a sum: joules for a GB of each
-          input, for a GB of each output that is computed, and for a GB of each pair of an input and an output, with all power
-          of the board in them. Fitted to the runs of engines-sustained.csv; of each figure the span over the runs.""", energy.sums,
+          input, for a GB of each output that is computed, and for a GB of each pair of an input and an output, with all
+          power of the board in them. Fitted to the runs of engines-sustained.csv; of each figure the span over the
+          runs.""", energy.sums,
           {"engine": "`{engine}`", "shapes": "{shapes}", "J, input": "{input}", "J, output": "{output}",
            "J, pair": "{pair}", "error of the sum, rms %": "{error:.1f}"}),
     Table("Joules of operations",

@@ -103,34 +103,41 @@ def cells(results):
     return pd.concat([*found, in_jobs_of_seconds(results)])
 
 
+def jobs_of_seconds(results):
+    """For each shape of engines-sustained.csv, with and without compiling: the rates of the engines that AUTO may take, a
+    column for each run, and the engines that preference.def names for jobs of seconds and for bursts."""
+    text = preference.PRODUCTS.read_text(encoding="utf-8")
+    for (w, k, m), of in preference.sustained_rates(results).groupby(["w", "k", "m"]):
+        rates = of.pivot_table(index="engine", columns="run", values="sustained_data_GBps")
+        for compiles in (1, 0):
+            yield (w, k, m, compiles, preference.allowed(rates, compiles),
+                   *(preference.taken(text, w, m, k, compiles, sustained) for sustained in (True, False)))
+
+
 def in_jobs_of_seconds(results):
-    """The same for the shapes of engines-sustained.csv and the engines that preference.def names. An engine that is not
-    in the file is far ahead of those that are, or far behind them, in bursts: then there is no line."""
-    text, found = preference.PRODUCTS.read_text(encoding="utf-8"), []
-    for (run, w, k, m), of in preference.sustained_rates(results).groupby(["run", "w", "k", "m"]):
-        for compiles, which in ((1, "compiling allowed"), (0, "run-time matrix")):
-            may = preference.allowed(of.set_index("engine").sustained_data_GBps, compiles)
-            takes = preference.taken(text, w, m, k, compiles)
+    """The same for jobs of seconds and the engines that preference.def names. An engine that is not in
+    engines-sustained.csv is far ahead of those that are, or far behind them, in bursts: then there is no line."""
+    found = []
+    for w, k, m, compiles, rates, takes, _ in jobs_of_seconds(results):
+        for run, may in rates.items():
+            may = may.dropna()
             if takes in may and len(may) > 1:
                 found.append({"shapes": f"of the map, {preference.SUSTAINED}", "run": f"run {run}",
-                              "which": which + ", sustained", "row": f"w{w}/{k}+{m}/1GiB", "engine": takes,
-                              "id_best": may.idxmax(), "reached": 100 * may[takes] / may.max()})
+                              "which": ("run-time matrix", "compiling allowed")[compiles] + ", sustained",
+                              "row": f"w{w}/{k}+{m}/1GiB", "engine": takes, "id_best": may.idxmax(),
+                              "reached": 100 * may[takes] / may.max()})
     return pd.DataFrame(found)
 
 
 def engines_for_seconds(results):
-    """The shapes of engines-sustained.csv where AUTO takes another engine for jobs of seconds than in bursts, with the
-    rates of both in each run."""
-    text, found = preference.PRODUCTS.read_text(encoding="utf-8"), []
-    for (w, k, m), of in preference.sustained_rates(results).groupby(["w", "k", "m"]):
-        rates = of.pivot_table(index="engine", columns="run", values="sustained_data_GBps")
-        for compiles in (1, 0):
-            seconds, bursts = (preference.taken(text, w, m, k, compiles, sustained) for sustained in (True, False))
-            if seconds != bursts and {seconds, bursts} <= set(rates.index):
-                percent = 100 * rates.loc[bursts] / rates.loc[seconds]
-                found.append({"w": w, "shape": f"({k}, {m})", "compile": ("no", "yes")[compiles], "bursts": bursts,
-                              "seconds": seconds, "rates": ", ".join(f"{rate:,.0f}" for rate in rates.loc[seconds]),
-                              "percents": ", ".join(f"{each:.1f}" for each in percent)})
+    """The shapes where AUTO takes another engine for jobs of seconds than in bursts, with the rates of both in each run."""
+    found = []
+    for w, k, m, compiles, rates, seconds, bursts in jobs_of_seconds(results):
+        if seconds != bursts and {seconds, bursts} <= set(rates.index):
+            percent = 100 * rates.loc[bursts] / rates.loc[seconds]
+            found.append({"w": w, "shape": f"({k}, {m})", "compile": ("no", "yes")[compiles], "bursts": bursts,
+                          "seconds": seconds, "rates": ", ".join(f"{rate:,.0f}" for rate in rates.loc[seconds]),
+                          "percents": ", ".join(f"{each:.1f}" for each in percent)})
     return pd.DataFrame(found)
 
 
