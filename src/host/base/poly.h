@@ -53,6 +53,34 @@ GFK_HOST_DEVICE uint32_t gfk_poly_pow(uint32_t a, uint64_t exponent, unsigned w,
     return power;
 }
 
+/* ---- Barrett reduction of carry-less products ------------------------------------------------ */
+
+/* The carry-less product of a and b: 2 w - 1 bits for symbols of w bits. */
+GFK_HOST_DEVICE uint64_t gfk_poly_carry_less(uint64_t a, uint64_t b) {
+    uint64_t product = 0;
+    for (; b != 0; b >>= 1, a <<= 1)
+        product ^= a & (0 - (b & 1));
+    return product;
+}
+
+/* The two constants of a reduction modulo a polynomial of degree w. */
+typedef struct gfk_barrett {
+    uint64_t quotient;   /* floor(x^(2 w) / polynomial), w + 1 bits */
+    uint64_t polynomial; /* without its leading term */
+} gfk_barrett;
+
+GFK_HOST_DEVICE gfk_barrett gfk_barrett_of(unsigned w, uint64_t polynomial) {
+    const uint64_t low = polynomial & ((UINT64_C(1) << w) - 1);
+    gfk_barrett barrett = {UINT64_C(1) << w, low};
+    uint64_t rest = low; /* of x^(2 w) after the first step, divided by x^w: w bits */
+    for (unsigned i = w; i-- > 0;) {
+        const uint64_t bit = rest >> (w - 1) & 1;
+        barrett.quotient |= bit << i;
+        rest = (rest << 1 ^ (low & (0 - bit))) & ((UINT64_C(1) << w) - 1);
+    }
+    return barrett;
+}
+
 uint32_t gfk_poly_inverse(uint32_t a, uint64_t polynomial);   /* a != 0 */
 bool gfk_poly_irreducible(unsigned w, uint64_t polynomial);   /* w a power of two */
 uint32_t gfk_poly_generator(unsigned w, uint64_t polynomial); /* the smallest one */
