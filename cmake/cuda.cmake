@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Finds nvcc as GFK_CUDA asks, enables CUDA, and sets GFK_HAVE_CUDA and the default architectures.
+# Finds nvcc as GFK_CUDA asks, enables CUDA, and sets GFK_HAVE_CUDA, GFK_HAVE_CLMAD (nvcc knows the
+# carry-less multiply-add) and the default architectures.
 set(GFK_HAVE_CUDA OFF)
+set(GFK_HAVE_CLMAD OFF)
 string(TOUPPER "${GFK_CUDA}" GFK_CUDA)
 if(NOT GFK_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "GFK_CUDA is ${GFK_CUDA}; it may be AUTO, ON or OFF")
@@ -27,6 +29,14 @@ if(NOT GFK_CUDA STREQUAL "OFF")
       set(GFK_HAVE_CUDA ON)
       find_package(CUDAToolkit REQUIRED)
       set(CMAKE_CUDA_STANDARD 17)
+      if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.3)
+        message(WARNING
+          "gfk: built without CLMAD, the fastest kernels for most codes: nvcc is "
+          "${CMAKE_CUDA_COMPILER_VERSION} and they need 13.3. PyPI has a newer nvcc, which needs no root: "
+          "docs/engines/clmad.md, \"The compiler\"")
+      else()
+        set(GFK_HAVE_CLMAD ON)
+      endif()
     endif()
   else()
     set(too_old "there is no nvcc")
