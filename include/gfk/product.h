@@ -21,13 +21,14 @@ extern "C" {
 /* What an engine is, apart from its width and variant; docs/engines has a page for each. */
 typedef enum gfk_engine_family {
     GFK_ENGINE_AUTO = 0,
-    GFK_ENGINE_HOST,      /* the reference, in C on all cores of the CPU */
-    GFK_ENGINE_ISAL,      /* ISA-L on all cores of the CPU; w = 8, polynomial 0x11d */
-    GFK_ENGINE_PEROP,     /* one fused kernel over the operation of any method */
-    GFK_ENGINE_PRMT,      /* sixteen-entry tables in the constant bank, looked up by PRMT */
-    GFK_ENGINE_BMMA,      /* binary tensor cores */
-    GFK_ENGINE_XOR,       /* the matrix compiled into a program of XORs */
-    GFK_ENGINE_GFCOMPLETE /* GF-Complete on all cores of the CPU; fields that it takes */
+    GFK_ENGINE_HOST,       /* the reference, in C on all cores of the CPU */
+    GFK_ENGINE_ISAL,       /* ISA-L on all cores of the CPU; w = 8, polynomial 0x11d */
+    GFK_ENGINE_PEROP,      /* one fused kernel over the operation of any method */
+    GFK_ENGINE_PRMT,       /* sixteen-entry tables in the constant bank, looked up by PRMT */
+    GFK_ENGINE_BMMA,       /* binary tensor cores */
+    GFK_ENGINE_XOR,        /* the matrix compiled into a program of XORs */
+    GFK_ENGINE_GFCOMPLETE, /* GF-Complete on all cores of the CPU; fields that it takes */
+    GFK_ENGINE_CLMAD       /* the carry-less multiply-add of GPUs since compute capability 8.0 */
 } gfk_engine_family;
 
 /* Labels of an engine, a set of bits. */

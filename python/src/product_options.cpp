@@ -8,7 +8,7 @@
 namespace gfk {
 namespace {
 gfk_engine_family family_of(const std::string &name) {
-    for (int i = GFK_ENGINE_AUTO; i <= GFK_ENGINE_GFCOMPLETE; i++)
+    for (int i = GFK_ENGINE_AUTO; i <= GFK_ENGINE_CLMAD; i++)
         if (name == gfk_engine_family_name(static_cast<gfk_engine_family>(i)))
             return static_cast<gfk_engine_family>(i);
     raise(GFK_STATUS_UNKNOWN_METHOD,

@@ -296,6 +296,12 @@ gfk_status gfk_device_capability(int device, int *cc) {
     return GFK_STATUS_SUCCESS;
 }
 
+gfk_status gfk_device_double_ratio(int device, int *ratio) {
+    (void)device;
+    *ratio = 64;
+    return GFK_STATUS_SUCCESS;
+}
+
 gfk_status gfk_device_open(gfk_stream_t *stream, void **mark) {
     (void)pthread_mutex_lock(&mutex);
     if (fails(current))

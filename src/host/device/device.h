@@ -38,6 +38,8 @@ gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_byte
 gfk_status gfk_device_name(int device, char *name, size_t bytes);
 gfk_status gfk_device_processors(int device, int *processors);
 gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
+/* How many operations in float the device does in the time of one in double. */
+gfk_status gfk_device_double_ratio(int device, int *ratio);
 
 /* SUCCESS if the device is the calling thread's current device, else WRONG_DEVICE. */
 gfk_status gfk_device_require_current(int device);

@@ -63,6 +63,10 @@ gfk_status gfk_device_capability(int device, int *cc) {
     return GFK_STATUS_SUCCESS;
 }
 
+gfk_status gfk_device_double_ratio(int device, int *ratio) {
+    return attribute(device, cudaDevAttrSingleToDoublePrecisionPerfRatio, ratio);
+}
+
 gfk_status gfk_device_check(unsigned cc_min, unsigned cc_max, size_t shared_bytes, int device,
                             const char **reason) {
     int capability, shared, previous;

@@ -28,6 +28,7 @@ NOT_SUPPORTED(gfk_device_check, unsigned cc_min, unsigned cc_max, size_t shared_
 NOT_SUPPORTED(gfk_device_name, int device, char *name, size_t bytes)
 NOT_SUPPORTED(gfk_device_processors, int device, int *processors)
 NOT_SUPPORTED(gfk_device_capability, int device, int *cc)
+NOT_SUPPORTED(gfk_device_double_ratio, int device, int *ratio)
 NOT_SUPPORTED(gfk_device_require_current, int device)
 NOT_SUPPORTED(gfk_device_enter, int device, int *previous)
 NOT_SUPPORTED(gfk_device_leave, int previous, gfk_status status)

@@ -51,7 +51,7 @@ static bool is_absolute(const char *path) {
 }
 
 static bool is_valid(const gfk_product_desc *desc) {
-    return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_GFCOMPLETE &&
+    return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_CLMAD &&
            (unsigned)desc->method <= GFK_METHOD_SPLIT && desc->device >= GFK_CURRENT_DEVICE &&
            is_absolute(desc->isal_library) && is_absolute(desc->gfcomplete_library);
 }
@@ -97,7 +97,22 @@ static gfk_status list_named_engine(search *s) {
     return GFK_STATUS_SUCCESS;
 }
 
+/* The engines on the carry-less multiply-add come first where they are at the speed of memory: for
+ * few outputs, on devices whose FP64 unit, which executes it, is a large one. */
+static bool prefers_clmad(const search *s) {
+    enum { MOST_ROWS = 8, MOST_COLS = 256, MOST_RATIO = 4 };
+    int device, ratio;
+    const char *reason;
+    return s->rows <= MOST_ROWS && s->cols <= MOST_COLS && s->desc->device != GFK_CPU &&
+           gfk_device_resolve(s->desc->device, &device, &reason) == GFK_STATUS_SUCCESS &&
+           gfk_device_double_ratio(device, &ratio) == GFK_STATUS_SUCCESS && ratio <= MOST_RATIO;
+}
+
 static void list_engines(search *s) {
+    const bool clmad = prefers_clmad(s);
+    for (size_t i = 0; clmad && i < gfk_engine_count(); i++)
+        if (gfk_engines[i].info.family == GFK_ENGINE_CLMAD)
+            add(s, &gfk_engines[i]);
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (prefers(&preferences[i], s))
             add(s, gfk_engine_of(gfk_engine_find(preferences[i].id)));

@@ -19,9 +19,19 @@
 #define CUDA_FUNCTION(f) NULL
 #define GFK_CUDA_ENGINE(id, ...)
 #endif
+#ifdef GFK_HAVE_CLMAD
+#define CLMAD_FUNCTION(f) f
+#define GFK_CLMAD_ENGINE(id, ...)                                                                  \
+    gfk_engine_accepts_fn gfk_##id##_accepts;                                                      \
+    gfk_engine_run_fn gfk_##id##_run;
+#else
+#define CLMAD_FUNCTION(f) NULL
+#define GFK_CLMAD_ENGINE(id, ...)
+#endif
 #define GFK_HOST_ENGINE(...)
 #include "engines.def"
 #undef GFK_HOST_ENGINE
+#undef GFK_CLMAD_ENGINE
 #undef GFK_CUDA_ENGINE
 
 #define NONE NULL
@@ -39,6 +49,13 @@
      CUDA_FUNCTION(gfk_##id##_create),                                                             \
      CUDA_FUNCTION(gfk_##id##_destroy),                                                            \
      CUDA_FUNCTION(gfk_##id##_run)},
+#define GFK_CLMAD_ENGINE(id, w, tile)                                                              \
+    {{#id, GFK_ENGINE_CLMAD, w, GFK_METHOD_AUTO, 0, 80, 0, tile},                                  \
+     NULL,                                                                                         \
+     CLMAD_FUNCTION(gfk_##id##_accepts),                                                           \
+     NULL,                                                                                         \
+     NULL,                                                                                         \
+     CLMAD_FUNCTION(gfk_##id##_run)},
 const gfk_engine gfk_engines[] = {
 #include "engines.def"
 };
@@ -69,13 +86,20 @@ const gfk_engine *gfk_engine_of(const gfk_engine_info *info) {
     return NULL;
 }
 
+/* Why a row has no functions: with CUDA, only those of the newest instruction are missing. */
+#ifdef GFK_HAVE_CUDA
+#define NOT_BUILT "built without CLMAD: needs nvcc 13.3"
+#else
+#define NOT_BUILT "this build of the library has no CUDA kernels"
+#endif
+
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason) {
     *device = GFK_CPU;
     *reason = NULL;
     const gfk_engine_info *info = &engine->info;
     if (engine->run == NULL) {
-        *reason = "this build of the library has no CUDA kernels";
+        *reason = NOT_BUILT;
         return GFK_STATUS_NOT_SUPPORTED;
     }
     if (gfk_engine_family_on_cpu(info->family))
@@ -105,8 +129,8 @@ gfk_status gfk_engine_available(const gfk_engine_info *info, int device, const c
 }
 
 const char *gfk_engine_family_name(gfk_engine_family family) {
-    static const char *const names[] = {"auto", "host", "isal", "perop",
-                                        "prmt", "bmma", "xor",  "gfcomplete"};
+    static const char *const names[] = {"auto", "host", "isal",       "perop", "prmt",
+                                        "bmma", "xor",  "gfcomplete", "clmad"};
     return (size_t)family < sizeof names / sizeof names[0] ? names[family] : "unknown";
 }
 
@@ -122,6 +146,7 @@ static const gfk_engine_kernel_info kernels[] = {
                           labels, cc_min, cc_max, ...)                                             \
     {#engine "/" #kernel, min_inputs, max_inputs, min_outputs, max_outputs, labels, cc_min, cc_max},
 #include "kernels/product/bmma/shapes.def"
+#include "kernels/product/clmad/shapes.def"
 #include "kernels/product/perop/shapes.def"
 #include "kernels/product/prmt/shapes.def"
 #undef GFK_ENGINE_KERNEL

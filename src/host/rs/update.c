@@ -18,8 +18,9 @@ void gfk_rs_updater_destroy(gfk_rs_updater_t updater) {
     free(updater);
 }
 
-/* Makes the product of `cols` inputs with `cols` times the column. AUTO on a device means the first
- * engine that adds inputs with equal columns: the preferences of these shapes do not know of that. */
+/* Makes the product of `cols` inputs with `cols` times the column. AUTO on a device means clmad
+ * or the first engine that adds inputs with equal columns: the preferences of these shapes do not
+ * know of that. */
 static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t index, size_t cols,
                                  const gfk_product_desc *desc) {
     const size_t k = code->info.k, m = code->info.m;
@@ -30,8 +31,11 @@ static gfk_status create_product(gfk_product_t *product, gfk_rs_t code, size_t i
     for (size_t i = 0; i < m * cols; i++)
         matrix[i] = code->matrix[i / cols * k + index];
     gfk_status status = GFK_STATUS_NOT_SUPPORTED;
+    gfk_product_info info;
     const bool chooses = desc->device >= 0 && desc->engine == NULL &&
-                         desc->family == GFK_ENGINE_AUTO && desc->method == GFK_METHOD_AUTO;
+                         desc->family == GFK_ENGINE_AUTO && desc->method == GFK_METHOD_AUTO &&
+                         gfk_product_query(field, m, cols, desc, &info) == GFK_STATUS_SUCCESS &&
+                         info.engine->family != GFK_ENGINE_CLMAD;
     for (size_t i = 0; chooses && status != GFK_STATUS_SUCCESS && i < gfk_engine_count(); i++) {
         const gfk_engine_info *engine = gfk_engine_at(i);
         gfk_product_desc named = *desc;

@@ -50,8 +50,7 @@ __device__ inline uint64_t upper_symbols(uint64_t sums) {
 /* Sums of 2 w bits modulo the polynomial, packed into a word. */
 template <int W>
 __device__ inline uint32_t reduce_sums(uint64_t sums, const gfk_barrett &barrett) {
-    const uint64_t quotient =
-        upper_symbols<W>(clmad(upper_symbols<W>(sums), barrett.quotient, 0));
+    const uint64_t quotient = upper_symbols<W>(clmad(upper_symbols<W>(sums), barrett.quotient, 0));
     const uint64_t rest = clmad(quotient, barrett.polynomial, sums);
     const uint32_t low = (uint32_t)rest, high = (uint32_t)(rest >> 32);
     if constexpr (W == 8)

@@ -12,24 +12,30 @@ inline gfk_status status_of(cudaError_t error) {
     return gfk_device_status(error);
 }
 
-/* Early: the kernel, for compute capability 9.0, may start before the work in front of it on the
- * stream has ended, and calls begin_early. */
-template <bool Early = false, class... P, class... A>
-gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_t shared,
-                  gfk_stream_t stream, A... arguments) {
+/* early: the kernel, for compute capability 9.0 and newer, may start before the work in front of it on
+ * the stream has ended, and calls begin_early. */
+template <class... P, class... A>
+gfk_status launch_maybe_early(bool early, void (*kernel)(P...), uint64_t blocks, dim3 threads,
+                              size_t shared, gfk_stream_t stream, const A &...arguments) {
     if (blocks > 0x7fffffff)
         return GFK_STATUS_INTERNAL;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)blocks);
-    config.blockDim = dim3(threads);
+    config.blockDim = threads;
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs = &early;
-    config.numAttrs = Early;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = early;
     return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+}
+
+template <bool Early = false, class... P, class... A>
+gfk_status launch(void (*kernel)(P...), uint64_t blocks, dim3 threads, size_t shared,
+                  gfk_stream_t stream, const A &...arguments) {
+    return launch_maybe_early(Early, kernel, blocks, threads, shared, stream, arguments...);
 }
 
 /* Every thread of a kernel that is launched early calls this before it touches global memory: it waits
@@ -37,8 +43,10 @@ gfk_status launch(void (*kernel)(P...), uint64_t blocks, unsigned threads, size_
  * alone. Memory that no work on a stream writes may be read before the call, and other memory
  * prefetched into the L2 cache. */
 __device__ inline void begin_early() {
+#if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" : : : "memory");
     asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+#endif
 }
 
 /* Lets a kernel's blocks have so many bytes of dynamic shared memory, on the present device. The

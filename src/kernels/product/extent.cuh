@@ -128,11 +128,31 @@ inline uint64_t partial_threads(const Extent &extent, unsigned w) {
     return (uint64_t)(extent.partial_head + extent.partial_tail) * (128 / w) * extent.rows;
 }
 
+/* The product of an output's symbol at byte `at` of the regions, bit by bit. J is an Extent with in[]
+ * and coefficient(row, column). */
+template <int W, class J>
+__device__ uint32_t sum_of_bits(const J &job, unsigned j, uint64_t at) {
+    uint32_t sum = 0;
+#pragma unroll 1
+    for (unsigned i = 0; i < job.cols; i++) {
+        const uint32_t c = job.coefficient(j, i);
+        const uint32_t x = load_bytes(job.in[i] + at, W / 8);
+        uint32_t product = 0;
+#pragma unroll 1
+        for (int b = W - 1; b >= 0; b--) {
+            const uint32_t top = product >> (W - 1) & 1;
+            product = product << 1 ^ (top ? job.polynomial : 0) ^ (x >> b & 1 ? c : 0);
+        }
+        sum ^= product;
+    }
+    return sum;
+}
+
 /* The partial vectors, for kernels whose main path takes whole ones: each thread computes a symbol
- * of an output at any alignment. J is an Extent with in[], out[] and coefficient(row, column).
- * Count: the type of thread numbers; 32 bits take fewer registers. */
-template <int W, class J, class Count>
-__device__ void multiply_partial(const J &job, Count thread, Count threads) {
+ * of an output at any alignment, sum(output, byte). J is an Extent with out[]. Count: the type of
+ * thread numbers; 32 bits take fewer registers. */
+template <int W, class J, class Count, class Sum>
+__device__ void multiply_partial(const J &job, Count thread, Count threads, const Sum &sum) {
     constexpr unsigned size = W / 8, symbols = 16 / size;
     const unsigned partial = (job.partial_head + job.partial_tail) * symbols;
     for (Count item = thread; item < (Count)partial * job.rows; item += threads) {
@@ -143,28 +163,22 @@ __device__ void multiply_partial(const J &job, Count thread, Count threads) {
         const uint64_t at = 16 * vector + s % symbols * size;
         if (at < job.phase || at - job.phase >= job.bytes)
             continue;
-        uint32_t sum = 0;
-#pragma unroll 1
-        for (unsigned i = 0; i < job.cols; i++) {
-            const uint32_t c = job.coefficient(j, i);
-            const uint32_t x = load_bytes(job.in[i] + at, size);
-            uint32_t product = 0;
-#pragma unroll 1
-            for (int b = W - 1; b >= 0; b--) {
-                const uint32_t top = product >> (W - 1) & 1;
-                product = product << 1 ^ (top ? job.polynomial : 0) ^ (x >> b & 1 ? c : 0);
-            }
-            sum ^= product;
-        }
+        const uint32_t symbol = sum(j, at);
         for (unsigned b = 0; b < size; b++) {
             uint8_t *y = job.out[j] + at + b;
-            const uint8_t value = (uint8_t)(sum >> (8 * b));
+            const uint8_t value = (uint8_t)(symbol >> (8 * b));
             if (!job.epilogue.mismatch_map)
                 *y = job.epilogue.accumulate ? *y ^ value : value;
             else if (*y != value)
                 job.epilogue.report(at - job.phase, size);
         }
     }
+}
+
+template <int W, class J, class Count>
+__device__ void multiply_partial(const J &job, Count thread, Count threads) {
+    multiply_partial<W>(job, thread, threads,
+                        [&](unsigned j, uint64_t at) { return sum_of_bits<W>(job, j, at); });
 }
 
 } // namespace gfk

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engines clmad_w8, clmad_w16 and clmad_w32: from a call to launches of the kernels of
+ * shapes.def. The coefficients travel in the kernels' parameters, so the engines keep no tables and
+ * no state. A matrix with more coefficients than one launch holds takes several launches: first for
+ * groups of outputs, then for groups of inputs, whose products are added to the outputs. */
+#include "host/base/sizes.h"
+#include "kernel.cuh"
+
+using namespace gfk;
+using namespace gfk::clmad_engine;
+
+namespace {
+
+constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED, is_short = GFK_ENGINE_KERNEL_SHORT;
+
+/* What one launch computes: outputs [row, row + rows) from inputs [col, col + cols). */
+struct Part {
+    size_t row, rows, col, cols;
+};
+
+/* A row of shapes.def on the host: what a launch holds, and the launch. */
+struct Compiled {
+    unsigned panel_outputs, inputs, outputs, coefficients;
+    gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
+};
+
+unsigned panels_of(size_t rows, unsigned panel_outputs) {
+    return (unsigned)((rows + panel_outputs - 1) / panel_outputs);
+}
+
+template <class K>
+void fill_coefficients(Job<K> &job, const gfk_product_t product, const Part &part,
+                       unsigned panels) {
+    uint32_t *c = job.coefficients;
+    for (size_t first = 0; first < panels * K::outputs; first += K::outputs)
+        for (size_t i = 0; i < part.cols; i++)
+            for (size_t j = first; j < first + K::outputs; j++)
+                *c++ = j < part.rows
+                           ? product->matrix[(part.row + j) * product->info.cols + part.col + i]
+                           : 0;
+}
+
+template <class K>
+gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
+    const gfk_product_t product = call->product;
+    const unsigned panels = panels_of(part.rows, K::outputs);
+    Job<K> job;
+    make_extent(job, call, vectors);
+    job.epilogue.accumulate |= part.col != 0;
+    job.rows = (uint32_t)part.rows;
+    job.cols = (uint32_t)part.cols;
+    job.barrett = gfk_barrett_of(K::width, product->info.field.polynomial);
+    for (size_t i = 0; i < part.cols; i++)
+        job.in[i] = gfk_region_address(call->in, part.col + i) - vectors.phase;
+    for (size_t j = 0; j < part.rows; j++)
+        job.out[j] = gfk_region_address(call->out, part.row + j) - vectors.phase;
+    fill_coefficients(job, product, part, panels);
+    /* A panel takes whole warps of the block. */
+    const unsigned width = K::threads / panels / 32 * 32, threads = width * panels;
+    const uint64_t whole = gfk_divide_up(K::parts * job.count, width);
+    const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), threads);
+    return launch_maybe_early(product->cc >= 90, multiply<K>, whole > cut ? whole : cut,
+                              dim3(width, panels), 0, call->stream, job);
+}
+
+template <class K, unsigned Labels>
+constexpr Compiled compiled() {
+    static_assert(K::aligned == ((Labels & aligned) != 0), "");
+    return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
+}
+
+const Compiled kernels[] = {
+#define GFK_ENGINE_KERNEL(engine, kernel, min_inputs, max_inputs, min_outputs, max_outputs,        \
+                          labels, cc_min, cc_max, ...)                                             \
+    compiled<__VA_ARGS__, labels>(),
+#include "shapes.def"
+#undef GFK_ENGINE_KERNEL
+};
+
+const gfk_engine_kernel_info *first_row() {
+    size_t count;
+    return gfk_engine_kernels(gfk_engine_find("clmad_w8"), &count);
+}
+
+/* The first row with these labels that takes the shape. The last rows take any. */
+const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels) {
+    size_t count;
+    const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
+    for (size_t i = 0; i < count; i++)
+        if ((rows[i].labels & (aligned | is_short)) == labels &&
+            gfk_engine_kernel_takes(&rows[i], info.cols, info.rows))
+            return &rows[i];
+    return NULL;
+}
+
+/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. */
+const gfk_engine_kernel_info *choose(const gfk_product_t product, const Vectors &vectors) {
+    if (product->named != NULL)
+        return vectors.aligned || !(product->named->labels & aligned) ? product->named : NULL;
+    if (!vectors.aligned)
+        return find(product->info, 0);
+    /* Regions that keep each multiprocessor busy for a few microseconds. */
+    const bool short_regions = vectors.count < 600 * (uint64_t)product->processors;
+    const gfk_engine_kernel_info *row =
+        short_regions ? find(product->info, aligned | is_short) : NULL;
+    return row != NULL ? row : find(product->info, aligned);
+}
+
+size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The largest part of a product that one launch computes. A check has no sums in its outputs, so it
+ * takes all inputs, with fewer outputs; else adding to the outputs again takes less time than
+ * reading the inputs again. */
+Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool check) {
+    size_t panels = panels_of(least(least(info.rows, 4 * kernel.panel_outputs), kernel.outputs),
+                              kernel.panel_outputs);
+    const size_t most = kernel.coefficients / kernel.panel_outputs;
+    if (check && info.cols * panels > most && info.cols <= most)
+        panels = most / info.cols;
+    return {0, least(info.rows, panels * kernel.panel_outputs), 0,
+            least(info.cols, least(most / panels, kernel.inputs))};
+}
+
+gfk_status accepts(gfk_product_info *info) {
+    if (info->kernel == NULL)
+        info->kernel = find(*info, aligned);
+    return GFK_STATUS_SUCCESS;
+}
+
+gfk_status run(const gfk_product_call *call) {
+    const gfk_product_info &info = call->product->info;
+    const Vectors vectors = vectors_of(call);
+    const gfk_engine_kernel_info *row = choose(call->product, vectors);
+    if (row == NULL)
+        return GFK_STATUS_NOT_SUPPORTED;
+    const Compiled &kernel = kernels[row - first_row()];
+    const Part most = largest_part(kernel, info, call->mismatch_map != NULL);
+    if (call->mismatch_map != NULL && most.cols < info.cols)
+        return GFK_STATUS_NOT_SUPPORTED;
+    for (size_t j = 0; j < info.rows; j += most.rows)
+        for (size_t i = 0; i < info.cols; i += most.cols) {
+            const size_t rows = info.rows - j < most.rows ? info.rows - j : most.rows;
+            const size_t cols = info.cols - i < most.cols ? info.cols - i : most.cols;
+            const gfk_status status = kernel.start(call, vectors, {j, rows, i, cols});
+            if (status != GFK_STATUS_SUCCESS)
+                return status;
+        }
+    return GFK_STATUS_SUCCESS;
+}
+
+} // namespace
+
+#define ENGINE(id)                                                                                 \
+    extern "C" gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **) {              \
+        return accepts(info);                                                                      \
+    }                                                                                              \
+    extern "C" gfk_status gfk_##id##_run(const gfk_product_call *call) {                           \
+        return run(call);                                                                          \
+    }
+ENGINE(clmad_w8)
+ENGINE(clmad_w16)
+ENGINE(clmad_w32)
