@@ -21,6 +21,23 @@ __device__ inline void copy_16_if(bool wanted, uint32_t to, const uint8_t *from)
                  : "r"(to), "l"(from), "r"((unsigned)wanted)
                  : "memory");
 }
+/* 8 or 16 bytes, kept in L1 for other warps of the block. */
+template <int Bytes>
+__device__ inline void copy_cached(uint32_t to, const uint8_t *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                 :
+                 : "r"(to), "l"(from), "n"(Bytes)
+                 : "memory");
+}
+/* Ends a group of copies, which may be empty. */
+__device__ inline void copies_end_group() {
+    asm volatile("cp.async.commit_group;" : : : "memory");
+}
+/* Waits until at most so many groups of this thread's copies are on their way. */
+template <int Groups>
+__device__ inline void copies_wait_for_group() {
+    asm volatile("cp.async.wait_group %0;" : : "n"(Groups) : "memory");
+}
 /* Waits for all copies that this thread started. */
 __device__ inline void copies_wait() {
     asm volatile("cp.async.wait_all;" : : : "memory");

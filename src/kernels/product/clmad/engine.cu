@@ -59,8 +59,9 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
     const unsigned width = K::threads / panels / 32 * 32, threads = width * panels;
     const uint64_t whole = gfk_divide_up(K::parts * job.count, width);
     const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), threads);
+    const unsigned shared = shared_bytes<K>(panels * K::outputs * job.cols, threads);
     return launch_maybe_early(product->cc >= 90, multiply<K>, whole > cut ? whole : cut,
-                              dim3(width, panels), 0, call->stream, job);
+                              dim3(width, panels), shared, call->stream, job);
 }
 
 template <class K, unsigned Labels>

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel of the engine clmad: a thread computes a panel of outputs at one place of the regions.
- * It loads some inputs, multiplies each by the coefficients of its outputs with one instruction per
- * product, and reduces each sum once, at the end. A block may hold several panels for the same
- * place: the inputs of all but the first one come from the L1 cache. */
+ * The inputs come by asynchronous copies through a ring in shared memory that is the thread's own,
+ * so that several of them are on their way while one is multiplied, whatever the registers hold. A
+ * product and its sum take one instruction per coefficient and symbols of 64 bits; each sum is
+ * reduced once, at the end. A block may hold several panels for the same place: the inputs of all
+ * but the first one come from the L1 cache. */
 #pragma once
 
 #include "kernels/common/clmad.cuh"
+#include "kernels/common/copy_async.cuh"
 #include "kernels/product/extent.cuh"
 
 namespace gfk {
@@ -24,20 +27,28 @@ using Many = Room<1024, 32, 2048>;
  *
  * Outputs  of a panel
  * Words    of a region that a thread takes: 2 or 4
- * Inputs   that are loaded together, before the first of them is used
+ * Depth    inputs in the ring, a power of two
+ * Unroll   inputs in one turn of the loop
  * Blocks   of 128 threads that a multiprocessor holds
- * Shared   the coefficients are copied to shared memory, as 64-bit operands
  * Aligned  all regions have one phase modulo 16 that does not cut a symbol */
-template <int Width, int Outputs, int Words, int Inputs, int Blocks, class R, bool Shared,
+template <int Width, int Outputs, int Words, int Depth, int Unroll, int Blocks, class R,
           bool Aligned = true>
 struct Kernel {
-    static constexpr int width = Width, outputs = Outputs, words = Words, inputs = Inputs;
-    static constexpr int blocks = Blocks, threads = 128;
-    static constexpr bool shared = Shared, aligned = Aligned;
+    static constexpr int width = Width, outputs = Outputs, words = Words;
+    static constexpr int depth = Depth, unroll = Unroll, blocks = Blocks, threads = 128;
+    static constexpr bool aligned = Aligned;
     static constexpr unsigned parts = 4 / Words; /* of a vector */
+    static constexpr unsigned slot_bytes = Aligned ? 4 * Words : 32;
     using Room = R;
+    static_assert((Depth & (Depth - 1)) == 0, "");
     static_assert(Aligned || Words == 4, "unaligned kernels take whole vectors");
 };
+
+/* Shared memory of a block: the coefficients as 64-bit operands, then the rings. */
+template <class K>
+__host__ __device__ constexpr unsigned shared_bytes(unsigned coefficients, unsigned threads) {
+    return (coefficients * 8 + 15) / 16 * 16 + K::depth * K::slot_bytes * threads;
+}
 
 template <class K>
 struct Job : Extent {
@@ -70,21 +81,6 @@ __device__ inline void cut_vector(const uint32_t (&a)[4], const uint32_t (&b)[4]
     for (int i = 0; i < 4; i++)
         x[i] = funnel(y[i], y[i + 1], 8 * (skip & 3));
 }
-
-/* The two aligned vectors that hold a vector at any address; they lie within one vector before and
- * one after it. */
-struct Window {
-    uint32_t first[4], second[4];
-
-    __device__ void load(const uint8_t *p) {
-        const uint8_t *aligned = p - (uintptr_t)p % 16;
-        load_vector<true, Load::early>(aligned, first);
-        load_vector<true, Load::early>(aligned + 16, second);
-    }
-    __device__ void cut(const uint8_t *p, uint32_t (&x)[4]) const {
-        cut_vector(first, second, (unsigned)((uintptr_t)p % 16), x);
-    }
-};
 
 /* Stores neighbouring vectors of a warp at any address, in aligned pieces where two lanes hold the
  * bytes of one. All lanes of the warp call this; `mine` says whether the lane has a vector. */
@@ -142,73 +138,70 @@ struct Place {
     }
 };
 
-/* One input or output at a place, on its way from memory. */
+/* A thread's own ring of inputs in shared memory. */
 template <class K>
-struct Loaded {
-    uint32_t x[K::words];
-
-    __device__ void load(const uint8_t *region, const Place<K> &place) {
-        load_vector<true, Load::early>(region + place.offset, x);
-    }
-    __device__ void words(const uint8_t *, const Place<K> &, uint32_t (&y)[K::words]) const {
-#pragma unroll
-        for (int i = 0; i < K::words; i++)
-            y[i] = x[i];
-    }
-};
-
-template <class K>
-struct LoadedWindow {
-    Window window;
-
-    __device__ void load(const uint8_t *region, const Place<K> &place) {
-        window.load(region + place.offset);
-    }
-    __device__ void words(const uint8_t *region, const Place<K> &place,
-                          uint32_t (&y)[K::words]) const {
-        window.cut(region + place.offset, y);
-    }
-};
-
-template <class K>
-using LoadedPart = std::conditional_t<K::aligned, Loaded<K>, LoadedWindow<K>>;
-
-/* The coefficients of one panel. */
-template <class K>
-struct Coefficients {
+class Ring {
     const Job<K> &job;
-    const uint64_t *shared; /* of all panels */
-    unsigned first;
+    const Place<K> &place;
+    uint32_t first, half, slot; /* address of the first slot; bytes from one part to the next */
 
-    __device__ uint64_t operator()(unsigned i) const {
-        return K::shared ? shared[first + i] : job.coefficients[first + i];
+    __device__ const uint8_t *input(unsigned i) const { return job.in[i] + place.offset; }
+
+  public:
+    __device__ Ring(const Job<K> &of_job, const Place<K> &of_place, uint32_t rings, unsigned thread,
+                    unsigned threads)
+        : job(of_job), place(of_place) {
+        half = 4 * K::words * threads;
+        slot = K::slot_bytes * threads;
+        first = rings + 4 * K::words * thread;
+    }
+    /* Starts to copy input i, if there is one. Unaligned: the two aligned vectors that hold it, which
+     * lie within one vector before and one after it. */
+    __device__ void fetch(unsigned i) const {
+        if (i < job.cols && place.mine) {
+            const uint8_t *from = input(i);
+            const uint32_t to = first + i % K::depth * slot;
+            if constexpr (K::aligned) {
+                copy_cached<4 * K::words>(to, from);
+            } else {
+                from -= (uintptr_t)from % 16;
+                copy_cached<16>(to, from);
+                copy_cached<16>(to + half, from + 16);
+            }
+        }
+        copies_end_group();
+    }
+    /* The words of input i, which has arrived. */
+    __device__ void take(unsigned i, uint32_t (&x)[K::words]) const {
+        const uint32_t at = first + i % K::depth * slot;
+        if constexpr (K::aligned) {
+            load_shared(at, x);
+        } else {
+            uint32_t a[4], b[4];
+            load_shared(at, a);
+            load_shared(at + half, b);
+            cut_vector(a, b, (unsigned)((uintptr_t)input(i) % 16), x);
+        }
     }
 };
 
-/* Adds the products of the inputs. */
+/* Adds the products of the inputs, the first depth - 1 of which are on their way. */
 template <class K>
-__device__ inline void add_inputs(const Job<K> &job, const Place<K> &place,
-                                  const Coefficients<K> &c,
+__device__ inline void add_inputs(const Job<K> &job, const Ring<K> &ring,
+                                  const uint64_t *coefficients,
                                   uint64_t (&sums)[K::outputs][K::words]) {
-    for (unsigned first = 0; first < job.cols; first += K::inputs) {
-        LoadedPart<K> loaded[K::inputs];
+#pragma unroll K::unroll
+    for (unsigned i = 0; i < job.cols; i++) {
+        ring.fetch(i + K::depth - 1);
+        copies_wait_for_group<K::depth - 1>();
+        uint32_t x[K::words];
+        ring.take(i, x);
 #pragma unroll
-        for (int i = 0; i < K::inputs; i++)
-            if (first + i < job.cols && place.mine)
-                loaded[i].load(job.in[first + i], place);
+        for (int k = 0; k < K::words; k++) {
+            const uint64_t symbols = spread_symbols<K::width>(x[k]);
 #pragma unroll
-        for (int i = 0; i < K::inputs; i++) {
-            if (first + i >= job.cols)
-                break;
-            uint32_t x[K::words];
-            loaded[i].words(job.in[first + i], place, x);
-#pragma unroll
-            for (int k = 0; k < K::words; k++) {
-                const uint64_t symbols = spread_symbols<K::width>(x[k]);
-#pragma unroll
-                for (int j = 0; j < K::outputs; j++)
-                    sums[j][k] = clmad(symbols, c((first + i) * K::outputs + j), sums[j][k]);
-            }
+            for (int j = 0; j < K::outputs; j++)
+                sums[j][k] = clmad(symbols, coefficients[i * K::outputs + j], sums[j][k]);
         }
     }
 }
@@ -218,21 +211,27 @@ __device__ inline void add_inputs(const Job<K> &job, const Place<K> &place,
 template <class K>
 __device__ inline void load_outputs(const Job<K> &job, const Place<K> &place, unsigned first,
                                     uint64_t (&sums)[K::outputs][K::words]) {
-    LoadedPart<K> loaded[K::outputs];
+    uint32_t x[K::outputs][K::words];
+#pragma unroll
+    for (int j = 0; j < K::outputs; j++) {
+        if (first + j >= job.rows || !place.mine)
+            continue;
+        const uint8_t *p = job.out[first + j] + place.offset;
+        if constexpr (K::aligned) {
+            load_vector<true, Load::early>(p, x[j]);
+        } else {
+            uint32_t a[4], b[4];
+            load_vector<true, Load::early>(p - (uintptr_t)p % 16, a);
+            load_vector<true, Load::early>(p - (uintptr_t)p % 16 + 16, b);
+            cut_vector(a, b, (unsigned)((uintptr_t)p % 16), x[j]);
+        }
+    }
 #pragma unroll
     for (int j = 0; j < K::outputs; j++)
         if (first + j < job.rows && place.mine)
-            loaded[j].load(job.out[first + j], place);
 #pragma unroll
-    for (int j = 0; j < K::outputs; j++) {
-        if (first + j >= job.rows)
-            break;
-        uint32_t x[K::words];
-        loaded[j].words(job.out[first + j], place, x);
-#pragma unroll
-        for (int k = 0; k < K::words; k++)
-            sums[j][k] = spread_symbols<K::width>(x[k]);
-    }
+            for (int k = 0; k < K::words; k++)
+                sums[j][k] = spread_symbols<K::width>(x[j][k]);
 }
 
 template <class K>
@@ -263,31 +262,35 @@ __device__ inline void finish_outputs(const Job<K> &job, const Place<K> &place, 
 template <class K>
 __global__ __launch_bounds__(K::threads,
                              K::blocks) void multiply(const __grid_constant__ Job<K> job) {
-    __shared__ uint64_t shared[K::shared ? K::Room::coefficients : 1];
+    extern __shared__ uint4 clmad_shared[];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    const unsigned threads = blockDim.x * blockDim.y;
     const unsigned panel = __shfl_sync(0xffffffff, threadIdx.y, 0);
-    if constexpr (K::shared) {
-        for (unsigned i = thread; i < blockDim.y * K::outputs * job.cols;
-             i += blockDim.x * blockDim.y)
-            shared[i] = job.coefficients[i];
-        __syncthreads();
-    }
+    const unsigned count = blockDim.y * K::outputs * job.cols;
     begin_early();
     if (job.epilogue.unwanted())
         return;
-    if (job.partial_head + job.partial_tail)
-        multiply_partial<K::width>(
-            job, (uint64_t)blockIdx.x * blockDim.x * blockDim.y + thread,
-            (uint64_t)gridDim.x * blockDim.x * blockDim.y,
-            [&](unsigned j, uint64_t at) { return sum_of_symbol<K>(job, j, at); });
     const Place<K> place(job);
-    if (!__any_sync(0xffffffff, place.mine))
-        return;
+    const Ring<K> ring(job, place,
+                       (uint32_t)__cvta_generic_to_shared(clmad_shared) + shared_bytes<K>(count, 0),
+                       thread, threads);
+#pragma unroll
+    for (int i = 0; i < K::depth - 1; i++)
+        ring.fetch(i);
+    uint64_t *const coefficients = (uint64_t *)clmad_shared;
+    for (unsigned i = thread; i < count; i += threads)
+        coefficients[i] = job.coefficients[i];
     uint64_t sums[K::outputs][K::words] = {};
     if (job.epilogue.reads())
         load_outputs<K>(job, place, panel * K::outputs, sums);
-    add_inputs<K>(job, place, {job, shared, panel * K::outputs * job.cols}, sums);
+    __syncthreads();
+    add_inputs<K>(job, ring, coefficients + panel * K::outputs * job.cols, sums);
     finish_outputs<K>(job, place, panel * K::outputs, sums);
+    if (job.partial_head + job.partial_tail)
+        multiply_partial<K::width>(job, (uint64_t)(gridDim.x - 1 - blockIdx.x) * threads + thread,
+                                   (uint64_t)gridDim.x * threads, [&](unsigned j, uint64_t at) {
+                                       return sum_of_symbol<K>(job, j, at);
+                                   });
 }
 
 } // namespace clmad_engine
