@@ -100,10 +100,12 @@ static gfk_status list_named_engine(search *s) {
 /* The engines on the carry-less multiply-add come first where they are at the speed of memory: for
  * few outputs, on devices whose FP64 unit, which executes it, is a large one. */
 static bool prefers_clmad(const search *s) {
-    enum { MOST_ROWS = 8, MOST_COLS = 256, MOST_RATIO = 4 };
+    enum { MOST_ROWS = 32, MOST_COLS = 256, MOST_RATIO = 4 };
     int device, ratio;
     const char *reason;
-    return s->rows <= MOST_ROWS && s->cols <= MOST_COLS && s->desc->device != GFK_CPU &&
+    /* Binary tensor cores are faster where there are many products for each byte. */
+    const size_t most_cols = s->field->w == 32 || s->rows <= 4 ? MOST_COLS : s->rows <= 8 ? 40 : 12;
+    return s->rows <= MOST_ROWS && s->cols <= most_cols && s->desc->device != GFK_CPU &&
            gfk_device_resolve(s->desc->device, &device, &reason) == GFK_STATUS_SUCCESS &&
            gfk_device_double_ratio(device, &ratio) == GFK_STATUS_SUCCESS && ratio <= MOST_RATIO;
 }

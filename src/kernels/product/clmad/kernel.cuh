@@ -20,14 +20,15 @@ template <unsigned Inputs, unsigned Outputs, unsigned Coefficients>
 struct Room {
     static constexpr unsigned inputs = Inputs, outputs = Outputs, coefficients = Coefficients;
 };
-using Few = Room<32, 8, 256>;
+using Few = Room<64, 8, 512>;
 using Many = Room<1024, 32, 2048>;
 
 /* One compiled kernel.
  *
  * Outputs  of a panel
  * Words    of a region that a thread takes: 2 or 4
- * Depth    inputs in the ring, a power of two
+ * Depth    inputs in the ring, a power of two; 0: no ring, the inputs of a turn of the loop come
+ *          into registers, which takes the least time where there are few vectors
  * Unroll   inputs in one turn of the loop
  * Blocks   of 128 threads that a multiprocessor holds
  * Aligned  all regions have one phase modulo 16 that does not cut a symbol */
@@ -40,7 +41,7 @@ struct Kernel {
     static constexpr unsigned parts = 4 / Words; /* of a vector */
     static constexpr unsigned slot_bytes = Aligned ? 4 * Words : 32;
     using Room = R;
-    static_assert((Depth & (Depth - 1)) == 0, "");
+    static_assert((Depth & (Depth - 1)) == 0 && (Depth != 0 || Aligned), "");
     static_assert(Aligned || Words == 4, "unaligned kernels take whole vectors");
 };
 
@@ -185,24 +186,51 @@ class Ring {
     }
 };
 
+/* Adds the products of an input. */
+template <class K>
+__device__ inline void add_products(const uint32_t (&x)[K::words], const uint64_t *coefficients,
+                                    uint64_t (&sums)[K::outputs][K::words]) {
+#pragma unroll
+    for (int k = 0; k < K::words; k++) {
+        const uint64_t symbols = spread_symbols<K::width>(x[k]);
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++)
+            sums[j][k] = clmad(symbols, coefficients[j], sums[j][k]);
+    }
+}
+
 /* Adds the products of the inputs, the first depth - 1 of which are on their way. */
 template <class K>
-__device__ inline void add_inputs(const Job<K> &job, const Ring<K> &ring,
-                                  const uint64_t *coefficients,
-                                  uint64_t (&sums)[K::outputs][K::words]) {
+__device__ inline void add_ring(const Job<K> &job, const Ring<K> &ring,
+                                const uint64_t *coefficients,
+                                uint64_t (&sums)[K::outputs][K::words]) {
 #pragma unroll K::unroll
     for (unsigned i = 0; i < job.cols; i++) {
         ring.fetch(i + K::depth - 1);
         copies_wait_for_group<K::depth - 1>();
         uint32_t x[K::words];
         ring.take(i, x);
+        add_products<K>(x, coefficients + i * K::outputs, sums);
+    }
+}
+
+/* Adds the products of the inputs from registers. */
+template <class K>
+__device__ inline void add_registers(const Job<K> &job, const Place<K> &place,
+                                     const uint64_t *coefficients,
+                                     uint64_t (&sums)[K::outputs][K::words]) {
+    for (unsigned first = 0; first < job.cols; first += K::unroll) {
+        uint32_t x[K::unroll][K::words];
 #pragma unroll
-        for (int k = 0; k < K::words; k++) {
-            const uint64_t symbols = spread_symbols<K::width>(x[k]);
+        for (int i = 0; i < K::unroll; i++)
+            if (first + i < job.cols && place.mine)
+                load_vector<true, Load::early>(job.in[first + i] + place.offset, x[i]);
+        if (first == 0)
+            __syncthreads(); /* for the coefficients */
 #pragma unroll
-            for (int j = 0; j < K::outputs; j++)
-                sums[j][k] = clmad(symbols, coefficients[i * K::outputs + j], sums[j][k]);
-        }
+        for (int i = 0; i < K::unroll; i++)
+            if (first + i < job.cols)
+                add_products<K>(x[i], coefficients + (first + i) * K::outputs, sums);
     }
 }
 
@@ -267,24 +295,32 @@ __global__ __launch_bounds__(K::threads,
     const unsigned threads = blockDim.x * blockDim.y;
     const unsigned panel = __shfl_sync(0xffffffff, threadIdx.y, 0);
     const unsigned count = blockDim.y * K::outputs * job.cols;
+    uint64_t *const all = (uint64_t *)clmad_shared;
+    for (unsigned i = thread; i < count; i += threads)
+        all[i] = job.coefficients[i];
+    const uint64_t *const coefficients = all + panel * K::outputs * job.cols;
+    const Place<K> place(job);
+    uint64_t sums[K::outputs][K::words] = {};
     begin_early();
     if (job.epilogue.unwanted())
         return;
-    const Place<K> place(job);
-    const Ring<K> ring(job, place,
-                       (uint32_t)__cvta_generic_to_shared(clmad_shared) + shared_bytes<K>(count, 0),
-                       thread, threads);
+    if constexpr (K::depth == 0) {
+        if (job.epilogue.reads())
+            load_outputs<K>(job, place, panel * K::outputs, sums);
+        add_registers<K>(job, place, coefficients, sums);
+    } else {
+        const Ring<K> ring(job, place,
+                           (uint32_t)__cvta_generic_to_shared(clmad_shared) +
+                               shared_bytes<K>(count, 0),
+                           thread, threads);
 #pragma unroll
-    for (int i = 0; i < K::depth - 1; i++)
-        ring.fetch(i);
-    uint64_t *const coefficients = (uint64_t *)clmad_shared;
-    for (unsigned i = thread; i < count; i += threads)
-        coefficients[i] = job.coefficients[i];
-    uint64_t sums[K::outputs][K::words] = {};
-    if (job.epilogue.reads())
-        load_outputs<K>(job, place, panel * K::outputs, sums);
-    __syncthreads();
-    add_inputs<K>(job, ring, coefficients + panel * K::outputs * job.cols, sums);
+        for (int i = 0; i < K::depth - 1; i++)
+            ring.fetch(i);
+        if (job.epilogue.reads())
+            load_outputs<K>(job, place, panel * K::outputs, sums);
+        __syncthreads();
+        add_ring<K>(job, ring, coefficients, sums);
+    }
     finish_outputs<K>(job, place, panel * K::outputs, sums);
     if (job.partial_head + job.partial_tail)
         multiply_partial<K::width>(job, (uint64_t)(gridDim.x - 1 - blockIdx.x) * threads + thread,
