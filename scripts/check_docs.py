@@ -107,7 +107,7 @@ def commands(documents):
 
 
 def methods():
-    ids = set(re.findall(r"^GFK_(?:HOST|CUDA)_ROW\((\w+)", read("src/host/region/kernels.def"), re.M))
+    ids = set(re.findall(r"^GFK_(?:HOST|CUDA|CLMAD)_ROW\((\w+)", read("src/host/region/kernels.def"), re.M))
     pattern = re.compile(r"`((?:%s)_w(?:8|16|32)_\w+)`" % "|".join(METHODS))
     for method in METHODS:
         path = f"docs/methods/{method}.md"

@@ -37,14 +37,15 @@ typedef struct CUstream_st *gfk_stream_t;
 /* How one constant times one symbol is computed. The names are GF-Complete's; docs/methods has a
  * page for each. */
 typedef enum gfk_method {
-    GFK_METHOD_AUTO = 0, /* the fastest measured one */
-    GFK_METHOD_SHIFT,    /* full carry-less product by shifts, reduced afterwards; no table */
-    GFK_METHOD_GROUP,    /* 2^gs multiples of the constant, 2^gr reductions, left to right */
-    GFK_METHOD_BYTWO_P,  /* one doubling of the product per bit of the constant */
-    GFK_METHOD_BYTWO_B,  /* one doubling of the operand per bit of the constant */
-    GFK_METHOD_TABLE,    /* one lookup in the row of all 2^w products */
-    GFK_METHOD_LOG,      /* logarithm, addition, antilogarithm */
-    GFK_METHOD_SPLIT     /* one lookup per part of the symbol, XORed */
+    GFK_METHOD_AUTO = 0,  /* the fastest measured one */
+    GFK_METHOD_SHIFT,     /* full carry-less product by shifts, reduced afterwards; no table */
+    GFK_METHOD_GROUP,     /* 2^gs multiples of the constant, 2^gr reductions, left to right */
+    GFK_METHOD_BYTWO_P,   /* one doubling of the product per bit of the constant */
+    GFK_METHOD_BYTWO_B,   /* one doubling of the operand per bit of the constant */
+    GFK_METHOD_TABLE,     /* one lookup in the row of all 2^w products */
+    GFK_METHOD_LOG,       /* logarithm, addition, antilogarithm */
+    GFK_METHOD_SPLIT,     /* one lookup per part of the symbol, XORed */
+    GFK_METHOD_CARRY_FREE /* carry-less products: of the factors, then two for the reduction */
 } gfk_method;
 
 typedef enum gfk_implementation {

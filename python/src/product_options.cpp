@@ -16,7 +16,7 @@ gfk_engine_family family_of(const std::string &name) {
 }
 
 gfk_method method_of(const std::string &name) {
-    for (int i = GFK_METHOD_AUTO; i <= GFK_METHOD_SPLIT; i++)
+    for (int i = GFK_METHOD_AUTO; i <= GFK_METHOD_CARRY_FREE; i++)
         if (name == gfk_method_name(static_cast<gfk_method>(i)))
             return static_cast<gfk_method>(i);
     raise(GFK_STATUS_UNKNOWN_METHOD, "no method has the name %s; gfk.engines() lists them",

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (status != GFK_STATUS_SUCCESS && memcmp(&desc, &before, sizeof desc) != 0)
         abort();
     if (status == GFK_STATUS_SUCCESS &&
-        ((unsigned)desc.method > GFK_METHOD_SPLIT || desc.arg1 > 99 || desc.arg2 > 99 ||
+        ((unsigned)desc.method > GFK_METHOD_CARRY_FREE || desc.arg1 > 99 || desc.arg2 > 99 ||
          (desc.arg1 == 0) != (desc.arg2 == 0) || desc.device != before.device))
         abort();
     free(text);

@@ -79,9 +79,9 @@ TEST_F(ProductDescriptor, ShapesAndFields) {
 
 TEST_F(ProductDescriptor, Enumerators) {
     refused(INVALID, [](CreateArguments &a) { a.desc.size--; });
-    for (int wrong : {-1, 8, 1000})
+    for (int wrong : {-1, 9, 1000})
         refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.family, &wrong, sizeof wrong); });
-    for (int wrong : {-1, 8, 1000})
+    for (int wrong : {-1, 9, 1000})
         refused(INVALID, [&](auto &a) { std::memcpy(&a.desc.method, &wrong, sizeof wrong); });
     for (const char *engine : {"host_w9", ""})
         refused(GFK_STATUS_UNKNOWN_METHOD, [&](CreateArguments &a) { a.desc.engine = engine; });

@@ -29,9 +29,10 @@ TEST(MethodString, Methods) {
         const char *word;
         gfk_method method;
     } methods[] = {
-        {"DEFAULT", GFK_METHOD_AUTO},    {"SHIFT", GFK_METHOD_SHIFT},
-        {"BYTWO_p", GFK_METHOD_BYTWO_P}, {"BYTWO_b", GFK_METHOD_BYTWO_B},
-        {"TABLE", GFK_METHOD_TABLE},     {"LOG", GFK_METHOD_LOG},
+        {"DEFAULT", GFK_METHOD_AUTO},          {"SHIFT", GFK_METHOD_SHIFT},
+        {"BYTWO_p", GFK_METHOD_BYTWO_P},       {"BYTWO_b", GFK_METHOD_BYTWO_B},
+        {"TABLE", GFK_METHOD_TABLE},           {"LOG", GFK_METHOD_LOG},
+        {"CARRY_FREE", GFK_METHOD_CARRY_FREE},
     };
     for (const auto &m : methods)
         for (const char *form : {"%", "% -", "% - -", "-m %", "-m % - -", "  %\t-   - ", "%  "}) {
@@ -78,10 +79,10 @@ TEST(MethodString, LeavesTheRestAlone) {
 
 TEST(MethodString, NotOfferedHere) {
     for (const char *text :
-         {"CARRY_FREE - -", "CARRY_FREE_GK - -", "LOG_ZERO - -", "LOG_ZERO_EXT - -",
+         {"CARRY_FREE_GK - -", "CARRY_FREE ALTMAP -", "LOG_ZERO - -", "LOG_ZERO_EXT - -",
           "COMPOSITE 2 - - -", "TABLE CAUCHY -", "SPLIT 8 4 ALTMAP -", "SPLIT 16 4 SIMD -",
           "SPLIT 8 4 NOSIMD -", "BYTWO_p SSE -", "BYTWO_b NOSSE -", "TABLE DOUBLE -",
-          "TABLE QUAD -", "TABLE - LAZY", "-m CARRY_FREE - -"})
+          "TABLE QUAD -", "TABLE - LAZY", "-m CARRY_FREE_GK - -"})
         expect_error(GFK_STATUS_NOT_SUPPORTED, text);
 }
 
@@ -94,7 +95,8 @@ TEST(MethodString, Nonsense) {
     for (const char *text :
          {"SPLIT 8 - -", "SPLIT 8 4 2", "SPLIT 8 4 - - -", "SPLIT -8 4", "SPLIT +8 4",
           "SPLIT 8.0 4", "SPLIT 0x8 4", "SHIFT 1 1 - -", "TABLE - - -", "LOG - - garbage",
-          "BYTWO_P - -", "SPLIT 100000000000000000000 4", "SPLIT 4294967304 4"})
+          "BYTWO_P - -", "CARRY_FREE 8 4 - -", "carry_free - -", "SPLIT 100000000000000000000 4",
+          "SPLIT 4294967304 4"})
         expect_error(GFK_STATUS_UNKNOWN_METHOD, text);
 }
 

@@ -52,7 +52,7 @@ static bool is_absolute(const char *path) {
 
 static bool is_valid(const gfk_product_desc *desc) {
     return desc->size == sizeof *desc && (unsigned)desc->family <= GFK_ENGINE_CLMAD &&
-           (unsigned)desc->method <= GFK_METHOD_SPLIT && desc->device >= GFK_CURRENT_DEVICE &&
+           (unsigned)desc->method <= GFK_METHOD_CARRY_FREE && desc->device >= GFK_CURRENT_DEVICE &&
            is_absolute(desc->isal_library) && is_absolute(desc->gfcomplete_library);
 }
 

@@ -8,6 +8,8 @@
 
 #include <gfk/gfk.h>
 
+#include "host/base/poly.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,16 +40,17 @@ typedef struct gfk_kernel {
     gfk_kernel_info info;  /* first, so that an info pointer is a kernel pointer */
     gfk_create_fn *create; /* NULL: nothing to do */
     gfk_run_fn *prepare;   /* NULL: nothing to do */
-    gfk_run_fn *multiply;  /* NULL: a CUDA row in a build without CUDA */
+    gfk_run_fn *multiply;  /* NULL: a row that this build lacks */
 } gfk_kernel;
 
 struct gfk_multiplier {
     gfk_multiplier_info info;
     const gfk_kernel *kernel;
-    void *tables;      /* of the field; NULL when info.table_bytes is 0 */
-    void *host_tables; /* allocated by a create whose multiply passes tables by value, or NULL */
-    int processors;    /* multiprocessors of the device; 0 for host rows */
-    bool on_device;    /* tables are in device memory */
+    void *tables;        /* of the field; NULL when info.table_bytes is 0 */
+    void *host_tables;   /* allocated by a create whose multiply passes tables by value, or NULL */
+    gfk_barrett barrett; /* of the field, for CARRY_FREE */
+    int processors;      /* multiprocessors of the device; 0 for host rows */
+    bool on_device;      /* tables are in device memory */
     bool check_pointers;
 };
 
@@ -64,7 +67,7 @@ gfk_create_fn gfk_create_products, gfk_create_log, gfk_create_log_even, gfk_crea
     gfk_create_log_zero, gfk_create_reductions, gfk_create_split_8_8, gfk_create_log_device;
 gfk_run_fn gfk_prepare_host, gfk_prepare_device;
 gfk_run_fn gfk_shift_host, gfk_group_host, gfk_bytwo_p_host, gfk_bytwo_b_host, gfk_table_host,
-    gfk_log_host, gfk_split_host, gfk_split_8_8_host;
+    gfk_log_host, gfk_split_host, gfk_split_8_8_host, gfk_carry_free_host;
 
 /* copy.cu: the multiply of c = 1 for all CUDA rows, a copy or an XOR of src into dst. */
 gfk_run_fn gfk_region_copy_on_device;

@@ -39,18 +39,23 @@ static const struct {
     gfk_method method;
     int numbers;
 } methods[] = {
-    {"DEFAULT", GFK_METHOD_AUTO, 0},    {"SHIFT", GFK_METHOD_SHIFT, 0},
-    {"GROUP", GFK_METHOD_GROUP, 2},     {"BYTWO_p", GFK_METHOD_BYTWO_P, 0},
-    {"BYTWO_b", GFK_METHOD_BYTWO_B, 0}, {"TABLE", GFK_METHOD_TABLE, 0},
-    {"LOG", GFK_METHOD_LOG, 0},         {"SPLIT", GFK_METHOD_SPLIT, 2},
+    {"DEFAULT", GFK_METHOD_AUTO, 0},
+    {"SHIFT", GFK_METHOD_SHIFT, 0},
+    {"GROUP", GFK_METHOD_GROUP, 2},
+    {"BYTWO_p", GFK_METHOD_BYTWO_P, 0},
+    {"BYTWO_b", GFK_METHOD_BYTWO_B, 0},
+    {"TABLE", GFK_METHOD_TABLE, 0},
+    {"LOG", GFK_METHOD_LOG, 0},
+    {"SPLIT", GFK_METHOD_SPLIT, 2},
+    {"CARRY_FREE", GFK_METHOD_CARRY_FREE, 0},
 };
 
 /* Known to GF-Complete, not offered here. */
 static int foreign(word w) {
     static const char *const words[] = {
-        "CARRY_FREE", "CARRY_FREE_GK", "LOG_ZERO", "LOG_ZERO_EXT", "COMPOSITE", "SIMD", "NOSIMD",
-        "SSE",        "NOSSE",         "ALTMAP",   "CAUCHY",       "DOUBLE",    "QUAD", "LAZY",
-        "MATRIX",     "EUCLID",        "-r",       "-d",           "-p",        "-x"};
+        "CARRY_FREE_GK", "LOG_ZERO", "LOG_ZERO_EXT", "COMPOSITE", "SIMD", "NOSIMD", "SSE",
+        "NOSSE",         "ALTMAP",   "CAUCHY",       "DOUBLE",    "QUAD", "LAZY",   "MATRIX",
+        "EUCLID",        "-r",       "-d",           "-p",        "-x"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (equals(w, words[i]))
             return 1;

@@ -20,7 +20,7 @@ static const struct preference {
 static const gfk_multiplier_desc defaults = GFK_MULTIPLIER_DESC_INIT;
 
 static gfk_status check_desc(const gfk_multiplier_desc *desc) {
-    if (desc->size != sizeof *desc || (unsigned)desc->method > GFK_METHOD_SPLIT ||
+    if (desc->size != sizeof *desc || (unsigned)desc->method > GFK_METHOD_CARRY_FREE ||
         (unsigned)desc->implementation > GFK_IMPLEMENTATION_OPT ||
         desc->device < GFK_CURRENT_DEVICE)
         return GFK_STATUS_INVALID_ARGUMENT;
@@ -106,6 +106,16 @@ static void consider(search *s, const gfk_kernel_info *row) {
     }
 }
 
+/* The rows without the label ablation, or with it: optimized rows first, host rows last. */
+static void consider_others(search *s, unsigned ablation) {
+    for (int i = GFK_IMPLEMENTATION_OPT; i >= GFK_IMPLEMENTATION_HOST; i--)
+        for (size_t row = 0; row < gfk_kernel_count(); row++) {
+            const gfk_kernel_info *info = gfk_kernel_at(row);
+            if ((int)info->implementation == i && (info->labels & GFK_LABEL_ABLATION) == ablation)
+                consider(s, info);
+        }
+}
+
 static void search_rows(search *s) {
     if (s->desc->kernel != NULL) {
         const gfk_kernel_info *row = gfk_kernel_find(s->desc->kernel);
@@ -116,14 +126,12 @@ static void search_rows(search *s) {
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (preferences[i].w == s->field->w)
             consider(s, gfk_kernel_find(preferences[i].id));
-    /* Then the rows without a preference: giants, rows with other parameters than the default, and
-     * ablations, but these only for a caller that asks for parameters. */
-    for (size_t i = 0; i < gfk_kernel_count(); i++)
-        if (!(gfk_kernel_at(i)->labels & GFK_LABEL_ABLATION))
-            consider(s, gfk_kernel_at(i));
-    const bool asked_for = s->desc->arg1 != 0 || s->desc->arg2 != 0;
-    for (size_t i = 0; i < gfk_kernel_count() && asked_for; i++)
-        consider(s, gfk_kernel_at(i));
+    /* Then the rows without a preference: giants, rows that no result has yet, rows with other
+     * parameters than the default, and ablations, but these only for a caller that asks for
+     * parameters. */
+    consider_others(s, 0);
+    if (s->desc->arg1 != 0 || s->desc->arg2 != 0)
+        consider_others(s, GFK_LABEL_ABLATION);
 }
 
 static gfk_status resolve(const gfk_field *field, const gfk_multiplier_desc *desc,
@@ -182,6 +190,7 @@ gfk_status gfk_multiplier_create(gfk_multiplier_t *multiplier, const gfk_field *
     m->info = info;
     m->kernel = gfk_kernel_of(info.kernel);
     m->check_pointers = desc->check_pointers;
+    m->barrett = gfk_barrett_of(field->w, field->polynomial);
     m->on_device = info.kernel->implementation != GFK_IMPLEMENTATION_HOST;
     const gfk_status status = m->on_device ? build_on_device(m) : build(m);
     if (status == GFK_STATUS_SUCCESS)

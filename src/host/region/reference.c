@@ -144,3 +144,13 @@ static inline uint32_t split_8_8(const gfk_call *call, unsigned w, uint32_t x) {
     return product;
 }
 KERNEL(gfk_split_8_8_host, split_8_8)
+
+/* CARRY_FREE: the carry-less product, then Barrett's reduction by two more. The quotient by the
+ * polynomial is exact, because there are no carries. */
+static inline uint32_t carry_free(const gfk_call *call, unsigned w, uint32_t x) {
+    const gfk_barrett *barrett = &call->multiplier->barrett;
+    const uint64_t product = gfk_poly_carry_less(x, call->c);
+    const uint64_t quotient = gfk_poly_carry_less(barrett->quotient, product >> w) >> w;
+    return (uint32_t)(product ^ gfk_poly_carry_less(quotient, barrett->polynomial));
+}
+KERNEL(gfk_carry_free_host, carry_free)

@@ -6,7 +6,8 @@
 #include "host/device/device.h"
 #include "kernel.h"
 
-/* A build without CUDA has the CUDA rows but not their functions. */
+/* A build without CUDA, or whose nvcc does not know the carry-less multiply-add, has the rows but
+ * not their functions. */
 #ifdef GFK_HAVE_CUDA
 #define CUDA(f) f
 #define GFK_CUDA_ROW(id, ...)                                                                      \
@@ -16,10 +17,18 @@
 #define CUDA(f) NULL
 #define GFK_CUDA_ROW(id, ...)
 #endif
+#ifdef GFK_HAVE_CLMAD
+#define CLMAD(f) f
+#define GFK_CLMAD_ROW GFK_CUDA_ROW
+#else
+#define CLMAD(f) NULL
+#define GFK_CLMAD_ROW(id, ...)
+#endif
 #define GFK_HOST_ROW(...)
 #include "kernels.def"
 #undef GFK_HOST_ROW
 #undef GFK_CUDA_ROW
+#undef GFK_CLMAD_ROW
 
 #define ROW(row_id, METHOD, width, IMPLEMENTATION)                                                 \
     .info.id = #row_id, .info.method = GFK_METHOD_##METHOD, .info.w = width,                       \
@@ -28,6 +37,9 @@
 #define GFK_HOST_ROW(id, METHOD, w, ...) {ROW(id, METHOD, w, HOST), __VA_ARGS__},
 #define GFK_CUDA_ROW(id, METHOD, w, IMPLEMENTATION, ...)                                           \
     {ROW(id, METHOD, w, IMPLEMENTATION), .multiply = CUDA(gfk_##id), __VA_ARGS__},
+#define GFK_CLMAD_ROW(id, METHOD, w, IMPLEMENTATION, ...)                                          \
+    {ROW(id, METHOD, w, IMPLEMENTATION), .info.cc_min = 80, .multiply = CLMAD(gfk_##id),           \
+     __VA_ARGS__},
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init" /* a row's fields replace the defaults of ROW */
 const gfk_kernel gfk_kernels[] = {
@@ -59,6 +71,13 @@ const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info) {
     return NULL;
 }
 
+/* Why a row has no functions: in a build with CUDA, nvcc did not know the instruction. */
+#ifdef GFK_HAVE_CUDA
+#define NOT_BUILT "built without CLMAD: needs nvcc 13.3"
+#else
+#define NOT_BUILT "this build of the library has no CUDA kernels"
+#endif
+
 gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
                             const char **reason) {
     const gfk_kernel_info *info = &kernel->info;
@@ -67,7 +86,7 @@ gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device
     if (info->implementation == GFK_IMPLEMENTATION_HOST)
         return GFK_STATUS_SUCCESS;
     if (kernel->multiply == NULL) {
-        *reason = "this build of the library has no CUDA kernels";
+        *reason = NOT_BUILT;
         return GFK_STATUS_NOT_SUPPORTED;
     }
     RETURN_IF_ERROR(gfk_device_resolve(requested, device, reason));
@@ -91,8 +110,8 @@ gfk_status gfk_kernel_available(const gfk_kernel_info *info, int device, const c
 }
 
 const char *gfk_method_name(gfk_method method) {
-    static const char *const names[] = {"AUTO",    "SHIFT", "GROUP", "BYTWO_p",
-                                        "BYTWO_b", "TABLE", "LOG",   "SPLIT"};
+    static const char *const names[] = {"AUTO",  "SHIFT", "GROUP", "BYTWO_p",   "BYTWO_b",
+                                        "TABLE", "LOG",   "SPLIT", "CARRY_FREE"};
     return (size_t)method < sizeof names / sizeof names[0] ? names[method] : "unknown";
 }
 
