@@ -104,7 +104,8 @@ typedef struct gfk_pipeline_desc {
  *        call, 0.35 for each pageable region, 2 for each chunk of 64 MiB and each pinned region that
  *        does not follow the one before in equal steps. A calibration only has the rates of the bus. */
 
-#define GFK_PIPELINE_DESC_INIT {sizeof(gfk_pipeline_desc), GFK_PATH_AUTO, 0, 0, 0, 0, 0, 0, 0, 0}
+#define GFK_PIPELINE_DESC_INIT                                                                     \
+    {sizeof(gfk_pipeline_desc), GFK_PATH_AUTO, GFK_NULL, 0, 0, 0, 0, 0, 0, GFK_NULL}
 
 /* Owns streams, device memory, pinned memory, and the products of the 8 most recently used
  * matrices. Calls on one pipeline run one after the other; calls on different pipelines run at the

@@ -70,7 +70,7 @@ typedef struct gfk_matrix {
 } gfk_matrix;
 
 #define GFK_MATRIX_DENSE_INIT(elements, rows, cols, stride)                                        \
-    {elements, rows, cols, stride, GFK_MATRIX_DENSE, 0, 0, 0, 0}
+    {elements, rows, cols, stride, GFK_MATRIX_DENSE, GFK_NULL, GFK_NULL, 0, 0}
 
 /* gfk_matrix_fill: writes the elements of a generated matrix into host memory, the same elements
  * that gfk_matmul uses.
@@ -100,7 +100,7 @@ typedef struct gfk_matmul_desc {
                             benchmarks. NULL: the one that is fastest by estimate */
 } gfk_matmul_desc;
 
-#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false, 0}
+#define GFK_MATMUL_DESC_INIT {sizeof(gfk_matmul_desc), GFK_CURRENT_DEVICE, 0, false, GFK_NULL}
 
 /* gfk_matmul_workspace: the bytes of workspace that gfk_matmul needs for a matrix of rows * cols
  * elements of any kind and regions of `bytes` bytes; desc as for gfk_matmul. On a device the

@@ -38,9 +38,9 @@ typedef struct gfk_multiplier_desc {
 
 #define GFK_DEFAULT_TABLE_LIMIT (UINT64_C(1) << 30)
 #define GFK_MULTIPLIER_DESC_INIT                                                                   \
-    {sizeof(gfk_multiplier_desc), 0, GFK_METHOD_AUTO,                                              \
-     GFK_IMPLEMENTATION_AUTO,     0, 0,                                                            \
-     GFK_CURRENT_DEVICE,          0, false}
+    {sizeof(gfk_multiplier_desc), GFK_NULL, GFK_METHOD_AUTO,                                       \
+     GFK_IMPLEMENTATION_AUTO,     0,        0,                                                     \
+     GFK_CURRENT_DEVICE,          0,        false}
 
 /* What a descriptor resolves to. */
 typedef struct gfk_multiplier_info {

@@ -145,16 +145,16 @@ typedef struct gfk_product_desc {
 
 #define GFK_PRODUCT_DESC_INIT                                                                      \
     {sizeof(gfk_product_desc),                                                                     \
-     0,                                                                                            \
+     GFK_NULL,                                                                                     \
      GFK_ENGINE_AUTO,                                                                              \
      GFK_METHOD_AUTO,                                                                              \
      GFK_CURRENT_DEVICE,                                                                           \
      false,                                                                                        \
+     GFK_NULL,                                                                                     \
      0,                                                                                            \
      0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
+     GFK_NULL,                                                                                     \
+     GFK_NULL,                                                                                     \
      false,                                                                                        \
      false}
 
@@ -191,11 +191,11 @@ typedef struct gfk_regions {
 /* gfk_inputs, gfk_inputs_spaced: const regions, for calls that only read them. A call that writes
  * regions, such as the parity of gfk_rs_encode, must not get them from here. */
 static inline gfk_regions gfk_inputs(const void *const *pointers) {
-    const gfk_regions regions = {(void *const *)(uintptr_t)pointers, 0, 0};
+    const gfk_regions regions = {(void *const *)(uintptr_t)pointers, GFK_NULL, 0};
     return regions;
 }
 static inline gfk_regions gfk_inputs_spaced(const void *base, size_t stride) {
-    const gfk_regions regions = {0, (void *)(uintptr_t)base, stride};
+    const gfk_regions regions = {GFK_NULL, (void *)(uintptr_t)base, stride};
     return regions;
 }
 

@@ -88,7 +88,7 @@ typedef struct gfk_rs_desc {
                                  descriptor of their own; batches ignore `sustained` */
 } gfk_rs_desc;
 
-#define GFK_RS_DESC_INIT {sizeof(gfk_rs_desc), GFK_RS_CAUCHY, 0, 0, GFK_PRODUCT_DESC_INIT}
+#define GFK_RS_DESC_INIT {sizeof(gfk_rs_desc), GFK_RS_CAUCHY, GFK_NULL, 0, GFK_PRODUCT_DESC_INIT}
 
 /* Is every square submatrix of the matrix regular? */
 typedef enum gfk_rs_mds { GFK_RS_MDS_UNKNOWN = 0, GFK_RS_MDS_YES, GFK_RS_MDS_NO } gfk_rs_mds;

@@ -6,6 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A null pointer in macros and inline functions, which must compile without a warning as C and as
+ * C++: -Wzero-as-null-pointer-constant reports 0, and with some compilers NULL. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define GFK_NULL nullptr
+#else
+#define GFK_NULL NULL
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -19,7 +19,7 @@
 
 enum {
     ALIGNMENT = 16,
-    BUFFER = 4096,         /* bytes of a region that go through buffers at a time */
+    BUFFER = 8192,         /* bytes of a region that go through buffers at a time */
     BLOCK_BYTES = 2 << 20, /* of a block in all regions together: a core's share of the caches */
     LEAST_PARTS = 64,      /* of a region, so that all cores have some, */
     LEAST_PAGES = 4,       /* but none shorter than so many */
@@ -307,11 +307,11 @@ static void multiply_range(const gfk_product_call *call, size_t offset, size_t l
     for (size_t bytes; offset < end; offset += bytes) {
         const size_t left = end - offset, skip = bytes_to_alignment(call, offset);
         slot *s = take(call->product->state);
-        if (skip == 0 && left >= ALIGNMENT) {
+        if (skip == 0 && (left > BUFFER || left % ALIGNMENT == 0)) {
             bytes = left < block ? left / ALIGNMENT * ALIGNMENT : block;
             multiply_aligned(call, &s->object, offset, bytes);
         } else {
-            bytes = skip == 0 || left < skip ? left : skip;
+            bytes = left <= BUFFER ? left : skip; /* one call, not one more for a tail */
             multiply_through_buffers(call, &s->object, offset, bytes);
         }
         give_back(call->product->state, s);

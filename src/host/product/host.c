@@ -15,12 +15,15 @@ enum {
     LOOKUPS = 4,
     MOST_TABLES = 1 << 20, /* bytes that a product keeps: an L2 cache. Larger matrices have their
                               tables made anew for every block */
-    KEPT_BLOCK = 1024,     /* symbols of a region that are computed at a time with kept tables, */
-    BLOCK = 2048,          /* and with new ones */
-    TILE = 32768           /* bytes of a region that a thread takes; whole blocks of any width */
+    BLOCK =
+        1024, /* symbols of a region that are computed at a time: as many bytes as a step's tables */
+    TILE = 32768 /* bytes of a region that a thread takes; whole blocks of any width */
 };
 
 typedef uint64_t vector __attribute__((vector_size(VECTOR)));
+typedef uint8_t vector_w8 __attribute__((vector_size(VECTOR)));
+typedef uint16_t vector_w16 __attribute__((vector_size(VECTOR)));
+typedef uint32_t vector_w32 __attribute__((vector_size(VECTOR)));
 
 /* Of a panel of outputs and of the inputs of a step. */
 typedef struct tables {
@@ -35,27 +38,43 @@ static size_t inputs_of_step(unsigned w) {
     return LOOKUPS / (w / 8);
 }
 
+/* What takes most time is compiled for each width. */
+#define FOR_WIDTH static inline __attribute__((always_inline))
+
+/* The vector times x. */
+FOR_WIDTH vector times_x(vector v, unsigned w, uint64_t polynomial) {
+    const vector_w8 v8 = (vector_w8)v;
+    const vector_w16 v16 = (vector_w16)v;
+    const vector_w32 v32 = (vector_w32)v;
+    switch (w) {
+    case 8:
+        return (vector)((v8 + v8) ^ (-(v8 >> 7) & (uint8_t)polynomial));
+    case 16:
+        return (vector)((v16 + v16) ^ (-(v16 >> 15) & (uint16_t)polynomial));
+    default:
+        return (vector)((v32 + v32) ^ (-(v32 >> 31) & (uint32_t)polynomial));
+    }
+}
+
 /* Fills in the tables for the outputs from row on and the inputs from col on. */
-static void make_tables(tables *t, gfk_product_t product, size_t row, size_t col) {
+FOR_WIDTH void make_tables(tables *t, unsigned w, gfk_product_t product, size_t row, size_t col) {
     const gfk_product_info *info = &product->info;
-    const unsigned w = info->field.w, symbol = w / 8;
+    const unsigned symbol = w / 8;
     const size_t left = info->rows - row, panel = outputs_of_panel(w);
-    uint32_t c[VECTOR]; /* the elements, times x to the power of the next byte's lowest bit */
+    vector image = {0}; /* the elements, times x to the power of the next bit */
     for (unsigned l = 0; l < LOOKUPS; l++) {
         const size_t i = col + l / symbol;
-        vector image[8] = {0}; /* of the byte's bits */
-        for (size_t j = 0; i < info->cols && j < left && j < panel; j++) {
-            if (l % symbol == 0)
-                c[j] = product->matrix[(row + j) * info->cols + i];
-            for (unsigned bit = 0; bit < 8; bit++) {
-                gfk_symbol_set(&image[bit], j, w, c[j]);
-                c[j] = gfk_poly_double(c[j], w, info->field.polynomial);
-            }
+        if (l % symbol == 0) {
+            image = (vector){0};
+            for (size_t j = 0; i < info->cols && j < left && j < panel; j++)
+                gfk_symbol_set(&image, j, w, product->matrix[(row + j) * info->cols + i]);
         }
         t->products[l][0] = (vector){0};
-        for (unsigned bit = 0; bit < 8; bit++)
+        for (unsigned bit = 0; bit < 8; bit++) {
             for (unsigned v = 0; v < 1u << bit; v++)
-                t->products[l][(1u << bit) + v] = t->products[l][v] ^ image[bit];
+                t->products[l][(1u << bit) + v] = t->products[l][v] ^ image;
+            image = times_x(image, w, info->field.polynomial);
+        }
     }
 }
 
@@ -71,16 +90,15 @@ gfk_status gfk_host_accepts(gfk_product_info *info, const char **reason) {
 gfk_status gfk_host_create(gfk_product_t product, const gfk_product_desc *desc) {
     (void)desc;
     const gfk_product_info *info = &product->info;
+    const unsigned w = info->field.w;
     tables *next = product->tables;
-    for (size_t row = 0; next != NULL && row < info->rows; row += outputs_of_panel(info->field.w))
-        for (size_t col = 0; col < info->cols; col += inputs_of_step(info->field.w))
-            make_tables(next++, product, row, col);
+    for (size_t row = 0; next != NULL && row < info->rows; row += outputs_of_panel(w))
+        for (size_t col = 0; col < info->cols; col += inputs_of_step(w))
+            make_tables(next++, w, product, row, col);
     return GFK_STATUS_SUCCESS;
 }
 
-/* ---- a run: everything is compiled for each width -------------------------------------------- */
-
-#define FOR_WIDTH static inline __attribute__((always_inline))
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Adds the products of the inputs from col on, which begin at `offset`. */
 FOR_WIDTH void add_inputs(vector *sums, size_t symbols, unsigned w, const tables *t,
@@ -126,7 +144,7 @@ FOR_WIDTH void multiply_block(const gfk_product_call *call, unsigned w, size_t o
         memset(sums, 0, symbols * sizeof sums[0]);
         for (size_t col = 0; col < info->cols; col += inputs_of_step(w)) {
             if (kept == NULL)
-                make_tables(&made, call->product, row, col);
+                make_tables(&made, w, call->product, row, col);
             add_inputs(sums, symbols, w, kept != NULL ? kept++ : &made, call, col, offset);
         }
         for (size_t j = 0; j < outputs_of_panel(w) && row + j < info->rows; j++)
@@ -135,10 +153,9 @@ FOR_WIDTH void multiply_block(const gfk_product_call *call, unsigned w, size_t o
 }
 
 FOR_WIDTH void multiply(const gfk_product_call *call, unsigned w, size_t offset, size_t length) {
-    const size_t most = call->product->tables != NULL ? KEPT_BLOCK : BLOCK;
-    for (size_t at = 0; at < length; at += most * (w / 8)) {
+    for (size_t at = 0; at < length; at += BLOCK * (w / 8)) {
         const size_t symbols = (length - at) / (w / 8);
-        multiply_block(call, w, offset + at, symbols < most ? symbols : most);
+        multiply_block(call, w, offset + at, symbols < BLOCK ? symbols : BLOCK);
     }
 }
 

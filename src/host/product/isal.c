@@ -10,7 +10,9 @@
 
 enum {
     SIDE = 64,             /* of a block of the matrix */
-    CHECK_BYTES = 512,     /* of a region that a check computes at a time */
+    SHORTEST = 64,         /* bytes of a region that every vector loop of ISA-L takes */
+    CHECK_BYTES = 16384,   /* of all outputs of a block that a check computes at a time, */
+    MOST_CHECKED = 512,    /* and of a region */
     COEFFICIENT = 32,      /* bytes of ISA-L's tables for one coefficient */
     TILE_BYTES = 512 << 10 /* of a tile in all regions together: an L2 cache */
 };
@@ -100,16 +102,12 @@ void gfk_isal_destroy(gfk_product_t product) {
 }
 
 /* ISA-L sets outputs from all inputs of a block at once, but adds to them one input at a time. */
-static void multiply_matrix_block(const gfk_product_call *call, size_t row, size_t col,
-                                  size_t offset, int length, bool accumulate,
-                                  unsigned char *const *outputs) {
+static void multiply_vectors(const gfk_product_call *call, size_t row, size_t col, int length,
+                             bool accumulate, unsigned char **in, unsigned char **out) {
     const gfk_product_info *info = &call->product->info;
     const size_t rows = block_side(row, info->rows), cols = block_side(col, info->cols);
     unsigned char *tables = block_tables(call->product, row, col);
     const functions *isal = call->product->state;
-    unsigned char *in[SIDE], **out = (unsigned char **)(uintptr_t)outputs;
-    for (size_t i = 0; i < cols; i++)
-        in[i] = gfk_region_address(call->in, col + i) + offset;
     if (!accumulate) {
         isal->encode(length, (int)cols, (int)rows, tables, in, out);
         return;
@@ -118,33 +116,67 @@ static void multiply_matrix_block(const gfk_product_call *call, size_t row, size
         isal->update(length, (int)cols, (int)rows, (int)i, tables, in[i], out);
 }
 
+/* Less than SHORTEST bytes of each region, for which ISA-L has loops over single bytes only. */
+static void multiply_through_buffers(const gfk_product_call *call, size_t row, size_t col,
+                                     size_t length, bool accumulate, unsigned char *const *in,
+                                     unsigned char *const *out) {
+    const size_t rows = block_side(row, call->product->info.rows);
+    const size_t cols = block_side(col, call->product->info.cols);
+    unsigned char inputs[SIDE][SHORTEST], outputs[SIDE][SHORTEST];
+    unsigned char *from[SIDE], *to[SIDE];
+    for (size_t i = 0; i < cols; i++) {
+        from[i] = memcpy(inputs[i], in[i], length);
+        memset(inputs[i] + length, 0, SHORTEST - length);
+    }
+    for (size_t j = 0; j < rows; j++) {
+        to[j] = memset(outputs[j], 0, SHORTEST);
+        if (accumulate)
+            memcpy(outputs[j], out[j], length);
+    }
+    multiply_vectors(call, row, col, SHORTEST, accumulate, from, to);
+    for (size_t j = 0; j < rows; j++)
+        memcpy(out[j], outputs[j], length);
+}
+
+static void multiply_matrix_block(const gfk_product_call *call, size_t row, size_t col,
+                                  size_t offset, size_t length, bool accumulate,
+                                  unsigned char **out) {
+    unsigned char *in[SIDE];
+    for (size_t i = 0; i < block_side(col, call->product->info.cols); i++)
+        in[i] = gfk_region_address(call->in, col + i) + offset;
+    if (length < SHORTEST)
+        multiply_through_buffers(call, row, col, length, accumulate, in, out);
+    else
+        multiply_vectors(call, row, col, (int)length, accumulate, in, out);
+}
+
 static void multiply_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
     const gfk_product_info *info = &call->product->info;
     unsigned char *out[SIDE];
     for (size_t j = 0; j < block_side(row, info->rows); j++)
         out[j] = gfk_region_address(call->out, row + j) + offset;
     for (size_t col = 0; col < info->cols; col += SIDE)
-        multiply_matrix_block(call, row, col, offset, (int)length, call->accumulate || col != 0,
-                              out);
+        multiply_matrix_block(call, row, col, offset, length, call->accumulate || col != 0, out);
 }
 
-/* Computes the outputs on the stack, CHECK_BYTES at a time, and compares. */
+/* Computes the outputs on the stack and compares. */
 static void check_rows(const gfk_product_call *call, size_t row, size_t offset, size_t length) {
     const gfk_product_info *info = &call->product->info;
     const size_t rows = block_side(row, info->rows);
-    unsigned char expected[SIDE][CHECK_BYTES], *out[SIDE];
+    const size_t part = rows * MOST_CHECKED < CHECK_BYTES ? MOST_CHECKED : CHECK_BYTES / SIDE;
+    unsigned char expected[CHECK_BYTES], *out[SIDE];
     for (size_t j = 0; j < rows; j++)
-        out[j] = expected[j];
-    for (size_t at = 0; at < length; at += CHECK_BYTES) {
-        const size_t bytes = length - at < CHECK_BYTES ? length - at : CHECK_BYTES;
+        out[j] = expected + j * part;
+    for (size_t at = 0; at < length; at += part) {
+        const size_t bytes = length - at < part ? length - at : part;
         for (size_t col = 0; col < info->cols; col += SIDE)
-            multiply_matrix_block(call, row, col, offset + at, (int)bytes, col != 0, out);
+            multiply_matrix_block(call, row, col, offset + at, bytes, col != 0, out);
         for (size_t j = 0; j < rows; j++) {
             const unsigned char *there = gfk_region_address(call->out, row + j) + offset + at;
-            if (memcmp(there, expected[j], bytes) == 0)
+            if (memcmp(there, out[j], bytes) == 0)
                 continue;
             for (size_t i = 0; i < bytes; i++)
-                if (there[i] != expected[j][i])
+                if (there[i] != out[j][i])
                     gfk_mark(call, offset + at + i);
         }
     }

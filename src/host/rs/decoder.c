@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Decoders: the product that makes the wanted regions of the sources. A run gathers addresses on
- * the stack, GROUP at a time. So a large code has several products, one for each pair of groups;
- * the first product of a row of pairs sets the outputs, the others add to them. */
+ * the stack, those of at most INS inputs and OUTS outputs. So a large code has several products,
+ * one for each pair of groups; the first product of a row of pairs sets the outputs, the others add
+ * to them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "host/base/sizes.h"
 #include "host/device/device.h"
 
-enum { GROUP = 1024 };
+enum { INS = 1024, OUTS = 512 };
 
 struct gfk_rs_decoder {
     size_t k, symbol;
@@ -19,9 +20,9 @@ struct gfk_rs_decoder {
     gfk_product_t *products; /* row_groups * col_groups; NULL: nothing to rebuild */
 };
 
-static size_t group_size(size_t count, size_t group) {
-    const size_t left = count - group * GROUP;
-    return left < GROUP ? left : GROUP;
+static size_t group_size(size_t count, size_t group, size_t most) {
+    const size_t left = count - group * most;
+    return left < most ? left : most;
 }
 
 void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder) {
@@ -37,16 +38,16 @@ void gfk_rs_decoder_destroy(gfk_rs_decoder_t decoder) {
 static gfk_status make_products(gfk_rs_decoder_t d, const gfk_field *field,
                                 const gfk_product_desc *desc) {
     const size_t k = d->k, wanted = d->rebuild.rows;
-    d->row_groups = gfk_divide_up(wanted, GROUP);
-    d->col_groups = gfk_divide_up(k, GROUP);
+    d->row_groups = gfk_divide_up(wanted, OUTS);
+    d->col_groups = gfk_divide_up(k, INS);
     d->products = calloc(d->row_groups * d->col_groups, sizeof *d->products);
-    uint32_t *part = malloc(group_size(wanted, 0) * group_size(k, 0) * sizeof *part);
+    uint32_t *part = malloc(group_size(wanted, 0, OUTS) * group_size(k, 0, INS) * sizeof *part);
     gfk_status status = d->products && part ? GFK_STATUS_SUCCESS : GFK_STATUS_OUT_OF_MEMORY;
     for (size_t r = 0; r < d->row_groups; r++)
         for (size_t c = 0; c < d->col_groups && status == GFK_STATUS_SUCCESS; c++) {
-            const size_t rows = group_size(wanted, r), cols = group_size(k, c);
+            const size_t rows = group_size(wanted, r, OUTS), cols = group_size(k, c, INS);
             for (size_t j = 0; j < rows; j++)
-                memcpy(part + j * cols, d->rebuild.matrix + (r * GROUP + j) * k + c * GROUP,
+                memcpy(part + j * cols, d->rebuild.matrix + (r * OUTS + j) * k + c * INS,
                        cols * sizeof *part);
             status = gfk_product_create(&d->products[r * d->col_groups + c], field, rows, cols,
                                         part, desc);
@@ -125,13 +126,13 @@ gfk_status gfk_rs_addresses(const gfk_rs_regions *all, const size_t *regions, si
 
 bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebuild,
                            const gfk_regions *out, size_t outs) {
-    void *pointers[GROUP];
+    void *pointers[INS];
     const gfk_regions others = {pointers, NULL, 0};
     for (size_t i = 0, count = 0; i < rebuild->unread_count; i++) {
         if (gfk_rs_addresses(all, &rebuild->unread[i], 1, &pointers[count]) == GFK_STATUS_SUCCESS &&
             pointers[count] != NULL)
             count++;
-        if (count != 0 && (count == GROUP || i + 1 == rebuild->unread_count)) {
+        if (count != 0 && (count == INS || i + 1 == rebuild->unread_count)) {
             if (gfk_outputs_overlap(&others, count, out, outs, all->bytes))
                 return true;
             count = 0;
@@ -143,12 +144,12 @@ bool gfk_rs_unread_overlap(const gfk_rs_regions *all, const gfk_rs_rebuild *rebu
 /* Checks or runs one pair of groups. */
 static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t r, size_t c,
                            bool check, gfk_stream_t stream) {
-    void *in_pointers[GROUP], *out_pointers[GROUP];
+    void *in_pointers[INS], *out_pointers[OUTS];
     const gfk_regions in = {in_pointers, NULL, 0}, out = {out_pointers, NULL, 0};
     const size_t *outputs = d->rebuild.outputs;
-    const size_t ins = group_size(d->k, c), outs = group_size(d->rebuild.rows, r);
-    RETURN_IF_ERROR(gfk_rs_addresses(all, d->rebuild.sources + c * GROUP, ins, in_pointers));
-    RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + r * GROUP, outs, out_pointers));
+    const size_t ins = group_size(d->k, c, INS), outs = group_size(d->rebuild.rows, r, OUTS);
+    RETURN_IF_ERROR(gfk_rs_addresses(all, d->rebuild.sources + c * INS, ins, in_pointers));
+    RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + r * OUTS, outs, out_pointers));
     if (c == 0 && gfk_rs_unread_overlap(all, &d->rebuild, &out, outs))
         return GFK_STATUS_OVERLAP;
     gfk_product_t product = d->products[r * d->col_groups + c];
@@ -160,8 +161,8 @@ static gfk_status run_pair(gfk_rs_decoder_t d, const gfk_rs_regions *all, size_t
         return GFK_STATUS_OVERLAP;
     /* Compare the outputs with those of the groups before. */
     for (size_t other = 0; other < r && c == 0; other++) {
-        const size_t others = group_size(d->rebuild.rows, other);
-        RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + other * GROUP, others, in_pointers));
+        const size_t others = group_size(d->rebuild.rows, other, OUTS);
+        RETURN_IF_ERROR(gfk_rs_addresses(all, outputs + other * OUTS, others, in_pointers));
         if (gfk_outputs_overlap(&in, others, &out, outs, all->bytes))
             return GFK_STATUS_OVERLAP;
     }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engines on the CPU with regions of every length: the bytes, and the time. ISA-L's also with a
+// newer ISA-L, which has other tables and other code for short regions on a CPU with GFNI.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+
+#include "support/engine_fixture.h"
+
+namespace {
+
+struct Shape {
+    size_t rows, cols;
+};
+constexpr Shape shapes[] = {{4, 10}, {1, 1}, {7, 65}, {66, 70}, {56, 200}};
+
+// Every length up to some vectors of 64 bytes, and tails of a page.
+std::vector<size_t> lengths(const Shape &shape, size_t symbol = 1) {
+    std::vector<size_t> found;
+    for (size_t n = symbol; n <= (shape.rows * shape.cols > 500 ? 70 : 192); n += symbol)
+        found.push_back(n);
+    for (size_t tail : {4, 28, 32, 36, 60})
+        found.push_back(4096 + tail + (symbol == 1 ? 3 : 0));
+    return found;
+}
+
+class ProductLengths : public EngineTest {
+  protected:
+    // Seconds of all threads that a run takes, until it is less than `enough` once.
+    double time_of(const Product &product, const gfk_regions &in, const gfk_regions &out,
+                   size_t bytes, double enough = 0) {
+        double best = 1;
+        for (int attempt = 0; attempt < (enough != 0 ? 100 : 10) && best > enough; attempt++) {
+            const gfk_product_info info = info_of(product.get());
+            const size_t runs = 1 + 10000000 / (info.rows * info.cols * (bytes + 1000));
+            const std::clock_t begin = std::clock();
+            for (size_t i = 0; i < runs; i++)
+                require_success(
+                    gfk_product_run(product.get(), &in, &out, bytes, GFK_SET, nullptr, 0, nullptr),
+                    "gfk_product_run");
+            best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC / double(runs));
+        }
+        return best;
+    }
+    void expect_time(double limit, const Product &product, const gfk_regions &in,
+                     const gfk_regions &out, size_t bytes) {
+        EXPECT_LT(time_of(product, in, out, bytes, limit), limit)
+            << bytes << " bytes with " << engine()->id;
+        count_checked();
+    }
+};
+
+TEST_P(ProductLengths, Bytes) {
+    Random random;
+    for (const Shape &shape : shapes) {
+        SKIP_UNLESS_TAKES(shape.rows, shape.cols);
+        const Matrix matrix = random_matrix(w(), shape.rows, shape.cols, random);
+        const Product product = make_product(field(), engine(), matrix);
+        for (const size_t bytes : lengths(shape, symbol_bytes())) {
+            if (options.reduced && shape.rows > 10 && bytes % 31 > 1)
+                continue;
+            Stage stage(engine(), field(), matrix, bytes, {Layout::PHASES, 0, 0}, random);
+            ASSERT_NO_FATAL_FAILURE(check(product.get(), stage, random));
+        }
+    }
+}
+
+// A length that is no multiple of a vector costs little more than the next multiple.
+TEST_P(ProductLengths, Time) {
+    if (SANITIZED)
+        GTEST_SKIP() << "a sanitizer measures itself";
+    Random random;
+    for (const Shape &shape : {Shape{4, 10}, Shape{56, 200}}) {
+        SKIP_UNLESS_TAKES(shape.rows, shape.cols);
+        const Matrix matrix = random_matrix(w(), shape.rows, shape.cols, random);
+        const Product product = make_product(field(), engine(), matrix);
+        const size_t pitch = 4096 + 192; // not the same lines of a cache for every region
+        std::vector<uint8_t> memory((shape.rows + shape.cols) * pitch + 64);
+        uint8_t *begin = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+        const gfk_regions in = {nullptr, begin, pitch};
+        const gfk_regions out = {nullptr, begin + shape.cols * pitch, pitch};
+        const double of_64 = time_of(product, in, out, 64);
+        for (size_t bytes : {symbol_bytes(), 16 - symbol_bytes(), 32 - symbol_bytes(),
+                             32 + symbol_bytes(), 64 - symbol_bytes()})
+            expect_time(2.5 * of_64 + 2e-7, product, in, out, bytes);
+        const double of_page = time_of(product, in, out, 4096 + 32);
+        expect_time(1.5 * of_page, product, in, out, 4096 + 32 - symbol_bytes());
+    }
+}
+
+PER_ENGINE(ProductLengths, engines());
+
+// ISA-L of the build, or the file that GFK_TEST_ISAL names. From 2.31 on its tables have 8 bytes for
+// a coefficient where the CPU has GFNI, and 32 elsewhere.
+class IsalGfni : public testing::Test {
+  protected:
+    void SetUp() override {
+        const char *named = std::getenv("GFK_TEST_ISAL");
+        path_ = named != nullptr ? named : GFK_TEST_ISAL_OF_BUILD;
+        if (path_.empty())
+            GTEST_SKIP() << "NOT TESTED: the build has no ISA-L, and GFK_TEST_ISAL names none";
+        desc_.engine = "isal_w8";
+        desc_.isal_library = path_.c_str();
+    }
+    // Does this ISA-L make GFNI's tables on this CPU?
+    bool has_gfni() const {
+        void *library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+        using Init = void(int, int, unsigned char *, unsigned char *);
+        auto *init = reinterpret_cast<Init *>(library ? dlsym(library, "ec_init_tables") : nullptr);
+        if (init == nullptr)
+            return false;
+        unsigned char coefficient = 7;
+        Bytes tables(32, 0xa5);
+        init(1, 1, &coefficient, tables.data());
+        return std::all_of(tables.begin() + 8, tables.end(), [](uint8_t x) { return x == 0xa5; });
+    }
+    std::string path_;
+    gfk_product_desc desc_ = GFK_PRODUCT_DESC_INIT;
+};
+
+// Everything is computed and compared in any case. Without GFNI that is no pass.
+TEST_F(IsalGfni, EveryLength) {
+    const Engine engine = gfk_engine_find("isal_w8");
+    const gfk_field field = make_field(8);
+    Random random;
+    for (const Shape &shape : shapes) {
+        const Matrix matrix = random_matrix(8, shape.rows, shape.cols, random);
+        gfk_product_t made = nullptr;
+        ASSERT_OK(gfk_product_create(&made, &field, shape.rows, shape.cols, matrix.elements.data(),
+                                     &desc_))
+            << path_;
+        const Product product(made);
+        for (const size_t bytes : lengths(shape)) {
+            Stage stage(engine, field, matrix, bytes, {Layout::PHASES, 0, 0}, random);
+            for (gfk_accumulate mode : {GFK_SET, GFK_XOR}) {
+                stage.refill(random);
+                stage.run(product.get(), mode);
+                ASSERT_TRUE(stage.is_product(mode)) << bytes << " bytes with " << path_;
+                count_checked();
+            }
+        }
+    }
+    if (!has_gfni())
+        GTEST_SKIP() << "NOT TESTED with GFNI: " << path_
+                     << " has no code for it, or this CPU lacks it; GFK_TEST_ISAL names an ISA-L "
+                        "of 2.31 or newer";
+}
+
+// A code's checks, decoders and locating use the tables too.
+TEST_F(IsalGfni, Codes) {
+    const gfk_field field = make_field(8);
+    gfk_rs_desc desc = GFK_RS_DESC_INIT;
+    desc.product = desc_;
+    gfk_rs_t code = nullptr;
+    ASSERT_OK(gfk_rs_create(&code, &field, 20, 8, &desc)) << path_;
+    const Owned<struct gfk_rs, gfk_rs_destroy> owner(code);
+    Random random;
+    for (size_t bytes : lengths({8, 20})) {
+        const Bytes data = random.bytes(20 * bytes);
+        Bytes all = data;
+        all.resize(28 * bytes);
+        const gfk_regions in = gfk_inputs_spaced(all.data(), bytes);
+        const gfk_regions out = {nullptr, all.data() + 20 * bytes, bytes};
+        ASSERT_OK(gfk_rs_encode(code, &in, &out, bytes, nullptr));
+        const Bytes whole = all;
+        uint32_t differs = 1;
+        ASSERT_OK(gfk_rs_verify(code, &in, &out, bytes, &differs, nullptr));
+        ASSERT_EQ(0u, differs) << bytes;
+        const Indices lost = {0, 3, 19, 20, 27};
+        for (size_t region : lost)
+            std::fill_n(all.begin() + ptrdiff_t(region * bytes), bytes, uint8_t(0x5a));
+        ASSERT_OK(
+            gfk_rs_decode(code, lost.data(), lost.size(), nullptr, 0, &in, &out, bytes, nullptr));
+        ASSERT_EQ(whole, all) << bytes;
+        for (size_t region : {2, 5, 22}) // three damaged regions: a guess explains them
+            for (size_t i = 0; i < bytes; i++)
+                all[region * bytes + i] ^= uint8_t(1 + i % 255);
+        ASSERT_OK(gfk_rs_verify(code, &in, &out, bytes, &differs, nullptr));
+        ASSERT_NE(0u, differs) << bytes;
+        size_t workspace_bytes = 0;
+        ASSERT_OK(gfk_rs_locate_workspace(code, bytes, &workspace_bytes));
+        const Owned<void, std::free> workspace(
+            std::aligned_alloc(256, round_up(workspace_bytes + 1, 256)));
+        gfk_rs_verdict verdict;
+        std::vector<uint64_t> counts(28);
+        ASSERT_OK(gfk_rs_locate(code, &in, &out, bytes, GFK_RS_REPAIR, &verdict, counts.data(),
+                                workspace.get(), workspace_bytes, nullptr));
+        ASSERT_EQ(whole, all) << bytes;
+        count_checked(3);
+    }
+    if (!has_gfni())
+        GTEST_SKIP() << "NOT TESTED with GFNI: see EveryLength";
+}
+
+} // namespace
