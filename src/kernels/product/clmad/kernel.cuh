@@ -322,11 +322,13 @@ __global__ __launch_bounds__(K::threads,
         add_ring<K>(job, ring, coefficients, sums);
     }
     finish_outputs<K>(job, place, panel * K::outputs, sums);
-    if (job.partial_head + job.partial_tail)
-        multiply_partial<K::width>(job, (uint64_t)(gridDim.x - 1 - blockIdx.x) * threads + thread,
-                                   (uint64_t)gridDim.x * threads, [&](unsigned j, uint64_t at) {
-                                       return sum_of_symbol<K>(job, j, at);
-                                   });
+    /* The last blocks: there the grid may have threads without a vector. 32 bits divide without a
+     * call. */
+    const unsigned block = gridDim.x - 1 - blockIdx.x, blocks = min(gridDim.x, 64u);
+    if (job.partial_head + job.partial_tail && block < blocks)
+        multiply_partial<K::width>(
+            job, block * threads + thread, blocks * threads,
+            [&](unsigned j, uint64_t at) { return sum_of_symbol<K>(job, j, at); });
 }
 
 } // namespace clmad_engine
