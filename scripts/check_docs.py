@@ -15,7 +15,7 @@ OWN_README = re.compile(r"src(/.*)?|(bench|tests)(/[^/]+)?")  # folders that hav
 LAYERS = {"base": 0, "device": 1, "common": 2, "region": 2, "product": 3, "matrix": 4, "rs": 5, "rlnc": 5,
           "pipeline": 6}
 SOURCE = (".c", ".cu", ".h", ".cuh", ".def")
-METHODS = ["shift", "group", "bytwo_p", "bytwo_b", "table", "log", "split"]
+METHODS = ["shift", "group", "bytwo_p", "bytwo_b", "table", "log", "split", "carry_free"]
 
 
 def read(path):

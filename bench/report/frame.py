@@ -10,7 +10,7 @@ import pandas as pd
 
 from .text import size
 
-METHODS = ["SHIFT", "GROUP", "BYTWO_p", "BYTWO_b", "TABLE", "LOG", "SPLIT"]
+METHODS = ["SHIFT", "GROUP", "BYTWO_p", "BYTWO_b", "TABLE", "LOG", "SPLIT", "CARRY_FREE"]
 WIDTHS = [8, 16, 32]
 GIB = 1 << 30
 DISTURBED = 4.0  # percent from the fastest to the slowest pass, by which something else was running

@@ -61,7 +61,7 @@ typedef struct gfk_multiplier_info {
  *       accepted. Words are separated by blanks.
  *
  * Returns SUCCESS; INVALID_ARGUMENT (NULL); UNKNOWN_METHOD (no such word, or numbers that the
- * method does not take); NOT_SUPPORTED (GF-Complete has it, this library does not: CARRY_FREE,
+ * method does not take); NOT_SUPPORTED (GF-Complete has it, this library does not: CARRY_FREE_GK,
  * COMPOSITE, LOG_ZERO and their variants, and any region or division option). On an error
  * *desc is unchanged. Whether a row with these numbers exists for a width is
  * gfk_multiplier_query's answer. */

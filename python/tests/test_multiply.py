@@ -91,7 +91,7 @@ def test_choices():
 
 
 @pytest.mark.parametrize("arguments, error", [
-    ({"method": "nonsense"}, gfk.UnknownMethod), ({"method": "CARRY_FREE"}, gfk.NotSupported),
+    ({"method": "nonsense"}, gfk.UnknownMethod), ({"method": "CARRY_FREE_GK"}, gfk.NotSupported),
     ({"implementation": "fast"}, gfk.UnknownMethod), ({"kernel": "nonsense"}, gfk.UnknownMethod),
     ({"kernel": "log_w16_host"}, gfk.InvalidArgument), ({"method": "SPLIT 5 3"}, gfk.UnknownMethod),
     ({"w": 32, "kernel": "table_w32_host"}, gfk.TableLimit), ({"w": 7}, gfk.NotSupported),

@@ -6,6 +6,7 @@
 
 extern "C" {
 gfk_run_fn gfk_shift_w8_naive, gfk_shift_w16_naive, gfk_shift_w32_naive;
+gfk_run_fn gfk_carry_free_w8_naive, gfk_carry_free_w16_naive, gfk_carry_free_w32_naive;
 gfk_engine_accepts_fn gfk_perop_split_w8_accepts, gfk_perop_split_w16_accepts,
     gfk_perop_split_w32_accepts;
 gfk_engine_create_fn gfk_perop_split_w8_create, gfk_perop_split_w16_create,
@@ -38,10 +39,12 @@ gfk_status run(gfk_engine_run_fn *right, const gfk_product_call *call) {
 
 } // namespace
 
+#define FAULTY_ROW(row)                                                                            \
+    extern "C" gfk_status gfk_##row##_faulty(const gfk_call *call) {                               \
+        return run(gfk_##row, call);                                                               \
+    }
 #define FAULTY(w)                                                                                  \
-    extern "C" gfk_status gfk_shift_w##w##_naive_faulty(const gfk_call *call) {                    \
-        return run(gfk_shift_w##w##_naive, call);                                                  \
-    }                                                                                              \
+    FAULTY_ROW(shift_w##w##_naive)                                                                 \
     extern "C" gfk_status gfk_perop_split_w##w##_faulty_accepts(gfk_product_info *info,            \
                                                                 const char **reason) {             \
         return gfk_perop_split_w##w##_accepts(info, reason);                                       \
@@ -59,3 +62,8 @@ gfk_status run(gfk_engine_run_fn *right, const gfk_product_call *call) {
 FAULTY(8)
 FAULTY(16)
 FAULTY(32)
+#ifdef GFK_HAVE_CLMAD
+FAULTY_ROW(carry_free_w8_naive)
+FAULTY_ROW(carry_free_w16_naive)
+FAULTY_ROW(carry_free_w32_naive)
+#endif

@@ -7,7 +7,7 @@
 #include "host/product/engine.h"
 #include "host/region/kernel.h"
 
-gfk_run_fn gfk_shift_host_faulty;
+gfk_run_fn gfk_shift_host_faulty, gfk_carry_free_host_faulty;
 gfk_engine_run_fn gfk_host_product_faulty;
 
 #endif

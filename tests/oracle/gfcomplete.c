@@ -15,21 +15,31 @@ struct oracle {
     gf_t gf;
 };
 
-oracle *oracle_create(unsigned w, uint64_t polynomial) {
+static oracle *create(unsigned w, uint64_t polynomial, int method) {
     oracle *o = aligned_alloc(16, (sizeof *o + 15) / 16 * 16);
     if (o == NULL)
         return NULL;
-    /* The default methods want primitive polynomials; BYTWO_p works with every irreducible one.
-     * GF-Complete keeps the leading term for w = 8 and 16 and must not be given it for w = 32. */
+    /* GF-Complete keeps the leading term for w = 8 and 16 and must not be given it for w = 32. */
     int ready = polynomial == 0
                     ? gf_init_easy(&o->gf, (int)w)
-                    : gf_init_hard(&o->gf, (int)w, GF_MULT_BYTWO_p, GF_REGION_DEFAULT,
-                                   GF_DIVIDE_EUCLID, polynomial & 0xffffffff, 0, 0, NULL, NULL);
+                    : gf_init_hard(&o->gf, (int)w, method, GF_REGION_DEFAULT, GF_DIVIDE_EUCLID,
+                                   polynomial & 0xffffffff, 0, 0, NULL, NULL);
     if (!ready) {
         free(o);
         return NULL;
     }
     return o;
+}
+
+/* The default methods want primitive polynomials; BYTWO_p works with every irreducible one. */
+oracle *oracle_create(unsigned w, uint64_t polynomial) {
+    return create(w, polynomial, GF_MULT_BYTWO_p);
+}
+
+oracle *oracle_create_carry_free(unsigned w, uint64_t polynomial, int *refused) {
+    oracle *o = create(w, polynomial, GF_MULT_CARRY_FREE);
+    *refused = o == NULL;
+    return o != NULL ? o : create(w, polynomial, GF_MULT_SHIFT);
 }
 
 void oracle_destroy(oracle *o) {

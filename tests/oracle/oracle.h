@@ -19,6 +19,9 @@ typedef struct oracle oracle;
 /* w is 8, 16 or 32; polynomial is irreducible, with its leading term; 0 is GF-Complete's default.
  * NULL if GF-Complete refuses. */
 oracle *oracle_create(unsigned w, uint64_t polynomial);
+/* The same by CARRY_FREE. *refused: CARRY_FREE refuses the polynomial, and the oracle is SHIFT. The
+ * polynomial is not 0. */
+oracle *oracle_create_carry_free(unsigned w, uint64_t polynomial, int *refused);
 void oracle_destroy(oracle *o);
 /* Operands are below 2^w, divisors are not 0. */
 uint32_t oracle_multiply(oracle *o, uint32_t a, uint32_t b);

@@ -146,6 +146,23 @@ TEST(Multiplier, AutoChoice) {
     }
 }
 
+// A method alone, of which preference.def may have no row: on a device its optimized row.
+TEST(Multiplier, MethodAlone) {
+    gfk_multiplier_info info;
+    for (unsigned w : WIDTHS) {
+        const std::string id = "carry_free_w" + std::to_string(w);
+        const Row opt = gfk_kernel_find((id + "_opt").c_str());
+        if (gfk_kernel_available(opt, GFK_CURRENT_DEVICE, nullptr) == GFK_STATUS_SUCCESS) {
+            ASSERT_OK(resolve(w, description(GFK_METHOD_CARRY_FREE), &info));
+            EXPECT_EQ(opt, info.kernel) << info.kernel->id;
+        }
+        gfk_multiplier_desc desc = on_cpu();
+        desc.method = GFK_METHOD_CARRY_FREE;
+        ASSERT_OK(resolve(w, desc, &info));
+        EXPECT_EQ(id + "_host", info.kernel->id);
+    }
+}
+
 // What becomes of each number with nothing named, a kernel of the CPU, and one of a device.
 TEST(Multiplier, Places) {
     gfk_multiplier_info info;

@@ -10,11 +10,12 @@ import harness
 from harness import check, gfk
 
 METHODS = {8: ["", "-m SHIFT -", "-m BYTWO_p -", "-m BYTWO_b -", "-m TABLE -", "-m LOG -",
-               "-m SPLIT 8 4 -"],
+               "-m SPLIT 8 4 -", "-m CARRY_FREE -"],
            16: ["", "-m SHIFT -", "-m BYTWO_p -", "-m BYTWO_b -", "-m TABLE -", "-m LOG -",
-                "-m GROUP 4 4 -", "-m SPLIT 16 4 -", "-m SPLIT 8 8 -"],
+                "-m GROUP 4 4 -", "-m SPLIT 16 4 -", "-m SPLIT 8 8 -",
+                "-m CARRY_FREE -"],
            32: ["", "-m SHIFT -", "-m BYTWO_p -", "-m BYTWO_b -", "-m GROUP 4 8 -",
-                "-m SPLIT 32 4 -", "-m SPLIT 8 8 -"]}
+                "-m SPLIT 32 4 -", "-m SPLIT 8 8 -", "-m CARRY_FREE -"]}
 POLYNOMIALS = {8: 0x11d, 16: 0x1100b, 32: 0x100400007}
 
 
@@ -104,7 +105,7 @@ def time_has_gf_times_letters():
 def methods_have_reasons():
     text = gfk("methods").text
     for word in ("SHIFT", "GROUP", "BYTWO_p", "BYTWO_b", "TABLE", "LOG", "SPLIT", "COMPOSITE",
-                 "CARRY_FREE", "host", "naive", "opt", "engine"):
+                 "CARRY_FREE", "CARRY_FREE_GK", "host", "naive", "opt", "engine"):
         check(word in text, f"{word} is not listed")
     check("w16" not in gfk("methods", 8).text, "one width alone")
     for kernel in gfk("methods", "--json", 32).json()["kernels"]:

@@ -15,8 +15,7 @@ static const struct {
     const char *name, *reason;
 } holes[] = {
     {"w = 1 to 7, 9 to 15, 17 to 31, 64, 128", "only 8, 16 and 32 are offered"},
-    {"CARRY_FREE, CARRY_FREE_GK",
-     "the GPU has no carry-less multiplication; SHIFT is that product"},
+    {"CARRY_FREE_GK", "CARRY_FREE reduces in the same time by every polynomial"},
     {"COMPOSITE", "composite fields are not offered"},
     {"LOG_ZERO, LOG_ZERO_EXT", "LOG handles zero; its variants are rows"},
     {"-r ALTMAP, -r CAUCHY", "regions are plain little-endian symbols"},
@@ -26,7 +25,7 @@ static const struct {
 
 static void list_kernels(uint64_t w) {
     json_open_array("kernels");
-    say("%-2s %-8s %-10s %-14s %-28s %s", "w", "method", "parameters", "implementation", "id",
+    say("%-2s %-10s %-10s %-14s %-28s %s", "w", "method", "parameters", "implementation", "id",
         "state");
     for (size_t i = 0; i < gfk_kernel_count(); i++) {
         const gfk_kernel_info *k = gfk_kernel_at(i);
@@ -41,7 +40,7 @@ static void list_kernels(uint64_t w) {
         else
             snprintf(state, sizeof state, "yes%s",
                      (k->labels & GFK_LABEL_GIANT) != 0 ? ", with tables of gigabytes" : "");
-        say("%-2u %-8s %-10s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
+        say("%-2u %-10s %-10s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
             gfk_implementation_name(k->implementation), k->id, state);
         json_open_object();
         json_string("id", k->id);
