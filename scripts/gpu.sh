@@ -20,6 +20,8 @@
 #   GFK_CORES=16                   cores of a benchmark; at most the machine's, shared by its GPUs
 #   GFK_SECOND=1                   the record's second run, without the giant tests: its files go to
 #                                  results/<gpu>/second, and the report compares them with the first run's
+#   GFK_CLMAD=ON                   where nvcc is older than 13.3 and CMAKE_CUDA_COMPILER_LAUNCHER names a
+#                                  program that takes the objects of a newer one from elsewhere
 #   GFK_PREBUILT=FOLDER            programs packed by prebuild on another machine: nothing is compiled
 #   GFK_REPORT=0                   no report at the end: results/<gpu>/*.json are read on another machine
 #   OUT                            a folder for gpu.tar.gz: records, results, logs, JUnit files
@@ -28,7 +30,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-[[ ${1:---help} != --help ]] || { sed -n '3,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ ${1:---help} != --help ]] || { sed -n '3,27s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 all=(build test sanitize giant bench limits small product map rs cpu host papers python package)
 # The presets whose GPU rows the stages measure, [:FILE], the longest first.
 rows="map product-map
@@ -97,7 +99,7 @@ left() { echo $((deadline - SECONDS > 1 ? deadline - SECONDS : 1)); }
 # ---- the programs ----------------------------------------------------------------------------------
 configure_and_build() { # ARCHITECTURES
     cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release -DGFK_REQUIRE_ALL=ON \
-        -DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$1" \
+        -DGFK_CUDA=ON "-DGFK_CLMAD=${GFK_CLMAD:-AUTO}" "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$1" \
         -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DGFK_TOOL=ON \
         -DGFK_TESTS=ON -DGFK_BENCH=ON -DGFK_EXAMPLES=ON "-DGFK_COMMIT=$described" &&
         cmake --build "$build" -j "$(nproc)"
