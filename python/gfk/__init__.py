@@ -8,7 +8,7 @@ framework's current stream. Results are arrays of the same framework in the same
 
 import functools
 
-from . import _core, files
+from . import _core, _reduce, files  # noqa: F401
 from ._core import *  # noqa: F403
 from ._core import Field, Multiplier, __version__
 from ._host import Report, pinned_empty

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How pickle and copy make an object of the extension module again: from its arguments."""
 
+import copyreg
+
 from . import _core
 
 
@@ -24,3 +26,16 @@ def called(owner, name, positional, keywords):
 def located(*numbers_and_counts):
     """A gfk.Located."""
     return _core._located(*numbers_and_counts)
+
+
+def _method(method):
+    return getattr, (method.__self__, method.__name__)
+
+
+def _function(function):
+    return function.__qualname__
+
+
+# nanobind's methods and functions: a pool of processes takes code.encode and gfk.rank.
+copyreg.pickle(type(_core.Field().multiply), _method)
+copyreg.pickle(type(_core.rank), _function)

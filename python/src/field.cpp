@@ -19,7 +19,7 @@ Field make_field(nb::handle width, uint64_t polynomial) {
     const gfk_status status =
         nb::try_cast(index, w) ? gfk_field_init(&field, w, polynomial) : GFK_STATUS_NOT_SUPPORTED;
     if (status == GFK_STATUS_NOT_SUPPORTED)
-        raise(status, "w: a field has 8, 16 or 32 bits, not %.60s", nb::str(index).c_str());
+        raise(status, "w: a field has 8, 16 or 32 bits, not %s", text_of(index).c_str());
     if (status == GFK_STATUS_INVALID_ARGUMENT)
         raise(status, "polynomial: 0x%llx is not of degree %u; pass it with its leading term",
               static_cast<unsigned long long>(polynomial), w);

@@ -2,7 +2,6 @@
 #include "integer.h"
 
 #include <climits>
-#include <string>
 
 #include "array.h"
 #include "status.h"
@@ -26,8 +25,7 @@ static std::string text_of(uint64_t number) {
     return std::to_string(number);
 }
 
-// The digits of an integer of Python, of which there may be very many.
-static std::string text_of(nb::handle integer) {
+std::string text_of(nb::handle integer) {
     const auto bits = nb::cast<size_t>(integer.attr("bit_length")());
     return bits > 128 ? "an integer of " + std::to_string(bits) + " bits"
                       : nb::repr(integer).c_str();

@@ -5,12 +5,16 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <string>
 
 namespace gfk {
 namespace nb = nanobind;
 
 // An object with __index__ as an integer of Python. `name` is the argument's.
 nb::object integer_of(nb::handle object, const char *name);
+
+// The digits of an integer of Python, of which there may be very many.
+std::string text_of(nb::handle integer);
 
 // An argument that is an integer. The range is checked where the name is known.
 struct Integer {

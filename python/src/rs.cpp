@@ -19,7 +19,7 @@ size_t index_of(nb::handle object, size_t count, const char *name) {
     size_t value = 0;
     if (!nb::try_cast(index, value) || value >= count)
         raise(GFK_STATUS_INVALID_ARGUMENT, "%s: %s is no index of a region; there are 0 to %zu",
-              name, nb::str(index).c_str(), count - 1);
+              name, text_of(index).c_str(), count - 1);
     return value;
 }
 
