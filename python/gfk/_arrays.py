@@ -44,6 +44,8 @@ def remedy(array):
         return "a DTensor: pass x.to_local(), this rank's part"
     if hasattr(array, "fake_mode"):
         return "a FakeTensor has a shape and no contents: pass a real tensor"
+    if getattr(array, "is_meta", False):
+        return "a tensor on the device meta has a shape and no contents: pass a real tensor"
     if hasattr(array, "__tensor_flatten__"):
         names = ", ".join(f"x.{name}" for name in array.__tensor_flatten__()[0])
         return f"{type(array).__name__} wraps other tensors: pass those ({names}), or their values in a plain tensor"
