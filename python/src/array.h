@@ -155,6 +155,9 @@ constexpr size_t ANY_GROUPS = SIZE_MAX;
 // Do the first two dimensions of an array count `count` rows, in `groups` groups?
 bool has_groups(const Array &array, size_t count, size_t groups);
 
+// Refuses a region of a part of a symbol.
+void check_whole_symbols(size_t bytes, unsigned w, const char *name);
+
 // A contiguous array of whole symbols of w bits.
 Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
                  Meaning meaning = Meaning::Data);

@@ -176,7 +176,8 @@ void bind_field(nb::module_ &module) {
             "a"_a, "b"_a, "out"_a = nb::none(),
             "a * b, for integers and for arrays of one length in the CPU's memory, element by "
             "element.\n"
-            "out: None, or an array of as many bytes; it may be a or b itself. Raises Overlap for "
+            "out: None, or an array of as many bytes, which may be a or b itself; none for two "
+            "integers. Raises Overlap for "
             "one that overlaps them\nin another way.\n"
             "A constant times an array, which is much faster: gfk.multiply.")
         .def(

@@ -32,15 +32,20 @@ INTEGERS = [
     ("device", lambda n: RLNC.decoder(device=n), "-1, the CPU"),
     ("lost", lambda n: CODE.decode(DATA, DATA[:2], [n]), "0 to 5"), ("index", CODE.updater, "0 to 3"),
     ("exponent", lambda n: gfk.Field().power(3, n), MOST[32]), ("polynomial", lambda n: gfk.Field(8, n), MOST[64]),
-    ("c", lambda n: gfk.multiply(n, DATA), r"from 0 to 2\^8 - 1"), ("a", lambda n: gfk.Field().inverse(n), r"2\^8 - 1"),
+    ("c", lambda n: gfk.multiply(n, DATA), r"from 0 to 2\^8 - 1"),
+    ("a", lambda n: gfk.Field().inverse(n), r"2\^8 - 1"),
     ("rows", lambda n: gfk.Matrix.cauchy(n, 2), "from 1"), ("cols", lambda n: gfk.Matrix.random(2, n), "from 1"),
-    ("first", lambda n: gfk.Matrix.par2(2, 2, first=n), MOST[64]), ("seed", lambda n: gfk.Matrix.random(2, 2, n), MOST[64]),
+    ("first", lambda n: gfk.Matrix.par2(2, 2, first=n), MOST[64]),
+    ("seed", lambda n: gfk.Matrix.random(2, 2, n), MOST[64]),
     ("threads", lambda n: gfk.matmul(DATA[:, :4], DATA, threads=n), MOST[32]),
-    ("threads", lambda n: gfk.rank(DATA, threads=n), MOST[32]), ("threads", lambda n: gfk.invert(DATA[:, :4], threads=n), MOST[32]),
+    ("threads", lambda n: gfk.rank(DATA, threads=n), MOST[32]),
+    ("threads", lambda n: gfk.invert(DATA[:, :4], threads=n), MOST[32]),
     ("n", lambda n: gfk.RLNC(n, 16), "from 1 to 65536"), ("n", lambda n: gfk.RLNC(n, 16, kind="rfc8681"), "65535"),
-    ("bytes", lambda n: gfk.RLNC(4, n), MOST[64]), ("density", lambda n: gfk.RLNC(4, 16, density=n), "from 0 to 256"),
+    ("bytes", lambda n: gfk.RLNC(4, n), MOST[64]),
+    ("density", lambda n: gfk.RLNC(4, 16, density=n), "from 0 to 256"),
     ("density", lambda n: gfk.RLNC(4, 16, kind="rfc8681", density=n), "from 0 to 16"),
-    ("seed", lambda n: gfk.RLNC(4, 16, seed=n), MOST[64]), ("threads", lambda n: gfk.RLNC(4, 16, threads=n), MOST[32]),
+    ("seed", lambda n: gfk.RLNC(4, 16, seed=n), MOST[64]),
+    ("threads", lambda n: gfk.RLNC(4, 16, threads=n), MOST[32]),
     ("first", lambda n: RLNC.vectors(n, 1), MOST[32]), ("count", lambda n: RLNC.vectors(0, n), "from 0"),
     ("generation", lambda n: RLNC.encode(DATA, 0, 1, n), MOST[64]),
     ("generations", lambda n: RLNC.encode(DATA, 0, 1, 0, n), "from 0"),
@@ -51,8 +56,10 @@ INTEGERS = [
     ("first", lambda n: PIPELINE.rlnc_encode(RLNC, DATA, n, 1), MOST[32]),
     ("seed", lambda n: PIPELINE.rlnc_recode(RLNC, DATA, DATA[:, :4], 0, 1, n), MOST[64]),
     ("generation", lambda n: PIPELINE.rlnc_decode(RLNC, range(4), DATA, None, n), MOST[64]),
-    ("threads", lambda n: gfk.Pipeline(threads=n), "from 0 to 4096"), ("streams", lambda n: gfk.Pipeline(streams=n), "64"),
-    ("chunk", lambda n: gfk.Pipeline(chunk=n), MOST[64]), ("devices", lambda n: gfk.Pipeline(devices=[n]), "from 0"),
+    ("threads", lambda n: gfk.Pipeline(threads=n), "from 0 to 4096"),
+    ("streams", lambda n: gfk.Pipeline(streams=n), "64"),
+    ("chunk", lambda n: gfk.Pipeline(chunk=n), MOST[64]),
+    ("devices", lambda n: gfk.Pipeline(devices=[n]), "from 0"),
     ("device_memory", lambda n: gfk.Pipeline(device_memory=n), MOST[64]),
     ("pinned_memory", lambda n: gfk.calibrate(pinned_memory=n), MOST[64]),
 ]
@@ -73,10 +80,12 @@ def test_integers_of_numpy_are_taken():
 
 
 @pytest.mark.parametrize("call, error, message", [
-    (lambda: gfk.RS(200, 4, matrix="gen_rs"), gfk.NotSupported, "^matrix: whether .* too much to check .*unchecked=True"),
+    (lambda: gfk.RS(200, 4, matrix="gen_rs"), gfk.NotSupported,
+     "^matrix: whether .* too much to check .*unchecked=True"),
     (lambda: gfk.RS(20, 4, 16, matrix="gen_rs"), gfk.NotSupported, "^matrix: gen_rs is not defined for this field"),
     (lambda: gfk.RS(20, 4, family="isal", isal_library="/none.so"), gfk.NotSupported, "^engine, family, method: "),
-    (lambda: gfk.RS(3, 2, engine="host_w16"), gfk.InvalidArgument, "^engine: host_w16 is for symbols of 16 bits, not of 8"),
+    (lambda: gfk.RS(3, 2, engine="host_w16"), gfk.InvalidArgument,
+     "^engine: host_w16 is for symbols of 16 bits, not of 8"),
     (lambda: gfk.Product([[1]], engine="host_w16"), gfk.InvalidArgument, "^engine: host_w16 "),
     (lambda: gfk.RS(2**31, 2**31, 32), gfk.InvalidSize, "^k, m: "),
     (lambda: gfk.RS(3, 2, matrix="none"), gfk.InvalidArgument, "^matrix: no matrix has the name none: cauchy"),
@@ -88,7 +97,8 @@ def test_integers_of_numpy_are_taken():
     (lambda: RLNC.vectors(0, 1, 2**64 - 1, 2), gfk.InvalidSize, r"^generation: .* 2\^64"),
     (lambda: RLNC.vectors(0, 2**20, 0, 2**20), gfk.InvalidSize, "^generations, count: "),
     (lambda: RLNC.decoder(0, 2**30), gfk.InvalidSize, "^generations, spare: "),
-    (lambda: RLNC.recode(DATA[:0], DATA[:0, :4], 0, 1, 1), gfk.InvalidArgument, "^payloads, vectors: 0 received .* 1 to 65536"),
+    (lambda: RLNC.recode(DATA[:0], DATA[:0, :4], 0, 1, 1), gfk.InvalidArgument,
+     "^payloads, vectors: 0 received .* 1 to 65536"),
     (lambda: gfk.Matrix.cauchy(200, 100).to_numpy(), gfk.InvalidSize, "^rows, cols, first: 200 rows, 100 columns"),
     (lambda: gfk.matmul(gfk.Matrix.cauchy(300, 4), DATA), gfk.InvalidSize, "^rows, cols, first: 300 rows"),
     (lambda: PIPELINE.matmul(gfk.Matrix.cauchy(300, 4), DATA), gfk.InvalidSize, "^rows, cols, first: 300 rows"),
@@ -98,7 +108,8 @@ def test_integers_of_numpy_are_taken():
     (lambda: gfk.Matrix.par2(2, 2).to_numpy(8), gfk.NotSupported, "^w: a matrix of PAR2 "),
     (lambda: gfk.Matrix.random(2, 2, first=2**64 - 1).to_numpy(), gfk.InvalidSize, r"^first: .* 2\^64"),
     (lambda: gfk.Matrix.random(2**40, 2**30).to_numpy(), gfk.OutOfMemory, r"\(1099511627776, 1073741824\)"),
-    (lambda: gfk.matmul(numpy.broadcast_to(DATA[:1, :4], (3, 4)), DATA), gfk.InvalidArgument, "^a: .*rows overlap.*copy"),
+    (lambda: gfk.matmul(numpy.broadcast_to(DATA[:1, :4], (3, 4)), DATA), gfk.InvalidArgument,
+     "^a: .*rows overlap.*copy"),
     (lambda: gfk.multiply(3, DATA[0, :3], w=16), gfk.InvalidSize, "^x: a region of 3 bytes is no whole"),
     (lambda: gfk.Field(16).multiply(DATA[0, :3], 3), gfk.InvalidSize, "^a: "),
     (lambda: gfk.pinned_empty(2**80), ValueError, "^shape: "),
@@ -201,7 +212,8 @@ WORK = {
                                        sustained=True, check_pointers=True), lambda o: o.info()["engine"]),
     "polynomial": (lambda: gfk.RS(4, 2, gfk.Field(8, 0x12B)), lambda o: o.encode(DATA)),
     "Product": (lambda: gfk.Product([[1, 2, 3, 200]], family="host"), lambda o: o.run(DATA)),
-    "Multiplier": (lambda: gfk.Multiplier(16, method="SPLIT 16 4", implementation="host"), lambda o: o.multiply(9, DATA)),
+    "Multiplier": (lambda: gfk.Multiplier(16, method="SPLIT 16 4", implementation="host"),
+                   lambda o: o.multiply(9, DATA)),
     "kernel": (lambda: gfk.Multiplier(8, kernel=next(k["id"] for k in gfk.kernels() if k["w"] == 8 and k["available"])),
                lambda o: o.info()["kernel"]),
     "cauchy": (lambda: gfk.Matrix.cauchy(3, 4, first=7), lambda o: o.to_numpy()),
@@ -212,7 +224,8 @@ WORK = {
     "RLNC": (lambda: gfk.RLNC(4, 16, 16, density=100, systematic=True, seed=2**63), lambda o: o.encode(DATA, 2, 9)),
     "rfc8681": (lambda: gfk.RLNC(4, 16, kind="rfc8681", density=3, threads=1), lambda o: o.encode(DATA, 2, 9)),
     "Located": (located, lambda o: [repr(o), o.corrupt, o.located, o.unexplained, o.first_corrupt, o.counts.tolist()]),
-    "nothing located": (lambda: gfk.RS(4, 2).locate(DATA, gfk.RS(4, 2).encode(DATA)), lambda o: [repr(o), o.first_corrupt]),
+    "nothing located": (lambda: gfk.RS(4, 2).locate(DATA, gfk.RS(4, 2).encode(DATA)),
+                        lambda o: [repr(o), o.first_corrupt]),
     "RSDecoder": (lambda: gfk.RS(4, 2).decoder([0, 5], [5]), lambda o: (o.lost, o.wanted, o.sources)),
     "RSUpdater": (lambda: gfk.RS(4, 2).updater(3), lambda o: o.index),
     "Field": (lambda: gfk.Field(32), lambda o: (o.w, o.polynomial, hash(o))),
@@ -240,7 +253,7 @@ def test_options_are_pickled():
     arguments = code.__reduce__()[1][2]
     assert arguments["engine"] == "host_w8" and str(arguments["cache_folder"]) == "/tmp/x"
     assert arguments == pickle.loads(pickle.dumps(code)).__reduce__()[1][2]
-    assert {"k", "m", "w", "matrix", "unchecked", "compile", "table_limit", "check_pointers", "sustained"} <= set(arguments)
+    assert {"k", "m", "w", "matrix", "unchecked", "compile", "table_limit", "check_pointers"} <= set(arguments)
 
 
 class Model(gfk.RS):

@@ -189,8 +189,9 @@ class ParityGroup:
     def encode(self, tensors):
         """Takes a snapshot of this rank's tensors, {name: tensor} or a list, and makes the parity of all ranks'.
 
-        Sizes may differ between ranks, and a rank may have none. Raises NotPrepared on all ranks if one of them
-        cannot (out of memory, a dtype); RankLost. In both cases the version before stays."""
+        Sizes may differ between ranks, and a rank may have none. Tensors are protected as the bytes that they have in
+        memory; docs/distributed lists the dtypes. Raises NotPrepared on all ranks if one of them cannot (out of memory,
+        a dtype, a tensor that wraps others); RankLost. In both cases the version before stays."""
         start, named = time.monotonic(), {}
 
         def describe():
@@ -394,7 +395,7 @@ class ParityGroup:
 
     def restore(self, position=None):
         """{name: tensor}: copies of the tensors of the current version at this rank's position, or at another one
-        that this rank has rebuilt."""
+        that this rank has rebuilt. Tensors that were dense have their strides, others are contiguous."""
         self._check_store()
         manifest = self._current()
         held = _held(manifest, self.store.entries())

@@ -24,9 +24,9 @@ import gfk
 
 # A tensor is protected as the bytes that it has in memory. Some releases of torch do not have all of these.
 DTYPES = {name: getattr(torch, name) for name in (
-    "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64",
-    "complex32", "complex64", "complex128", "bool", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
-    "float8_e8m0fnu", "float4_e2m1fn_x2") if hasattr(torch, name)}
+    "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "bool", "float16", "bfloat16",
+    "float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2") if hasattr(torch, name)}
 FORMAT = "gfk parity 1"
 MOST_BYTES = 1 << 50
 MOST_MANIFEST_BYTES = 1 << 26

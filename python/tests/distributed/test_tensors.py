@@ -84,10 +84,12 @@ REFUSED = {
     "parameter": (lambda: torch.nn.Parameter(Quantized(torch.ones(8, dtype=torch.int8), torch.tensor(0.5)), False),
                   r"x.integers, x.scale"),
     "older": (lambda: OlderQuantized(torch.ones(8, dtype=torch.int8), 0.5), "OlderQuantized wraps another tensor"),
-    "fake": (fake, "FakeTensor"), "freed": (freed, "storage was freed"), "freed view": (freed_view, "storage was freed"),
+    "fake": (fake, "FakeTensor"),
+    "freed": (freed, "storage was freed"), "freed view": (freed_view, "storage was freed"),
     "meta": (lambda: torch.zeros(8, device="meta"), "meta"),
     "DTensor": (distributed, r"to_local\(\)"),
-    "quantized by torch": (lambda: torch.quantize_per_tensor(torch.ones(8), 0.1, 0, torch.quint8), "cannot be protected"),
+    "quantized by torch": (lambda: torch.quantize_per_tensor(torch.ones(8), 0.1, 0, torch.quint8),
+                           "cannot be protected"),
     "sparse": (lambda: torch.ones(8).to_sparse(), "cannot be protected"),
 }
 

@@ -231,10 +231,12 @@ def odd_calls(w, x, out):
     pipeline = gfk.Pipeline(path="cpu")
     regular = gfk.Matrix.cauchy(4, 4).to_numpy(w)
     yield from (
-        ("data", True, lambda: code.encode(x, out=out)), ("data", True, lambda: code.decode(x, parity, [1], out=out[:1])),
+        ("data", True, lambda: code.encode(x, out=out)),
+        ("data", True, lambda: code.decode(x, parity, [1], out=out[:1])),
         ("data", True, lambda: code.verify(x, parity)), ("before", True, lambda: code.delta(x, x, out=out)),
         ("x", True, lambda: gfk.multiply(3, x, w=w, out=out)), ("a", True, lambda: field.multiply(x, x, out=out)),
-        ("matrix", True, lambda: gfk.Product(x, w).run(ones)), ("b", True, lambda: gfk.matmul(regular, x, w=w, out=out)),
+        ("matrix", True, lambda: gfk.Product(x, w).run(ones)),
+        ("b", True, lambda: gfk.matmul(regular, x, w=w, out=out)),
         ("b", True, lambda: gfk.solve(regular, x, w=w, out=out)),
         ("matrix", True, lambda: gfk.RS(4, 4, w, matrix=x, unchecked=True).encode(ones)),
         ("payloads", True, lambda: rlnc.decoder().add(range(4), x)),
