@@ -15,8 +15,8 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import random
+import signal
 import tempfile
-import time
 
 import gfk
 import torch
@@ -42,13 +42,20 @@ def loss_of(weights, rank, step):
     return ((y - torch.sin(x.sum(1))) ** 2).mean()
 
 
-def train_step(state, rank):
+def end_here():
+    """The kill: this process ends at once, as if the machine were gone."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def train_step(state, rank, is_killed):
     """One step of Adam on all ranks; the loss."""
     gathered = torch.empty(RANKS * 700)
     dist.all_gather_into_tensor(gathered, state["weights"])
     weights = gathered.requires_grad_()
     loss = loss_of(weights, rank, int(state["step"]))
     loss.backward()
+    if is_killed:  # the others wait for this rank's gradient
+        end_here()
     parts = torch.empty_like(weights.grad)
     dist.all_to_all_single(parts, weights.grad)
     gradient = parts.view(RANKS, 700).sum(0) / RANKS
@@ -64,8 +71,9 @@ def train_step(state, rank):
 
 
 # ---- a rank ----------------------------------------------------------------------------------------
-def train(connection, rank, store, steps):
-    """Goes on from the newest version of the parity, or from the beginning."""
+def train(connection, rank, store, steps, kill_at):
+    """Goes on from the newest version of the parity, or from the beginning. A rank with a kill_at ends in that step, or
+    after the last one."""
     group = ParityGroup(m=M, store=store, piece=4096)
     try:
         rebuilt = group.rebuild()
@@ -77,11 +85,13 @@ def train(connection, rank, store, steps):
     while state["step"] < steps:
         if state["step"] % EVERY == 0:
             group.encode(state)
-        step, loss = int(state["step"]), train_step(state, rank)
-        connection.send(("loss", (step, loss)))
+        step = int(state["step"])
+        connection.send(("loss", (step, train_step(state, rank, step == kill_at))))
+    if kill_at == steps:
+        end_here()
 
 
-def rank_process(connection, rank, steps):
+def rank_process(connection, rank, steps, kill_at):
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     torch.set_num_threads(1)
     store = MemoryStore()
@@ -90,7 +100,7 @@ def rank_process(connection, rank, steps):
         dist.init_process_group("gloo", init_method=f"file://{meeting_point}", rank=rank, world_size=RANKS,
                                 timeout=datetime.timedelta(seconds=5))
         try:
-            train(connection, rank, store, steps)
+            train(connection, rank, store, steps, kill_at)
             connection.send(("done", None))
         except (RuntimeError, gfk.Error):  # of a collective: a rank is lost
             connection.send(("lost", None))
@@ -103,18 +113,18 @@ def rank_process(connection, rank, steps):
 
 # ---- the job ---------------------------------------------------------------------------------------
 def run(steps, kill_at=None, victims=()):
-    """The losses of all steps. The victims are killed after the step before kill_at."""
+    """The losses of all steps. The victims end in the middle of step kill_at, or after the last step."""
     losses, connections, processes = {}, [None] * RANKS, [None] * RANKS
 
-    def start(rank):
+    def start(rank, kill_at=None):
         connections[rank], theirs = context.Pipe()
-        processes[rank] = context.Process(target=rank_process, args=(theirs, rank, steps), daemon=True)
+        processes[rank] = context.Process(target=rank_process, args=(theirs, rank, steps, kill_at), daemon=True)
         processes[rank].start()
         theirs.close()
 
     with tempfile.TemporaryDirectory() as folder:
         for rank in range(RANKS):
-            start(rank)
+            start(rank, kill_at if rank in victims else None)
         meetings = 0
         while True:
             meetings += 1
@@ -132,18 +142,13 @@ def run(steps, kill_at=None, victims=()):
                     if what == "loss":
                         step, loss = value
                         assert losses.setdefault(step, loss) == loss, f"the loss of step {step} has changed"
-                        if step + 1 == kill_at:
-                            kill_at = None
-                            time.sleep(random.random() * 0.01)
-                            for victim in victims:
-                                processes[victim].kill()
-                            print(f"killed ranks {victims} in step {step + 1} or behind it")
                     elif what == "rebuilt":
                         print(f"rebuilt ranks {value[0]}, and going on from step {value[1]}")
                     else:
                         working.discard(rank)
             if not lost:
                 break
+            print(f"ranks {sorted(lost)} were killed, with {len(losses)} steps done")
             for rank in lost:
                 start(rank)
         for process in processes:

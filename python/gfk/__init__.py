@@ -8,9 +8,9 @@ framework's current stream. Results are arrays of the same framework in the same
 
 import functools
 
-from . import _core, files
+from . import _core, _reduce, files  # noqa: F401
 from ._core import *  # noqa: F403
-from ._core import Multiplier, __version__
+from ._core import Field, Multiplier, __version__
 from ._host import Report, pinned_empty
 
 
@@ -24,6 +24,8 @@ def multiply(c, x, *, w=8, method=None, implementation="auto", kernel=None, out=
 
     The arguments are those of Multiplier and Multiplier.multiply; the 64 multipliers that were used last
     are kept."""
+    if type(w) is not int and not isinstance(w, Field):
+        w = Field(w)  # or TypeError: a float that equals a width is in no cache
     return _multiplier(w, method, implementation, kernel).multiply(c, x, out, accumulate)
 
 

@@ -29,11 +29,35 @@ def _is_on_gpu(like):
 
 
 def _dtype(like):
-    """The dtype of an array in the CPU's memory that is of no framework, as numpy's."""
+    """The dtype of an array of integers in the CPU's memory that is of no framework, as numpy's."""
     try:
-        return numpy.dtype(memoryview(like).format)
+        view = memoryview(like)
     except TypeError:  # no buffer
         return numpy.from_dlpack(like).dtype
+    kind = "i" if view.format[-1] in "bhilq" else "u"  # "c" is a byte
+    return numpy.dtype(f"{kind}{view.itemsize}")
+
+
+def remedy(array):
+    """What to do with an array that has elements and no memory."""
+    if hasattr(array, "to_local"):
+        return "a DTensor: pass x.to_local(), this rank's part"
+    if hasattr(array, "fake_mode"):
+        return "a FakeTensor has a shape and no contents: pass a real tensor"
+    if getattr(array, "is_meta", False):
+        return "a tensor on the device meta has a shape and no contents: pass a real tensor"
+    if hasattr(array, "__tensor_flatten__"):
+        names = ", ".join(f"x.{name}" for name in array.__tensor_flatten__()[0])
+        return f"{type(array).__name__} wraps other tensors: pass those ({names}), or their values in a plain tensor"
+    if _framework(array) != "torch":
+        return "its address is NULL: pass an array with contents"
+    if getattr(array, "_is_zerotensor", bool)():
+        return "it stands for zeros: pass torch.zeros(x.shape, dtype=x.dtype)"
+    torch = sys.modules["torch"]
+    if type(array) is not torch.Tensor and not isinstance(array, torch.nn.Parameter):
+        return f"{type(array).__name__} wraps another tensor: pass that one"
+    return ("its storage was freed or is too short (FSDP frees parameters between uses): pass it while its storage is "
+            "there, or a copy (x.clone()) that was made then")
 
 
 def empty(like, shape, dtype=None):

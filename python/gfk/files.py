@@ -27,6 +27,7 @@ import json
 import operator
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -44,6 +45,7 @@ if not _PROGRAM.exists():  # the package was built for an installed library
 _PATIENCE = 5  # seconds that the program has to end when it is told to
 _INTEGERS = ("polynomial", "block_size", "device", "memory", "search")
 _DAMAGED = 1  # the exit code of verify and scrub for damage that repair can restore
+_ARGUMENTS = {"data": "k", "parity": "m", "width": "w", "in": "folders"}  # where an option has another name
 _CLASSES = {
     2: _core.InvalidArgument,
     3: _core.TooManyErasures,
@@ -92,6 +94,11 @@ def _option(name, value):
     if name == "output":
         return [option + b"=" + _path(value)]
     return [option + b"=" + str(value).encode()]
+
+
+def _argument(option):
+    """The argument's name, with that of the program's option."""
+    return f"{_ARGUMENTS[option[1]]} ({option[0]})"
 
 
 def _end(process):
@@ -174,6 +181,8 @@ def _run(command, paths, **options):
     messages += os.fsdecode(stderr).splitlines()
     messages += [defect] if defect else []
     kind = _core.Internal if defect else _CLASSES.get(code, _core.Internal)
+    if kind is _core.InvalidArgument:
+        messages = [re.sub(r"^--(data|parity|width|in)\b", _argument, text) for text in messages]
     error = kind("\n".join(messages) or f"the program's exit code is {code}")
     error.reports = reports
     raise error

@@ -204,8 +204,16 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
         list.append(n);
     static const nb::handle function =
         nb::object(nb::module_::import_("gfk._arrays").attr("empty")).release();
-    return function(like, nb::tuple(list),
-                    dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
+    try {
+        return function(like, nb::tuple(list),
+                        dtype == nullptr ? nb::none() : nb::object(nb::str(dtype)));
+    } catch (nb::python_error &error) { // numpy and torch have several for too many bytes
+        if (!error.matches(PyExc_MemoryError) && !error.matches(PyExc_ValueError) &&
+            !error.matches(PyExc_OverflowError) && !error.matches(PyExc_RuntimeError))
+            throw;
+        raise(GFK_STATUS_OUT_OF_MEMORY, "no memory for a new array of the shape %s (%.200s)",
+              nb::repr(nb::tuple(list)).c_str(), nb::str(error.value()).c_str());
+    }
 }
 
 // ---- one array ----------------------------------------------------------------------------------
@@ -219,7 +227,86 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
                text.substr(0, text.find('\n')).c_str());
 }
 
-Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name) {
+// An array that has elements and no address: a null pointer means something else to the library.
+[[noreturn]] static void raise_no_memory(const char *name, nb::handle object) {
+    const auto remedy =
+        nb::cast<std::string>(nb::module_::import_("gfk._arrays").attr("remedy")(object));
+    raise_type("%s: the array has elements and no memory; %s", name, remedy.c_str());
+}
+
+void Array::check_memory_of(nb::handle object) const {
+    if (data_ == nullptr && bytes() != 0)
+        raise_no_memory(name_, object);
+}
+
+// Are the elements of a tensor of torch inside its storage? FSDP frees parameters by resizing it to nothing; the
+// address is then a small number where the tensor is a view that begins later.
+void Array::check_storage(nb::handle tensor) const {
+    if (bytes() == 0)
+        return;
+    static PyObject *const untyped_storage = PyUnicode_InternFromString("untyped_storage");
+    static PyObject *const nbytes = PyUnicode_InternFromString("nbytes");
+    static PyObject *const storage_offset = PyUnicode_InternFromString("storage_offset");
+    size_t there = 0, first = 0, last = 0;
+    try {
+        const auto call = [](nb::handle object, PyObject *method) {
+            nb::object result = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), method));
+            if (!result.is_valid())
+                throw nb::python_error();
+            return result;
+        };
+        there = nb::cast<size_t>(call(call(tensor, untyped_storage), nbytes));
+        first = nb::cast<size_t>(call(tensor, storage_offset));
+    } catch (nb::python_error &error) {
+        raise_unreachable(name_, error);
+    }
+    for (size_t i = 0; i < shape_.size(); i++)
+        last += static_cast<size_t>(shape_[i] - 1) * static_cast<size_t>(strides_[i]);
+    if ((first + last) * item_bytes() + item_bytes() > there)
+        raise_no_memory(name_, tensor);
+}
+
+static void check_memory_of_array(nb::handle object, const char *name) {
+    const ArrayType &type = type_of(object);
+    if (type.is_torch) {
+        Call call;
+        const Array array(call, object, Use::Read, name);
+        return;
+    }
+    Py_buffer buffer;
+    if (!type.is_buffer)
+        return;
+    if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FULL_RO) != 0) {
+        PyErr_Clear(); // whoever reads the object says what is wrong
+        return;
+    }
+    const bool is_missing = buffer.buf == nullptr && buffer.len != 0;
+    PyBuffer_Release(&buffer);
+    if (is_missing)
+        raise_no_memory(name, object);
+}
+
+void check_memory(nb::handle object, const char *name) {
+    if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
+        return;
+    if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) {
+        check_memory_of_array(object, name);
+        return;
+    }
+    if (Py_EnterRecursiveCall(" in a nested list") != 0) // a list may contain itself
+        throw nb::python_error();
+    const nb::object items = nb::steal(PySequence_Tuple(object.ptr()));
+    try {
+        for (nb::handle item : items)
+            check_memory(item, name);
+    } catch (...) {
+        Py_LeaveRecursiveCall();
+        throw;
+    }
+    Py_LeaveRecursiveCall();
+}
+
+Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(name), use_(use) {
     const ArrayType &type = type_of(object);
     if (type.is_masked)
         raise_type("%s: the array has a mask; pass x.data, or x.filled(0)", name);
@@ -227,23 +314,30 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
         raise_type("%s: an array of %s is immutable; leave out= away and take the result, or pass "
                    "a copy of numpy",
                    name, type.framework.c_str());
-    if (call.keeps_ && type.is_torch) {
-        try {
-            call.keep_memory_of(object);
-        } catch (nb::python_error &error) {
-            raise_unreachable(name, error);
-        }
+    take(call, object, use, type);
+    if (!type.is_torch)
+        return;
+    check_storage(object);
+    refuse_lazy_view(object);
+    if (!call.keeps_)
+        return;
+    try {
+        call.keep_memory_of(object);
+    } catch (nb::python_error &error) {
+        raise_unreachable(name, error);
     }
+}
+
+void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) {
     if (type.exchange != nullptr) {
         nb::dlpack::dltensor tensor;
         if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0) {
             nb::python_error error;
-            raise_unreachable(name, error);
+            raise_unreachable(name_, error);
         }
         take_tensor(tensor);
         owner_ = nb::borrow(object); // the table's tensors own nothing
-        if (type.is_torch)
-            refuse_lazy_view(object);
+        check_memory_of(object);
         call.settle(type, device_, object);
         return;
     }
@@ -254,17 +348,19 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
             kind = nb::cast<int>(place[0]);
             number = nb::cast<int>(place[1]);
         } catch (nb::python_error &error) {
-            raise_unreachable(name, error);
+            raise_unreachable(name_, error);
         }
     }
     if (type.is_buffer && kind == DL_CPU) {
         take_buffer(object, use, type);
+        check_memory_of(object);
         call.settle(type, device_, object);
         return;
     }
     if (type.is_dlpack) {
         call.settle(type, kind == DL_CUDA || kind == DL_CUDA_MANAGED ? number : GFK_CPU, object);
         take_dlpack(object, use, call);
+        check_memory_of(object);
         return;
     }
     if (type.is_cuda_interface) {
@@ -272,7 +368,7 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
         return;
     }
     raise_type("%s: %s is not an array (numpy, torch, cupy, jax, or another that exports DLPack)",
-               name, Py_TYPE(object.ptr())->tp_name);
+               name_, Py_TYPE(object.ptr())->tp_name);
 }
 
 // A view of torch may say that its elements are negated or conjugated when they are read.
@@ -292,9 +388,9 @@ void Array::refuse_lazy_view(nb::handle tensor) const {
 }
 
 Array::Array(Array &&other) noexcept
-    : name_(other.name_), data_(other.data_), device_(other.device_), bits_(other.bits_),
-      code_(other.code_), shape_(std::move(other.shape_)), strides_(std::move(other.strides_)),
-      buffer_(other.buffer_), owner_(std::move(other.owner_)) {
+    : name_(other.name_), use_(other.use_), data_(other.data_), device_(other.device_),
+      bits_(other.bits_), code_(other.code_), shape_(std::move(other.shape_)),
+      strides_(std::move(other.strides_)), buffer_(other.buffer_), owner_(std::move(other.owner_)) {
     other.buffer_ = {};
 }
 
@@ -314,6 +410,9 @@ void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     }
     if (use == Use::Write && buffer_.readonly)
         raise_value("%s: the array is read-only", name_);
+    data_ = static_cast<uint8_t *>(buffer_.buf);
+    if (buffer_.ndim != 0)
+        shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
     const char *format = buffer_.format == nullptr ? "B" : buffer_.format;
     if ((*format == '>' || *format == '!') && buffer_.itemsize > 1)
         raise_type("%s: the elements are big-endian; pass a copy in the order of this machine "
@@ -324,9 +423,6 @@ void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
         return;
     code_ = *format == '?' ? DL_BOOL : DL_UINT;
     bits_ = static_cast<unsigned>(8 * buffer_.itemsize);
-    data_ = static_cast<uint8_t *>(buffer_.buf);
-    if (buffer_.ndim != 0)
-        shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
     if (buffer_.strides == nullptr) { // arrays of ctypes
         set_packed_strides();
         return;
@@ -334,7 +430,9 @@ void Array::take_buffer(nb::handle object, Use use, const ArrayType &type) {
     strides_.assign(buffer_.strides, buffer_.strides + buffer_.ndim);
     for (int64_t &stride : strides_) {
         if (stride % buffer_.itemsize != 0)
-            raise_value("%s: the array's elements are not a whole number of elements apart", name_);
+            raise_value("%s: the array's elements are not a whole number of elements apart; pass a "
+                        "copy",
+                        name_);
         stride /= buffer_.itemsize;
     }
 }
@@ -430,11 +528,13 @@ void Array::take_cuda_interface(nb::handle object, Use use, Call &call, const Ar
         for (size_t i = 0; i < strides_.size(); i++) {
             const auto stride = nb::cast<int64_t>(strides[i]);
             if (stride % size != 0)
-                raise_value("%s: the array's elements are not a whole number of elements apart",
+                raise_value("%s: the array's elements are not a whole number of elements apart; "
+                            "pass a copy",
                             name_);
             strides_[i] = stride / size;
         }
     }
+    check_memory_of(object);
     // The interface names no device: the address does.
     device_ = device_of(data_);
     call.settle(type, device_, object);
@@ -451,19 +551,32 @@ size_t Array::bytes() const {
     return count;
 }
 
-void Array::check_symbols(unsigned w) const {
-    if ((code_ == DL_INT || code_ == DL_UINT) && (bits_ == 8 || bits_ == w))
-        return;
-    raise_type(w == 8
-                   ? "%s: the elements must be bytes (uint8); view the array as uint8"
+void Array::raise_wrong_dtype(unsigned w, Meaning meaning) const {
+    if (meaning == Meaning::Data)
+        raise_type(
+            w == 8 ? "%s: the elements must be bytes (uint8); view the array as uint8"
                    : "%s: the elements must be bytes or %u-bit integers; view the array as uint8",
-               name_, w);
+            name_, w);
+    if (use_ == Use::Write)
+        raise_type("%s: the elements must be integers of %u bits; pass an array of uint%u", name_,
+                   w, w);
+    raise_type("%s: the elements must be integers of %u bits; x.astype('uint%u') converts numbers, "
+               "x.to(torch.uint%u) those of torch",
+               name_, w, w, w);
+}
+
+void Array::check_symbols(unsigned w, Meaning meaning) const {
+    if ((code_ != DL_INT && code_ != DL_UINT) || (bits_ != 8 && bits_ != w))
+        raise_wrong_dtype(w, meaning);
 }
 
 void Array::check_elements(unsigned w) const {
     if ((code_ != DL_INT && code_ != DL_UINT) || bits_ != w)
-        raise_type("%s: the elements must be integers of %u bits; view the array as uint%u", name_,
-                   w, w);
+        raise_wrong_dtype(w, Meaning::Elements);
+    if (bytes() != 0 && reinterpret_cast<uintptr_t>(data_) % item_bytes() != 0)
+        raise_value("%s: the address of the array is no multiple of %zu, the bytes of an element; "
+                    "pass a copy (numpy.array(x), x.clone() of torch)",
+                    name_, item_bytes());
 }
 
 void Array::check_contiguous(size_t first) const {
@@ -509,120 +622,23 @@ size_t Array::stride() const {
     return static_cast<size_t>(strides_[0]) * item_bytes();
 }
 
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w) {
+void check_whole_symbols(size_t bytes, unsigned w, const char *name) {
+    if (bytes % (w / 8) != 0)
+        raise(GFK_STATUS_INVALID_SIZE,
+              "%s: a region of %zu bytes is no whole number of %u-bit symbols", name, bytes, w);
+}
+
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
+                 Meaning meaning) {
     Array array(call, object, use, name);
-    array.check_symbols(w);
+    array.check_symbols(w, meaning);
     array.check_contiguous();
+    check_whole_symbols(array.bytes(), w, name);
     return array;
 }
 
-SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w)
+SymbolsOutput::SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
+                             Meaning meaning)
     : object(out.is_none() ? call.empty(model.shape()) : nb::borrow(out)),
-      array(symbols_of(call, object, out.is_none() ? Use::New : Use::Write, "out", w)) {}
-
-// ---- regions ------------------------------------------------------------------------------------
-
-Regions::Regions(Call &call, nb::handle object, size_t count, unsigned w, Use use, const char *name,
-                 Missing missing, size_t groups)
-    : name_(name), count_(count) {
-    if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
-        take_list(call, object, w, use, missing);
-    else
-        take_rows(arrays_.emplace_back(call, like_ = nb::borrow(object), use, name), w, groups);
-    if (bytes_ % (w / 8) != 0)
-        raise(GFK_STATUS_INVALID_SIZE,
-              "%s: a region of %zu bytes is no whole number of %u-bit symbols", name_, bytes_, w);
-}
-
-void Regions::take_list(Call &call, nb::handle list, unsigned w, Use use, Missing missing) {
-    // A copy of the list: taking an array runs code of Python, which could change the list.
-    const nb::object items = nb::steal(PySequence_Tuple(list.ptr()));
-    const size_t length = nb::len(items);
-    if (length != count_)
-        raise_value("%s: %zu regions are needed, and the list has %zu", name_, count_, length);
-    pointers_.reserve(count_);
-    arrays_.reserve(count_);
-    for (nb::handle item : items) {
-        if (item.is_none() && missing == Allowed) {
-            pointers_.push_back(nullptr);
-            continue;
-        }
-        const Array &array = arrays_.emplace_back(call, item, use, name_);
-        array.check_symbols(w);
-        array.check_contiguous();
-        if (arrays_.size() == 1) {
-            like_ = nb::borrow(item);
-            bytes_ = array.bytes();
-            region_shape_ = array.shape();
-        } else if (array.bytes() != bytes_) {
-            raise_value("%s: all regions have one length; there are %zu and %zu bytes", name_,
-                        bytes_, array.bytes());
-        }
-        pointers_.push_back(array.data());
-    }
-    regions_.pointers = pointers_.data();
-}
-
-void Regions::take_rows(Array &array, unsigned w, size_t groups) {
-    array.check_symbols(w);
-    if (array.dimensions() < 2)
-        raise_value(
-            "%s: an array of two dimensions, or a list of arrays, is needed: one row a region",
-            name_);
-    const bool in_groups = has_groups(array, count_, groups);
-    if (array.size(0) != count_ && !in_groups)
-        raise_value("%s: %zu regions are needed, and the array has %zu rows", name_, count_,
-                    array.size(0));
-    array.check_contiguous(in_groups ? 2 : 1);
-    region_shape_ = array.shape();
-    region_shape_.erase(region_shape_.begin(), region_shape_.begin() + (in_groups ? 2 : 1));
-    bytes_ = array.item_bytes();
-    for (const size_t n : region_shape_)
-        bytes_ *= n;
-    if (in_groups) {
-        groups_ = array.size(0);
-        if (!array.merge_first()) {
-            for (size_t i = 0; i < count_; i++)
-                pointers_.push_back(array.row(i * groups_ / count_, i % (count_ / groups_)));
-            regions_.pointers = pointers_.data();
-            return;
-        }
-    }
-    regions_.base = array.data();
-    regions_.stride = count_ > 1 && bytes_ != 0 ? array.stride() : bytes_;
-    if (regions_.stride < bytes_)
-        raise_value(
-            "%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy",
-            name_);
-}
-
-void *Regions::region(size_t index) const {
-    return regions_.pointers != nullptr
-               ? regions_.pointers[index]
-               : static_cast<uint8_t *>(regions_.base) + index * regions_.stride;
-}
-
-void Regions::check_bytes(size_t bytes) const {
-    if (bytes != bytes_ && !is_empty())
-        raise_value("%s: the regions have %zu bytes, and the others %zu", name_, bytes_, bytes);
-}
-
-static nb::object out_or_new(Call &call, nb::handle out, const Regions &model, size_t count) {
-    if (!out.is_none())
-        return nb::borrow(out);
-    std::vector<size_t> shape = model.region_shape();
-    const size_t groups = model.groups();
-    shape.insert(shape.begin(), groups != 0 ? count / groups : count);
-    if (groups != 0)
-        shape.insert(shape.begin(), groups);
-    return call.empty(shape, nullptr, model.like());
-}
-
-Output::Output(Call &call, nb::handle out, const Regions &model, size_t count, unsigned w,
-               size_t groups)
-    : object(out_or_new(call, out, model, count)),
-      regions(call, object, count, w, out.is_none() ? Use::New : Use::Write, "out", Regions::None,
-              groups) {
-    regions.check_bytes(model.bytes());
-}
+      array(symbols_of(call, object, out.is_none() ? Use::New : Use::Write, "out", w, meaning)) {}
 } // namespace gfk

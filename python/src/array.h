@@ -41,12 +41,13 @@ class Call {
     // streams of their own get back is complete then.
     template <class Work>
     void run(Work &&work) const {
-        gfk_status status;
-        {
-            const Unlocked unlocked;
-            status = guarded(work);
-        }
-        raise_unless_success(status);
+        raise_unless_success(try_run(work));
+    }
+    // The same, and returns the status.
+    template <class Work>
+    gfk_status try_run(Work &&work) const {
+        const Unlocked unlocked;
+        return guarded(work);
     }
 
     // A call at the same place, on the framework's stream of now, of a Keeping one. Refuses tensors of torch whose
@@ -89,8 +90,15 @@ class Call {
     std::vector<std::unique_ptr<uint8_t[]>> host_;
 };
 
+// Refuses what has elements and no memory: an array or a tensor, also one in nested lists. For arguments that Python
+// code reads. Anything else is good. `name` is the argument's, for messages.
+void check_memory(nb::handle object, const char *name);
+
 // New: an array that the call has made itself, and writes even if others may not.
 enum class Use { Read, Write, New };
+
+// Is an argument data, whose bytes are taken as they lie in memory, or elements of a field, which are numbers?
+enum class Meaning { Data, Elements };
 
 // One array of a call. `name` is the argument's, for messages.
 class Array {
@@ -109,8 +117,8 @@ class Array {
     size_t bytes() const; // of all elements
 
     // Refuses arrays whose elements are not bytes or symbols of w bits.
-    void check_symbols(unsigned w) const;
-    // Refuses arrays whose elements are not integers of w bits.
+    void check_symbols(unsigned w, Meaning meaning = Meaning::Data) const;
+    // Refuses arrays whose elements are not integers of w bits at an address that is a multiple of them.
     void check_elements(unsigned w) const;
     // Refuses arrays with gaps between the elements of the dimensions from `first` on.
     void check_contiguous(size_t first = 0) const;
@@ -121,14 +129,19 @@ class Array {
     size_t stride() const;
 
   private:
+    void take(Call &call, nb::handle object, Use use, const ArrayType &type);
     void take_buffer(nb::handle object, Use use, const ArrayType &type);
     void take_dlpack(nb::handle object, Use use, const Call &call);
     void take_tensor(const nb::dlpack::dltensor &tensor);
+    void check_memory_of(nb::handle object) const;
+    void check_storage(nb::handle tensor) const;
     void refuse_lazy_view(nb::handle tensor) const;
+    [[noreturn]] void raise_wrong_dtype(unsigned w, Meaning meaning) const;
     void set_packed_strides();
     void take_cuda_interface(nb::handle object, Use use, Call &call, const ArrayType &type);
 
     const char *name_;
+    Use use_;
     uint8_t *data_ = nullptr;
     int device_ = GFK_CPU;
     unsigned bits_ = 8;
@@ -142,14 +155,19 @@ constexpr size_t ANY_GROUPS = SIZE_MAX;
 // Do the first two dimensions of an array count `count` rows, in `groups` groups?
 bool has_groups(const Array &array, size_t count, size_t groups);
 
-// A contiguous array of symbols of w bits.
-Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w);
+// Refuses a region of a part of a symbol.
+void check_whole_symbols(size_t bytes, unsigned w, const char *name);
+
+// A contiguous array of whole symbols of w bits.
+Array symbols_of(Call &call, nb::handle object, Use use, const char *name, unsigned w,
+                 Meaning meaning = Meaning::Data);
 
 // `out`, or a new array if it is None: contiguous, of symbols; a new one is shaped as `model`.
 struct SymbolsOutput {
     nb::object object;
     Array array;
-    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w);
+    SymbolsOutput(Call &call, nb::handle out, const Array &model, unsigned w,
+                  Meaning meaning = Meaning::Data);
 };
 
 // The regions of a call: the rows of an array of two or more dimensions, or a list of arrays.

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "field.h"
 
-#include <nanobind/stl/pair.h>
-
 #include <cstdio>
 #include <cstring>
 
 #include "array.h"
+#include "reduce.h"
 #include "status.h"
 
 namespace gfk {
 namespace {
 using Binary = gfk_status(const gfk_field *, uint32_t, uint32_t, uint32_t *);
 
-Field make_field(unsigned w, uint64_t polynomial) {
+Field make_field(nb::handle width, uint64_t polynomial) {
     Field field;
-    const gfk_status status = gfk_field_init(&field, w, polynomial);
+    const nb::object index = integer_of(width, "w");
+    unsigned w = 0;
+    const gfk_status status =
+        nb::try_cast(index, w) ? gfk_field_init(&field, w, polynomial) : GFK_STATUS_NOT_SUPPORTED;
     if (status == GFK_STATUS_NOT_SUPPORTED)
-        raise(status, "w: a field has 8, 16 or 32 bits, not %u", w);
+        raise(status, "w: a field has 8, 16 or 32 bits, not %s", text_of(index).c_str());
     if (status == GFK_STATUS_INVALID_ARGUMENT)
         raise(status, "polynomial: 0x%llx is not of degree %u; pass it with its leading term",
               static_cast<unsigned long long>(polynomial), w);
@@ -52,12 +54,7 @@ bool is_integer(nb::handle object) {
 }
 
 uint32_t exponent_of(nb::handle object) {
-    const nb::object index = integer_of(object);
-    uint32_t value = 0;
-    if (!nb::try_cast(index, value))
-        raise_value("exponent: an integer from 0 to 2^32 - 1 is needed, not %s",
-                    nb::str(index).c_str());
-    return value;
+    return Integer{nb::borrow(object)}.word32("exponent");
 }
 
 // Does memory overlap other memory of as many bytes, of which it is not the same?
@@ -69,6 +66,8 @@ bool is_shifted(const uint8_t *a, const uint8_t *b, size_t bytes) {
 nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::handle b,
                        nb::handle out, bool exponent = false) {
     if (is_integer(a) && is_integer(b)) {
+        if (!out.is_none())
+            raise_type("out: the result of integers is an integer; leave out= away");
         uint32_t result = 0;
         const auto right = exponent ? exponent_of(b) : element_of(field, b, "b");
         check(function(&field, element_of(field, a, "a"), right, &result));
@@ -86,8 +85,8 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
                                        : element_of(field, objects[i], i == 0 ? "a" : "b");
             continue;
         }
-        const Array &array = arrays.emplace_back(
-            symbols_of(call, objects[i], Use::Read, i == 0 ? "a" : "b", field.w));
+        const Array &array = arrays.emplace_back(symbols_of(
+            call, objects[i], Use::Read, i == 0 ? "a" : "b", field.w, Meaning::Elements));
         if (array.bytes() != arrays[0].bytes())
             raise_value("a and b have %zu and %zu bytes", arrays[0].bytes(), array.bytes());
         operands[i].data = array.data();
@@ -96,12 +95,11 @@ nb::object elementwise(const Field &field, Binary *function, nb::handle a, nb::h
         raise(GFK_STATUS_NOT_SUPPORTED,
               "element by element, arrays are in the CPU's memory; on a GPU there are "
               "multiply (by a constant) and matmul");
-    const SymbolsOutput made(call, out, arrays[0], field.w);
+    const SymbolsOutput made(call, out, arrays[0], field.w, Meaning::Elements);
     const Array &to = made.array;
     const size_t bytes = field.w / 8, total = arrays[0].bytes();
-    if (to.bytes() != total || total % bytes != 0)
-        raise(GFK_STATUS_INVALID_SIZE, "out has %zu bytes, the arrays %zu, a symbol %zu",
-              to.bytes(), total, bytes);
+    if (to.bytes() != total)
+        raise(GFK_STATUS_INVALID_SIZE, "out has %zu bytes, and the arrays %zu", to.bytes(), total);
     for (const Operand &operand : operands)
         if (operand.data != nullptr && is_shifted(to.data(), operand.data, total))
             raise(GFK_STATUS_OVERLAP,
@@ -128,33 +126,23 @@ nb::str repr(const Field &field) {
 }
 } // namespace
 
-nb::object integer_of(nb::handle object) {
-    nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-    if (!index.is_valid())
-        throw nb::python_error();
-    return index;
-}
-
 Field field_of(nb::handle object) {
     Field *field = nullptr;
     if (nb::try_cast(object, field) && field != nullptr)
         return *field;
     if (!is_integer(object))
-        raise_type("a field is a gfk.Field, or its width (8, 16 or 32), not %s",
+        raise_type("w: a field is a gfk.Field, or its width (8, 16 or 32), not %s",
                    Py_TYPE(object.ptr())->tp_name);
-    const nb::object index = integer_of(object);
-    unsigned w = 0;
-    if (!nb::try_cast(index, w))
-        raise(GFK_STATUS_NOT_SUPPORTED, "w: a field has 8, 16 or 32 bits, not %s",
-              nb::str(index).c_str());
-    return make_field(w, 0);
+    return make_field(object, 0);
 }
 
 uint32_t element_of(const Field &field, nb::handle object, const char *name) {
-    const nb::object index = integer_of(object);
+    const nb::object index = integer_of(object, name);
     uint64_t value = 0;
     if (!nb::try_cast(index, value) || value >> field.w != 0)
-        raise(GFK_STATUS_INVALID_CONSTANT, "%s: not an element of GF(2^%u)", name, field.w);
+        raise(GFK_STATUS_INVALID_CONSTANT,
+              "%s: not an element of GF(2^%u), an integer from 0 to 2^%u - 1", name, field.w,
+              field.w);
     return static_cast<uint32_t>(value);
 }
 
@@ -172,8 +160,8 @@ void bind_field(nb::module_ &module) {
         "ReduciblePolynomial.")
         .def(
             "__init__",
-            [](Field *self, unsigned w, uint64_t polynomial) {
-                new (self) Field(make_field(w, polynomial));
+            [](Field *self, Integer w, Integer polynomial) {
+                new (self) Field(make_field(w.object, polynomial.word64("polynomial")));
             },
             "w"_a = 8, "polynomial"_a = 0)
         .def_ro("w", &Field::w, "Bits of an element.")
@@ -188,7 +176,8 @@ void bind_field(nb::module_ &module) {
             "a"_a, "b"_a, "out"_a = nb::none(),
             "a * b, for integers and for arrays of one length in the CPU's memory, element by "
             "element.\n"
-            "out: None, or an array of as many bytes; it may be a or b itself. Raises Overlap for "
+            "out: None, or an array of as many bytes, which may be a or b itself; none for two "
+            "integers. Raises Overlap for "
             "one that overlaps them\nin another way.\n"
             "A constant times an array, which is much faster: gfk.multiply.")
         .def(
@@ -222,9 +211,12 @@ void bind_field(nb::module_ &module) {
             },
             "other"_a.none())
         .def("__hash__", [](const Field &f) { return nb::hash(nb::make_tuple(f.w, f.polynomial)); })
-        .def("__getstate__", [](const Field &f) { return nb::make_tuple(f.w, f.polynomial); })
-        .def("__setstate__", [](Field &self, std::pair<unsigned, uint64_t> s) {
-            new (&self) Field(make_field(s.first, s.second));
+        .def("__reduce__", [](nb::handle self) {
+            const auto &f = nb::cast<const Field &>(self);
+            nb::dict arguments;
+            arguments["w"] = f.w;
+            arguments["polynomial"] = f.polynomial;
+            return reduced<Field>(self, arguments);
         });
 }
 } // namespace gfk

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -26,12 +27,6 @@ namespace gfk {
 namespace {
 // ---- arguments ----------------------------------------------------------------------------------
 
-// C would take the part before a NUL.
-void check_text(const std::string &text, const char *name) {
-    if (text.find('\0') != std::string::npos)
-        raise_value("%s: there is a NUL in the string", name);
-}
-
 // A path of a file for the library; none for None.
 class FilePath {
   public:
@@ -49,50 +44,45 @@ class FilePath {
     nb::bytes bytes_ = nb::steal<nb::bytes>(nullptr);
 };
 
+using Devices = std::optional<std::vector<Integer>>;
+
 // A descriptor, and what its pointers point to.
 class Description {
   public:
-    Description(const std::string &path, const std::optional<std::vector<int>> &devices,
-                size_t device_memory, size_t pinned_memory, size_t chunk, unsigned streams,
-                unsigned threads, nb::handle calibration_file)
-        : devices_(devices.value_or(std::vector<int>())), file_(calibration_file) {
+    Description(const std::string &path, const Devices &devices, Integer device_memory,
+                Integer pinned_memory, Integer chunk, Integer streams, Integer threads,
+                nb::handle calibration_file)
+        : file_(calibration_file) {
         desc_.path = named(path);
         if (devices)
-            check_devices();
-        check_most("streams", streams, GFK_MOST_STREAMS);
-        check_most("threads", threads, GFK_MOST_THREADS);
+            take_devices(*devices);
         desc_.devices = devices ? devices_.data() : nullptr;
         desc_.device_count = devices_.size();
-        desc_.device_memory = device_memory;
-        desc_.pinned_memory = pinned_memory;
-        desc_.chunk = chunk;
-        desc_.streams = streams;
-        desc_.threads = threads;
+        desc_.device_memory = device_memory.size("device_memory");
+        desc_.pinned_memory = pinned_memory.size("pinned_memory");
+        desc_.chunk = chunk.size("chunk");
+        desc_.streams = static_cast<unsigned>(streams.in("streams", 0, GFK_MOST_STREAMS));
+        desc_.threads = static_cast<unsigned>(threads.in("threads", 0, GFK_MOST_THREADS));
         desc_.calibration_file = file_.get();
     }
     const gfk_pipeline_desc *get() const { return &desc_; }
 
   private:
-    void check_devices() const {
-        if (devices_.empty())
+    void take_devices(const std::vector<Integer> &devices) {
+        if (devices.empty())
             raise(GFK_STATUS_INVALID_ARGUMENT, "devices: the list is empty; None is the current "
                                                "device, and path=\"cpu\" uses none");
         if (desc_.path == GFK_PATH_CPU)
             raise(GFK_STATUS_INVALID_ARGUMENT, "devices: path=\"cpu\" uses none");
-        check_most("devices: the length", devices_.size(), GFK_MOST_DEVICES);
-        for (auto i = devices_.begin(); i != devices_.end(); ++i) {
-            if (*i < 0)
-                raise(GFK_STATUS_INVALID_ARGUMENT,
-                      "devices: %d is not the number of a device; the numbers begin at 0", *i);
-            if (std::find(devices_.begin(), i, *i) != i)
-                raise(GFK_STATUS_INVALID_ARGUMENT, "devices: %d is in the list twice", *i);
+        if (devices.size() > GFK_MOST_DEVICES)
+            raise(GFK_STATUS_INVALID_ARGUMENT, "devices: the length is %zu, and can be %d at most",
+                  devices.size(), GFK_MOST_DEVICES);
+        for (const Integer &device : devices) {
+            const int number = static_cast<int>(device.in("devices", 0, INT_MAX));
+            if (std::find(devices_.begin(), devices_.end(), number) != devices_.end())
+                raise(GFK_STATUS_INVALID_ARGUMENT, "devices: %d is in the list twice", number);
+            devices_.push_back(number);
         }
-    }
-
-    static void check_most(const char *name, size_t value, size_t most) {
-        if (value > most)
-            raise(GFK_STATUS_INVALID_ARGUMENT, "%s is %zu, and can be %zu at most", name, value,
-                  most);
     }
 
     static gfk_path named(const std::string &name) {
@@ -118,9 +108,9 @@ nb::object failure(gfk_status status) {
 
 class Pipeline {
   public:
-    Pipeline(const std::string &path, const std::optional<std::vector<int>> &devices,
-             size_t device_memory, size_t pinned_memory, size_t chunk, unsigned streams,
-             unsigned threads, nb::handle calibration_file)
+    Pipeline(const std::string &path, const Devices &devices, Integer device_memory,
+             Integer pinned_memory, Integer chunk, Integer streams, Integer threads,
+             nb::handle calibration_file)
         : last_(nb::module_::import_("threading").attr("local")()) {
         const Description description(path, devices, device_memory, pinned_memory, chunk, streams,
                                       threads, calibration_file);
@@ -166,10 +156,8 @@ class Pipeline {
         Call call;
         const Field field = field_of(w);
         const uint32_t constant = element_of(field, c, "c");
-        const Array from(call, x, Use::Read, "x");
+        const Array from = symbols_of(call, x, Use::Read, "x", field.w);
         need_cpu(call, "multiply");
-        from.check_symbols(field.w);
-        from.check_contiguous();
         const gfk_accumulate mode = mode_of(out, accumulate);
         const SymbolsOutput to(call, out, from, field.w);
         if (to.array.bytes() != from.bytes())
@@ -205,10 +193,12 @@ class Pipeline {
         need_cpu(call, "matmul");
         const gfk_accumulate mode = mode_of(out, accumulate);
         const Output output(call, out, in, matrix.get()->rows, field.w);
-        run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
-            return gfk_matmul_host(pipeline, &field, matrix.get(), in.get(), output.regions.get(),
-                                   in.bytes(), mode, report);
-        });
+        const gfk_status status =
+            try_run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
+                return gfk_matmul_host(pipeline, &field, matrix.get(), in.get(),
+                                       output.regions.get(), in.bytes(), mode, report);
+            });
+        matrix.check(field, status);
         return output.object;
     }
 
@@ -259,30 +249,36 @@ class Pipeline {
         return differs == 0;
     }
 
-    nb::object rlnc_encode(nb::handle rlnc, nb::handle sources, uint32_t first, size_t count,
-                           uint64_t generation, nb::handle out) {
+    nb::object rlnc_encode(nb::handle rlnc, nb::handle sources, Integer first, Integer count,
+                           Integer generation, nb::handle out) {
         const NetworkCode code(rlnc);
+        const gfk_rlnc_range range = rlnc_range(generation, first, count);
         Call call;
         const Regions from(call, sources, code.n, code.field.w, Use::Read, "sources");
         need_cpu(call, "RLNC.encode");
         code.check_payloads(from, "sources");
-        const Output to(call, out, from, count, code.field.w);
+        const Output to(call, out, from, range.count, code.field.w);
         run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
-            return gfk_rlnc_encode_host(pipeline, code.handle, generation, first, count, from.get(),
-                                        to.regions.get(), report);
+            return gfk_rlnc_encode_host(pipeline, code.handle, range.generation, range.first,
+                                        range.count, from.get(), to.regions.get(), report);
         });
         return to.object;
     }
 
-    nb::tuple rlnc_recode(nb::handle rlnc, nb::handle payloads, nb::handle vectors, uint32_t first,
-                          size_t count, uint64_t seed, uint64_t generation, nb::handle out) {
+    nb::tuple rlnc_recode(nb::handle rlnc, nb::handle payloads, nb::handle vectors, Integer first,
+                          Integer packets, Integer seed_of_recoder, Integer generation,
+                          nb::handle out) {
         const NetworkCode code(rlnc);
+        const gfk_rlnc_range range = rlnc_range(generation, first, packets);
+        const size_t count = range.count;
+        const uint64_t seed = seed_of_recoder.word64("seed");
         const unsigned w = code.field.w;
         if (!out.is_none() && (!PyTuple_Check(out.ptr()) || nb::len(out) != 2))
             raise_type("out: a tuple (payloads, vectors) is needed");
         Call call;
         const Elements rows(call, vectors, w, Use::Read, "vectors");
         rows.check_shape(rows.rows(), code.n);
+        check_received(rows.rows());
         const Regions from(call, payloads, rows.rows(), w, Use::Read, "payloads");
         need_cpu(call, "RLNC.recode");
         code.check_payloads(from, "payloads");
@@ -292,8 +288,8 @@ class Pipeline {
         const Elements made_rows(call, made, w, out.is_none() ? Use::New : Use::Write, "out");
         made_rows.check_shape(count, code.n);
         run(call, [&](gfk_pipeline_t pipeline, gfk_pipeline_report *report) {
-            return gfk_rlnc_recode_host(pipeline, code.handle, generation, first, count, seed,
-                                        rows.rows(), rows.data(), rows.stride(), from.get(),
+            return gfk_rlnc_recode_host(pipeline, code.handle, range.generation, range.first, count,
+                                        seed, rows.rows(), rows.data(), rows.stride(), from.get(),
                                         made_rows.data(), made_rows.stride(), to.regions.get(),
                                         report);
         });
@@ -301,9 +297,10 @@ class Pipeline {
     }
 
     nb::tuple rlnc_decode(nb::handle rlnc, nb::handle packets, nb::handle payloads,
-                          nb::handle vectors, uint64_t generation, nb::handle generations,
+                          nb::handle vectors, Integer number, nb::handle generations,
                           nb::handle out, bool is_checked) {
         const NetworkCode code(rlnc);
+        const uint64_t generation = number.word64("generation");
         const unsigned w = code.field.w;
         Call call;
         std::optional<Elements> rows;
@@ -369,6 +366,11 @@ class Pipeline {
 
     template <class Work>
     void run(const Call &call, Work &&work) {
+        check(try_run(call, work));
+    }
+
+    template <class Work>
+    gfk_status try_run(const Call &call, Work &&work) {
         const std::shared_ptr<gfk_pipeline> handle = handle_;
         gfk_pipeline_report report;
         gfk_status status = GFK_STATUS_SUCCESS;
@@ -380,7 +382,7 @@ class Pipeline {
         });
         if (status == GFK_STATUS_SUCCESS || status == GFK_STATUS_CUDA)
             last_.attr("report") = made_of(report);
-        check(status);
+        return status;
     }
 
     nb::object made_of(const gfk_pipeline_report &report) const {
@@ -401,7 +403,8 @@ class Pipeline {
 
 // ---- pinned memory ------------------------------------------------------------------------------
 
-nb::object pinned_bytes(size_t bytes) {
+nb::object pinned_bytes(Integer length) {
+    const size_t bytes = length.size("shape: the bytes");
     void *memory = nullptr;
     gfk_status status;
     {
@@ -497,6 +500,36 @@ void read_rates(nb::handle values, const char *key, T (&rates)[N]) {
         read_rates(values[i], key, rates[i]);
 }
 
+// Refuses numbers that no measurement gives.
+template <class T>
+void check_rates(const T &rates, const char *key, double least, double most) {
+    const auto *numbers = reinterpret_cast<const double *>(&rates);
+    for (size_t i = 0; i < sizeof rates / sizeof *numbers; i++)
+        if (!(numbers[i] >= least && numbers[i] <= most))
+            raise(GFK_STATUS_INVALID_ARGUMENT, "calibration: %s: %g is not from %g to %g", key,
+                  numbers[i], least, most);
+}
+
+// The library's bounds; those of devices count where there are devices.
+void check_rates(const gfk_calibration &c) {
+    if (c.threads == 0)
+        raise(GFK_STATUS_INVALID_ARGUMENT, "calibration: threads: 0 is not from 1 to 2^32 - 1");
+    check_rates(c.cpu, "cpu", 1, 1e18);
+    check_rates(c.cpu_call, "cpu_call", 1e-9, 1e6);
+    if (c.device_count == 0)
+        return;
+    check_rates(c.bus, "bus", 1, 1e18);
+    check_rates(c.kernel, "kernel", 1, 1e18);
+    check_rates(c.gpu_call, "gpu_call", 1e-9, 1e6);
+    check_rates(c.both, "both", 1e-3, 1e3);
+}
+
+// Refuses a name that a file cannot have.
+void check_name(const char *name, const char *key) {
+    if (*name == '\0' || strchr(name, '\n') != nullptr)
+        raise(GFK_STATUS_INVALID_ARGUMENT, "calibration: %s: a name of one line is needed", key);
+}
+
 gfk_calibration calibration_of(const nb::dict &from) {
     gfk_calibration c = {};
     const nb::object devices = from["devices"];
@@ -514,19 +547,21 @@ gfk_calibration calibration_of(const nb::dict &from) {
     read_rates(from["cpu_call"], "cpu_call", c.cpu_call);
     read_rates(from["gpu_call"], "gpu_call", c.gpu_call);
     read_rates(from["both"], "both", c.both);
+    check_rates(c);
     return c;
 }
 
 void check_file(gfk_status status, const FilePath &path) {
     if (status == GFK_STATUS_IO || status == GFK_STATUS_CORRUPT)
-        raise(status, "%s: %s", path.get(), gfk_status_description(status));
+        raise(status, "%s: %s", path.get(), description_of(status));
     check(status);
 }
 
-nb::dict calibrate(nb::handle file, const std::optional<std::vector<int>> &devices,
-                   size_t device_memory, size_t pinned_memory, unsigned threads) {
-    const Description description("auto", devices, device_memory, pinned_memory, 0, 0, threads,
-                                  nb::none());
+nb::dict calibrate(nb::handle file, const Devices &devices, Integer device_memory,
+                   Integer pinned_memory, Integer threads) {
+    const Integer zero{nb::int_(0)};
+    const Description description("auto", devices, device_memory, pinned_memory, zero, zero,
+                                  threads, nb::none());
     const FilePath path(file);
     gfk_calibration calibration;
     gfk_status status;
@@ -548,6 +583,10 @@ nb::dict load_calibration(nb::handle file) {
 void save_calibration(const nb::dict &calibration, nb::handle file) {
     const FilePath path(file);
     const gfk_calibration from = calibration_of(calibration);
+    check_name(from.host, "host");
+    check_name(from.processor, "processor");
+    for (size_t i = 0; i < from.device_count; i++)
+        check_name(from.devices[i], "devices");
     check_file(gfk_calibration_save(&from, path.get()), path);
 }
 
@@ -556,7 +595,7 @@ nb::object seconds(double value) {
     return value < 0 ? nb::none() : nb::object(nb::float_(value));
 }
 
-nb::dict advise(const nb::dict &calibration, size_t k, size_t m, size_t bytes, nb::handle w,
+nb::dict advise(const nb::dict &calibration, Integer k, Integer m, Integer bytes, nb::handle w,
                 const std::string &where) {
     const gfk_calibration from = calibration_of(calibration);
     const Field field = field_of(w);
@@ -565,7 +604,7 @@ nb::dict advise(const nb::dict &calibration, size_t k, size_t m, size_t bytes, n
     if (where != where_names[GFK_PAGEABLE] && where != where_names[GFK_PINNED])
         raise(GFK_STATUS_INVALID_ARGUMENT, "where: %s is neither pageable nor pinned",
               where.c_str());
-    check(gfk_advise(&from, &field, k, m, bytes,
+    check(gfk_advise(&from, &field, k.size("k", 1), m.size("m", 1), bytes.size("bytes"),
                      where == where_names[GFK_PINNED] ? GFK_PINNED : GFK_PAGEABLE, &advice));
     nb::dict made;
     made["path"] = gfk_path_name(advice.path);
@@ -599,8 +638,8 @@ The calls take arrays of any framework, pinned (gfk.pinned_empty) or not, and re
 results are the same bytes for every path. After a call, `report` tells what was done. A pipeline is a
 context manager, and closes itself when it is no longer used. Any thread; calls on one pipeline run one
 after the other.)")
-        .def(nb::init<const std::string &, const std::optional<std::vector<int>> &, size_t, size_t,
-                      size_t, unsigned, unsigned, nb::handle>(),
+        .def(nb::init<const std::string &, const Devices &, Integer, Integer, Integer, Integer,
+                      Integer, nb::handle>(),
              nb::kw_only(), "path"_a = "auto", "devices"_a = nb::none(), "device_memory"_a = 0,
              "pinned_memory"_a = 0, "chunk"_a = 0, "streams"_a = 0, "threads"_a = 0,
              "calibration_file"_a = nb::none())

@@ -20,20 +20,55 @@ nb::object numpy(const char *name) {
 
 // ---- generated matrices -------------------------------------------------------------------------
 
+// Raises what is wrong with a generated matrix in a field.
+void check_generated(const Field &field, const gfk_matrix &m, gfk_status status) {
+    switch (status) {
+    case GFK_STATUS_INVALID_CONSTANT:
+        raise(status,
+              "row_points, col_points: a point is not from 0 to 2^%u - 1, so it is no element of "
+              "GF(2^%u)",
+              field.w, field.w);
+    case GFK_STATUS_INVALID_ARGUMENT:
+        raise(status, "row_points, col_points: two points are equal");
+    case GFK_STATUS_NOT_SUPPORTED:
+        if (m.kind != GFK_MATRIX_PAR2)
+            break;
+        raise(status, "w: a matrix of PAR2 has the field of 16 bits with GF-Complete's polynomial");
+    case GFK_STATUS_INVALID_SIZE:
+        if (m.kind == GFK_MATRIX_PAR2)
+            raise(status,
+                  "rows, cols, first: a matrix of PAR2 has 32768 columns at most, and first + "
+                  "rows is at most 65535; here are %zu columns, and %llu + %zu rows",
+                  m.cols, static_cast<unsigned long long>(m.first), m.rows);
+        if (m.kind == GFK_MATRIX_VANDERMONDE && m.rows <= UINT64_C(1) << field.w &&
+            m.cols <= UINT64_C(1) << field.w)
+            raise(status, "first: %llu + the rows or columns passes 2^64",
+                  static_cast<unsigned long long>(m.first));
+        if (m.kind == GFK_MATRIX_RANDOM)
+            raise(status, "first: %llu + %zu rows passes 2^64",
+                  static_cast<unsigned long long>(m.first), m.rows);
+        raise(status,
+              "rows, cols, first: %zu rows, %zu columns and first = %llu need more points than the "
+              "2^%u elements of GF(2^%u)",
+              m.rows, m.cols, static_cast<unsigned long long>(m.first), field.w, field.w);
+    default:
+        break;
+    }
+    check(status);
+}
+
 // A gfk_matrix that is not dense, with its points. It does not change: any thread.
 class Matrix {
   public:
-    Matrix(gfk_matrix_kind kind, size_t rows, size_t cols, nb::handle row_points,
-           nb::handle col_points, uint64_t first, uint64_t seed) {
+    Matrix(gfk_matrix_kind kind, Integer rows, Integer cols, nb::handle row_points,
+           nb::handle col_points, Integer first, Integer seed) {
         matrix_.kind = kind;
-        matrix_.rows = rows;
-        matrix_.cols = cols;
-        matrix_.first = first;
-        matrix_.seed = seed;
-        take(row_points_, matrix_.row_points, row_points, rows, "row_points");
-        take(col_points_, matrix_.col_points, col_points, cols, "col_points");
-        if (rows == 0 || cols == 0)
-            raise_value("a matrix has one row and one column at least");
+        matrix_.rows = rows.size("rows", 1);
+        matrix_.cols = cols.size("cols", 1);
+        matrix_.first = first.word64("first");
+        matrix_.seed = seed.word64("seed");
+        take(row_points_, matrix_.row_points, row_points, matrix_.rows, "row_points");
+        take(col_points_, matrix_.col_points, col_points, matrix_.cols, "col_points");
         if (kind == GFK_MATRIX_VANDERMONDE && row_points.is_none() == col_points.is_none())
             raise_value("one of row_points and col_points is needed, and not both");
     }
@@ -44,13 +79,33 @@ class Matrix {
 
     nb::object words(const Field &field) const {
         Call call;
-        nb::object made =
-            numpy("empty")(nb::make_tuple(matrix_.rows, matrix_.cols), nb::str("uint32"));
-        const Array array(call, made, Use::Write, "words");
-        call.run([&] {
+        nb::object made = call.empty({matrix_.rows, matrix_.cols}, "uint32");
+        const Array array(call, made, Use::New, "words");
+        check_generated(field, matrix_, call.try_run([&] {
             return gfk_matrix_fill(&field, &matrix_, reinterpret_cast<uint32_t *>(array.data()));
-        });
+        }));
         return made;
+    }
+
+    // Class methods' names, by the kind.
+    static const char *name_of(gfk_matrix_kind kind) {
+        static const char *const names[] = {"", "cauchy", "vandermonde", "par2", "random"};
+        return names[kind];
+    }
+
+    // What makes the same matrix.
+    nb::object reduce() const {
+        nb::dict keywords;
+        keywords["first"] = matrix_.first;
+        if (matrix_.kind == GFK_MATRIX_RANDOM)
+            keywords["seed"] = matrix_.seed;
+        if (matrix_.row_points != nullptr)
+            keywords["row_points"] = nb::tuple(list_of(row_points_));
+        if (matrix_.col_points != nullptr)
+            keywords["col_points"] = nb::tuple(list_of(col_points_));
+        return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
+                              nb::make_tuple(nb::type<Matrix>(), name_of(matrix_.kind),
+                                             nb::make_tuple(matrix_.rows, matrix_.cols), keywords));
     }
 
     nb::object to_numpy(nb::handle w) const {
@@ -59,14 +114,20 @@ class Matrix {
     }
 
     nb::str repr() const {
-        static const char *const names[] = {"", "cauchy", "vandermonde", "par2", "random"};
         char text[80];
-        snprintf(text, sizeof text, "<gfk.Matrix.%s of %zu x %zu>", names[matrix_.kind],
+        snprintf(text, sizeof text, "<gfk.Matrix.%s of %zu x %zu>", name_of(matrix_.kind),
                  matrix_.rows, matrix_.cols);
         return nb::str(text);
     }
 
   private:
+    static nb::list list_of(const std::vector<uint32_t> &points) {
+        nb::list made;
+        for (const uint32_t point : points)
+            made.append(point);
+        return made;
+    }
+
     static void take(std::vector<uint32_t> &points, const uint32_t *&address, nb::handle object,
                      size_t count, const char *name) {
         if (object.is_none())
@@ -92,7 +153,15 @@ const Matrix *generated(nb::handle object) {
 
 nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_status status,
                        const char *name) {
-    nb::object array = numpy("asarray")(object);
+    check_memory(object, name);
+    nb::object array;
+    try {
+        array = numpy("asarray")(object);
+    } catch (nb::python_error &error) {
+        if (!error.matches(PyExc_ValueError))
+            throw;
+        raise_value("%s: no array (%.200s)", name, nb::str(error.value()).c_str());
+    }
     if (nb::cast<size_t>(array.attr("size")) != 0) {
         const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
         if (kind != "i" && kind != "u") {
@@ -109,6 +178,20 @@ nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_
                   static_cast<unsigned long long>(most));
     }
     return array.attr("astype")(dtype, "C");
+}
+
+nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes) {
+    nb::object array = numpy("empty")(shape, dtype);
+    Call call;
+    const Array to(call, array, Use::New, "array");
+    if (bytes != 0)
+        memcpy(to.data(), contents, bytes);
+    return array;
+}
+
+nb::object array_of(const Words &words) {
+    return new_numpy(nb::make_tuple(words.rows, words.cols), "uint32", words.elements.data(),
+                     words.elements.size() * sizeof(uint32_t));
 }
 
 Words words_of(const Field &field, nb::handle object, const char *name) {
@@ -139,6 +222,10 @@ Elements::Elements(Call &call, nb::handle object, unsigned w, Use use, const cha
             name, array_.dimensions());
     array_.check_contiguous(1);
     stride_ = rows() > 1 && cols() != 0 ? array_.stride() / array_.item_bytes() : cols();
+    if (stride_ < cols())
+        raise(GFK_STATUS_INVALID_ARGUMENT,
+              "%s: the array's rows overlap, as broadcast_to and expand make them; pass a copy",
+              name);
 }
 
 void Elements::check_not_empty() const {
@@ -165,10 +252,17 @@ MatrixArgument::MatrixArgument(Call &call, nb::handle object, unsigned w, const 
                                     elements_->stride());
 }
 
+void MatrixArgument::check(const Field &field, gfk_status status) const {
+    if (elements_)
+        gfk::check(status);
+    else
+        check_generated(field, matrix_, status);
+}
+
 // ---- products -----------------------------------------------------------------------------------
 
 namespace {
-gfk_matmul_desc desc_of(const Call &call, unsigned threads, bool check_pointers) {
+gfk_matmul_desc desc_of(const Call &call, uint32_t threads, bool check_pointers) {
     gfk_matmul_desc desc = GFK_MATMUL_DESC_INIT;
     desc.device = call.device();
     desc.threads = threads;
@@ -177,7 +271,7 @@ gfk_matmul_desc desc_of(const Call &call, unsigned threads, bool check_pointers)
 }
 
 nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool accumulate,
-                  unsigned threads, const std::optional<std::string> &kernel, bool check_pointers) {
+                  Integer threads, const std::optional<std::string> &kernel, bool check_pointers) {
     const Field field = field_of(w);
     if (out.is_none() && accumulate)
         raise_value("accumulate adds to out, so out is needed");
@@ -187,15 +281,16 @@ nb::object matmul(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool
     const size_t rows = matrix.get()->rows, cols = matrix.get()->cols;
     const Regions from(call, b, cols, field.w, Use::Read, "b");
     const Output to(call, out, from, rows, field.w);
-    gfk_matmul_desc desc = desc_of(call, threads, check_pointers);
+    gfk_matmul_desc desc = desc_of(call, threads.word32("threads"), check_pointers);
     desc.kernel = kernel ? kernel->c_str() : nullptr;
     size_t bytes = 0;
     check(gfk_matmul_workspace(&field, rows, cols, from.bytes(), &desc, &bytes));
     void *workspace = call.workspace(bytes);
-    call.run([&] {
+    const gfk_status status = call.try_run([&] {
         return gfk_matmul(&field, matrix.get(), from.get(), to.regions.get(), from.bytes(),
                           accumulate ? GFK_XOR : GFK_SET, &desc, workspace, bytes, call.stream());
     });
+    matrix.check(field, status);
     return to.object;
 }
 
@@ -212,12 +307,17 @@ struct Elimination {
     gfk_matrix_record result = {};
     nb::object pivots;
 
-    Elimination(Call &call, nb::handle w, nb::handle a, unsigned threads, bool with_pivots)
+    Elimination(Call &call, nb::handle w, nb::handle a, Integer threads, bool with_pivots)
         : call(call), field(field_of(w)), from(call, a, field.w, Use::Read, "a"),
           matrix(GFK_MATRIX_DENSE_INIT(from.data(), from.rows(), from.cols(), from.stride())),
-          desc(desc_of(call, threads, false)), with_pivots(with_pivots) {
+          desc(desc_of(call, threads.word32("threads"), false)), with_pivots(with_pivots) {
         from.check_not_empty();
+        if (from.rows() > MOST_ROWS || from.cols() > MOST_ROWS)
+            raise(GFK_STATUS_INVALID_SIZE,
+                  "a: %zu x %zu elements; a matrix has %zu rows and columns at most", from.rows(),
+                  from.cols(), MOST_ROWS);
     }
+    static constexpr size_t MOST_ROWS = size_t{1} << 30; // of gfk/matrix.h
 
     // The rows of a square matrix.
     size_t square() const {
@@ -259,7 +359,7 @@ struct Elimination {
     }
 };
 
-nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, unsigned threads) {
+nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, Integer threads) {
     Call call;
     Elimination e(call, w, a, threads, pivots);
     const size_t n = e.square();
@@ -276,7 +376,7 @@ nb::object invert(nb::handle a, nb::handle w, nb::handle out, bool pivots, unsig
 }
 
 nb::object solve(nb::handle a, nb::handle b, nb::handle w, nb::handle out, bool pivots,
-                 unsigned threads) {
+                 Integer threads) {
     Call call;
     Elimination e(call, w, a, threads, pivots);
     const size_t n = e.square();
@@ -300,14 +400,14 @@ void find_rank(const Call &call, Elimination &e) {
     });
 }
 
-size_t rank(nb::handle a, nb::handle w, unsigned threads) {
+size_t rank(nb::handle a, nb::handle w, Integer threads) {
     Call call;
     Elimination e(call, w, a, threads, false);
     find_rank(call, e);
     return e.result.rank;
 }
 
-nb::object pivots(nb::handle a, nb::handle w, unsigned threads) {
+nb::object pivots(nb::handle a, nb::handle w, Integer threads) {
     Call call;
     Elimination e(call, w, a, threads, true);
     find_rank(call, e);
@@ -331,8 +431,8 @@ struct Matrices {
         array.check_contiguous(1);
         const size_t elements = array.size(1) * array.size(1);
         step = array.size(0) > 1 ? array.stride() / array.item_bytes() : elements;
-        if (use == Use::Write && step < elements)
-            raise(GFK_STATUS_OVERLAP, "%s: the matrices overlap one another", name);
+        if ((use == Use::Write || call.device() != GFK_CPU) && step < elements)
+            raise(GFK_STATUS_OVERLAP, "%s: the matrices overlap one another; pass a copy", name);
     }
     uint8_t *end() const {
         return array.data() + (array.size(0) - 1) * step * array.item_bytes() +
@@ -417,9 +517,10 @@ static void bind_generated(nb::module_ &module) {
         "of them equal.\nj is the number of a row, i of a column.")
         .def_static(
             "cauchy",
-            [](size_t rows, size_t cols, nb::handle row_points, nb::handle col_points,
-               uint64_t first) {
-                return new Matrix(GFK_MATRIX_CAUCHY, rows, cols, row_points, col_points, first, 0);
+            [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
+               Integer first) {
+                return new Matrix(GFK_MATRIX_CAUCHY, rows, cols, row_points, col_points, first,
+                                  {nb::int_(0)});
             },
             "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
             "col_points"_a = nb::none(), "first"_a = 0,
@@ -428,10 +529,10 @@ static void bind_generated(nb::module_ &module) {
             "i.")
         .def_static(
             "vandermonde",
-            [](size_t rows, size_t cols, nb::handle row_points, nb::handle col_points,
-               uint64_t first) {
+            [](Integer rows, Integer cols, nb::handle row_points, nb::handle col_points,
+               Integer first) {
                 return new Matrix(GFK_MATRIX_VANDERMONDE, rows, cols, row_points, col_points, first,
-                                  0);
+                                  {nb::int_(0)});
             },
             "rows"_a, "cols"_a, nb::kw_only(), "row_points"_a = nb::none(),
             "col_points"_a = nb::none(), "first"_a = 0,
@@ -440,15 +541,16 @@ static void bind_generated(nb::module_ &module) {
             "col_points[i]^(first + j).")
         .def_static(
             "par2",
-            [](size_t rows, size_t cols, uint64_t first) {
-                return new Matrix(GFK_MATRIX_PAR2, rows, cols, nb::none(), nb::none(), first, 0);
+            [](Integer rows, Integer cols, Integer first) {
+                return new Matrix(GFK_MATRIX_PAR2, rows, cols, nb::none(), nb::none(), first,
+                                  {nb::int_(0)});
             },
             "rows"_a, "cols"_a, nb::kw_only(), "first"_a = 0,
             "The recovery slices of PAR2: a[j][i] = c_i^(first + j), where c_i = 2^n and n is the "
             "i-th of the\nnumbers that 3, 5, 17 and 257 do not divide. w = 16 only.")
         .def_static(
             "random",
-            [](size_t rows, size_t cols, uint64_t seed, uint64_t first) {
+            [](Integer rows, Integer cols, Integer seed, Integer first) {
                 return new Matrix(GFK_MATRIX_RANDOM, rows, cols, nb::none(), nb::none(), first,
                                   seed);
             },
@@ -464,7 +566,8 @@ static void bind_generated(nb::module_ &module) {
         .def_prop_ro(
             "shape", [](const Matrix &m) { return nb::make_tuple(m.get().rows, m.get().cols); },
             "(rows, cols)")
-        .def("__repr__", &Matrix::repr);
+        .def("__repr__", &Matrix::repr)
+        .def("__reduce__", &Matrix::reduce);
 }
 
 void bind_matrix(nb::module_ &module) {

@@ -31,12 +31,17 @@ std::vector<T> vector_of(nb::handle integers) {
     return made;
 }
 
+// Contents as a new numpy array.
+nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes);
+
 // A matrix in words of the host, row after row, as gfk_product_create takes it.
 struct Words {
     std::vector<uint32_t> elements;
     size_t rows, cols;
 };
 
+// As a numpy array, uint32.
+nb::object array_of(const Words &words);
 // From nested sequences, from an array of integers of any width, or from a gfk.Matrix. At least one row and
 // one column; an element outside the field raises InvalidConstant.
 Words words_of(const Field &field, nb::handle object, const char *name);
@@ -68,6 +73,8 @@ class MatrixArgument {
   public:
     MatrixArgument(Call &call, nb::handle object, unsigned w, const char *name);
     const gfk_matrix *get() const { return &matrix_; }
+    // Raises the status of a call with the matrix.
+    void check(const Field &field, gfk_status status) const;
 
   private:
     std::optional<Elements> elements_;

@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
         nanobind::str("%d.%d.%d")
             .attr("__mod__")(nanobind::make_tuple(gfk_version() / 10000, gfk_version() / 100 % 100,
                                                   gfk_version() % 100));
+    nanobind::set_leak_warnings(false); // daemon threads keep what they use until the process ends
     gfk::bind_status(module);
     gfk::bind_field(module);
     gfk::bind_fork(module);

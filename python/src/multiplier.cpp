@@ -12,6 +12,8 @@
 #include "array.h"
 #include "field.h"
 #include "places.h"
+#include "product_options.h"
+#include "reduce.h"
 #include "status.h"
 
 namespace gfk {
@@ -28,13 +30,15 @@ class Multiplier {
   public:
     Multiplier(nb::handle w, const std::optional<std::string> &method,
                const std::string &implementation, std::optional<std::string> kernel,
-               uint64_t table_limit, bool check_pointers)
-        : field_(field_of(w)), kernel_(std::move(kernel)) {
+               Integer table_limit, bool check_pointers)
+        : field_(field_of(w)), method_(method), kernel_(std::move(kernel)) {
+        check_text(method_, "method");
+        check_text(kernel_, "kernel");
         if (method)
             check(gfk_multiplier_desc_parse(&desc_, method->c_str()), method->c_str());
         desc_.kernel = kernel_ ? kernel_->c_str() : nullptr;
         desc_.implementation = implementation_of(implementation);
-        desc_.table_limit = table_limit;
+        desc_.table_limit = table_limit.word64("table_limit");
         desc_.check_pointers = check_pointers;
     }
 
@@ -59,10 +63,10 @@ class Multiplier {
         return to.object;
     }
 
-    nb::dict info(int device) const {
+    nb::dict info(Integer device) const {
         gfk_multiplier_desc desc = desc_;
         gfk_multiplier_info found;
-        desc.device = device;
+        desc.device = device.device();
         check(gfk_multiplier_query(&field_, &desc, &found));
         nb::dict made;
         made["kernel"] = found.kernel->id;
@@ -73,6 +77,17 @@ class Multiplier {
     }
 
     Field field() const { return field_; }
+
+    nb::dict arguments() const {
+        nb::dict made;
+        made["w"] = field_;
+        made["method"] = method_;
+        made["implementation"] = gfk_implementation_name(desc_.implementation);
+        made["kernel"] = kernel_;
+        made["table_limit"] = desc_.table_limit;
+        made["check_pointers"] = desc_.check_pointers;
+        return made;
+    }
 
   private:
     // Is it a kernel of CUDA that was asked for?
@@ -96,7 +111,7 @@ class Multiplier {
     }
 
     Field field_;
-    std::optional<std::string> kernel_;
+    std::optional<std::string> method_, kernel_;
     gfk_multiplier_desc desc_ = GFK_MULTIPLIER_DESC_INIT;
     Places<gfk_multiplier_t, gfk_multiplier_destroy> places_;
 };
@@ -114,7 +129,7 @@ void bind_multiplier(nb::module_ &module) {
         "check_pointers: calls check the memory of every pointer; for debugging.\n\n"
         "Tables are built at the first call in each place. Any thread.")
         .def(nb::init<nb::handle, const std::optional<std::string> &, const std::string &,
-                      std::optional<std::string>, uint64_t, bool>(),
+                      std::optional<std::string>, Integer, bool>(),
              "w"_a = 8, nb::kw_only(), "method"_a = nb::none(), "implementation"_a = "auto",
              "kernel"_a = nb::none(), "table_limit"_a = 0, "check_pointers"_a = false)
         .def("multiply", &Multiplier::multiply, "c"_a, "x"_a, "out"_a = nb::none(),
@@ -131,6 +146,9 @@ void bind_multiplier(nb::module_ &module) {
         .def("info", &Multiplier::info, "device"_a = GFK_CPU,
              "The kernel for a place, and its bytes of tables and workspace, as a dict. device: -1 "
              "is the CPU.")
-        .def_prop_ro("field", &Multiplier::field, "The Field.");
+        .def_prop_ro("field", &Multiplier::field, "The Field.")
+        .def("__reduce__", [](nb::handle self) {
+            return reduced<Multiplier>(self, nb::cast<const Multiplier &>(self).arguments());
+        });
 }
 } // namespace gfk

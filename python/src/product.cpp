@@ -10,6 +10,7 @@
 #include "matrix.h"
 #include "places.h"
 #include "product_options.h"
+#include "reduce.h"
 #include "status.h"
 
 namespace gfk {
@@ -18,7 +19,9 @@ class Product {
   public:
     Product(nb::handle matrix, nb::handle w, ProductOptions options)
         : field_(field_of(w)), matrix_(words_of(field_, matrix, "matrix")),
-          options_(std::move(options)) {}
+          options_(std::move(options)) {
+        options_.check_width(field_.w);
+    }
 
     nb::object run(nb::handle x, nb::handle out, bool accumulate) {
         Call call;
@@ -38,10 +41,10 @@ class Product {
         return to.object;
     }
 
-    void prepare(int device) { at(device); }
+    void prepare(Integer device) { at(device.device()); }
 
-    nb::dict info(int device) const {
-        const gfk_product_desc desc = options_.desc(device);
+    nb::dict info(Integer device) const {
+        const gfk_product_desc desc = options_.desc(device.device());
         gfk_product_info found;
         check(gfk_product_query(&field_, matrix_.rows, matrix_.cols, &desc, &found));
         return product_info(found);
@@ -49,6 +52,13 @@ class Product {
 
     Field field() const { return field_; }
     nb::tuple shape() const { return nb::make_tuple(matrix_.rows, matrix_.cols); }
+
+    nb::dict arguments() const {
+        nb::dict made = options_.arguments();
+        made["matrix"] = array_of(matrix_);
+        made["w"] = field_;
+        return made;
+    }
 
   private:
     gfk_product_t at(int device) {
@@ -108,7 +118,10 @@ void bind_product(nb::module_ &module) {
              "table_bytes,\nworkspace_bytes, from_cache, sustained. Nothing is made. device: -1 is "
              "the CPU.")
         .def_prop_ro("field", &Product::field, "The Field of the symbols.")
-        .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.");
+        .def_prop_ro("shape", &Product::shape, "(rows, cols) of the matrix.")
+        .def("__reduce__", [](nb::handle self) {
+            return reduced<Product>(self, nb::cast<const Product &>(self).arguments());
+        });
     module.def("product", product, "matrix"_a, "x"_a, nb::kw_only(), "w"_a = 8,
                "out"_a = nb::none(), "accumulate"_a = false,
                "One run of a Product that is made for it and then freed; waits on a GPU.");

@@ -41,7 +41,7 @@ void check_text(const std::optional<std::string> &text, const char *name) {
 }
 
 ProductOptions::ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
-                               Path cache_folder, size_t expected_bytes, uint64_t table_limit,
+                               Path cache_folder, Integer expected_bytes, Integer table_limit,
                                bool check_pointers, bool sustained, Path isal_library,
                                Path gfcomplete_library)
     : engine_(std::move(engine)), cache_folder_(std::move(cache_folder)),
@@ -54,10 +54,36 @@ ProductOptions::ProductOptions(Text engine, const Text &family, const Text &meth
     desc_.family = family ? family_of(*family) : GFK_ENGINE_AUTO;
     desc_.method = method ? method_of(*method) : GFK_METHOD_AUTO;
     desc_.compile = compile;
-    desc_.bytes = expected_bytes;
-    desc_.table_limit = table_limit;
+    desc_.bytes = expected_bytes.size("expected_bytes");
+    desc_.table_limit = table_limit.word64("table_limit");
     desc_.check_pointers = check_pointers;
     desc_.sustained = sustained;
+}
+
+void ProductOptions::check_width(unsigned w) const {
+    const gfk_engine_info *info =
+        engine_ ? gfk_engine_find(engine_->substr(0, engine_->find('/')).c_str()) : nullptr;
+    if (info != nullptr && info->w != 0 && info->w != w)
+        raise(GFK_STATUS_INVALID_ARGUMENT, "engine: %s is for symbols of %u bits, not of %u",
+              engine_->c_str(), info->w, w);
+}
+
+nb::dict ProductOptions::arguments() const {
+    nb::dict made;
+    made["engine"] = engine_;
+    if (desc_.family != GFK_ENGINE_AUTO)
+        made["family"] = gfk_engine_family_name(desc_.family);
+    if (desc_.method != GFK_METHOD_AUTO)
+        made["method"] = gfk_method_name(desc_.method);
+    made["compile"] = desc_.compile;
+    made["cache_folder"] = cache_folder_;
+    made["expected_bytes"] = desc_.bytes;
+    made["table_limit"] = desc_.table_limit;
+    made["check_pointers"] = desc_.check_pointers;
+    made["sustained"] = desc_.sustained;
+    made["isal_library"] = isal_library_;
+    made["gfcomplete_library"] = gfcomplete_library_;
+    return made;
 }
 
 bool ProductOptions::is_for_devices() const {

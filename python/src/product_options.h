@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "integer.h"
+
 namespace gfk {
 namespace nb = nanobind;
 
@@ -27,11 +29,15 @@ class ProductOptions {
     // Raises UnknownMethod for a family or a method that does not exist, InvalidArgument for the path of a
     // library that is not absolute, ValueError for a text with a NUL character.
     ProductOptions(Text engine, const Text &family, const Text &method, bool compile,
-                   Path cache_folder, size_t expected_bytes, uint64_t table_limit,
+                   Path cache_folder, Integer expected_bytes, Integer table_limit,
                    bool check_pointers, bool sustained, Path isal_library, Path gfcomplete_library);
 
     // Do the options name an engine, a family or a method of devices?
     bool is_for_devices() const;
+    // Raises InvalidArgument for an engine of other symbols.
+    void check_width(unsigned w) const;
+    // The keyword arguments that make such options.
+    nb::dict arguments() const;
     // For a place. The descriptor points into this object.
     gfk_product_desc desc(int device) const;
 
@@ -55,7 +61,7 @@ void def_init_with_options(Class &type, const Extra &...extra) {
     type.def(
         "__init__",
         [](T *self, Arguments... arguments, Text engine, const Text &family, const Text &method,
-           bool compile, Path cache_folder, size_t expected_bytes, uint64_t table_limit,
+           bool compile, Path cache_folder, Integer expected_bytes, Integer table_limit,
            bool check_pointers, bool sustained, Path isal_library, Path gfcomplete_library) {
             new (self) T(std::forward<Arguments>(arguments)...,
                          ProductOptions(std::move(engine), family, method, compile,

@@ -3,6 +3,7 @@
 #include <gfk/gfk.h>
 #include <nanobind/nanobind.h>
 
+#include "integer.h"
 #include "status.h"
 
 namespace gfk {
@@ -20,7 +21,8 @@ nb::dict row(const char *id, unsigned w, unsigned cc_min, unsigned cc_max, gfk_s
     return made;
 }
 
-nb::list kernels(int device) {
+nb::list kernels(Integer place) {
+    const int device = place.device();
     nb::list table;
     for (size_t i = 0; i < gfk_kernel_count(); i++) {
         const gfk_kernel_info *k = gfk_kernel_at(i);
@@ -40,7 +42,8 @@ nb::list kernels(int device) {
     return table;
 }
 
-nb::list engines(int device) {
+nb::list engines(Integer place) {
+    const int device = place.device();
     nb::list table;
     for (size_t i = 0; i < gfk_engine_count(); i++) {
         const gfk_engine_info *e = gfk_engine_at(i);

@@ -17,6 +17,7 @@
 #include "field.h"
 #include "matrix.h"
 #include "places.h"
+#include "reduce.h"
 #include "status.h"
 
 namespace gfk {
@@ -28,13 +29,26 @@ gfk_rlnc_kind kind_of(const std::string &name) {
         return GFK_RLNC_PHILOX;
     if (name == "rfc8681")
         return GFK_RLNC_RFC8681;
-    raise_value("no rule for coding vectors has the name %s: philox, rfc8681", name.c_str());
+    raise_value("kind: no rule for coding vectors has the name %s: philox, rfc8681", name.c_str());
 }
 
-gfk_rlnc_range range_of(uint64_t generation, size_t generations, uint32_t first, size_t count) {
-    if (generations > GFK_RLNC_MOST_PACKETS || count > GFK_RLNC_MOST_PACKETS)
-        raise(GFK_STATUS_INVALID_SIZE, "at most %d packets and generations", GFK_RLNC_MOST_PACKETS);
-    return {generation, generations, first, count};
+// Refuses generations whose numbers pass 2^64.
+void check_generations(uint64_t generation, size_t generations) {
+    if (generations != 0 && generations - 1 > UINT64_MAX - generation)
+        raise(GFK_STATUS_INVALID_SIZE, "generation: %llu and %zu generations pass 2^64",
+              static_cast<unsigned long long>(generation), generations);
+}
+
+gfk_rlnc_range range_of(Integer generation, Integer generations, Integer first, Integer count) {
+    const gfk_rlnc_range range = rlnc_range(generation, first, count);
+    const size_t groups =
+        generations.size("generations", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+    check_generations(range.generation, groups);
+    if (range.count != 0 && groups > GFK_RLNC_MOST_PACKETS / range.count)
+        raise(GFK_STATUS_INVALID_SIZE,
+              "generations, count: %zu generations of %zu packets; a call takes %d packets at most",
+              groups, range.count, GFK_RLNC_MOST_PACKETS);
+    return {range.generation, groups, range.first, range.count};
 }
 
 // (count, last...) or (groups, count / groups, last...).
@@ -84,11 +98,11 @@ struct Code {
 struct VectorsOut {
     nb::object object;
     Elements elements;
-    VectorsOut(Call &call, nb::handle out, const Code &code, size_t groups, size_t rows,
-               size_t generations, const char *dtype, nb::handle like)
+    VectorsOut(Call &call, nb::handle out, const char *name, const Code &code, size_t groups,
+               size_t rows, size_t generations, const char *dtype, nb::handle like)
         : object(out.is_none() ? call.empty(in_groups(groups, rows, {code.n}), dtype, like)
                                : nb::borrow(out)),
-          elements(call, object, code.field.w, out.is_none() ? Use::New : Use::Write, "vectors",
+          elements(call, object, code.field.w, out.is_none() ? Use::New : Use::Write, name,
                    generations) {
         elements.check_shape(rows, code.n);
     }
@@ -98,14 +112,28 @@ struct VectorsOut {
 
 class RLNCDecoder {
   public:
-    RLNCDecoder(std::shared_ptr<Code> code, int device, nb::object like, uint64_t generation,
-                size_t generations, size_t spare)
-        : code_(std::move(code)), device_(device), generations_(generations),
-          generation_(generation), like_(std::move(like)) {
+    RLNCDecoder(std::shared_ptr<Code> code, int device, nb::object like, Integer first,
+                Integer count, Integer spare_packets)
+        : code_(std::move(code)), device_(device),
+          generations_(
+              count.size("generations", 1, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE)),
+          generation_(first.word64("generation")), like_(std::move(like)) {
+        const size_t spare =
+            spare_packets.size("spare", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+        check_generations(generation_, generations_);
+        if (generations_ > GFK_RLNC_MOST_PACKETS / (code_->n + spare))
+            raise(
+                GFK_STATUS_INVALID_SIZE,
+                "generations, spare: %zu generations of n + spare = %zu packets; a decoder has %d "
+                "packets at most",
+                generations_, code_->n + spare, GFK_RLNC_MOST_PACKETS);
         gfk_rlnc_t made = code_->at(device);
-        Call(device).run([&] {
-            return gfk_rlnc_decoder_create(&decoder_, made, generation, generations, spare);
+        const gfk_status status = Call(device).try_run([&] {
+            return gfk_rlnc_decoder_create(&decoder_, made, generation_, generations_, spare);
         });
+        if (status == GFK_STATUS_INVALID_SIZE)
+            raise(status, "generations, spare, bytes: the decoder would need more than 2^64 bytes");
+        check(status);
     }
     RLNCDecoder(const RLNCDecoder &) = delete;
     RLNCDecoder &operator=(const RLNCDecoder &) = delete;
@@ -200,7 +228,9 @@ class RLNCDecoder {
 
     bool is_complete() { return rank() == generations_ * code_->n; }
 
-    void reset(uint64_t generation) {
+    void reset(Integer first) {
+        const uint64_t generation = first.word64("generation");
+        check_generations(generation, generations_);
         Call call(device_);
         settle(call);
         call.run([&] {
@@ -257,17 +287,25 @@ class RLNCDecoder {
 
 class RLNC {
   public:
-    RLNC(size_t n, size_t bytes, nb::handle w, const std::string &kind, unsigned density,
-         bool systematic, uint64_t seed, unsigned threads, bool check_pointers)
+    RLNC(Integer n, Integer bytes, nb::handle w, const std::string &kind, Integer density,
+         bool systematic, Integer seed, Integer threads, bool check_pointers)
         : code_(std::make_shared<Code>()) {
         code_->field = field_of(w);
-        code_->n = n;
-        code_->bytes = bytes;
         code_->desc.kind = kind_of(kind);
-        code_->desc.density = density;
+        const bool is_philox = code_->desc.kind == GFK_RLNC_PHILOX;
+        code_->n =
+            n.size("n", 1, is_philox ? GFK_RLNC_MOST_SOURCES : 65535, GFK_STATUS_INVALID_SIZE);
+        code_->bytes = bytes.size("bytes");
+        if (code_->bytes % (code_->field.w / 8) != 0)
+            raise(GFK_STATUS_INVALID_SIZE, "bytes: %zu bytes are no whole number of %u-bit symbols",
+                  code_->bytes, code_->field.w);
+        if (!is_philox && code_->field.polynomial != 0x11d)
+            raise(GFK_STATUS_NOT_SUPPORTED,
+                  "kind: rfc8681 is for w = 8 with the polynomial 0x11d alone");
+        code_->desc.density = static_cast<unsigned>(density.in("density", 0, is_philox ? 256 : 16));
         code_->desc.systematic = systematic;
-        code_->desc.seed = seed;
-        code_->desc.threads = threads;
+        code_->desc.seed = seed.word64("seed");
+        code_->desc.threads = threads.word32("threads");
         code_->desc.check_pointers = check_pointers;
         // The code of a place is made when it is needed; here the arguments are checked.
         gfk_rlnc_t trial = nullptr;
@@ -275,14 +313,15 @@ class RLNC {
         gfk_rlnc_destroy(trial);
     }
 
-    nb::object vectors(uint32_t first, size_t count, uint64_t generation, size_t generations,
+    nb::object vectors(Integer first, Integer packets, Integer generation, Integer groups,
                        nb::handle out, nb::handle like) {
-        const gfk_rlnc_range range = range_of(generation, generations, first, count);
+        const gfk_rlnc_range range = range_of(generation, groups, first, packets);
+        const size_t generations = range.generations, count = range.count;
         Call call;
         std::optional<Array> model;
         if (out.is_none() && !like.is_none())
             model.emplace(call, like, Use::Read, "like");
-        const VectorsOut to(call, out, *code_, generations > 1 ? generations : 0,
+        const VectorsOut to(call, out, "out", *code_, generations > 1 ? generations : 0,
                             generations * count, generations, code_->words(), nb::handle());
         gfk_rlnc_t code = code_->at(call.device());
         call.run([&] {
@@ -292,11 +331,11 @@ class RLNC {
         return to.object;
     }
 
-    nb::object encode(nb::handle sources, uint32_t first, size_t count, uint64_t generation,
-                      size_t generations, nb::handle out, nb::handle vectors) {
+    nb::object encode(nb::handle sources, Integer first, Integer count, Integer generation,
+                      Integer groups, nb::handle out, nb::handle vectors) {
         const unsigned w = code_->field.w;
-        const gfk_rlnc_range range = range_of(generation, generations, first, count);
-        const size_t packets = generations * count;
+        const gfk_rlnc_range range = range_of(generation, groups, first, count);
+        const size_t generations = range.generations, packets = generations * range.count;
         Call call;
         const Regions from(call, sources, generations * code_->n, w, Use::Read, "sources",
                            Regions::None, generations);
@@ -305,8 +344,8 @@ class RLNC {
         const bool is_asked = PyBool_Check(vectors.ptr()) || vectors.is_none();
         std::optional<VectorsOut> rows;
         if (!is_asked || vectors.ptr() == Py_True)
-            rows.emplace(call, is_asked ? nb::none() : nb::borrow(vectors), *code_, from.groups(),
-                         packets, generations, code_->words(), from.like());
+            rows.emplace(call, is_asked ? nb::none() : nb::borrow(vectors), "vectors", *code_,
+                         from.groups(), packets, generations, code_->words(), from.like());
         gfk_rlnc_t code = code_->at(call.device());
         size_t bytes = 0;
         check(gfk_rlnc_encode_workspace(code, &range, &bytes));
@@ -319,11 +358,12 @@ class RLNC {
         return rows ? nb::object(nb::make_tuple(to.object, rows->object)) : to.object;
     }
 
-    nb::tuple recode(nb::handle payloads, nb::handle vectors, uint32_t first, size_t count,
-                     uint64_t seed, uint64_t generation, size_t generations, nb::handle out) {
+    nb::tuple recode(nb::handle payloads, nb::handle vectors, Integer first, Integer count,
+                     Integer seed_of_recoder, Integer generation, Integer groups, nb::handle out) {
         const unsigned w = code_->field.w;
-        const gfk_rlnc_range range = range_of(generation, generations, first, count);
-        const size_t packets = generations * count;
+        const gfk_rlnc_range range = range_of(generation, groups, first, count);
+        const size_t generations = range.generations, packets = generations * range.count;
+        const uint64_t seed = seed_of_recoder.word64("seed");
         nb::object outs[2] = {nb::none(), nb::none()};
         if (!out.is_none()) {
             if (!PyTuple_Check(out.ptr()) || nb::len(out) != 2)
@@ -341,9 +381,10 @@ class RLNC {
                            generations);
         code_->check_payloads(from, "payloads");
         const Output to(call, outs[0], from, packets, w, generations);
-        const VectorsOut made(call, outs[1], *code_, rows.groups(), packets, generations, nullptr,
-                              vectors);
+        const VectorsOut made(call, outs[1], "out", *code_, rows.groups(), packets, generations,
+                              nullptr, vectors);
         const size_t received = rows.rows() / generations;
+        check_received(received);
         gfk_rlnc_t code = code_->at(call.device());
         size_t bytes = 0;
         check(gfk_rlnc_recode_workspace(code, &range, received, &bytes));
@@ -356,10 +397,11 @@ class RLNC {
         return nb::make_tuple(to.object, made.object);
     }
 
-    RLNCDecoder *decoder(uint64_t generation, size_t generations, size_t spare, int device,
+    RLNCDecoder *decoder(Integer generation, Integer generations, Integer spare, Integer device,
                          nb::handle like) {
+        const int number = device.device();
         if (like.is_none())
-            return new RLNCDecoder(code_, device, nb::object(), generation, generations, spare);
+            return new RLNCDecoder(code_, number, nb::object(), generation, generations, spare);
         Call call;
         const Array array(call, like, Use::Read, "like");
         return new RLNCDecoder(code_, call.device(), call.empty({1}, "uint8"), generation,
@@ -367,6 +409,20 @@ class RLNC {
     }
 
     Code &code() const { return *code_; }
+
+    nb::dict arguments() const {
+        nb::dict made;
+        made["n"] = code_->n;
+        made["bytes"] = code_->bytes;
+        made["w"] = code_->field;
+        made["kind"] = code_->desc.kind == GFK_RLNC_PHILOX ? "philox" : "rfc8681";
+        made["density"] = code_->desc.density;
+        made["systematic"] = code_->desc.systematic;
+        made["seed"] = code_->desc.seed;
+        made["threads"] = code_->desc.threads;
+        made["check_pointers"] = code_->desc.check_pointers;
+        return made;
+    }
 
   private:
     const std::shared_ptr<Code> code_;
@@ -378,6 +434,23 @@ gfk_rlnc_t rlnc_at_cpu(nb::handle object) {
     if (!nb::try_cast(object, rlnc) || rlnc == nullptr)
         raise_type("a gfk.RLNC is needed, not %s", Py_TYPE(object.ptr())->tp_name);
     return rlnc->code().at(GFK_CPU);
+}
+
+void check_received(size_t received) {
+    if (received == 0 || received > GFK_RLNC_MOST_SOURCES)
+        raise(received == 0 ? GFK_STATUS_INVALID_ARGUMENT : GFK_STATUS_INVALID_SIZE,
+              "payloads, vectors: %zu received packets of a generation; there are 1 to %d",
+              received, GFK_RLNC_MOST_SOURCES);
+}
+
+gfk_rlnc_range rlnc_range(Integer generation, Integer first, Integer count) {
+    const uint64_t number = generation.word64("generation");
+    const uint32_t begin = first.word32("first");
+    const size_t packets = count.size("count", 0, GFK_RLNC_MOST_PACKETS, GFK_STATUS_INVALID_SIZE);
+    if (packets > (UINT64_C(1) << 32) - begin)
+        raise(GFK_STATUS_INVALID_SIZE, "first, count: packets %u to %u + %zu - 1 pass 2^32", begin,
+              begin, packets);
+    return {number, 1, begin, packets};
 }
 
 nb::dict rlnc_record(uint64_t generation, const gfk_rlnc_record &r) {
@@ -521,8 +594,8 @@ void bind_rlnc(nb::module_ &module) {
         "Regions and vectors of several generations follow each other: an array of the shape "
         "(generations * count, ...) or\n(generations, count, ...), or a list. A GPU needs compute "
         "capability 9.0. Any thread.")
-        .def(nb::init<size_t, size_t, nb::handle, const std::string &, unsigned, bool, uint64_t,
-                      unsigned, bool>(),
+        .def(nb::init<Integer, Integer, nb::handle, const std::string &, Integer, bool, Integer,
+                      Integer, bool>(),
              "n"_a, "bytes"_a, "w"_a = 8, nb::kw_only(), "kind"_a = "philox", "density"_a = 0,
              "systematic"_a = false, "seed"_a = 0, "threads"_a = 0, "check_pointers"_a = false)
         .def("vectors", &RLNC::vectors, "first"_a, "count"_a, "generation"_a = 0,
@@ -573,6 +646,9 @@ void bind_rlnc(nb::module_ &module) {
         .def_prop_ro(
             "bytes", [](const RLNC &r) { return r.code().bytes; }, "Of a source.")
         .def_prop_ro(
-            "field", [](const RLNC &r) { return r.code().field; }, "The Field of the symbols.");
+            "field", [](const RLNC &r) { return r.code().field; }, "The Field of the symbols.")
+        .def("__reduce__", [](nb::handle self) {
+            return reduced<RLNC>(self, nb::cast<const RLNC &>(self).arguments());
+        });
 }
 } // namespace gfk

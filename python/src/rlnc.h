@@ -22,6 +22,12 @@ gfk_rlnc_t rlnc_at_cpu(nb::handle object);
 std::pair<std::vector<gfk_rlnc_header>, std::vector<size_t>>
 rlnc_headers(nb::handle packets, nb::handle generations, uint64_t generation, const Elements *rows);
 
+// Packets of one generation. Raises InvalidArgument or InvalidSize for numbers out of their ranges.
+gfk_rlnc_range rlnc_range(Integer generation, Integer first, Integer count);
+
+// Refuses received packets that no recoder takes.
+void check_received(size_t received);
+
 // The dict that stands for a record.
 nb::dict rlnc_record(uint64_t generation, const gfk_rlnc_record &record);
 // Raises Corrupt.

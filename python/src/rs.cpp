@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "matrix.h"
+#include "reduce.h"
 #include "status.h"
 
 namespace gfk {
@@ -14,17 +15,21 @@ namespace gfk {
 size_t index_of(nb::handle object, size_t count, const char *name) {
     if (PyBool_Check(object.ptr()))
         raise_type("%s: an integer is needed, the index of a region, not a bool", name);
-    const nb::object index = integer_of(object);
+    const nb::object index = integer_of(object, name);
     size_t value = 0;
     if (!nb::try_cast(index, value) || value >= count)
         raise(GFK_STATUS_INVALID_ARGUMENT, "%s: %s is no index of a region; there are 0 to %zu",
-              name, nb::str(index).c_str(), count - 1);
+              name, text_of(index).c_str(), count - 1);
     return value;
 }
 
 std::vector<size_t> indices_of(nb::handle object, size_t count, const char *name) {
     std::vector<size_t> indices;
     std::vector<bool> seen(count);
+    check_memory(object, name);
+    if (!nb::hasattr(object, "__iter__") && !PySequence_Check(object.ptr()))
+        raise_type("%s: a list of integers is needed, not %s", name,
+                   Py_TYPE(object.ptr())->tp_name);
     for (nb::handle item : nb::iter(object)) {
         const size_t index = index_of(item, count, name);
         if (seen[index])
@@ -52,7 +57,7 @@ gfk_rs_matrix matrix_named(const std::string &name) {
             return static_cast<gfk_rs_matrix>(i);
         names += std::string(i == 0 ? "" : ", ") + known;
     }
-    raise(GFK_STATUS_INVALID_ARGUMENT, "no matrix has the name %s: %s", name.c_str(),
+    raise(GFK_STATUS_INVALID_ARGUMENT, "matrix: no matrix has the name %s: %s", name.c_str(),
           names.c_str());
 }
 
@@ -78,27 +83,21 @@ void check_counts(const Field &field, size_t k, size_t m) {
               field.w);
 }
 
-// Raises the status of making a code.
-void check_code(gfk_status status) {
-    switch (status) {
-    case GFK_STATUS_SINGULAR:
-        raise(status, "the matrix cannot rebuild every m lost regions (it is not MDS); "
-                      "unchecked=True takes it all the same");
-    case GFK_STATUS_NOT_SUPPORTED:
-        raise(status, "the matrix is not defined for this field, or too large to check "
-                      "(unchecked=True takes it), or the engine cannot run here");
-    default:
-        check(status);
-    }
+// A number of regions in a code of the field.
+size_t count_of(const Field &field, Integer count, const char *name) {
+    const size_t most = (size_t{1} << field.w) - 1;
+    size_t value = 0;
+    if (nb::try_cast(integer_of(count.object, name), value))
+        return value; // check_counts looks at k and m together
+    return count.size(name, 1, most, GFK_STATUS_INVALID_SIZE);
 }
 
-nb::object new_numpy(nb::handle shape, const char *dtype, const void *contents, size_t bytes) {
-    nb::object array = nb::module_::import_("numpy").attr("empty")(shape, dtype);
-    Call call;
-    const Array to(call, array, Use::New, "array");
-    if (bytes != 0)
-        memcpy(to.data(), contents, bytes);
-    return array;
+// Refuses a named matrix that the field does not have.
+void check_defined(const Field &field, gfk_rs_matrix matrix, gfk_status status) {
+    if (status == GFK_STATUS_NOT_SUPPORTED)
+        raise(status, "matrix: %s is not defined for this field of %u bits",
+              gfk_rs_matrix_name(matrix), field.w);
+    check(status);
 }
 
 // Words that a call writes in the memory of its regions, for its caller.
@@ -156,13 +155,16 @@ nb::object repr(const Located &located) {
 
 // ---- the code -----------------------------------------------------------------------------------
 
-RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, ProductOptions options)
-    : k_(k), m_(m), field_(field_of(w)), unchecked_(unchecked), options_(std::move(options)) {
-    check_counts(field_, k, m);
+RS::RS(Integer k, Integer m, nb::handle w, nb::handle matrix, bool unchecked,
+       ProductOptions options)
+    : field_(field_of(w)), k_(count_of(field_, k, "k")), m_(count_of(field_, m, "m")),
+      unchecked_(unchecked), options_(std::move(options)) {
+    check_counts(field_, k_, m_);
+    options_.check_width(field_.w);
     if (PyUnicode_Check(matrix.ptr()))
         matrix_ = matrix_named(nb::cast<std::string>(matrix));
     else
-        custom_ = custom_matrix(field_, matrix, m, k);
+        custom_ = custom_matrix(field_, matrix, m_, k_);
     gfk_status status;
     {
         const Unlocked unlocked;
@@ -175,18 +177,53 @@ RS::RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, Prod
     }
     // The options may be good for another place only: then they are not what the model is made with.
     if (!options_.is_for_devices() && status != GFK_STATUS_TABLE_LIMIT)
-        check_code(status);
+        check_made(status);
     {
         const Unlocked unlocked;
         status = create(&model_, GFK_CPU, ProductOptions());
     }
-    check_code(status);
+    check_made(status);
     models_.keep(GFK_CPU, model_);
     const gfk_product_desc desc = options_.desc(GFK_CURRENT_DEVICE);
     gfk_product_info info;
-    status = gfk_product_query(&field_, m, k, &desc, &info);
+    status = gfk_product_query(&field_, m_, k_, &desc, &info);
     if (status != GFK_STATUS_NO_DEVICE && status != GFK_STATUS_CUDA)
-        check_code(status);
+        check_made(status);
+}
+
+// Raises the status of making the code, with its one reason.
+void RS::check_made(gfk_status status) const {
+    if (status == GFK_STATUS_SINGULAR)
+        raise(status, "matrix: the matrix cannot rebuild every m lost regions (it is not MDS); "
+                      "unchecked=True takes it all the same");
+    if (status == GFK_STATUS_INVALID_SIZE)
+        raise(status, "k, m: a matrix of %zu x %zu elements has more than 2^64 bytes", m_, k_);
+    if (status != GFK_STATUS_NOT_SUPPORTED)
+        return check(status);
+    std::vector<uint32_t> elements(k_ * m_);
+    if (matrix_ != GFK_RS_CUSTOM)
+        check_defined(field_, matrix_,
+                      gfk_rs_fill_matrix(&field_, matrix_, k_, m_, elements.data()));
+    const gfk_product_desc desc = options_.desc(GFK_CPU);
+    gfk_product_info info;
+    if (gfk_product_query(&field_, m_, k_, &desc, &info) == status)
+        raise(status, "engine, family, method: what the options name cannot run here; "
+                      "gfk.engines() says why");
+    raise(status,
+          "matrix: whether it can rebuild every m lost regions is too much to check for k = %zu, "
+          "m = %zu; unchecked=True takes it without",
+          k_, m_);
+}
+
+nb::dict RS::arguments() const {
+    nb::dict made = options_.arguments();
+    made["k"] = k_;
+    made["m"] = m_;
+    made["w"] = field_;
+    made["matrix"] = matrix_ == GFK_RS_CUSTOM ? matrix_array()
+                                              : nb::object(nb::str(gfk_rs_matrix_name(matrix_)));
+    made["unchecked"] = unchecked_;
+    return made;
 }
 
 gfk_status RS::create(gfk_rs_t *made, int device, const ProductOptions &options) const {
@@ -221,9 +258,9 @@ nb::object RS::matrix_array() const {
                      elements.size() * sizeof elements[0]);
 }
 
-nb::dict RS::info(int device) {
+nb::dict RS::info(Integer device) {
     gfk_rs_info info;
-    check(gfk_rs_get_info(at(device), &info));
+    check(gfk_rs_get_info(at(device.device()), &info));
     nb::dict made = product_info(info.product);
     made["matrix"] = gfk_rs_matrix_name(info.matrix);
     made["mds"] = info.mds == GFK_RS_MDS_UNKNOWN
@@ -322,9 +359,8 @@ nb::object RS::verify(nb::handle data, nb::handle parity, nb::handle out) {
         memcpy(&differs, word.words(), sizeof differs);
         return nb::bool_(differs == 0);
     }
-    const Array word = symbols_of(call, out, Use::Write, "out", 32);
-    if (word.item_bytes() != sizeof(uint32_t))
-        raise_type("out: the element must be a 32-bit integer");
+    const Array word(call, out, Use::Write, "out");
+    word.check_elements(32);
     if (word.bytes() != sizeof(uint32_t))
         raise_value("out: one 32-bit integer is needed, and the array has %zu bytes", word.bytes());
     run(word.data());
@@ -379,16 +415,17 @@ nb::object RS::delta(nb::handle before, nb::handle after, nb::handle out) {
 // ---- Python -------------------------------------------------------------------------------------
 
 namespace {
-nb::object rs_matrix(const std::string &name, size_t k, size_t m, nb::handle w) {
+nb::object rs_matrix(const std::string &name, Integer data, Integer parity, nb::handle w) {
     const Field field = field_of(w);
     const gfk_rs_matrix which = matrix_named(name);
+    const size_t k = count_of(field, data, "k"), m = count_of(field, parity, "m");
     check_counts(field, k, m);
-    nb::object array = nb::module_::import_("numpy").attr("empty")(nb::make_tuple(m, k), "uint32");
     Call call;
+    nb::object array = call.empty({m, k}, "uint32");
     const Array to(call, array, Use::New, "matrix");
-    call.run([&] {
+    check_defined(field, which, call.try_run([&] {
         return gfk_rs_fill_matrix(&field, which, k, m, reinterpret_cast<uint32_t *>(to.data()));
-    });
+    }));
     return array;
 }
 
@@ -418,7 +455,26 @@ void bind_rs(nb::module_ &module) {
         .def_ro("counts", &Located::counts,
                 "At how many positions each region was named: numpy, uint64, data regions first, "
                 "then parity.")
-        .def("__repr__", [](const Located &l) { return repr(l); });
+        .def("__repr__", [](const Located &l) { return repr(l); })
+        .def("__reduce__", [](const Located &l) {
+            return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("located"),
+                                  nb::make_tuple(l.verdict.corrupt, l.verdict.located,
+                                                 l.verdict.unexplained, l.verdict.first_corrupt,
+                                                 l.counts));
+        });
+    module.def(
+        "_located",
+        [](uint64_t corrupt, uint64_t located, uint64_t unexplained, uint64_t first_corrupt,
+           nb::object counts) {
+            Located made = {};
+            made.verdict.corrupt = corrupt;
+            made.verdict.located = located;
+            made.verdict.unexplained = unexplained;
+            made.verdict.first_corrupt = first_corrupt;
+            made.counts = std::move(counts);
+            return made;
+        },
+        "corrupt"_a, "located"_a, "unexplained"_a, "first_corrupt"_a, "counts"_a);
     nb::class_<RS> type(
         module, "RS",
         "A Reed-Solomon code over k data regions and m parity regions of one length.\n\n"
@@ -441,7 +497,7 @@ void bind_rs(nb::module_ &module) {
         "whole number of symbols), Overlap (a region that is written overlaps another one of the "
         "call), WrongDevice\n"
         "(two places, or an engine of another place).");
-    def_init_with_options<size_t, size_t, nb::handle, nb::handle, bool>(
+    def_init_with_options<Integer, Integer, nb::handle, nb::handle, bool>(
         type, "k"_a, "m"_a, "w"_a = 8, nb::kw_only(), "matrix"_a = "cauchy", "unchecked"_a = false,
         "k, m: 1 or more, k + m <= 2^w. w: 8, 16 or 32, or a Field.\n"
         "matrix: \"cauchy\", \"vandermonde\"; those of Jerasure \"reed_sol_van\", \"cauchy_good\"; "
@@ -470,7 +526,7 @@ void bind_rs(nb::module_ &module) {
              "from_cache, sustained. device: -1 "
              "is the CPU.")
         .def(
-            "prepare", [](RS &rs, int device) { rs.at(device); }, "device"_a = GFK_CPU,
+            "prepare", [](RS &rs, Integer device) { rs.at(device.device()); }, "device"_a = GFK_CPU,
             "Makes the code at a place: tables, and a compiled kernel. device: -1 is the CPU.")
         .def("encode", &RS::encode, "data"_a, "out"_a = nb::none(),
              "The parity of the data: m regions, shaped as those of data.\n\n"
@@ -513,7 +569,10 @@ void bind_rs(nb::module_ &module) {
              "more.\n\n"
              "out: an array of as many bytes, which may be before or after; None: a new array. "
              "Returns out.")
-        .def("__repr__", [](const RS &rs) { return repr(rs); });
+        .def("__repr__", [](const RS &rs) { return repr(rs); })
+        .def("__reduce__", [](nb::handle self) {
+            return reduced<RS>(self, nb::cast<const RS &>(self).arguments());
+        });
     bind_rs_objects(module, type);
     module.def(
         "rs_matrix", rs_matrix, "name"_a, "k"_a, "m"_a, "w"_a = 8,

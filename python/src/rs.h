@@ -17,7 +17,8 @@ namespace nb = nanobind;
 
 class RS {
   public:
-    RS(size_t k, size_t m, nb::handle w, nb::handle matrix, bool unchecked, ProductOptions options);
+    RS(Integer k, Integer m, nb::handle w, nb::handle matrix, bool unchecked,
+       ProductOptions options);
     RS(const RS &) = delete;
     RS &operator=(const RS &) = delete;
 
@@ -39,14 +40,17 @@ class RS {
     nb::object locate(nb::handle data, nb::handle parity, bool repair);
     nb::object delta(nb::handle before, nb::handle after, nb::handle out);
     nb::object matrix_array() const;
-    nb::dict info(int device);
+    nb::dict info(Integer device);
+    // The keyword arguments that make the same code.
+    nb::dict arguments() const;
 
   private:
     using Codes = Places<gfk_rs_t, gfk_rs_destroy>;
+    void check_made(gfk_status status) const;
     gfk_status create(gfk_rs_t *made, int device, const ProductOptions &options) const;
 
-    size_t k_, m_;
     Field field_;
+    size_t k_, m_;
     gfk_rs_matrix matrix_ = GFK_RS_CUSTOM;
     std::vector<uint32_t> custom_;
     bool unchecked_;

@@ -16,6 +16,13 @@ nb::list list_of(const std::vector<size_t> &indices) {
     return list;
 }
 
+// The result of __reduce__ of what a method of an object makes.
+template <class... Arguments>
+nb::object method_of(nb::handle owner, const char *name, const Arguments &...arguments) {
+    return nb::make_tuple(nb::module_::import_("gfk._reduce").attr("called"),
+                          nb::make_tuple(owner, name, nb::make_tuple(arguments...), nb::dict()));
+}
+
 // ---- decoders -----------------------------------------------------------------------------------
 
 class RSDecoder {
@@ -65,15 +72,17 @@ class RSDecoder {
         return result;
     }
 
-    nb::dict info(int device) {
+    nb::dict info(Integer device) {
         gfk_product_info info;
-        check(gfk_rs_decoder_get_info(at(device), &info, nullptr));
+        check(gfk_rs_decoder_get_info(at(device.device()), &info, nullptr));
         return product_info(info);
     }
 
     nb::list lost() const { return list_of(lost_); }
     nb::list wanted() const { return list_of(wanted_); }
     nb::list sources() const { return list_of(sources_); }
+    // What makes the same decoder of the same code.
+    nb::object reduce() const { return method_of(owner_, "decoder", lost(), wanted()); }
 
   private:
     gfk_status create(gfk_rs_decoder_t *made, gfk_rs_t code) const {
@@ -159,6 +168,7 @@ class RSUpdater {
     }
 
     size_t index() const { return index_; }
+    nb::object reduce() const { return method_of(owner_, "updater", index_); }
 
   private:
     nb::object owner_;
@@ -290,8 +300,7 @@ class RSBatch {
     void check_statuses() const {
         for (size_t i = 0; i < statuses_.size(); i++)
             if (statuses_[i] != GFK_STATUS_SUCCESS)
-                raise(statuses_[i], "stripe %zu of the batch: %s", i,
-                      gfk_status_description(statuses_[i]));
+                raise(statuses_[i], "stripe %zu of the batch: %s", i, description_of(statuses_[i]));
     }
 
     // Refuses two stripes that write the same memory. The library has seen to each stripe by itself.
@@ -338,10 +347,11 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
         .def_prop_ro("sources", &RSDecoder::sources,
                      "The k regions that run reads; none if nothing is wanted.")
         .def(
-            "prepare", [](RSDecoder &decoder, int device) { decoder.at(device); },
+            "prepare", [](RSDecoder &decoder, Integer device) { decoder.at(device.device()); },
             "device"_a = GFK_CPU, "Makes the decoder at a place, as RS.prepare.")
         .def("info", &RSDecoder::info, "device"_a = GFK_CPU,
-             "The decoder's product at a place, as RS.info; empty if nothing is wanted.");
+             "The decoder's product at a place, as RS.info; empty if nothing is wanted.")
+        .def("__reduce__", &RSDecoder::reduce);
     nb::class_<RSUpdater>(module, "RSUpdater",
                           "Brings the parity up to date when one data region changes; RS.updater "
                           "makes it. Any thread.")
@@ -349,8 +359,9 @@ void bind_rs_objects(nb::module_ &module, nb::class_<RS> &rs) {
         .def("apply", &RSUpdater::apply, "delta"_a, "parity"_a, "As RS.apply_delta.")
         .def_prop_ro("index", &RSUpdater::index, "The data region that changes.")
         .def(
-            "prepare", [](RSUpdater &updater, int device) { updater.at(device); },
-            "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.");
+            "prepare", [](RSUpdater &updater, Integer device) { updater.at(device.device()); },
+            "device"_a = GFK_CPU, "Makes the updater at a place, as RS.prepare.")
+        .def("__reduce__", &RSUpdater::reduce);
     nb::class_<RSBatch>(
         module, "RSBatch",
         "Many small stripes of one code, in one launch; RS.batch makes it. The batch "

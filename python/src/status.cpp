@@ -79,12 +79,18 @@ void raise_value(const char *format, ...) {
     raise_object(PyExc_ValueError, format, arguments);
 }
 
+const char *description_of(gfk_status status) {
+    return status == GFK_STATUS_INVALID_ARGUMENT
+               ? "An argument is outside the range that the documentation of the call gives."
+               : gfk_status_description(status);
+}
+
 void check(gfk_status status, const char *detail) {
     if (status == GFK_STATUS_SUCCESS)
         return;
     if (detail != nullptr)
-        raise(status, "%s (%s)", gfk_status_description(status), detail);
-    raise(status, "%s", gfk_status_description(status));
+        raise(status, "%s (%s)", description_of(status), detail);
+    raise(status, "%s", description_of(status));
 }
 
 void bind_status(nb::module_ &module) {
@@ -100,8 +106,8 @@ void bind_status(nb::module_ &module) {
         const auto status = static_cast<gfk_status>(i);
         const std::string name = class_name(gfk_status_name(status));
         nb::object bases = nb::make_tuple(nb::handle(error), nb::handle(base_of(status)));
-        PyObject *made = PyErr_NewExceptionWithDoc(
-            (prefix + name).c_str(), gfk_status_description(status), bases.ptr(), nullptr);
+        PyObject *made = PyErr_NewExceptionWithDoc((prefix + name).c_str(), description_of(status),
+                                                   bases.ptr(), nullptr);
         nb::object type = nb::steal(made);
         type.attr("status") = gfk_status_name(status);
         module.attr(name.c_str()) = type;

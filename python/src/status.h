@@ -7,6 +7,9 @@
 namespace gfk {
 namespace nb = nanobind;
 
+// The sentence of a status, for users of Python.
+const char *description_of(gfk_status status);
+
 // Throws the exception of a status that is not SUCCESS. `detail` says more than the status's sentence.
 void check(gfk_status status, const char *detail = nullptr);
 

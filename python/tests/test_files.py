@@ -363,3 +363,14 @@ def test_same_as_the_program(file):
     files.encode(file, 2, 1)
     out = subprocess.run([files._PROGRAM, "info", "--json", file], capture_output=True, check=True).stdout
     assert files.json.loads(out) == files.info(file)[0]
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"k": -1, "m": 2}, r"^k \(--data\) does not take -1; .*1 or more"), ({"k": 3, "m": 10**30}, r"^m \(--parity\) does not take 10+; "),
+    ({"k": 3, "m": 2, "w": 9}, r"^w \(--width\) does not take 9; .*8\|16\|32"),
+    ({"k": 3, "m": 2, "block_size": 7}, "^--block-size does not take 7; .*multiple of 64"),
+    ({"k": 3, "m": 2, "memory": -1}, "^--memory does not take -1; ")])
+def test_messages_name_the_argument(tmp_path, arguments, message):
+    (tmp_path / "file").write_bytes(bytes(100))
+    with pytest.raises(gfk.InvalidArgument, match=message):
+        gfk.files.encode(tmp_path / "file", **arguments)

@@ -319,7 +319,7 @@ def test_arguments():
                 gfk.Pipeline(path=path)
     with pytest.raises(gfk.InvalidArgument):
         gfk.Pipeline(threads=4097)
-    with pytest.raises(TypeError):
+    with pytest.raises(gfk.InvalidArgument, match="threads: .* 0 to 4096 .* -1"):
         gfk.Pipeline(threads=-1)
     with pytest.raises(TypeError):
         gfk.Pipeline("cpu")
@@ -328,14 +328,15 @@ def test_arguments():
 @pytest.mark.parametrize("call", [gfk.Pipeline, gfk.calibrate])
 def test_messages_about_arguments(call):
     for arguments, message in (
-            ({"devices": []}, "devices: the list is empty"), ({"devices": [0, -5]}, "devices: -5 is not"),
+            ({"devices": []}, "devices: the list is empty"),
+            ({"devices": [0, -5]}, "devices: an integer from 0 .* not -5"),
             ({"devices": [3, 1, 3]}, "devices: 3 .* twice"), ({"devices": range(17)}, "devices.* 17, .* 16"),
-            ({"threads": 4097}, "threads is 4097, .* 4096")):
+            ({"threads": 4097}, "threads: an integer from 0 to 4096 .* not 4097")):
         with pytest.raises(gfk.InvalidArgument, match=message):
             call(**arguments)
     with pytest.raises(gfk.InvalidArgument, match='devices: path="cpu"'):
         gfk.Pipeline(devices=[0], path="cpu")
-    with pytest.raises(gfk.InvalidArgument, match="streams is 65, .* 64"):
+    with pytest.raises(gfk.InvalidArgument, match="streams: .* 0 to 64 is needed, not 65"):
         gfk.Pipeline(streams=65)
     gfk.Pipeline(threads=4096, streams=64).close()
 

@@ -195,7 +195,7 @@ def test_random_matrices(w):
     (lambda: gfk.Matrix.cauchy(2, 2, row_points=[1]), 8, ValueError),
     (lambda: gfk.Matrix.cauchy(2, 2, col_points=[1.5, 2]), 8, TypeError),
     (lambda: gfk.Matrix.cauchy(0, 2), 8, ValueError),
-    (lambda: gfk.Matrix.cauchy(-1, 2), 8, TypeError),
+    (lambda: gfk.Matrix.cauchy(-1, 2), 8, gfk.InvalidArgument),
     (lambda: gfk.Matrix.cauchy(200, 200), 8, gfk.InvalidSize),
     (lambda: gfk.Matrix.vandermonde(2, 2), 8, ValueError),
     (lambda: gfk.Matrix.vandermonde(2, 2, row_points=[1, 2], col_points=[1, 2]), 8, ValueError),

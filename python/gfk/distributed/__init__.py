@@ -20,10 +20,11 @@ import torch.distributed as dist
 
 import gfk
 
+from .._arrays import remedy
 from ._exchange import Exchange, RankLost, Wire, default_piece
 from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
 from ._store import (DTYPES, MOST_BYTES, MOST_MANIFEST_BYTES, MOST_VERSION, Damaged, FolderStore, Manifest, MemoryStore,
-                     loads, no_collector, snapshot_bytes, tensors_of)
+                     is_dense, loads, no_collector, snapshot_bytes, tensors_of)
 
 __all__ = ["Damaged", "FolderStore", "Located", "MemoryStore", "NotPrepared", "ParityGroup", "RankLost", "Report"]
 
@@ -188,8 +189,9 @@ class ParityGroup:
     def encode(self, tensors):
         """Takes a snapshot of this rank's tensors, {name: tensor} or a list, and makes the parity of all ranks'.
 
-        Sizes may differ between ranks, and a rank may have none. Raises NotPrepared on all ranks if one of them
-        cannot (out of memory, a dtype); RankLost. In both cases the version before stays."""
+        Sizes may differ between ranks, and a rank may have none. Tensors are protected as the bytes that they have in
+        memory; docs/distributed lists the dtypes. Raises NotPrepared on all ranks if one of them cannot (out of memory,
+        a dtype, a tensor that wraps others); RankLost. In both cases the version before stays."""
         start, named = time.monotonic(), {}
 
         def describe():
@@ -393,7 +395,7 @@ class ParityGroup:
 
     def restore(self, position=None):
         """{name: tensor}: copies of the tensors of the current version at this rank's position, or at another one
-        that this rank has rebuilt."""
+        that this rank has rebuilt. Tensors that were dense have their strides, others are contiguous."""
         self._check_store()
         manifest = self._current()
         held = _held(manifest, self.store.entries())
@@ -564,11 +566,27 @@ def _named(tensors):
     for name, tensor in named.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise TypeError("tensors are a list of tensors, or a dict of tensors with names")
-        if hasattr(tensor, "to_local"):
-            raise TypeError(f"tensor {name!r} is a DTensor: pass tensor.to_local(), this rank's part")
-        if _dtype_name(tensor) not in DTYPES or tensor.layout != torch.strided:
+        if not _is_memory(tensor):
+            raise TypeError(f"tensor {name!r} is more than its own memory, or has none: {remedy(tensor)}")
+        if _dtype_name(tensor) not in DTYPES or tensor.layout != torch.strided or tensor.is_nested:
             raise TypeError(f"tensor {name!r}: {tensor.dtype}, {tensor.layout} cannot be protected")
     return {name: tensor.detach() for name, tensor in named.items()}
+
+
+def _is_memory(tensor):
+    """Is the tensor its elements in memory, and nothing else? Tensors that wrap others, such as quantized ones, are
+    not: copying one computes values of another type. Memory is missing where its storage was freed."""
+    kind = type(tensor)
+    if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ or hasattr(tensor, "__tensor_flatten__"):
+        return False
+    if getattr(kind.__torch_function__, "__func__", kind.__torch_function__) not in (
+            torch.Tensor.__torch_function__.__func__, torch.nn.Parameter.__torch_function__):
+        return False
+    if tensor.layout != torch.strided or tensor.is_nested or tensor.numel() == 0:
+        return True
+    last = sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride()))
+    there = tensor.untyped_storage().nbytes()
+    return tensor.device.type != "meta" and (tensor.storage_offset() + last + 1) * tensor.element_size() <= there
 
 
 def _dtype_name(tensor):
@@ -576,7 +594,14 @@ def _dtype_name(tensor):
 
 
 def _described(named):
-    return [[name, _dtype_name(t), list(t.shape)] for name, t in named.items()]
+    return [[name, _dtype_name(t), list(t.shape), *_order(t)] for name, t in named.items()]
+
+
+def _order(tensor):
+    """[the strides], for a tensor that is dense in another order than that of its dimensions, as channels_last is."""
+    if tensor.is_contiguous() or tensor.numel() == 0 or not is_dense(tensor.shape, tensor.stride()):
+        return []
+    return [list(tensor.stride())]
 
 
 def _rows(value, width):

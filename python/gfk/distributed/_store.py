@@ -22,10 +22,11 @@ import torch
 
 import gfk
 
-DTYPES = {str(d).removeprefix("torch."): d for d in (
-    torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64,
-    torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128, torch.bool,
-    torch.float8_e4m3fn, torch.float8_e5m2)}
+# A tensor is protected as the bytes that it has in memory. Some releases of torch do not have all of these.
+DTYPES = {name: getattr(torch, name) for name in (
+    "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "bool", "float16", "bfloat16",
+    "float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2") if hasattr(torch, name)}
 FORMAT = "gfk parity 1"
 MOST_BYTES = 1 << 50
 MOST_MANIFEST_BYTES = 1 << 26
@@ -68,7 +69,8 @@ def _number(value, least, most):
 @dataclass(frozen=True)
 class Manifest:
     """One version of a group: the same on all ranks. `ranks` lists for each position (name, dtype, shape) of
-    its tensors; `w` and `matrix` are those of the code."""
+    its tensors, or (name, dtype, shape, strides) of those that are dense in another order than that of their
+    dimensions; `w` and `matrix` are those of the code."""
 
     session: str
     version: int
@@ -92,16 +94,17 @@ class Manifest:
     def tensors(self, position, snapshot):
         """{name: tensor}: views of a snapshot."""
         made, at = {}, 0
-        for name, dtype, shape in self.ranks[position]:
+        for name, dtype, shape, *strides in self.ranks[position]:
             size = _tensor_bytes(dtype, shape)
-            made[name] = snapshot[at:at + size].view(DTYPES[dtype]).view(shape)
+            flat = snapshot[at:at + size].view(DTYPES[dtype])
+            made[name] = flat.as_strided(shape, strides[0], flat.storage_offset()) if strides else flat.view(shape)
             at += rounded(size)
         return made
 
     def gaps(self, position):
         """(start, end) of the bytes of a snapshot that are behind a tensor and belong to none."""
         at = 0
-        for _, dtype, shape in self.ranks[position]:
+        for _, dtype, shape, *_ in self.ranks[position]:
             size = _tensor_bytes(dtype, shape)
             if size % 16:
                 yield at + size, at + rounded(size)
@@ -155,7 +158,7 @@ def _tensor_bytes(dtype, shape):
 
 def snapshot_bytes(tensors):
     """The bytes of a snapshot of such tensors."""
-    return sum(rounded(_tensor_bytes(dtype, shape)) for _, dtype, shape in tensors)
+    return sum(rounded(_tensor_bytes(dtype, shape)) for _, dtype, shape, *_ in tensors)
 
 
 def tensors_of(tensors):
@@ -164,29 +167,44 @@ def tensors_of(tensors):
         raise Damaged("no list of tensors")
     made, known = [], {}  # the (dtype, shape) that have been checked
     for item in tensors:
-        if not isinstance(item, list) or len(item) != 3 or not isinstance(item[0], str) or \
-                not isinstance(item[1], str) or not isinstance(item[2], list):
+        if not isinstance(item, list) or len(item) not in (3, 4) or not isinstance(item[0], str) or \
+                not isinstance(item[1], str) or not all(isinstance(numbers, list) for numbers in item[2:]):
             raise Damaged("no tensor")
-        key = item[1], *item[2]
+        key = item[1], *map(tuple, item[2:])
         try:
             found = known.get(key)
         except TypeError:  # a dimension is a list
             raise Damaged("no tensor") from None
         if found is None:
-            found = known[key] = _dtype_and_shape(item[1], item[2])
+            found = known[key] = _layout_of(*item[1:])
         made.append((item[0], *found))
-    if len({name for name, _, _ in made}) != len(made):
+    if len({name for name, *_ in made}) != len(made):
         raise Damaged("two tensors have one name")
     return tuple(made)
 
 
-def _dtype_and_shape(dtype, shape):
+def is_dense(shape, strides):
+    """Do elements of such strides, all of them together, fill memory without gaps?"""
+    step = 1
+    for stride, n in sorted((s, n) for n, s in zip(shape, strides) if n != 1):
+        if stride != step:
+            return False
+        step *= n
+    return True
+
+
+def _layout_of(dtype, shape, strides=None):
     if dtype not in DTYPES or len(shape) > 64 or not all(type(n) is int and 0 <= n <= MOST_BYTES for n in shape):
         raise Damaged("no tensor")
     # A 0 hides no dimension that is huge.
     if ITEM_BYTES[dtype] * math.prod([n or 1 for n in shape]) > MOST_BYTES:
         raise Damaged("a tensor is too long")
-    return dtype, tuple(shape)
+    if strides is None:
+        return dtype, tuple(shape)
+    if len(strides) != len(shape) or not all(type(n) is int and 0 <= n <= MOST_BYTES for n in strides) or \
+            not is_dense(shape, strides) or 0 in shape:
+        raise Damaged("a tensor has gaps")
+    return dtype, tuple(shape), tuple(strides)
 
 
 @dataclass
@@ -345,8 +363,20 @@ def _name(manifest, position):
     return f"{manifest.session}-{manifest.version}-{position}"
 
 
-def _contents(path, size=None):
-    """The bytes of a regular file of `size` bytes, or of no more than a manifest has."""
+def _check_pieces(file, name, size, wanted):
+    """Refuses a file by its checksum, in little memory: what others wrote may claim any size on a small disk."""
+    if size > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        raise Damaged(f"{name} has {size} bytes, more than this machine has memory")
+    found, view = 0, memoryview(bytearray(1 << 22))
+    while count := file.readinto(view):
+        found = zlib.crc32(view[:count], found)
+    if found != wanted:
+        raise Damaged(f"{name} does not match its checksum")
+    file.seek(0)
+
+
+def _contents(path, size=None, wanted=None):
+    """The bytes of a regular file of `size` bytes, or of no more than a manifest has. `wanted` is their checksum."""
     def opener(name, flags):  # a link is refused, and a pipe does not wait
         return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
@@ -356,10 +386,12 @@ def _contents(path, size=None):
             raise Damaged(f"{path.name} is no regular file")
         if found.st_size > MOST_MANIFEST_BYTES + 4096 if size is None else found.st_size != size:
             raise Damaged(f"{path.name} has another length")
+        if found.st_blocks * 512 < found.st_size // 2:  # parts of the file are not on the disk
+            _check_pieces(file, path.name, found.st_size, wanted)
         try:
             made, at = torch.empty(found.st_size, dtype=torch.uint8), 0
         except RuntimeError as error:
-            raise MemoryError(f"{path.name}: {error}") from error
+            raise Damaged(f"{path.name}: no memory for {found.st_size} bytes") from error
         view = memoryview(made.numpy())
         while at < len(view):
             count = file.readinto(view[at:])
@@ -382,7 +414,7 @@ def _read(path):
     rebuilt = _number(fields.get("rebuilt", 0), 0, MOST_VERSION)
     parts = {"snapshot": manifest.bytes_of(position), "parity": manifest.m * manifest.chunk}
     for part, size in parts.items():
-        parts[part] = _contents(path.with_suffix("." + part), size)
+        parts[part] = _contents(path.with_suffix("." + part), size, fields.get(part))
         if crc(parts[part]) != fields.get(part):
             raise Damaged(f"the {part} does not match its checksum")
     return Entry(manifest, position, parts["snapshot"], parts["parity"].view(manifest.m, manifest.chunk),

@@ -98,9 +98,20 @@ def test_example_of_kills():
     assert "bit for bit" in done.stdout and "rebuilt ranks [" in done.stdout
 
 
-def test_example_of_kills_in_the_last_step_or_behind_it(train_through_kills, capsys):
-    train_through_kills("--steps", "2", "--kill-at", "1")
-    assert "bit for bit" in capsys.readouterr().out
+@pytest.mark.parametrize("kill_at", [1, 2], ids=["in the last step", "behind it"])
+def test_example_of_kills_at_the_end(train_through_kills, capsys, kill_at):
+    example = importlib.import_module("train_through_kills")
+    assert example.run(2, kill_at, [0, 3]) == example.run(2)
+    output = capsys.readouterr().out
+    assert f"ranks [0, 3] were killed, with {kill_at} steps done" in output
+    assert "rebuilt ranks [0, 3], and going on from step 0" in output
+
+
+def test_example_of_kills_says_when(train_through_kills, capsys):
+    train_through_kills("--steps", "6", "--kill-at", "5")
+    output = capsys.readouterr().out
+    assert "were killed, with 5 steps done" in output and "and going on from step 4" in output
+    assert "bit for bit" in output
 
 
 @pytest.mark.parametrize("arguments", [["--steps", "1"], ["--steps", "4", "--kill-at", "4"]], ids=str)
