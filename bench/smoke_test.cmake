@@ -48,7 +48,7 @@ execute_process(COMMAND ${PYTHON} -B ${SOURCE_DIR}/report.py --check ${files} RE
                 ERROR_VARIABLE err)
 if(code EQUAL 3)
   message(STATUS "not read: ${err}")
-elseif(NOT code EQUAL 0)
+elseif(NOT code EQUAL 0 OR err MATCHES "Warning")
   message(FATAL_ERROR "report.py --check ${files}\nended with ${code}\n${out}${err}")
 endif()
 
