@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gfk_bench: context, rows, run, tables, exit code.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <regex>
 
 #include <unistd.h>
 
@@ -39,6 +41,19 @@ std::string now_utc() {
     const std::time_t now = std::time(nullptr);
     std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", std::gmtime(&now));
     return text;
+}
+
+// A name of the record as people write it.
+std::string title_of(std::string name) {
+    for (const auto &[key, title] :
+         {std::pair("gf_complete", "GF-Complete"), std::pair("isa_l", "ISA-L"),
+          std::pair("jerasure", "Jerasure"), std::pair("m4rie", "M4RIE"),
+          std::pair("google_benchmark", "Google Benchmark")})
+        if (name.rfind(key, 0) == 0)
+            name.replace(0, std::strlen(key), title);
+    name = std::regex_replace(name, std::regex("_simd"), " SIMD");
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
 }
 
 std::string host_name() {
@@ -166,11 +181,13 @@ int main(int argc, char **argv) {
                                       options.preset.find("rs") == 0)));
 #endif
     for (const auto &[name, value] : context.all())
-        std::printf("%-26s %s\n", name.c_str(), context.text(name).c_str());
+        std::printf("%-26s %s\n", title_of(name).c_str(), context.text(name).c_str());
     loud("THIS RUN IS VOID", context.text("void"));
     const size_t count = run_rows(options, context, rows_of(options));
     print_summary(options);
     std::printf("\n%s\n", seconds_by_phase().c_str());
+    if (!options.out.empty() && count != 0)
+        std::printf("wrote %s\n", options.out.c_str());
     loud("THIS RUN IS VOID", context.text("void"));
     loud("NOT FIT FOR MEASUREMENT", unfit_build());
     benchmark::Shutdown();

@@ -16,6 +16,7 @@ import argparse
 import os
 import pathlib
 import sys
+import warnings
 
 from report import INSTALLS
 
@@ -50,6 +51,7 @@ def main():
             parser.error(f"{file} is not a JSON file of gfk_bench")
     if len({pathlib.Path(file).resolve().parent for file in arguments.files}) != 1:
         parser.error("the files must be in one folder: one report is one machine")
+    warnings.simplefilter("ignore")  # pandas warns of its own future and of speed
     try:
         from report import frame, front, package, papers, preference, repeat
     except ModuleNotFoundError as missing:

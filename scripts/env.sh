@@ -48,9 +48,29 @@ generator_of() {
     fi
 }
 
+# show PATTERN COMMAND...: prints the lines that match as they come, so that one sees that the command works, and
+# keeps all lines in $shown. In a condition only.
+show() {
+    mkdir -p "${shown%/*}"
+    "${@:2}" 2>&1 | tee "$shown" | grep -E --line-buffered "$1" | sed -u 's/^ */  /'
+    return "${PIPESTATUS[0]}"
+}
+no_network="there is no network"
+shown=build/quickstart-logs/${0##*/}.txt
+
+# reason PATTERN: why the last command that was shown failed: the first line that matches, else the last one.
+reason() {
+    local network='Temporary failure|Name or service not known|Network is unreachable|Could not resolve|timed out'
+    if grep -qE "$network|Connection refused|No route to host|NewConnectionError" "$shown"; then
+        echo "$no_network"
+    else
+        { grep -m 1 -E "$1" "$shown" || grep . "$shown" | tail -n 1; } | sed 's/^ *//'
+    fi
+}
+
 # apt_install PACKAGE...: as root, or by sudo where it asks for no password. False if one is not installed.
 apt_install() {
-    local sudo=() failed=0 package message
+    local sudo=() package failed=()
     if ! have apt-get; then
         echo "there is no apt-get to install $*" >&2
         return 1
@@ -62,25 +82,38 @@ apt_install() {
         fi
         sudo=(sudo)
     fi
-    echo "installing $*"
+    echo "apt-get installs $*"
     sudo+=(env DEBIAN_FRONTEND=noninteractive)
-    local install=("${sudo[@]}" apt-get install -y -qq --no-install-recommends)
-    "${sudo[@]}" apt-get update -qq 2>/dev/null || true # without a network, a package may be in apt's cache
-    "${install[@]}" "$@" >/dev/null 2>&1 && return
+    local install=("${sudo[@]}" apt-get install -y -q --no-install-recommends)
+    local why=''
+    show '^Get:' "${sudo[@]}" apt-get update -q -o APT::Update::Error-Mode=any -o Acquire::Retries=0 ||
+        why=$(reason '^E:')
+    if [ "$why" = "$no_network" ]; then
+        echo "$why: only what is in apt's cache can be installed" >&2
+        install+=(--no-download)
+    fi
+    show '^(Get:|Setting up)' "${install[@]}" "$@" && return
     for package in "$@"; do # one that does not exist keeps the others from being installed
-        message=$("${install[@]}" "$package" 2>&1 >/dev/null) && continue
-        echo "could not install $package: ${message##*$'\n'}" >&2
-        failed=1
+        show '^(Get:|Setting up)' "${install[@]}" "$package" && continue
+        failed+=("$package")
+        [ -n "$why" ] || why=$(reason '^E:')
     done
-    return $failed
+    [ ${#failed[@]} -eq 0 ] && return
+    echo "apt-get could not install ${failed[*]}: $why" >&2
+    return 1
 }
 
-# pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes. pip
-# warns of each package that is in the folder already and of each retry: its last line says what failed.
+# pip COMMAND...: of the python3 that $python names, and why it failed.
+pip() {
+    show '^ *(Collecting|Downloading|Building wheel|Processing|Successfully)' "${python:-python3}" -m pip "$@" \
+        --disable-pip-version-check --progress-bar off --retries 1 && return
+    echo "pip failed: $(reason '^ *(ERROR|CMake Error|error:)')" >&2
+    return 1
+}
+
+# pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes.
 pip_install() {
     python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
-    echo "installing ${*:2} in $1"
-    local log
-    log=$(python3 -m pip install -q --disable-pip-version-check --root-user-action=ignore \
-        --target "$@" 2>&1) || { echo "pip cannot install ${*:2}: ${log##*$'\n'}" >&2 && return 1; }
+    echo "pip installs ${*:2} in $1"
+    pip install --upgrade --root-user-action=ignore --target "$@"
 }

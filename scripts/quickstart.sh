@@ -39,8 +39,13 @@ test | install)
     ;;
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
+help | -h | --help)
+    sed -n '3,23s/^# \{0,1\}//p' "$0"
+    exit
+    ;;
 *)
-    sed -n '3,23s/^# \{0,1\}//p' "$0" >&2
+    echo "quickstart.sh: there is no goal '$goal'; the goals are tool, bench, test, report, python, ranks," \
+        "install and help" >&2
     exit 2
     ;;
 esac
@@ -50,20 +55,19 @@ for option in "${@:2}"; do
     if [[ $option == -D* ]]; then options+=("$option"); else arguments+=("$option"); fi
 done
 
-# For bench/report.py and bench/sass.py, which say what there is not without it.
+# install_pandas [matplotlib]: for bench/report.py and bench/sass.py, which say what there is not without it. Both come
+# from one place: a matplotlib of PyPI brings a numpy that an older pandas of the system cannot use.
 install_pandas() {
+    local check="import pandas ${1:+, $1; exit($1.__version_info__ < (3, 7))}"
     export PYTHONPATH="$PWD/build/quickstart-report${PYTHONPATH:+:$PYTHONPATH}"
-    python3 -c 'import pandas' 2>/dev/null || pip_install build/quickstart-report pandas ||
-        apt_install python3-pandas || true
+    python3 -c "$check" 2>/dev/null || pip_install build/quickstart-report pandas "$@" ||
+        apt_install python3-pandas ${1:+"python3-$1"} || true
 }
 
 # ---- report ------------------------------------------------------------------------------------
 if [ "$goal" = report ]; then
     have python3 || apt_install python3
-    install_pandas
-    # Debian 12 has an older matplotlib.
-    python3 -c 'import matplotlib as m; exit(m.__version_info__ < (3, 7))' 2>/dev/null ||
-        pip_install "$build" matplotlib || true
+    install_pandas matplotlib
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
     if [ "${arguments[0]}" = "build/quickstart-bench/results/*.json" ]; then
         echo "nothing was measured yet: scripts/quickstart.sh bench comes first" >&2
@@ -81,6 +85,7 @@ have "${CC:-cc}" || tools+=(gcc libc6-dev)
 have "${CXX:-c++}" || tools+=(g++)
 have cmake || tools+=(cmake)
 have ninja || have make || tools+=(ninja-build)
+have make || optional+=(make) # what cmake takes without -G
 have python3 || tools+=(python3)
 if [[ $goal = @(python|ranks|install) ]]; then
     python3 -c 'import ensurepip' 2>/dev/null || tools+=(python3-venv)
@@ -141,6 +146,7 @@ fi
 if [[ $goal = @(python|ranks) ]]; then
     needs=(pytest hypothesis) pip=() settings=()
     [ "$goal" = python ] || needs=(torch)
+    echo "making the virtual environment $build"
     python3 -m venv --system-site-packages "$build"
     if "$build/bin/python" -c "import scikit_build_core, nanobind, numpy; $(printf 'import %s;' "${needs[@]}")" \
         2>/dev/null; then
@@ -151,14 +157,17 @@ if [[ $goal = @(python|ranks) ]]; then
     for option in "${cuda[@]}" "${options[@]}"; do
         settings+=("--config-settings=cmake.define.${option#-D}")
     done
-    echo "pip installs gfk, numpy, ${needs[*]} in $build"
-    "$build/bin/python" -m pip install -q --disable-pip-version-check "${pip[@]}" "${settings[@]}" . "${needs[@]}"
+    echo "pip builds gfk and installs numpy ${needs[*]} in $build"
+    python=$build/bin/python
+    pip install "${pip[@]}" "${settings[@]}" . "${needs[@]}" || exit 1
     echo "${note:-}"
     if [ "$goal" = ranks ]; then
-        exec "$build/bin/python" examples/python/train_through_kills.py "${arguments[@]}"
+        exec "$python" examples/python/train_through_kills.py "${arguments[@]}"
     fi
-    "$build/bin/python" -m pytest -q "${arguments[@]}"
-    exec "$build/bin/python" examples/python/protect_tensors.py
+    "$python" -m pytest -q "${arguments[@]}"
+    "$python" examples/python/protect_tensors.py
+    echo "the package is in $build; $python PROGRAM.py runs your programs with it"
+    exit
 fi
 
 # ---- the other goals ---------------------------------------------------------------------------
@@ -199,6 +208,7 @@ bench)
     mkdir -p "$build/results"
     [ ${#arguments[@]} -gt 0 ] || arguments=(--preset quick)
     "$build/bench/gfk_bench" --out "$build/results/bench.json" "${arguments[@]}"
+    echo "pages and plots of these results: scripts/quickstart.sh report"
     [ -z "$nvcc" ] || [ -z "$capabilities" ] || [[ " ${arguments[*]}" != *" --paper"* ]] || count_for_papers
     ;;
 test) # slow, huge and giant take minutes or a large GPU: scripts/gpu.sh runs them.

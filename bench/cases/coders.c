@@ -98,7 +98,7 @@ static const char *jerasure_version(void) {
 }
 
 static const char *jerasure_simd(void) {
-    return "as gf_complete_simd";
+    return "as GF-Complete";
 }
 
 /* The first call makes one field for the whole process: one thread. */

@@ -472,6 +472,16 @@ void add_region_cpu_rows(const Options &options, Rows *rows) {
             row.make = makes<CpuRegion>(c, options.seed);
             rows->push_back(row);
         }
+    // The library's fastest way to multiply on all cores: a product of one by one.
+    for (unsigned w : options.quick ? std::vector<unsigned>{8, 16, 32} : std::vector<unsigned>()) {
+        const gfk_field field = field_of(w);
+        gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
+        gfk_product_info info;
+        desc.device = GFK_CPU;
+        gfk_check(gfk_product_query(&field, 1, 1, &desc, &info), "gfk_product_query");
+        add_product(rows, info.engine, nullptr, {w, 1, 1}, options.size_or(64 * kMiB), cpu_cores(),
+                    options.seed);
+    }
 }
 
 void add_product_cpu_rows(const Options &options, Rows *rows) {

@@ -222,7 +222,7 @@ struct HostWork : Work {
 
     // ---- what the row is measured against ----------------------------------------------------
     const char *bound_name() const {
-        return case_.path == GFK_PATH_CPU    ? "ISA-L called directly"
+        return case_.path == GFK_PATH_CPU    ? "ISA-L"
                : case_.path == GFK_PATH_AUTO ? "the best of the other paths"
                : case_.path == GFK_PATH_BOTH ? "the better of GPU and CPU alone"
                : case_.where == GFK_PAGEABLE ? "a plain pageable copy"

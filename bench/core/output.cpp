@@ -17,7 +17,7 @@ namespace {
 using Text = std::string;
 using Texts = std::vector<Text>;
 
-size_t g_rows, g_done;
+size_t g_rows, g_done, g_slow;
 Stopwatch g_watch;
 
 bool on_terminal() {
@@ -57,6 +57,11 @@ void remember(Texts *names, const Text &name) {
         names->push_back(name);
 }
 
+// Did a pass take a part of the region only (cases/cpu.cpp)?
+bool is_slow(const Fields &f) {
+    return f.text("note").rfind("slow: ", 0) == 0;
+}
+
 // ---- table on the terminal -------------------------------------------------------------------
 void print(const Result &r) {
     const Fields &f = r.fields;
@@ -78,7 +83,9 @@ void print(const Result &r) {
     cell(10, 2, "setup_us");
     if (f.has("engine") && f.text("engine") != f.text("id"))
         std::printf("  %s", f.text("engine").c_str());
-    if (f.has("note"))
+    if (is_slow(f)) // print_summary has a line for all of them
+        g_slow++;
+    else if (f.has("note"))
         std::printf("  %s", f.text("note").c_str());
     if (f.has("sustained_data_GBps"))
         std::printf("  sustained %.0f GB/s", f.number("sustained_data_GBps"));
@@ -156,6 +163,13 @@ struct Place {
     Text table, line, group, column;
 };
 
+// The line of the table of methods that has the largest rate of each column.
+const char *const kFastest = "fastest";
+
+Text threads_of(const Fields &f) {
+    return integer(f, "threads") + (f.number("threads") > 1 ? " threads" : " thread");
+}
+
 // The way without "_sustained", which says that the descriptor is for jobs of seconds.
 std::pair<Text, bool> way_of(const Fields &f) {
     const Text way = f.text("way");
@@ -168,7 +182,9 @@ Text who(const Fields &f) {
     static const std::map<Text, Text> names = {{"auto", "AUTO"},
                                                {"auto_compile", "AUTO, compiling"},
                                                {"gf-complete", "GF-Complete"},
-                                               {"isa-l", "ISA-L called directly"},
+                                               {"gfcomplete", "GF-Complete"},
+                                               {"isa-l", "ISA-L"},
+                                               {"isal", "ISA-L"},
                                                {"jerasure", "Jerasure"},
                                                {"m4rie", "M4RIE"},
                                                {"opt", "optimized"},
@@ -182,10 +198,11 @@ Text who(const Fields &f) {
         name = other->second;
     if (engine && name == "perop")
         name += " " + f.text("method");
+    if (engine && f.text("where") == "cpu")
+        name = "this library, by " + name;
     if (sustained)
         name += ", sustained";
-    const Text threads = integer(f, "threads") + (f.number("threads") > 1 ? " threads" : " thread");
-    return f.text("where") == "cpu" ? name + ", " + threads : name;
+    return f.text("where") == "cpu" ? name + ", " + threads_of(f) : name;
 }
 
 Place place_of(const Fields &f) {
@@ -199,6 +216,8 @@ Place place_of(const Fields &f) {
     if (operation == "multiply" && (kind == "region" || kind == "baseline"))
         return {f.has("constant") ? "region multiply by one constant" : "region multiply",
                 f.text("method"), who(f), width};
+    if (kind == "product" && f.number("k") == 1 && f.number("m") == 1 && f.text("where") == "cpu")
+        return {"region multiply", kFastest, "this library, " + threads_of(f), width};
     if (kind == "product" || (kind == "baseline" && operation != "invert"))
         return {f.text("mode") == "xor" ? "products added to the outputs" : "products", who(f),
                 width, shape};
@@ -222,6 +241,12 @@ class Table {
         Cell &best = cells_[{line, group, column}];
         if (rate > best.rate)
             best = {rate, disturbed};
+    }
+    // A last line with the largest rate of each column.
+    void add_fastest() {
+        lines_.erase(std::remove(lines_.begin(), lines_.end(), kFastest), lines_.end());
+        for (const auto &[place, cell] : std::map(cells_))
+            add(kFastest, std::get<1>(place), std::get<2>(place), cell.rate, cell.disturbed);
     }
     void print(const Text &title) const {
         size_t columns = 0, longest = 0;
@@ -306,8 +331,12 @@ void print_tables(const Options &options) {
         remember(&titles, title);
         tables[title].add(line, group, column, rate, is_disturbed(r.fields));
     }
+    if (const auto methods = tables.find("region multiply"); methods != tables.end())
+        methods->second.add_fastest();
     for (const Text &title : titles)
         tables[title].print(title);
+    if (g_slow != 0)
+        std::printf("\n%zu rows are slow: a pass took a part of the region.\n", g_slow);
     if (!titles.empty() && !options.device && options.host)
         std::printf("\nRows on a GPU were not measured.\n");
 }

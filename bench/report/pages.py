@@ -31,7 +31,7 @@ FRONT = [  # the front page, which is also the block of the project's README
           encode and decode the plain kernel XORs the regions, for stripes {data_bytes:size} in long regions; for
           verify it reads k + m regions, for update it reads 2 + m and writes m. ][{memory:if}From host memory the
           data are {nominal_bytes:size}, and the percentage is of the bus. ]The columns of the CPU are for {threads}
-          threads of a shared server, where two runs differ by tens of percent.""",
+          threads.""",
           rows.operations, "{who}", ("w = 8", "{what}"), CELL, by="place"),
     Table("Matrices in device memory",
           """C = A B with A in device memory, by gfk_matmul: 10^12 multiply-adds of bytes per second, and percent

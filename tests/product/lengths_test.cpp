@@ -92,8 +92,8 @@ TEST_P(ProductLengths, Time) {
 
 PER_ENGINE(ProductLengths, engines());
 
-// ISA-L of the build, or the file that GFK_TEST_ISAL names. From 2.31 on its tables have 8 bytes for
-// a coefficient where the CPU has GFNI, and 32 elsewhere.
+// ISA-L of the build, or the file that GFK_TEST_ISAL names. From 2.31 on its tables have 8 bytes
+// for a coefficient where the CPU has GFNI, and 32 elsewhere.
 class IsalGfni : public testing::Test {
   protected:
     void SetUp() override {

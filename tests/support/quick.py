@@ -11,6 +11,7 @@ import fnmatch
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -52,9 +53,11 @@ def select(files):
 
 def tree():
     """What git knows and is there, and what is in the folders: a copy of a tree may have no index, or an
-    older one."""
-    git = subprocess.run(["git", "-C", TREE, "ls-files"], capture_output=True, text=True)
-    found = {path for path in git.stdout.splitlines() if os.path.exists(os.path.join(TREE, path))}
+    older one, and the machine no git."""
+    listed = ""
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", TREE, "ls-files"], capture_output=True, text=True).stdout
+    found = {path for path in listed.splitlines() if os.path.exists(os.path.join(TREE, path))}
     found |= {os.path.relpath(os.path.join(folder, name), TREE)
               for top in ("src", "include", "tests", "tools", "cmake", "examples")
               for folder, _, names in os.walk(os.path.join(TREE, top)) for name in names
