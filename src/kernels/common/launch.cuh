@@ -12,6 +12,20 @@ inline gfk_status status_of(cudaError_t error) {
     return gfk_device_status(error);
 }
 
+/* A type that is not deduced from an argument. */
+template <class T>
+struct Same {
+    using type = T;
+};
+
+/* Parameters of a kernel have up to 32 KiB: they are passed on by address, not copied on the stack. */
+template <class... P>
+cudaError_t launch_parameters(const cudaLaunchConfig_t &config, void (*kernel)(P...),
+                              const typename Same<P>::type &...parameters) {
+    void *addresses[sizeof...(P) + 1] = {(void *)&parameters...};
+    return cudaLaunchKernelExC(&config, (const void *)kernel, addresses);
+}
+
 /* early: the kernel, for compute capability 9.0 and newer, may start before the work in front of it on
  * the stream has ended, and calls begin_early. */
 template <class... P, class... A>
@@ -29,7 +43,7 @@ gfk_status launch_maybe_early(bool early, void (*kernel)(P...), uint64_t blocks,
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &attribute;
     config.numAttrs = early;
-    return status_of(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
+    return status_of(launch_parameters(config, kernel, arguments...));
 }
 
 template <bool Early = false, class... P, class... A>
