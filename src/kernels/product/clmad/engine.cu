@@ -83,37 +83,42 @@ const gfk_engine_kernel_info *first_row() {
     return gfk_engine_kernels(gfk_engine_find("clmad_w8"), &count);
 }
 
-/* The first row with these labels that takes the shape. The last rows take any. */
-const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels) {
+/* The first row with these labels that takes the shape; with `whole`, the first one whose launch also
+ * holds the coefficients of all inputs. The last row takes any shape. */
+const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
     size_t count;
     const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const Compiled &kernel = kernels[&rows[i] - first_row()];
         if ((rows[i].labels & (aligned | is_short)) == labels &&
-            gfk_engine_kernel_takes(&rows[i], info.cols, info.rows))
+            gfk_engine_kernel_takes(&rows[i], info.cols, info.rows) &&
+            (!whole || info.cols * kernel.panel_outputs <= kernel.coefficients))
             return &rows[i];
+    }
     return NULL;
 }
 
-/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. */
-const gfk_engine_kernel_info *choose(const gfk_product_t product, const Vectors &vectors) {
+/* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A check
+ * has no sums in its outputs, so one launch must take all inputs. */
+const gfk_engine_kernel_info *choose(const gfk_product_t product, const Vectors &vectors,
+                                     bool check) {
     if (product->named != NULL)
         return vectors.aligned || !(product->named->labels & aligned) ? product->named : NULL;
-    if (!vectors.aligned)
-        return find(product->info, 0);
+    const gfk_engine_kernel_info *row = NULL;
     /* Regions that keep each multiprocessor busy for a few microseconds. */
-    const bool short_regions = vectors.count < 600 * (uint64_t)product->processors;
-    const gfk_engine_kernel_info *row =
-        short_regions ? find(product->info, aligned | is_short) : NULL;
-    return row != NULL ? row : find(product->info, aligned);
+    if (vectors.aligned && vectors.count < 600 * (uint64_t)product->processors)
+        row = find(product->info, aligned | is_short, check);
+    if (vectors.aligned && row == NULL)
+        row = find(product->info, aligned, check);
+    return row != NULL ? row : find(product->info, 0, check);
 }
 
 size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The largest part of a product that one launch computes. A check has no sums in its outputs, so it
- * takes all inputs, with fewer outputs; else adding to the outputs again takes less time than
- * reading the inputs again. */
+/* The largest part of a product that one launch computes. A check takes all inputs, with fewer
+ * outputs; else adding to the outputs again takes less time than reading the inputs again. */
 Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool check) {
     size_t panels = panels_of(least(least(info.rows, 4 * kernel.panel_outputs), kernel.outputs),
                               kernel.panel_outputs);
@@ -124,16 +129,20 @@ Part largest_part(const Compiled &kernel, const gfk_product_info &info, bool che
             least(info.cols, least(most / panels, kernel.inputs))};
 }
 
-gfk_status accepts(gfk_product_info *info) {
+gfk_status accepts(gfk_product_info *info, const char **reason) {
+    if (info->cols > Many::inputs) {
+        *reason = "a launch takes at most 256 inputs";
+        return GFK_STATUS_NOT_SUPPORTED;
+    }
     if (info->kernel == NULL)
-        info->kernel = find(*info, aligned);
+        info->kernel = find(*info, aligned, false);
     return GFK_STATUS_SUCCESS;
 }
 
 gfk_status run(const gfk_product_call *call) {
     const gfk_product_info &info = call->product->info;
     const Vectors vectors = vectors_of(call);
-    const gfk_engine_kernel_info *row = choose(call->product, vectors);
+    const gfk_engine_kernel_info *row = choose(call->product, vectors, call->mismatch_map != NULL);
     if (row == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
     const Compiled &kernel = kernels[row - first_row()];
@@ -154,8 +163,8 @@ gfk_status run(const gfk_product_call *call) {
 } // namespace
 
 #define ENGINE(id)                                                                                 \
-    extern "C" gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **) {              \
-        return accepts(info);                                                                      \
+    extern "C" gfk_status gfk_##id##_accepts(gfk_product_info *info, const char **reason) {        \
+        return accepts(info, reason);                                                              \
     }                                                                                              \
     extern "C" gfk_status gfk_##id##_run(const gfk_product_call *call) {                           \
         return run(call);                                                                          \

@@ -15,13 +15,13 @@ namespace gfk {
 namespace clmad_engine {
 
 /* How many regions and coefficients the parameters of a launch hold. A launch copies its
- * parameters, so short regions need few of them. */
+ * parameters, so short regions need few of them; the caller's stack holds them, too. */
 template <unsigned Inputs, unsigned Outputs, unsigned Coefficients>
 struct Room {
     static constexpr unsigned inputs = Inputs, outputs = Outputs, coefficients = Coefficients;
 };
 using Few = Room<64, 8, 512>;
-using Many = Room<1024, 32, 2048>;
+using Many = Room<256, 32, 1024>;
 
 /* One compiled kernel.
  *
