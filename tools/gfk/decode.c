@@ -58,8 +58,24 @@ static int restore_file(decoding *d, coder *c) {
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
+/* Refuses a name that the tool gives to files of its own: the next run would remove the file, or take
+ * it for a shard of the set. */
+static int check_name(const decoding *d, const char *path) {
+    const char *name = path_name(path);
+    uint32_t index = 0;
+    if (temp_name_length(name) != 0)
+        return fail(d->options->output != NULL ? TOOL_USAGE : TOOL_IO,
+                    "%s has the name of a temporary file of gfk; --output FILE gives another name",
+                    path);
+    if (d->options->output == NULL &&
+        shard_name_of(name, strlen(name), path_name(d->set->base), &index))
+        return fail(TOOL_IO, "%s has the name of a shard of %s; --output FILE gives another name",
+                    path, path_name(d->set->base));
+    return 0;
+}
+
 static int check_free(const char *path, void *context) {
-    const tool_options *options = context;
+    const decoding *d = context;
     struct stat link, status;
     if (lstat(path, &link) != 0)
         return 0;
@@ -69,7 +85,17 @@ static int check_free(const char *path, void *context) {
         return fail(TOOL_IO, "%s is a folder", path);
     if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
         return fail(TOOL_IO, "%s is not a regular file", path);
-    return options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
+    const shard_source *source = shard_set_source(d->set, path);
+    if (source != NULL && !source->other)
+        return fail(TOOL_EXISTS, "%s is a shard of the file; --output FILE gives another name",
+                    path);
+    const char *name = path_name(path);
+    size_t length = 0;
+    uint32_t index = 0;
+    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
+        return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",
+                    path);
+    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
 }
 
 static bool is_name(const char *name, size_t length, void *wanted) {
@@ -87,8 +113,9 @@ static void set_time(const decoding *d) {
 
 static int decode_to_file(decoding *d, coder *c, char *path) {
     temp_file temp = TEMP_FILE_NONE;
-    void *const options = (void *)d->options;
-    int code = check_free(path, options);
+    int code = check_name(d, path);
+    if (code == 0)
+        code = check_free(path, d);
     if (code == 0)
         code = temp_create(&temp, path);
     if (code == 0) {
@@ -101,7 +128,7 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
         code = temp_sync(&temp, path, d->set->header.mode & 0777);
     }
     if (code == 0)
-        code = temp_place(&temp, path, check_free, options);
+        code = temp_place(&temp, path, check_free, d);
     if (code == 0)
         temp_clean(path, is_name, (void *)path_name(path));
     temp_discard(&temp);

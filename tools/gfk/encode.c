@@ -191,6 +191,9 @@ static int encode_file(const tool_options *o, coder *c, const gfk_field *field, 
     int code = 0;
     if (e.fd < 0)
         code = fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    if (code == 0 && !from_stdin && temp_name_length(path_name(path)) != 0)
+        code =
+            fail(TOOL_USAGE, "%s has the name of a temporary file of gfk; rename the file", path);
     if (code == 0)
         code = bases_in(&bases, &o->to, base);
     if (code == 0)
