@@ -213,7 +213,7 @@ static int encode_file(const tool_options *o, coder *c, const gfk_field *field, 
         say("%s: %u + %u shards of %llu bytes, %.1f MB/s", base, o->k, o->m,
             (unsigned long long)shard_bytes(&e.header), (double)e.bytes / seconds / 1e6);
     }
-    json_end(stdout, code);
+    code = json_end(stdout, code);
     path_list_free(&bases);
     XXH3_freeState(e.hash);
     if (e.fd > STDIN_FILENO)

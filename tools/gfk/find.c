@@ -95,8 +95,7 @@ static void free_items(finder *f) {
 /* Reports an argument that names no set. */
 static void no_set(finder *f, int code, const char *format, const char *path, const char *why) {
     json_begin(f->command);
-    f->code = worse(f->code, fail(code, format, path, why));
-    json_end(stdout, code);
+    f->code = worse(f->code, json_end(stdout, fail(code, format, path, why)));
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */

@@ -103,7 +103,7 @@ static verdict scrub_one(const shard_places *places, const tool_options *o, int 
         fail(*code, "%s %s: %s", verdict_words[found], places->name, shards);
     else
         say("%-8s %s: %s", verdict_words[found], places->name, shards);
-    json_end(stdout, *code);
+    *code = json_end(stdout, *code);
     return found;
 }
 
