@@ -358,66 +358,6 @@ def repair_keeps_the_balance():
             s.gfk("verify", "--in", s.all, "f")
 
 
-def repair_moves_shards():
-    """A disk that comes back empty gets its shards from the disks that hold them now."""
-    with Disks(4) as s:
-        shutil.rmtree(s / "d1")
-        s.gfk("repair", "--in", s.all, "f")
-        os.mkdir(s / "d1")
-        s.gfk("repair", "--in", s.all, "f")
-        check(s.held() == [3, 0, 3, 2], "nothing moves without the option")
-        run = s.gfk("repair", "--balance", "--in", s.all, "f")
-        check(s.state() == s.whole and run.err == "", s.held())
-        check("all 8 shards are intact, but some moved" in run.text and
-              f"001 moved to d1/{shard('f', 1)}" in run.text, run.text)
-        before = s.gfk("repair", "--balance", "--in", s.all, "f").text
-        check("moved" not in before and s.state() == s.whole, before)
-        os.mkdir(s / "d9")
-        os.rename(s / f"d0/{shard('f', 0)}", s / f"d1/{shard('f', 0)}")
-        s.write(f"d0/{shard('f', 0)}", b"a text")  # no shard moves into its place
-        s.gfk("repair", "--balance", "--in", s.all + ",d9", "--to", "d9", "f")
-        check(s.read(f"d0/{shard('f', 0)}") == b"a text" and len(os.listdir(s / "d9")) == 1, s.held())
-        run = s.gfk("repair", "--balance", "--json", "--in", s.all + ",d9", "f").json()
-        check(run["written"] == [] and run["exit"] == 0, run)
-        s.gfk("verify", "--in", s.all + ",d9", "f")
-    with Disks(2) as s:
-        for disk in ("d2", "d3"):
-            os.mkdir(s / disk)
-        run = s.gfk("repair", "--in", s.all + ",d2", "f")
-        check("d0 now holds 4 shards of f, but only 3 may be lost; repair --balance moves" in run.err,
-              run.err)
-        flip(s / f"d1/{shard('f', 3)}", 2000)
-        os.unlink(s / f"d0/{shard('f', 0)}")
-        run = s.gfk("repair", "--balance", "--in", s.all + ",d2", "f")
-        counts = sorted(len(os.listdir(s / d)) for d in ("d0", "d1", "d2"))
-        check(counts == [2, 3, 3] and run.err == "", f"{counts} {run.err}")
-        s.gfk("verify", "--in", s.all + ",d2", "f")
-        run = s.gfk("repair", "--balance", "--in", s.all + ",d2", "--to", "d3", "f")
-        check(len(os.listdir(s / "d3")) == 2 and run.text.count("moved to d3/") == 2, run.text)
-        s.gfk("verify", "--in", s.all + ",d2,d3", "f")
-        s.gfk("repair", "--balance", "--in", s.all + ",d2,d3", "f")
-        s.gfk("decode", "--in", s.all + ",d2,d3", "f")
-        check(s.read("f") == s.content, "decode")
-
-
-def names_that_stop_a_move():
-    """Files with the names of shards in a folder: other shards move, and other folders receive them."""
-    with Disks(4) as s:
-        for index in (0, 4):
-            os.rename(s / f"d0/{shard('f', index)}", s / f"d1/{shard('f', index)}")
-        for index in (0, 1, 4, 5):
-            s.write(f"d0/{shard('f', index)}", b"a text")
-        run = s.gfk("repair", "--balance", "--in", s.all, "f")
-        check(s.held() == [4 + 1, 3, 2, 2] and run.text.count("moved to") == 2, f"{s.held()} {run.text}")
-        check("is in the way: --balance cannot move d1/" in run.err and all(
-            s.read(f"d0/{shard('f', index)}") == b"a text" for index in (0, 1, 4, 5)), run.err)
-        for index in (0, 1, 4, 5):
-            os.unlink(s / f"d0/{shard('f', index)}")
-        run = s.gfk("repair", "--balance", "--in", s.all, "f")
-        check(s.held() == [2, 2, 2, 2] and "in the way" not in run.err, f"{s.held()} {run.err}")
-        s.gfk("verify", "--in", s.all, "f")
-
-
 def repair_to_chosen_folders():
     with Disks(4) as s:
         os.mkdir(s / "new")
@@ -587,6 +527,5 @@ def too_few_permissions():
 harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
              files_that_are_named_like_shards, renamed_in_a_tree, links, encode_to_several_folders,
              encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
-             repair_keeps_the_balance, repair_moves_shards,
-             names_that_stop_a_move, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
+             repair_keeps_the_balance, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
              an_older_and_a_newer_set, too_few_permissions)

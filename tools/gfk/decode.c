@@ -43,22 +43,13 @@ static int pass(decoding *d, coder *c, const restore_options *options, restore_r
 }
 
 /* Writes the file. If the output is not standard output and the file's hash is wrong, a thorough
- * pass writes the file again and checks every stripe by the code; if blocks contradict each other,
- * the last pass leaves out the forged shards. */
+ * pass writes the file again and checks every stripe by the code. */
 static int restore_file(decoding *d, coder *c) {
-    restore_options options = {.memory = d->options->coder.memory,
-                               .search = d->options->search,
-                               .what = path_name(d->set->base)};
+    restore_options options = {.memory = d->options->coder.memory, .what = path_name(d->set->base)};
     restore_result result = {0};
     int code = pass(d, c, &options, &result);
     if (code == 0 && !result.hash_matches && result.lost_stripes == 0 && !d->to_stdout) {
         warn("the checksums hide damage: trying again without them");
-        options.thorough = true;
-        code = pass(d, c, &options, &result);
-    }
-    if (code == 0 && !result.hash_matches && !d->to_stdout)
-        code = restore_find_forged(d->set, c, &options, &result);
-    if (code == 0 && options.forged != NULL) {
         options.thorough = true;
         code = pass(d, c, &options, &result);
     }
@@ -71,7 +62,6 @@ static int restore_file(decoding *d, coder *c) {
         warn("%llu stripe%s damaged and could be restored; gfk repair restores the shards",
              (unsigned long long)d->damaged_stripes, d->damaged_stripes == 1 ? " was" : "s were");
     restore_result_free(&result);
-    free(options.forged);
     return code;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk: writes Reed-Solomon shards of files, and offers the small tools of GF-Complete. */
+/* gfk: writes Reed-Solomon shards of files, and restores files from shards. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,12 +23,8 @@ static const tool_command commands[] = {
     {"calibrate", COMMAND_CALIBRATE, command_calibrate,
      "measure CPU, bus and GPU, and save the rates"},
     {"advise", COMMAND_ADVISE, command_advise, "tell which path encodes fastest"},
-    {"mul", COMMAND_SMALL, command_mul, "multiply in GF(2^w), as gf_mult does"},
-    {"div", COMMAND_SMALL, command_div, "divide in GF(2^w), as gf_div does"},
     {"methods", COMMAND_METHODS, command_methods,
      "list kernels and engines, with the reason if one cannot run"},
-    {"unit", COMMAND_SMALL, command_unit, "test a method, as gf_unit does"},
-    {"time", COMMAND_SMALL, command_time, "time a method, as gf_time does"},
     {"help", COMMAND_HELP, show_help, "describe a command"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -27,8 +27,6 @@ typedef struct repairing {
     shard_writer writer;
     bool *wanted; /* shards to write */
     char **paths; /* their paths; NULL for other shards */
-    bool *moved;  /* shards to write whose file is then removed */
-    size_t moves; /* their number */
 } repairing;
 
 static int write_batch(const batch *b, void *context) {
@@ -206,83 +204,15 @@ static int place_missing(repairing *r, place *places, size_t count, place **plac
     return 0;
 }
 
-/* The shard that leaves a folder for another one: a shard that encode --to would put there, else the
- * last one. The shard's file is intact. Returns the number of shards if there is none. */
-static size_t choose_move(const repairing *r, const place *from, const place *to, size_t position,
-                          size_t count, place *const *place_of) {
-    size_t best = r->set->count;
-    for (size_t i = 0; i < r->set->count; i++)
-        if (place_of[i] == from && !r->wanted[i] && !is_taken(r, to, i) &&
-            (best == r->set->count || best % count != position))
-            best = i;
-    return best;
-}
-
-/* Says why no shard can leave a folder for another one: other files have the names of the shards. */
-static void warn_of_taken(const repairing *r, const place *from, const place *to,
-                          place *const *place_of) {
-    for (size_t i = 0; i < r->set->count; i++) {
-        if (place_of[i] != from || r->wanted[i])
-            continue;
-        char *path = shard_path(to->base, (uint32_t)i);
-        if (path != NULL)
-            warn("%s is in the way: --balance cannot move %s there", path, r->set->shards[i]->path);
-        free(path);
-        return;
-    }
-}
-
-/* Moves shards from full folders to empty ones, those with the largest difference first, until two
- * folders differ by no more than one shard. A move writes the shard again, with the others, and removes
- * the old file at the end. */
-static int balance(repairing *r, place *places, size_t count, place **place_of) {
-    for (;;) {
-        place *from = NULL, *to = NULL, *stuck = NULL, *stuck_to = NULL;
-        size_t index = r->set->count;
-        for (size_t pair = 0; pair < count * count; pair++) {
-            place *a = &places[pair / count], *b = &places[pair % count];
-            if (!b->open || a->held < b->held + 2 ||
-                (from != NULL && a->held - b->held <= from->held - to->held))
-                continue;
-            const size_t i = choose_move(r, a, b, (size_t)(b - places), count, place_of);
-            if (i != r->set->count) {
-                from = a;
-                to = b;
-                index = i;
-            } else if (stuck == NULL) {
-                stuck = a;
-                stuck_to = b;
-            }
-        }
-        if (from == NULL && stuck != NULL)
-            warn_of_taken(r, stuck, stuck_to, place_of);
-        if (from == NULL)
-            return 0;
-        r->wanted[index] = r->moved[index] = true;
-        r->moves++;
-        r->paths[index] = shard_path(to->base, (uint32_t)index);
-        if (r->paths[index] == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
-        place_of[index] = to;
-        from->held--;
-        to->held++;
-    }
-}
-
 /* Warns of folders whose loss is the loss of the file. */
 static void warn_of_full_places(const repairing *r, const place *places, size_t count) {
     const uint32_t m = r->set->header.m;
-    bool room = false;
-    for (size_t i = 0; i < count; i++)
-        room = room || (places[i].open && places[i].held < m);
     for (size_t i = 0; i < count && (count > 1 || r->options->to.count != 0); i++) {
         char *folder = path_folder(places[i].base);
         if (places[i].held > m && folder != NULL)
-            warn_once("%s now holds %zu shards of %s, but only %u may be lost; %s", folder,
-                      places[i].held, r->set->base, m,
-                      room && !r->options->balance
-                          ? "repair --balance moves shards to other folders"
-                          : "repair --to names more folders");
+            warn_once("%s now holds %zu shards of %s, but only %u may be lost; repair --to names "
+                      "more folders",
+                      folder, places[i].held, r->set->base, m);
         free(folder);
     }
 }
@@ -313,12 +243,10 @@ static int find_paths(repairing *r, const restore_result *damage) {
     const shard_set *set = r->set;
     place *places = calloc(set->bases.count, sizeof *places);
     place **place_of = calloc(set->count, sizeof(place *));
-    r->moved = calloc(set->count, sizeof *r->moved);
     r->wanted = calloc(set->count, sizeof *r->wanted);
     r->paths = calloc(set->count, sizeof *r->paths);
     int code = 0;
-    if (places == NULL || place_of == NULL || r->moved == NULL || r->wanted == NULL ||
-        r->paths == NULL) {
+    if (places == NULL || place_of == NULL || r->wanted == NULL || r->paths == NULL) {
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         for (size_t i = 0; i < set->count; i++) {
@@ -327,8 +255,6 @@ static int find_paths(repairing *r, const restore_result *damage) {
         }
         const size_t count = list_places(r, places);
         code = place_missing(r, places, count, place_of);
-        if (code == 0 && r->options->balance)
-            code = balance(r, places, count, place_of);
         if (code == 0)
             warn_of_full_places(r, places, count);
     }
@@ -350,22 +276,6 @@ static int open_writer(repairing *r) {
     return code;
 }
 
-/* Removes the files of moved shards. Their copies are on the disk. */
-static int remove_moved(const repairing *r) {
-    int code = 0;
-    for (size_t i = 0; i < r->set->count && code == 0; i++) {
-        char *path = r->moved[i] ? r->set->shards[i]->path : NULL;
-        folder_locks lock;
-        if (path == NULL)
-            continue;
-        code = folders_lock(&lock, &path, 1, true);
-        if (code == 0 && shard_set_source(r->set, path) == r->set->shards[i] && unlink(path) != 0)
-            code = fail(TOOL_IO, "cannot remove %s: %s", path, strerror(errno));
-        folders_unlock(&lock);
-    }
-    return code;
-}
-
 static int rebuild(repairing *r) {
     restore_result result = {0};
     int code = open_writer(r);
@@ -377,8 +287,6 @@ static int rebuild(repairing *r) {
         code = shard_writer_finish(&r->writer, &r->set->header);
     for (size_t i = 0; i < r->writer.count && code == 0; i++)
         code = temp_place(&r->writer.temps[i], r->writer.paths[i], check_place, r);
-    if (code == 0)
-        code = remove_moved(r);
     restore_result_free(&result);
     shard_writer_close(&r->writer);
     return code;
@@ -390,7 +298,7 @@ static void report_written(const repairing *r) {
         if (r->paths[i] == NULL)
             continue;
         json_string(NULL, r->paths[i]);
-        say("  %03zu %s %s", i, r->moved[i] ? "moved to" : "written", r->paths[i]);
+        say("  %03zu written %s", i, r->paths[i]);
     }
     json_close_array();
 }
@@ -409,11 +317,11 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     repairing r = {
         .set = set,
         .options = o,
-        .passes = {.memory = o->coder.memory, .search = o->search, .what = path_name(set->base)}};
+        .passes = {.memory = o->coder.memory, .thorough = true, .what = path_name(set->base)}};
     restore_result damage = {0};
     int code = restore_open_coder(&r.coder, set, &o->coder);
     if (code == 0)
-        code = restore_examine(set, r.coder, &r.passes, &damage);
+        code = restore_run(set, r.coder, &r.passes, NULL, NULL, &damage);
     if (code == 0)
         code = check_hash(&damage);
     const size_t bad = count_bad_shards(set, damage.bad_blocks != NULL ? &damage : NULL);
@@ -421,14 +329,13 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         *outcome = (set_outcome){set->count, bad, damage.contradiction && !damage.hash_matches};
     if (code == 0)
         code = find_paths(&r, &damage);
-    if (code == 0 && bad + r.moves != 0)
+    if (code == 0 && bad != 0)
         code = rebuild(&r);
     if (code == 0) {
         report_set(set);
         json_number("repaired", bad);
         if (outcome == NULL && bad == 0)
-            say("%s: all %zu shards are intact%s", set->base, set->count,
-                r.moves != 0 ? ", but some moved" : "");
+            say("%s: all %zu shards are intact", set->base, set->count);
         else if (outcome == NULL)
             say("%s: %zu of %zu shards restored", set->base, bad, set->count);
         if (outcome == NULL || report_as_json) {
@@ -437,13 +344,11 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         }
     }
     restore_result_free(&damage);
-    free(r.passes.forged);
     coder_close(r.coder);
     for (size_t i = 0; i < set->count && r.paths != NULL; i++)
         free(r.paths[i]);
     free(r.paths);
     free(r.wanted);
-    free(r.moved);
     if (code == 0)
         clean(set);
     return code;

@@ -158,11 +158,6 @@ void progress_add(uint64_t bytes) {
         draw(now);
 }
 
-void progress_set(uint64_t bytes) {
-    progress.done = bytes;
-    progress_add(0);
-}
-
 void progress_end(void) {
     progress_clear();
     progress.shown = false;

@@ -13,7 +13,7 @@
 /* docs/tool.md and gfk(1) list the exit codes. */
 enum exit_code {
     TOOL_OK = 0,
-    TOOL_DAMAGED = 1,       /* verify: repair can mend all damage; unit: a test failed */
+    TOOL_DAMAGED = 1,       /* verify: repair can mend all damage */
     TOOL_USAGE = 2,         /* the command line is invalid */
     TOOL_UNRECOVERABLE = 3, /* the file or a shard cannot be restored */
     TOOL_IO = 4,            /* a file cannot be read or written */
@@ -52,8 +52,6 @@ const char *plural(uint64_t count);
 void progress_begin(const char *what, uint64_t total);
 /* Adds `bytes` to the bytes done. One thread at a time may call progress_add. */
 void progress_add(uint64_t bytes);
-/* Corrects the bytes done. */
-void progress_set(uint64_t bytes);
 /* Erases the line before other output; a later progress_add draws the line again. */
 void progress_clear(void);
 void progress_end(void);

@@ -22,13 +22,7 @@ typedef struct restore {
     XXH3_state_t *hash;    /* hash of the bytes restored so far */
     size_t *lost, *wanted; /* lists of block indices for one call of the coder */
     uint64_t *counts;      /* one count for each shard */
-    uint8_t *aside;        /* the blocks of the forged shards of one stripe, as they were read */
-    block_state *states;   /* the states of these blocks */
 } restore;
-
-static bool is_forged(const restore *r, size_t index) {
-    return r->options->forged != NULL && r->options->forged[index];
-}
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -113,8 +107,7 @@ static void read_batch(const restore *r, batch *b) {
             enough = count_states(b, s, BLOCK_ELSEWHERE) >= b->k;
         if (enough)
             return;
-        if (!r->options->trial || !is_forged(r, index))
-            read_blocks(r->set, b, index, 0, stripes);
+        read_blocks(r->set, b, index, 0, stripes);
     }
 }
 
@@ -202,24 +195,18 @@ static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_stat
 /* Reads the blocks of a stripe again, because an attempt to restore the stripe changed blocks. */
 static void read_again(restore *r, batch *b, size_t stripe) {
     for (size_t i = 0; i < b->n; i++)
-        if (!is_forged(r, i))
-            read_blocks(r->set, b, i, stripe, 1);
+        read_blocks(r->set, b, i, stripe, 1);
 }
 
 /* Compares the blocks of a stripe by the code. */
 static int compare(restore *r, batch *b, size_t stripe, bool *matches) {
     const int code = coder_verify(r->coder, b->stripes + stripe, matches);
-    if (code == 0 && !*matches && !r->result->contradiction) {
-        r->result->contradiction = true;
-        r->result->contradictory_stripe = b->first + stripe;
-    }
+    r->result->contradiction = r->result->contradiction || (code == 0 && !*matches);
     return code;
 }
 
-/* Locates and corrects wrong symbols by the code, unless the forged shards are known. */
+/* Locates and corrects wrong symbols by the code. */
 static int correct(restore *r, batch *b, size_t stripe, bool *done) {
-    if (r->options->forged != NULL)
-        return 0;
     read_again(r, b, stripe);
     const int code = coder_correct(r->coder, b->stripes + stripe, done, r->counts);
     for (size_t i = 0; i < b->n && code == 0 && *done; i++) {
@@ -259,38 +246,6 @@ static int check(restore *r, batch *b, size_t stripe, bool *done) {
     if (code == 0 && !*done)
         code = correct(r, b, stripe, done);
     return code;
-}
-
-/* ---- forged shards -------------------------------------------------------------------------- */
-
-/* Copies the blocks of the forged shards, which are then rebuilt like damaged blocks. */
-static void set_aside(restore *r, batch *b, size_t stripe) {
-    const size_t bytes = b->stripes[stripe].bytes;
-    uint8_t *copy = r->aside;
-    for (size_t i = 0; i < b->n; i++) {
-        if (!is_forged(r, i))
-            continue;
-        memcpy(copy, batch_block(b, stripe, i), bytes);
-        copy += bytes;
-        r->states[i] = batch_states(b, stripe)[i];
-        batch_states(b, stripe)[i] = BLOCK_DAMAGED;
-    }
-}
-
-/* Compares the blocks that were set aside with the rebuilt blocks: not every block of a forged
- * shard is wrong. */
-static void judge(restore *r, batch *b, size_t stripe) {
-    const size_t bytes = b->stripes[stripe].bytes;
-    const uint8_t *copy = r->aside;
-    for (size_t i = 0; i < b->n; i++) {
-        if (!is_forged(r, i))
-            continue;
-        const bool wrong = memcmp(copy, batch_block(b, stripe, i), bytes) != 0;
-        copy += bytes;
-        batch_states(b, stripe)[i] =
-            wrong && r->states[i] >= BLOCK_ELSEWHERE ? BLOCK_DAMAGED : r->states[i];
-        r->result->corrected[i] += wrong && r->states[i] >= BLOCK_ELSEWHERE;
-    }
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -335,11 +290,9 @@ static void count_damage(restore *r, const batch *b, size_t stripe) {
 static int code_step(batch *b, void *context) {
     restore *r = context;
     const size_t stripes = batch_stripes(b);
-    const bool thorough = r->options->thorough, aside = r->aside != NULL;
+    const bool thorough = r->options->thorough;
     for (size_t stripe = 0, count; stripe < stripes; stripe += count) {
-        if (aside)
-            set_aside(r, b, stripe);
-        count = aside ? 1 : alike(b, stripe, stripes);
+        count = alike(b, stripe, stripes);
         const bool enough = count_states(b, stripe, BLOCK_ELSEWHERE) >= b->k;
         int code = enough ? rebuild(r, b, stripe, count, BLOCK_ELSEWHERE, thorough) : 0;
         for (size_t s = stripe; s < stripe + count && code == 0; s++) {
@@ -348,8 +301,6 @@ static int code_step(batch *b, void *context) {
                 code = bring_back(r, b, s, &done);
             else if (thorough)
                 code = check(r, b, s, &done);
-            if (aside && done)
-                judge(r, b, s);
             count_damage(r, b, s);
             if (code == 0 && !done) {
                 if (r->result->lost_stripes++ == 0)
@@ -396,8 +347,7 @@ static int by_reach(const void *a, const void *b) {
 static void find_end(restore *r) {
     const shard_header *header = &r->set->header;
     for (size_t i = 0; i < r->set->count; i++)
-        r->counts[i] =
-            r->set->shards[i] == NULL || is_forged(r, i) ? 0 : reach(header, r->set->shards[i]);
+        r->counts[i] = r->set->shards[i] == NULL ? 0 : reach(header, r->set->shards[i]);
     qsort(r->counts, r->set->count, sizeof *r->counts, by_reach);
     r->stripes = r->counts[header->k - 1];
     const uint64_t behind = stripe_count(header) - r->stripes;
@@ -420,14 +370,8 @@ static int restore_stripes(restore *r) {
     int code = 0;
     find_end(r);
     const bool too_short = r->result->lost_stripes != 0;
-    uint64_t bytes = header->file_bytes;
-    if (o->stripe != NULL && !too_short) {
-        r->next = *o->stripe;
-        r->stripes = *o->stripe + 1;
-        bytes = stripe_file_bytes(header, *o->stripe);
-    }
     if (!too_short || o->keep_going)
-        code = batch_run(r->coder, header, bytes, o->memory, o->what,
+        code = batch_run(r->coder, header, header->file_bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);
     if (code != 0 && (code != TOOL_UNRECOVERABLE || r->result->lost_stripes == 0))
         return code;
@@ -455,18 +399,10 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                  .hash = XXH3_createState(),
                  .lost = calloc(set->count, sizeof(size_t)),
                  .wanted = calloc(set->count, sizeof(size_t)),
-                 .counts = calloc(set->count, sizeof(uint64_t)),
-                 .states = calloc(set->count, sizeof(block_state))};
-    const bool aside = options->forged != NULL && !options->trial;
-    size_t forged = 0;
-    for (size_t i = 0; i < set->count; i++)
-        forged += is_forged(&r, i);
-    if (aside)
-        r.aside = malloc(forged * (size_t)set->header.block_bytes);
+                 .counts = calloc(set->count, sizeof(uint64_t))};
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
-        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.states == NULL ||
-        (aside && r.aside == NULL)) {
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL) {
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         XXH3_128bits_reset(r.hash);
@@ -476,8 +412,6 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
     free(r.lost);
     free(r.wanted);
     free(r.counts);
-    free(r.states);
-    free(r.aside);
     return code;
 }
 

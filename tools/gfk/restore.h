@@ -17,12 +17,11 @@ enum { REASON_BYTES = 1536 };
 typedef struct restore_result {
     uint64_t *bad_blocks; /* missing or damaged blocks of each shard that has a source */
     uint64_t *corrected;  /* bad blocks of each shard that match the checksum but not the code */
-    uint64_t damaged_stripes;      /* stripes with at least one bad block */
-    uint64_t lost_stripes;         /* stripes that cannot be restored */
-    bool hash_matches;             /* the restored file has the hash of the header */
-    bool contradiction;            /* in a stripe, more than k blocks do not fit together */
-    uint64_t contradictory_stripe; /* the first such stripe */
-    char reason[REASON_BYTES];     /* why the hash does not match, for a message */
+    uint64_t damaged_stripes;  /* stripes with at least one bad block */
+    uint64_t lost_stripes;     /* stripes that cannot be restored */
+    bool hash_matches;         /* the restored file has the hash of the header */
+    bool contradiction;        /* in a stripe, more than k blocks do not fit together */
+    char reason[REASON_BYTES]; /* why the hash does not match, for a message */
 } restore_result;
 
 typedef struct restore_options {
@@ -30,11 +29,7 @@ typedef struct restore_options {
                          otherwise read k shards and trust the checksums of the blocks */
     bool keep_going;  /* count lost stripes instead of ending at the first */
     uint64_t memory;  /* bytes for batches */
-    uint64_t search;  /* bytes that restore_find_forged may restore */
     const char *what; /* name in the progress line; NULL: the caller has a line */
-    bool *forged;     /* n flags: no block of these shards is trusted; NULL: no such shards */
-    bool trial;       /* do not read the forged shards, and end at the first contradiction */
-    const uint64_t *stripe; /* a trial of this stripe only; NULL: of all stripes */
 } restore_options;
 
 /* Takes a restored batch: the data blocks are correct, and all blocks in a thorough pass. Returns
@@ -47,19 +42,6 @@ typedef int restore_sink(const batch *b, void *context);
 int restore_run(const shard_set *set, coder *c, const restore_options *options, restore_sink *sink,
                 void *context, restore_result *result);
 void restore_result_free(restore_result *result);
-
-/* Searches for forged shards after a pass that found a contradiction: leaves out one shard, then
- * two shards and so on, until the remaining shards make a file with the right hash. No try begins
- * after options->search bytes were restored; each try counts for LEAST_TRIAL_BYTES or more. On
- * success sets options->forged, which the caller frees; otherwise adds the outcome to
- * result->reason. Returns 0, or an exit code after a message. */
-enum { LEAST_TRIAL_BYTES = 1 << 20 };
-int restore_find_forged(const shard_set *set, coder *c, restore_options *options,
-                        restore_result *result);
-
-/* A thorough pass without a sink and, if necessary, a search for forged shards and another pass. */
-int restore_examine(const shard_set *set, coder *c, restore_options *options,
-                    restore_result *result);
 
 /* True if enough shards can be read to try. */
 bool restore_is_possible(const shard_set *set);

@@ -17,12 +17,12 @@ static const command_help verify_help = {
 int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const bool enough = restore_is_possible(set);
     restore_result result = {0};
-    restore_options options = {
-        .keep_going = true, .memory = o->coder.memory, .search = o->search, .what = set->base};
+    const restore_options options = {
+        .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
     coder *c = NULL;
     int code = enough ? restore_open_coder(&c, set, &o->coder) : 0;
     if (code == 0 && enough)
-        code = restore_examine(set, c, &options, &result);
+        code = restore_run(set, c, &options, NULL, NULL, &result);
     coder_close(c);
     if (code == 0) {
         const restore_result *known = enough ? &result : NULL;
@@ -53,7 +53,6 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
             code = bad > 0 ? TOOL_DAMAGED : 0;
     }
     restore_result_free(&result);
-    free(options.forged);
     return code;
 }
 
