@@ -287,9 +287,9 @@ def blocks_in_wrong_places():
                       run.text)
 
 
-def forge(s, index, stripe, position=None):
+def forge(s, index, stripe, position=None, length=None):
     """Changes one bit of a block, or all of the block, and its checksum with it."""
-    length = LAST if stripe == STRIPES - 1 else s.block
+    length = length or (LAST if stripe == STRIPES - 1 else s.block)
     at = s.offset(stripe)
     if position is None:
         overwrite(s.path_of(index), at + BLOCK_HEADER, harness.rng.randbytes(length))
@@ -304,24 +304,81 @@ def forge(s, index, stripe, position=None):
     overwrite(s.path_of(index), at, header)
 
 
-def damage_that_checksums_hide():
-    for index in (0, 3, 5):
+def parity_that_checksums_hide():
+    """The data shards give the file's hash, so the parity is wrong: all of it, or half of it."""
+    for indices in ((K,), (K + 1, K + 2), tuple(range(K, N))):
         with Set() as s:
-            for stripe in range(STRIPES):
-                forge(s, index, stripe, 17 + stripe)
-            run = s.comes_back(f"forged {index}")
-            check(run.code == harness.DAMAGED and "hid it" in run.text, run.text)
-    with Set(m=4) as s:
+            for index in indices:
+                for stripe in (0, 2, STRIPES - 1):
+                    forge(s, index, stripe, 17 + stripe)
+            run = s.comes_back(f"parity {indices} forged")
+            check(run.code == harness.DAMAGED and "3 of 5 blocks damaged, 3 with checksums that hid it" in
+                  run.text and f"{N - len(indices)} of {N} shards are intact" in run.text, run.text)
+    with Set() as s:  # a data shard is rebuilt from parity that is right
+        forge(s, N - 1, 1)
+        os.unlink(s.path_of(0))
+        s.comes_back("a data shard is missing")
+
+
+def padding_is_zero():
+    """Bytes after the file's end in the last stripe: the shard with other bytes than zeros is named."""
+    for k, m, size, block in ((2, 1, 1, 64), (2, 1, 64, 64), (3, 2, 65, 64), (4, 1, 1000, 512), (2, 2, 1500, 64)):
+        last = (size - 1) // (k * block)
+        length = -(-(size - last * k * block) // (k * 64)) * 64
+        for index in range(k):
+            used = min(max(size - last * k * block - index * length, 0), length)
+            for position in {used, length - 1} - {length}:
+                with Set(k, m, size, block) as s:
+                    if position >= used:
+                        forge(s, index, last, position, length)
+                        run = s.comes_back(f"padding of {index} of {k} + {m}")
+                        check(f"  {index:03d} damaged " in run.text and run.text.count(" damaged ") == 1, run.text)
+    with Set(2, 1, 1, 64) as s:  # the shard with nothing but padding would be rebuilt from forged parity
+        forge(s, 2, 0, 5, 64)
+        os.unlink(s.path_of(1))
+        run = s.comes_back("parity that makes padding")
+        check("001 missing" in run.text and "002 damaged" in run.text, run.text)
+
+
+def shards_that_disagree():
+    """Data that checksums hide: no shard is blamed and nothing is written, until the user chooses."""
+    for k, m, wrong, hint in ((K, M, 1, True), (K, M, 3, True), (3, 2, 0, True), (2, 1, 1, False)):
+        with Set(k, m) as s:
+            forge(s, wrong, 1, 100)
+            before = s.contents()
+            for command in (("verify",), ("decode",), ("repair",), ("repair", "-f"), ("decode", "-o", "-")):
+                run = s.gfk(*command, "f", expect=harness.UNRECOVERABLE)
+                check("the shards of f disagree: in 1 stripe, first in stripe 1, " in run.err, run.err)
+                check((f"by the code, wrong may be {wrong:03d}." in run.err) == hint, run.err)
+                check(f"Choose {k} or more of the shards, such as: gfk decode f.gfk.0" in run.err, run.err)
+                if command[0] == "decode":
+                    check(("do not use" in run.err) == ("-" in command), run.err)
+            run = s.gfk("verify", "--json", "f", expect=harness.UNRECOVERABLE).json()
+            check(run["disagree"] and not run["recoverable"] and run["bad_shards"] == 0, run)
+            text = f"{k + m} of {k + m} shards are intact by their checksums, but the shards disagree"
+            check(f"f: {text}\n" in s.gfk("verify", "f", expect=harness.UNRECOVERABLE).text, "verify")
+            for command in (("scrub", "."), ("scrub", "--repair", ".")):
+                run = s.gfk(*command, expect=harness.UNRECOVERABLE)
+                check(f"lost     f: {text}\n" in run.text, run.text)
+            check(before == s.contents(), "something was written")
+            rest = [shard("f", i) for i in range(k + m) if i != wrong]
+            s.gfk("decode", "-o", "chosen", *rest)
+            check(s.read("chosen") == s.content, "the shards that the user chose")
+            s.gfk("repair", "-f", *rest)
+            check(s.read(shard("f", wrong)) == s.whole[shard("f", wrong)], "repaired from the choice")
+    with Set() as s:  # a stripe that nobody can restore says more than a disagreement
         forge(s, 0, 1, 100)
-        forge(s, 1, 1, 101)  # two of four, in other positions
-        forge(s, 2, 1, 102)
-        os.unlink(s.path_of(3))
-        s.comes_back("three forged in other positions, one missing")
-    with Set(m=1) as s:
-        forge(s, 0, 1, 100)
-        run = s.gfk("decode", "-o", "-", "f", expect=harness.UNRECOVERABLE)
-        check("do not use" in run.err, run.err)
-        s.is_lost("forged beyond what the code can locate")
+        for index in range(4):
+            flip(s.path_of(index), s.offset(3) + BLOCK_HEADER)
+        s.is_lost("and a stripe that is lost")
+        run = s.gfk("verify", "--json", "f", expect=harness.UNRECOVERABLE).json()
+        check(not run["disagree"] and run["lost_stripes"] == 1, run)
+    with Set() as s:  # of k shards, none can disagree
+        forge(s, 0, 1)
+        for index in (1, 2, 3):
+            os.unlink(s.path_of(index))
+        run = s.gfk("decode", "f", expect=harness.UNRECOVERABLE)
+        check("what these shards of f make is not the file that was encoded\n" in run.err, run.err)
 
 
 def every_block_has_a_flipped_bit():
@@ -409,5 +466,5 @@ def too_many_missing():
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
              damage_spread_over_all_shards, swapped_and_renamed, names_that_are_taken, foreign,
              blocks_in_wrong_places, block_headers_gone,
-             damage_that_checksums_hide, every_block_has_a_flipped_bit,
+             parity_that_checksums_hide, padding_is_zero, shards_that_disagree, every_block_has_a_flipped_bit,
              headers_that_promise_too_much, names_that_leave_the_folder, too_many_missing)

@@ -506,6 +506,35 @@ def an_older_and_a_newer_set():
         check(run.out == newer and "without a time" in run.err, run.err)
 
 
+def a_newer_set_that_cannot_be_restored():
+    """decode says why, and takes the next older set: three sets, the two newer ones are bad."""
+    with Folder() as s:
+        older, _ = old_and_new(s)
+        s.write("f", b"newest")
+        os.utime(s / "f", (3 * 10**9,) * 2)
+        os.mkdir(s / "d3")
+        s.gfk("encode", "-k1", "-m1", "--to", "d3", "f")
+        os.unlink(s / "f")
+        for index in range(M + 1):  # a block of the newer set is lost
+            flip(s / f"d2/{shard('f', index)}", harness.HEADER + harness.BLOCK_HEADER)
+        both = ("--in", "d1,d2", "f")
+        run = s.gfk("decode", *both)
+        check(s.read("f") == older and "cannot be restored" in run.err and
+              f"trying the next set of f: that of d1/{shard('f', 0)}, changed 2001-09-09" in run.err, run.err)
+        run = s.gfk("decode", "-f", "--json", *both).json()
+        check(run["exit"] == 0 and run["bytes"] == len(older) and
+              any("trying the next set" in m for m in run["messages"]), run)
+        s.gfk("decode", "-f", "-o", "-", *both, expect=harness.UNRECOVERABLE)  # bytes were written
+        for index in (0, 1):  # the newest one loses the magic bytes of its blocks
+            s.write(f"d3/{shard('f', index)}", s.read(f"d3/{shard('f', index)}")[:harness.HEADER] + bytes(100))
+        run = s.gfk("decode", "-f", "--in", "d1,d2,d3", "f")
+        check(s.read("f") == older and run.err.count("trying the next set") == 2, run.err)
+        for index in range(M + 1):
+            flip(s / f"d1/{shard('f', index)}", harness.HEADER + harness.BLOCK_HEADER)
+        run = s.gfk("decode", "-f", "--in", "d1,d2,d3", "f", expect=harness.UNRECOVERABLE)
+        check(s.read("f") == older and run.err.count("trying the next set") == 2, run.err)
+
+
 def too_few_permissions():
     if os.geteuid() == 0:
         probe = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "true"],
@@ -528,4 +557,5 @@ harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_
              files_that_are_named_like_shards, renamed_in_a_tree, links, encode_to_several_folders,
              encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
              repair_keeps_the_balance, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
-             an_older_and_a_newer_set, too_few_permissions)
+             an_older_and_a_newer_set, a_newer_set_that_cannot_be_restored,
+             too_few_permissions)

@@ -34,29 +34,20 @@ static int write_batch(const batch *b, void *context) {
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
 }
 
-/* Writes the file, from the beginning if the output is a file. */
-static int pass(decoding *d, coder *c, const restore_options *options, restore_result *result) {
-    restore_result_free(result);
-    if (!d->to_stdout && (lseek(d->fd, 0, SEEK_SET) != 0 || ftruncate(d->fd, 0) != 0))
-        return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
-    return restore_run(d->set, c, options, write_batch, d, result);
-}
-
-/* Writes the file. If the output is not standard output and the file's hash is wrong, a thorough
- * pass writes the file again and checks every stripe by the code. */
+/* Writes the file. If the hash is wrong although all checksums are right, a pass over all shards finds
+ * out whether the shards disagree. */
 static int restore_file(decoding *d, coder *c) {
     restore_options options = {.memory = d->options->coder.memory, .what = path_name(d->set->base)};
-    restore_result result = {0};
-    int code = pass(d, c, &options, &result);
-    if (code == 0 && !result.hash_matches && result.lost_stripes == 0 && !d->to_stdout) {
-        warn("the checksums hide damage: trying again without them");
+    restore_result result;
+    int code = restore_run(d->set, c, &options, write_batch, d, &result);
+    if (code == 0 && !result.hash_matches && result.lost_stripes == 0) {
+        restore_result_free(&result);
         options.thorough = true;
-        code = pass(d, c, &options, &result);
+        code = restore_run(d->set, c, &options, NULL, NULL, &result);
     }
     if (code == 0 && !result.hash_matches)
-        code =
-            fail(TOOL_UNRECOVERABLE, "%s%s", result.reason,
-                 d->to_stdout ? ": do not use the output; with --output FILE more is tried" : "");
+        code = fail(TOOL_UNRECOVERABLE, "%s%s", result.reason,
+                    d->to_stdout ? ": do not use the output" : "");
     d->damaged_stripes = result.damaged_stripes;
     if (code == 0 && d->damaged_stripes != 0)
         warn("%llu stripe%s damaged and could be restored; gfk repair restores the shards",

@@ -326,7 +326,7 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         code = check_hash(&damage);
     const size_t bad = count_bad_shards(set, damage.bad_blocks != NULL ? &damage : NULL);
     if (outcome != NULL)
-        *outcome = (set_outcome){set->count, bad, damage.contradiction && !damage.hash_matches};
+        *outcome = (set_outcome){set->count, bad, damage.disagree};
     if (code == 0)
         code = find_paths(&r, &damage);
     if (code == 0 && bad != 0)

@@ -22,6 +22,11 @@ typedef struct restore {
     XXH3_state_t *hash;    /* hash of the bytes restored so far */
     size_t *lost, *wanted; /* lists of block indices for one call of the coder */
     uint64_t *counts;      /* one count for each shard */
+    uint64_t contradictions,
+        contradictory; /* stripes whose intact blocks do not fit together: their
+                                               number, and the first one */
+    bool *suspected;   /* shards in which the code locates wrong symbols of that stripe */
+    void **aside;      /* copies of the blocks of one stripe; NULL until they are needed */
 } restore;
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -34,8 +39,11 @@ static block_state check_block(const shard_set *set, const batch *b, size_t stri
     if (memcmp(header.set_id, set->header.set_id, SET_ID_BYTES) != 0 || header.index != index ||
         header.stripe != b->first + stripe || header.bytes != bytes)
         return BLOCK_DAMAGED;
-    return XXH3_64bits(batch_block(b, stripe, index), bytes) == header.checksum ? BLOCK_GOOD
-                                                                                : BLOCK_DAMAGED;
+    const uint8_t *block = batch_block(b, stripe, index);
+    if (XXH3_64bits(block, bytes) != header.checksum)
+        return BLOCK_DAMAGED;
+    const size_t used = index < b->k ? block_file_bytes(&set->header, header.stripe, index) : bytes;
+    return is_zero(block + used, bytes - used) ? BLOCK_GOOD : BLOCK_DAMAGED;
 }
 
 /* Reads the blocks of all `count` stripes with one call; false if the system reports an error. */
@@ -160,19 +168,14 @@ static void give_reason(const restore *r, const batch *b, size_t stripe) {
                                 (unsigned long long)(b->first + stripe), path_name(r->set->base));
     if (length < 0 || length >= REASON_BYTES)
         return;
-    const size_t needed = good < b->k ? b->k - good : 0;
-    if (needed == 0)
-        snprintf(reason + length, REASON_BYTES - (size_t)length,
-                 "%zu blocks fit their checksums, but not each other", good);
-    else
-        snprintf(
-            reason + length, REASON_BYTES - (size_t)length,
-            "%zu %s intact, %zu %s needed. Damaged there: %s %s; missing or unreadable: %s %s; "
-            "%s of %zu of them %s needed",
-            good, good == 1 ? "block is" : "blocks are", b->k, b->k == 1 ? "is" : "are",
-            damaged.count == 1 ? "shard" : "shards", damaged.count == 0 ? "none" : damaged.text,
-            missing.count == 1 ? "shard" : "shards", missing.count == 0 ? "none" : missing.text,
-            needed == 1 ? "an intact copy" : "intact copies", needed, needed == 1 ? "is" : "are");
+    const size_t needed = b->k - good;
+    snprintf(reason + length, REASON_BYTES - (size_t)length,
+             "%zu %s intact, %zu %s needed. Damaged there: %s %s; missing or unreadable: %s %s; "
+             "%s of %zu of them %s needed",
+             good, good == 1 ? "block is" : "blocks are", b->k, b->k == 1 ? "is" : "are",
+             damaged.count == 1 ? "shard" : "shards", damaged.count == 0 ? "none" : damaged.text,
+             missing.count == 1 ? "shard" : "shards", missing.count == 0 ? "none" : missing.text,
+             needed == 1 ? "an intact copy" : "intact copies", needed, needed == 1 ? "is" : "are");
 }
 
 /* ---- one stripe ----------------------------------------------------------------------------- */
@@ -198,13 +201,6 @@ static void read_again(restore *r, batch *b, size_t stripe) {
         read_blocks(r->set, b, i, stripe, 1);
 }
 
-/* Compares the blocks of a stripe by the code. */
-static int compare(restore *r, batch *b, size_t stripe, bool *matches) {
-    const int code = coder_verify(r->coder, b->stripes + stripe, matches);
-    r->result->contradiction = r->result->contradiction || (code == 0 && !*matches);
-    return code;
-}
-
 /* Locates and corrects wrong symbols by the code. */
 static int correct(restore *r, batch *b, size_t stripe, bool *done) {
     read_again(r, b, stripe);
@@ -228,7 +224,7 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     if (usable > b->k) { /* the code can check the result against the extra block */
         code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
         if (code == 0)
-            code = compare(r, b, stripe, done);
+            code = coder_verify(r->coder, b->stripes + stripe, done);
     }
     if (code == 0 && !*done)
         code = correct(r, b, stripe, done);
@@ -240,12 +236,119 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     return code;
 }
 
-/* Checks by the code a stripe that has k or more blocks with correct checksums. */
-static int check(restore *r, batch *b, size_t stripe, bool *done) {
-    int code = compare(r, b, stripe, done);
-    if (code == 0 && !*done)
-        code = correct(r, b, stripe, done);
+/* ---- stripes whose intact blocks do not fit together ---------------------------------------- */
+
+static int set_aside(restore *r, const batch *b, size_t stripe, size_t first) {
+    if (r->aside == NULL) {
+        r->aside = calloc(b->n, sizeof(void *));
+        for (size_t i = 0; i < b->n && r->aside != NULL; i++)
+            if (posix_memalign(&r->aside[i], BLOCK_UNIT, b->block_bytes) != 0)
+                return fail(TOOL_INTERNAL, "out of memory");
+    }
+    if (r->aside == NULL)
+        return fail(TOOL_INTERNAL, "out of memory");
+    for (size_t i = first; i < b->n; i++)
+        memcpy(r->aside[i], batch_block(b, stripe, i), b->stripes[stripe].bytes);
+    return 0;
+}
+
+/* Finds out, for the message, in which shards the code locates wrong symbols. */
+static int suspect(restore *r, const batch *b, size_t stripe) {
+    bool located = false;
+    int code = set_aside(r, b, stripe, 0);
+    if (code == 0)
+        code = coder_correct(r->coder, &(coder_stripe){r->aside, b->stripes[stripe].bytes},
+                             &located, r->counts);
+    for (size_t i = 0; i < b->n && code == 0 && located; i++)
+        r->suspected[i] = r->counts[i] != 0 && batch_states(b, stripe)[i] >= BLOCK_ELSEWHERE;
     return code;
+}
+
+/* The padding of a rebuilt block is not zero if a block that it was rebuilt from is wrong. */
+static bool clear_padding(const restore *r, const batch *b, size_t stripe) {
+    bool cleared = false;
+    const bool last = b->first + stripe + 1 == stripe_count(&r->set->header);
+    for (size_t i = 0; i < b->k && last; i++) {
+        uint8_t *block = batch_block(b, stripe, i);
+        const size_t used = block_file_bytes(&r->set->header, b->first + stripe, i);
+        const size_t padding = b->stripes[stripe].bytes - used;
+        cleared = cleared || !is_zero(block + used, padding);
+        memset(block + used, 0, padding);
+    }
+    return cleared;
+}
+
+/* Makes the parity of the data. A parity block that differs is taken as wrong; at the end the file's
+ * hash tells whether the data are right. */
+static int trust_data(restore *r, batch *b, size_t stripe) {
+    const size_t bytes = b->stripes[stripe].bytes;
+    int code = 0;
+    if (r->contradictions++ == 0) {
+        r->contradictory = b->first + stripe;
+        code = suspect(r, b, stripe);
+    }
+    if (code == 0)
+        code = set_aside(r, b, stripe, b->k);
+    if (code == 0)
+        code = coder_encode(r->coder, b->stripes + stripe, 1);
+    for (size_t i = b->k; i < b->n && code == 0; i++) {
+        block_state *state = &batch_states(b, stripe)[i];
+        if (*state < BLOCK_ELSEWHERE || memcmp(r->aside[i], batch_block(b, stripe, i), bytes) == 0)
+            continue;
+        *state = BLOCK_DAMAGED;
+        r->result->corrected[i]++;
+    }
+    return code;
+}
+
+/* Checks by the code a stripe that has k or more blocks with correct checksums. */
+static int check(restore *r, batch *b, size_t stripe) {
+    bool matches = false;
+    const bool cleared = clear_padding(r, b, stripe);
+    const int code = coder_verify(r->coder, b->stripes + stripe, &matches);
+    return code == 0 && (cleared || !matches) ? trust_data(r, b, stripe) : code;
+}
+
+/* Adds the shards to use for example: those that are not suspected or, if there is no suspicion, all
+ * but the first. */
+static void add_choice(const restore *r, char *text, size_t room) {
+    const shard_set *set = r->set;
+    size_t suspects = 0, length = strlen(text);
+    for (size_t i = 0; i < set->count; i++)
+        suspects += r->suspected[i];
+    bool first = suspects == 0 && shard_set_present(set) > set->header.k;
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->shards[i] == NULL || r->suspected[i] || first) {
+            first = first && set->shards[i] == NULL;
+            continue;
+        }
+        const int more = snprintf(text + length, room - length, " %s", set->shards[i]->path);
+        if (more < 0 || (size_t)more + sizeof " ..." >= room - length) {
+            strcpy(text + length, " ...");
+            return;
+        }
+        length += (size_t)more;
+    }
+}
+
+static void explain_disagreement(const restore *r) {
+    const shard_set *set = r->set;
+    shard_list all = {"", 0, 0}, wrong = {"", 0, 0};
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->shards[i] != NULL)
+            list_add(&all, i);
+        if (r->suspected[i])
+            list_add(&wrong, i);
+    }
+    char *reason = r->result->reason;
+    snprintf(reason, REASON_BYTES,
+             "the shards of %s disagree: in %llu stripe%s, first in stripe %llu, the blocks fit "
+             "their checksums but not each other, and the data are not the file that was encoded. "
+             "The shards are %s%s%s. Choose %u or more of the shards, such as: gfk decode",
+             path_name(set->base), (unsigned long long)r->contradictions, plural(r->contradictions),
+             (unsigned long long)r->contradictory, all.text,
+             wrong.count == 0 ? "" : "; by the code, wrong may be ", wrong.text, set->header.k);
+    add_choice(r, reason, REASON_BYTES);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -300,7 +403,7 @@ static int code_step(batch *b, void *context) {
             if (!enough)
                 code = bring_back(r, b, s, &done);
             else if (thorough)
-                code = check(r, b, s, &done);
+                code = check(r, b, s);
             count_damage(r, b, s);
             if (code == 0 && !done) {
                 if (r->result->lost_stripes++ == 0)
@@ -378,11 +481,19 @@ static int restore_stripes(restore *r) {
     const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
     r->result->hash_matches = r->result->lost_stripes == 0 && hash.low64 == header->hash_low &&
                               hash.high64 == header->hash_high;
-    if (too_short) /* no subset of the shards is longer */
-        r->result->contradiction = false;
-    if (!r->result->hash_matches && r->result->lost_stripes == 0)
+    if (r->result->hash_matches)
+        return 0;
+    for (size_t i = 0; i < r->set->count; i++) { /* without the hash, no shard is to blame */
+        r->result->bad_blocks[i] -= r->result->corrected[i];
+        r->result->corrected[i] = 0;
+    }
+    r->result->disagree = r->result->lost_stripes == 0 && r->contradictions != 0;
+    if (r->result->disagree)
+        explain_disagreement(r);
+    else if (r->result->lost_stripes == 0)
         snprintf(r->result->reason, REASON_BYTES,
-                 "what these shards make is not the file that was encoded");
+                 "what these shards of %s make is not the file that was encoded",
+                 path_name(r->set->base));
     return 0;
 }
 
@@ -399,10 +510,11 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                  .hash = XXH3_createState(),
                  .lost = calloc(set->count, sizeof(size_t)),
                  .wanted = calloc(set->count, sizeof(size_t)),
-                 .counts = calloc(set->count, sizeof(uint64_t))};
+                 .counts = calloc(set->count, sizeof(uint64_t)),
+                 .suspected = calloc(set->count, sizeof(bool))};
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
-        r.lost == NULL || r.wanted == NULL || r.counts == NULL) {
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL) {
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         XXH3_128bits_reset(r.hash);
@@ -412,6 +524,10 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
     free(r.lost);
     free(r.wanted);
     free(r.counts);
+    free(r.suspected);
+    for (size_t i = 0; i < set->count && r.aside != NULL; i++)
+        free(r.aside[i]);
+    free(r.aside);
     return code;
 }
 

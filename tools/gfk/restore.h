@@ -15,12 +15,12 @@ enum { REASON_BYTES = 1536 };
 
 /* The result of a pass. */
 typedef struct restore_result {
-    uint64_t *bad_blocks; /* missing or damaged blocks of each shard that has a source */
-    uint64_t *corrected;  /* bad blocks of each shard that match the checksum but not the code */
+    uint64_t *bad_blocks;      /* missing or damaged blocks of each shard that has a source */
+    uint64_t *corrected;       /* bad blocks of each shard whose checksums hide that they are bad */
     uint64_t damaged_stripes;  /* stripes with at least one bad block */
     uint64_t lost_stripes;     /* stripes that cannot be restored */
     bool hash_matches;         /* the restored file has the hash of the header */
-    bool contradiction;        /* in a stripe, more than k blocks do not fit together */
+    bool disagree;             /* no hash that matches, and intact blocks do not fit together */
     char reason[REASON_BYTES]; /* why the hash does not match, for a message */
 } restore_result;
 

@@ -7,16 +7,72 @@
 
 #include "report.h"
 
-int run_on_set(const shard_places *places, const tool_options *o, set_work *work,
+/* The sets that decode has tried under one name. */
+typedef struct tried_sets {
+    uint8_t ids[16][SET_ID_BYTES];
+    size_t count;
+} tried_sets;
+
+static bool is_newer(const shard_header *a, const shard_header *b) {
+    if (shard_header_has_time(a) != shard_header_has_time(b) || !shard_header_has_time(a))
+        return shard_header_has_time(a) && !shard_header_has_time(b);
+    if (a->seconds != b->seconds)
+        return (int64_t)a->seconds > (int64_t)b->seconds;
+    return a->nanoseconds > b->nanoseconds;
+}
+
+/* Finds the newest set that is not tried yet and has k shards or more among the sources. */
+static int find_next(const shard_set *set, const tried_sets *tried, const shard_source **next) {
+    int code = 0;
+    *next = NULL;
+    for (size_t i = 0; i < set->source_count && code == 0; i++) {
+        const shard_source *s = &set->sources[i];
+        size_t present = 0, j = 0;
+        while (j < tried->count && memcmp(tried->ids[j], s->header.set_id, SET_ID_BYTES) != 0)
+            j++;
+        if (!s->other || !(s->head || s->tail) || j < tried->count ||
+            (*next != NULL && !is_newer(&s->header, &(*next)->header)))
+            continue;
+        code = shard_set_count(set, &s->header, &present);
+        if (code == 0 && present >= s->header.k)
+            *next = s;
+    }
+    return code;
+}
+
+/* After a set that cannot be restored, chooses the next one in *places. Returns RUN_AGAIN, or the code
+ * if there is none. */
+static int choose_next(const shard_set *set, tried_sets *tried, shard_places *places, int code) {
+    const shard_source *next = NULL;
+    char time[TIME_BYTES];
+    memcpy(tried->ids[tried->count++], set->header.set_id, SET_ID_BYTES);
+    if (tried->count == sizeof tried->ids / sizeof tried->ids[0])
+        return code;
+    const int found = find_next(set, tried, &next);
+    if (found != 0 || next == NULL)
+        return found != 0 ? found : code;
+    shard_header_time(&next->header, time);
+    warn("trying the next set of %s: that of %s, %s%s", set->base, next->path,
+         time[0] == '\0' ? "without a time" : "changed ", time);
+    places->known = true;
+    memcpy(places->set_id, next->header.set_id, SET_ID_BYTES);
+    return RUN_AGAIN;
+}
+
+int run_on_set(const shard_places *given, const tool_options *o, set_work *work, bool try_next,
                set_outcome *outcome) {
-    enum { ATTEMPTS = 5 };
+    enum { ATTEMPTS = 20 };
+    shard_places places = *given;
+    tried_sets tried = {.count = 0};
     int code = RUN_AGAIN;
     for (int attempt = 0; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
         shard_set set;
-        code = shard_set_open(&set, places);
+        code = shard_set_open(&set, &places);
         if (code != 0)
             return code;
         code = work(&set, o, outcome);
+        if (try_next && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE))
+            code = choose_next(&set, &tried, &places, code);
         shard_set_close(&set);
     }
     if (code == RUN_AGAIN)
@@ -46,7 +102,8 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
         code = list.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
-            const int one = run_on_set(&list.sets[i], &o, work, NULL);
+            const int one =
+                run_on_set(&list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
             json_end(to_stdout ? stderr : stdout, one);
             code = worse(code, one);
         }
@@ -71,7 +128,8 @@ size_t count_bad_shards(const shard_set *set, const restore_result *result) {
 void describe_intact(const set_outcome *outcome, char text[INTACT_BYTES]) {
     const size_t intact = outcome->count - outcome->bad;
     snprintf(text, INTACT_BYTES, "%zu of %zu shards %s intact%s", intact, outcome->count,
-             intact == 1 ? "is" : "are", outcome->forged ? " by their checksums" : "");
+             intact == 1 ? "is" : "are",
+             outcome->disagree ? " by their checksums, but the shards disagree" : "");
 }
 
 static void note(char *text, size_t room, const char *format, ...)

@@ -28,7 +28,7 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         const restore_result *known = enough ? &result : NULL;
         const size_t bad = count_bad_shards(set, known);
         const bool lost = !enough || !result.hash_matches;
-        const set_outcome found = {set->count, bad, lost && result.contradiction};
+        const set_outcome found = {set->count, bad, result.disagree};
         char intact[INTACT_BYTES];
         describe_intact(&found, intact);
         report_set(set);
@@ -36,13 +36,15 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         json_number("damaged_stripes", result.damaged_stripes);
         json_number("lost_stripes", result.lost_stripes);
         json_bool("recoverable", !lost);
+        json_bool("disagree", result.disagree);
         if (outcome != NULL)
             *outcome = found;
         else
             say("%s: %s%s", set->base, intact,
-                lost      ? "; the file cannot be restored"
-                : bad > 0 ? "; the file can be restored"
-                          : "");
+                result.disagree ? ""
+                : lost          ? "; the file cannot be restored"
+                : bad > 0       ? "; the file can be restored"
+                                : "");
         if (outcome == NULL || report_as_json)
             report_shards(set, known, false);
         if (!enough)
@@ -89,7 +91,7 @@ static verdict judge(const set_outcome *outcome, int code) {
 static verdict scrub_one(const shard_places *places, const tool_options *o, int *code) {
     set_outcome outcome = {0};
     json_begin("scrub");
-    *code = run_on_set(places, o, o->repair ? repair_set : verify_set, &outcome);
+    *code = run_on_set(places, o, o->repair ? repair_set : verify_set, false, &outcome);
     const verdict found = judge(&outcome, *code);
     json_string("verdict", verdict_words[found]);
     char shards[INTACT_BYTES] = "the message on standard error says why";
