@@ -287,7 +287,8 @@ static int by_name(const void *a, const void *b) {
     const int order = strcmp(path_name(x->namer->name), path_name(y->namer->name));
     if (order != 0)
         return order;
-    return (x->items[0]->number > y->items[0]->number) - (x->items[0]->number < y->items[0]->number);
+    return (x->items[0]->number > y->items[0]->number) -
+           (x->items[0]->number < y->items[0]->number);
 }
 
 /* True if the set lacks all shards of the other set. */
@@ -452,9 +453,13 @@ int choose_sets(set_list *list) {
 /* The set's name, and the places of its shards. Without a base, each folder of a file gets one. */
 static int describe(shard_set *set) {
     const shard_item *const namer = set->namer;
-    const bool spare = set->count != 0 && namer->sets[0] != set && namer->bases.count > 1;
+    const shard_base *const spare =
+        set->all->all && set->count != 0 && namer->sets[0] != set && namer->bases.count > 1
+            ? &namer->bases.all[0]
+            : NULL;
     int code = 0;
-    set->base = strdup(spare ? namer->bases.all[0].path : namer->name);
+    set->base = strdup(spare != NULL ? spare->path : namer->name);
+    set->home = spare != NULL ? spare->in : namer->home;
     set->relative = namer->relative;
     if (set->base == NULL)
         return no_memory();
@@ -466,8 +471,7 @@ static int describe(shard_set *set) {
     set->searched = set->bases.count != 0;
     for (const shard_source *s = set->members; s != NULL && !set->searched && code == 0;
          s = s->next_of_set)
-        code =
-            shard_bases_add(&set->bases, s->in, path_join(s->in->path, path_name(set->base)));
+        code = shard_bases_add(&set->bases, s->in, path_join(s->in->path, path_name(set->base)));
     return code;
 }
 
@@ -486,9 +490,8 @@ int list_sets(set_list *list) {
     if (list->sets == NULL)
         return no_memory();
     for (size_t i = 0; i < all->set_count && code == 0; i++) {
-        if (!all->sets[i].kept)
-            continue;
-        list->sets[list->count++] = &all->sets[i];
+        if (all->sets[i].kept)
+            list->sets[list->count++] = &all->sets[i];
         code = describe(&all->sets[i]);
     }
     qsort(list->sets, list->count, sizeof *list->sets, by_order);

@@ -58,22 +58,24 @@ static int restore_file(decoding *d, coder *c) {
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
-static int check_free(const char *path, void *context) {
-    const tool_options *options = context;
-    struct stat link, status;
-    if (lstat(path, &link) != 0)
+static int check_free(const file_place *place, void *context) {
+    const decoding *d = context;
+    struct stat status;
+    const int error = place_look(place, &status);
+    if (error == ENOENT)
         return 0;
-    if (stat(path, &status) != 0) /* a dangling link */
-        status = link;
-    if (S_ISDIR(status.st_mode))
-        return fail(TOOL_IO, "%s is a folder", path);
-    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
-        return fail(TOOL_IO, "%s is not a regular file", path);
-    return options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
-}
-
-static bool is_name(const char *name, size_t length, void *wanted) {
-    return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
+    if (error != 0 && error != ELOOP)
+        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
+    if (error == 0 && S_ISDIR(status.st_mode))
+        return fail(TOOL_IO, "%s is a folder", place->path);
+    if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
+        return fail(TOOL_IO, "%s is not a regular file", place->path);
+    if (!d->options->force)
+        return fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
+    const shard_source *const s = inventory_find(d->set->all, place->in, path_name(place->path));
+    return s == NULL || !s->identified
+               ? 0
+               : fail(TOOL_EXISTS, "%s is a shard: no file replaces it", place->path);
 }
 
 /* Gives the output the time of the last change of the original file. */
@@ -85,12 +87,11 @@ static void set_time(const decoding *d) {
         warn("cannot set the time of %s: %s", d->output, strerror(errno));
 }
 
-static int decode_to_file(decoding *d, coder *c, char *path) {
+static int decode_to_file(decoding *d, coder *c, const file_place *place) {
     temp_file temp = TEMP_FILE_NONE;
-    void *const options = (void *)d->options;
-    int code = check_free(path, options);
+    int code = check_free(place, d);
     if (code == 0)
-        code = temp_create(&temp, path);
+        code = temp_create(&temp, place);
     if (code == 0) {
         d->fd = temp.fd;
         code = restore_file(d, c);
@@ -98,39 +99,52 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
     if (code == 0) {
         set_time(d);
         /* no set-ID bits: the owner of the new file may be another user */
-        code = temp_sync(&temp, path, d->set->header.mode & 0777);
+        code = temp_sync(&temp, place, d->set->header.mode & 0777);
     }
     if (code == 0)
-        code = temp_place(&temp, path, check_free, options);
+        code = temp_place(&temp, place, check_free, d);
     if (code == 0)
-        temp_clean(path, is_name, (void *)path_name(path));
+        code = inventory_clean_file(d->set->all, place->in, path_name(place->path));
     temp_discard(&temp);
     return code;
 }
 
-/* The default output path: the original name of the file, in the folder of the shards. */
-static char *output_path(const shard_set *set) {
-    if (set->header.name[0] == '\0')
-        return strdup(set->base);
-    char *folder = path_folder(set->base);
-    char *path = folder == NULL ? NULL : path_join(folder, set->header.name);
-    free(folder);
-    return path;
+/* Finds the place of the output: --output, or the original name of the file, in the folder of the
+ * base. The caller frees place->path. */
+static int find_output(const shard_set *set, const tool_options *o, file_place *place) {
+    char *const in = path_folder(set->base);
+    *place = (file_place){.in = set->home};
+    place->path = o->output != NULL             ? strdup(o->output)
+                  : set->header.name[0] == '\0' ? strdup(set->base)
+                  : in != NULL                  ? path_join(in, set->header.name)
+                                                : NULL;
+    free(in);
+    int error = place->path == NULL ? ENOMEM : 0;
+    if (error == 0 && o->output != NULL)
+        error = strcmp(o->output, "-") == 0 ? 0 : folder_of(&place->in, o->output);
+    else if (error == 0 && set->home == NULL)
+        error = ENOENT;
+    if (error == ENOMEM)
+        return fail(TOOL_INTERNAL, "out of memory");
+    return error == 0
+               ? 0
+               : fail(TOOL_IO, "cannot open the folder of %s: %s", place->path, strerror(error));
 }
 
 static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
     (void)outcome;
     decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
     d.to_stdout = o->output != NULL && strcmp(o->output, "-") == 0;
-    char *path = o->output != NULL ? strdup(o->output) : output_path(set);
-    if (path == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    d.output = d.to_stdout ? "standard output" : path;
+    file_place place;
     const double start = seconds_now();
     coder *c = NULL;
-    int code = restore_open_coder(&c, set, &o->coder);
+    int code = find_output(set, o, &place);
+    const char *const path = place.path;
+    d.output = d.to_stdout ? "standard output" : path;
     if (code == 0)
-        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, path);
+        code = restore_open_coder(&c, set, &o->coder);
+    if (code == 0)
+        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, &place);
     if (code == 0) {
         const double seconds = seconds_now() - start;
         json_string("output", path);
@@ -143,7 +157,7 @@ static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
                 plural(set->header.file_bytes), (double)set->header.file_bytes / seconds / 1e6);
     }
     coder_close(c);
-    free(path);
+    free(place.path);
     return code;
 }
 

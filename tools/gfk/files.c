@@ -30,13 +30,13 @@ char *path_folder(const char *path) {
     return strndup(path, length == 1 ? 1 : length - 1);
 }
 
-char *path_join(const char *folder, const char *name) {
-    if (strcmp(folder, ".") == 0)
+char *path_join(const char *in, const char *name) {
+    if (strcmp(in, ".") == 0)
         return strdup(name);
-    const size_t room = strlen(folder) + strlen(name) + 2;
+    const size_t room = strlen(in) + strlen(name) + 2;
     char *path = malloc(room);
     if (path != NULL)
-        snprintf(path, room, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", name);
+        snprintf(path, room, "%s%s%s", in, strcmp(in, "/") == 0 ? "" : "/", name);
     return path;
 }
 
@@ -284,8 +284,7 @@ void temp_discard(temp_file *temp) {
 
 void temp_remove(folder *in, const char *name) {
     const int at = folder_fd(in);
-    const int fd =
-        at < 0 ? -1 : openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int fd = at < 0 ? -1 : openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         unlinkat(at, name, 0);
     if (fd >= 0)

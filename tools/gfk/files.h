@@ -18,7 +18,7 @@
 
 char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
 const char *path_name(const char *path); /* the part after the last slash */
-char *path_join(const char *folder, const char *name);
+char *path_join(const char *in, const char *name);
 /* A list that owns its paths. */
 typedef struct path_list {
     char **paths;

@@ -16,10 +16,10 @@
 
 typedef struct finder {
     inventory *all;
-    folder **in, **to; /* the folders of --in and --to */
-    size_t in_count, to_count;
-    path_list absent;  /* messages about folders of --in that are not there */
-    folder **empty;    /* folders without shards */
+    folder **in; /* the folders of --in */
+    size_t in_count;
+    path_list absent; /* messages about folders of --in that are not there */
+    folder **empty;   /* folders without shards */
     size_t empty_count;
     void *walked; /* folders that were searched, a tree of tsearch */
     bool locked;  /* all folders of the arguments are locked */
@@ -67,8 +67,8 @@ static int add_bases(finder *f, shard_item *item, folder *in, const char *base) 
         code = shard_bases_add(&item->bases, in, path_join(in->path, base));
     for (size_t i = 0; i < f->in_count && code == 0; i++)
         code = shard_bases_add(&item->bases, f->in[i], path_join(f->in[i]->path, base));
-    for (size_t i = 0; i < f->to_count && code == 0; i++)
-        code = shard_bases_add(&item->bases, f->to[i], path_join(f->to[i]->path, base));
+    for (size_t i = 0; i < f->all->to_count && code == 0; i++)
+        code = shard_bases_add(&item->bases, f->all->to[i], path_join(f->all->to[i]->path, base));
     for (size_t i = 0; i < f->absent.count && code == 0; i++)
         code = path_list_add(&item->absent, strdup(f->absent.paths[i]));
     return code;
@@ -109,6 +109,7 @@ static int add_listed_item(finder *f, folder *in, const char *name, size_t lengt
         if (code == 0) {
             item->listed = true;
             item->relative = relative;
+            item->home = in;
         }
     }
     free(base);
@@ -125,6 +126,7 @@ static int add_unnamed(finder *f, folder *in, folder_entry *entry, size_t relati
     if (code == 0) {
         item->listed = true;
         item->relative = relative;
+        item->home = in;
         code = inventory_take(f->all, in, entry, item);
     }
     return code;
@@ -141,7 +143,9 @@ static int add_entries(finder *f, folder *in, folder_entries *list, size_t relat
         struct stat status;
         if (entry->type == DT_UNKNOWN &&
             fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-            entry->type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_LNK;
+            entry->type = S_ISDIR(status.st_mode)   ? DT_DIR
+                          : S_ISREG(status.st_mode) ? DT_REG
+                                                    : DT_LNK;
         if (entry->type != DT_REG && entry->type != DT_UNKNOWN)
             continue;
         if (shard_entry_parse(entry->name, &base, &length, &index))
@@ -242,7 +246,8 @@ static int add_root(finder *f, const char *argument, bool walk) {
         code = no_memory();
     else if (error != 0)
         inventory_report(f->all, TOOL_IO, "cannot read the folder %s: %s", path, strerror(error));
-    const size_t relative = code != 0 || strcmp(path, ".") == 0 ? 0 : length + (strcmp(path, "/") != 0);
+    const size_t relative =
+        code != 0 || strcmp(path, ".") == 0 ? 0 : length + (strcmp(path, "/") != 0);
     free(path);
     if (in != NULL && code == 0) {
         const bool again = tfind(in, &f->walked, by_pointer) != NULL;
@@ -269,8 +274,10 @@ static int add_base(finder *f, folder *in, const char *argument) {
     }
     if (code == 0)
         code = inventory_add_item(f->all, strdup(argument), &item);
-    if (code == 0)
+    if (code == 0) {
+        item->home = in;
         code = add_bases(f, item, in, name);
+    }
     return code == 0 ? read_items(f, first) : code;
 }
 
@@ -287,6 +294,7 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
         code = inventory_add_item(f->all, strndup(path, (size_t)(name - path) + length), &item);
         if (code == 0) {
             item->is_file = true;
+            item->home = in;
             code = add_bases(f, item, NULL, path_name(item->name));
         }
         if (code == 0 && named)
@@ -361,9 +369,8 @@ static int add_argument(finder *f, const char *argument) {
     if (path_name(argument)[0] == '\0')
         return add_root(f, argument, false);
     /* A link stands for what it leads to. */
-    char *const target = lstat(argument, &status) == 0 && S_ISLNK(status.st_mode)
-                             ? realpath(argument, NULL)
-                             : NULL;
+    char *const target =
+        lstat(argument, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(argument, NULL) : NULL;
     const char *const path = target != NULL ? target : argument;
     const int error = folder_of(&in, path);
     int code = 0;
@@ -399,8 +406,8 @@ static int open_disks(finder *f, const folder_list *folders) {
         else if (error == ENOMEM)
             code = no_memory();
         else if (error == ENOENT)
-            code = add_message(&f->absent, "cannot read the folder %s: %s", folders->paths[i],
-                               error);
+            code =
+                add_message(&f->absent, "cannot read the folder %s: %s", folders->paths[i], error);
         else
             inventory_report(f->all, TOOL_IO, "cannot read the folder %s: %s", folders->paths[i],
                              strerror(error));
@@ -411,8 +418,11 @@ static int open_disks(finder *f, const folder_list *folders) {
 /* With --in every set may have shards in all of these folders. */
 static int add_in_disks(finder *f, const tool_options *o) {
     int code = 0;
-    for (size_t i = 0; i < o->count && code == 0; i++)
-        code = add_base(f, NULL, o->arguments[i]);
+    for (size_t i = 0; i < o->count && code == 0; i++) {
+        folder *home = NULL;
+        const int error = folder_of(&home, o->arguments[i]);
+        code = error == ENOMEM ? no_memory() : add_base(f, home, o->arguments[i]);
+    }
     for (size_t i = 0; i < f->in_count && code == 0 && o->count == 0; i++) {
         folder *const in = f->in[i];
         folder_entries *list = NULL;
@@ -426,7 +436,7 @@ static int add_in_disks(finder *f, const tool_options *o) {
 
 /* Locks the folders that the arguments name, so that no run renames files between two looks. */
 static int lock_arguments(finder *f, const tool_options *o, folder_locks *locks) {
-    folder **const in = calloc(2 * o->count + f->in_count + f->to_count + 1, sizeof *in);
+    folder **const in = calloc(2 * o->count + f->in_count + f->all->to_count + 1, sizeof *in);
     size_t count = 0;
     if (in == NULL)
         return no_memory();
@@ -436,8 +446,8 @@ static int lock_arguments(finder *f, const tool_options *o, folder_locks *locks)
     }
     for (size_t i = 0; i < f->in_count; i++)
         in[count++] = f->in[i];
-    for (size_t i = 0; i < f->to_count; i++)
-        in[count++] = f->to[i];
+    for (size_t i = 0; i < f->all->to_count; i++)
+        in[count++] = f->all->to[i];
     const int code = folders_lock(locks, in, count, false);
     free(in);
     f->locked = true;
@@ -448,8 +458,8 @@ static int lock_arguments(finder *f, const tool_options *o, folder_locks *locks)
 
 static int find(finder *f, set_list *list, const tool_options *o, bool walk) {
     folder_locks locks = {0};
-    int code = open_folders(&f->to, &o->to);
-    f->to_count = code == 0 ? o->to.count : 0;
+    int code = open_folders(&f->all->to, &o->to);
+    f->all->to_count = code == 0 ? o->to.count : 0;
     if (code == 0)
         code = open_disks(f, &o->in);
     if (code == 0 && !walk)
@@ -500,7 +510,6 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
     for (size_t i = 0; i < f.empty_count && code == 0; i++)
         code = use_empty(list, f.empty[i]);
     free(f.in);
-    free(f.to);
     free(f.empty);
     path_list_free(&f.absent);
     while (f.walked != NULL)
@@ -514,9 +523,16 @@ static int look_again(set_list *list, const shard_set *set) {
     int code = inventory_add_item(&list->all, strdup(set->base), &item);
     if (code != 0)
         return code;
+    list->all.to = calloc(set->all->to_count + 1, sizeof(folder *));
+    if (list->all.to == NULL)
+        return no_memory();
+    list->all.to_count = set->all->to_count;
+    for (size_t i = 0; i < set->all->to_count; i++)
+        list->all.to[i] = set->all->to[i];
     item->relative = set->relative;
     item->wanted = set->header.set_id;
     item->is_file = !set->searched;
+    item->home = set->home;
     for (size_t i = 0; i < set->bases.count && code == 0 && set->searched; i++)
         code = shard_bases_add(&item->bases, set->bases.all[i].in, strdup(set->bases.all[i].path));
     if (code == 0)

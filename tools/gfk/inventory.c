@@ -245,8 +245,7 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
     *found = known(all, &status);
     if (*found != NULL)
         return attach(all, *found, item);
-    if (listed && !may_be_a_shard(&status) &&
-        !shard_entry_parse(name, &base, &base_length, &index))
+    if (listed && !may_be_a_shard(&status) && !shard_entry_parse(name, &base, &base_length, &index))
         return 0;
     const int code = read_new(all, in, name, &status, listed, found);
     return code != 0 || *found == NULL ? code : attach(all, *found, item);
@@ -303,7 +302,7 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
     struct stat status;
     const int at = folder_fd(in);
     return at >= 0 && fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? known(all, &status)
-                                                                          : NULL;
+                                                                           : NULL;
 }
 
 /* ---- temporary files of killed runs --------------------------------------------------------- */
@@ -375,6 +374,7 @@ void inventory_free(inventory *all) {
     free(all->sets);
     free(all->items);
     free(all->sources);
+    free(all->to);
     free_tree(&all->listings, by_folder, free_listing);
     free_tree(&all->places, by_place, free_place);
     free_tree(&all->files, by_inode, free_source);

@@ -18,6 +18,8 @@ typedef struct inventory {
     size_t source_count;
     shard_set *sets; /* in the order of their headers */
     size_t set_count;
+    folder **to; /* the folders of --to */
+    size_t to_count;
     void *listings, *files, *places; /* trees of tsearch: by folder; by inode; by folder and base */
 } inventory;
 
@@ -47,6 +49,9 @@ int inventory_place(inventory *all, folder *in, const char *base, size_t length,
  * *found is NULL if there is no such file. */
 int inventory_read(inventory *all, folder *in, const char *name, shard_item *item,
                    shard_source **found);
+/* Reads the headers of an entry of a list, unless they are known. A file that is neither a shard nor named
+ * like one does not count, nor does an incomplete temporary file: entry->found is then NULL. */
+int inventory_take(inventory *all, folder *in, folder_entry *entry, shard_item *item);
 /* Adds all files of a folder that are named like shards of a base, and like their temporary files. */
 int inventory_take_base(inventory *all, folder *in, const char *base, shard_item *item);
 

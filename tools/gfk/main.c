@@ -6,6 +6,7 @@
 
 #include <gfk/gfk.h>
 
+#include "folder.h"
 #include "options.h"
 #include "report.h"
 
@@ -100,6 +101,7 @@ int main(int argc, char **argv) {
     if (command == NULL)
         return no_command(argv[1]);
     const int code = command->run(argc - 1, argv + 1);
+    folders_close();
     json_end_early(argv[1], code);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK)
         return fail(TOOL_IO, "cannot write standard output");

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "files.h"
 #include "folder.h"
@@ -22,16 +23,17 @@ typedef struct shard_source {
     char *path; /* in messages; ends in the name in the folder */
     dev_t device;
     ino_t inode;
-    uint64_t bytes;      /* bytes of the file */
-    bool head, tail;     /* the first header is intact; the second header is intact */
-    bool identified;     /* a header identifies the shard; otherwise only the name does */
-    bool magic;          /* a header, intact or not, begins with the number of the format */
-    bool named;          /* the name is that of a shard with an index */
-    uint32_t name_index; /* the index in the name */
-    bool temp;           /* a temporary file that a killed run left */
-    bool unreadable;     /* the file cannot be opened: only the members of its name, error and, where
+    uint64_t bytes;          /* bytes of the file */
+    struct timespec changed; /* the last change of the inode */
+    bool head, tail;         /* the first header is intact; the second header is intact */
+    bool identified;         /* a header identifies the shard; otherwise only the name does */
+    bool magic;              /* a header, intact or not, begins with the number of the format */
+    bool named;              /* the name is that of a shard with an index */
+    uint32_t name_index;     /* the index in the name */
+    bool temp;               /* a temporary file that a killed run left */
+    bool unreadable;  /* the file cannot be opened: only the members of its name, error and, where
                             known, device and inode are set */
-    atomic_int error;    /* error of a failed open or read; 0: none */
+    atomic_int error; /* error of a failed open or read; 0: none */
     shard_header header; /* complete if head or tail; otherwise only set_id and index, if known */
     struct shard_source *next; /* another source of the same shard */
 
@@ -60,16 +62,17 @@ void shard_bases_free(shard_bases *bases);
 
 /* What an argument names, or what a folder holds under one name. */
 typedef struct shard_item {
-    size_t number;     /* in the order of the search */
-    char *name;        /* the base that messages name */
-    size_t relative;   /* where the part of the name begins that is not the folder of the argument */
-    bool listed;       /* found in the list of a folder */
-    bool is_file;      /* only files that are arguments count */
-    bool failed;       /* a message says what could not be looked at */
-    shard_bases bases; /* where shards with the expected names are */
+    size_t number;   /* in the order of the search */
+    char *name;      /* the base that messages name */
+    size_t relative; /* where the part of the name begins that is not the folder of the argument */
+    bool listed;     /* found in the list of a folder */
+    folder *home;    /* the folder of the name; NULL: it is not there */
+    bool is_file;    /* only files that are arguments count */
+    bool failed;     /* a message says what could not be looked at */
+    shard_bases bases;          /* where shards with the expected names are */
     shard_source *files, *last; /* the files found through the item */
     path_list absent;           /* messages: folders and files that are not there */
-    struct shard_set **sets;    /* the sets that have files in the item, or that the item joined; the
+    struct shard_set **sets; /* the sets that have files in the item, or that the item joined; the
                                    first is the strongest */
     size_t set_count;
     const uint8_t *wanted; /* the id of the set that comes first, if it is there; NULL: any */
@@ -80,6 +83,7 @@ typedef struct shard_set {
     shard_header header;    /* header of the set; index is 0 */
     char *base;             /* the base that messages name */
     size_t relative;        /* as in the item */
+    folder *home;           /* as in the item */
     shard_bases bases;      /* where new shards may be */
     bool searched;          /* the folders of the bases were searched */
     size_t count;           /* k + m; 0: no file of the item has an intact header */
@@ -88,10 +92,10 @@ typedef struct shard_set {
     shard_source *last;
     shard_item **items; /* the items that have sources of the set, or joined it */
     size_t item_count;
-    size_t first;          /* number of the first file in the order of the search */
-    shard_item *namer;     /* the item that gives the set its name */
-    bool kept;             /* a command works on the set */
-    struct inventory *all; /* all files that the command found */
+    size_t first;                   /* number of the first file in the order of the search */
+    shard_item *namer;              /* the item that gives the set its name */
+    bool kept;                      /* a command works on the set */
+    struct inventory *all;          /* all files that the command found */
     const struct shard_set *warned; /* the set whose user was warned of this one */
     shard_source **shards; /* while the set is open: the best source of each shard; NULL: missing */
     shard_source **closed; /* while the set is open: the file of each shard that cannot be read */

@@ -164,9 +164,14 @@ int shard_source_open(shard_source *source) {
     const int in = folder_fd(source->in);
     if (in < 0)
         return errno;
-    source->fd = openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    source->fd =
+        openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int error = source->fd < 0 || fstat(source->fd, &status) != 0 ? errno : 0;
-    if (error == 0 && (status.st_dev != source->device || status.st_ino != source->inode))
+    if (error == 0 &&
+        (status.st_dev != source->device || status.st_ino != source->inode ||
+         (uint64_t)status.st_size != source->bytes ||
+         status.st_ctim.tv_sec != source->changed.tv_sec || /* an inode may be used again */
+         status.st_ctim.tv_nsec != source->changed.tv_nsec))
         error = ESTALE;
     /* A temporary file with the lock of a live run is incomplete. */
     if (error == 0 && source->temp && flock(source->fd, LOCK_SH | LOCK_NB) != 0)
@@ -186,6 +191,7 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
                              .device = status->st_dev,
                              .inode = status->st_ino,
                              .bytes = (uint64_t)status->st_size,
+                             .changed = status->st_ctim,
                              .temp = temp_name_length(name) != 0};
     if (source->path == NULL)
         return fail(TOOL_INTERNAL, "out of memory");
