@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "files.h"
+#include "folder.h"
 #include "options.h"
 #include "shard_set.h"
 
@@ -35,15 +36,14 @@ typedef struct names {
     bool bases, shards; /* what is offered beside folders */
 } names;
 
-static void offer_entry(names *n, const char *folder, const char *entry) {
+static void offer_entry(names *n, folder *in, const char *entry) {
     size_t base_length = 0;
     uint32_t index = 0;
     struct stat status;
     const char *begin = n->word + n->name;
     if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.') || has_control(entry))
         return; /* a line of the answer cannot have a name with a tab or the end of a line */
-    char *path = path_join(folder, entry);
-    if (path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (fstatat(folder_fd(in), entry, &status, 0) == 0 && S_ISDIR(status.st_mode)) {
         printf("%.*s%s/\t\n", (int)n->name, n->word, entry);
     } else if (n->bases && shard_name_parse(entry, strlen(entry), &base_length, &index)) {
         if (n->shards)
@@ -56,7 +56,6 @@ static void offer_entry(names *n, const char *folder, const char *entry) {
             n->last = strndup(entry, base_length);
         }
     }
-    free(path);
 }
 
 /* Offers folders and, with `bases`, the bases of shards; shards only behind BASE.gfk. The path
@@ -66,19 +65,21 @@ static void offer_names(const char *word, size_t before, bool bases) {
     const char *path = word + before, *home = getenv("HOME");
     n.name = (size_t)(path_name(path) - word);
     n.shards = strstr(word + n.name, ".gfk.") != NULL;
-    char *folder = path_folder(path);
-    if (folder != NULL && home != NULL && begins(folder, "~") && (folder[1] | '/') == '/') {
-        char *there = folder[1] == '\0' ? strdup(home) : path_join(home, folder + 2);
-        free(folder);
-        folder = there;
+    char *before_name = path_folder(path);
+    if (before_name != NULL && home != NULL && begins(before_name, "~") &&
+        (before_name[1] | '/') == '/') {
+        char *there = before_name[1] == '\0' ? strdup(home) : path_join(home, before_name + 2);
+        free(before_name);
+        before_name = there;
     }
-    path_list entries = {0};
-    if (folder != NULL)
-        folder_names(folder, &entries);
-    for (size_t i = 0; i < entries.count; i++)
-        offer_entry(&n, folder, entries.paths[i]);
-    path_list_free(&entries);
-    free(folder);
+    folder *in = NULL;
+    folder_entries list = {0};
+    if (before_name != NULL && folder_open(&in, before_name) == 0)
+        folder_read(in, &list);
+    for (size_t i = 0; i < list.count; i++)
+        offer_entry(&n, in, list.entries[i].name);
+    folder_entries_free(&list);
+    free(before_name);
     free(n.last);
 }
 

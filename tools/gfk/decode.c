@@ -61,45 +61,42 @@ static int restore_file(decoding *d, coder *c) {
 /* Refuses a name that the tool gives to files of its own: the next run would remove the file, or take
  * it for a shard of the set. */
 static int check_name(const decoding *d, const char *path) {
-    const char *name = path_name(path);
+    const char *name = path_name(path), *of = path_name(d->set->base);
+    size_t length = 0;
     uint32_t index = 0;
     if (temp_name_length(name) != 0)
         return fail(d->options->output != NULL ? TOOL_USAGE : TOOL_IO,
                     "%s has the name of a temporary file of gfk; --output FILE gives another name",
                     path);
-    if (d->options->output == NULL &&
-        shard_name_of(name, strlen(name), path_name(d->set->base), &index))
+    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index) &&
+        strlen(of) == length && memcmp(of, name, length) == 0)
         return fail(TOOL_IO, "%s has the name of a shard of %s; --output FILE gives another name",
-                    path, path_name(d->set->base));
+                    path, of);
     return 0;
 }
 
-static int check_free(const char *path, void *context) {
+static int check_free(const file_place *place, void *context) {
     const decoding *d = context;
-    struct stat link, status;
-    if (lstat(path, &link) != 0)
-        return 0;
-    if (stat(path, &status) != 0) /* a dangling link */
-        status = link;
-    if (S_ISDIR(status.st_mode))
-        return fail(TOOL_IO, "%s is a folder", path);
-    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
-        return fail(TOOL_IO, "%s is not a regular file", path);
-    const shard_source *source = shard_set_source(d->set, path);
-    if (source != NULL && !source->other)
-        return fail(TOOL_EXISTS, "%s is a shard of the file; --output FILE gives another name",
-                    path);
-    const char *name = path_name(path);
+    const char *name = path_name(place->path);
+    struct stat status;
     size_t length = 0;
     uint32_t index = 0;
+    const int error = place_look(place, &status);
+    if (error == ENOENT)
+        return 0;
+    if (error != 0 && error != ELOOP)
+        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
+    if (error == 0 && S_ISDIR(status.st_mode))
+        return fail(TOOL_IO, "%s is a folder", place->path);
+    if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
+        return fail(TOOL_IO, "%s is not a regular file", place->path);
+    const shard_source *const s = inventory_find(d->set->all, place->in, name);
+    if (s != NULL && s->identified)
+        return fail(TOOL_EXISTS, "%s is a shard; --output FILE gives another name", place->path);
     if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
         return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",
-                    path);
-    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
-}
-
-static bool is_name(const char *name, size_t length, void *wanted) {
-    return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
+                    place->path);
+    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
 }
 
 /* Gives the output the time of the last change of the original file. */
@@ -111,13 +108,13 @@ static void set_time(const decoding *d) {
         warn("cannot set the time of %s: %s", d->output, strerror(errno));
 }
 
-static int decode_to_file(decoding *d, coder *c, char *path) {
+static int decode_to_file(decoding *d, coder *c, const file_place *place) {
     temp_file temp = TEMP_FILE_NONE;
-    int code = check_name(d, path);
+    int code = check_name(d, place->path);
     if (code == 0)
-        code = check_free(path, d);
+        code = check_free(place, d);
     if (code == 0)
-        code = temp_create(&temp, path);
+        code = temp_create(&temp, place);
     if (code == 0) {
         d->fd = temp.fd;
         code = restore_file(d, c);
@@ -125,39 +122,52 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
     if (code == 0) {
         set_time(d);
         /* no set-ID bits: the owner of the new file may be another user */
-        code = temp_sync(&temp, path, d->set->header.mode & 0777);
+        code = temp_sync(&temp, place, d->set->header.mode & 0777);
     }
     if (code == 0)
-        code = temp_place(&temp, path, check_free, d);
+        code = temp_place(&temp, place, check_free, d);
     if (code == 0)
-        temp_clean(path, is_name, (void *)path_name(path));
+        code = inventory_clean_file(d->set->all, place->in, path_name(place->path));
     temp_discard(&temp);
     return code;
 }
 
-/* The default output path: the original name of the file, in the folder of the shards. */
-static char *output_path(const shard_set *set) {
-    if (set->header.name[0] == '\0')
-        return strdup(set->base);
-    char *folder = path_folder(set->base);
-    char *path = folder == NULL ? NULL : path_join(folder, set->header.name);
-    free(folder);
-    return path;
+/* Finds the place of the output: --output, or the original name of the file, in the folder of the
+ * base. The caller frees place->path. */
+static int find_output(const shard_set *set, const tool_options *o, file_place *place) {
+    char *const in = path_folder(set->base);
+    *place = (file_place){.in = set->home};
+    place->path = o->output != NULL             ? strdup(o->output)
+                  : set->header.name[0] == '\0' ? strdup(set->base)
+                  : in != NULL                  ? path_join(in, set->header.name)
+                                                : NULL;
+    free(in);
+    int error = place->path == NULL ? ENOMEM : 0;
+    if (error == 0 && o->output != NULL)
+        error = strcmp(o->output, "-") == 0 ? 0 : folder_of(&place->in, o->output);
+    else if (error == 0 && set->home == NULL)
+        error = ENOENT;
+    if (error == ENOMEM)
+        return fail(TOOL_INTERNAL, "out of memory");
+    return error == 0
+               ? 0
+               : fail(TOOL_IO, "cannot open the folder of %s: %s", place->path, strerror(error));
 }
 
 static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
     (void)outcome;
     decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
     d.to_stdout = o->output != NULL && strcmp(o->output, "-") == 0;
-    char *path = o->output != NULL ? strdup(o->output) : output_path(set);
-    if (path == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    d.output = d.to_stdout ? "standard output" : path;
+    file_place place;
     const double start = seconds_now();
     coder *c = NULL;
-    int code = restore_open_coder(&c, set, &o->coder);
+    int code = find_output(set, o, &place);
+    const char *const path = place.path;
+    d.output = d.to_stdout ? "standard output" : path;
     if (code == 0)
-        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, path);
+        code = restore_open_coder(&c, set, &o->coder);
+    if (code == 0)
+        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, &place);
     if (code == 0) {
         const double seconds = seconds_now() - start;
         json_string("output", path);
@@ -170,7 +180,7 @@ static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
                 plural(set->header.file_bytes), (double)set->header.file_bytes / seconds / 1e6);
     }
     coder_close(c);
-    free(path);
+    free(place.path);
     return code;
 }
 

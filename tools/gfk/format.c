@@ -54,7 +54,9 @@ bool is_zero(const void *bytes, size_t count) {
 #define NUMBERS(X) NUMBERS_OF_SET(X) X(56, uint32_t, index)
 #define PUT(at, type, name) put(bytes + (at), header->name, sizeof(type));
 #define GET(at, type, name) .name = (type)get(bytes + (at), sizeof(type)),
-#define COMPARE(at, type, name) same = same && a->name == b->name;
+#define COMPARE(at, type, name)                                                                    \
+    if (order == 0)                                                                                \
+        order = (a->name > b->name) - (a->name < b->name);
 
 enum { /* what else the header holds */
        AT_HEADER_BYTES = 12,
@@ -128,10 +130,10 @@ format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADE
     return FORMAT_OK;
 }
 
-bool shard_header_same_set(const shard_header *a, const shard_header *b) {
-    bool same = memcmp(a->set_id, b->set_id, SET_ID_BYTES) == 0 && strcmp(a->name, b->name) == 0;
+int shard_header_compare(const shard_header *a, const shard_header *b) {
+    int order = memcmp(a->set_id, b->set_id, SET_ID_BYTES);
     NUMBERS_OF_SET(COMPARE)
-    return same;
+    return order != 0 ? order : strcmp(a->name, b->name);
 }
 
 void shard_header_time(const shard_header *header, char text[TIME_BYTES]) {

@@ -54,8 +54,8 @@ typedef enum format_verdict {
 void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES]);
 /* Writes *header on FORMAT_OK only. */
 format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADER_BYTES]);
-/* True if two shards belong to the same set; the indices may differ. */
-bool shard_header_same_set(const shard_header *a, const shard_header *b);
+/* Orders headers by their sets, first by the set id; 0: both are of the same set. */
+int shard_header_compare(const shard_header *a, const shard_header *b);
 
 bool shard_header_has_time(const shard_header *header);
 /* Writes the time of the last change of the file in UTC (ISO 8601); an empty text if the header

@@ -7,74 +7,59 @@
 
 #include "report.h"
 
-/* The sets that decode has tried under one name. */
-typedef struct tried_sets {
-    uint8_t ids[16][SET_ID_BYTES];
-    size_t count;
-} tried_sets;
-
-static bool is_newer(const shard_header *a, const shard_header *b) {
-    if (shard_header_has_time(a) != shard_header_has_time(b) || !shard_header_has_time(a))
-        return shard_header_has_time(a) && !shard_header_has_time(b);
-    if (a->seconds != b->seconds)
-        return (int64_t)a->seconds > (int64_t)b->seconds;
-    return a->nanoseconds > b->nanoseconds;
+/* The next set of the same name that can be restored, by the time of the file; NULL if there is none. */
+static shard_set *next_set(const shard_set *set) {
+    const shard_item *const item = set->namer;
+    size_t i = 0;
+    while (i < item->set_count && item->sets[i] != set)
+        i++;
+    for (i++; i < item->set_count; i++)
+        if (item->sets[i]->present >= item->sets[i]->header.k)
+            return item->sets[i];
+    return NULL;
 }
 
-/* Finds the newest set that is not tried yet and has k shards or more among the sources. */
-static int find_next(const shard_set *set, const tried_sets *tried, const shard_source **next) {
-    int code = 0;
-    *next = NULL;
-    for (size_t i = 0; i < set->source_count && code == 0; i++) {
-        const shard_source *s = &set->sources[i];
-        size_t present = 0, j = 0;
-        while (j < tried->count && memcmp(tried->ids[j], s->header.set_id, SET_ID_BYTES) != 0)
-            j++;
-        if (!s->other || !(s->head || s->tail) || j < tried->count ||
-            (*next != NULL && !is_newer(&s->header, &(*next)->header)))
-            continue;
-        code = shard_set_count(set, &s->header, &present);
-        if (code == 0 && present >= s->header.k)
-            *next = s;
-    }
-    return code;
-}
-
-/* After a set that cannot be restored, chooses the next one in *places. Returns RUN_AGAIN, or the code
- * if there is none. */
-static int choose_next(const shard_set *set, tried_sets *tried, shard_places *places, int code) {
-    const shard_source *next = NULL;
-    char time[TIME_BYTES];
-    memcpy(tried->ids[tried->count++], set->header.set_id, SET_ID_BYTES);
-    if (tried->count == sizeof tried->ids / sizeof tried->ids[0])
+/* Opens a set and works on it. With try_next, a set that cannot be restored is followed by the next. */
+static int work_on(shard_set *set, bool opened, const tool_options *o, set_work *work,
+                   bool try_next, set_outcome *outcome) {
+    int code = opened ? 0 : shard_set_open(set);
+    if (code != 0)
         return code;
-    const int found = find_next(set, tried, &next);
-    if (found != 0 || next == NULL)
-        return found != 0 ? found : code;
+    code = work(set, o, outcome);
+    shard_set_close(set);
+    shard_set *const next =
+        try_next && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE) ? next_set(set) : NULL;
+    if (next == NULL)
+        return code;
+    char time[TIME_BYTES];
     shard_header_time(&next->header, time);
-    warn("trying the next set of %s: that of %s, %s%s", set->base, next->path,
+    warn("trying the next set of %s: that of %s, %s%s", set->base, next->members->path,
          time[0] == '\0' ? "without a time" : "changed ", time);
-    places->known = true;
-    memcpy(places->set_id, next->header.set_id, SET_ID_BYTES);
-    return RUN_AGAIN;
+    return work_on(next, false, o, work, true, outcome);
 }
 
-int run_on_set(const shard_places *given, const tool_options *o, set_work *work, bool try_next,
+int run_on_set(shard_set *set, const tool_options *o, set_work *work, bool try_next,
                set_outcome *outcome) {
-    enum { ATTEMPTS = 20 };
-    shard_places places = *given;
-    tried_sets tried = {.count = 0};
-    int code = RUN_AGAIN;
-    for (int attempt = 0; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
-        shard_set set;
-        code = shard_set_open(&set, &places);
+    enum { ATTEMPTS = 5 };
+    set_list list = {0};
+    int code = work_on(set, false, o, work, try_next, outcome);
+    for (int attempt = 1; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
+        set_list again;
+        code = find_again(&again, set);
+        if (code == RUN_AGAIN) {
+            set_list_free(&again);
+            continue;
+        }
+        set_list_free(&list);
+        list = again;
         if (code != 0)
-            return code;
-        code = work(&set, o, outcome);
-        if (try_next && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE))
-            code = choose_next(&set, &tried, &places, code);
-        shard_set_close(&set);
+            break;
+        set = list.sets[0];
+        code = work_on(set, true, o, work, try_next, outcome);
+        if (code != RUN_AGAIN)
+            code = worse(code, list.all.code);
     }
+    set_list_free(&list);
     if (code == RUN_AGAIN)
         return fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
     return code;
@@ -92,18 +77,16 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
     const bool to_stdout = o.output != NULL && strcmp(o.output, "-") == 0;
     if (command == COMMAND_DECODE || command == COMMAND_REPAIR)
         signals_begin();
-    code = check_folders(&o.to);
-    if (code == 0)
-        code = find_sets(&list, &o, name, false);
+    code = find_sets(&list, &o, name, false);
     if (code == 0 && o.output != NULL && list.count > 1)
         code = fail(TOOL_USAGE, "--output is for one file, but these are the shards of %zu",
                     list.count);
     if (code == 0) {
-        code = list.code;
+        code = list.all.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
             const int one =
-                run_on_set(&list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
+                run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
             code = worse(code, json_end(to_stdout ? stderr : stdout, one));
         }
     }

@@ -88,10 +88,10 @@ static verdict judge(const set_outcome *outcome, int code) {
                                         : VERDICT_FAILED;
 }
 
-static verdict scrub_one(const shard_places *places, const tool_options *o, int *code) {
+static verdict scrub_one(shard_set *set, const tool_options *o, int *code) {
     set_outcome outcome = {0};
     json_begin("scrub");
-    *code = run_on_set(places, o, o->repair ? repair_set : verify_set, false, &outcome);
+    *code = run_on_set(set, o, o->repair ? repair_set : verify_set, false, &outcome);
     const verdict found = judge(&outcome, *code);
     json_string("verdict", verdict_words[found]);
     char shards[INTACT_BYTES] = "the message on standard error says why";
@@ -100,9 +100,9 @@ static verdict scrub_one(const shard_places *places, const tool_options *o, int 
     else if (outcome.count != 0)
         describe_intact(&outcome, shards);
     if (*code != 0 && report_quiet)
-        fail(*code, "%s %s: %s", verdict_words[found], places->name, shards);
+        fail(*code, "%s %s: %s", verdict_words[found], set->base, shards);
     else
-        say("%-8s %s: %s", verdict_words[found], places->name, shards);
+        say("%-8s %s: %s", verdict_words[found], set->base, shards);
     *code = json_end(stdout, *code);
     return found;
 }
@@ -119,10 +119,11 @@ int command_scrub(int argc, char **argv) {
     signals_begin();
     code = find_sets(&list, &o, "scrub", true);
     if (code == 0) {
-        code = list.code;
+        code = list.all.code;
+        counts[VERDICT_FAILED] = list.all.failed;
         for (size_t i = 0; i < list.count; i++) {
             int one = 0;
-            counts[scrub_one(&list.sets[i], &o, &one)]++;
+            counts[scrub_one(list.sets[i], &o, &one)]++;
             code = worse(code, one);
         }
         if (list.count != 0)
