@@ -109,9 +109,12 @@ static int measure(const tool_options *o, const char *file, gfk_calibration *c) 
 }
 
 static int load(const char *file, gfk_calibration *c) {
+    errno = 0;
     const gfk_status status = gfk_calibration_load(c, file);
     if (status == GFK_STATUS_SUCCESS)
         return 0;
+    if (errno == ENOMEM)
+        return fail(TOOL_INTERNAL, "out of memory");
     if (access(file, F_OK) != 0)
         return fail(TOOL_IO, "there is no calibration of this machine yet (%s): run gfk calibrate",
                     file);

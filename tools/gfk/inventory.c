@@ -29,7 +29,8 @@ typedef struct place {
 } place;
 
 int worse(int a, int b) {
-    if (a == TOOL_UNRECOVERABLE || b == TOOL_UNRECOVERABLE)
+    if (a != TOOL_INTERNAL && b != TOOL_INTERNAL &&
+        (a == TOOL_UNRECOVERABLE || b == TOOL_UNRECOVERABLE))
         return TOOL_UNRECOVERABLE;
     return a > b ? a : b;
 }

@@ -23,7 +23,8 @@ typedef struct inventory {
     void *listings, *files, *places; /* trees of tsearch: by folder; by inode; by folder and base */
 } inventory;
 
-/* The worse of two exit codes: a lost file is worse than everything else. */
+/* The worse of two exit codes: a lost file is worse than everything else, except that the tool itself
+ * failed. */
 int worse(int a, int b);
 
 /* Functions that return int return 0, or an exit code after a message: the memory or the limit on open
