@@ -451,6 +451,48 @@ def names_that_leave_the_folder():
             check(not os.path.exists(s / "../g") and not os.path.exists("/g"), name)
 
 
+def names_of_the_tool_itself():
+    """A stored name that the tool gives to its own files: the next run would remove what decode wrote,
+    or decode would replace a shard."""
+    temp = ".gfk-tmp-0123456789ab"
+    for name in (".g" + temp, ".f" + temp, ".f.gfk.001" + temp, ".x y.gfk.12345" + temp, "f.gfk.002",
+                 "f.gfk.000", "f.gfk.009", "f.gfk.65535"):
+        with Set() as s:
+            os.unlink(s.path_of(0))
+            for index in range(1, N):
+                promise(s, index, name_bytes=len(name), name=name.encode())
+            before = s.contents()
+            for force in ((), ("--force",)):
+                run = s.gfk("decode", *force, "f", expect=harness.IO)
+                check("has the name of a" in run.err and "--output" in run.err, run.err)
+            check(s.contents() == before, name)
+            s.gfk("decode", "-o", "g", "f")
+            s.gfk("verify", "f", expect=harness.DAMAGED)
+            check(s.read("g") == s.content, "with another name")
+            if temp in name:
+                s.gfk("decode", "-f", "-o", name, "f", expect=harness.USAGE)
+                check(name not in s.names(), "the user's own choice")
+    with Set() as s:  # a shard of another set
+        for index in range(N):
+            promise(s, index, name_bytes=9, name=b"g.gfk.000")
+        s.gfk("decode", "f")
+        check(s.read("g.gfk.000") == s.content, "nothing is in the way")
+        s.gfk("encode", "-o", "g", "-f", "original")
+        before = s.contents()
+        run = s.gfk("decode", "--force", "f", expect=harness.EXISTS)
+        check("has the name of a shard" in run.err and s.contents() == before, run.err)
+    with Set() as s:  # --output is a shard of the set, under any name
+        os.rename(s.path_of(2), s / "other")
+        for name in (shard("f", 1), "other"):
+            before = s.contents()
+            run = s.gfk("decode", "-f", "-o", name, "f", expect=harness.EXISTS)
+            check("is a shard of the file" in run.err and s.contents() == before, run.err)
+        s.write(".g" + temp, b"x")
+        s.gfk("encode", ".g" + temp, expect=harness.USAGE)
+        s.gfk("encode", "-f", "-o", "g", ".g" + temp, expect=harness.USAGE)
+        check(s.read(".g" + temp) == b"x" and not s.shards("g"), "an input with such a name")
+
+
 def too_many_missing():
     with Set() as s:
         for index in (0, 2, 4, 6):
@@ -467,4 +509,5 @@ harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut
              damage_spread_over_all_shards, swapped_and_renamed, names_that_are_taken, foreign,
              blocks_in_wrong_places, block_headers_gone,
              parity_that_checksums_hide, padding_is_zero, shards_that_disagree, every_block_has_a_flipped_bit,
-             headers_that_promise_too_much, names_that_leave_the_folder, too_many_missing)
+             headers_that_promise_too_much, names_that_leave_the_folder,
+             names_of_the_tool_itself, too_many_missing)

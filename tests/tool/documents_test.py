@@ -105,11 +105,13 @@ def in_fish(cwd, *words):
 
 
 def sets_to_complete(folder):
-    """Two bases here, one in a folder below."""
+    """Two bases here, one in a folder below, and names that no line can offer."""
     os.mkdir(folder / "sub")
-    for name in ("c", "my file", "sub/b"):
+    os.mkdir(folder / "sub\nb.gfk")
+    for name in ("c", "my file", "sub/b", "a\nscrub\tx"):
         folder.write(name, b"x")
         folder.gfk("encode", "-q", "-k2", "-m1", name)
+    os.unlink(folder / "a\nscrub\tx")
     os.unlink(folder / "my file")
     folder.write("my own", b"x")
 

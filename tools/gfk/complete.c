@@ -15,6 +15,13 @@ static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+static bool has_control(const char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return true;
+    return false;
+}
+
 static void offer(const char *candidate, const char *word, const char *text) {
     if (begins(candidate, word))
         printf("%s\t%s\n", candidate, text);
@@ -34,8 +41,8 @@ static void offer_entry(names *n, folder *in, const char *entry) {
     uint32_t index = 0;
     struct stat status;
     const char *begin = n->word + n->name;
-    if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.'))
-        return;
+    if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.') || has_control(entry))
+        return; /* a line of the answer cannot have a name with a tab or the end of a line */
     if (fstatat(folder_fd(in), entry, &status, 0) == 0 && S_ISDIR(status.st_mode)) {
         printf("%.*s%s/\t\n", (int)n->name, n->word, entry);
     } else if (n->bases && shard_name_parse(entry, strlen(entry), &base_length, &index)) {

@@ -58,24 +58,47 @@ static int restore_file(decoding *d, coder *c) {
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
+/* Refuses a name that the tool gives to files of its own: the next run would remove the file, or take
+ * it for a shard of the set. */
+static int check_name(const decoding *d, const char *path) {
+    const char *name = path_name(path);
+    size_t length = 0;
+    uint32_t index = 0;
+    if (temp_name_length(name) != 0)
+        return fail(d->options->output != NULL ? TOOL_USAGE : TOOL_IO,
+                    "%s has the name of a temporary file of gfk; --output FILE gives another name",
+                    path);
+    const char *const base = path_name(d->set->base);
+    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index) &&
+        strlen(base) == length && memcmp(name, base, length) == 0)
+        return fail(TOOL_IO, "%s has the name of a shard of %s; --output FILE gives another name",
+                    path, base);
+    return 0;
+}
+
 static int check_free(const file_place *place, void *context) {
     const decoding *d = context;
+    const char *const path = place->path, *const name = path_name(path);
     struct stat status;
+    size_t length = 0;
+    uint32_t index = 0;
     const int error = place_look(place, &status);
     if (error == ENOENT)
         return 0;
     if (error != 0 && error != ELOOP)
-        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
+        return fail(TOOL_IO, "cannot look at %s: %s", path, strerror(error));
     if (error == 0 && S_ISDIR(status.st_mode))
-        return fail(TOOL_IO, "%s is a folder", place->path);
+        return fail(TOOL_IO, "%s is a folder", path);
     if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
-        return fail(TOOL_IO, "%s is not a regular file", place->path);
-    if (!d->options->force)
-        return fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
-    const shard_source *const s = inventory_find(d->set->all, place->in, path_name(place->path));
-    return s == NULL || !s->identified
-               ? 0
-               : fail(TOOL_EXISTS, "%s is a shard: no file replaces it", place->path);
+        return fail(TOOL_IO, "%s is not a regular file", path);
+    const shard_source *const s = inventory_find(d->set->all, place->in, name);
+    if (s != NULL && s->set != NULL)
+        return fail(TOOL_EXISTS, "%s is a shard of %s file; --output FILE gives another name", path,
+                    s->set == d->set ? "the" : "a");
+    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
+        return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",
+                    path);
+    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
 }
 
 /* Gives the output the time of the last change of the original file. */
@@ -89,7 +112,9 @@ static void set_time(const decoding *d) {
 
 static int decode_to_file(decoding *d, coder *c, const file_place *place) {
     temp_file temp = TEMP_FILE_NONE;
-    int code = check_free(place, d);
+    int code = check_name(d, place->path);
+    if (code == 0)
+        code = check_free(place, d);
     if (code == 0)
         code = temp_create(&temp, place);
     if (code == 0) {

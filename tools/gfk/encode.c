@@ -2,6 +2,7 @@
 /* gfk encode: makes k + m shards of a file or of standard input. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -209,14 +210,26 @@ static int look(encoding *e, folder *const *to, const char *base) {
     return code == 0 && e->there->failed ? TOOL_IO : code;
 }
 
-/* Opens the file to encode. A pipe has its name for the writer, and is opened when the writer comes. */
+/* Opens the file to encode. A pipe without a writer is waited for, with a line. */
 static int open_input(encoding *e, const char *path) {
     if (strcmp(path, "-") == 0) {
         e->name = "standard input";
         return 0;
     }
-    e->fd = open(path, O_RDONLY | O_CLOEXEC);
-    return e->fd >= 0 ? 0 : fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    e->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
+        return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    if (temp_name_length(path_name(path)) != 0)
+        return fail(TOOL_USAGE, "%s has the name of a temporary file of gfk; rename the file",
+                    path);
+    struct pollfd writer = {.fd = e->fd, .events = POLLIN};
+    if (S_ISFIFO(e->before.st_mode) && poll(&writer, 1, 1000) == 0) {
+        warn("nobody writes to the pipe %s; gfk waits", path);
+        while (poll(&writer, 1, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    fcntl(e->fd, F_SETFL, fcntl(e->fd, F_GETFL) & ~O_NONBLOCK);
+    return 0;
 }
 
 static int encode_file(const encoding *common, folder *const *to, const gfk_field *field,
