@@ -207,6 +207,8 @@ static int look(encoding *e, folder *const *to, const char *base) {
         if (code == 0)
             code = inventory_take_base(e->all, in, path_name(base), e->there);
     }
+    for (shard_source *s = e->there->files; s != NULL; s = s->next_of_item)
+        shard_source_close(s);
     return code == 0 && e->there->failed ? TOOL_IO : code;
 }
 

@@ -209,6 +209,7 @@ static int read_new(inventory *all, folder *in, const char *name, const struct s
     }
     *found = keep ? s : NULL;
     if (!keep) {
+        shard_source_close(s);
         free(s->path);
         free(s);
     }
