@@ -141,8 +141,7 @@ static int command(unsigned which, const char *name, const command_help *help, i
         if (which == COMMAND_CALIBRATE)
             say("kept in %s", file);
     }
-    json_end(stdout, code);
-    return code;
+    return json_end(stdout, code);
 }
 
 int command_calibrate(int argc, char **argv) {

@@ -42,15 +42,16 @@ void inventory_report(inventory *all, int code, const char *format, const char *
                       const char *why) {
     if (all->command != NULL)
         json_begin(all->command);
-    all->messages++;
-    all->code = worse(all->code, fail(code, format, path, why));
+    code = fail(code, format, path, why);
     if (code == TOOL_IO && all->verdicts) {
         all->failed++;
         json_string("verdict", "failed");
         say("%-8s %s: %s", "failed", path, why);
     }
     if (all->command != NULL)
-        json_end(stdout, code);
+        code = json_end(stdout, code);
+    all->messages++;
+    all->code = worse(all->code, code);
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */

@@ -105,6 +105,5 @@ int command_methods(int argc, char **argv) {
         json_close_object();
     }
     json_close_array();
-    json_end(stdout, TOOL_OK);
-    return TOOL_OK;
+    return json_end(stdout, TOOL_OK);
 }

@@ -62,18 +62,21 @@ double seconds_now(void);
 /* ---- the JSON object, one per file; calls without --json do nothing ------------------------- */
 
 void json_begin(const char *command);
+/* A string that is not UTF-8 gets U+FFFD for each wrong byte, and a second member, KEY_bytes, with the
+ * bytes in base64. Without a key: an element of an array of strings. */
 void json_string(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_seconds(const char *key, double value);
 void json_bool(const char *key, bool value);
-/* An array of objects: open the array, open and close each object, close the array. */
+/* An array of strings or of objects: open the array, open and close each object, close the array. */
 void json_open_array(const char *key);
 void json_open_object(void);
 void json_close_object(void);
 void json_close_array(void);
-/* Adds the messages and the exit code, and writes the object as one line. */
-void json_end(FILE *out, int code);
+/* Adds the messages and the exit code, and writes the object as one line. Returns the exit code:
+ * TOOL_INTERNAL if there was no memory for the object, TOOL_IO if 0 could not be written. */
+int json_end(FILE *out, int code);
 /* Writes the object of a command that ended before json_begin, if there are messages. */
-void json_end_early(const char *command, int code);
+int json_end_early(const char *command, int code);
 
 #endif

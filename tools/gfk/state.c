@@ -87,8 +87,7 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
             json_begin(name);
             const int one =
                 run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
-            json_end(to_stdout ? stderr : stdout, one);
-            code = worse(code, one);
+            code = worse(code, json_end(to_stdout ? stderr : stdout, one));
         }
     }
     set_list_free(&list);
