@@ -195,7 +195,9 @@ static int look(encoding *e, folder *const *to, const char *base) {
     const tool_options *o = e->options;
     folder *own = NULL;
     int code = inventory_add_item(e->all, strdup(base), &e->there);
-    const int error = code == 0 && o->to.count == 0 ? folder_of(&own, base) : 0;
+    if (code != 0)
+        return code;
+    const int error = o->to.count == 0 ? folder_of(&own, base) : 0;
     if (error == ENOMEM)
         return fail(TOOL_INTERNAL, "out of memory");
     if (error != 0)

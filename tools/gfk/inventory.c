@@ -29,9 +29,10 @@ typedef struct place {
 } place;
 
 int worse(int a, int b) {
-    if (a == TOOL_UNRECOVERABLE || b == TOOL_UNRECOVERABLE)
+    const int most = a > b ? a : b;
+    if (most != TOOL_INTERNAL && (a == TOOL_UNRECOVERABLE || b == TOOL_UNRECOVERABLE))
         return TOOL_UNRECOVERABLE;
-    return a > b ? a : b;
+    return most;
 }
 
 static int no_memory(void) {
