@@ -61,24 +61,23 @@ static int restore_file(decoding *d, coder *c) {
 /* Refuses a name that the tool gives to files of its own: the next run would remove the file, or take
  * it for a shard of the set. */
 static int check_name(const decoding *d, const char *path) {
-    const char *name = path_name(path);
+    const char *name = path_name(path), *of = path_name(d->set->base);
     size_t length = 0;
     uint32_t index = 0;
     if (temp_name_length(name) != 0)
         return fail(d->options->output != NULL ? TOOL_USAGE : TOOL_IO,
                     "%s has the name of a temporary file of gfk; --output FILE gives another name",
                     path);
-    const char *const base = path_name(d->set->base);
     if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index) &&
-        strlen(base) == length && memcmp(name, base, length) == 0)
+        strlen(of) == length && memcmp(of, name, length) == 0)
         return fail(TOOL_IO, "%s has the name of a shard of %s; --output FILE gives another name",
-                    path, base);
+                    path, of);
     return 0;
 }
 
 static int check_free(const file_place *place, void *context) {
     const decoding *d = context;
-    const char *const path = place->path, *const name = path_name(path);
+    const char *name = path_name(place->path);
     struct stat status;
     size_t length = 0;
     uint32_t index = 0;
@@ -86,19 +85,18 @@ static int check_free(const file_place *place, void *context) {
     if (error == ENOENT)
         return 0;
     if (error != 0 && error != ELOOP)
-        return fail(TOOL_IO, "cannot look at %s: %s", path, strerror(error));
+        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
     if (error == 0 && S_ISDIR(status.st_mode))
-        return fail(TOOL_IO, "%s is a folder", path);
+        return fail(TOOL_IO, "%s is a folder", place->path);
     if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
-        return fail(TOOL_IO, "%s is not a regular file", path);
+        return fail(TOOL_IO, "%s is not a regular file", place->path);
     const shard_source *const s = inventory_find(d->set->all, place->in, name);
-    if (s != NULL && s->set != NULL)
-        return fail(TOOL_EXISTS, "%s is a shard of %s file; --output FILE gives another name", path,
-                    s->set == d->set ? "the" : "a");
+    if (s != NULL && s->identified)
+        return fail(TOOL_EXISTS, "%s is a shard; --output FILE gives another name", place->path);
     if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
         return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",
-                    path);
-    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
+                    place->path);
+    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
 }
 
 /* Gives the output the time of the last change of the original file. */

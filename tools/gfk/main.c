@@ -100,8 +100,9 @@ int main(int argc, char **argv) {
     const tool_command *command = command_find(argv[1]);
     if (command == NULL)
         return no_command(argv[1]);
-    const int code = json_end_early(argv[1], command->run(argc - 1, argv + 1));
+    const int result = command->run(argc - 1, argv + 1);
     folders_close();
+    const int code = json_end_early(argv[1], result);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK) {
         report_as_json = false; /* the message goes to standard error */
         return fail(TOOL_IO, "cannot write standard output");
