@@ -34,10 +34,8 @@ static void offer(const char *candidate, const char *word, const char *text) {
 typedef struct names {
     const char *word; /* the word that is to be completed */
     size_t name;      /* characters of the word in front of the last name of its path */
-    const char
-        *last; /* the entry whose base was offered last: the entries are sorted, and the shards
-                           of a base follow each other */
-    size_t last_length; /* of that base */
+    const char *last; /* the base offered last: sorted shards of a base follow each other */
+    size_t last_length;
     bool bases, shards; /* what is offered beside folders */
 } names;
 
@@ -54,8 +52,7 @@ static void offer_entry(names *n, folder *in, const char *entry) {
         if (n->shards)
             printf("%.*s%s\tshard\n", (int)n->name, n->word, entry);
         else if (strlen(begin) <= base_length &&
-                 (n->last == NULL || n->last_length != base_length ||
-                  memcmp(n->last, entry, base_length) != 0)) {
+                 (base_length != n->last_length || memcmp(n->last, entry, base_length) != 0)) {
             printf("%.*s%.*s\tbase\n", (int)n->name, n->word, (int)base_length, entry);
             n->last = entry;
             n->last_length = base_length;
@@ -82,7 +79,7 @@ static int offer_names(const char *word, size_t before, bool bases) {
     int error = before_name == NULL ? ENOMEM : folder_open(&in, before_name);
     if (error == 0)
         error = folder_read(in, &list);
-    for (size_t i = 0; i < list.count; i++)
+    for (size_t i = 0; i < list.count && error != ENOMEM; i++)
         offer_entry(&n, in, list.entries[i].name);
     folder_entries_free(&list);
     free(before_name);
@@ -160,7 +157,6 @@ static int offer_arguments(unsigned command, const char *word, bool first) {
 int complete(size_t count, char *const *words) {
     const char *word = words[count - 1], *previous = count > 2 ? words[count - 2] : "";
     const tool_command *command = count > 1 ? command_find(words[0]) : NULL;
-    int code = 0;
     bool ended = false; /* "--": only arguments follow */
     for (size_t i = 1; i + 1 < count; i++)
         ended = ended || strcmp(words[i], "--") == 0;
@@ -175,11 +171,11 @@ int complete(size_t count, char *const *words) {
                                 : joined ? option_of(command->bit, word, name)
                                          : option_of(command->bit, previous, strlen(previous));
         if (row != NULL)
-            code = offer_values(row, word, joined ? name + 1 : 0);
+            return offer_values(row, word, joined ? name + 1 : 0);
         else if (word[0] == '-' && !ended)
             offer_options(command->bit, word);
         else
-            code = offer_arguments(command->bit, word, count == 2);
+            return offer_arguments(command->bit, word, count == 2);
     }
-    return code;
+    return 0;
 }

@@ -2,6 +2,7 @@
 /* gfk encode: makes k + m shards of a file or of standard input. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -194,7 +195,9 @@ static int look(encoding *e, folder *const *to, const char *base) {
     const tool_options *o = e->options;
     folder *own = NULL;
     int code = inventory_add_item(e->all, strdup(base), &e->there);
-    const int error = code == 0 && o->to.count == 0 ? folder_of(&own, base) : 0;
+    if (code != 0)
+        return code;
+    const int error = o->to.count == 0 ? folder_of(&own, base) : 0;
     if (error == ENOMEM)
         return fail(TOOL_INTERNAL, "out of memory");
     if (error != 0)
@@ -206,17 +209,31 @@ static int look(encoding *e, folder *const *to, const char *base) {
         if (code == 0)
             code = inventory_take_base(e->all, in, path_name(base), e->there);
     }
+    for (shard_source *s = e->there->files; s != NULL; s = s->next_of_item)
+        shard_source_close(s);
     return code == 0 && e->there->failed ? TOOL_IO : code;
 }
 
-/* Opens the file to encode. A pipe has its name for the writer, and is opened when the writer comes. */
+/* Opens the file to encode. A pipe without a writer is waited for, with a line. */
 static int open_input(encoding *e, const char *path) {
     if (strcmp(path, "-") == 0) {
         e->name = "standard input";
         return 0;
     }
-    e->fd = open(path, O_RDONLY | O_CLOEXEC);
-    return e->fd >= 0 ? 0 : fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    e->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
+        return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    if (temp_name_length(path_name(path)) != 0)
+        return fail(TOOL_USAGE, "%s has the name of a temporary file of gfk; rename the file",
+                    path);
+    struct pollfd writer = {.fd = e->fd, .events = POLLIN};
+    if (S_ISFIFO(e->before.st_mode) && poll(&writer, 1, 1000) == 0) {
+        warn("nobody writes to the pipe %s; gfk waits", path);
+        while (poll(&writer, 1, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    fcntl(e->fd, F_SETFL, fcntl(e->fd, F_GETFL) & ~O_NONBLOCK);
+    return 0;
 }
 
 static int encode_file(const encoding *common, folder *const *to, const gfk_field *field,
@@ -228,12 +245,7 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
     e.name = path;
     json_begin("encode");
     json_string("file", path);
-    int code = 0;
-    if (strcmp(path, "-") != 0 && temp_name_length(path_name(path)) != 0)
-        code =
-            fail(TOOL_USAGE, "%s has the name of a temporary file of gfk; rename the file", path);
-    if (code == 0)
-        code = open_input(&e, path);
+    int code = open_input(&e, path);
     if (code == 0)
         warn_of_full_folders(o, base);
     if (code == 0)

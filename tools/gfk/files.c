@@ -328,11 +328,13 @@ void signals_begin(void) {
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-void allow_open_files(size_t count) {
+size_t allow_open_files(size_t count) {
     struct rlimit limit;
     const rlim_t wanted = (rlim_t)count + 64;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    return before < limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur
+                                                                            : (size_t)before;
 }

@@ -88,7 +88,7 @@ void temp_remove(folder *in, const char *name);
  * must precede the start of any thread. */
 void signals_begin(void);
 
-/* Raises the limit on open files for `count` files, as far as the system permits. */
-void allow_open_files(size_t count);
+/* Raises the limit on open files for `count` files, as far as the system permits. Returns the limit. */
+size_t allow_open_files(size_t count);
 
 #endif

@@ -29,10 +29,10 @@ typedef struct place {
 } place;
 
 int worse(int a, int b) {
-    if (a != TOOL_INTERNAL && b != TOOL_INTERNAL &&
-        (a == TOOL_UNRECOVERABLE || b == TOOL_UNRECOVERABLE))
+    const int most = a > b ? a : b;
+    if (most != TOOL_INTERNAL && (a == TOOL_UNRECOVERABLE || b == TOOL_UNRECOVERABLE))
         return TOOL_UNRECOVERABLE;
-    return a > b ? a : b;
+    return most;
 }
 
 static int no_memory(void) {
@@ -43,15 +43,16 @@ void inventory_report(inventory *all, int code, const char *format, const char *
                       const char *why) {
     if (all->command != NULL)
         json_begin(all->command);
-    all->messages++;
-    all->code = worse(all->code, fail(code, format, path, why));
+    code = fail(code, format, path, why);
     if (code == TOOL_IO && all->verdicts) {
         all->failed++;
         json_string("verdict", "failed");
         say("%-8s %s: %s", "failed", path, why);
     }
     if (all->command != NULL)
-        all->code = worse(all->code, json_end(stdout, code));
+        code = json_end(stdout, code);
+    all->messages++;
+    all->code = worse(all->code, code);
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */
@@ -210,6 +211,7 @@ static int read_new(inventory *all, folder *in, const char *name, const struct s
     }
     *found = keep ? s : NULL;
     if (!keep) {
+        shard_source_close(s);
         free(s->path);
         free(s);
     }

@@ -23,8 +23,7 @@ typedef struct inventory {
     void *listings, *files, *places; /* trees of tsearch: by folder; by inode; by folder and base */
 } inventory;
 
-/* The worse of two exit codes: a lost file is worse than everything else, except that the tool itself
- * failed. */
+/* The worse of two exit codes: TOOL_INTERNAL, then TOOL_UNRECOVERABLE, then the larger code. */
 int worse(int a, int b);
 
 /* Functions that return int return 0, or an exit code after a message: the memory or the limit on open

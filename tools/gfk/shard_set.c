@@ -145,7 +145,6 @@ int shard_set_open(shard_set *set) {
     set->closed = calloc(set->count, sizeof(shard_source *));
     int code =
         set->shards == NULL || set->closed == NULL ? fail(TOOL_INTERNAL, "out of memory") : 0;
-    allow_open_files(MAX_SHARDS);
     if (code == 0)
         code = open_members(set);
     if (code == 0) {

@@ -117,12 +117,12 @@ const shard_base *shard_set_base_in(const shard_set *set, const folder *in);
 /* The unreadable file of a shard without a readable source; NULL if there is none. */
 const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
 
-/* Reads the headers of a file of a folder and identifies the shard; the file is closed again. A link is
+/* Reads the headers of a file of a folder and identifies the shard. The file may stay open. A link is
  * not followed. Returns 0, or an exit code after a message; source->error is the reason if the file
  * cannot be read. The caller frees source->path. */
 int shard_source_read(shard_source *source, folder *in, const char *name,
                       const struct stat *status);
-/* Opens the file again. Returns 0, or the system's error; ESTALE: the name has another file or none. */
+/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the name has another file or none. */
 int shard_source_open(shard_source *source);
 void shard_source_close(shard_source *source);
 int shard_source_fail_for_limit(void); /* the message about too many open files */

@@ -159,8 +159,24 @@ const char *shard_error_text(int error) {
                                 : strerror(error);
 }
 
+static size_t open_sources;
+
+/* True if a file may stay open between the look and the work: a limited number does, so that small runs open
+ * each file once. */
+static bool may_stay_open(void) {
+    enum { MOST = 512 };
+    static size_t most;
+    if (most == 0) {
+        const size_t part = allow_open_files(MAX_SHARDS) / 8;
+        most = part < MOST ? part + 1 : MOST;
+    }
+    return open_sources <= most;
+}
+
 int shard_source_open(shard_source *source) {
     struct stat status;
+    if (source->fd >= 0)
+        return 0;
     const int in = folder_fd(source->in);
     if (in < 0)
         return errno;
@@ -176,6 +192,7 @@ int shard_source_open(shard_source *source) {
     /* A temporary file with the lock of a live run is incomplete. */
     if (error == 0 && source->temp && flock(source->fd, LOCK_SH | LOCK_NB) != 0)
         error = ESTALE;
+    open_sources += source->fd >= 0;
     if (error != 0)
         shard_source_close(source);
     return error == ENOENT ? ESTALE : error;
@@ -204,14 +221,17 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
         return shard_source_fail_for_limit();
     if (!source->unreadable)
         identify(source);
-    shard_source_close(source);
+    if (!source->identified || !may_stay_open())
+        shard_source_close(source);
     if (source->named && !source->identified)
         source->header.index = source->name_index;
     return 0;
 }
 
 void shard_source_close(shard_source *source) {
-    if (source->fd >= 0)
-        close(source->fd);
+    if (source->fd < 0)
+        return;
+    close(source->fd);
     source->fd = -1;
+    open_sources--;
 }
