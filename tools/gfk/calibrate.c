@@ -110,12 +110,14 @@ static int measure(const tool_options *o, const char *file, gfk_calibration *c) 
 
 static int load(const char *file, gfk_calibration *c) {
     errno = 0;
-    const gfk_status status = gfk_calibration_load(c, file);
+    const bool there = access(file, F_OK) == 0;
+    const gfk_status status =
+        !there || is_calibration(file) ? gfk_calibration_load(c, file) : GFK_STATUS_IO;
     if (status == GFK_STATUS_SUCCESS)
         return 0;
     if (errno == ENOMEM)
         return fail(TOOL_INTERNAL, "out of memory");
-    if (access(file, F_OK) != 0)
+    if (!there)
         return fail(TOOL_IO, "there is no calibration of this machine yet (%s): run gfk calibrate",
                     file);
     return fail(TOOL_IO, "the calibration %s cannot be used (%s): run gfk calibrate again", file,

@@ -31,6 +31,7 @@ typedef struct coder_stripe {
  * a usable path. */
 enum { CALIBRATION_FILE_BYTES = 4096 };
 bool calibration_file(char path[CALIBRATION_FILE_BYTES]);
+bool is_calibration(const char *path); /* a regular file that can be read */
 
 typedef struct coder coder;
 
@@ -38,8 +39,10 @@ typedef struct coder coder;
  * use a coder. */
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m);
+/* Fails if the matrix of a code needs more memory than --memory allows. */
+int coder_check_memory(size_t k, size_t m, uint64_t memory);
 void coder_close(coder *c); /* NULL is allowed */
-/* The name of what computed last: "gpu", "both", or the id of the CPU engine. */
+/* The name of what computed last: "gpu", "both", or the id of the CPU engine; "none" for NULL. */
 const char *coder_engine(const coder *c);
 /* Allocates memory for blocks. With BACKEND_CUDA the memory is pinned, and the GPU reads and
  * writes the memory directly. */
