@@ -112,9 +112,12 @@ static int load(const char *file, gfk_calibration *c) {
     const bool there = access(file, F_OK) == 0;
     if (there && !is_regular(file))
         return fail(TOOL_IO, "the calibration %s is not a regular file", file);
+    errno = 0;
     const gfk_status status = gfk_calibration_load(c, file);
     if (status == GFK_STATUS_SUCCESS)
         return 0;
+    if (errno == ENOMEM)
+        return fail(TOOL_INTERNAL, "out of memory");
     if (!there)
         return fail(TOOL_IO, "there is no calibration of this machine yet (%s): run gfk calibrate",
                     file);
