@@ -139,6 +139,7 @@ set(gfk_minimums
   "tool.format 26740 26740"
   "tool.reports 180 180"
   "tool.trouble 180 180"
+  "tool.look 700 400"
   "tool.methods 57 57"
   "tool.documents 550 550"
   "tool.crash 2400 800"

@@ -109,10 +109,11 @@ static int measure(const tool_options *o, const char *file, gfk_calibration *c) 
 }
 
 static int load(const char *file, gfk_calibration *c) {
-    errno = 0;
     const bool there = access(file, F_OK) == 0;
-    const gfk_status status =
-        !there || is_calibration(file) ? gfk_calibration_load(c, file) : GFK_STATUS_IO;
+    if (there && !is_regular(file))
+        return fail(TOOL_IO, "the calibration %s is not a regular file", file);
+    errno = 0;
+    const gfk_status status = gfk_calibration_load(c, file);
     if (status == GFK_STATUS_SUCCESS)
         return 0;
     if (errno == ENOMEM)

@@ -44,15 +44,15 @@ bool calibration_file(char path[CALIBRATION_FILE_BYTES]) {
     return length > 0 && length < CALIBRATION_FILE_BYTES;
 }
 
-bool is_calibration(const char *path) {
-    struct stat status; /* a pipe would wait for its writer */
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
+bool is_regular(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 static int open_pipeline(coder *c, const coder_options *options) {
     char file[CALIBRATION_FILE_BYTES];
     gfk_pipeline_desc desc = GFK_PIPELINE_DESC_INIT;
-    if (calibration_file(file) && is_calibration(file))
+    if (calibration_file(file) && is_regular(file) && access(file, R_OK) == 0)
         desc.calibration_file = file;
     desc.path = path_of(c, options, desc.calibration_file);
     if (options->device >= 0 && desc.path != GFK_PATH_CPU) {

@@ -31,7 +31,8 @@ typedef struct coder_stripe {
  * a usable path. */
 enum { CALIBRATION_FILE_BYTES = 4096 };
 bool calibration_file(char path[CALIBRATION_FILE_BYTES]);
-bool is_calibration(const char *path); /* a regular file that can be read */
+/* True if the path leads to a regular file. The library would wait for the writer of a pipe. */
+bool is_regular(const char *path);
 
 typedef struct coder coder;
 

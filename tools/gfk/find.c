@@ -15,6 +15,7 @@
 #include "report.h"
 
 typedef struct finder {
+    set_list *list;
     inventory *all;
     folder **in; /* the folders of --in */
     size_t in_count;
@@ -24,6 +25,15 @@ typedef struct finder {
     void *walked; /* folders that were searched, a tree of tsearch */
     bool locked;  /* all folders of the arguments are locked */
 } finder;
+
+/* An argument, whose path is followed once. */
+typedef struct argument {
+    const char *text;
+    char *target;   /* where the argument leads as a link; NULL: it is no link */
+    folder *in;     /* the folder of the file; NULL: see error */
+    folder *itself; /* the folder that the argument names; NULL: it names none */
+    int error;
+} argument;
 
 static int no_memory(void) {
     return fail(TOOL_INTERNAL, "out of memory");
@@ -74,19 +84,16 @@ static int add_bases(finder *f, shard_item *item, folder *in, const char *base) 
     return code;
 }
 
-/* Reads the files with the names of the items' shards, from an item on. */
-static int read_items(finder *f, size_t first) {
+/* Reads the files with the names of an item's shards. */
+static int read_item(inventory *all, shard_item *item) {
     int code = 0;
-    for (size_t i = first; i < f->all->item_count && code == 0; i++) {
-        shard_item *const item = f->all->items[i];
-        for (size_t j = 0; j < item->bases.count && code == 0; j++) {
-            folder *const in = item->bases.all[j].in;
-            const char *const base = path_name(item->bases.all[j].path);
-            shard_item *owner = NULL;
-            code = inventory_place(f->all, in, base, strlen(base), item, &owner);
-            if (code == 0 && owner == item)
-                code = inventory_take_base(f->all, in, base, item);
-        }
+    for (size_t i = 0; i < item->bases.count && code == 0; i++) {
+        folder *const in = item->bases.all[i].in;
+        const char *const base = path_name(item->bases.all[i].path);
+        shard_item *owner = NULL;
+        code = inventory_place(all, in, base, strlen(base), item, &owner);
+        if (code == 0 && owner == item)
+            code = inventory_take_base(all, in, base, item);
     }
     return code;
 }
@@ -175,8 +182,8 @@ static int add_folder(finder *f, folder *in, size_t relative, folder_entries **l
         code = inventory_list(f->all, in, true, list, &error);
     if (code == 0)
         code = add_entries(f, in, *list, relative);
-    if (code == 0)
-        code = read_items(f, first);
+    for (size_t i = first; i < f->all->item_count && code == 0; i++)
+        code = read_item(f->all, f->all->items[i]);
     folders_unlock(&lock);
     return code;
 }
@@ -232,53 +239,46 @@ static int walk_below(finder *f, folder *root, folder_entries *list, size_t rela
     return code;
 }
 
-static int add_root(finder *f, const char *argument, bool walk) {
-    size_t length = strlen(argument);
-    while (length > 1 && argument[length - 1] == '/')
+/* The length of an argument without the slashes at its end. */
+static size_t root_length(const char *text) {
+    size_t length = strlen(text);
+    while (length > 1 && text[length - 1] == '/')
         length--;
-    char *const path = strndup(argument, length);
-    folder *in = NULL;
+    return length;
+}
+
+static int add_root(finder *f, folder *in, bool walk) {
     folder_entries *list = NULL;
-    const size_t first = f->all->item_count, failed = f->all->messages;
-    const int error = path == NULL ? ENOMEM : folder_open(&in, path);
-    int code = 0;
-    if (error == ENOMEM)
-        code = no_memory();
-    else if (error != 0)
-        inventory_report(f->all, TOOL_IO, "cannot read the folder %s: %s", path, strerror(error));
-    const size_t relative =
-        code != 0 || strcmp(path, ".") == 0 ? 0 : length + (strcmp(path, "/") != 0);
-    free(path);
-    if (in != NULL && code == 0) {
-        const bool again = tfind(in, &f->walked, by_pointer) != NULL;
-        code = add_folder(f, in, relative, &list);
-        if (code == 0 && walk)
-            code = walk_below(f, in, list, relative);
-        if (code == 0 && f->all->item_count == first && f->all->messages == failed && !again)
-            f->empty[f->empty_count++] = in;
-    }
+    const char *const path = in->path;
+    const size_t first = f->all->item_count, before = f->all->messages;
+    const size_t relative = strcmp(path, ".") == 0 ? 0 : strlen(path) + (strcmp(path, "/") != 0);
+    const bool again = tfind(in, &f->walked, by_pointer) != NULL;
+    int code = add_folder(f, in, relative, &list);
+    if (code == 0 && walk)
+        code = walk_below(f, in, list, relative);
+    if (code == 0 && f->all->item_count == first && f->all->messages == before && !again)
+        f->empty[f->empty_count++] = in;
     return code;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------ */
 
-static int add_base(finder *f, folder *in, const char *argument) {
-    const char *const name = path_name(argument);
+static int add_base(finder *f, folder *in, const char *text) {
+    const char *const name = path_name(text);
     shard_item *item = NULL;
-    const size_t first = f->all->item_count;
     folder *const place = f->in_count != 0 ? f->in[0] : in;
     int code = place == NULL ? 0 : inventory_place(f->all, place, name, strlen(name), NULL, &item);
     if (code == 0 && item != NULL) { /* another argument names it too */
         code = item->bases.count == 0 ? add_bases(f, item, in, name) : 0;
-        return code == 0 ? read_items(f, item->number) : code;
+        return code == 0 ? read_item(f->all, item) : code;
     }
     if (code == 0)
-        code = inventory_add_item(f->all, strdup(argument), &item);
+        code = inventory_add_item(f->all, strdup(text), &item);
     if (code == 0) {
         item->home = in;
         code = add_bases(f, item, in, name);
     }
-    return code == 0 ? read_items(f, first) : code;
+    return code == 0 ? read_item(f->all, item) : code;
 }
 
 /* Files that are named like shards of one base are one item. */
@@ -290,7 +290,6 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
     shard_item *item = NULL;
     int code = named ? inventory_place(f->all, in, name, length, NULL, &item) : 0;
     if (code == 0 && item == NULL && (found == NULL || found->item == NULL)) {
-        const size_t first = f->all->item_count;
         code = inventory_add_item(f->all, strndup(path, (size_t)(name - path) + length), &item);
         if (code == 0) {
             item->is_file = true;
@@ -300,7 +299,7 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
         if (code == 0 && named)
             code = inventory_place(f->all, in, name, length, item, &item);
         if (code == 0)
-            code = read_items(f, first);
+            code = read_item(f->all, item);
     }
     if (code == 0 && item != NULL)
         code = inventory_read(f->all, in, name, item, &found);
@@ -336,61 +335,80 @@ static int has_shards(finder *f, folder *in, const char *base, bool *has) {
     return code;
 }
 
-/* Adds an argument whose folder is there. `path` is the argument, or where the argument leads as a link.
- * A base may be named like a shard, and like a folder; a base with shards comes first. */
-static int add_in_folder(finder *f, folder *in, const char *path, const char *argument) {
-    const char *const name = path_name(path);
+/* A base may be named like a shard, and like a folder; a base with shards comes first. */
+static int add_in_folder(finder *f, const argument *a) {
+    const char *const path = a->target != NULL ? a->target : a->text, *const name = path_name(path);
     struct stat status = {0};
     size_t length = 0;
     uint32_t index = 0;
     shard_source *file = NULL;
     bool has = false;
     int code = 0;
-    fstatat(folder_fd(in), name, &status, AT_SYMLINK_NOFOLLOW);
-    if (S_ISREG(status.st_mode))
-        code = inventory_read(f->all, in, name, NULL, &file);
+    if (a->itself == NULL && fstatat(folder_fd(a->in), name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode))
+        code = inventory_read(f->all, a->in, name, NULL, &file);
     if (code == 0 && file != NULL && file->identified)
-        return add_file(f, in, path, file);
-    if (code == 0 && path == argument)
-        code = has_shards(f, in, name, &has);
+        return add_file(f, a->in, path, file);
+    if (code == 0 && a->target == NULL)
+        code = has_shards(f, a->in, name, &has);
     if (code != 0)
         return code;
-    if (S_ISDIR(status.st_mode) && !has)
-        return add_root(f, argument, false);
+    if (a->itself != NULL && !has)
+        return add_root(f, a->itself, false);
     if (!has && shard_name_parse(name, strlen(name), &length, &index))
-        return add_file(f, in, path, file);
-    return add_base(f, in, argument);
+        return add_file(f, a->in, path, file);
+    return add_base(f, a->in, a->text);
 }
 
-static int add_argument(finder *f, const char *argument) {
-    struct stat status;
-    folder *in = NULL;
+static int add_argument(finder *f, const argument *a) {
     shard_item *item = NULL;
-    if (path_name(argument)[0] == '\0')
-        return add_root(f, argument, false);
-    /* A link stands for what it leads to. */
-    char *const target =
-        lstat(argument, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(argument, NULL) : NULL;
-    const char *const path = target != NULL ? target : argument;
-    const int error = folder_of(&in, path);
     int code = 0;
-    if (error == 0) {
-        code = add_in_folder(f, in, path, argument);
-    } else if (error == ENOMEM) {
-        code = no_memory();
-    } else if (error == ENOENT) {
-        char *const absent = path_folder(path);
-        code = absent == NULL ? no_memory() : inventory_add_item(f->all, strdup(argument), &item);
-        if (code == 0)
-            code = add_bases(f, item, NULL, path_name(argument));
-        if (code == 0)
-            code = add_message(&item->absent, "cannot read the folder %s: %s", absent, error);
-        free(absent);
-    } else {
-        inventory_report(f->all, TOOL_IO, "cannot look at %s: %s", argument, strerror(error));
+    if (a->error == 0)
+        return path_name(a->text)[0] == '\0' ? add_root(f, a->itself, false) : add_in_folder(f, a);
+    if (a->error == ENOMEM)
+        return no_memory();
+    if (a->error != ENOENT || path_name(a->text)[0] == '\0') {
+        inventory_report(f->all, TOOL_IO, "cannot look at %s: %s", a->text, strerror(a->error));
+        return 0;
     }
-    free(target);
+    char *const absent = path_folder(a->text);
+    code = absent == NULL ? no_memory() : inventory_add_item(f->all, strdup(a->text), &item);
+    if (code == 0)
+        code = add_bases(f, item, NULL, path_name(a->text));
+    if (code == 0)
+        code = add_message(&item->absent, "cannot read the folder %s: %s", absent, a->error);
+    free(absent);
     return code;
+}
+
+/* Opens the folder that an argument names. */
+static int open_root(argument *a) {
+    char *const path = strndup(a->text, root_length(a->text));
+    const int error = path == NULL ? ENOMEM : folder_open(&a->itself, path);
+    free(path);
+    return error;
+}
+
+/* Follows the path of an argument. A link stands for what it leads to. */
+static void follow(argument *a) {
+    struct stat status;
+    if (path_name(a->text)[0] == '\0') {
+        a->error = open_root(a);
+        return;
+    }
+    const bool there = lstat(a->text, &status) == 0;
+    if (there && S_ISLNK(status.st_mode)) {
+        errno = 0;
+        a->target = realpath(a->text, NULL);
+        if (a->target == NULL && errno == ENOMEM)
+            a->error = ENOMEM;
+    }
+    if (a->error == 0)
+        a->error = folder_of(&a->in, a->target != NULL ? a->target : a->text);
+    if (a->error == 0 && there && (S_ISDIR(status.st_mode) || a->target != NULL)) {
+        const int error = open_root(a);
+        a->error = error == ENOTDIR || error == ENOENT ? 0 : error;
+    }
 }
 
 /* Opens the folders of --in. A disk may be missing. */
@@ -435,14 +453,18 @@ static int add_in_disks(finder *f, const tool_options *o) {
 }
 
 /* Locks the folders that the arguments name, so that no run renames files between two looks. */
-static int lock_arguments(finder *f, const tool_options *o, folder_locks *locks) {
-    folder **const in = calloc(2 * o->count + f->in_count + f->all->to_count + 1, sizeof *in);
+static int lock_arguments(finder *f, const argument *arguments, size_t arguments_count,
+                          folder_locks *locks) {
+    folder **const in =
+        calloc(2 * arguments_count + f->in_count + f->all->to_count + 1, sizeof *in);
     size_t count = 0;
     if (in == NULL)
         return no_memory();
-    for (size_t i = 0; i < o->count && o->in.count == 0; i++) {
-        count += folder_of(&in[count], o->arguments[i]) == 0;
-        count += folder_open(&in[count], o->arguments[i]) == 0;
+    for (size_t i = 0; i < arguments_count; i++) {
+        if (arguments[i].in != NULL)
+            in[count++] = arguments[i].in;
+        if (arguments[i].itself != NULL)
+            in[count++] = arguments[i].itself;
     }
     for (size_t i = 0; i < f->in_count; i++)
         in[count++] = f->in[i];
@@ -454,24 +476,57 @@ static int lock_arguments(finder *f, const tool_options *o, folder_locks *locks)
     return code;
 }
 
+static int add_arguments(finder *f, const tool_options *o) {
+    argument *const arguments = calloc(o->count + 1, sizeof *arguments);
+    const size_t count = o->in.count == 0 ? o->count : 0;
+    folder_locks locks = {0};
+    int code = arguments == NULL ? no_memory() : 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        arguments[i].text = o->arguments[i];
+        follow(&arguments[i]);
+    }
+    if (code == 0)
+        code = lock_arguments(f, arguments, count, &locks);
+    if (code == 0 && o->in.count != 0)
+        code = add_in_disks(f, o);
+    for (size_t i = 0; i < count && code == 0; i++)
+        code = add_argument(f, &arguments[i]);
+    if (code == 0)
+        code = choose_sets(f->list);
+    folders_unlock(&locks);
+    for (size_t i = 0; i < count && arguments != NULL; i++)
+        free(arguments[i].target);
+    free(arguments);
+    return code;
+}
+
+/* Adds the folders of scrub, and those below. */
+static int add_trees(finder *f, const tool_options *o) {
+    int code = 0;
+    for (size_t i = 0; i < o->count && code == 0; i++) {
+        argument a = {.text = o->arguments[i]};
+        const int error = open_root(&a);
+        if (error == ENOMEM)
+            code = no_memory();
+        else if (error != 0)
+            inventory_report(f->all, TOOL_IO, "cannot read the folder %s: %s", a.text,
+                             strerror(error));
+        else
+            code = add_root(f, a.itself, true);
+    }
+    return code == 0 ? choose_sets(f->list) : code;
+}
+
 /* ---- public functions ----------------------------------------------------------------------- */
 
-static int find(finder *f, set_list *list, const tool_options *o, bool walk) {
-    folder_locks locks = {0};
+static int find(finder *f, const tool_options *o, bool walk) {
     int code = open_folders(&f->all->to, &o->to);
     f->all->to_count = code == 0 ? o->to.count : 0;
     if (code == 0)
         code = open_disks(f, &o->in);
-    if (code == 0 && !walk)
-        code = lock_arguments(f, o, &locks);
-    if (code == 0 && o->in.count != 0)
-        code = add_in_disks(f, o);
-    for (size_t i = 0; i < o->count && code == 0 && o->in.count == 0; i++)
-        code = walk ? add_root(f, o->arguments[i], true) : add_argument(f, o->arguments[i]);
     if (code == 0)
-        code = choose_sets(list);
-    folders_unlock(&locks);
-    return code == 0 ? list_sets(list) : code;
+        code = walk ? add_trees(f, o) : add_arguments(f, o);
+    return code == 0 ? list_sets(f->list) : code;
 }
 
 /* A folder without shards may receive the shards of the sets that lack shards. */
@@ -501,12 +556,12 @@ static int use_empty(set_list *list, folder *empty) {
 }
 
 int find_sets(set_list *list, const tool_options *o, const char *command, bool walk) {
-    finder f = {.all = &list->all};
+    finder f = {.list = list, .all = &list->all};
     *list = (set_list){.all = {.command = command,
                                .all = strcmp(command, "decode") != 0,
                                .verdicts = strcmp(command, "scrub") == 0}};
     f.empty = calloc(o->count + 1, sizeof *f.empty);
-    int code = f.empty == NULL ? no_memory() : find(&f, list, o, walk);
+    int code = f.empty == NULL ? no_memory() : find(&f, o, walk);
     for (size_t i = 0; i < f.empty_count && code == 0; i++)
         code = use_empty(list, f.empty[i]);
     free(f.in);
@@ -518,7 +573,6 @@ int find_sets(set_list *list, const tool_options *o, const char *command, bool w
 }
 
 static int look_again(set_list *list, const shard_set *set) {
-    finder f = {.all = &list->all};
     shard_item *item = NULL;
     int code = inventory_add_item(&list->all, strdup(set->base), &item);
     if (code != 0)
@@ -536,7 +590,7 @@ static int look_again(set_list *list, const shard_set *set) {
     for (size_t i = 0; i < set->bases.count && code == 0 && set->searched; i++)
         code = shard_bases_add(&item->bases, set->bases.all[i].in, strdup(set->bases.all[i].path));
     if (code == 0)
-        code = read_items(&f, 0);
+        code = read_item(&list->all, item);
     for (const shard_source *s = set->members; s != NULL && code == 0; s = s->next_of_set) {
         shard_source *found = NULL;
         code = inventory_read(&list->all, s->in, path_name(s->path), item, &found);
