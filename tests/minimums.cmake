@@ -132,6 +132,8 @@ set(gfk_minimums
   "tool.backends 145 145"
   "tool.fake_backends 900 480"
   "tool.round_trip 1795 536"
+  "tool.costs 140 140"
+  "tool.memory 100000 14000"
   "tool.damage 2250 1300"
   "tool.sets 1100 600"
   "tool.format 26740 26740"

@@ -85,6 +85,15 @@ static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk
     return "there are too many losses to try whether all can be restored";
 }
 
+int coder_check_memory(size_t k, size_t m, uint64_t memory) {
+    const uint64_t needed =
+        2 * sizeof(uint32_t) * (uint64_t)k * m; /* the matrix, and what is made of it */
+    return needed <= memory
+               ? 0
+               : fail(TOOL_USAGE, "a code with k = %zu and m = %zu needs --memory %llu or more", k,
+                      m, (unsigned long long)needed);
+}
+
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m) {
     if (k + m > UINT64_C(1) << field->w)
@@ -124,6 +133,8 @@ void coder_close(coder *c) {
 }
 
 const char *coder_engine(const coder *c) {
+    if (c == NULL)
+        return "none";
     return c->path == GFK_PATH_CPU ? c->info.product.engine->id : gfk_path_name(c->path);
 }
 

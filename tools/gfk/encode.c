@@ -305,6 +305,8 @@ static int encode_files(const tool_options *o, const gfk_field *field) {
     if (code == 0)
         code = find_inputs(&common.inputs, o);
     if (code == 0)
+        code = coder_check_memory(o->k, o->m, o->coder.memory);
+    if (code == 0)
         code = coder_open(&c, &o->coder, field, o->matrix, o->k, o->m);
     common.coder = c;
     for (size_t i = 0; i < o->count && c != NULL; i++) {

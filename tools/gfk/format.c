@@ -213,6 +213,12 @@ uint64_t block_offset(const shard_header *header, uint64_t stripe) {
     return offset;
 }
 
+uint64_t stripe_at(const shard_header *header, uint64_t offset) {
+    const uint64_t stripe = (offset - HEADER_BYTES) / (BLOCK_HEADER_BYTES + header->block_bytes);
+    const uint64_t stripes = stripe_count(header);
+    return stripe < stripes && offset < block_offset(header, stripes) ? stripe : stripes;
+}
+
 uint64_t shard_bytes(const shard_header *header) {
     return block_offset(header, stripe_count(header)) + HEADER_BYTES;
 }

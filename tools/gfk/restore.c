@@ -10,6 +10,12 @@
 #include "files.h"
 #include "report.h"
 
+/* Stripes in which a shard may have blocks: those from `first` on, before `end`. Before `first` the files
+ * of the shard have holes. */
+typedef struct extent {
+    uint64_t first, end;
+} extent;
+
 typedef struct restore {
     const shard_set *set;
     coder *coder;
@@ -18,7 +24,9 @@ typedef struct restore {
     void *context;
     restore_result *result;
     uint64_t next;         /* next stripe to read */
-    uint64_t stripes;      /* stripes that at least k shards reach; later stripes are lost */
+    extent *extents;       /* where each shard has data next */
+    uint64_t *firsts;      /* the first stripes of the extents */
+    uint64_t coded;        /* next stripe to restore */
     XXH3_state_t *hash;    /* hash of the bytes restored so far */
     size_t *lost, *wanted; /* lists of block indices for one call of the coder */
     uint64_t *counts;      /* one count for each shard */
@@ -221,6 +229,8 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     const size_t usable = count_states(b, stripe, BLOCK_UNKNOWN);
     int code = 0;
     *done = false;
+    if (count_states(b, stripe, BLOCK_DAMAGED) < b->k) /* zeros instead of blocks fit each other */
+        return 0;
     if (usable > b->k) { /* the code can check the result against the extra block */
         code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
         if (code == 0)
@@ -353,13 +363,73 @@ static void explain_disagreement(const restore *r) {
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
+/* Finds the next stripes in which the files of a shard have data. */
+static extent find_extent(const shard_header *header, const shard_source *source, uint64_t next) {
+    const uint64_t all = stripe_count(header), offset = block_offset(header, next);
+    extent found = {all, all};
+    for (; source != NULL; source = source->next) {
+        const uint64_t data =
+            offset < source->bytes ? shard_source_data(source, offset) : source->bytes;
+        const uint64_t first = data < source->bytes ? stripe_at(header, data) : all;
+        if (first >= found.first)
+            continue;
+        found.first = first;
+        found.end = stripe_at(header, shard_source_hole(source, data)) + 1;
+    }
+    return found;
+}
+
+static int by_number(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The first stripe, from the next one on, in which at least k shards have data. A header may claim any
+ * number of stripes, so the stripes before this one are not read. */
+static uint64_t next_possible(restore *r) {
+    const shard_header *header = &r->set->header;
+    for (size_t i = 0; i < r->set->count; i++) {
+        if (r->next >= r->extents[i].end)
+            r->extents[i] = find_extent(header, r->set->shards[i], r->next);
+        r->firsts[i] = r->extents[i].first;
+    }
+    qsort(r->firsts, r->set->count, sizeof *r->firsts, by_number);
+    const uint64_t possible = r->firsts[header->k - 1];
+    return possible > r->next ? possible : r->next;
+}
+
+/* Counts the stripes that were not read, before `end`, as lost. */
+static int skip(restore *r, uint64_t end) {
+    restore_result *result = r->result;
+    const uint64_t count = end - r->coded;
+    if (count == 0)
+        return 0;
+    if (result->lost_stripes == 0)
+        snprintf(
+            result->reason, REASON_BYTES,
+            "%s: %llu of %llu stripe%s, from stripe %llu on, cannot be restored: fewer than %u "
+            "shard%s contents there",
+            path_name(r->set->base), (unsigned long long)count,
+            (unsigned long long)stripe_count(&r->set->header),
+            plural(stripe_count(&r->set->header)), (unsigned long long)r->coded, r->set->header.k,
+            r->set->header.k == 1 ? " has" : "s have");
+    result->lost_stripes += count;
+    result->damaged_stripes += count;
+    for (size_t i = 0; i < r->set->count; i++)
+        result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : count;
+    r->coded = end;
+    return r->options->keep_going ? 0 : TOOL_UNRECOVERABLE;
+}
+
 static int read_step(batch *b, void *context) {
     restore *r = context;
     const shard_header *header = &r->set->header;
-    if (r->next == r->stripes)
-        return BATCH_END;
+    const uint64_t stripes = stripe_count(header);
     size_t bytes = 0, count = 0;
-    for (; count < b->capacity && r->next + count < r->stripes; count++)
+    r->next = next_possible(r);
+    if (r->next == stripes)
+        return BATCH_END;
+    for (; count < b->capacity && r->next + count < stripes; count++)
         bytes += stripe_file_bytes(header, r->next + count);
     batch_assign(b, r->next, bytes);
     r->next += count;
@@ -394,6 +464,10 @@ static int code_step(batch *b, void *context) {
     restore *r = context;
     const size_t stripes = batch_stripes(b);
     const bool thorough = r->options->thorough;
+    const int skipped = skip(r, b->first);
+    if (skipped != 0)
+        return skipped;
+    r->coded += stripes;
     for (size_t stripe = 0, count; stripe < stripes; stripe += count) {
         count = alike(b, stripe, stripes);
         const bool enough = count_states(b, stripe, BLOCK_ELSEWHERE) >= b->k;
@@ -427,55 +501,17 @@ static int write_step(batch *b, void *context) {
 
 /* ---- the pass ------------------------------------------------------------------------------- */
 
-/* The number of stripes that the longest copy of a shard reaches; the last may be partial. */
-static uint64_t reach(const shard_header *header, const shard_source *source) {
-    uint64_t bytes = 0;
-    for (; source != NULL; source = source->next)
-        bytes = source->bytes > bytes ? source->bytes : bytes;
-    const uint64_t first = block_offset(header, 0), all = stripe_count(header);
-    if (bytes <= first || all == 0)
-        return 0;
-    const uint64_t each = BLOCK_HEADER_BYTES + header->block_bytes;
-    const uint64_t count = (bytes - first - 1) / each + 1;
-    return count < all ? count : all;
-}
-
-static int by_reach(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x < y) - (x > y);
-}
-
-/* Finds the end of the stripes that at least k shards reach. Later stripes are lost. A header may
- * claim any number of stripes, so the pass does not read the lost stripes one by one. */
-static void find_end(restore *r) {
-    const shard_header *header = &r->set->header;
-    for (size_t i = 0; i < r->set->count; i++)
-        r->counts[i] = r->set->shards[i] == NULL ? 0 : reach(header, r->set->shards[i]);
-    qsort(r->counts, r->set->count, sizeof *r->counts, by_reach);
-    r->stripes = r->counts[header->k - 1];
-    const uint64_t behind = stripe_count(header) - r->stripes;
-    if (behind == 0)
-        return;
-    r->result->lost_stripes = r->result->damaged_stripes = behind;
-    for (size_t i = 0; i < r->set->count; i++)
-        r->result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : behind;
-    snprintf(r->result->reason, REASON_BYTES,
-             "%s: the last %llu of %llu stripe%s cannot be restored: fewer than %u shard%s long "
-             "enough",
-             path_name(r->set->base), (unsigned long long)behind,
-             (unsigned long long)stripe_count(header), plural(stripe_count(header)), header->k,
-             header->k == 1 ? " is" : "s are");
-}
-
 static int restore_stripes(restore *r) {
     const shard_header *header = &r->set->header;
     const restore_options *o = r->options;
     int code = 0;
-    find_end(r);
-    const bool too_short = r->result->lost_stripes != 0;
-    if (!too_short || o->keep_going)
+    const uint64_t stripes = stripe_count(header);
+    r->next = next_possible(r);
+    if (r->next < stripes)
         code = batch_run(r->coder, header, header->file_bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);
+    if (code == 0)
+        code = skip(r, stripes);
     if (code != 0 && (code != TOOL_UNRECOVERABLE || r->result->lost_stripes == 0))
         return code;
     const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
@@ -511,10 +547,13 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                  .lost = calloc(set->count, sizeof(size_t)),
                  .wanted = calloc(set->count, sizeof(size_t)),
                  .counts = calloc(set->count, sizeof(uint64_t)),
-                 .suspected = calloc(set->count, sizeof(bool))};
+                 .suspected = calloc(set->count, sizeof(bool)),
+                 .extents = calloc(set->count, sizeof(extent)),
+                 .firsts = calloc(set->count, sizeof(uint64_t))};
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
-        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL) {
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL ||
+        r.extents == NULL || r.firsts == NULL) {
         code = fail(TOOL_INTERNAL, "out of memory");
     } else {
         XXH3_128bits_reset(r.hash);
@@ -525,6 +564,8 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
     free(r.wanted);
     free(r.counts);
     free(r.suspected);
+    free(r.extents);
+    free(r.firsts);
     for (size_t i = 0; i < set->count && r.aside != NULL; i++)
         free(r.aside[i]);
     free(r.aside);
@@ -542,10 +583,15 @@ int restore_open_coder(coder **c, const shard_set *set, const coder_options *opt
     const shard_header *h = &set->header;
     if (!restore_is_possible(set))
         return restore_fail_for_shards(set);
+    if (stripe_count(h) == 0) /* nothing to compute */
+        return 0;
+    int code = coder_check_memory(h->k, h->m, options->memory);
+    if (code != 0)
+        return code;
     const gfk_status status = gfk_field_init(&field, h->w, h->polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
                     status_text(status));
-    const int code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+    code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
     return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* the shards hold wrong values */
 }

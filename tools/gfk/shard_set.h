@@ -127,6 +127,11 @@ int shard_source_open(shard_source *source);
 void shard_source_close(shard_source *source);
 int shard_source_fail_for_limit(void); /* the message about too many open files */
 const char *shard_error_text(int error);
+/* The first byte from an offset on that is not in a hole of the file; source->bytes if there is none. The
+ * file is open. No header is in a hole, because a hole holds zeros. */
+uint64_t shard_source_data(const shard_source *source, uint64_t offset);
+/* The first hole from an offset on, or source->bytes. */
+uint64_t shard_source_hole(const shard_source *source, uint64_t offset);
 /* True if the set's id is in the place of any header. Identifies the shard by an intact block header;
  * without one the shard is the one of the file's name. The file is open. */
 bool shard_source_search(shard_source *source, const shard_header *header);

@@ -110,6 +110,22 @@ static bool holds_id(shard_source *source, const shard_header *header, uint64_t 
            memcmp(id, header->set_id, SET_ID_BYTES) == 0;
 }
 
+static uint64_t seek(const shard_source *source, uint64_t offset, int what) {
+    const off_t found = lseek(source->fd, (off_t)offset, what);
+    if (found >= 0)
+        return (uint64_t)found < source->bytes ? (uint64_t)found : source->bytes;
+    const bool unknown = errno != ENXIO; /* ENXIO: there are no more data */
+    return what == SEEK_DATA && unknown && offset < source->bytes ? offset : source->bytes;
+}
+
+uint64_t shard_source_data(const shard_source *source, uint64_t offset) {
+    return seek(source, offset, SEEK_DATA);
+}
+
+uint64_t shard_source_hole(const shard_source *source, uint64_t offset) {
+    return seek(source, offset, SEEK_HOLE);
+}
+
 bool shard_source_search(shard_source *source, const shard_header *header) {
     enum { ID_OF_SHARD = 16, ID_OF_BLOCK = 8 };
     const uint64_t stripes = stripe_count(header);
@@ -118,7 +134,8 @@ bool shard_source_search(shard_source *source, const shard_header *header) {
                  (source->bytes >= HEADER_BYTES &&
                   holds_id(source, header, source->bytes - HEADER_BYTES + ID_OF_SHARD));
     for (uint64_t t = 0; t < stripes && block_offset(header, t) < source->bytes; t++) {
-        if (!holds_id(source, header, block_offset(header, t) + ID_OF_BLOCK))
+        t = stripe_at(header, shard_source_data(source, block_offset(header, t)));
+        if (t == stripes || !holds_id(source, header, block_offset(header, t) + ID_OF_BLOCK))
             continue;
         found = true;
         if (read_block_identity(source, block_offset(header, t)))
@@ -131,7 +148,8 @@ bool shard_source_search(shard_source *source, const shard_header *header) {
 bool shard_source_is_blank(shard_source *source) {
     static const uint8_t zeros[1 << 14];
     uint8_t bytes[sizeof zeros];
-    for (uint64_t at = 0; at < source->bytes; at += sizeof bytes) {
+    for (uint64_t at = 0; (at = shard_source_data(source, at)) < source->bytes;
+         at += sizeof bytes) {
         const uint64_t left = source->bytes - at;
         const size_t count = left < sizeof bytes ? (size_t)left : sizeof bytes;
         if (!read_exactly(source, bytes, count, at))
