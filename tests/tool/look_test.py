@@ -316,7 +316,8 @@ def a_folder_becomes_a_link():
                                       (6, damage, ("scrub", "--repair", ".")),
                                       (4, damage, ("decode", "d/f")), (4, damage, ("decode", "d")),
                                       (30, damage, ("decode", "-f", "-o", "d/out", "d/f")),
-                                      (4, lambda s: None, ("encode", "-f", "-k2", "-m1", "--to", "d", "-o",
+                                      (3, lambda s: None, ("encode", "-f", "-k2", "-m1", "d/f")),
+                      (4, lambda s: None, ("encode", "-f", "-k2", "-m1", "--to", "d", "-o",
                                                            "f", "original"))):
         swapped(prepare, *arguments)
 

@@ -145,6 +145,7 @@ static int begin(encoding *e, const gfk_field *field) {
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
     if (S_ISDIR(e->before.st_mode))
         return fail(TOOL_IO, "%s is a folder", e->name);
+    e->inputs.present = (file_identity){e->before.st_dev, e->before.st_ino};
     if (pread(e->fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
         shard_header_read(&e->as_shard, head) == FORMAT_OK)
         e->inputs.shard = &e->as_shard;
@@ -191,13 +192,14 @@ static void warn_of_full_folders(const tool_options *o, const char *base) {
 }
 
 /* Finds the files with the names of the shards. Each folder is listed once for all files to encode. */
-static int look(encoding *e, folder *const *to, const char *base) {
+static int look(encoding *e, folder *const *to, folder *home, const char *base) {
     const tool_options *o = e->options;
-    folder *own = NULL;
+    folder *own = home;
     int code = inventory_add_item(e->all, strdup(base), &e->there);
     if (code != 0)
         return code;
-    const int error = o->to.count == 0 ? folder_of(&own, base) : 0;
+    const int error =
+        o->to.count == 0 && (home == NULL || o->output != NULL) ? folder_of(&own, base) : 0;
     if (error == ENOMEM)
         return fail(TOOL_INTERNAL, "out of memory");
     if (error != 0)
@@ -214,13 +216,19 @@ static int look(encoding *e, folder *const *to, const char *base) {
     return code == 0 && e->there->failed ? TOOL_IO : code;
 }
 
-/* Opens the file to encode. A pipe without a writer is waited for, with a line. */
-static int open_input(encoding *e, const char *path) {
+/* Opens the file to encode, and its folder. A pipe without a writer is waited for, with a line. */
+static int open_input(encoding *e, const char *path, folder **home) {
     if (strcmp(path, "-") == 0) {
         e->name = "standard input";
         return 0;
     }
-    e->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int error = folder_of(home, path);
+    if (error == ENOMEM)
+        return fail(TOOL_INTERNAL, "out of memory");
+    errno = error;
+    e->fd = error != 0
+                ? -1
+                : openat(folder_fd(*home), path_name(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
     if (temp_name_length(path_name(path)) != 0)
@@ -245,11 +253,12 @@ static int encode_file(const encoding *common, folder *const *to, const gfk_fiel
     e.name = path;
     json_begin("encode");
     json_string("file", path);
-    int code = open_input(&e, path);
+    folder *home = NULL;
+    int code = open_input(&e, path, &home);
     if (code == 0)
         warn_of_full_folders(o, base);
     if (code == 0)
-        code = look(&e, to, base);
+        code = look(&e, to, home, base);
     if (code == 0)
         code = begin(&e, field);
     if (code == 0)

@@ -38,6 +38,7 @@ typedef struct file_identity {
 typedef struct input_files {
     file_identity *all; /* sorted */
     size_t count;
+    file_identity present;     /* the file that is open now */
     const shard_header *shard; /* the present input is a shard with this header; NULL: no shard */
 } input_files;
 
