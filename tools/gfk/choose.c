@@ -8,10 +8,6 @@
 #include "find.h"
 #include "report.h"
 
-static int no_memory(void) {
-    return fail(TOOL_INTERNAL, "out of memory");
-}
-
 static bool has_geometry(const shard_source *s) {
     return s->head || s->tail;
 }

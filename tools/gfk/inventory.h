@@ -38,6 +38,9 @@ void inventory_report(inventory *all, int code, const char *format, const char *
  * be entered; `report` reports this once. */
 int inventory_list(inventory *all, folder *in, bool report, folder_entries **list, int *error);
 
+/* True if the folder has a file with the name, or the temporary name, of a shard of the base. */
+int inventory_has_base(inventory *all, folder *in, const char *base, bool *has);
+
 /* Adds an item. Takes the name. */
 int inventory_add_item(inventory *all, char *name, shard_item **added);
 /* The item that has the files of a base in a folder; NULL if there is none. With `item` the place

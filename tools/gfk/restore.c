@@ -253,10 +253,10 @@ static int set_aside(restore *r, const batch *b, size_t stripe, size_t first) {
         r->aside = calloc(b->n, sizeof(void *));
         for (size_t i = 0; i < b->n && r->aside != NULL; i++)
             if (posix_memalign(&r->aside[i], BLOCK_UNIT, b->block_bytes) != 0)
-                return fail(TOOL_INTERNAL, "out of memory");
+                return no_memory();
     }
     if (r->aside == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     for (size_t i = first; i < b->n; i++)
         memcpy(r->aside[i], batch_block(b, stripe, i), b->stripes[stripe].bytes);
     return 0;
@@ -554,7 +554,7 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
         r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL ||
         r.extents == NULL || r.firsts == NULL) {
-        code = fail(TOOL_INTERNAL, "out of memory");
+        code = no_memory();
     } else {
         XXH3_128bits_reset(r.hash);
         code = restore_stripes(&r);
