@@ -62,10 +62,7 @@ def _path(value):
 
 
 def _folder(value):
-    path = os.fsencode(value)
-    if b"," in path:
-        raise _core.InvalidArgument(f"a folder with a comma in its name, {path!r}, needs a link to it")
-    return path
+    return os.fsencode(value).replace(b",", b"\\,")
 
 
 def _integer(name, value):
@@ -192,13 +189,15 @@ def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None
     return report
 
 
-def decode(base, *, output=None, folders=None, force=False, backend="auto", device=None, memory=None):
+def decode(base, *, output=None, folders=None, force=False, partial=False, backend="auto", device=None,
+           memory=None):
     """Restores files from their shards, any k of each set.
 
-    output: the file, if not the stored name beside the shards. Returns a list of reports, one dict for each
+    output: the file, if not the stored name beside the shards. partial: write a file that cannot be restored
+    completely, too, and raise TooManyErasures, whose reports list what is missing. Returns a list of reports, one dict for each
     set: output, bytes, damaged_stripes, seconds, engine, messages. Raises Exists if the file is there, and
     TooManyErasures."""
-    return _run("decode", _paths(base), output=output, force=force, backend=backend, device=device,
+    return _run("decode", _paths(base), output=output, force=force, partial=partial, backend=backend, device=device,
                 memory=memory, **{"in": folders})
 
 

@@ -55,6 +55,11 @@ def errors_name_what_is_wrong():
             (("none",), "there is no command none;"), (("help", "none"), "there is no command none;"),
             (("--none",), "there is no option --none;"), (("help", "encode", "decode"), "one command;"),
             (("encode", "-k250", "-m7", "f"), "at most; -w 16 allows"),
+            (("encode", "--polynomial", "0x1d", "f"),
+             "the polynomial 0x1d lacks its leading term x^8; with this term it is 0x11d\n"),
+            (("encode", "-w16", "--polynomial", "0x100b", "f"), "x^16; with this term it is 0x1100b\n"),
+            (("encode", "/dev/null"), "/dev/null needs --output"), (("encode", "-"), "standard input needs --output"),
+            (("encode", "--to", "a,,b", "f"), "--to does not take a,,b;"),
             (("encode", "--polynomial", "0x100", "f"), "no field with w = 8 and the polynomial 0x100: ")):
         run = gfk(*arguments, expect=harness.USAGE)
         check(words in run.err, f"{arguments}: {run.err}")

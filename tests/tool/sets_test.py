@@ -535,6 +535,75 @@ def a_newer_set_that_cannot_be_restored():
         check(s.read("f") == older and run.err.count("trying the next set") == 2, run.err)
 
 
+def folders_named_like_shards():
+    """A folder is a folder, whatever its name: as an argument, in a tree, and next to shards."""
+    with Folder() as s:
+        os.mkdir(s / "d.gfk.000")
+        s.write("d.gfk.000/f", b"contents")
+        s.gfk("encode", "-k2", "-m1", "d.gfk.000/f")
+        for command in (("verify", "d.gfk.000"), ("info", "d.gfk.000/"), ("repair", "d.gfk.000"),
+                        ("decode", "-f", "d.gfk.000"), ("scrub", "."), ("scrub", "d.gfk.000"),
+                        ("verify", "--in", "d.gfk.000")):
+            run = s.gfk(*command)
+            check("d.gfk.000/f" in run.text or "shards     3 of 3" in run.text, run.text)
+            check(run.err == "", run.err)
+        run = s.gfk("encode", "d.gfk.000", expect=harness.IO)
+        check("d.gfk.000 is a folder" in run.err, run.err)
+
+
+def names_with_commas():
+    """A backslash before a comma makes the comma a part of a name."""
+    with Folder() as s:
+        for name in ("a,b", "c\\", "c\\,d", ",", "e"):
+            os.mkdir(s / name)
+        s.write("f", b"contents")
+        listed = r"a\,b,\,,c\\,d/,e"
+        s.gfk("encode", "-k2", "-m2", "--to", listed, "f")
+        for index, name in enumerate(("a,b", ",", "c\\,d", "e")):
+            check(os.listdir(s / name) == [shard("f", index)], os.listdir(s / name))
+        os.unlink(s / f"a,b/{shard('f', 0)}")
+        s.gfk("repair", "--in", listed, "--in", "c\\", "--to", "c\\", "f")
+        check(os.listdir(s / "c\\") == [shard("f", 0)], "a backslash at the end")
+        for wrong in ("", ",", "a,", ",a", "a,,b"):
+            s.gfk("encode", "--to", wrong, "f", expect=harness.USAGE)
+
+
+def inputs_without_a_name():
+    """A pipe needs --output, and its shards store no name."""
+    with Folder() as s:
+        os.mkfifo(s / "pipe")
+        for name in ("pipe", "/dev/null", "/dev/stdin"):
+            run = s.gfk("encode", name, input=b"x", expect=harness.USAGE)
+            check(f"{name} needs --output" in run.err and len(s.names()) == 1, run.err)
+        writer = subprocess.Popen(["sh", "-c", "printf contents > pipe"], cwd=s.path)
+        s.gfk("encode", "-k2", "-m1", "-o", "f", "pipe")
+        writer.wait()
+        check(s.gfk("info", "--json", "f").json()["name"] == "", "no name is stored")
+        s.gfk("decode", "f")
+        check(s.read("f") == b"contents", "decode")
+
+
+def only_some_shards_are_named():
+    """The message says that the other shards were not read, and how to read them."""
+    with Folder() as s:
+        content = harness.encoded(s)
+        os.mkdir(s / "sub")
+        for index in range(5):
+            os.rename(s / shard("f", index), s / f"sub/{shard('f', index)}")
+        for command in ("verify", "repair", "decode"):
+            run = s.gfk(command, f"sub/{shard('f', 0)}", expect=harness.UNRECOVERABLE)
+            check(f"only the named file was read, and not sub/{shard('f', 1)}; gfk {command} sub/f reads all "
+                  "shards of f" in run.err, run.err)
+        run = s.gfk("verify", *(f"sub/{shard('f', i)}" for i in (0, 1, 2)), expect=harness.DAMAGED)
+        check("only the named files were read" in run.err, run.err)
+        run = s.gfk("decode", "-o", "out", *(f"sub/{shard('f', i)}" for i in (0, 1, 2)))
+        check(s.read("out") == content and run.err == "", run.err)
+        for index in range(1, 5):
+            os.unlink(s / f"sub/{shard('f', index)}")
+        run = s.gfk("repair", f"sub/{shard('f', 0)}", expect=harness.UNRECOVERABLE)
+        check("only the named" not in run.err, run.err)
+
+
 def too_few_permissions():
     if os.geteuid() == 0:
         probe = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "true"],
@@ -558,4 +627,5 @@ harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_
              encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
              repair_keeps_the_balance, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
              an_older_and_a_newer_set, a_newer_set_that_cannot_be_restored,
+             folders_named_like_shards, names_with_commas, inputs_without_a_name, only_some_shards_are_named,
              too_few_permissions)

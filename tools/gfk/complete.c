@@ -44,7 +44,8 @@ static void offer_entry(names *n, folder *in, const char *entry) {
     uint32_t index = 0;
     struct stat status;
     const char *begin = n->word + n->name;
-    if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.') || has_control(entry))
+    if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.') || has_control(entry) ||
+        (!n->bases && strchr(entry, ',') != NULL))
         return; /* a line of the answer cannot have a name with a tab or the end of a line */
     if (fstatat(folder_fd(in), entry, &status, 0) == 0 && S_ISDIR(status.st_mode)) {
         printf("%.*s%s/\t\n", (int)n->name, n->word, entry);

@@ -24,35 +24,68 @@ typedef struct decoding {
     int fd;
     bool to_stdout;
     const char *output; /* name of the output in messages */
-    uint64_t damaged_stripes;
+    restore_result result;
 } decoding;
+
+/* Writes a part of the file. Runs of zeros become holes. */
+static bool write_data(int fd, const uint8_t *bytes, size_t count, uint64_t offset) {
+    enum { HOLE = 4096 };
+    for (size_t i = 0, end; i < count; i = end) {
+        const bool hole = count - i >= HOLE && is_zero(bytes + i, HOLE);
+        for (end = i; end < count; end += HOLE)
+            if ((count - end >= HOLE && is_zero(bytes + end, HOLE)) != hole)
+                break;
+        end = end < count ? end : count;
+        struct iovec part = {(void *)(bytes + i), end - i};
+        if (!hole && !write_buffers(fd, &part, 1, offset + i))
+            return false;
+    }
+    return true;
+}
 
 static int write_batch(const batch *b, void *context) {
     const decoding *d = context;
-    if (write_all(d->fd, b->memory, b->bytes))
+    const shard_header *h = &d->set->header;
+    if (d->to_stdout ? write_all(d->fd, b->memory, b->bytes)
+                     : write_data(d->fd, b->memory, b->bytes, b->first * h->k * h->block_bytes))
         return 0;
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+}
+
+/* The shards do not make the file: finds out whether they disagree or, with --partial, which bytes can be
+ * restored, and writes those. */
+static int restore_without_hash(decoding *d, coder *c, restore_options *options,
+                                restore_result *result) {
+    const bool lost = result->lost_stripes != 0;
+    if (lost && (!d->options->partial || d->to_stdout))
+        return 0;
+    restore_result_free(result);
+    options->thorough = !lost;
+    options->partial = options->keep_going = lost;
+    if (lost && ftruncate(d->fd, 0) != 0)
+        return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
+    return restore_run(d->set, c, options, lost ? write_batch : NULL, d, result);
 }
 
 /* Writes the file. If the hash is wrong although all checksums are right, a pass over all shards finds
  * out whether the shards disagree. */
 static int restore_file(decoding *d, coder *c) {
     restore_options options = {.memory = d->options->coder.memory, .what = path_name(d->set->base)};
-    restore_result result;
-    int code = restore_run(d->set, c, &options, write_batch, d, &result);
-    if (code == 0 && !result.hash_matches && result.lost_stripes == 0) {
-        restore_result_free(&result);
-        options.thorough = true;
-        code = restore_run(d->set, c, &options, NULL, NULL, &result);
-    }
-    if (code == 0 && !result.hash_matches)
-        code = fail(TOOL_UNRECOVERABLE, "%s%s", result.reason,
+    restore_result *result = &d->result;
+    int code = restore_run(d->set, c, &options, write_batch, d, result);
+    if (code == 0 && !result->hash_matches)
+        code = restore_without_hash(d, c, &options, result);
+    const bool part = options.partial && result->missing_count != 0 &&
+                      result->missing->bytes != d->set->header.file_bytes;
+    if (code == 0 && !result->hash_matches && !part)
+        code = fail(TOOL_UNRECOVERABLE, "%s%s", result->reason,
                     d->to_stdout ? ": do not use the output" : "");
-    d->damaged_stripes = result.damaged_stripes;
-    if (code == 0 && d->damaged_stripes != 0)
+    if (code == 0 && result->damaged_stripes != 0 && !part)
         warn("%llu stripe%s damaged and could be restored; gfk repair restores the shards",
-             (unsigned long long)d->damaged_stripes, d->damaged_stripes == 1 ? " was" : "s were");
-    restore_result_free(&result);
+             (unsigned long long)result->damaged_stripes,
+             result->damaged_stripes == 1 ? " was" : "s were");
+    if (code == 0 && !d->to_stdout && ftruncate(d->fd, (off_t)d->set->header.file_bytes) != 0)
+        code = fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
     return code;
 }
 
@@ -154,6 +187,27 @@ static int find_output(const shard_set *set, const tool_options *o, file_place *
                : fail(TOOL_IO, "cannot open the folder of %s: %s", place->path, strerror(error));
 }
 
+/* Lists the bytes that a partial file lacks. Such a file has zeros in their places. */
+static int report_missing(const decoding *d) {
+    uint64_t bytes = 0;
+    json_open_array("missing");
+    for (size_t i = 0; i < d->result.missing_count; i++) {
+        const byte_range *range = &d->result.missing[i];
+        bytes += range->bytes;
+        json_open_object();
+        json_number("offset", range->offset);
+        json_number("bytes", range->bytes);
+        json_close_object();
+        say("  missing: bytes %llu to %llu", (unsigned long long)range->offset,
+            (unsigned long long)(range->offset + range->bytes - 1));
+    }
+    json_close_array();
+    if (bytes == 0)
+        return 0;
+    return fail(TOOL_UNRECOVERABLE, "%s is not complete: %llu of %llu bytes are missing", d->output,
+                (unsigned long long)bytes, (unsigned long long)d->set->header.file_bytes);
+}
+
 static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
     (void)outcome;
     decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
@@ -165,20 +219,23 @@ static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const char *const path = place.path;
     d.output = d.to_stdout ? "standard output" : path;
     if (code == 0)
-        code = restore_open_coder(&c, set, &o->coder);
+        code = restore_open_coder(&c, set, &o->coder, o->partial && !d.to_stdout);
     if (code == 0)
         code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, &place);
     if (code == 0) {
         const double seconds = seconds_now() - start;
         json_string("output", path);
         json_number("bytes", set->header.file_bytes);
-        json_number("damaged_stripes", d.damaged_stripes);
+        json_number("damaged_stripes", d.result.damaged_stripes);
         json_seconds("seconds", seconds);
         json_string("engine", coder_engine(c));
         if (!d.to_stdout)
             say("%s: %llu byte%s, %.1f MB/s", path, (unsigned long long)set->header.file_bytes,
                 plural(set->header.file_bytes), (double)set->header.file_bytes / seconds / 1e6);
+        if (o->partial)
+            code = report_missing(&d);
     }
+    restore_result_free(&d.result);
     coder_close(c);
     free(place.path);
     return code;

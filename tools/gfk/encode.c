@@ -167,7 +167,7 @@ static int begin(encoding *e, const gfk_field *field) {
         e->header.seconds = (uint64_t)e->before.st_mtim.tv_sec;
         e->header.nanoseconds = (uint32_t)e->before.st_mtim.tv_nsec;
     }
-    const char *name = e->fd == STDIN_FILENO ? "" : path_name(e->name);
+    const char *const name = e->regular ? path_name(e->name) : "";
     if (strlen(name) <= MAX_NAME_BYTES)
         strcpy(e->header.name, name);
     if (getrandom(e->header.set_id, SET_ID_BYTES, 0) != SET_ID_BYTES)
@@ -320,6 +320,13 @@ static int encode_files(const tool_options *o, const gfk_field *field) {
     return code;
 }
 
+/* Standard input, a pipe or a device has contents without the name of a file. */
+static bool has_no_name(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
 int command_encode(int argc, char **argv) {
     tool_options o;
     int code = options_parse(&o, COMMAND_ENCODE, &help, argc, argv);
@@ -330,11 +337,19 @@ int command_encode(int argc, char **argv) {
     if (o.output != NULL && o.count > 1)
         return fail(TOOL_USAGE, "--output is for one file");
     for (size_t i = 0; i < o.count; i++)
-        if (strcmp(o.arguments[i], "-") == 0 && o.output == NULL)
-            return fail(TOOL_USAGE, "standard input needs --output");
+        if (o.output == NULL && has_no_name(o.arguments[i]))
+            return fail(TOOL_USAGE,
+                        "%s needs --output: it is no regular file, so it gives the shards no name",
+                        strcmp(o.arguments[i], "-") == 0 ? "standard input" : o.arguments[i]);
     if (o.k + o.m > MAX_SHARDS)
         return fail(TOOL_USAGE, "there can be at most %d shards", MAX_SHARDS);
     gfk_field field;
+    if (o.polynomial != 0 && o.polynomial >> o.w == 0)
+        return fail(
+            TOOL_USAGE,
+            "the polynomial 0x%llx lacks its leading term x^%u; with this term it is 0x%llx",
+            (unsigned long long)o.polynomial, o.w,
+            (unsigned long long)(o.polynomial | UINT64_C(1) << o.w));
     const gfk_status status = gfk_field_init(&field, o.w, o.polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,

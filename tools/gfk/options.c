@@ -117,20 +117,37 @@ static bool parse_text(const char *text, void *member) {
     return *text != '\0';
 }
 
-/* Folders with commas between them; the option may be repeated. Cuts the text into its parts. */
+static bool has_empty_part(const char *text) {
+    bool empty = true;
+    for (; *text != '\0' && !(empty && *text == ','); text++) {
+        empty = *text == ',';
+        text += text[0] == '\\' && text[1] == ',';
+    }
+    return empty;
+}
+
+/* Folders with commas between them; a backslash before a comma makes the comma a part of a name. The option
+ * may be repeated. Cuts the text into its parts. */
 static bool parse_folders(const char *text, void *member) {
     folder_list *list = member;
-    const size_t length = strlen(text);
-    if (length == 0 || text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,") != NULL)
-        return false;
-    for (char *rest = (char *)text, *folder; (folder = strsep(&rest, ",")) != NULL;) {
+    char *from = (char *)text, *to = from, *begin = from;
+    for (bool ended = has_empty_part(text); !ended;) {
+        ended = *from == '\0';
+        if (!ended && *from != ',') {
+            from += from[0] == '\\' && from[1] == ',';
+            *to++ = *from++;
+            continue;
+        }
+        from++;
+        while (to > begin + 1 && to[-1] == '/')
+            to--;
         if (list->count == MOST_FOLDERS)
             return false;
-        for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
-            folder[n - 1] = '\0';
-        list->paths[list->count++] = folder;
+        *to++ = '\0';
+        list->paths[list->count++] = begin;
+        begin = to;
     }
-    return true;
+    return list->count != 0 && begin != text;
 }
 
 static bool set_flag(const char *text, void *member) {
@@ -172,6 +189,8 @@ static const option_row rows[] = {
     {"in", 0, "DIR,DIR,...", SETS, parse_folders, MEMBER(in),
      "the folders that hold the shards of each BASE"},
     {"repair", 0, NULL, COMMAND_SCRUB, set_flag, MEMBER(repair), "repair what is damaged"},
+    {"partial", 0, NULL, COMMAND_DECODE, set_flag, MEMBER(partial),
+     "write what can be restored, and list the bytes that are missing"},
     {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
      MEMBER(force), "replace files with other contents"},
     {"backend", 0, BACKENDS, COMPUTING, parse_backend, MEMBER(coder.backend),

@@ -37,7 +37,7 @@ typedef struct tool_options {
     uint64_t block_bytes; /* 0: the default for k and m */
     const char *output;   /* NULL: none given */
     folder_list to, in;
-    bool force, repair, json, quiet;
+    bool force, repair, partial, json, quiet;
     coder_options coder;
     char **arguments; /* arguments that are not options */
     size_t count;     /* number of arguments */

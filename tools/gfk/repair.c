@@ -311,7 +311,7 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         .options = o,
         .passes = {.memory = o->coder.memory, .thorough = true, .what = path_name(set->base)}};
     restore_result damage = {0};
-    int code = restore_open_coder(&r.coder, set, &o->coder);
+    int code = restore_open_coder(&r.coder, set, &o->coder, false);
     if (code == 0)
         code = restore_run(set, r.coder, &r.passes, NULL, NULL, &damage);
     if (code == 0)

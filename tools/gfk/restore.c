@@ -394,16 +394,60 @@ static uint64_t next_possible(restore *r) {
         r->firsts[i] = r->extents[i].first;
     }
     qsort(r->firsts, r->set->count, sizeof *r->firsts, by_number);
-    const uint64_t possible = r->firsts[header->k - 1];
+    const uint64_t possible = r->firsts[r->options->partial ? 0 : header->k - 1];
     return possible > r->next ? possible : r->next;
+}
+
+/* Adds bytes of the file to those that are missing. */
+static int miss(restore *r, uint64_t offset, uint64_t bytes) {
+    restore_result *result = r->result;
+    byte_range *last =
+        result->missing_count == 0 ? NULL : &result->missing[result->missing_count - 1];
+    if (bytes == 0)
+        return 0;
+    if (last != NULL && last->offset + last->bytes == offset) {
+        last->bytes += bytes;
+        return 0;
+    }
+    if ((result->missing_count & (result->missing_count - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
+        const size_t room = result->missing_count == 0 ? 1 : 2 * result->missing_count;
+        byte_range *grown = realloc(result->missing, room * sizeof *grown);
+        if (grown == NULL)
+            return fail(TOOL_INTERNAL, "out of memory");
+        result->missing = grown;
+    }
+    result->missing[result->missing_count++] = (byte_range){offset, bytes};
+    return 0;
+}
+
+/* Keeps the intact data blocks of a stripe that cannot be restored, and makes zeros of the others. */
+static int keep_intact(restore *r, batch *b, size_t stripe) {
+    const shard_header *header = &r->set->header;
+    const uint64_t number = b->first + stripe, start = number * header->k * header->block_bytes;
+    const size_t bytes = b->stripes[stripe].bytes;
+    int code = 0;
+    for (size_t i = 0; i < b->k && code == 0; i++) {
+        if (batch_states(b, stripe)[i] >= BLOCK_ELSEWHERE)
+            continue;
+        memset(batch_block(b, stripe, i), 0, bytes);
+        code = miss(r, start + i * bytes, block_file_bytes(header, number, i));
+    }
+    return code;
 }
 
 /* Counts the stripes that were not read, before `end`, as lost. */
 static int skip(restore *r, uint64_t end) {
     restore_result *result = r->result;
-    const uint64_t count = end - r->coded;
+    const shard_header *header = &r->set->header;
+    const uint64_t count = end - r->coded, stripe_bytes = header->k * header->block_bytes;
     if (count == 0)
         return 0;
+    if (r->options->partial) {
+        const uint64_t first = r->coded * stripe_bytes, left = header->file_bytes - first;
+        const int code = miss(r, first, count < left / stripe_bytes ? count * stripe_bytes : left);
+        if (code != 0)
+            return code;
+    }
     if (result->lost_stripes == 0)
         snprintf(
             result->reason, REASON_BYTES,
@@ -474,7 +518,10 @@ static int code_step(batch *b, void *context) {
         int code = enough ? rebuild(r, b, stripe, count, BLOCK_ELSEWHERE, thorough) : 0;
         for (size_t s = stripe; s < stripe + count && code == 0; s++) {
             bool done = true;
-            if (!enough)
+            if (!enough && r->options->partial) {
+                done = false;
+                code = keep_intact(r, b, s);
+            } else if (!enough)
                 code = bring_back(r, b, s, &done);
             else if (thorough)
                 code = check(r, b, s);
@@ -515,8 +562,10 @@ static int restore_stripes(restore *r) {
     if (code != 0 && (code != TOOL_UNRECOVERABLE || r->result->lost_stripes == 0))
         return code;
     const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
-    r->result->hash_matches = r->result->lost_stripes == 0 && hash.low64 == header->hash_low &&
-                              hash.high64 == header->hash_high;
+    const bool whole =
+        r->result->lost_stripes == 0 || (o->partial && r->result->missing_count == 0);
+    r->result->hash_matches =
+        whole && hash.low64 == header->hash_low && hash.high64 == header->hash_high;
     if (r->result->hash_matches)
         return 0;
     for (size_t i = 0; i < r->set->count; i++) { /* without the hash, no shard is to blame */
@@ -575,13 +624,15 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
 void restore_result_free(restore_result *result) {
     free(result->bad_blocks);
     free(result->corrected);
+    free(result->missing);
     *result = (restore_result){0};
 }
 
-int restore_open_coder(coder **c, const shard_set *set, const coder_options *options) {
+int restore_open_coder(coder **c, const shard_set *set, const coder_options *options,
+                       bool partial) {
     gfk_field field;
     const shard_header *h = &set->header;
-    if (!restore_is_possible(set))
+    if (!restore_is_possible(set) && !partial)
         return restore_fail_for_shards(set);
     if (stripe_count(h) == 0) /* nothing to compute */
         return 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -19,6 +21,22 @@ static shard_set *next_set(const shard_set *set) {
     return NULL;
 }
 
+/* Says that shards of the same name were not read, because only other files were named. */
+static void warn_of_unnamed(const shard_set *set) {
+    const int in = set->searched || set->home == NULL ? -1 : folder_fd(set->home);
+    struct stat status;
+    bool found = false;
+    for (size_t i = 0; i < set->count && in >= 0 && !found; i++) {
+        char *const path = set->shards[i] == NULL ? shard_path(set->base, (uint32_t)i) : NULL;
+        found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0;
+        if (found)
+            warn("only the named file%s read, and not %s; gfk %s %s reads all shards of %s",
+                 shard_set_present(set) == 1 ? " was" : "s were", path, set->all->command,
+                 set->base, path_name(set->base));
+        free(path);
+    }
+}
+
 /* Opens a set and works on it. With try_next, a set that cannot be restored is followed by the next. */
 static int work_on(shard_set *set, bool opened, const tool_options *o, set_work *work,
                    bool try_next, set_outcome *outcome) {
@@ -26,6 +44,8 @@ static int work_on(shard_set *set, bool opened, const tool_options *o, set_work 
     if (code != 0)
         return code;
     code = work(set, o, outcome);
+    if (code != 0 && code != RUN_AGAIN)
+        warn_of_unnamed(set);
     shard_set_close(set);
     shard_set *const next =
         try_next && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE) ? next_set(set) : NULL;
@@ -85,8 +105,8 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
         code = list.all.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
-            const int one =
-                run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
+            const int one = run_on_set(list.sets[i], &o, work,
+                                       command == COMMAND_DECODE && !to_stdout && !o.partial, NULL);
             code = worse(code, json_end(to_stdout ? stderr : stdout, one));
         }
     }

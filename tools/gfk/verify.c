@@ -20,7 +20,7 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const restore_options options = {
         .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
     coder *c = NULL;
-    int code = enough ? restore_open_coder(&c, set, &o->coder) : 0;
+    int code = enough ? restore_open_coder(&c, set, &o->coder, false) : 0;
     if (code == 0 && enough)
         code = restore_run(set, c, &options, NULL, NULL, &result);
     coder_close(c);
