@@ -191,7 +191,8 @@ static void warn_of_full_folders(const tool_options *o, const char *base) {
              o->to.paths[0], most, n, base, o->m, (n + o->m - 1) / o->m);
 }
 
-/* Finds the files with the names of the shards. Each folder is listed once for all files to encode. */
+/* Finds the files with the names of the shards. Each folder is listed once for all files to
+ * encode. */
 static int look(encoding *e, folder *const *to, folder *home, const char *base) {
     const tool_options *o = e->options;
     folder *own = home;

@@ -219,8 +219,8 @@ int temp_create(temp_file *temp, const file_place *place) {
             return no_memory();
         if (error != 0)
             return fail(TOOL_IO, "cannot create %s: %s", place->path, strerror(error));
-        /* temp_remove of another run may have removed the file before the lock was taken, or is about to
-         * do so. */
+        /* temp_remove of another run may have removed the file before the lock was taken, or is
+         * about to do so. */
         struct stat status;
         const bool locked = flock(temp->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
         if (locked && fstat(temp->fd, &status) == 0 && status.st_nlink != 0)

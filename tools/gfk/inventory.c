@@ -184,8 +184,8 @@ static int attach(inventory *all, shard_source *s, shard_item *item) {
     return 0;
 }
 
-/* True if a file counts that was found in a list: a shard under any name, or a file that is named like
- * a shard. A temporary file needs its first header, which is written last. */
+/* True if a file counts that was found in a list: a shard under any name, or a file that is named
+ * like a shard. A temporary file needs its first header, which is written last. */
 static bool counts(const shard_source *s) {
     return s->temp || !s->named ? s->head : true;
 }
@@ -299,8 +299,8 @@ static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *
     return b->work == NULL ? 0 : b->work(all, in, entry, b->item);
 }
 
-/* Works on the entries of a folder that are named like shards of a base or, first, that have the temporary
- * names of such files. */
+/* Works on the entries of a folder that are named like shards of a base or, first, that have the
+ * temporary names of such files. */
 static int for_base(inventory *all, folder *in, const char *base, base_work *b) {
     int code = 0;
     b->length = strlen(base);

@@ -81,8 +81,9 @@ static bool has_name_of(const shard_source *s, size_t index) {
     return s->named && s->name_index == index;
 }
 
-/* Finds the place of a shard whose file is there, and is to be replaced: the file's place, unless this has
- * the name of another shard of the set. The path stays NULL if no file of the shard is there. */
+/* Finds the place of a shard whose file is there, and is to be replaced: the file's place, unless
+ * this has the name of another shard of the set. The path stays NULL if no file of the shard is
+ * there. */
 static int place_of_file(const shard_set *set, size_t index, file_place *place) {
     const shard_source *s = set->shards[index], *found = NULL;
     for (; s != NULL; s = s->next)

@@ -179,8 +179,8 @@ const char *shard_error_text(int error) {
 
 static size_t open_sources;
 
-/* True if a file may stay open between the look and the work: a limited number does, so that small runs open
- * each file once. */
+/* True if a file may stay open between the look and the work: a limited number does, so that small
+ * runs open each file once. */
 static bool may_stay_open(void) {
     enum { MOST = 512 };
     static size_t most;

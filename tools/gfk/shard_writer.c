@@ -163,8 +163,8 @@ static int check_places(const shard_writer *writer, const inventory *now, bool f
     return 0;
 }
 
-/* Looks again at the names of the shards, after the folders were locked. The headers of shards that another
- * run wrote meanwhile say how many shards there are. */
+/* Looks again at the names of the shards, after the folders were locked. The headers of shards that
+ * another run wrote meanwhile say how many shards there are. */
 static int look_again(inventory *now, const shard_item *seen, size_t count, shard_item **there) {
     enum { MOST_NAMES = 1 << 16 };
     const shard_bases *const bases = &seen->bases;
