@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into the tool: writes down how it looks at files and folders, lets a look fail, and replaces
- * a folder by a link between two calls. LOOK_LOG is a file for lines "open NAME", "list", "look NAME",
- * "rename NAME", "unlink NAME". FAIL_CALL is the call that fails, for the file or folder FAIL_NAME (list: for
- * all), with the error FAIL_ERROR. Before call number SWAP_AT, the folder SWAP_FOLDER gets the name
- * SWAP_FOLDER.away, and a link to SWAP_TO takes its place. */
+/* Preloaded into the tool: writes down how it looks at files and folders, lets a look fail, and
+ * replaces a folder by a link between two calls. LOOK_LOG is a file for lines "open NAME", "list",
+ * "look NAME", "rename NAME", "unlink NAME". FAIL_CALL is the call that fails, for the file or
+ * folder FAIL_NAME (list: for all), with the error FAIL_ERROR. Before call number SWAP_AT, the
+ * folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link to SWAP_TO takes its place. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

@@ -117,7 +117,7 @@ static int load(const char *file, gfk_calibration *c) {
     if (status == GFK_STATUS_SUCCESS)
         return 0;
     if (errno == ENOMEM)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     if (!there)
         return fail(TOOL_IO, "there is no calibration of this machine yet (%s): run gfk calibrate",
                     file);

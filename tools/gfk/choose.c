@@ -8,10 +8,6 @@
 #include "find.h"
 #include "report.h"
 
-static int no_memory(void) {
-    return fail(TOOL_INTERNAL, "out of memory");
-}
-
 static bool has_geometry(const shard_source *s) {
     return s->head || s->tail;
 }
@@ -127,8 +123,8 @@ static int by_item(const void *a, const void *b) {
     return (x->header.index > y->header.index) - (x->header.index < y->header.index);
 }
 
-/* Joins a set and the items that have its files. The item with the most shards gives the set its name: in
- * another item may be no more than a stray shard. */
+/* Joins a set and the items that have its files. The item with the most shards gives the set its
+ * name: in another item may be no more than a stray shard. */
 static int join_items(shard_set *set, shard_source **files) {
     size_t count = 0, most = 0, here = 0;
     int code = 0;
@@ -171,8 +167,9 @@ static int by_strength(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Of each item the strongest set is kept; for most commands, every set that can be restored too. After a
- * kill during the replacement of a set, the strongest set is one from which the file can be recovered. */
+/* Of each item the strongest set is kept; for most commands, every set that can be restored too.
+ * After a kill during the replacement of a set, the strongest set is one from which the file can be
+ * recovered. */
 static int keep(inventory *all) {
     shard_source **const files = calloc(all->source_count + 1, sizeof *files);
     int code = files == NULL ? no_memory() : 0;
@@ -218,8 +215,8 @@ static int by_header(const void *key, const void *set) {
     return shard_header_compare(key, &((const shard_set *)set)->header);
 }
 
-/* Reads the files of a folder that have the length of a shard that is missing, whatever their names are,
- * and adds those that are shards of a set. */
+/* Reads the files of a folder that have the length of a shard that is missing, whatever their names
+ * are, and adds those that are shards of a set. */
 static int add_renamed(inventory *all, folder *in, const uint64_t *lengths, size_t count) {
     folder_entries *list = NULL;
     int error = 0;
@@ -245,8 +242,8 @@ static int add_renamed(inventory *all, folder *in, const uint64_t *lengths, size
     return code;
 }
 
-/* If a set lacks shards, the other files in the folders of its bases may be these shards. In a folder that
- * is an argument, all files were read. */
+/* If a set lacks shards, the other files in the folders of its bases may be these shards. In a
+ * folder that is an argument, all files were read. */
 static int find_renamed(inventory *all) {
     size_t bases = 0, count = 0, folders = 0;
     for (size_t i = 0; i < all->item_count; i++)
@@ -302,8 +299,8 @@ static bool lacks_all(const shard_set *set, const shard_set *other) {
     return a == NULL || b == NULL;
 }
 
-/* An item without a set, or with shards of a set that cannot be restored, belongs to a set of the same
- * name that lacks these shards. */
+/* An item without a set, or with shards of a set that cannot be restored, belongs to a set of the
+ * same name that lacks these shards. */
 static int join_same_name(shard_item *item, shard_set *const *lacking, size_t count) {
     const char *const name = path_name(item->name);
     shard_set *const own = item->set_count == 0 ? NULL : item->sets[0];
@@ -353,8 +350,8 @@ static int join_by_name(inventory *all) {
 /* ---- files without an intact header --------------------------------------------------------- */
 
 /* A file without an intact header is a damaged shard if the id of the set is in the place of a
- * header, or if the file has a shard's name and nothing is lost with its contents: they are a shard's
- * length of zeros or cannot be read, or they are the beginning of the shard's header. */
+ * header, or if the file has a shard's name and nothing is lost with its contents: they are a
+ * shard's length of zeros or cannot be read, or they are the beginning of the shard's header. */
 static bool belongs(const shard_set *set, shard_source *s) {
     if (s->identified)
         return s->header.index < set->count &&
@@ -395,8 +392,8 @@ static void find_set(inventory *all, shard_source *s) {
     shard_source_close(s);
 }
 
-/* Leaves out an item with the only file of its name, if this is a user's file: nothing in the file is like
- * a header, and it has other bytes than zeros. */
+/* Leaves out an item with the only file of its name, if this is a user's file: nothing in the file
+ * is like a header, and it has other bytes than zeros. */
 static bool leave_out_foreign(inventory *all, const shard_item *item) {
     shard_source *const s = item->files;
     if (!item->listed || s == NULL || s->next_of_item != NULL || s->unreadable || s->magic ||

@@ -101,7 +101,7 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
                     1ULL << field->w, field->w == 8 ? "; -w 16 allows 65,536" : "");
     coder *c = calloc(1, sizeof *c);
     if (c == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     gfk_rs_desc desc = GFK_RS_DESC_INIT;
     desc.matrix = matrix;
     desc.product.device = GFK_CPU;

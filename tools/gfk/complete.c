@@ -84,7 +84,7 @@ static int offer_names(const char *word, size_t before, bool bases) {
         offer_entry(&n, in, list.entries[i].name);
     folder_entries_free(&list);
     free(before_name);
-    return error == ENOMEM ? fail(TOOL_INTERNAL, "out of memory") : 0;
+    return error == ENOMEM ? no_memory() : 0;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */

@@ -181,7 +181,7 @@ static int find_output(const shard_set *set, const tool_options *o, file_place *
     else if (error == 0 && set->home == NULL)
         error = ENOENT;
     if (error == ENOMEM)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     return error == 0
                ? 0
                : fail(TOOL_IO, "cannot open the folder of %s: %s", place->path, strerror(error));

@@ -175,7 +175,7 @@ static int begin(encoding *e, const gfk_field *field) {
     posix_fadvise(e->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     e->hash = XXH3_createState();
     if (e->hash == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     XXH3_128bits_reset(e->hash);
     /* The early check avoids a refusal after a long run. Of a stream, nothing is known yet. */
     return check_replaceable(e->there, &e->inputs, &e->header, false, o->force || !e->regular);
@@ -191,7 +191,8 @@ static void warn_of_full_folders(const tool_options *o, const char *base) {
              o->to.paths[0], most, n, base, o->m, (n + o->m - 1) / o->m);
 }
 
-/* Finds the files with the names of the shards. Each folder is listed once for all files to encode. */
+/* Finds the files with the names of the shards. Each folder is listed once for all files to
+ * encode. */
 static int look(encoding *e, folder *const *to, folder *home, const char *base) {
     const tool_options *o = e->options;
     folder *own = home;
@@ -201,7 +202,7 @@ static int look(encoding *e, folder *const *to, folder *home, const char *base) 
     const int error =
         o->to.count == 0 && (home == NULL || o->output != NULL) ? folder_of(&own, base) : 0;
     if (error == ENOMEM)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     if (error != 0)
         return fail(TOOL_IO, "cannot open the folder of %s: %s", base, strerror(error));
     for (size_t i = 0; i < (o->to.count == 0 ? 1 : o->to.count) && code == 0; i++) {
@@ -224,7 +225,7 @@ static int open_input(encoding *e, const char *path, folder **home) {
     }
     const int error = folder_of(home, path);
     if (error == ENOMEM)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     errno = error;
     e->fd = error != 0
                 ? -1
@@ -286,7 +287,7 @@ static int find_inputs(input_files *inputs, const tool_options *o) {
     struct stat status;
     inputs->all = calloc(o->count, sizeof *inputs->all);
     if (inputs->all == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     for (size_t i = 0; i < o->count; i++) {
         const bool is_stdin = strcmp(o->arguments[i], "-") == 0;
         if ((is_stdin ? fstat(STDIN_FILENO, &status) : stat(o->arguments[i], &status)) == 0)

@@ -44,7 +44,7 @@ int path_list_add(path_list *list, char *path) {
     char **grown = path == NULL ? NULL : realloc(list->paths, (list->count + 1) * sizeof *grown);
     if (grown == NULL) {
         free(path);
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     }
     list->paths = grown;
     list->paths[list->count++] = path;
@@ -216,11 +216,11 @@ int temp_create(temp_file *temp, const file_place *place) {
         if (error == EEXIST)
             continue;
         if (error == ENOMEM)
-            return fail(TOOL_INTERNAL, "out of memory");
+            return no_memory();
         if (error != 0)
             return fail(TOOL_IO, "cannot create %s: %s", place->path, strerror(error));
-        /* temp_remove of another run may have removed the file before the lock was taken, or is about to
-         * do so. */
+        /* temp_remove of another run may have removed the file before the lock was taken, or is
+         * about to do so. */
         struct stat status;
         const bool locked = flock(temp->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
         if (locked && fstat(temp->fd, &status) == 0 && status.st_nlink != 0)

@@ -57,8 +57,9 @@ typedef struct file_place {
     char *path;
 } file_place;
 
-/* Looks at what has the name. Returns 0 and fills *status, which for a link is that of the file to which
- * the link leads; ENOENT if nothing is there; ELOOP for a dangling link; else the system's error. */
+/* Looks at what has the name. Returns 0 and fills *status, which for a link is that of the file to
+ * which the link leads; ENOENT if nothing is there; ELOOP for a dangling link; else the system's
+ * error. */
 int place_look(const file_place *place, struct stat *status);
 
 /* These functions return 0, or an exit code after a message. */
@@ -88,7 +89,8 @@ void temp_remove(folder *in, const char *name);
  * must precede the start of any thread. */
 void signals_begin(void);
 
-/* Raises the limit on open files for `count` files, as far as the system permits. Returns the limit. */
+/* Raises the limit on open files for `count` files, as far as the system permits. Returns the
+ * limit. */
 size_t allow_open_files(size_t count);
 
 #endif

@@ -35,10 +35,6 @@ typedef struct argument {
     int error;
 } argument;
 
-static int no_memory(void) {
-    return fail(TOOL_INTERNAL, "out of memory");
-}
-
 int open_folders(folder ***opened, const folder_list *folders) {
     *opened = calloc(folders->count + 1, sizeof **opened);
     if (*opened == NULL)
@@ -308,33 +304,6 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
     return code;
 }
 
-/* True if the folder has an entry with the name of a shard of a base. */
-static int has_shards(finder *f, folder *in, const char *base, bool *has) {
-    folder_entries *list = NULL;
-    int error = 0;
-    int code = inventory_list(f->all, in, false, &list, &error);
-    const size_t length = strlen(base);
-    char *const prefix = malloc(length + sizeof ".gfk.");
-    *has = false;
-    if (code == 0 && prefix == NULL)
-        code = no_memory();
-    if (code == 0) {
-        sprintf(prefix, "%s.gfk.", base);
-        for (size_t i = folder_entries_find(list, prefix);
-             i < list->count && !*has &&
-             strncmp(list->entries[i].name, prefix, strlen(prefix)) == 0;
-             i++) {
-            size_t base_length = 0;
-            uint32_t index = 0;
-            *has = shard_name_parse(list->entries[i].name, strlen(list->entries[i].name),
-                                    &base_length, &index) &&
-                   base_length == length;
-        }
-    }
-    free(prefix);
-    return code;
-}
-
 /* A base may be named like a shard, and like a folder; a base with shards comes first. */
 static int add_in_folder(finder *f, const argument *a) {
     const char *const path = a->target != NULL ? a->target : a->text, *const name = path_name(path);
@@ -350,7 +319,7 @@ static int add_in_folder(finder *f, const argument *a) {
     if (code == 0 && file != NULL && file->identified)
         return add_file(f, a->in, path, file);
     if (code == 0 && a->target == NULL)
-        code = has_shards(f, a->in, name, &has);
+        code = inventory_has_base(f->all, a->in, name, &has);
     if (code != 0)
         return code;
     if (a->itself != NULL && !has)

@@ -272,7 +272,7 @@ int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool
     *locks = (folder_locks){.folders = calloc(count + 1, sizeof(folder *))};
     folder **const sorted = locks->folders;
     if (sorted == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     if (count != 0)
         memcpy(sorted, folders, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_identity_of);

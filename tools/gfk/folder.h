@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders by descriptor. Everything that the tool opens, creates, renames or removes is named relative
- * to the descriptor of its folder, so that a folder that somebody replaces by a symbolic link during
- * a run is never entered, and the depth of a folder does not matter. */
+/* Folders by descriptor. Everything that the tool opens, creates, renames or removes is named
+ * relative to the descriptor of its folder, so that a folder that somebody replaces by a symbolic
+ * link during a run is never entered, and the depth of a folder does not matter. */
 #ifndef GFK_TOOL_FOLDER_H
 #define GFK_TOOL_FOLDER_H
 
@@ -24,7 +24,8 @@ typedef struct folder {
 /* These functions return 0 or the system's error. */
 int folder_open(folder **opened, const char *path);
 int folder_of(folder **opened, const char *path); /* the folder of a file */
-/* Opens a folder below `in` by its name, or by names with slashes between them. Links are not followed. */
+/* Opens a folder below `in` by its name, or by names with slashes between them. Links are not
+ * followed. */
 int folder_enter(folder **opened, folder *in, const char *names);
 
 /* The descriptor, or -1 with errno. A limited number of descriptors stays open. If another one was
@@ -46,8 +47,8 @@ typedef struct folder_entries {
     size_t count;
 } folder_entries;
 
-/* Lists a folder, without "." and "..", sorted by bytes: choices and messages do not depend on the file
- * system. Returns 0 or the system's error; the caller frees the list in any case. */
+/* Lists a folder, without "." and "..", sorted by bytes: choices and messages do not depend on the
+ * file system. Returns 0 or the system's error; the caller frees the list in any case. */
 int folder_read(folder *f, folder_entries *list);
 void folder_entries_free(folder_entries *list);
 /* The first entry whose name is not less than `name`. */
@@ -60,10 +61,10 @@ typedef struct folder_locks {
     size_t count;
 } folder_locks;
 
-/* Locks folders against other runs of this tool, in an order that is the same in every run. Anybody who
- * may read a folder can lock it, so the wait has a bound: then a shared lock is left out with a
- * warning, and an exclusive lock fails. Returns 0, or an exit code after a message; the caller unlocks
- * in any case. */
+/* Locks folders against other runs of this tool, in an order that is the same in every run. Anybody
+ * who may read a folder can lock it, so the wait has a bound: then a shared lock is left out with a
+ * warning, and an exclusive lock fails. Returns 0, or an exit code after a message; the caller
+ * unlocks in any case. */
 int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool exclusive);
 void folders_unlock(folder_locks *locks);
 /* Flushes the names in the locked folders to the disk. Returns NULL, or the folder that failed. */

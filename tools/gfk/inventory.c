@@ -35,10 +35,6 @@ int worse(int a, int b) {
     return most;
 }
 
-static int no_memory(void) {
-    return fail(TOOL_INTERNAL, "out of memory");
-}
-
 void inventory_report(inventory *all, int code, const char *format, const char *path,
                       const char *why) {
     if (all->command != NULL)
@@ -188,8 +184,8 @@ static int attach(inventory *all, shard_source *s, shard_item *item) {
     return 0;
 }
 
-/* True if a file counts that was found in a list: a shard under any name, or a file that is named like
- * a shard. A temporary file needs its first header, which is written last. */
+/* True if a file counts that was found in a list: a shard under any name, or a file that is named
+ * like a shard. A temporary file needs its first header, which is written last. */
 static bool counts(const shard_source *s) {
     return s->temp || !s->named ? s->head : true;
 }
@@ -265,40 +261,77 @@ int inventory_take(inventory *all, folder *in, folder_entry *entry, shard_item *
     return look(all, in, entry->name, item, true, &entry->found);
 }
 
-/* Calls `work` for the entries of a folder that are named like shards of a base, or that have the
- * temporary names of such files. */
-static int for_base(inventory *all, folder *in, const char *base,
-                    int (*work)(inventory *, folder *, folder_entry *, shard_item *),
-                    shard_item *item) {
+/* The work on an entry of a folder. */
+typedef int entry_work(inventory *all, folder *in, folder_entry *entry, void *context);
+
+/* Calls `work` for the entries of a folder that begin with a prefix. Takes the prefix. */
+static int for_prefix(inventory *all, folder *in, char *prefix, entry_work *work, void *context) {
     folder_entries *list = NULL;
     int error = 0;
-    int code = inventory_list(all, in, true, &list, &error);
-    const size_t length = strlen(base);
-    char *const prefix = malloc(length + sizeof "..gfk.");
-    if (error != 0 && item != NULL)
-        item->failed = true;
-    if (code == 0 && prefix == NULL)
-        code = no_memory();
-    for (int temp = 1; temp >= 0 && code == 0; temp--) { /* in the order of the names */
-        sprintf(prefix, "%s%s.gfk.", temp ? "." : "", base);
-        for (size_t i = folder_entries_find(list, prefix);
-             i < list->count && strncmp(list->entries[i].name, prefix, strlen(prefix)) == 0 &&
-             code == 0;
-             i++) {
-            const char *of = NULL;
-            size_t of_length = 0;
-            uint32_t index = 0;
-            if (shard_entry_parse(list->entries[i].name, &of, &of_length, &index) &&
-                of_length == length && (temp != 0) == (of != list->entries[i].name))
-                code = work(all, in, &list->entries[i], item);
-        }
-    }
+    int code = prefix == NULL ? no_memory() : inventory_list(all, in, false, &list, &error);
+    for (size_t i = code == 0 ? folder_entries_find(list, prefix) : 0;
+         code == 0 && i < list->count &&
+         strncmp(list->entries[i].name, prefix, strlen(prefix)) == 0;
+         i++)
+        code = work(all, in, &list->entries[i], context);
     free(prefix);
     return code;
 }
 
+/* The shards of a base. */
+typedef struct base_work {
+    size_t length;    /* of the base */
+    bool temp;        /* the names are temporary */
+    entry_work *work; /* for each entry that is named like a shard; NULL: for none */
+    shard_item *item;
+    size_t count; /* the entries */
+} base_work;
+
+static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
+    base_work *const b = context;
+    const char *base = NULL;
+    size_t length = 0;
+    uint32_t index = 0;
+    if (!shard_entry_parse(entry->name, &base, &length, &index) || length != b->length ||
+        (b->temp != (base != entry->name)))
+        return 0;
+    b->count++;
+    return b->work == NULL ? 0 : b->work(all, in, entry, b->item);
+}
+
+/* Works on the entries of a folder that are named like shards of a base or, first, that have the
+ * temporary names of such files. */
+static int for_base(inventory *all, folder *in, const char *base, base_work *b) {
+    int code = 0;
+    b->length = strlen(base);
+    for (int temp = 1; temp >= 0 && code == 0; temp--) {
+        char *prefix = NULL;
+        if (asprintf(&prefix, "%s%s.gfk.", temp ? "." : "", base) < 0)
+            return no_memory();
+        b->temp = temp != 0;
+        code = for_prefix(all, in, prefix, work_on_shard, b);
+    }
+    return code;
+}
+
+int inventory_has_base(inventory *all, folder *in, const char *base, bool *has) {
+    base_work b = {.work = NULL};
+    const int code = for_base(all, in, base, &b);
+    *has = b.count != 0;
+    return code;
+}
+
+static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
+    return inventory_take(all, in, entry, item);
+}
+
 int inventory_take_base(inventory *all, folder *in, const char *base, shard_item *item) {
-    return for_base(all, in, base, inventory_take, item);
+    folder_entries *list = NULL;
+    int error = 0;
+    base_work b = {.work = take, .item = item};
+    const int code = inventory_list(all, in, true, &list, &error);
+    item->failed = item->failed || error != 0;
+    return code == 0 ? for_base(all, in, base, &b) : code;
 }
 
 shard_source *inventory_find(const inventory *all, folder *in, const char *name) {
@@ -310,33 +343,28 @@ shard_source *inventory_find(const inventory *all, folder *in, const char *name)
 
 /* ---- temporary files of killed runs --------------------------------------------------------- */
 
-static int clean_entry(inventory *all, folder *in, folder_entry *entry, shard_item *item) {
+static int clean_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
     (void)all;
-    (void)item;
+    (void)context;
     if (temp_name_length(entry->name) != 0)
         temp_remove(in, entry->name);
     return 0;
 }
 
 int inventory_clean_shards(inventory *all, const shard_base *base) {
-    return for_base(all, base->in, path_name(base->path), clean_entry, NULL);
+    base_work b = {.work = clean_shard};
+    return for_base(all, base->in, path_name(base->path), &b);
+}
+
+static int clean_file(inventory *all, folder *in, folder_entry *entry, void *name) {
+    (void)all;
+    if (temp_name_length(entry->name) == strlen(name))
+        temp_remove(in, entry->name);
+    return 0;
 }
 
 int inventory_clean_file(inventory *all, folder *in, const char *name) {
-    folder_entries *list = NULL;
-    int error = 0;
-    int code = inventory_list(all, in, true, &list, &error);
-    char *const prefix = temp_name(name, "");
-    if (code == 0 && prefix == NULL)
-        code = no_memory();
-    for (size_t i = code == 0 ? folder_entries_find(list, prefix) : 0;
-         code == 0 && i < list->count &&
-         strncmp(list->entries[i].name, prefix, strlen(prefix)) == 0;
-         i++)
-        if (temp_name_length(list->entries[i].name) == strlen(name))
-            temp_remove(in, list->entries[i].name);
-    free(prefix);
-    return code;
+    return for_prefix(all, in, temp_name(name, ""), clean_file, (void *)name);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

@@ -119,8 +119,7 @@ int finder_open(stripe_finder *finder, const shard_set *set) {
     *finder = (stripe_finder){.set = set,
                               .extents = calloc(set->count, sizeof *finder->extents),
                               .firsts = calloc(set->count, sizeof *finder->firsts)};
-    return finder->extents != NULL && finder->firsts != NULL ? 0
-                                                             : fail(TOOL_INTERNAL, "out of memory");
+    return finder->extents != NULL && finder->firsts != NULL ? 0 : no_memory();
 }
 
 void finder_close(stripe_finder *finder) {

@@ -81,8 +81,9 @@ static bool has_name_of(const shard_source *s, size_t index) {
     return s->named && s->name_index == index;
 }
 
-/* Finds the place of a shard whose file is there, and is to be replaced: the file's place, unless this has
- * the name of another shard of the set. The path stays NULL if no file of the shard is there. */
+/* Finds the place of a shard whose file is there, and is to be replaced: the file's place, unless
+ * this has the name of another shard of the set. The path stays NULL if no file of the shard is
+ * there. */
 static int place_of_file(const shard_set *set, size_t index, file_place *place) {
     const shard_source *s = set->shards[index], *found = NULL;
     for (; s != NULL; s = s->next)
@@ -103,7 +104,7 @@ static int place_of_file(const shard_set *set, size_t index, file_place *place) 
     else if ((other = path_join(found->in->path, path_name(set->base))) != NULL)
         place->path = shard_path(other, (uint32_t)index);
     free(other);
-    return place->path == NULL ? fail(TOOL_INTERNAL, "out of memory") : 0;
+    return place->path == NULL ? no_memory() : 0;
 }
 
 /* A folder of the set. */
@@ -146,7 +147,7 @@ static void count_shard(disk *d, size_t index) {
 static int find_taken(const repairing *r, const disk *d, size_t index, bool *taken) {
     char *const name = shard_path(path_name(d->base->path), (uint32_t)index);
     if (name == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     const shard_source *const there = inventory_find(r->set->all, d->base->in, name);
     *taken = there != NULL && there->set != r->set;
     free(name);
@@ -196,7 +197,7 @@ static int place_missing(repairing *r, disk *disks, size_t count) {
             return fail(TOOL_IO, "there is no folder for shard %03zu of %s", i, set->base);
         r->places[i] = (file_place){d->base->in, shard_path(d->base->path, (uint32_t)i)};
         if (r->places[i].path == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
+            return no_memory();
         count_shard(d, i);
     }
     return code;
@@ -240,9 +241,7 @@ static int find_places(repairing *r, const restore_result *damage) {
     disk *const disks = calloc(set->bases.count + 1, sizeof *disks);
     r->wanted = calloc(set->count, sizeof *r->wanted);
     r->places = calloc(set->count, sizeof *r->places);
-    int code = disks == NULL || r->wanted == NULL || r->places == NULL
-                   ? fail(TOOL_INTERNAL, "out of memory")
-                   : 0;
+    int code = disks == NULL || r->wanted == NULL || r->places == NULL ? no_memory() : 0;
     for (size_t i = 0; i < set->count && code == 0; i++) {
         r->wanted[i] = shard_is_bad(set, damage, i);
         if (r->wanted[i])

@@ -249,6 +249,10 @@ int fail(int code, const char *format, ...) {
     return code;
 }
 
+int no_memory(void) {
+    return fail(TOOL_INTERNAL, "out of memory");
+}
+
 void warn(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -29,6 +29,8 @@ extern bool report_quiet;
 /* fail: reports an error on standard error or, with --json, in the JSON object. Returns `code`.
  * Any thread may call fail and warn. */
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The message about memory. Returns TOOL_INTERNAL. */
+int no_memory(void);
 /* warn: reports a problem that does not stop the work, in the same places. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* warn_once: warns, but without --json never twice in the same words: each object of JSON has all of

@@ -173,10 +173,10 @@ static int set_aside(restore *r, const batch *b, size_t stripe, size_t first) {
         r->aside = calloc(b->n, sizeof(void *));
         for (size_t i = 0; i < b->n && r->aside != NULL; i++)
             if (posix_memalign(&r->aside[i], BLOCK_UNIT, b->block_bytes) != 0)
-                return fail(TOOL_INTERNAL, "out of memory");
+                return no_memory();
     }
     if (r->aside == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     for (size_t i = first; i < b->n; i++)
         memcpy(r->aside[i], batch_block(b, stripe, i), b->stripes[stripe].bytes);
     return 0;
@@ -298,7 +298,7 @@ static int miss(restore *r, uint64_t offset, uint64_t bytes) {
         const size_t room = result->missing_count == 0 ? 1 : 2 * result->missing_count;
         byte_range *grown = realloc(result->missing, room * sizeof *grown);
         if (grown == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
+            return no_memory();
         result->missing = grown;
     }
     result->missing[result->missing_count++] = (byte_range){offset, bytes};
@@ -485,7 +485,7 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
         r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL) {
-        code = fail(TOOL_INTERNAL, "out of memory");
+        code = no_memory();
     } else {
         XXH3_128bits_reset(r.hash);
         code = finder_open(&r.finder, set);

@@ -20,7 +20,7 @@ int shard_bases_add(shard_bases *bases, folder *in, char *path) {
         path == NULL ? NULL : realloc(bases->all, (bases->count + 1) * sizeof *grown);
     if (grown == NULL) {
         free(path);
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     }
     bases->all = grown;
     bases->all[bases->count++] = (shard_base){in, path};
@@ -143,8 +143,7 @@ int shard_set_open(shard_set *set) {
         return fail_without_header(set);
     set->shards = calloc(set->count, sizeof(shard_source *));
     set->closed = calloc(set->count, sizeof(shard_source *));
-    int code =
-        set->shards == NULL || set->closed == NULL ? fail(TOOL_INTERNAL, "out of memory") : 0;
+    int code = set->shards == NULL || set->closed == NULL ? no_memory() : 0;
     if (code == 0)
         code = open_members(set);
     if (code == 0) {

@@ -55,8 +55,8 @@ typedef struct shard_bases {
     size_t count;
 } shard_bases;
 
-/* Takes the path in any case. A base that the list has is not added again. Returns 0, or an exit code
- * after a message. */
+/* Takes the path in any case. A base that the list has is not added again. Returns 0, or an exit
+ * code after a message. */
 int shard_bases_add(shard_bases *bases, folder *in, char *path);
 void shard_bases_free(shard_bases *bases);
 
@@ -101,8 +101,8 @@ typedef struct shard_set {
     shard_source **closed; /* while the set is open: the file of each shard that cannot be read */
 } shard_set;
 
-/* Opens the files of a set, and assigns them to the shards. Returns 0, or an exit code after a message,
- * or RUN_AGAIN if a file is no longer what was found. */
+/* Opens the files of a set, and assigns them to the shards. Returns 0, or an exit code after a
+ * message, or RUN_AGAIN if a file is no longer what was found. */
 int shard_set_open(shard_set *set);
 void shard_set_close(shard_set *set);
 void shard_set_free(shard_set *set);
@@ -117,27 +117,29 @@ const shard_base *shard_set_base_in(const shard_set *set, const folder *in);
 /* The unreadable file of a shard without a readable source; NULL if there is none. */
 const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
 
-/* Reads the headers of a file of a folder and identifies the shard. The file may stay open. A link is
- * not followed. Returns 0, or an exit code after a message; source->error is the reason if the file
- * cannot be read. The caller frees source->path. */
+/* Reads the headers of a file of a folder and identifies the shard. The file may stay open. A link
+ * is not followed. Returns 0, or an exit code after a message; source->error is the reason if the
+ * file cannot be read. The caller frees source->path. */
 int shard_source_read(shard_source *source, folder *in, const char *name,
                       const struct stat *status);
-/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the name has another file or none. */
+/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the name has another
+ * file or none. */
 int shard_source_open(shard_source *source);
 void shard_source_close(shard_source *source);
 int shard_source_fail_for_limit(void); /* the message about too many open files */
 const char *shard_error_text(int error);
-/* The first byte from an offset on that is not in a hole of the file; source->bytes if there is none. The
- * file is open. No header is in a hole, because a hole holds zeros. */
+/* The first byte from an offset on that is not in a hole of the file; source->bytes if there is
+ * none. The file is open. No header is in a hole, because a hole holds zeros. */
 uint64_t shard_source_data(const shard_source *source, uint64_t offset);
 /* The first hole from an offset on, or source->bytes. */
 uint64_t shard_source_hole(const shard_source *source, uint64_t offset);
-/* True if the set's id is in the place of any header. Identifies the shard by an intact block header;
- * without one the shard is the one of the file's name. The file is open. */
+/* True if the set's id is in the place of any header. Identifies the shard by an intact block
+ * header; without one the shard is the one of the file's name. The file is open. */
 bool shard_source_search(shard_source *source, const shard_header *header);
 /* True if the file holds nothing but zeros, or cannot be read. The file is open. */
 bool shard_source_is_blank(shard_source *source);
-/* True if the file is empty, or holds only the beginning of the shard's header. The file is open. */
+/* True if the file is empty, or holds only the beginning of the shard's header. The file is
+ * open. */
 bool shard_source_is_beginning(shard_source *source, const shard_header *header);
 
 /* ---- names of shards: BASE.gfk.000, BASE.gfk.001, ... --------------------------------------- */

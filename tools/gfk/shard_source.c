@@ -179,8 +179,8 @@ const char *shard_error_text(int error) {
 
 static size_t open_sources;
 
-/* True if a file may stay open between the look and the work: a limited number does, so that small runs open
- * each file once. */
+/* True if a file may stay open between the look and the work: a limited number does, so that small
+ * runs open each file once. */
 static bool may_stay_open(void) {
     enum { MOST = 512 };
     static size_t most;
@@ -229,7 +229,7 @@ int shard_source_read(shard_source *source, folder *in, const char *name,
                              .changed = status->st_ctim,
                              .temp = temp_name_length(name) != 0};
     if (source->path == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     source->named = shard_entry_parse(name, &base, &base_length, &source->name_index);
     source->error = S_ISREG(status->st_mode)   ? shard_source_open(source)
                     : S_ISLNK(status->st_mode) ? ELOOP

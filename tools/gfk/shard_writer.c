@@ -17,12 +17,12 @@ int shard_writer_open(shard_writer *writer, size_t count) {
     if (writer->indices != NULL && writer->temps != NULL && writer->places != NULL)
         return 0;
     shard_writer_close(writer);
-    return fail(TOOL_INTERNAL, "out of memory");
+    return no_memory();
 }
 
 int shard_writer_add(shard_writer *writer, size_t index, folder *in, char *path) {
     if (path == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     const size_t i = writer->count++;
     writer->indices[i] = index;
     writer->places[i] = (file_place){in, path};
@@ -163,8 +163,8 @@ static int check_places(const shard_writer *writer, const inventory *now, bool f
     return 0;
 }
 
-/* Looks again at the names of the shards, after the folders were locked. The headers of shards that another
- * run wrote meanwhile say how many shards there are. */
+/* Looks again at the names of the shards, after the folders were locked. The headers of shards that
+ * another run wrote meanwhile say how many shards there are. */
 static int look_again(inventory *now, const shard_item *seen, size_t count, shard_item **there) {
     enum { MOST_NAMES = 1 << 16 };
     const shard_bases *const bases = &seen->bases;
@@ -174,8 +174,7 @@ static int look_again(inventory *now, const shard_item *seen, size_t count, shar
         for (size_t j = 0; j < bases->count && code == 0; j++) {
             const shard_base *const base = &bases->all[j];
             char *const path = shard_path(path_name(base->path), (uint32_t)i);
-            code = path == NULL ? fail(TOOL_INTERNAL, "out of memory")
-                                : inventory_read(now, base->in, path, *there, &found);
+            code = path == NULL ? no_memory() : inventory_read(now, base->in, path, *there, &found);
             free(path);
             const size_t all = found != NULL && (found->head || found->tail)
                                    ? (size_t)found->header.k + found->header.m
@@ -211,7 +210,7 @@ int replace_set(shard_writer *writer, const shard_item *seen, const input_files 
     folder_locks locks = {0};
     folder **const in = calloc(bases->count + 1, sizeof *in);
     if (in == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     for (size_t i = 0; i < bases->count; i++)
         in[i] = bases->all[i].in;
     int code = folders_lock(&locks, in, bases->count, true);

@@ -44,17 +44,17 @@ typedef struct input_files {
 
 void input_files_sort(input_files *inputs);
 
-/* Checks that new shards of `header` may replace the files of an item: that none of them is an input or
- * a shard of the set of the input and, without `force`, that the shards have the same code, block size
- * and file size, as after a killed run. The hash of the file is compared only if `complete`. Returns 0, or
- * an exit code after a message. */
+/* Checks that new shards of `header` may replace the files of an item: that none of them is an
+ * input or a shard of the set of the input and, without `force`, that the shards have the same
+ * code, block size and file size, as after a killed run. The hash of the file is compared only if
+ * `complete`. Returns 0, or an exit code after a message. */
 int check_replaceable(const shard_item *there, const input_files *inputs,
                       const shard_header *header, bool complete, bool force);
 
 /* Renames finished shards to their final names unless a check refuses, then removes the remaining
- * shards of the replaced set from the folders of the bases of `seen`, which has the files that were there
- * at the beginning. All new shards are complete on the disk before the first rename. If a kill interrupts
- * the renames, later runs find new shards under final and under temporary names. */
+ * shards of the replaced set from the folders of the bases of `seen`, which has the files that were
+ * there at the beginning. All new shards are complete on the disk before the first rename. If a
+ * kill interrupts the renames, later runs find new shards under final and under temporary names. */
 int replace_set(shard_writer *writer, const shard_item *seen, const input_files *inputs,
                 const shard_header *header, bool force);
 

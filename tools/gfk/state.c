@@ -9,7 +9,8 @@
 
 #include "report.h"
 
-/* The next set of the same name that can be restored, by the time of the file; NULL if there is none. */
+/* The next set of the same name that can be restored, by the time of the file; NULL if there is
+ * none. */
 static shard_set *next_set(const shard_set *set) {
     const shard_item *const item = set->namer;
     size_t i = 0;
@@ -37,7 +38,8 @@ static void warn_of_unnamed(const shard_set *set) {
     }
 }
 
-/* Opens a set and works on it. With try_next, a set that cannot be restored is followed by the next. */
+/* Opens a set and works on it. With try_next, a set that cannot be restored is followed by the
+ * next. */
 static int work_on(shard_set *set, bool opened, const tool_options *o, set_work *work,
                    bool try_next, set_outcome *outcome) {
     int code = opened ? 0 : shard_set_open(set);

@@ -27,9 +27,9 @@ set_work verify_set, repair_set;
  * and the report then goes to standard error. Returns the worst exit code. */
 int run_on_sets(unsigned command, const char *name, const command_help *help, set_work *work,
                 int argc, char **argv);
-/* Opens one set and calls `work`. If a file changed since the search, or `work` returns RUN_AGAIN, which
- * means that a file appeared in the place of a shard, the set is looked for again. With try_next, a set
- * that cannot be restored is followed by the next older set in the same places. */
+/* Opens one set and calls `work`. If a file changed since the search, or `work` returns RUN_AGAIN,
+ * which means that a file appeared in the place of a shard, the set is looked for again. With
+ * try_next, a set that cannot be restored is followed by the next older set in the same places. */
 int run_on_set(shard_set *set, const tool_options *options, set_work *work, bool try_next,
                set_outcome *outcome);
 
