@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preloaded into the tool: lets one of its allocations fail, counted from the start of main.
- * NO_MEMORY is the number of the allocation, from 1; with NO_MEMORY_LEFT=1 all later allocations fail
- * too. The starts of threads count as allocations. COUNT_FILE is a file that receives their number.
- * The C library allocates by the same functions: strdup, opendir, fopen and others fail too. */
+ * NO_MEMORY is the number of the allocation, from 1; with NO_MEMORY_LEFT=1 all later allocations
+ * fail too. The starts of threads count as allocations. COUNT_FILE is a file that receives their
+ * number. The C library allocates by the same functions: strdup, opendir, fopen and others fail
+ * too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -52,8 +52,8 @@ static int write_batch(const batch *b, void *context) {
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
 }
 
-/* The shards do not make the file: finds out whether they disagree or, with --partial, which bytes can be
- * restored, and writes those. */
+/* The shards do not make the file: finds out whether they disagree or, with --partial, which bytes
+ * can be restored, and writes those. */
 static int restore_without_hash(decoding *d, coder *c, restore_options *options,
                                 restore_result *result) {
     const bool lost = result->lost_stripes != 0;
@@ -67,8 +67,8 @@ static int restore_without_hash(decoding *d, coder *c, restore_options *options,
     return restore_run(d->set, c, options, lost ? write_batch : NULL, d, result);
 }
 
-/* Writes the file. If the hash is wrong although all checksums are right, a pass over all shards finds
- * out whether the shards disagree. */
+/* Writes the file. If the hash is wrong although all checksums are right, a pass over all shards
+ * finds out whether the shards disagree. */
 static int restore_file(decoding *d, coder *c) {
     restore_options options = {.memory = d->options->coder.memory, .what = path_name(d->set->base)};
     restore_result *result = &d->result;
@@ -91,8 +91,8 @@ static int restore_file(decoding *d, coder *c) {
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
-/* Refuses a name that the tool gives to files of its own: the next run would remove the file, or take
- * it for a shard of the set. */
+/* Refuses a name that the tool gives to files of its own: the next run would remove the file, or
+ * take it for a shard of the set. */
 static int check_name(const decoding *d, const char *path) {
     const char *name = path_name(path), *of = path_name(d->set->base);
     size_t length = 0;

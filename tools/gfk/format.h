@@ -77,8 +77,8 @@ size_t stripe_file_bytes(const shard_header *header, uint64_t stripe);
  * offset is that of the second shard header. */
 uint64_t block_offset(const shard_header *header, uint64_t stripe);
 uint64_t shard_bytes(const shard_header *header);
-/* The stripe whose block and block header have an offset in the shard; later offsets are in the second
- * shard header: stripe_count(). The offset is not in the first shard header. */
+/* The stripe whose block and block header have an offset in the shard; later offsets are in the
+ * second shard header: stripe_count(). The offset is not in the first shard header. */
 uint64_t stripe_at(const shard_header *header, uint64_t offset);
 /* The bytes of the file in a data block of a stripe. The rest of the block is padding: zeros. */
 size_t block_file_bytes(const shard_header *header, uint64_t stripe, size_t index);

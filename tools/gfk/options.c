@@ -126,8 +126,8 @@ static bool has_empty_part(const char *text) {
     return empty;
 }
 
-/* Folders with commas between them; a backslash before a comma makes the comma a part of a name. The option
- * may be repeated. Cuts the text into its parts. */
+/* Folders with commas between them; a backslash before a comma makes the comma a part of a name.
+ * The option may be repeated. Cuts the text into its parts. */
 static bool parse_folders(const char *text, void *member) {
     folder_list *list = member;
     char *from = (char *)text, *to = from, *begin = from;

@@ -16,8 +16,8 @@ void read_blocks(const shard_set *set, batch *b, size_t index, size_t first, siz
 /* The number of blocks of a stripe whose state is `least` or better. */
 size_t count_states(const batch *b, size_t stripe, block_state least);
 
-/* Stripes in which a shard may have blocks: those from `first` on, before `end`. Before `first` the files
- * of the shard have holes. */
+/* Stripes in which a shard may have blocks: those from `first` on, before `end`. Before `first` the
+ * files of the shard have holes. */
 typedef struct extent {
     uint64_t first, end;
 } extent;
@@ -31,8 +31,9 @@ typedef struct stripe_finder {
 /* Returns 0, or an exit code after a message; the caller closes the finder in any case. */
 int finder_open(stripe_finder *finder, const shard_set *set);
 void finder_close(stripe_finder *finder);
-/* The first stripe, from `next` on, in which at least `needed` shards have contents: other stripes are
- * lost, and are not read, because a header may promise any number of stripes. `next` never decreases. */
+/* The first stripe, from `next` on, in which at least `needed` shards have contents: other stripes
+ * are lost, and are not read, because a header may promise any number of stripes. `next` never
+ * decreases. */
 uint64_t finder_next(stripe_finder *finder, uint64_t next, size_t needed);
 
 #endif

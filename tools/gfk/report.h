@@ -33,8 +33,8 @@ int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3))
 int no_memory(void);
 /* warn: reports a problem that does not stop the work, in the same places. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* warn_once: warns, but without --json never twice in the same words: each object of JSON has all of
- * its messages. */
+/* warn_once: warns, but without --json never twice in the same words: each object of JSON has all
+ * of its messages. */
 void warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* While muted, fail and warn report nothing. */
 void report_mute(bool on);
@@ -64,13 +64,14 @@ double seconds_now(void);
 /* ---- the JSON object, one per file; calls without --json do nothing ------------------------- */
 
 void json_begin(const char *command);
-/* A string that is not UTF-8 gets U+FFFD for each wrong byte, and a second member, KEY_bytes, with the
- * bytes in base64. Without a key: an element of an array of strings. */
+/* A string that is not UTF-8 gets U+FFFD for each wrong byte, and a second member, KEY_bytes, with
+ * the bytes in base64. Without a key: an element of an array of strings. */
 void json_string(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_seconds(const char *key, double value);
 void json_bool(const char *key, bool value);
-/* An array of strings or of objects: open the array, open and close each object, close the array. */
+/* An array of strings or of objects: open the array, open and close each object,
+ * close the array. */
 void json_open_array(const char *key);
 void json_open_object(void);
 void json_close_object(void);

@@ -208,8 +208,8 @@ static bool clear_padding(const restore *r, const batch *b, size_t stripe) {
     return cleared;
 }
 
-/* Makes the parity of the data. A parity block that differs is taken as wrong; at the end the file's
- * hash tells whether the data are right. */
+/* Makes the parity of the data. A parity block that differs is taken as wrong; at the end the
+ * file's hash tells whether the data are right. */
 static int trust_data(restore *r, batch *b, size_t stripe) {
     const size_t bytes = b->stripes[stripe].bytes;
     int code = 0;
@@ -239,8 +239,8 @@ static int check(restore *r, batch *b, size_t stripe) {
     return code == 0 && (cleared || !matches) ? trust_data(r, b, stripe) : code;
 }
 
-/* Adds the shards to use for example: those that are not suspected or, if there is no suspicion, all
- * but the first. */
+/* Adds the shards to use for example: those that are not suspected or, if there is no suspicion,
+ * all but the first. */
 static void add_choice(const restore *r, char *text, size_t room) {
     const shard_set *set = r->set;
     size_t suspects = 0, length = strlen(text);
@@ -305,7 +305,7 @@ static int miss(restore *r, uint64_t offset, uint64_t bytes) {
     return 0;
 }
 
-/* Keeps the intact data blocks of a stripe that cannot be restored, and makes zeros of the others. */
+/* Keeps the intact data blocks of a stripe that is lost, and fills the others with zeros. */
 static int keep_intact(restore *r, batch *b, size_t stripe) {
     const shard_header *header = &r->set->header;
     const uint64_t number = b->first + stripe, start = number * header->k * header->block_bytes;
