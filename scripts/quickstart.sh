@@ -35,7 +35,7 @@ tool) items="$xxhash;$isal" ;;
 bench) items="$peers;$benchmark" ;;
 test | install)
     items="$peers;$xxhash;$gtest;$benchmark"
-    programs="gf_mult,gf-complete-tools mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
+    programs="mandoc,mandoc pkg-config,pkg-config zsh,zsh fish,fish"
     ;;
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;

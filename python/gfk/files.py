@@ -14,7 +14,6 @@ Options that several functions have:
   force             replace files that are not shards of this set
   backend, device   "auto", "cuda", "host"; the number of the GPU
   memory            bytes of buffers; None: 256 MiB
-  search            bytes to restore in the search for forged shards; None: 64 GiB; 0: no search
 
 Errors: TooManyErasures (the file cannot be restored, or there are no shards), Io (a file cannot be read or
 written), Exists (a file is in the way), NoDevice (the backend), InvalidArgument (an option), NotSupported
@@ -43,7 +42,7 @@ _PROGRAM = pathlib.Path(__file__).with_name("bin") / "gfk"
 if not _PROGRAM.exists():  # the package was built for an installed library
     _PROGRAM = pathlib.Path(shutil.which("gfk") or _PROGRAM)
 _PATIENCE = 5  # seconds that the program has to end when it is told to
-_INTEGERS = ("polynomial", "block_size", "device", "memory", "search")
+_INTEGERS = ("polynomial", "block_size", "device", "memory")
 _DAMAGED = 1  # the exit code of verify and scrub for damage that repair can restore
 _ARGUMENTS = {"data": "k", "parity": "m", "width": "w", "in": "folders"}  # where an option has another name
 _CLASSES = {
@@ -65,10 +64,7 @@ def _path(value):
 
 
 def _folder(value):
-    path = os.fsencode(value)
-    if b"," in path:
-        raise _core.InvalidArgument(f"a folder with a comma in its name, {path!r}, needs a link to it")
-    return path
+    return os.fsencode(value).replace(b",", b"\\,")
 
 
 def _integer(name, value):
@@ -202,44 +198,42 @@ def encode(path, k, m, *, w=8, polynomial=None, matrix="cauchy", block_size=None
     return report
 
 
-def decode(base, *, output=None, folders=None, force=False, backend="auto", device=None, memory=None,
-           search=None):
+def decode(base, *, output=None, folders=None, force=False, partial=False, backend="auto", device=None,
+           memory=None):
     """Restores files from their shards, any k of each set.
 
-    output: the file, if not the stored name beside the shards. Returns a list of reports, one dict for each
+    output: the file, if not the stored name beside the shards. partial: write a file that cannot be restored
+    completely, too, and raise TooManyErasures, whose reports list what is missing. Returns a list of reports, one dict for each
     set: output, bytes, damaged_stripes, seconds, engine, messages. Raises Exists if the file is there, and
     TooManyErasures."""
-    return _run("decode", _paths(base), output=output, force=force, backend=backend, device=device,
-                memory=memory, search=search, **{"in": folders})
+    return _run("decode", _paths(base), output=output, force=force, partial=partial, backend=backend, device=device,
+                memory=memory, **{"in": folders})
 
 
-def verify(base, *, folders=None, backend="auto", device=None, memory=None, search=None):
+def verify(base, *, folders=None, backend="auto", device=None, memory=None):
     """Checks all shards, and whether the files can be restored.
 
     Returns a list of reports, one dict for each set: bad_shards is 0 for a set without damage; shards lists
     the state of each. Raises TooManyErasures if a file cannot be restored."""
-    return _run("verify", _paths(base), backend=backend, device=device, memory=memory, search=search,
-                **{"in": folders})
+    return _run("verify", _paths(base), backend=backend, device=device, memory=memory, **{"in": folders})
 
 
-def repair(base, *, folders=None, to=None, balance=False, force=False, backend="auto", device=None,
-           memory=None, search=None):
+def repair(base, *, folders=None, to=None, force=False, backend="auto", device=None, memory=None):
     """Writes missing and damaged shards again.
 
-    balance: also move shards until the folders hold equally many. Returns a list of reports, one dict for
-    each set: repaired (a number), written (paths), and shards as they were. Raises TooManyErasures and
-    Exists."""
-    return _run("repair", _paths(base), to=to, balance=balance, force=force, backend=backend, device=device,
-                memory=memory, search=search, **{"in": folders})
+    Returns a list of reports, one dict for each set: repaired (a number), written (paths), and shards as
+    they were. Raises TooManyErasures and Exists."""
+    return _run("repair", _paths(base), to=to, force=force, backend=backend, device=device,
+                memory=memory, **{"in": folders})
 
 
-def scrub(folders, *, repair=False, force=False, backend="auto", device=None, memory=None, search=None):
+def scrub(folders, *, repair=False, force=False, backend="auto", device=None, memory=None):
     """Verifies, and with repair=True repairs, all sets in folders and in all folders below.
 
     Returns a list of reports, one dict for each set: verdict is "ok", "damaged" or "repaired". Raises
     TooManyErasures if one of the files is lost, after all sets were checked."""
     return _run("scrub", _paths(folders), repair=repair, force=force, backend=backend, device=device,
-                memory=memory, search=search)
+                memory=memory)
 
 
 def info(base, *, folders=None):

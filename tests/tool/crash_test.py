@@ -138,24 +138,6 @@ class RepairSpread(Scene):
         check(max(counts) <= len(self.whole) // 3 + 2, counts)
 
 
-class Balance(RepairSpread):
-    """A disk of three comes back empty after its shards were written to another one."""
-
-    def __init__(self, folder):
-        Scene.__init__(self, folder)
-        self.folder.gfk("encode", *self.code, *self.to, "f")
-        self.whole = self.content()
-        for name in folder.shards("f", "d1"):
-            os.rename(folder / f"d1/{name}", folder / f"d0/{name}")
-
-    def arguments(self):
-        return ("repair", "--balance", *self.of)
-
-    def after_rerun(self):
-        Scene.after_rerun(self)
-        check(self.content() == self.whole, "every shard is where it was")
-
-
 class Repair(Scene):
     def __init__(self, folder):
         super().__init__(folder)
@@ -197,8 +179,7 @@ class Decode(Scene):
         check(not self.folder.temps(), f"left over: {self.folder.temps()}")
 
 
-SCENES = (FirstEncode, EncodeAgain, EncodeOver, EncodeOverSpread, Repair, RepairSpread, Balance,
-          Decode)
+SCENES = (FirstEncode, EncodeAgain, EncodeOver, EncodeOverSpread, Repair, RepairSpread, Decode)
 
 
 def before_every_call():

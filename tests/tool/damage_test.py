@@ -287,9 +287,9 @@ def blocks_in_wrong_places():
                       run.text)
 
 
-def forge(s, index, stripe, position=None):
+def forge(s, index, stripe, position=None, length=None):
     """Changes one bit of a block, or all of the block, and its checksum with it."""
-    length = LAST if stripe == STRIPES - 1 else s.block
+    length = length or (LAST if stripe == STRIPES - 1 else s.block)
     at = s.offset(stripe)
     if position is None:
         overwrite(s.path_of(index), at + BLOCK_HEADER, harness.rng.randbytes(length))
@@ -304,105 +304,81 @@ def forge(s, index, stripe, position=None):
     overwrite(s.path_of(index), at, header)
 
 
-def damage_that_checksums_hide():
-    for index in (0, 3, 5):
+def parity_that_checksums_hide():
+    """The data shards give the file's hash, so the parity is wrong: all of it, or half of it."""
+    for indices in ((K,), (K + 1, K + 2), tuple(range(K, N))):
         with Set() as s:
-            for stripe in range(STRIPES):
-                forge(s, index, stripe, 17 + stripe)
-            run = s.comes_back(f"forged {index}")
-            check(run.code == harness.DAMAGED and "hid it" in run.text, run.text)
-    with Set(m=4) as s:
-        forge(s, 0, 1, 100)
-        forge(s, 1, 1, 101)  # two of four, in other positions
-        forge(s, 2, 1, 102)
-        os.unlink(s.path_of(3))
-        s.comes_back("three forged in other positions, one missing")
-    with Set(m=1) as s:
-        forge(s, 0, 1, 100)
-        run = s.gfk("decode", "-o", "-", "f", expect=harness.UNRECOVERABLE)
-        check("do not use" in run.err, run.err)
-        s.comes_back("forged beyond what the code can locate")
-        forge(s, 0, 1)
-        forge(s, 2, 1)
-        s.is_lost("two forged, and one block too many")
-
-
-def forged(s, indices, stripes=range(STRIPES)):
-    for index in indices:
-        for stripe in stripes:
-            forge(s, index, stripe)
-
-
-def more_forged_shards_than_the_code_can_locate():
-    """Any k honest shards bring the file back; the file's hash tells which shards are honest."""
-    for indices in ((0, 1), (3, 6), (4, 5, 6), (0, 2, 5)):
-        with Set() as s:
-            forged(s, indices)
-            run = s.comes_back(f"{indices} forged")
-            check(f"{N - len(indices)} of {N} shards are intact; the file can" in run.text, run.text)
             for index in indices:
-                check(f"{index:03d} damaged f.gfk.{index:03d}: 5 of 5 blocks damaged, 5 with "
-                      "checksums that hid it\n" in run.text, run.text)
-    with Set() as s:  # other shards in other stripes; one of their blocks is honest
-        forged(s, (0, 1), (0,))
-        forged(s, (5,), (2, 4))
-        run = s.comes_back("three forged, in other stripes")
-        check("000 damaged f.gfk.000: 1 of 5 blocks" in run.text, run.text)
-        check("005 damaged f.gfk.005: 2 of 5 blocks" in run.text, run.text)
-    with Set() as s:
-        forged(s, (1, 2))
-        os.unlink(s.path_of(6))
-        s.comes_back("two forged, one missing")
-    with Set() as s:
-        forged(s, (1, 2))
-        flip(s.path_of(6), s.offset(3) + BLOCK_HEADER)  # the checksum shows it
-        flip(s.path_of(0), s.offset(1) + 50)            # only the block's header is wrong
-        s.comes_back("two forged, two blocks damaged")
-    with Set(k=10, m=4) as s:
-        forged(s, (0, 3, 12), (1, 2))
-        s.comes_back("three of (10, 4)")
-    with Set(k=10, m=4, size=700) as s:
-        s.block = 128
-        for index in (1, 4, 8, 13):
-            overwrite(s.path_of(index), HEADER + BLOCK_HEADER, bytes(128))
-        s.comes_back("four of (10, 4) with checksums that show it")
+                for stripe in (0, 2, STRIPES - 1):
+                    forge(s, index, stripe, 17 + stripe)
+            run = s.comes_back(f"parity {indices} forged")
+            check(run.code == harness.DAMAGED and "3 of 5 blocks damaged, 3 with checksums that hid it" in
+                  run.text and f"{N - len(indices)} of {N} shards are intact" in run.text, run.text)
+    with Set() as s:  # a data shard is rebuilt from parity that is right
+        forge(s, N - 1, 1)
+        os.unlink(s.path_of(0))
+        s.comes_back("a data shard is missing")
 
 
-def the_bounds_of_the_search():
-    with Set() as s:
-        forged(s, (2, 4, 6))
-        for limit, tried in (("1M", 1), ("20M", 20), ("57M", 57)):
-            run = s.gfk("decode", "--search", limit, "f", expect=harness.UNRECOVERABLE)
-            check(f"tried {tried} subset{'s' * (tried != 1)} of the shards, a larger --search" in
-                  run.err, run.err)
-        for command in ("decode", "verify", "repair"):
-            run = s.gfk(command, "--search", "0", "f", expect=harness.UNRECOVERABLE)
-            check("7 blocks fit their checksums, but not each other\n" in run.err, run.err)
-        s.comes_back("58 subsets")
-    with Set() as s:
-        forged(s, (1, 2, 4, 6))
-        for command in ("decode", "verify", "repair"):
-            run = s.gfk(command, "f", expect=harness.UNRECOVERABLE)
-            check("tried all 63 subsets of the shards\n" in run.err, run.err)
-            check("tries up to 63 subsets of the shards, until 68719 MB are restored" in run.err, run.err)
-            check("18446744073709551" not in run.err, run.err)
-        run = s.gfk("verify", "f", expect=harness.UNRECOVERABLE)
-        check("7 of 7 shards are intact by their checksums; the file cannot" in run.text, run.text)
-        for command in (("scrub", "."), ("scrub", "--repair", ".")):
-            run = s.gfk(*command, expect=harness.UNRECOVERABLE)
-            check("lost     f: 7 of 7 shards are intact by their checksums\n" in run.text, run.text)
-        s.is_lost("k - 1 honest shards")
-    with Set(k=10, m=4) as s:  # long enough to see its progress
-        forged(s, range(5))
-        code, seen = harness.on_a_terminal("verify", "f", cwd=s.path)
-        check(code == harness.UNRECOVERABLE and b"tries up to 1470 subsets" in seen, seen)
-        check(b"\x1b[Kf: search " in seen and b" left" in seen, seen)
-    with Set() as s:  # of k shards no subset is left to try
-        forged(s, (0,))
+def padding_is_zero():
+    """Bytes after the file's end in the last stripe: the shard with other bytes than zeros is named."""
+    for k, m, size, block in ((2, 1, 1, 64), (2, 1, 64, 64), (3, 2, 65, 64), (4, 1, 1000, 512), (2, 2, 1500, 64)):
+        last = (size - 1) // (k * block)
+        length = -(-(size - last * k * block) // (k * 64)) * 64
+        for index in range(k):
+            used = min(max(size - last * k * block - index * length, 0), length)
+            for position in {used, length - 1} - {length}:
+                with Set(k, m, size, block) as s:
+                    if position >= used:
+                        forge(s, index, last, position, length)
+                        run = s.comes_back(f"padding of {index} of {k} + {m}")
+                        check(f"  {index:03d} damaged " in run.text and run.text.count(" damaged ") == 1, run.text)
+    with Set(2, 1, 1, 64) as s:  # the shard with nothing but padding would be rebuilt from forged parity
+        forge(s, 2, 0, 5, 64)
+        os.unlink(s.path_of(1))
+        run = s.comes_back("parity that makes padding")
+        check("001 missing" in run.text and "002 damaged" in run.text, run.text)
+
+
+def shards_that_disagree():
+    """Data that checksums hide: no shard is blamed and nothing is written, until the user chooses."""
+    for k, m, wrong, hint in ((K, M, 1, True), (K, M, 3, True), (3, 2, 0, True), (2, 1, 1, False)):
+        with Set(k, m) as s:
+            forge(s, wrong, 1, 100)
+            before = s.contents()
+            for command in (("verify",), ("decode",), ("repair",), ("repair", "-f"), ("decode", "-o", "-")):
+                run = s.gfk(*command, "f", expect=harness.UNRECOVERABLE)
+                check("the shards of f disagree: in 1 stripe, first in stripe 1, " in run.err, run.err)
+                check((f"by the code, wrong may be {wrong:03d}." in run.err) == hint, run.err)
+                check(f"Choose {k} or more of the shards, such as: gfk decode f.gfk.0" in run.err, run.err)
+                if command[0] == "decode":
+                    check(("do not use" in run.err) == ("-" in command), run.err)
+            run = s.gfk("verify", "--json", "f", expect=harness.UNRECOVERABLE).json()
+            check(run["disagree"] and not run["recoverable"] and run["bad_shards"] == 0, run)
+            text = f"{k + m} of {k + m} shards are intact by their checksums, but the shards disagree"
+            check(f"f: {text}\n" in s.gfk("verify", "f", expect=harness.UNRECOVERABLE).text, "verify")
+            for command in (("scrub", "."), ("scrub", "--repair", ".")):
+                run = s.gfk(*command, expect=harness.UNRECOVERABLE)
+                check(f"lost     f: {text}\n" in run.text, run.text)
+            check(before == s.contents(), "something was written")
+            rest = [shard("f", i) for i in range(k + m) if i != wrong]
+            s.gfk("decode", "-o", "chosen", *rest)
+            check(s.read("chosen") == s.content, "the shards that the user chose")
+            s.gfk("repair", "-f", *rest)
+            check(s.read(shard("f", wrong)) == s.whole[shard("f", wrong)], "repaired from the choice")
+    with Set() as s:  # a stripe that nobody can restore says more than a disagreement
+        forge(s, 0, 1, 100)
+        for index in range(4):
+            flip(s.path_of(index), s.offset(3) + BLOCK_HEADER)
+        s.is_lost("and a stripe that is lost")
+        run = s.gfk("verify", "--json", "f", expect=harness.UNRECOVERABLE).json()
+        check(not run["disagree"] and run["lost_stripes"] == 1, run)
+    with Set() as s:  # of k shards, none can disagree
+        forge(s, 0, 1)
         for index in (1, 2, 3):
             os.unlink(s.path_of(index))
         run = s.gfk("decode", "f", expect=harness.UNRECOVERABLE)
-        check("is not the file that was encoded\n" in run.err, run.err)
+        check("what these shards of f make is not the file that was encoded\n" in run.err, run.err)
 
 
 def every_block_has_a_flipped_bit():
@@ -475,6 +451,48 @@ def names_that_leave_the_folder():
             check(not os.path.exists(s / "../g") and not os.path.exists("/g"), name)
 
 
+def names_of_the_tool_itself():
+    """A stored name that the tool gives to its own files: the next run would remove what decode wrote,
+    or decode would replace a shard."""
+    temp = ".gfk-tmp-0123456789ab"
+    for name in (".g" + temp, ".f" + temp, ".f.gfk.001" + temp, ".x y.gfk.12345" + temp, "f.gfk.002",
+                 "f.gfk.000", "f.gfk.009", "f.gfk.65535"):
+        with Set() as s:
+            os.unlink(s.path_of(0))
+            for index in range(1, N):
+                promise(s, index, name_bytes=len(name), name=name.encode())
+            before = s.contents()
+            for force in ((), ("--force",)):
+                run = s.gfk("decode", *force, "f", expect=harness.IO)
+                check("has the name of a" in run.err and "--output" in run.err, run.err)
+            check(s.contents() == before, name)
+            s.gfk("decode", "-o", "g", "f")
+            s.gfk("verify", "f", expect=harness.DAMAGED)
+            check(s.read("g") == s.content, "with another name")
+            if temp in name:
+                s.gfk("decode", "-f", "-o", name, "f", expect=harness.USAGE)
+                check(name not in s.names(), "the user's own choice")
+    with Set() as s:  # a shard of another set
+        for index in range(N):
+            promise(s, index, name_bytes=9, name=b"g.gfk.000")
+        s.gfk("decode", "f")
+        check(s.read("g.gfk.000") == s.content, "nothing is in the way")
+        s.gfk("encode", "-o", "g", "-f", "original")
+        before = s.contents()
+        run = s.gfk("decode", "--force", "f", expect=harness.EXISTS)
+        check("a shard" in run.err and s.contents() == before, run.err)
+    with Set() as s:  # --output is a shard of the set, under any name
+        os.rename(s.path_of(2), s / "other")
+        for name in (shard("f", 1), "other"):
+            before = s.contents()
+            run = s.gfk("decode", "-f", "-o", name, "f", expect=harness.EXISTS)
+            check("a shard" in run.err and s.contents() == before, run.err)
+        s.write(".g" + temp, b"x")
+        s.gfk("encode", ".g" + temp, expect=harness.USAGE)
+        s.gfk("encode", "-f", "-o", "g", ".g" + temp, expect=harness.USAGE)
+        check(s.read(".g" + temp) == b"x" and not s.shards("g"), "an input with such a name")
+
+
 def too_many_missing():
     with Set() as s:
         for index in (0, 2, 4, 6):
@@ -490,6 +508,6 @@ def too_many_missing():
 harness.main(random_bit_flips, every_byte_of_the_headers, both_headers_gone, cut_and_extended,
              damage_spread_over_all_shards, swapped_and_renamed, names_that_are_taken, foreign,
              blocks_in_wrong_places, block_headers_gone,
-             damage_that_checksums_hide, more_forged_shards_than_the_code_can_locate,
-             the_bounds_of_the_search, every_block_has_a_flipped_bit,
-             headers_that_promise_too_much, names_that_leave_the_folder, too_many_missing)
+             parity_that_checksums_hide, padding_is_zero, shards_that_disagree, every_block_has_a_flipped_bit,
+             headers_that_promise_too_much, names_that_leave_the_folder,
+             names_of_the_tool_itself, too_many_missing)

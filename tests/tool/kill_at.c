@@ -4,7 +4,7 @@
  * is a file for lines "write INODE", "fsync INODE", "rename INODE", ...; SLOW_CALL names a call
  * that takes its time. BAD_FILE is the inode of a file that cannot be read from BAD_FROM on,
  * NO_RENAME the number of a renaming that fails. LATE_FILE is the path of a file that comes from
- * LATE_FROM after the first stat of LATE_FILE. */
+ * LATE_FROM after the first look that does not find LATE_FILE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,17 +44,17 @@ static unsigned long inode_of(int fd) {
     return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-static unsigned long inode_at(const char *path) {
+static unsigned long inode_at(int folder, const char *name) {
     struct stat status;
-    return lstat(path, &status) == 0 ? status.st_ino : 0;
+    return NEXT(fstatat)(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_ino : 0;
 }
 
-int stat(const char *path, struct stat *status) {
+int fstatat(int folder, const char *name, struct stat *status, int flags) {
     static atomic_flag came = ATOMIC_FLAG_INIT;
     const char *late = getenv("LATE_FILE");
-    const int result = NEXT(stat)(path, status), error = errno;
-    if (late != NULL && strcmp(late, path) == 0 && !atomic_flag_test_and_set(&came) &&
-        NEXT(rename)(getenv("LATE_FROM"), late) != 0)
+    const int result = NEXT(fstatat)(folder, name, status, flags), error = errno;
+    if (late != NULL && strcmp(late, name) == 0 && result != 0 &&
+        !atomic_flag_test_and_set(&came) && rename(getenv("LATE_FROM"), late) != 0)
         abort();
     errno = error;
     return result;
@@ -94,23 +94,18 @@ int flock(int fd, int operation) {
     return NEXT(flock)(fd, operation);
 }
 
-int rename(const char *from, const char *to) {
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     static atomic_int renames;
     const char *bad = getenv("NO_RENAME");
-    before("rename", inode_at(from));
+    before("rename", inode_at(from_folder, from));
     if (atomic_fetch_add(&renames, 1) + 1 == (bad == NULL ? 0 : atoi(bad))) {
         errno = EPERM;
         return -1;
     }
-    return NEXT(rename)(from, to);
-}
-
-int unlink(const char *path) {
-    before("unlink", inode_at(path));
-    return NEXT(unlink)(path);
+    return NEXT(renameat)(from_folder, from, to_folder, to);
 }
 
 int unlinkat(int folder, const char *path, int flags) {
-    before("unlinkat", inode_of(folder));
+    before("unlink", inode_at(folder, path));
     return NEXT(unlinkat)(folder, path, flags);
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What users get wrong, and what the tool says to whom."""
 
+import base64
 import json
 import os
 import re
@@ -54,8 +55,12 @@ def errors_name_what_is_wrong():
             (("none",), "there is no command none;"), (("help", "none"), "there is no command none;"),
             (("--none",), "there is no option --none;"), (("help", "encode", "decode"), "one command;"),
             (("encode", "-k250", "-m7", "f"), "at most; -w 16 allows"),
-            (("encode", "--polynomial", "0x100", "f"), "no field with w = 8 and the polynomial 0x100: "),
-            (("mul", 1, 1, 8, "-m", "NONE", "-"), "gfk: "), (("div", 1, 0, 8), "gfk: zero has no inverse\n")):
+            (("encode", "--polynomial", "0x1d", "f"),
+             "the polynomial 0x1d lacks its leading term x^8; with this term it is 0x11d\n"),
+            (("encode", "-w16", "--polynomial", "0x100b", "f"), "x^16; with this term it is 0x1100b\n"),
+            (("encode", "/dev/null"), "/dev/null needs --output"), (("encode", "-"), "standard input needs --output"),
+            (("encode", "--to", "a,,b", "f"), "--to does not take a,,b;"),
+            (("encode", "--polynomial", "0x100", "f"), "no field with w = 8 and the polynomial 0x100: ")):
         run = gfk(*arguments, expect=harness.USAGE)
         check(words in run.err, f"{arguments}: {run.err}")
         check(".;" not in run.err, run.err)
@@ -139,9 +144,32 @@ def json_for_machines():
         with open(os.path.join(folder.path.encode(), strange), "wb") as file:
             file.write(b"x")
         run = folder.gfk("encode", "--json", "-k1", "-m1", os.fsdecode(strange))
-        check(run.json()["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run.out)
+        run = run.json()
+        check(run["file"] == 'a"b\\c\x01\ufffd\u00e4.txt', run)
+        for key in ("file", "shards"):
+            check(base64.b64decode(run[key + "_bytes"]) == strange, run)
+        check(folder.gfk("info", "--json", "f").out.count(b"_bytes\":\"") == 0, "only where it is needed")
         run = folder.gfk("info", os.fsdecode(strange))
         check(b"\x01" not in run.out and b'a"b\\c?\xff\xc3\xa4.txt' in run.out, run.out)
+        name = os.fsdecode(strange)
+        paths = {strange + b".gfk.%03d" % index for index in range(2)}
+
+        def decoded(strings):
+            return {base64.b64decode(string) for string in strings}
+
+        found = folder.gfk("info", "--json", name).json()
+        for key in ("base", "name"):
+            check(base64.b64decode(found[key + "_bytes"]) == strange, found)
+        check(decoded(s["path_bytes"] for s in found["shards"]) == paths, found)
+        os.link(os.path.join(folder.path, name + ".gfk.000"), os.path.join(folder.path, name + ".gfk.001x"))
+        os.unlink(os.path.join(folder.path, name + ".gfk.001"))
+        run = folder.gfk("repair", "--json", name).json()
+        check(decoded(run["written_bytes"]) == {strange + b".gfk.001"} and len(run["written"]) == 1, run)
+        os.unlink(os.path.join(folder.path, name))
+        run = folder.gfk("decode", "--json", name).json()
+        check(base64.b64decode(run["output_bytes"]) == strange, run)
+        run = folder.gfk("decode", "--json", name, expect=harness.EXISTS).json()
+        check(len(run["messages"]) == 1 and strange in base64.b64decode(run["messages_bytes"][0]), run)
         strange = os.fsdecode(b"a\nb\xc2\x9b2J\x9b2J\xc2\xa0\xe2\x82\xac")
         folder.write(strange, b"x")
         folder.gfk("encode", "-q", "-k1", "-m1", strange)

@@ -358,66 +358,6 @@ def repair_keeps_the_balance():
             s.gfk("verify", "--in", s.all, "f")
 
 
-def repair_moves_shards():
-    """A disk that comes back empty gets its shards from the disks that hold them now."""
-    with Disks(4) as s:
-        shutil.rmtree(s / "d1")
-        s.gfk("repair", "--in", s.all, "f")
-        os.mkdir(s / "d1")
-        s.gfk("repair", "--in", s.all, "f")
-        check(s.held() == [3, 0, 3, 2], "nothing moves without the option")
-        run = s.gfk("repair", "--balance", "--in", s.all, "f")
-        check(s.state() == s.whole and run.err == "", s.held())
-        check("all 8 shards are intact, but some moved" in run.text and
-              f"001 moved to d1/{shard('f', 1)}" in run.text, run.text)
-        before = s.gfk("repair", "--balance", "--in", s.all, "f").text
-        check("moved" not in before and s.state() == s.whole, before)
-        os.mkdir(s / "d9")
-        os.rename(s / f"d0/{shard('f', 0)}", s / f"d1/{shard('f', 0)}")
-        s.write(f"d0/{shard('f', 0)}", b"a text")  # no shard moves into its place
-        s.gfk("repair", "--balance", "--in", s.all + ",d9", "--to", "d9", "f")
-        check(s.read(f"d0/{shard('f', 0)}") == b"a text" and len(os.listdir(s / "d9")) == 1, s.held())
-        run = s.gfk("repair", "--balance", "--json", "--in", s.all + ",d9", "f").json()
-        check(run["written"] == [] and run["exit"] == 0, run)
-        s.gfk("verify", "--in", s.all + ",d9", "f")
-    with Disks(2) as s:
-        for disk in ("d2", "d3"):
-            os.mkdir(s / disk)
-        run = s.gfk("repair", "--in", s.all + ",d2", "f")
-        check("d0 now holds 4 shards of f, but only 3 may be lost; repair --balance moves" in run.err,
-              run.err)
-        flip(s / f"d1/{shard('f', 3)}", 2000)
-        os.unlink(s / f"d0/{shard('f', 0)}")
-        run = s.gfk("repair", "--balance", "--in", s.all + ",d2", "f")
-        counts = sorted(len(os.listdir(s / d)) for d in ("d0", "d1", "d2"))
-        check(counts == [2, 3, 3] and run.err == "", f"{counts} {run.err}")
-        s.gfk("verify", "--in", s.all + ",d2", "f")
-        run = s.gfk("repair", "--balance", "--in", s.all + ",d2", "--to", "d3", "f")
-        check(len(os.listdir(s / "d3")) == 2 and run.text.count("moved to d3/") == 2, run.text)
-        s.gfk("verify", "--in", s.all + ",d2,d3", "f")
-        s.gfk("repair", "--balance", "--in", s.all + ",d2,d3", "f")
-        s.gfk("decode", "--in", s.all + ",d2,d3", "f")
-        check(s.read("f") == s.content, "decode")
-
-
-def names_that_stop_a_move():
-    """Files with the names of shards in a folder: other shards move, and other folders receive them."""
-    with Disks(4) as s:
-        for index in (0, 4):
-            os.rename(s / f"d0/{shard('f', index)}", s / f"d1/{shard('f', index)}")
-        for index in (0, 1, 4, 5):
-            s.write(f"d0/{shard('f', index)}", b"a text")
-        run = s.gfk("repair", "--balance", "--in", s.all, "f")
-        check(s.held() == [4 + 1, 3, 2, 2] and run.text.count("moved to") == 2, f"{s.held()} {run.text}")
-        check("is in the way: --balance cannot move d1/" in run.err and all(
-            s.read(f"d0/{shard('f', index)}") == b"a text" for index in (0, 1, 4, 5)), run.err)
-        for index in (0, 1, 4, 5):
-            os.unlink(s / f"d0/{shard('f', index)}")
-        run = s.gfk("repair", "--balance", "--in", s.all, "f")
-        check(s.held() == [2, 2, 2, 2] and "in the way" not in run.err, f"{s.held()} {run.err}")
-        s.gfk("verify", "--in", s.all, "f")
-
-
 def repair_to_chosen_folders():
     with Disks(4) as s:
         os.mkdir(s / "new")
@@ -566,6 +506,104 @@ def an_older_and_a_newer_set():
         check(run.out == newer and "without a time" in run.err, run.err)
 
 
+def a_newer_set_that_cannot_be_restored():
+    """decode says why, and takes the next older set: three sets, the two newer ones are bad."""
+    with Folder() as s:
+        older, _ = old_and_new(s)
+        s.write("f", b"newest")
+        os.utime(s / "f", (3 * 10**9,) * 2)
+        os.mkdir(s / "d3")
+        s.gfk("encode", "-k1", "-m1", "--to", "d3", "f")
+        os.unlink(s / "f")
+        for index in range(M + 1):  # a block of the newer set is lost
+            flip(s / f"d2/{shard('f', index)}", harness.HEADER + harness.BLOCK_HEADER)
+        both = ("--in", "d1,d2", "f")
+        run = s.gfk("decode", *both)
+        check(s.read("f") == older and "cannot be restored" in run.err and
+              f"trying the next set of f: that of d1/{shard('f', 0)}, changed 2001-09-09" in run.err, run.err)
+        run = s.gfk("decode", "-f", "--json", *both).json()
+        check(run["exit"] == 0 and run["bytes"] == len(older) and
+              any("trying the next set" in m for m in run["messages"]), run)
+        s.gfk("decode", "-f", "-o", "-", *both, expect=harness.UNRECOVERABLE)  # bytes were written
+        for index in (0, 1):  # the newest one loses the magic bytes of its blocks
+            s.write(f"d3/{shard('f', index)}", s.read(f"d3/{shard('f', index)}")[:harness.HEADER] + bytes(100))
+        run = s.gfk("decode", "-f", "--in", "d1,d2,d3", "f")
+        check(s.read("f") == older and run.err.count("trying the next set") == 2, run.err)
+        for index in range(M + 1):
+            flip(s / f"d1/{shard('f', index)}", harness.HEADER + harness.BLOCK_HEADER)
+        run = s.gfk("decode", "-f", "--in", "d1,d2,d3", "f", expect=harness.UNRECOVERABLE)
+        check(s.read("f") == older and run.err.count("trying the next set") == 2, run.err)
+
+
+def folders_named_like_shards():
+    """A folder is a folder, whatever its name: as an argument, in a tree, and next to shards."""
+    with Folder() as s:
+        os.mkdir(s / "d.gfk.000")
+        s.write("d.gfk.000/f", b"contents")
+        s.gfk("encode", "-k2", "-m1", "d.gfk.000/f")
+        for command in (("verify", "d.gfk.000"), ("info", "d.gfk.000/"), ("repair", "d.gfk.000"),
+                        ("decode", "-f", "d.gfk.000"), ("scrub", "."), ("scrub", "d.gfk.000"),
+                        ("verify", "--in", "d.gfk.000")):
+            run = s.gfk(*command)
+            check("d.gfk.000/f" in run.text or "shards     3 of 3" in run.text, run.text)
+            check(run.err == "", run.err)
+        run = s.gfk("encode", "d.gfk.000", expect=harness.IO)
+        check("d.gfk.000 is a folder" in run.err, run.err)
+
+
+def names_with_commas():
+    """A backslash before a comma makes the comma a part of a name."""
+    with Folder() as s:
+        for name in ("a,b", "c\\", "c\\,d", ",", "e"):
+            os.mkdir(s / name)
+        s.write("f", b"contents")
+        listed = r"a\,b,\,,c\\,d/,e"
+        s.gfk("encode", "-k2", "-m2", "--to", listed, "f")
+        for index, name in enumerate(("a,b", ",", "c\\,d", "e")):
+            check(os.listdir(s / name) == [shard("f", index)], os.listdir(s / name))
+        os.unlink(s / f"a,b/{shard('f', 0)}")
+        s.gfk("repair", "--in", listed, "--in", "c\\", "--to", "c\\", "f")
+        check(os.listdir(s / "c\\") == [shard("f", 0)], "a backslash at the end")
+        for wrong in ("", ",", "a,", ",a", "a,,b"):
+            s.gfk("encode", "--to", wrong, "f", expect=harness.USAGE)
+
+
+def inputs_without_a_name():
+    """A pipe needs --output, and its shards store no name."""
+    with Folder() as s:
+        os.mkfifo(s / "pipe")
+        for name in ("pipe", "/dev/null", "/dev/stdin"):
+            run = s.gfk("encode", name, input=b"x", expect=harness.USAGE)
+            check(f"{name} needs --output" in run.err and len(s.names()) == 1, run.err)
+        writer = subprocess.Popen(["sh", "-c", "printf contents > pipe"], cwd=s.path)
+        s.gfk("encode", "-k2", "-m1", "-o", "f", "pipe")
+        writer.wait()
+        check(s.gfk("info", "--json", "f").json()["name"] == "", "no name is stored")
+        s.gfk("decode", "f")
+        check(s.read("f") == b"contents", "decode")
+
+
+def only_some_shards_are_named():
+    """The message says that the other shards were not read, and how to read them."""
+    with Folder() as s:
+        content = harness.encoded(s)
+        os.mkdir(s / "sub")
+        for index in range(5):
+            os.rename(s / shard("f", index), s / f"sub/{shard('f', index)}")
+        for command in ("verify", "repair", "decode"):
+            run = s.gfk(command, f"sub/{shard('f', 0)}", expect=harness.UNRECOVERABLE)
+            check(f"only the named file was read, and not sub/{shard('f', 1)}; gfk {command} sub/f reads all "
+                  "shards of f" in run.err, run.err)
+        run = s.gfk("verify", *(f"sub/{shard('f', i)}" for i in (0, 1, 2)), expect=harness.DAMAGED)
+        check("only the named files were read" in run.err, run.err)
+        run = s.gfk("decode", "-o", "out", *(f"sub/{shard('f', i)}" for i in (0, 1, 2)))
+        check(s.read("out") == content and run.err == "", run.err)
+        for index in range(1, 5):
+            os.unlink(s / f"sub/{shard('f', index)}")
+        run = s.gfk("repair", f"sub/{shard('f', 0)}", expect=harness.UNRECOVERABLE)
+        check("only the named" not in run.err, run.err)
+
+
 def too_few_permissions():
     if os.geteuid() == 0:
         probe = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", *harness.command("--version")],
@@ -587,6 +625,7 @@ def too_few_permissions():
 harness.main(several_bases_and_folders, a_base_comes_before_a_folder, the_worst_code, a_tree,
              files_that_are_named_like_shards, renamed_in_a_tree, links, encode_to_several_folders,
              encode_again_to_several_folders, any_folder_may_be_lost, a_folder_that_is_gone,
-             repair_keeps_the_balance, repair_moves_shards,
-             names_that_stop_a_move, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
-             an_older_and_a_newer_set, too_few_permissions)
+             repair_keeps_the_balance, repair_to_chosen_folders, stray_shards, sets_of_the_same_name,
+             an_older_and_a_newer_set, a_newer_set_that_cannot_be_restored,
+             folders_named_like_shards, names_with_commas, inputs_without_a_name, only_some_shards_are_named,
+             too_few_permissions)

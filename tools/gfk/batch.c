@@ -128,7 +128,7 @@ static int create_all(ring *r, const coder *c, const shard_header *header, uint6
     for (; made && r->count < count; r->count++)
         made = create(&r->batches[r->count], c, header->k, (size_t)n, (size_t)block_bytes,
                       (size_t)capacity);
-    return made ? 0 : fail(TOOL_INTERNAL, "out of memory");
+    return made ? 0 : no_memory();
 }
 
 /* Waits until the previous step has finished batch number `n`; the first step waits until the last

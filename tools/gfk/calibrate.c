@@ -109,10 +109,16 @@ static int measure(const tool_options *o, const char *file, gfk_calibration *c) 
 }
 
 static int load(const char *file, gfk_calibration *c) {
+    const bool there = access(file, F_OK) == 0;
+    if (there && !is_regular(file))
+        return fail(TOOL_IO, "the calibration %s is not a regular file", file);
+    errno = 0;
     const gfk_status status = gfk_calibration_load(c, file);
     if (status == GFK_STATUS_SUCCESS)
         return 0;
-    if (access(file, F_OK) != 0)
+    if (errno == ENOMEM)
+        return no_memory();
+    if (!there)
         return fail(TOOL_IO, "there is no calibration of this machine yet (%s): run gfk calibrate",
                     file);
     return fail(TOOL_IO, "the calibration %s cannot be used (%s): run gfk calibrate again", file,
@@ -141,8 +147,7 @@ static int command(unsigned which, const char *name, const command_help *help, i
         if (which == COMMAND_CALIBRATE)
             say("kept in %s", file);
     }
-    json_end(stdout, code);
-    return code;
+    return json_end(stdout, code);
 }
 
 int command_calibrate(int argc, char **argv) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gfk/host.h>
@@ -43,10 +44,15 @@ bool calibration_file(char path[CALIBRATION_FILE_BYTES]) {
     return length > 0 && length < CALIBRATION_FILE_BYTES;
 }
 
+bool is_regular(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static int open_pipeline(coder *c, const coder_options *options) {
     char file[CALIBRATION_FILE_BYTES];
     gfk_pipeline_desc desc = GFK_PIPELINE_DESC_INIT;
-    if (calibration_file(file) && access(file, R_OK) == 0)
+    if (calibration_file(file) && is_regular(file) && access(file, R_OK) == 0)
         desc.calibration_file = file;
     desc.path = path_of(c, options, desc.calibration_file);
     if (options->device >= 0 && desc.path != GFK_PATH_CPU) {
@@ -79,6 +85,15 @@ static const char *why_no_code(const gfk_field *field, gfk_rs_matrix matrix, gfk
     return "there are too many losses to try whether all can be restored";
 }
 
+int coder_check_memory(size_t k, size_t m, uint64_t memory) {
+    const uint64_t needed =
+        2 * sizeof(uint32_t) * (uint64_t)k * m; /* the matrix, and what is made of it */
+    return needed <= memory
+               ? 0
+               : fail(TOOL_USAGE, "a code with k = %zu and m = %zu needs --memory %llu or more", k,
+                      m, (unsigned long long)needed);
+}
+
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m) {
     if (k + m > UINT64_C(1) << field->w)
@@ -86,7 +101,7 @@ int coder_open(coder **made, const coder_options *options, const gfk_field *fiel
                     1ULL << field->w, field->w == 8 ? "; -w 16 allows 65,536" : "");
     coder *c = calloc(1, sizeof *c);
     if (c == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     gfk_rs_desc desc = GFK_RS_DESC_INIT;
     desc.matrix = matrix;
     desc.product.device = GFK_CPU;
@@ -118,6 +133,8 @@ void coder_close(coder *c) {
 }
 
 const char *coder_engine(const coder *c) {
+    if (c == NULL)
+        return "none";
     return c->path == GFK_PATH_CPU ? c->info.product.engine->id : gfk_path_name(c->path);
 }
 

@@ -31,6 +31,8 @@ typedef struct coder_stripe {
  * a usable path. */
 enum { CALIBRATION_FILE_BYTES = 4096 };
 bool calibration_file(char path[CALIBRATION_FILE_BYTES]);
+/* True if the path leads to a regular file. The library would wait for the writer of a pipe. */
+bool is_regular(const char *path);
 
 typedef struct coder coder;
 
@@ -38,8 +40,10 @@ typedef struct coder coder;
  * use a coder. */
 int coder_open(coder **made, const coder_options *options, const gfk_field *field,
                gfk_rs_matrix matrix, size_t k, size_t m);
+/* Fails if the matrix of a code needs more memory than --memory allows. */
+int coder_check_memory(size_t k, size_t m, uint64_t memory);
 void coder_close(coder *c); /* NULL is allowed */
-/* The name of what computed last: "gpu", "both", or the id of the CPU engine. */
+/* The name of what computed last: "gpu", "both", or the id of the CPU engine; "none" for NULL. */
 const char *coder_engine(const coder *c);
 /* Allocates memory for blocks. With BACKEND_CUDA the memory is pinned, and the GPU reads and
  * writes the memory directly. */

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk help --complete: what a word of the command line can become. A line is a candidate for the
  * whole word, a tab and a description, or a tab and "files" where the shell completes files. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "files.h"
+#include "folder.h"
 #include "options.h"
+#include "report.h"
 #include "shard_set.h"
 
 static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool has_control(const char *text) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return true;
+    return false;
 }
 
 static void offer(const char *candidate, const char *word, const char *text) {
@@ -22,57 +32,59 @@ static void offer(const char *candidate, const char *word, const char *text) {
 /* ---- names ---------------------------------------------------------------------------------- */
 
 typedef struct names {
-    const char *word;   /* the word that is to be completed */
-    size_t name;        /* characters of the word in front of the last name of its path */
-    char *last;         /* the base offered last: sorted shards of a base follow each other */
+    const char *word; /* the word that is to be completed */
+    size_t name;      /* characters of the word in front of the last name of its path */
+    const char *last; /* the base offered last: sorted shards of a base follow each other */
+    size_t last_length;
     bool bases, shards; /* what is offered beside folders */
 } names;
 
-static void offer_entry(names *n, const char *folder, const char *entry) {
+static void offer_entry(names *n, folder *in, const char *entry) {
     size_t base_length = 0;
     uint32_t index = 0;
     struct stat status;
     const char *begin = n->word + n->name;
-    if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.'))
-        return;
-    char *path = path_join(folder, entry);
-    if (path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (!begins(entry, begin) || (entry[0] == '.' && begin[0] != '.') || has_control(entry) ||
+        (!n->bases && strchr(entry, ',') != NULL))
+        return; /* a line of the answer cannot have a name with a tab or the end of a line */
+    if (fstatat(folder_fd(in), entry, &status, 0) == 0 && S_ISDIR(status.st_mode)) {
         printf("%.*s%s/\t\n", (int)n->name, n->word, entry);
     } else if (n->bases && shard_name_parse(entry, strlen(entry), &base_length, &index)) {
         if (n->shards)
             printf("%.*s%s\tshard\n", (int)n->name, n->word, entry);
         else if (strlen(begin) <= base_length &&
-                 (n->last == NULL || strlen(n->last) != base_length ||
-                  memcmp(n->last, entry, base_length) != 0)) {
+                 (base_length != n->last_length || memcmp(n->last, entry, base_length) != 0)) {
             printf("%.*s%.*s\tbase\n", (int)n->name, n->word, (int)base_length, entry);
-            free(n->last);
-            n->last = strndup(entry, base_length);
+            n->last = entry;
+            n->last_length = base_length;
         }
     }
-    free(path);
 }
 
 /* Offers folders and, with `bases`, the bases of shards; shards only behind BASE.gfk. The path
  * begins behind the first `before` characters of the word. */
-static void offer_names(const char *word, size_t before, bool bases) {
+static int offer_names(const char *word, size_t before, bool bases) {
     names n = {.word = word, .bases = bases};
     const char *path = word + before, *home = getenv("HOME");
     n.name = (size_t)(path_name(path) - word);
     n.shards = strstr(word + n.name, ".gfk.") != NULL;
-    char *folder = path_folder(path);
-    if (folder != NULL && home != NULL && begins(folder, "~") && (folder[1] | '/') == '/') {
-        char *there = folder[1] == '\0' ? strdup(home) : path_join(home, folder + 2);
-        free(folder);
-        folder = there;
+    char *before_name = path_folder(path);
+    if (before_name != NULL && home != NULL && begins(before_name, "~") &&
+        (before_name[1] | '/') == '/') {
+        char *there = before_name[1] == '\0' ? strdup(home) : path_join(home, before_name + 2);
+        free(before_name);
+        before_name = there;
     }
-    path_list entries = {0};
-    if (folder != NULL)
-        folder_names(folder, &entries);
-    for (size_t i = 0; i < entries.count; i++)
-        offer_entry(&n, folder, entries.paths[i]);
-    path_list_free(&entries);
-    free(folder);
-    free(n.last);
+    folder *in = NULL;
+    folder_entries list = {0};
+    int error = before_name == NULL ? ENOMEM : folder_open(&in, before_name);
+    if (error == 0)
+        error = folder_read(in, &list);
+    for (size_t i = 0; i < list.count && error != ENOMEM; i++)
+        offer_entry(&n, in, list.entries[i].name);
+    folder_entries_free(&list);
+    free(before_name);
+    return error == ENOMEM ? no_memory() : 0;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -90,7 +102,7 @@ static const option_row *option_of(unsigned command, const char *word, size_t le
 }
 
 /* Offers values of an option. The value begins behind the first `before` characters of the word. */
-static void offer_values(const option_row *row, const char *word, size_t before) {
+static int offer_values(const option_row *row, const char *word, size_t before) {
     if (strchr(row->argument, '|') != NULL) {
         for (const char *value = row->argument; value != NULL;) {
             const size_t length = strcspn(value, "|");
@@ -100,10 +112,11 @@ static void offer_values(const option_row *row, const char *word, size_t before)
         }
     } else if (begins(row->argument, "DIR")) {
         const char *comma = strrchr(word + before, ',');
-        offer_names(word, comma == NULL ? before : (size_t)(comma + 1 - word), false);
+        return offer_names(word, comma == NULL ? before : (size_t)(comma + 1 - word), false);
     } else if (strcmp(row->argument, "FILE") == 0 || strcmp(row->argument, "BASE") == 0) {
         puts("\tfiles");
     }
+    return 0;
 }
 
 static void offer_options(unsigned command, const char *word) {
@@ -126,19 +139,20 @@ static void offer_commands(const char *word) {
         offer(command->name, word, command->text);
 }
 
-static void offer_arguments(unsigned command, const char *word, bool first) {
+static int offer_arguments(unsigned command, const char *word, bool first) {
     enum { SETS = COMMAND_DECODE | COMMAND_VERIFY | COMMAND_REPAIR | COMMAND_INFO };
     if (command == COMMAND_ENCODE)
         puts("\tfiles");
     else if ((command & SETS) != 0)
-        offer_names(word, 0, true);
+        return offer_names(word, 0, true);
     else if (command == COMMAND_SCRUB)
-        offer_names(word, 0, false);
+        return offer_names(word, 0, false);
     else if (command == COMMAND_HELP && first)
         offer_commands(word);
     else if (command == COMMAND_METHODS && first)
         for (size_t i = 0; i < 3; i++)
             offer((const char *const[]){"8", "16", "32"}[i], word, "bits of a symbol");
+    return 0;
 }
 
 int complete(size_t count, char *const *words) {
@@ -158,11 +172,11 @@ int complete(size_t count, char *const *words) {
                                 : joined ? option_of(command->bit, word, name)
                                          : option_of(command->bit, previous, strlen(previous));
         if (row != NULL)
-            offer_values(row, word, joined ? name + 1 : 0);
+            return offer_values(row, word, joined ? name + 1 : 0);
         else if (word[0] == '-' && !ended)
             offer_options(command->bit, word);
         else
-            offer_arguments(command->bit, word, count == 2);
+            return offer_arguments(command->bit, word, count == 2);
     }
     return 0;
 }

@@ -24,75 +24,112 @@ typedef struct decoding {
     int fd;
     bool to_stdout;
     const char *output; /* name of the output in messages */
-    uint64_t damaged_stripes;
+    restore_result result;
 } decoding;
+
+/* Writes a part of the file. Runs of zeros become holes. */
+static bool write_data(int fd, const uint8_t *bytes, size_t count, uint64_t offset) {
+    enum { HOLE = 4096 };
+    for (size_t i = 0, end; i < count; i = end) {
+        const bool hole = count - i >= HOLE && is_zero(bytes + i, HOLE);
+        for (end = i; end < count; end += HOLE)
+            if ((count - end >= HOLE && is_zero(bytes + end, HOLE)) != hole)
+                break;
+        end = end < count ? end : count;
+        struct iovec part = {(void *)(bytes + i), end - i};
+        if (!hole && !write_buffers(fd, &part, 1, offset + i))
+            return false;
+    }
+    return true;
+}
 
 static int write_batch(const batch *b, void *context) {
     const decoding *d = context;
-    if (write_all(d->fd, b->memory, b->bytes))
+    const shard_header *h = &d->set->header;
+    if (d->to_stdout ? write_all(d->fd, b->memory, b->bytes)
+                     : write_data(d->fd, b->memory, b->bytes, b->first * h->k * h->block_bytes))
         return 0;
     return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
 }
 
-/* Writes the file, from the beginning if the output is a file. */
-static int pass(decoding *d, coder *c, const restore_options *options, restore_result *result) {
+/* The shards do not make the file: finds out whether they disagree or, with --partial, which bytes
+ * can be restored, and writes those. */
+static int restore_without_hash(decoding *d, coder *c, restore_options *options,
+                                restore_result *result) {
+    const bool lost = result->lost_stripes != 0;
+    if (lost && (!d->options->partial || d->to_stdout))
+        return 0;
     restore_result_free(result);
-    if (!d->to_stdout && (lseek(d->fd, 0, SEEK_SET) != 0 || ftruncate(d->fd, 0) != 0))
+    options->thorough = !lost;
+    options->partial = options->keep_going = lost;
+    if (lost && ftruncate(d->fd, 0) != 0)
         return fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
-    return restore_run(d->set, c, options, write_batch, d, result);
+    return restore_run(d->set, c, options, lost ? write_batch : NULL, d, result);
 }
 
-/* Writes the file. If the output is not standard output and the file's hash is wrong, a thorough
- * pass writes the file again and checks every stripe by the code; if blocks contradict each other,
- * the last pass leaves out the forged shards. */
+/* Writes the file. If the hash is wrong although all checksums are right, a pass over all shards
+ * finds out whether the shards disagree. */
 static int restore_file(decoding *d, coder *c) {
-    restore_options options = {.memory = d->options->coder.memory,
-                               .search = d->options->search,
-                               .what = path_name(d->set->base)};
-    restore_result result = {0};
-    int code = pass(d, c, &options, &result);
-    if (code == 0 && !result.hash_matches && result.lost_stripes == 0 && !d->to_stdout) {
-        warn("the checksums hide damage: trying again without them");
-        options.thorough = true;
-        code = pass(d, c, &options, &result);
-    }
-    if (code == 0 && !result.hash_matches && !d->to_stdout)
-        code = restore_find_forged(d->set, c, &options, &result);
-    if (code == 0 && options.forged != NULL) {
-        options.thorough = true;
-        code = pass(d, c, &options, &result);
-    }
-    if (code == 0 && !result.hash_matches)
-        code =
-            fail(TOOL_UNRECOVERABLE, "%s%s", result.reason,
-                 d->to_stdout ? ": do not use the output; with --output FILE more is tried" : "");
-    d->damaged_stripes = result.damaged_stripes;
-    if (code == 0 && d->damaged_stripes != 0)
+    restore_options options = {.memory = d->options->coder.memory, .what = path_name(d->set->base)};
+    restore_result *result = &d->result;
+    int code = restore_run(d->set, c, &options, write_batch, d, result);
+    if (code == 0 && !result->hash_matches)
+        code = restore_without_hash(d, c, &options, result);
+    const bool part = options.partial && result->missing_count != 0 &&
+                      result->missing->bytes != d->set->header.file_bytes;
+    if (code == 0 && !result->hash_matches && !part)
+        code = fail(TOOL_UNRECOVERABLE, "%s%s", result->reason,
+                    d->to_stdout ? ": do not use the output" : "");
+    if (code == 0 && result->damaged_stripes != 0 && !part)
         warn("%llu stripe%s damaged and could be restored; gfk repair restores the shards",
-             (unsigned long long)d->damaged_stripes, d->damaged_stripes == 1 ? " was" : "s were");
-    restore_result_free(&result);
-    free(options.forged);
+             (unsigned long long)result->damaged_stripes,
+             result->damaged_stripes == 1 ? " was" : "s were");
+    if (code == 0 && !d->to_stdout && ftruncate(d->fd, (off_t)d->set->header.file_bytes) != 0)
+        code = fail(TOOL_IO, "cannot write %s: %s", d->output, strerror(errno));
     return code;
 }
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
-static int check_free(const char *path, void *context) {
-    const tool_options *options = context;
-    struct stat link, status;
-    if (lstat(path, &link) != 0)
-        return 0;
-    if (stat(path, &status) != 0) /* a dangling link */
-        status = link;
-    if (S_ISDIR(status.st_mode))
-        return fail(TOOL_IO, "%s is a folder", path);
-    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) /* renaming would replace a device */
-        return fail(TOOL_IO, "%s is not a regular file", path);
-    return options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", path);
+/* Refuses a name that the tool gives to files of its own: the next run would remove the file, or
+ * take it for a shard of the set. */
+static int check_name(const decoding *d, const char *path) {
+    const char *name = path_name(path), *of = path_name(d->set->base);
+    size_t length = 0;
+    uint32_t index = 0;
+    if (temp_name_length(name) != 0)
+        return fail(d->options->output != NULL ? TOOL_USAGE : TOOL_IO,
+                    "%s has the name of a temporary file of gfk; --output FILE gives another name",
+                    path);
+    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index) &&
+        strlen(of) == length && memcmp(of, name, length) == 0)
+        return fail(TOOL_IO, "%s has the name of a shard of %s; --output FILE gives another name",
+                    path, of);
+    return 0;
 }
 
-static bool is_name(const char *name, size_t length, void *wanted) {
-    return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
+static int check_free(const file_place *place, void *context) {
+    const decoding *d = context;
+    const char *name = path_name(place->path);
+    struct stat status;
+    size_t length = 0;
+    uint32_t index = 0;
+    const int error = place_look(place, &status);
+    if (error == ENOENT)
+        return 0;
+    if (error != 0 && error != ELOOP)
+        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
+    if (error == 0 && S_ISDIR(status.st_mode))
+        return fail(TOOL_IO, "%s is a folder", place->path);
+    if (error == 0 && !S_ISREG(status.st_mode)) /* renaming would replace a device */
+        return fail(TOOL_IO, "%s is not a regular file", place->path);
+    const shard_source *const s = inventory_find(d->set->all, place->in, name);
+    if (s != NULL && s->identified)
+        return fail(TOOL_EXISTS, "%s is a shard; --output FILE gives another name", place->path);
+    if (d->options->output == NULL && shard_name_parse(name, strlen(name), &length, &index))
+        return fail(TOOL_EXISTS, "%s exists and has the name of a shard; --output FILE replaces it",
+                    place->path);
+    return d->options->force ? 0 : fail(TOOL_EXISTS, "%s exists; --force replaces it", place->path);
 }
 
 /* Gives the output the time of the last change of the original file. */
@@ -104,12 +141,13 @@ static void set_time(const decoding *d) {
         warn("cannot set the time of %s: %s", d->output, strerror(errno));
 }
 
-static int decode_to_file(decoding *d, coder *c, char *path) {
+static int decode_to_file(decoding *d, coder *c, const file_place *place) {
     temp_file temp = TEMP_FILE_NONE;
-    void *const options = (void *)d->options;
-    int code = check_free(path, options);
+    int code = check_name(d, place->path);
     if (code == 0)
-        code = temp_create(&temp, path);
+        code = check_free(place, d);
+    if (code == 0)
+        code = temp_create(&temp, place);
     if (code == 0) {
         d->fd = temp.fd;
         code = restore_file(d, c);
@@ -117,52 +155,89 @@ static int decode_to_file(decoding *d, coder *c, char *path) {
     if (code == 0) {
         set_time(d);
         /* no set-ID bits: the owner of the new file may be another user */
-        code = temp_sync(&temp, path, d->set->header.mode & 0777);
+        code = temp_sync(&temp, place, d->set->header.mode & 0777);
     }
     if (code == 0)
-        code = temp_place(&temp, path, check_free, options);
+        code = temp_place(&temp, place, check_free, d);
     if (code == 0)
-        temp_clean(path, is_name, (void *)path_name(path));
+        code = inventory_clean_file(d->set->all, place->in, path_name(place->path));
     temp_discard(&temp);
     return code;
 }
 
-/* The default output path: the original name of the file, in the folder of the shards. */
-static char *output_path(const shard_set *set) {
-    if (set->header.name[0] == '\0')
-        return strdup(set->base);
-    char *folder = path_folder(set->base);
-    char *path = folder == NULL ? NULL : path_join(folder, set->header.name);
-    free(folder);
-    return path;
+/* Finds the place of the output: --output, or the original name of the file, in the folder of the
+ * base. The caller frees place->path. */
+static int find_output(const shard_set *set, const tool_options *o, file_place *place) {
+    char *const in = path_folder(set->base);
+    *place = (file_place){.in = set->home};
+    place->path = o->output != NULL             ? strdup(o->output)
+                  : set->header.name[0] == '\0' ? strdup(set->base)
+                  : in != NULL                  ? path_join(in, set->header.name)
+                                                : NULL;
+    free(in);
+    int error = place->path == NULL ? ENOMEM : 0;
+    if (error == 0 && o->output != NULL)
+        error = strcmp(o->output, "-") == 0 ? 0 : folder_of(&place->in, o->output);
+    else if (error == 0 && set->home == NULL)
+        error = ENOENT;
+    if (error == ENOMEM)
+        return no_memory();
+    return error == 0
+               ? 0
+               : fail(TOOL_IO, "cannot open the folder of %s: %s", place->path, strerror(error));
+}
+
+/* Lists the bytes that a partial file lacks. Such a file has zeros in their places. */
+static int report_missing(const decoding *d) {
+    uint64_t bytes = 0;
+    json_open_array("missing");
+    for (size_t i = 0; i < d->result.missing_count; i++) {
+        const byte_range *range = &d->result.missing[i];
+        bytes += range->bytes;
+        json_open_object();
+        json_number("offset", range->offset);
+        json_number("bytes", range->bytes);
+        json_close_object();
+        say("  missing: bytes %llu to %llu", (unsigned long long)range->offset,
+            (unsigned long long)(range->offset + range->bytes - 1));
+    }
+    json_close_array();
+    if (bytes == 0)
+        return 0;
+    return fail(TOOL_UNRECOVERABLE, "%s is not complete: %llu of %llu bytes are missing", d->output,
+                (unsigned long long)bytes, (unsigned long long)d->set->header.file_bytes);
 }
 
 static int decode(shard_set *set, const tool_options *o, set_outcome *outcome) {
     (void)outcome;
     decoding d = {.set = set, .options = o, .fd = STDOUT_FILENO};
     d.to_stdout = o->output != NULL && strcmp(o->output, "-") == 0;
-    char *path = o->output != NULL ? strdup(o->output) : output_path(set);
-    if (path == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
-    d.output = d.to_stdout ? "standard output" : path;
+    file_place place;
     const double start = seconds_now();
     coder *c = NULL;
-    int code = restore_open_coder(&c, set, &o->coder);
+    int code = find_output(set, o, &place);
+    const char *const path = place.path;
+    d.output = d.to_stdout ? "standard output" : path;
     if (code == 0)
-        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, path);
+        code = restore_open_coder(&c, set, &o->coder, o->partial && !d.to_stdout);
+    if (code == 0)
+        code = d.to_stdout ? restore_file(&d, c) : decode_to_file(&d, c, &place);
     if (code == 0) {
         const double seconds = seconds_now() - start;
         json_string("output", path);
         json_number("bytes", set->header.file_bytes);
-        json_number("damaged_stripes", d.damaged_stripes);
+        json_number("damaged_stripes", d.result.damaged_stripes);
         json_seconds("seconds", seconds);
         json_string("engine", coder_engine(c));
         if (!d.to_stdout)
             say("%s: %llu byte%s, %.1f MB/s", path, (unsigned long long)set->header.file_bytes,
                 plural(set->header.file_bytes), (double)set->header.file_bytes / seconds / 1e6);
+        if (o->partial)
+            code = report_missing(&d);
     }
+    restore_result_free(&d.result);
     coder_close(c);
-    free(path);
+    free(place.path);
     return code;
 }
 

@@ -2,6 +2,7 @@
 /* gfk encode: makes k + m shards of a file or of standard input. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -32,6 +33,10 @@ typedef struct encoding {
     struct stat before;  /* status of the input before the first read */
     bool regular, ended; /* the input is a regular file; the input has ended */
     shard_header header;
+    inventory *all;        /* the folders of the shards, as they were at the beginning */
+    shard_item *there;     /* the bases of the shards, and the files with the names of shards */
+    input_files inputs;    /* the files to encode */
+    shard_header as_shard; /* the header of an input that is a shard itself */
     XXH3_state_t *hash;
     shard_writer writer;
     uint64_t stripe, bytes; /* stripes and bytes read so far */
@@ -104,20 +109,24 @@ static int encode_stream(encoding *e) {
     return code;
 }
 
-static int write_shards(encoding *e, const path_list *bases) {
+static int write_shards(encoding *e) {
+    const shard_bases *const bases = &e->there->bases;
     const size_t count = (size_t)e->header.k + e->header.m;
     allow_open_files(2 * count);
     int code = shard_writer_open(&e->writer, count);
-    for (size_t i = 0; i < count && code == 0; i++)
-        code = shard_writer_add(&e->writer, i,
-                                shard_path(bases->paths[i % bases->count], (uint32_t)i));
+    for (size_t i = 0; i < count && code == 0; i++) {
+        const shard_base *const base = &bases->all[i % bases->count];
+        code = shard_writer_add(&e->writer, i, base->in, shard_path(base->path, (uint32_t)i));
+    }
     if (code == 0)
         code = encode_stream(e);
     if (code == 0)
         code = shard_writer_finish(&e->writer, &e->header);
     if (code == 0)
-        code = replace_set(&e->writer, bases, &e->header, e->options->force);
+        code = replace_set(&e->writer, e->there, &e->inputs, &e->header, e->options->force);
     shard_writer_close(&e->writer);
+    for (size_t i = 0; i < bases->count && code == 0; i++)
+        code = inventory_clean_shards(e->all, &bases->all[i]);
     return code;
 }
 
@@ -129,12 +138,17 @@ static uint64_t default_block_bytes(uint32_t k, uint32_t m) {
     return bytes;
 }
 
-static int begin(encoding *e, const gfk_field *field, const path_list *bases) {
+static int begin(encoding *e, const gfk_field *field) {
     const tool_options *o = e->options;
+    uint8_t head[HEADER_BYTES];
     if (fstat(e->fd, &e->before) != 0)
         return fail(TOOL_IO, "cannot read %s: %s", e->name, strerror(errno));
     if (S_ISDIR(e->before.st_mode))
         return fail(TOOL_IO, "%s is a folder", e->name);
+    e->inputs.present = (file_identity){e->before.st_dev, e->before.st_ino};
+    if (pread(e->fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+        shard_header_read(&e->as_shard, head) == FORMAT_OK)
+        e->inputs.shard = &e->as_shard;
     e->regular = S_ISREG(e->before.st_mode) && e->fd != STDIN_FILENO;
     const mode_t mask = umask(0);
     umask(mask);
@@ -153,7 +167,7 @@ static int begin(encoding *e, const gfk_field *field, const path_list *bases) {
         e->header.seconds = (uint64_t)e->before.st_mtim.tv_sec;
         e->header.nanoseconds = (uint32_t)e->before.st_mtim.tv_nsec;
     }
-    const char *name = e->fd == STDIN_FILENO ? "" : path_name(e->name);
+    const char *const name = e->regular ? path_name(e->name) : "";
     if (strlen(name) <= MAX_NAME_BYTES)
         strcpy(e->header.name, name);
     if (getrandom(e->header.set_id, SET_ID_BYTES, 0) != SET_ID_BYTES)
@@ -161,10 +175,10 @@ static int begin(encoding *e, const gfk_field *field, const path_list *bases) {
     posix_fadvise(e->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     e->hash = XXH3_createState();
     if (e->hash == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     XXH3_128bits_reset(e->hash);
-    /* The early check avoids a refusal after a long run. */
-    return e->regular && !o->force ? check_replaceable(bases, &e->header, false) : 0;
+    /* The early check avoids a refusal after a long run. Of a stream, nothing is known yet. */
+    return check_replaceable(e->there, &e->inputs, &e->header, false, o->force || !e->regular);
 }
 
 /* Warns if the loss of one folder could lose the file. */
@@ -177,28 +191,79 @@ static void warn_of_full_folders(const tool_options *o, const char *base) {
              o->to.paths[0], most, n, base, o->m, (n + o->m - 1) / o->m);
 }
 
-static int encode_file(const tool_options *o, coder *c, const gfk_field *field, const char *path) {
-    const bool from_stdin = strcmp(path, "-") == 0;
+/* Finds the files with the names of the shards. Each folder is listed once for all files to
+ * encode. */
+static int look(encoding *e, folder *const *to, folder *home, const char *base) {
+    const tool_options *o = e->options;
+    folder *own = home;
+    int code = inventory_add_item(e->all, strdup(base), &e->there);
+    if (code != 0)
+        return code;
+    const int error =
+        o->to.count == 0 && (home == NULL || o->output != NULL) ? folder_of(&own, base) : 0;
+    if (error == ENOMEM)
+        return no_memory();
+    if (error != 0)
+        return fail(TOOL_IO, "cannot open the folder of %s: %s", base, strerror(error));
+    for (size_t i = 0; i < (o->to.count == 0 ? 1 : o->to.count) && code == 0; i++) {
+        folder *const in = o->to.count == 0 ? own : to[i];
+        char *const path = o->to.count == 0 ? strdup(base) : path_join(in->path, path_name(base));
+        code = shard_bases_add(&e->there->bases, in, path);
+        if (code == 0)
+            code = inventory_take_base(e->all, in, path_name(base), e->there);
+    }
+    for (shard_source *s = e->there->files; s != NULL; s = s->next_of_item)
+        shard_source_close(s);
+    return code == 0 && e->there->failed ? TOOL_IO : code;
+}
+
+/* Opens the file to encode, and its folder. A pipe without a writer is waited for, with a line. */
+static int open_input(encoding *e, const char *path, folder **home) {
+    if (strcmp(path, "-") == 0) {
+        e->name = "standard input";
+        return 0;
+    }
+    const int error = folder_of(home, path);
+    if (error == ENOMEM)
+        return no_memory();
+    errno = error;
+    e->fd = error != 0
+                ? -1
+                : openat(folder_fd(*home), path_name(path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (e->fd < 0 || fstat(e->fd, &e->before) != 0)
+        return fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
+    if (temp_name_length(path_name(path)) != 0)
+        return fail(TOOL_USAGE, "%s has the name of a temporary file of gfk; rename the file",
+                    path);
+    struct pollfd writer = {.fd = e->fd, .events = POLLIN};
+    if (S_ISFIFO(e->before.st_mode) && poll(&writer, 1, 1000) == 0) {
+        warn("nobody writes to the pipe %s; gfk waits", path);
+        while (poll(&writer, 1, -1) < 0 && errno == EINTR)
+            continue;
+    }
+    fcntl(e->fd, F_SETFL, fcntl(e->fd, F_GETFL) & ~O_NONBLOCK);
+    return 0;
+}
+
+static int encode_file(const encoding *common, folder *const *to, const gfk_field *field,
+                       const char *path) {
+    encoding e = *common;
+    const tool_options *o = e.options;
     const char *base = o->output != NULL ? o->output : path;
-    encoding e = {.options = o,
-                  .coder = c,
-                  .name = from_stdin ? "standard input" : path,
-                  .fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
     const double start = seconds_now();
-    path_list bases = {0};
+    e.name = path;
     json_begin("encode");
     json_string("file", path);
-    int code = 0;
-    if (e.fd < 0)
-        code = fail(TOOL_IO, "cannot open %s: %s", path, strerror(errno));
-    if (code == 0)
-        code = bases_in(&bases, &o->to, base);
+    folder *home = NULL;
+    int code = open_input(&e, path, &home);
     if (code == 0)
         warn_of_full_folders(o, base);
     if (code == 0)
-        code = begin(&e, field, &bases);
+        code = look(&e, to, home, base);
     if (code == 0)
-        code = write_shards(&e, &bases);
+        code = begin(&e, field);
+    if (code == 0)
+        code = write_shards(&e);
     if (code == 0) {
         const double seconds = seconds_now() - start;
         json_string("shards", base);
@@ -206,16 +271,61 @@ static int encode_file(const tool_options *o, coder *c, const gfk_field *field, 
         json_number("m", o->m);
         json_number("bytes", e.bytes);
         json_seconds("seconds", seconds);
-        json_string("engine", coder_engine(c));
+        json_string("engine", coder_engine(e.coder));
         say("%s: %u + %u shards of %llu bytes, %.1f MB/s", base, o->k, o->m,
             (unsigned long long)shard_bytes(&e.header), (double)e.bytes / seconds / 1e6);
     }
-    json_end(stdout, code);
-    path_list_free(&bases);
+    code = json_end(stdout, code);
     XXH3_freeState(e.hash);
     if (e.fd > STDIN_FILENO)
         close(e.fd);
     return code;
+}
+
+/* Lists the identities of all files to encode. Files that are not there fail later. */
+static int find_inputs(input_files *inputs, const tool_options *o) {
+    struct stat status;
+    inputs->all = calloc(o->count, sizeof *inputs->all);
+    if (inputs->all == NULL)
+        return no_memory();
+    for (size_t i = 0; i < o->count; i++) {
+        const bool is_stdin = strcmp(o->arguments[i], "-") == 0;
+        if ((is_stdin ? fstat(STDIN_FILENO, &status) : stat(o->arguments[i], &status)) == 0)
+            inputs->all[inputs->count++] = (file_identity){status.st_dev, status.st_ino};
+    }
+    input_files_sort(inputs);
+    return 0;
+}
+
+static int encode_files(const tool_options *o, const gfk_field *field) {
+    inventory all = {0};
+    folder **to = NULL;
+    coder *c = NULL;
+    encoding common = {.options = o, .all = &all, .fd = STDIN_FILENO};
+    int code = open_folders(&to, &o->to);
+    if (code == 0)
+        code = find_inputs(&common.inputs, o);
+    if (code == 0)
+        code = coder_check_memory(o->k, o->m, o->coder.memory);
+    if (code == 0)
+        code = coder_open(&c, &o->coder, field, o->matrix, o->k, o->m);
+    common.coder = c;
+    for (size_t i = 0; i < o->count && c != NULL; i++) {
+        const int one = encode_file(&common, to, field, o->arguments[i]);
+        code = worse(code, one); /* encode the remaining files */
+    }
+    coder_close(c);
+    inventory_free(&all);
+    free(common.inputs.all);
+    free(to);
+    return code;
+}
+
+/* Standard input, a pipe or a device has contents without the name of a file. */
+static bool has_no_name(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
 int command_encode(int argc, char **argv) {
@@ -228,27 +338,25 @@ int command_encode(int argc, char **argv) {
     if (o.output != NULL && o.count > 1)
         return fail(TOOL_USAGE, "--output is for one file");
     for (size_t i = 0; i < o.count; i++)
-        if (strcmp(o.arguments[i], "-") == 0 && o.output == NULL)
-            return fail(TOOL_USAGE, "standard input needs --output");
+        if (o.output == NULL && has_no_name(o.arguments[i]))
+            return fail(TOOL_USAGE,
+                        "%s needs --output: it is no regular file, so it gives the shards no name",
+                        strcmp(o.arguments[i], "-") == 0 ? "standard input" : o.arguments[i]);
     if (o.k + o.m > MAX_SHARDS)
         return fail(TOOL_USAGE, "there can be at most %d shards", MAX_SHARDS);
     gfk_field field;
+    if (o.polynomial != 0 && o.polynomial >> o.w == 0)
+        return fail(
+            TOOL_USAGE,
+            "the polynomial 0x%llx lacks its leading term x^%u; with this term it is 0x%llx",
+            (unsigned long long)o.polynomial, o.w,
+            (unsigned long long)(o.polynomial | UINT64_C(1) << o.w));
     const gfk_status status = gfk_field_init(&field, o.w, o.polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,
                     (unsigned long long)o.polynomial, status_text(status));
     if (o.to.count != 0 && o.output != NULL && strchr(o.output, '/') != NULL)
         return fail(TOOL_USAGE, "with --to, --output is a name without a folder");
-    code = check_folders(&o.to);
-    if (code != 0)
-        return code;
     signals_begin();
-    coder *c = NULL;
-    code = coder_open(&c, &o.coder, &field, o.matrix, o.k, o.m);
-    for (size_t i = 0; i < o.count && c != NULL; i++) {
-        const int one = encode_file(&o, c, &field, o.arguments[i]);
-        code = worse(code, one); /* encode the remaining files */
-    }
-    coder_close(c);
-    return code;
+    return encode_files(&o, &field);
 }

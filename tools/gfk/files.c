@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,32 +30,21 @@ char *path_folder(const char *path) {
     return strndup(path, length == 1 ? 1 : length - 1);
 }
 
-char *path_join(const char *folder, const char *name) {
-    if (strcmp(folder, ".") == 0)
+char *path_join(const char *in, const char *name) {
+    if (strcmp(in, ".") == 0)
         return strdup(name);
-    const size_t room = strlen(folder) + strlen(name) + 2;
+    const size_t room = strlen(in) + strlen(name) + 2;
     char *path = malloc(room);
     if (path != NULL)
-        snprintf(path, room, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", name);
+        snprintf(path, room, "%s%s%s", in, strcmp(in, "/") == 0 ? "" : "/", name);
     return path;
-}
-
-int path_look(const char *path, struct stat *status) {
-    if (stat(path, status) == 0)
-        return 0;
-    const int error = errno;
-    if (lstat(path, status) != 0)
-        return ENOENT;
-    if (error != ENOENT)
-        return error;
-    return S_ISLNK(status->st_mode) ? ELOOP : 0; /* else the file has appeared after stat */
 }
 
 int path_list_add(path_list *list, char *path) {
     char **grown = path == NULL ? NULL : realloc(list->paths, (list->count + 1) * sizeof *grown);
     if (grown == NULL) {
         free(path);
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     }
     list->paths = grown;
     list->paths[list->count++] = path;
@@ -68,28 +56,6 @@ void path_list_free(path_list *list) {
         free(list->paths[i]);
     free(list->paths);
     *list = (path_list){0};
-}
-
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-void path_list_sort(path_list *list) {
-    if (list->count != 0)
-        qsort(list->paths, list->count, sizeof(char *), by_text);
-}
-
-int folder_names(const char *folder, path_list *names) {
-    DIR *entries = opendir(folder);
-    int error = entries == NULL ? errno : 0;
-    for (const struct dirent *e; error == 0 && (e = readdir(entries)) != NULL;)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            path_list_add(names, strdup(e->d_name)) != 0)
-            error = ENOMEM;
-    if (entries != NULL)
-        closedir(entries);
-    path_list_sort(names);
-    return error;
 }
 
 /* ---- reading and writing -------------------------------------------------------------------- */
@@ -166,82 +132,6 @@ bool write_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset)
     return transfer_buffers(pwritev, fd, buffers, count, offset) == (ssize_t)bytes;
 }
 
-/* ---- locks on folders ----------------------------------------------------------------------- */
-
-/* Opens the folder of `path`; *status tells which folder this is. Returns -1 after a message. */
-static int open_folder(const char *path, struct stat *status) {
-    char *folder = path_folder(path);
-    int fd = folder == NULL ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, status) != 0) {
-        fail(TOOL_IO, "cannot open the folder %s: %s", folder != NULL ? folder : path,
-             strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        fd = -1;
-    }
-    free(folder);
-    return fd;
-}
-
-typedef struct opened_folder {
-    struct stat status;
-    int fd;
-    const char *path; /* of a file in the folder */
-} opened_folder;
-
-static int by_identity(const void *a, const void *b) {
-    const struct stat *x = &((const opened_folder *)a)->status;
-    const struct stat *y = &((const opened_folder *)b)->status;
-    if (x->st_dev != y->st_dev)
-        return x->st_dev < y->st_dev ? -1 : 1;
-    return (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
-}
-
-static void lock_folder(const opened_folder *folder, bool exclusive) {
-    while (flock(folder->fd, exclusive ? LOCK_EX : LOCK_SH) != 0) {
-        if (errno == EINTR)
-            continue;
-        if (exclusive)
-            warn("the folder of %s cannot be locked (%s): let no other gfk write there",
-                 folder->path, strerror(errno));
-        return;
-    }
-}
-
-int folders_lock(folder_locks *locks, char *const *paths, size_t count, bool exclusive) {
-    opened_folder *folders = calloc(count + 1, sizeof *folders);
-    *locks = (folder_locks){.fds = calloc(count + 1, sizeof *locks->fds)};
-    int code = 0;
-    size_t opened = 0;
-    if (folders == NULL || locks->fds == NULL)
-        code = fail(TOOL_INTERNAL, "out of memory");
-    for (; opened < count && code == 0; opened += code == 0) {
-        folders[opened].path = paths[opened];
-        folders[opened].fd = open_folder(paths[opened], &folders[opened].status);
-        code = folders[opened].fd < 0 ? TOOL_IO : 0;
-    }
-    if (opened != 0)
-        qsort(folders, opened, sizeof *folders, by_identity);
-    for (size_t i = 0; i < opened; i++) {
-        if (i != 0 && by_identity(&folders[i - 1], &folders[i]) == 0) { /* it would wait forever */
-            close(folders[i].fd);
-            continue;
-        }
-        locks->fds[locks->count++] = folders[i].fd;
-        if (code == 0)
-            lock_folder(&folders[i], exclusive);
-    }
-    free(folders);
-    return code;
-}
-
-void folders_unlock(folder_locks *locks) {
-    for (size_t i = 0; i < locks->count; i++)
-        close(locks->fds[i]);
-    free(locks->fds);
-    *locks = (folder_locks){0};
-}
-
 /* ---- temporary files ------------------------------------------------------------------------ */
 
 /* `registered` lists the files that a signal removes. temp_commit holds the mutex during all
@@ -253,10 +143,12 @@ static void forget(temp_file *temp) {
     temp_file **link = &registered;
     while (*link != NULL && *link != temp)
         link = &(*link)->next;
-    if (*link != NULL)
+    if (*link != NULL) {
         *link = temp->next;
-    free(temp->path);
-    temp->path = NULL;
+        folder_release(temp->in);
+    }
+    free(temp->name);
+    temp->name = NULL;
 }
 
 /* A temporary name is ".NAME.gfk-tmp-" and twelve hexadecimal digits. */
@@ -274,92 +166,114 @@ size_t temp_name_length(const char *name) {
     return length - tail - 1;
 }
 
-static char *temp_path(const char *final_path) {
-    uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != sizeof number)
-        return NULL;
-    const char *name = path_name(final_path);
-    const size_t room = strlen(final_path) + 1 + sizeof infix + DIGITS;
-    char *path = malloc(room);
-    if (path != NULL)
-        snprintf(path, room, "%.*s.%s%s%0*llx", (int)(name - final_path), final_path, name, infix,
-                 DIGITS, (unsigned long long)(number & 0xffffffffffff));
-    return path;
+char *temp_name(const char *name, const char *digits) {
+    const size_t room = 1 + strlen(name) + sizeof infix + strlen(digits);
+    char *made = malloc(room);
+    if (made != NULL)
+        snprintf(made, room, ".%s%s%s", name, infix, digits);
+    return made;
 }
 
-int temp_create(temp_file *temp, const char *final_path) {
+int place_look(const file_place *place, struct stat *status) {
+    const int in = folder_fd(place->in);
+    const char *const name = path_name(place->path);
+    if (in < 0 || fstatat(in, name, status, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno;
+    if (!S_ISLNK(status->st_mode) || fstatat(in, name, status, 0) == 0)
+        return 0;
+    return errno == ENOENT ? ELOOP : errno;
+}
+
+/* Creates and registers a file. Returns 0 or the system's error. */
+static int create(temp_file *temp, const file_place *place) {
+    char digits[DIGITS + 1];
+    uint64_t number = 0;
+    const int in = folder_fd(place->in);
+    if (in < 0 || getrandom(&number, sizeof number, 0) != sizeof number)
+        return errno;
+    snprintf(digits, sizeof digits, "%0*llx", DIGITS,
+             (unsigned long long)(number & 0xffffffffffff));
+    char *const name = temp_name(path_name(place->path), digits);
+    if (name == NULL)
+        return ENOMEM;
+    pthread_mutex_lock(&mutex); /* a signal waits until the file is registered */
+    const int fd = openat(in, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int error = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        *temp = (temp_file){fd, place->in, name, registered};
+        registered = temp;
+        folder_hold(place->in);
+    }
+    pthread_mutex_unlock(&mutex);
+    if (fd < 0)
+        free(name);
+    return error;
+}
+
+int temp_create(temp_file *temp, const file_place *place) {
     for (;;) {
-        char *path = temp_path(final_path);
-        if (path == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
-        pthread_mutex_lock(&mutex); /* a signal waits until the file is registered */
-        const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        const int error = errno;
-        if (fd >= 0) {
-            *temp = (temp_file){fd, path, registered};
-            registered = temp;
-        }
-        pthread_mutex_unlock(&mutex);
-        if (fd < 0) {
-            free(path);
-            if (error == EEXIST)
-                continue;
-            return fail(TOOL_IO, "cannot create %s: %s", final_path, strerror(error));
-        }
-        /* temp_clean of another run may have removed the file before the lock was taken. */
-        flock(fd, LOCK_EX);
+        const int error = create(temp, place);
+        if (error == EEXIST)
+            continue;
+        if (error == ENOMEM)
+            return no_memory();
+        if (error != 0)
+            return fail(TOOL_IO, "cannot create %s: %s", place->path, strerror(error));
+        /* temp_remove of another run may have removed the file before the lock was taken, or is
+         * about to do so. */
         struct stat status;
-        if (fstat(fd, &status) == 0 && status.st_nlink != 0)
+        const bool locked = flock(temp->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        if (locked && fstat(temp->fd, &status) == 0 && status.st_nlink != 0)
             return 0;
         temp_discard(temp);
     }
 }
 
-int temp_sync(const temp_file *temp, const char *final_path, unsigned mode) {
+int temp_sync(const temp_file *temp, const file_place *place, unsigned mode) {
     if (fchmod(temp->fd, mode) != 0 && errno != EPERM) /* EPERM: no permissions to set */
-        return fail(TOOL_IO, "cannot set the mode of %s: %s", final_path, strerror(errno));
+        return fail(TOOL_IO, "cannot set the mode of %s: %s", place->path, strerror(errno));
     if (fsync(temp->fd) != 0)
-        return fail(TOOL_IO, "cannot write %s: %s", final_path, strerror(errno));
+        return fail(TOOL_IO, "cannot write %s: %s", place->path, strerror(errno));
     return 0;
 }
 
-int temp_commit(temp_file *temps, size_t count, char *const *final_paths,
+int temp_commit(temp_file *temps, size_t count, const file_place *places,
                 const folder_locks *folders) {
     int code = 0;
     size_t done = 0;
     pthread_mutex_lock(&mutex);
     for (; done < count && code == 0; done += code == 0) {
-        if (rename(temps[done].path, final_paths[done]) != 0)
-            code = fail(TOOL_IO, "cannot write %s: %s", final_paths[done], strerror(errno));
+        const int in = temps[done].in->fd;
+        if (renameat(in, temps[done].name, in, path_name(places[done].path)) != 0)
+            code = fail(TOOL_IO, "cannot write %s: %s", places[done].path, strerror(errno));
         else
             forget(&temps[done]);
     }
     for (size_t i = done; i < count && done != 0; i++)
         forget(&temps[i]);
-    for (size_t i = 0; i < folders->count && code == 0; i++)
-        if (fsync(folders->fds[i]) != 0 && errno != EINVAL) /* EINVAL: folders need no fsync */
-            code =
-                fail(TOOL_IO, "cannot write the folder of %s: %s", final_paths[0], strerror(errno));
+    const folder *const failed = code == 0 ? folders_sync(folders) : NULL;
+    if (failed != NULL)
+        code = fail(TOOL_IO, "cannot write the folder %s: %s", failed->path, strerror(errno));
     pthread_mutex_unlock(&mutex);
     return code;
 }
 
-int temp_place(temp_file *temp, char *path, int (*check)(const char *path, void *context),
-               void *context) {
+int temp_place(temp_file *temp, const file_place *place,
+               int (*check)(const file_place *place, void *context), void *context) {
     folder_locks lock;
-    int code = folders_lock(&lock, &path, 1, true);
+    int code = folders_lock(&lock, &place->in, 1, true);
     if (code == 0)
-        code = check(path, context);
+        code = check(place, context);
     if (code == 0)
-        code = temp_commit(temp, 1, &path, &lock);
+        code = temp_commit(temp, 1, place, &lock);
     folders_unlock(&lock);
     return code;
 }
 
 void temp_discard(temp_file *temp) {
     pthread_mutex_lock(&mutex);
-    if (temp->path != NULL) {
-        unlink(temp->path);
+    if (temp->name != NULL) {
+        unlinkat(temp->in->fd, temp->name, 0);
         forget(temp);
     }
     pthread_mutex_unlock(&mutex);
@@ -368,27 +282,13 @@ void temp_discard(temp_file *temp) {
     temp->fd = -1;
 }
 
-void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, void *context),
-                void *context) {
-    char *folder = path_folder(path);
-    path_list names = {0};
-    if (folder != NULL)
-        folder_names(folder, &names);
-    for (size_t i = 0; i < names.count; i++) {
-        const size_t length = temp_name_length(names.paths[i]);
-        if (length == 0 || !mine(names.paths[i] + 1, length, context))
-            continue;
-        char *found = path_join(folder, names.paths[i]);
-        const int fd =
-            found == NULL ? -1 : open(found, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            unlink(found);
-        if (fd >= 0)
-            close(fd);
-        free(found);
-    }
-    path_list_free(&names);
-    free(folder);
+void temp_remove(folder *in, const char *name) {
+    const int at = folder_fd(in);
+    const int fd = at < 0 ? -1 : openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(at, name, 0);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* ---- signals and limits --------------------------------------------------------------------- */
@@ -399,7 +299,7 @@ static void *wait_for_signals(void *argument) {
         return NULL;
     pthread_mutex_lock(&mutex); /* held until the process ends */
     for (const temp_file *temp = registered; temp != NULL; temp = temp->next)
-        unlink(temp->path);
+        unlinkat(temp->in->fd, temp->name, 0);
     progress_clear();
     signal(number, SIG_DFL);
     sigset_t set;
@@ -428,11 +328,13 @@ void signals_begin(void) {
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-void allow_open_files(size_t count) {
+size_t allow_open_files(size_t count) {
     struct rlimit limit;
     const rlim_t wanted = (rlim_t)count + 64;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    return before < limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur
+                                                                            : (size_t)before;
 }

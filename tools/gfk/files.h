@@ -12,15 +12,13 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "folder.h"
+
 /* ---- paths; NULL means out of memory -------------------------------------------------------- */
 
 char *path_folder(const char *path);     /* "a/b" -> "a", "b" -> ".", "/b" -> "/" */
 const char *path_name(const char *path); /* the part after the last slash */
-char *path_join(const char *folder, const char *name);
-/* Returns 0 and fills *status if a file exists; ENOENT if nothing is there; ELOOP for a dangling
- * link; else the error of stat. */
-int path_look(const char *path, struct stat *status);
-
+char *path_join(const char *in, const char *name);
 /* A list that owns its paths. */
 typedef struct path_list {
     char **paths;
@@ -31,11 +29,6 @@ typedef struct path_list {
  */
 int path_list_add(path_list *list, char *path);
 void path_list_free(path_list *list);
-void path_list_sort(path_list *list); /* by bytes */
-
-/* Lists the names in a folder, without "." and "..", sorted: choices and messages do not depend on
- * the file system. Returns 0, or the system's error. */
-int folder_names(const char *folder, path_list *names);
 
 /* ---- reading and writing -------------------------------------------------------------------- */
 
@@ -47,48 +40,48 @@ ssize_t read_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offse
 bool write_all(int fd, const void *memory, size_t bytes);
 bool write_buffers(int fd, struct iovec *buffers, size_t count, uint64_t offset);
 
-/* ---- locks on folders ----------------------------------------------------------------------- */
-
-typedef struct folder_locks {
-    int *fds; /* one descriptor for each folder */
-    size_t count;
-} folder_locks;
-
-/* Locks the folders of `count` paths against other runs of this tool, in an order that is the same
- * in every run. Returns 0, or an exit code after a message; the caller unlocks in any case. */
-int folders_lock(folder_locks *locks, char *const *paths, size_t count, bool exclusive);
-void folders_unlock(folder_locks *locks);
-
 /* ---- temporary files ------------------------------------------------------------------------ */
 
 typedef struct temp_file {
     int fd;                 /* descriptor; -1: none */
-    char *path;             /* temporary path; NULL once the file has its final name */
+    folder *in;             /* its descriptor stays open until the file has its final name */
+    char *name;             /* temporary name; NULL once the file has its final name */
     struct temp_file *next; /* next file that a signal removes */
 } temp_file;
 
-#define TEMP_FILE_NONE {-1, NULL, NULL}
+#define TEMP_FILE_NONE {-1, NULL, NULL, NULL}
+
+/* Where a file is to be: the last name of the path, in the folder. */
+typedef struct file_place {
+    folder *in;
+    char *path;
+} file_place;
+
+/* Looks at what has the name. Returns 0 and fills *status, which for a link is that of the file to
+ * which the link leads; ENOENT if nothing is there; ELOOP for a dangling link; else the system's
+ * error. */
+int place_look(const file_place *place, struct stat *status);
 
 /* These functions return 0, or an exit code after a message. */
-int temp_create(temp_file *temp, const char *final_path);
-int temp_sync(const temp_file *temp, const char *final_path, unsigned mode);
+int temp_create(temp_file *temp, const file_place *place);
+int temp_sync(const temp_file *temp, const file_place *place, unsigned mode);
 /* Renames `count` files to their final names, in order, and syncs the folders. A signal waits until
  * the call ends. If a rename fails after another rename succeeded, the remaining files keep their
  * temporary names, as after a kill: the old files that are left may no longer be sufficient. */
-int temp_commit(temp_file *temps, size_t count, char *const *final_paths,
+int temp_commit(temp_file *temps, size_t count, const file_place *places,
                 const folder_locks *folders);
 /* Gives one file its final name under the folder's lock, unless `check` refuses. */
-int temp_place(temp_file *temp, char *path, int (*check)(const char *path, void *context),
-               void *context);
+int temp_place(temp_file *temp, const file_place *place,
+               int (*check)(const file_place *place, void *context), void *context);
 void temp_discard(temp_file *temp); /* closes the file; removes a file without a final name */
 
+/* The temporary name for a name, which the caller frees; NULL if out of memory. */
+char *temp_name(const char *name, const char *digits);
 /* The length of the final name inside a temporary name; the final name begins at name + 1. Returns
  * 0 if `name` is not a temporary name. */
 size_t temp_name_length(const char *name);
-/* Removes the temporary files of killed runs from the folder of `path` if `mine` accepts the final
- * name. */
-void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, void *context),
-                void *context);
+/* Removes a temporary file, unless a live run has it. */
+void temp_remove(folder *in, const char *name);
 
 /* ---- signals and limits --------------------------------------------------------------------- */
 
@@ -96,7 +89,8 @@ void temp_clean(const char *path, bool (*mine)(const char *name, size_t length, 
  * must precede the start of any thread. */
 void signals_begin(void);
 
-/* Raises the limit on open files for `count` files, as far as the system permits. */
-void allow_open_files(size_t count);
+/* Raises the limit on open files for `count` files, as far as the system permits. Returns the
+ * limit. */
+size_t allow_open_files(size_t count);
 
 #endif

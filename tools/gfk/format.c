@@ -28,11 +28,9 @@ static uint32_t get32(const uint8_t *at) {
     return (uint32_t)get(at, 4);
 }
 
-static bool all_zero(const uint8_t *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (bytes[i] != 0)
-            return false;
-    return true;
+bool is_zero(const void *bytes, size_t count) {
+    const uint8_t *first = bytes;
+    return count == 0 || (first[0] == 0 && memcmp(first, first + 1, count - 1) == 0);
 }
 
 /* ---- shard headers -------------------------------------------------------------------------- */
@@ -56,7 +54,9 @@ static bool all_zero(const uint8_t *bytes, size_t count) {
 #define NUMBERS(X) NUMBERS_OF_SET(X) X(56, uint32_t, index)
 #define PUT(at, type, name) put(bytes + (at), header->name, sizeof(type));
 #define GET(at, type, name) .name = (type)get(bytes + (at), sizeof(type)),
-#define COMPARE(at, type, name) same = same && a->name == b->name;
+#define COMPARE(at, type, name)                                                                    \
+    if (order == 0)                                                                                \
+        order = (a->name > b->name) - (a->name < b->name);
 
 enum { /* what else the header holds */
        AT_HEADER_BYTES = 12,
@@ -121,19 +121,19 @@ format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADE
     const size_t name_bytes = get32(bytes + AT_NAME_BYTES);
     if (get32(bytes + AT_HEADER_BYTES) != HEADER_BYTES || !version_is_valid(&h) ||
         !values_are_valid(&h) || !name_is_valid(bytes + AT_NAME, name_bytes) ||
-        !all_zero(bytes + AT_NAME + name_bytes, MAX_NAME_BYTES - name_bytes) ||
-        !all_zero(bytes + AT_RESERVED, AT_TIME - AT_RESERVED) ||
-        !all_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
+        !is_zero(bytes + AT_NAME + name_bytes, MAX_NAME_BYTES - name_bytes) ||
+        !is_zero(bytes + AT_RESERVED, AT_TIME - AT_RESERVED) ||
+        !is_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
         return FORMAT_UNKNOWN;
     memcpy(h.name, bytes + AT_NAME, name_bytes);
     *header = h;
     return FORMAT_OK;
 }
 
-bool shard_header_same_set(const shard_header *a, const shard_header *b) {
-    bool same = memcmp(a->set_id, b->set_id, SET_ID_BYTES) == 0 && strcmp(a->name, b->name) == 0;
+int shard_header_compare(const shard_header *a, const shard_header *b) {
+    int order = memcmp(a->set_id, b->set_id, SET_ID_BYTES);
     NUMBERS_OF_SET(COMPARE)
-    return same;
+    return order != 0 ? order : strcmp(a->name, b->name);
 }
 
 void shard_header_time(const shard_header *header, char text[TIME_BYTES]) {
@@ -171,7 +171,7 @@ format_verdict block_header_read(block_header *header, const uint8_t bytes[BLOCK
         return FORMAT_FOREIGN;
     if (get(bytes + AT_OWN_CHECKSUM, 8) != XXH3_64bits(bytes, AT_OWN_CHECKSUM))
         return FORMAT_DAMAGED;
-    if (!all_zero(bytes + AT_BLOCK_RESERVED, AT_BLOCK_CHECKSUM - AT_BLOCK_RESERVED))
+    if (!is_zero(bytes + AT_BLOCK_RESERVED, AT_BLOCK_CHECKSUM - AT_BLOCK_RESERVED))
         return FORMAT_UNKNOWN;
     *header = (block_header){BLOCK_NUMBERS(GET)};
     memcpy(header->set_id, bytes + AT_BLOCK_SET_ID, SET_ID_BYTES);
@@ -198,12 +198,25 @@ size_t stripe_block_bytes(const shard_header *header, uint64_t stripe) {
     return (size_t)((stripe_file_bytes(header, stripe) + unit - 1) / unit * BLOCK_UNIT);
 }
 
+size_t block_file_bytes(const shard_header *header, uint64_t stripe, size_t index) {
+    const size_t block_bytes = stripe_block_bytes(header, stripe);
+    const size_t file_bytes = stripe_file_bytes(header, stripe), before = index * block_bytes;
+    const size_t left = file_bytes > before ? file_bytes - before : 0;
+    return left < block_bytes ? left : block_bytes;
+}
+
 uint64_t block_offset(const shard_header *header, uint64_t stripe) {
     const uint64_t stripes = stripe_count(header);
     uint64_t offset = HEADER_BYTES + stripe * (BLOCK_HEADER_BYTES + header->block_bytes);
     if (stripe == stripes && stripes != 0) /* the last block may be short */
         offset -= header->block_bytes - stripe_block_bytes(header, stripes - 1);
     return offset;
+}
+
+uint64_t stripe_at(const shard_header *header, uint64_t offset) {
+    const uint64_t stripe = (offset - HEADER_BYTES) / (BLOCK_HEADER_BYTES + header->block_bytes);
+    const uint64_t stripes = stripe_count(header);
+    return stripe < stripes && offset < block_offset(header, stripes) ? stripe : stripes;
 }
 
 uint64_t shard_bytes(const shard_header *header) {

@@ -54,8 +54,8 @@ typedef enum format_verdict {
 void shard_header_write(const shard_header *header, uint8_t bytes[HEADER_BYTES]);
 /* Writes *header on FORMAT_OK only. */
 format_verdict shard_header_read(shard_header *header, const uint8_t bytes[HEADER_BYTES]);
-/* True if two shards belong to the same set; the indices may differ. */
-bool shard_header_same_set(const shard_header *a, const shard_header *b);
+/* Orders headers by their sets, first by the set id; 0: both are of the same set. */
+int shard_header_compare(const shard_header *a, const shard_header *b);
 
 bool shard_header_has_time(const shard_header *header);
 /* Writes the time of the last change of the file in UTC (ISO 8601); an empty text if the header
@@ -77,5 +77,11 @@ size_t stripe_file_bytes(const shard_header *header, uint64_t stripe);
  * offset is that of the second shard header. */
 uint64_t block_offset(const shard_header *header, uint64_t stripe);
 uint64_t shard_bytes(const shard_header *header);
+/* The stripe whose block and block header have an offset in the shard; later offsets are in the
+ * second shard header: stripe_count(). The offset is not in the first shard header. */
+uint64_t stripe_at(const shard_header *header, uint64_t offset);
+/* The bytes of the file in a data block of a stripe. The rest of the block is padding: zeros. */
+size_t block_file_bytes(const shard_header *header, uint64_t stripe, size_t index);
+bool is_zero(const void *bytes, size_t count);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gfk: writes Reed-Solomon shards of files, and offers the small tools of GF-Complete. */
+/* gfk: writes Reed-Solomon shards of files, and restores files from shards. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <gfk/gfk.h>
 
+#include "folder.h"
 #include "options.h"
 #include "report.h"
 
@@ -23,12 +24,8 @@ static const tool_command commands[] = {
     {"calibrate", COMMAND_CALIBRATE, command_calibrate,
      "measure CPU, bus and GPU, and save the rates"},
     {"advise", COMMAND_ADVISE, command_advise, "tell which path encodes fastest"},
-    {"mul", COMMAND_SMALL, command_mul, "multiply in GF(2^w), as gf_mult does"},
-    {"div", COMMAND_SMALL, command_div, "divide in GF(2^w), as gf_div does"},
     {"methods", COMMAND_METHODS, command_methods,
      "list kernels and engines, with the reason if one cannot run"},
-    {"unit", COMMAND_SMALL, command_unit, "test a method, as gf_unit does"},
-    {"time", COMMAND_SMALL, command_time, "time a method, as gf_time does"},
     {"help", COMMAND_HELP, show_help, "describe a command"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -103,9 +100,12 @@ int main(int argc, char **argv) {
     const tool_command *command = command_find(argv[1]);
     if (command == NULL)
         return no_command(argv[1]);
-    const int code = command->run(argc - 1, argv + 1);
-    json_end_early(argv[1], code);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK)
+    const int result = command->run(argc - 1, argv + 1);
+    folders_close();
+    const int code = json_end_early(argv[1], result);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_OK) {
+        report_as_json = false; /* the message goes to standard error */
         return fail(TOOL_IO, "cannot write standard output");
+    }
     return code;
 }

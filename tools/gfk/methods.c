@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gfk methods: lists every method, width and implementation, and why one is unavailable. */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "options.h"
@@ -23,7 +25,30 @@ static const struct {
     {"-d EUCLID, -d MATRIX", "division is by the extended Euclidean algorithm"},
 };
 
-static void list_kernels(uint64_t w) {
+/* Rows that need a GPU. Where none of them can run, the text has one line for all of them. */
+typedef struct gpu_rows {
+    bool any;           /* one of them can run */
+    size_t left_out;    /* rows that the text leaves out */
+    const char *reason; /* why one of them cannot run */
+} gpu_rows;
+
+static bool leave_out(gpu_rows *rows, bool on_cpu, const char *reason) {
+    if (on_cpu || rows->any)
+        return false;
+    rows->left_out++;
+    rows->reason = reason != NULL ? reason : "unknown";
+    return true;
+}
+
+static void find_gpu(gpu_rows *rows) {
+    const char *reason = NULL;
+    for (size_t i = 0; i < gfk_kernel_count() && !rows->any; i++)
+        rows->any = gfk_kernel_at(i)->implementation != GFK_IMPLEMENTATION_HOST &&
+                    gfk_kernel_available(gfk_kernel_at(i), GFK_CURRENT_DEVICE, &reason) ==
+                        GFK_STATUS_SUCCESS;
+}
+
+static void list_kernels(uint64_t w, gpu_rows *rows) {
     json_open_array("kernels");
     say("%-2s %-10s %-10s %-14s %-28s %s", "w", "method", "parameters", "implementation", "id",
         "state");
@@ -40,8 +65,9 @@ static void list_kernels(uint64_t w) {
         else
             snprintf(state, sizeof state, "yes%s",
                      (k->labels & GFK_LABEL_GIANT) != 0 ? ", with tables of gigabytes" : "");
-        say("%-2u %-10s %-10s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
-            gfk_implementation_name(k->implementation), k->id, state);
+        if (!leave_out(rows, k->implementation == GFK_IMPLEMENTATION_HOST, reason))
+            say("%-2u %-10s %-10s %-14s %-28s %s", k->w, gfk_method_name(k->method), k->parameters,
+                gfk_implementation_name(k->implementation), k->id, state);
         json_open_object();
         json_string("id", k->id);
         json_number("w", k->w);
@@ -57,7 +83,7 @@ static void list_kernels(uint64_t w) {
     json_close_array();
 }
 
-static void list_engines(uint64_t w) {
+static void list_engines(uint64_t w, gpu_rows *rows) {
     json_open_array("engines");
     say("%s", "");
     say("%-2s %-8s %-28s %s", "w", "engine", "id", "state");
@@ -68,8 +94,9 @@ static void list_engines(uint64_t w) {
             continue;
         const bool available =
             gfk_engine_available(e, GFK_CURRENT_DEVICE, &reason) == GFK_STATUS_SUCCESS;
-        say("%-2u %-8s %-28s %s%s", e->w, gfk_engine_family_name(e->family), e->id,
-            available ? "yes" : "no: ", available || reason == NULL ? "" : reason);
+        if (!leave_out(rows, gfk_engine_family_on_cpu(e->family), reason))
+            say("%-2u %-8s %-28s %s%s", e->w, gfk_engine_family_name(e->family), e->id,
+                available ? "yes" : "no: ", available || reason == NULL ? "" : reason);
         json_open_object();
         json_string("id", e->id);
         json_number("w", e->w);
@@ -91,8 +118,14 @@ int command_methods(int argc, char **argv) {
                                           (w == 8 || w == 16 || w == 32))))
         return fail(TOOL_USAGE, "usage: gfk %s; W is 8, 16 or 32", help.usage);
     json_begin("methods");
-    list_kernels(w);
-    list_engines(w);
+    gpu_rows rows = {0};
+    find_gpu(&rows);
+    list_kernels(w, &rows);
+    list_engines(w, &rows);
+    if (rows.left_out != 0) {
+        say("%s", "");
+        say("%zu more need a GPU: %s", rows.left_out, rows.reason);
+    }
     json_open_array("not_offered");
     say("%s", "");
     say("in GF-Complete, not here:");
@@ -104,6 +137,5 @@ int command_methods(int argc, char **argv) {
         json_close_object();
     }
     json_close_array();
-    json_end(stdout, TOOL_OK);
-    return TOOL_OK;
+    return json_end(stdout, TOOL_OK);
 }

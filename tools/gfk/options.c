@@ -105,10 +105,6 @@ static bool parse_memory(const char *text, void *member) {
     return parse_size(text, member) && *(uint64_t *)member != 0;
 }
 
-static bool parse_search(const char *text, void *member) {
-    return parse_size(text, member);
-}
-
 static bool parse_device(const char *text, void *member) {
     uint64_t number = 0;
     const bool valid = parse_number(text, 0, 1023, &number);
@@ -121,20 +117,37 @@ static bool parse_text(const char *text, void *member) {
     return *text != '\0';
 }
 
-/* Folders with commas between them; the option may be repeated. Cuts the text into its parts. */
+static bool has_empty_part(const char *text) {
+    bool empty = true;
+    for (; *text != '\0' && !(empty && *text == ','); text++) {
+        empty = *text == ',';
+        text += text[0] == '\\' && text[1] == ',';
+    }
+    return empty;
+}
+
+/* Folders with commas between them; a backslash before a comma makes the comma a part of a name.
+ * The option may be repeated. Cuts the text into its parts. */
 static bool parse_folders(const char *text, void *member) {
     folder_list *list = member;
-    const size_t length = strlen(text);
-    if (length == 0 || text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,") != NULL)
-        return false;
-    for (char *rest = (char *)text, *folder; (folder = strsep(&rest, ",")) != NULL;) {
+    char *from = (char *)text, *to = from, *begin = from;
+    for (bool ended = has_empty_part(text); !ended;) {
+        ended = *from == '\0';
+        if (!ended && *from != ',') {
+            from += from[0] == '\\' && from[1] == ',';
+            *to++ = *from++;
+            continue;
+        }
+        from++;
+        while (to > begin + 1 && to[-1] == '/')
+            to--;
         if (list->count == MOST_FOLDERS)
             return false;
-        for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
-            folder[n - 1] = '\0';
-        list->paths[list->count++] = folder;
+        *to++ = '\0';
+        list->paths[list->count++] = begin;
+        begin = to;
     }
-    return true;
+    return list->count != 0 && begin != text;
 }
 
 static bool set_flag(const char *text, void *member) {
@@ -175,9 +188,9 @@ static const option_row rows[] = {
      "put missing shards into these folders (those of the set)"},
     {"in", 0, "DIR,DIR,...", SETS, parse_folders, MEMBER(in),
      "the folders that hold the shards of each BASE"},
-    {"balance", 0, NULL, COMMAND_REPAIR, set_flag, MEMBER(balance),
-     "move shards until the folders hold equally many"},
     {"repair", 0, NULL, COMMAND_SCRUB, set_flag, MEMBER(repair), "repair what is damaged"},
+    {"partial", 0, NULL, COMMAND_DECODE, set_flag, MEMBER(partial),
+     "write what can be restored, and list the bytes that are missing"},
     {"force", 'f', NULL, COMMAND_ENCODE | COMMAND_DECODE | COMMAND_REPAIR | COMMAND_SCRUB, set_flag,
      MEMBER(force), "replace files with other contents"},
     {"backend", 0, BACKENDS, COMPUTING, parse_backend, MEMBER(coder.backend),
@@ -185,13 +198,10 @@ static const option_row rows[] = {
     {"device", 0, "N", COMPUTING | COMMAND_CALIBRATE, parse_device, MEMBER(coder.device),
      "the GPU to use"},
     {"memory", 0, "SIZE", COMPUTING, parse_memory, MEMBER(coder.memory), "bytes of buffers (256M)"},
-    {"search", 0, "SIZE", COMPUTING & ~COMMAND_ENCODE, parse_search, MEMBER(search),
-     "bytes to restore in the search for forged shards (64G)"},
     {"json", 0, NULL, FILES | COMMAND_METHODS | SPEED, set_flag, MEMBER(json),
      "one line of JSON instead of text"},
     {"quiet", 'q', NULL, FILES | COMMAND_CALIBRATE, set_flag, MEMBER(quiet), "print errors only"},
-    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED | COMMAND_SMALL, NULL, 0,
-     "print this text"},
+    {"help", 'h', NULL, FILES | COMMAND_METHODS | SPEED, NULL, 0, "print this text"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0], NO_LETTER = 256 /* with the row's number */ };
 
@@ -268,8 +278,6 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
     struct option longs[ROWS + 1] = {0};
     char shorts[2 * ROWS + 2] = ":";
     size_t count = 0, letters = 1;
-    if (command == COMMAND_SMALL) /* "-" and "-1" among the arguments are not options */
-        shorts[0] = '+', shorts[letters++] = ':';
     for (size_t i = 0; i < ROWS; i++) {
         if ((rows[i].commands & command) == 0)
             continue;
@@ -286,7 +294,6 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
                               .m = 4,
                               .w = 8,
                               .matrix = GFK_RS_CAUCHY,
-                              .search = UINT64_C(64) << 30,
                               .coder = {BACKEND_AUTO, -1, UINT64_C(256) << 20}};
     opterr = 0;
     optind = 1;

@@ -19,9 +19,8 @@ enum {
     COMMAND_METHODS = 32,
     COMMAND_CALIBRATE = 64,
     COMMAND_ADVISE = 128,
-    COMMAND_SMALL = 256, /* mul, div, unit, time: --help is the only option */
-    COMMAND_SCRUB = 512,
-    COMMAND_HELP = 1024
+    COMMAND_SCRUB = 256,
+    COMMAND_HELP = 512
 };
 
 /* Folders of an option. */
@@ -37,9 +36,8 @@ typedef struct tool_options {
     gfk_rs_matrix matrix;
     uint64_t block_bytes; /* 0: the default for k and m */
     const char *output;   /* NULL: none given */
-    uint64_t search;      /* bytes to restore in the search for forged shards */
     folder_list to, in;
-    bool force, repair, balance, json, quiet;
+    bool force, repair, partial, json, quiet;
     coder_options coder;
     char **arguments; /* arguments that are not options */
     size_t count;     /* number of arguments */
@@ -75,8 +73,7 @@ int options_parse(tool_options *options, unsigned command, const command_help *h
 /* The commands. argv[0] is the command's name. Each function returns an exit code. */
 typedef int command_fn(int argc, char **argv);
 command_fn command_encode, command_decode, command_verify, command_repair, command_info,
-    command_scrub, command_calibrate, command_advise, command_mul, command_div, command_methods,
-    command_unit, command_time;
+    command_scrub, command_calibrate, command_advise, command_methods;
 
 typedef struct tool_command {
     const char *name;

@@ -25,10 +25,8 @@ typedef struct repairing {
     coder *coder;
     restore_options passes;
     shard_writer writer;
-    bool *wanted; /* shards to write */
-    char **paths; /* their paths; NULL for other shards */
-    bool *moved;  /* shards to write whose file is then removed */
-    size_t moves; /* their number */
+    bool *wanted;       /* shards to write */
+    file_place *places; /* their places; no path for other shards */
 } repairing;
 
 static int write_batch(const batch *b, void *context) {
@@ -45,7 +43,7 @@ static int check_hash(const restore_result *result) {
     return result->hash_matches ? 0 : fail(TOOL_UNRECOVERABLE, "%s", result->reason);
 }
 
-/* ---- paths of the new shards ---------------------------------------------------------------- */
+/* ---- places of the new shards --------------------------------------------------------------- */
 
 static int fail_for_closed(const char *path, int error) {
     return fail(TOOL_EXISTS, "%s is in the way: it cannot be read (%s); --force replaces it", path,
@@ -54,24 +52,26 @@ static int fail_for_closed(const char *path, int error) {
 
 /* Checks that a new shard may replace the file at its path. The check runs before the work and
  * again before the rename. RUN_AGAIN: the file appeared after the search for shards. */
-static int check_place(const char *path, void *context) {
+static int check_place(const file_place *place, void *context) {
     const repairing *r = context;
     struct stat status;
-    const int error = path_look(path, &status);
-    if (error == ENOENT || (error != 0 && r->options->force))
+    const int error = place_look(place, &status);
+    if (error == ENOENT || (error == ELOOP && r->options->force))
         return 0;
+    if (error == ELOOP)
+        return fail_for_closed(place->path, error);
     if (error != 0)
-        return fail_for_closed(path, error);
+        return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
     if (!S_ISREG(status.st_mode))
-        return fail(TOOL_IO, "%s is not a regular file", path);
-    const shard_source *there = shard_set_source(r->set, path);
+        return fail(TOOL_IO, "%s is not a regular file", place->path);
+    const shard_source *there = inventory_find(r->set->all, place->in, path_name(place->path));
     if (there == NULL && r->set->searched)
         return RUN_AGAIN;
-    if ((there != NULL && !there->unreadable && !there->other) || r->options->force)
+    if ((there != NULL && there->set == r->set) || r->options->force)
         return 0;
     if (there != NULL && there->unreadable)
-        return fail_for_closed(path, there->error);
-    return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", path,
+        return fail_for_closed(place->path, there->error);
+    return fail(TOOL_EXISTS, "%s is in the way: it %s; --force replaces it", place->path,
                 there == NULL       ? "is not among the arguments"
                 : there->identified ? "belongs to another set"
                                     : "is not a shard of this set");
@@ -81,264 +81,184 @@ static bool has_name_of(const shard_source *s, size_t index) {
     return s->named && s->name_index == index;
 }
 
-/* The path of a shard whose file is there, and is to be replaced: the file's path, unless this is
- * the name of another shard of the set. NULL if no file of the shard is there. */
-static char *path_of_file(const shard_set *set, size_t index) {
+/* Finds the place of a shard whose file is there, and is to be replaced: the file's place, unless
+ * this has the name of another shard of the set. The path stays NULL if no file of the shard is
+ * there. */
+static int place_of_file(const shard_set *set, size_t index, file_place *place) {
     const shard_source *s = set->shards[index], *found = NULL;
     for (; s != NULL; s = s->next)
-        if (!s->temp && (s->base != SIZE_MAX || !set->searched) &&
-            (found == NULL || has_name_of(s, index)))
+        if (!s->temp && (found == NULL || (has_name_of(s, index) && !has_name_of(found, index))))
             found = s;
     if (found == NULL)
         found = shard_set_unreadable(set, index);
     if (found == NULL)
-        return NULL;
+        return 0;
+    const shard_base *const base = shard_set_base_in(set, found->in);
+    char *other = NULL;
+    place->in = found->in;
     if (found->unreadable || has_name_of(found, index) || !found->named ||
         found->name_index >= set->count)
-        return strdup(found->path);
-    if (found->base != SIZE_MAX)
-        return shard_path(set->bases.paths[found->base], (uint32_t)index);
-    char *folder = path_folder(found->path);
-    char *base = folder == NULL ? NULL : path_join(folder, path_name(set->base));
-    char *path = base == NULL ? NULL : shard_path(base, (uint32_t)index);
-    free(folder);
-    free(base);
-    return path;
+        place->path = strdup(found->path);
+    else if (base != NULL)
+        place->path = shard_path(base->path, (uint32_t)index);
+    else if ((other = path_join(found->in->path, path_name(set->base))) != NULL)
+        place->path = shard_path(other, (uint32_t)index);
+    free(other);
+    return place->path == NULL ? no_memory() : 0;
 }
 
 /* A folder of the set. */
-typedef struct place {
-    const char *base;
-    struct stat status;
+typedef struct disk {
+    const shard_base *base;
     size_t held, first; /* shards of the set: number, index of the first */
     bool open;          /* the folder may receive shards */
-} place;
+} disk;
 
-static bool stat_folder(const char *path, struct stat *status) {
-    char *folder = path_folder(path);
-    const bool there = folder != NULL && stat(folder, status) == 0;
-    free(folder);
-    return there;
-}
-
-static place *find_place(place *places, size_t count, const struct stat *status) {
+static disk *find_disk(disk *disks, size_t count, const folder *in) {
     for (size_t i = 0; i < count; i++)
-        if (places[i].status.st_dev == status->st_dev && places[i].status.st_ino == status->st_ino)
-            return &places[i];
+        if (disks[i].base->in == in)
+            return &disks[i];
     return NULL;
 }
 
 /* Lists the folders of the bases, each once. With --to, only those receive shards. */
-static size_t list_places(const repairing *r, place *places) {
+static size_t list_disks(const repairing *r, disk *disks) {
     size_t count = 0;
-    struct stat status;
-    const folder_list *to = &r->options->to;
+    const inventory *const all = r->set->all;
     for (size_t i = 0; i < r->set->bases.count; i++) {
-        if (!stat_folder(r->set->bases.paths[i], &status) ||
-            find_place(places, count, &status) != NULL)
-            continue;
-        places[count++] =
-            (place){.base = r->set->bases.paths[i], .status = status, .open = to->count == 0};
+        const shard_base *const base = &r->set->bases.all[i];
+        if (find_disk(disks, count, base->in) == NULL)
+            disks[count++] = (disk){.base = base, .open = all->to_count == 0};
     }
-    for (size_t i = 0; i < to->count; i++) {
-        place *p = stat(to->paths[i], &status) == 0 ? find_place(places, count, &status) : NULL;
-        if (p != NULL)
-            p->open = true;
+    for (size_t i = 0; i < all->to_count; i++) {
+        disk *const d = find_disk(disks, count, all->to[i]);
+        if (d != NULL)
+            d->open = true;
     }
     return count;
 }
 
-static void count_shard(place *p, size_t index) {
-    if (p->held++ == 0)
-        p->first = index;
+static void count_shard(disk *d, size_t index) {
+    if (d != NULL && d->held++ == 0)
+        d->first = index;
 }
 
-/* True if the folder has a file that is not of this set in the place of a shard. */
-static bool is_taken(const repairing *r, const place *p, size_t index) {
-    char *path = shard_path(p->base, (uint32_t)index);
-    const shard_source *there = path == NULL ? NULL : shard_set_source(r->set, path);
-    free(path);
-    return there != NULL && (there->other || there->unreadable);
+/* Finds out whether the folder has a file that is not of this set in the place of a shard. */
+static int find_taken(const repairing *r, const disk *d, size_t index, bool *taken) {
+    char *const name = shard_path(path_name(d->base->path), (uint32_t)index);
+    if (name == NULL)
+        return no_memory();
+    const shard_source *const there = inventory_find(r->set->all, d->base->in, name);
+    *taken = there != NULL && there->set != r->set;
+    free(name);
+    return 0;
 }
 
 /* The folder for a missing shard: the one with the fewest shards; of several, the one whose shards
  * come from the same folder of encode --to. A folder where the shard's name is taken comes last. */
-static place *choose_place(const repairing *r, place *places, size_t count, size_t index) {
-    place *best = NULL;
+static int choose_disk(const repairing *r, disk *disks, size_t count, size_t index, disk **chosen) {
+    disk *best = NULL;
     bool best_taken = true;
-    for (size_t i = 0; i < count; i++) {
-        place *p = &places[i];
-        const bool fits = p->held != 0 && p->first % count == index % count;
-        const bool taken = p->open && is_taken(r, p, index);
-        if (p->open &&
-            (best == NULL || taken < best_taken ||
-             (taken == best_taken && (p->held < best->held || (fits && p->held == best->held))))) {
-            best = p;
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        disk *const d = &disks[i];
+        const bool fits = d->held != 0 && d->first % count == index % count;
+        bool taken = false;
+        if (!d->open)
+            continue;
+        code = find_taken(r, d, index, &taken);
+        if (best == NULL || taken < best_taken ||
+            (taken == best_taken && (d->held < best->held || (fits && d->held == best->held)))) {
+            best = d;
             best_taken = taken;
         }
     }
-    return best;
+    *chosen = best;
+    return code;
 }
 
-/* Finds the paths of the shards to write that have no file, and the places of all shards. */
-static int place_missing(repairing *r, place *places, size_t count, place **place_of) {
+/* Finds the places of the shards to write that have no file. */
+static int place_missing(repairing *r, disk *disks, size_t count) {
     const shard_set *set = r->set;
-    struct stat status;
-    for (size_t i = 0; i < set->count; i++) {
-        const char *path = r->paths[i] != NULL                       ? r->paths[i]
-                           : set->shards[i] != NULL && !r->wanted[i] ? set->shards[i]->path
-                                                                     : NULL;
-        place_of[i] =
-            path != NULL && stat_folder(path, &status) ? find_place(places, count, &status) : NULL;
-        if (place_of[i] != NULL)
-            count_shard(place_of[i], i);
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        if (!r->wanted[i] || r->paths[i] != NULL)
+    int code = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (r->places[i].path != NULL)
+            count_shard(find_disk(disks, count, r->places[i].in), i);
+        else if (set->shards[i] != NULL && !r->wanted[i])
+            count_shard(find_disk(disks, count, set->shards[i]->in), i);
+    for (size_t i = 0; i < set->count && code == 0; i++) {
+        disk *d = NULL;
+        if (!r->wanted[i] || r->places[i].path != NULL)
             continue;
-        place *p = choose_place(r, places, count, i);
-        r->paths[i] = p == NULL ? NULL : shard_path(p->base, (uint32_t)i);
-        if (r->paths[i] == NULL)
+        code = choose_disk(r, disks, count, i, &d);
+        if (code != 0)
+            return code;
+        if (d == NULL)
             return fail(TOOL_IO, "there is no folder for shard %03zu of %s", i, set->base);
-        count_shard(p, i);
-        place_of[i] = p;
+        r->places[i] = (file_place){d->base->in, shard_path(d->base->path, (uint32_t)i)};
+        if (r->places[i].path == NULL)
+            return no_memory();
+        count_shard(d, i);
     }
-    return 0;
-}
-
-/* The shard that leaves a folder for another one: a shard that encode --to would put there, else the
- * last one. The shard's file is intact. Returns the number of shards if there is none. */
-static size_t choose_move(const repairing *r, const place *from, const place *to, size_t position,
-                          size_t count, place *const *place_of) {
-    size_t best = r->set->count;
-    for (size_t i = 0; i < r->set->count; i++)
-        if (place_of[i] == from && !r->wanted[i] && !is_taken(r, to, i) &&
-            (best == r->set->count || best % count != position))
-            best = i;
-    return best;
-}
-
-/* Says why no shard can leave a folder for another one: other files have the names of the shards. */
-static void warn_of_taken(const repairing *r, const place *from, const place *to,
-                          place *const *place_of) {
-    for (size_t i = 0; i < r->set->count; i++) {
-        if (place_of[i] != from || r->wanted[i])
-            continue;
-        char *path = shard_path(to->base, (uint32_t)i);
-        if (path != NULL)
-            warn("%s is in the way: --balance cannot move %s there", path, r->set->shards[i]->path);
-        free(path);
-        return;
-    }
-}
-
-/* Moves shards from full folders to empty ones, those with the largest difference first, until two
- * folders differ by no more than one shard. A move writes the shard again, with the others, and removes
- * the old file at the end. */
-static int balance(repairing *r, place *places, size_t count, place **place_of) {
-    for (;;) {
-        place *from = NULL, *to = NULL, *stuck = NULL, *stuck_to = NULL;
-        size_t index = r->set->count;
-        for (size_t pair = 0; pair < count * count; pair++) {
-            place *a = &places[pair / count], *b = &places[pair % count];
-            if (!b->open || a->held < b->held + 2 ||
-                (from != NULL && a->held - b->held <= from->held - to->held))
-                continue;
-            const size_t i = choose_move(r, a, b, (size_t)(b - places), count, place_of);
-            if (i != r->set->count) {
-                from = a;
-                to = b;
-                index = i;
-            } else if (stuck == NULL) {
-                stuck = a;
-                stuck_to = b;
-            }
-        }
-        if (from == NULL && stuck != NULL)
-            warn_of_taken(r, stuck, stuck_to, place_of);
-        if (from == NULL)
-            return 0;
-        r->wanted[index] = r->moved[index] = true;
-        r->moves++;
-        r->paths[index] = shard_path(to->base, (uint32_t)index);
-        if (r->paths[index] == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
-        place_of[index] = to;
-        from->held--;
-        to->held++;
-    }
+    return code;
 }
 
 /* Warns of folders whose loss is the loss of the file. */
-static void warn_of_full_places(const repairing *r, const place *places, size_t count) {
+static void warn_of_full_disks(const repairing *r, const disk *disks, size_t count) {
     const uint32_t m = r->set->header.m;
-    bool room = false;
-    for (size_t i = 0; i < count; i++)
-        room = room || (places[i].open && places[i].held < m);
-    for (size_t i = 0; i < count && (count > 1 || r->options->to.count != 0); i++) {
-        char *folder = path_folder(places[i].base);
-        if (places[i].held > m && folder != NULL)
-            warn_once("%s now holds %zu shards of %s, but only %u may be lost; %s", folder,
-                      places[i].held, r->set->base, m,
-                      room && !r->options->balance
-                          ? "repair --balance moves shards to other folders"
-                          : "repair --to names more folders");
-        free(folder);
-    }
+    for (size_t i = 0; i < count && (count > 1 || r->options->to.count != 0); i++)
+        if (disks[i].held > m)
+            warn_once("%s now holds %zu shards of %s, but only %u may be lost; repair --to names "
+                      "more folders",
+                      disks[i].base->in->path, disks[i].held, r->set->base, m);
 }
 
 /* A new shard may take the name under which the only file of another shard is: that shard is then
  * written too. */
 static int add_displaced(repairing *r) {
-    bool again = true;
-    while (again) {
+    int code = 0;
+    for (bool again = true; again && code == 0;) {
         again = false;
-        for (size_t i = 0; i < r->set->count; i++) {
-            const shard_source *there = r->wanted[i] ? shard_set_source(r->set, r->paths[i]) : NULL;
-            if (there == NULL || there->other || there->unreadable)
+        for (size_t i = 0; i < r->set->count && code == 0; i++) {
+            const file_place *const place = &r->places[i];
+            const shard_source *const there =
+                r->wanted[i] ? inventory_find(r->set->all, place->in, path_name(place->path))
+                             : NULL;
+            if (there == NULL || there->set != r->set)
                 continue;
             const size_t index = there->header.index;
             if (r->wanted[index] || r->set->shards[index] != there)
                 continue;
             r->wanted[index] = again = true;
-            r->paths[index] = path_of_file(r->set, index);
-            if (r->paths[index] == NULL)
-                return fail(TOOL_INTERNAL, "out of memory");
+            code = place_of_file(r->set, index, &r->places[index]);
         }
     }
-    return 0;
+    return code;
 }
 
-static int find_paths(repairing *r, const restore_result *damage) {
+static int find_places(repairing *r, const restore_result *damage) {
     const shard_set *set = r->set;
-    place *places = calloc(set->bases.count, sizeof *places);
-    place **place_of = calloc(set->count, sizeof(place *));
-    r->moved = calloc(set->count, sizeof *r->moved);
+    disk *const disks = calloc(set->bases.count + 1, sizeof *disks);
     r->wanted = calloc(set->count, sizeof *r->wanted);
-    r->paths = calloc(set->count, sizeof *r->paths);
-    int code = 0;
-    if (places == NULL || place_of == NULL || r->moved == NULL || r->wanted == NULL ||
-        r->paths == NULL) {
-        code = fail(TOOL_INTERNAL, "out of memory");
-    } else {
-        for (size_t i = 0; i < set->count; i++) {
-            r->wanted[i] = shard_is_bad(set, damage, i);
-            r->paths[i] = r->wanted[i] ? path_of_file(set, i) : NULL;
-        }
-        const size_t count = list_places(r, places);
-        code = place_missing(r, places, count, place_of);
-        if (code == 0 && r->options->balance)
-            code = balance(r, places, count, place_of);
-        if (code == 0)
-            warn_of_full_places(r, places, count);
+    r->places = calloc(set->count, sizeof *r->places);
+    int code = disks == NULL || r->wanted == NULL || r->places == NULL ? no_memory() : 0;
+    for (size_t i = 0; i < set->count && code == 0; i++) {
+        r->wanted[i] = shard_is_bad(set, damage, i);
+        if (r->wanted[i])
+            code = place_of_file(set, i, &r->places[i]);
     }
-    free(places);
-    free(place_of);
+    if (code == 0) {
+        const size_t count = list_disks(r, disks);
+        code = place_missing(r, disks, count);
+        if (code == 0)
+            warn_of_full_disks(r, disks, count);
+    }
+    free(disks);
     if (code == 0)
         code = add_displaced(r);
     for (size_t i = 0; i < set->count && code == 0; i++)
         if (r->wanted[i])
-            code = check_place(r->paths[i], r);
+            code = check_place(&r->places[i], r);
     return code;
 }
 
@@ -346,23 +266,7 @@ static int open_writer(repairing *r) {
     int code = shard_writer_open(&r->writer, r->set->count);
     for (size_t i = 0; i < r->set->count && code == 0; i++)
         if (r->wanted[i])
-            code = shard_writer_add(&r->writer, i, strdup(r->paths[i]));
-    return code;
-}
-
-/* Removes the files of moved shards. Their copies are on the disk. */
-static int remove_moved(const repairing *r) {
-    int code = 0;
-    for (size_t i = 0; i < r->set->count && code == 0; i++) {
-        char *path = r->moved[i] ? r->set->shards[i]->path : NULL;
-        folder_locks lock;
-        if (path == NULL)
-            continue;
-        code = folders_lock(&lock, &path, 1, true);
-        if (code == 0 && shard_set_source(r->set, path) == r->set->shards[i] && unlink(path) != 0)
-            code = fail(TOOL_IO, "cannot remove %s: %s", path, strerror(errno));
-        folders_unlock(&lock);
-    }
+            code = shard_writer_add(&r->writer, i, r->places[i].in, strdup(r->places[i].path));
     return code;
 }
 
@@ -376,9 +280,7 @@ static int rebuild(repairing *r) {
     if (code == 0)
         code = shard_writer_finish(&r->writer, &r->set->header);
     for (size_t i = 0; i < r->writer.count && code == 0; i++)
-        code = temp_place(&r->writer.temps[i], r->writer.paths[i], check_place, r);
-    if (code == 0)
-        code = remove_moved(r);
+        code = temp_place(&r->writer.temps[i], &r->writer.places[i], check_place, r);
     restore_result_free(&result);
     shard_writer_close(&r->writer);
     return code;
@@ -386,49 +288,47 @@ static int rebuild(repairing *r) {
 
 static void report_written(const repairing *r) {
     json_open_array("written");
-    for (size_t i = 0; i < r->set->count && r->paths != NULL; i++) {
-        if (r->paths[i] == NULL)
+    for (size_t i = 0; i < r->set->count && r->places != NULL; i++) {
+        if (r->places[i].path == NULL)
             continue;
-        json_string(NULL, r->paths[i]);
-        say("  %03zu %s %s", i, r->moved[i] ? "moved to" : "written", r->paths[i]);
+        json_string(NULL, r->places[i].path);
+        say("  %03zu written %s", i, r->places[i].path);
     }
     json_close_array();
 }
 
 /* Removes what killed runs left. The open set locks temporary files. */
-static void clean(shard_set *set) {
-    path_list bases = set->bases;
-    set->bases = (path_list){0};
+static int clean(shard_set *set) {
+    int code = 0;
     shard_set_close(set);
-    for (size_t i = 0; i < bases.count; i++)
-        clean_shards(bases.paths[i]);
-    path_list_free(&bases);
+    for (size_t i = 0; i < set->bases.count && code == 0; i++)
+        code = inventory_clean_shards(set->all, &set->bases.all[i]);
+    return code;
 }
 
 int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     repairing r = {
         .set = set,
         .options = o,
-        .passes = {.memory = o->coder.memory, .search = o->search, .what = path_name(set->base)}};
+        .passes = {.memory = o->coder.memory, .thorough = true, .what = path_name(set->base)}};
     restore_result damage = {0};
-    int code = restore_open_coder(&r.coder, set, &o->coder);
+    int code = restore_open_coder(&r.coder, set, &o->coder, false);
     if (code == 0)
-        code = restore_examine(set, r.coder, &r.passes, &damage);
+        code = restore_run(set, r.coder, &r.passes, NULL, NULL, &damage);
     if (code == 0)
         code = check_hash(&damage);
     const size_t bad = count_bad_shards(set, damage.bad_blocks != NULL ? &damage : NULL);
     if (outcome != NULL)
-        *outcome = (set_outcome){set->count, bad, damage.contradiction && !damage.hash_matches};
+        *outcome = (set_outcome){set->count, bad, damage.disagree};
     if (code == 0)
-        code = find_paths(&r, &damage);
-    if (code == 0 && bad + r.moves != 0)
+        code = find_places(&r, &damage);
+    if (code == 0 && bad != 0)
         code = rebuild(&r);
     if (code == 0) {
         report_set(set);
         json_number("repaired", bad);
         if (outcome == NULL && bad == 0)
-            say("%s: all %zu shards are intact%s", set->base, set->count,
-                r.moves != 0 ? ", but some moved" : "");
+            say("%s: all %zu shards are intact", set->base, set->count);
         else if (outcome == NULL)
             say("%s: %zu of %zu shards restored", set->base, bad, set->count);
         if (outcome == NULL || report_as_json) {
@@ -437,16 +337,12 @@ int repair_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         }
     }
     restore_result_free(&damage);
-    free(r.passes.forged);
     coder_close(r.coder);
-    for (size_t i = 0; i < set->count && r.paths != NULL; i++)
-        free(r.paths[i]);
-    free(r.paths);
+    for (size_t i = 0; i < set->count && r.places != NULL; i++)
+        free(r.places[i].path);
+    free(r.places);
     free(r.wanted);
-    free(r.moved);
-    if (code == 0)
-        clean(set);
-    return code;
+    return code == 0 ? clean(set) : code;
 }
 
 int command_repair(int argc, char **argv) {

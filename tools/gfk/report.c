@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,22 +14,35 @@
 bool report_as_json = false;
 bool report_quiet = false;
 
-/* A text that grows. If memory runs out, append drops bytes: a report must not stop the work. */
+/* A text that grows. If memory runs out, the text is cut and says so. */
 typedef struct text {
     char *bytes;
     size_t length, room;
+    bool cut;
 } text;
 
+/* Strings of an array of JSON, and the same strings in base64. */
+typedef struct strings {
+    text plain, encoded;
+    bool strange; /* one of them is not UTF-8 */
+} strings;
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards messages and standard error */
-static text object, messages;
+static text object;
+static strings messages, array;
+static const char *command_name, *array_key;
 static bool first_member; /* the innermost bracket has no member yet */
 
 static void append(text *t, const char *bytes, size_t count) {
+    if (t->cut)
+        return;
     if (t->length + count + 1 > t->room) {
         const size_t room = 2 * (t->length + count + 1);
         char *grown = realloc(t->bytes, room);
-        if (grown == NULL)
+        if (grown == NULL) {
+            t->cut = true;
             return;
+        }
         t->bytes = grown;
         t->room = room;
     }
@@ -77,6 +91,46 @@ static void append_quoted(text *t, const char *value) {
         s += length == 0 ? 1 : length;
     }
     append_text(t, "\"");
+}
+
+static bool is_utf8(const char *value) {
+    const unsigned char *s = (const unsigned char *)value;
+    size_t length = 1;
+    for (; *s != '\0' && length != 0; s += length)
+        length = utf8_length(s);
+    return length != 0;
+}
+
+/* Appends a JSON string of the bytes in base64 (RFC 4648). */
+static void append_base64(text *t, const char *value) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const size_t length = strlen(value);
+    const unsigned char *s = (const unsigned char *)value;
+    append_text(t, "\"");
+    for (size_t i = 0; i < length; i += 3) {
+        const size_t left = length - i;
+        const uint32_t bits = (uint32_t)s[i] << 16 | (left > 1 ? (uint32_t)s[i + 1] << 8 : 0) |
+                              (left > 2 ? s[i + 2] : 0);
+        append(t,
+               (char[]){digits[bits >> 18], digits[bits >> 12 & 63],
+                        left > 1 ? digits[bits >> 6 & 63] : '=',
+                        left > 2 ? digits[bits & 63] : '='},
+               4);
+    }
+    append_text(t, "\"");
+}
+
+static void add_string(strings *to, const char *value) {
+    append_text(&to->plain, to->plain.length == 0 ? "" : ",");
+    append_text(&to->encoded, to->encoded.length == 0 ? "" : ",");
+    append_quoted(&to->plain, value);
+    append_base64(&to->encoded, value);
+    to->strange = to->strange || !is_utf8(value);
+}
+
+static void clear_strings(strings *of) {
+    of->plain.length = of->encoded.length = 0;
+    of->plain.cut = of->encoded.cut = of->strange = false;
 }
 
 /* Replaces every control character by "?". The names of files and the names in shard headers may
@@ -158,11 +212,6 @@ void progress_add(uint64_t bytes) {
         draw(now);
 }
 
-void progress_set(uint64_t bytes) {
-    progress.done = bytes;
-    progress_add(0);
-}
-
 void progress_end(void) {
     progress_clear();
     progress.shown = false;
@@ -183,8 +232,7 @@ static void message(const char *kind, const char *format, va_list arguments) {
     vsnprintf(line, sizeof line, format, arguments);
     pthread_mutex_lock(&mutex);
     if (report_as_json) {
-        append_text(&messages, messages.length == 0 ? "" : ",");
-        append_quoted(&messages, line);
+        add_string(&messages, line);
     } else {
         progress_clear();
         disarm(line);
@@ -199,6 +247,10 @@ int fail(int code, const char *format, ...) {
     message("", format, arguments);
     va_end(arguments);
     return code;
+}
+
+int no_memory(void) {
+    return fail(TOOL_INTERNAL, "out of memory");
 }
 
 void warn(const char *format, ...) {
@@ -279,15 +331,35 @@ static void close_bracket(const char *bracket) {
 }
 
 void json_begin(const char *command) {
-    object.length = messages.length = 0;
+    command_name = command;
+    object.length = 0;
+    object.cut = false;
+    clear_strings(&messages);
     first_member = true;
     open_bracket(NULL, "{");
     json_string("command", command);
 }
 
+/* The member KEY_bytes follows a string, or an array of strings, that is not UTF-8. */
+static bool begin_bytes(const char *key) {
+    if (!begin_member(key))
+        return false;
+    object.length -= object.cut ? 0 : strlen("\":");
+    append_text(&object, "_bytes\":");
+    return true;
+}
+
 void json_string(const char *key, const char *value) {
-    if (begin_member(key))
-        append_quoted(&object, value);
+    if (!report_as_json)
+        return;
+    if (key == NULL) {
+        add_string(&array, value);
+        return;
+    }
+    begin_member(key);
+    append_quoted(&object, value);
+    if (!is_utf8(value) && begin_bytes(key))
+        append_base64(&object, value);
 }
 
 static void member(const char *key, const char *value) {
@@ -313,6 +385,24 @@ void json_bool(const char *key, bool value) {
 
 void json_open_array(const char *key) {
     open_bracket(key, "[");
+    array_key = key;
+    clear_strings(&array);
+}
+
+static void append_strings(const text *list) {
+    append(&object, list->bytes == NULL ? "" : list->bytes, list->length);
+    object.cut = object.cut || list->cut;
+}
+
+/* Ends an array of objects, or one of the strings. */
+static void close_array(const char *key, const strings *list) {
+    append_strings(&list->plain);
+    close_bracket("]");
+    if (!list->strange || !begin_bytes(key))
+        return;
+    append_text(&object, "[");
+    append_strings(&list->encoded);
+    append_text(&object, "]");
 }
 
 void json_open_object(void) {
@@ -324,31 +414,49 @@ void json_close_object(void) {
 }
 
 void json_close_array(void) {
-    close_bracket("]");
-}
-
-void json_end(FILE *out, int code) {
     if (!report_as_json)
         return;
-    json_open_array("messages");
-    append(&object, messages.bytes == NULL ? "" : messages.bytes, messages.length);
-    json_close_array();
-    json_number("exit", (uint64_t)code);
-    close_bracket("}");
-    fwrite(object.bytes, 1, object.length, out);
-    fputc('\n', out);
-    fflush(out);
-    free(object.bytes);
-    free(messages.bytes);
-    object = messages = (text){0};
+    if (array_key != NULL)
+        close_array(array_key, &array);
+    else
+        close_bracket("]");
+    array_key = NULL;
 }
 
-void json_end_early(const char *command, int code) {
-    if (messages.length == 0)
-        return;
-    const text kept = messages;
-    messages = (text){0};
+static bool write_line(FILE *out, const char *bytes, size_t count) {
+    return fwrite(bytes, 1, count, out) == count && fputc('\n', out) != EOF && fflush(out) == 0;
+}
+
+int json_end(FILE *out, int code) {
+    if (!report_as_json)
+        return code;
+    char line[160];
+    open_bracket("messages", "[");
+    close_array("messages", &messages);
+    json_number("exit", (uint64_t)code);
+    close_bracket("}");
+    bool written;
+    if (object.cut) {
+        code = TOOL_INTERNAL;
+        const int length = snprintf(
+            line, sizeof line, "{\"command\":\"%s\",\"messages\":[\"out of memory\"],\"exit\":%d}",
+            command_name, code);
+        written = write_line(out, line, (size_t)length);
+    } else {
+        written = write_line(out, object.bytes, object.length);
+    }
+    clear_strings(&messages);
+    if (!written)
+        fprintf(stderr, "gfk: cannot write the report: %s\n", strerror(errno));
+    return written || code != 0 ? code : TOOL_IO;
+}
+
+int json_end_early(const char *command, int code) {
+    if (!report_as_json || (messages.plain.length == 0 && !messages.plain.cut))
+        return code;
+    const strings kept = messages;
+    messages = (strings){0};
     json_begin(command);
     messages = kept;
-    json_end(stdout, code);
+    return json_end(stdout, code);
 }

@@ -13,7 +13,7 @@
 /* docs/tool.md and gfk(1) list the exit codes. */
 enum exit_code {
     TOOL_OK = 0,
-    TOOL_DAMAGED = 1,       /* verify: repair can mend all damage; unit: a test failed */
+    TOOL_DAMAGED = 1,       /* verify: repair can mend all damage */
     TOOL_USAGE = 2,         /* the command line is invalid */
     TOOL_UNRECOVERABLE = 3, /* the file or a shard cannot be restored */
     TOOL_IO = 4,            /* a file cannot be read or written */
@@ -29,10 +29,12 @@ extern bool report_quiet;
 /* fail: reports an error on standard error or, with --json, in the JSON object. Returns `code`.
  * Any thread may call fail and warn. */
 int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The message about memory. Returns TOOL_INTERNAL. */
+int no_memory(void);
 /* warn: reports a problem that does not stop the work, in the same places. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* warn_once: warns, but without --json never twice in the same words: each object of JSON has all of
- * its messages. */
+/* warn_once: warns, but without --json never twice in the same words: each object of JSON has all
+ * of its messages. */
 void warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* While muted, fail and warn report nothing. */
 void report_mute(bool on);
@@ -52,8 +54,6 @@ const char *plural(uint64_t count);
 void progress_begin(const char *what, uint64_t total);
 /* Adds `bytes` to the bytes done. One thread at a time may call progress_add. */
 void progress_add(uint64_t bytes);
-/* Corrects the bytes done. */
-void progress_set(uint64_t bytes);
 /* Erases the line before other output; a later progress_add draws the line again. */
 void progress_clear(void);
 void progress_end(void);
@@ -64,18 +64,22 @@ double seconds_now(void);
 /* ---- the JSON object, one per file; calls without --json do nothing ------------------------- */
 
 void json_begin(const char *command);
+/* A string that is not UTF-8 gets U+FFFD for each wrong byte, and a second member, KEY_bytes, with
+ * the bytes in base64. Without a key: an element of an array of strings. */
 void json_string(const char *key, const char *value);
 void json_number(const char *key, uint64_t value);
 void json_seconds(const char *key, double value);
 void json_bool(const char *key, bool value);
-/* An array of objects: open the array, open and close each object, close the array. */
+/* An array of strings or of objects: open the array, open and close each object,
+ * close the array. */
 void json_open_array(const char *key);
 void json_open_object(void);
 void json_close_object(void);
 void json_close_array(void);
-/* Adds the messages and the exit code, and writes the object as one line. */
-void json_end(FILE *out, int code);
+/* Adds the messages and the exit code, and writes the object as one line. Returns the exit code:
+ * TOOL_INTERNAL if there was no memory for the object, TOOL_IO if 0 could not be written. */
+int json_end(FILE *out, int code);
 /* Writes the object of a command that ended before json_begin, if there are messages. */
-void json_end_early(const char *command, int code);
+int json_end_early(const char *command, int code);
 
 #endif

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "files.h"
+#include "reader.h"
 #include "report.h"
 
 typedef struct restore {
@@ -18,90 +19,19 @@ typedef struct restore {
     void *context;
     restore_result *result;
     uint64_t next;         /* next stripe to read */
-    uint64_t stripes;      /* stripes that at least k shards reach; later stripes are lost */
+    stripe_finder finder;  /* where the shards have contents */
+    uint64_t coded;        /* next stripe to restore */
     XXH3_state_t *hash;    /* hash of the bytes restored so far */
     size_t *lost, *wanted; /* lists of block indices for one call of the coder */
     uint64_t *counts;      /* one count for each shard */
-    uint8_t *aside;        /* the blocks of the forged shards of one stripe, as they were read */
-    block_state *states;   /* the states of these blocks */
+    uint64_t contradictions,
+        contradictory; /* stripes whose intact blocks do not fit together: their
+                                               number, and the first one */
+    bool *suspected;   /* shards in which the code locates wrong symbols of that stripe */
+    void **aside;      /* copies of the blocks of one stripe; NULL until they are needed */
 } restore;
 
-static bool is_forged(const restore *r, size_t index) {
-    return r->options->forged != NULL && r->options->forged[index];
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
-
-static block_state check_block(const shard_set *set, const batch *b, size_t stripe, size_t index) {
-    block_header header;
-    const size_t bytes = b->stripes[stripe].bytes;
-    if (block_header_read(&header, batch_header(b, stripe, index)) != FORMAT_OK)
-        return BLOCK_UNKNOWN;
-    if (memcmp(header.set_id, set->header.set_id, SET_ID_BYTES) != 0 || header.index != index ||
-        header.stripe != b->first + stripe || header.bytes != bytes)
-        return BLOCK_DAMAGED;
-    return XXH3_64bits(batch_block(b, stripe, index), bytes) == header.checksum ? BLOCK_GOOD
-                                                                                : BLOCK_DAMAGED;
-}
-
-/* Reads the blocks of all `count` stripes with one call; false if the system reports an error. */
-static bool read_run(const shard_set *set, shard_source *source, batch *b, size_t index,
-                     size_t first, size_t count) {
-    struct iovec buffers[2 * MOST_STRIPES];
-    batch_buffers(b, index, first, count, buffers);
-    const ssize_t got =
-        read_buffers(source->fd, buffers, 2 * count, block_offset(&set->header, b->first + first));
-    if (got < 0) {
-        source->error = errno;
-        return false;
-    }
-    size_t end = 0;
-    for (size_t s = first; s < first + count; s++) {
-        end += BLOCK_HEADER_BYTES + b->stripes[s].bytes;
-        batch_states(b, s)[index] =
-            end <= (size_t)got ? check_block(set, b, s, index) : BLOCK_MISSING;
-    }
-    return true;
-}
-
-static void read_from(const shard_set *set, shard_source *source, batch *b, size_t index,
-                      size_t first, size_t count) {
-    if (read_run(set, source, b, index, first, count))
-        return;
-    for (size_t s = first; s < first + count; s++) /* a bad sector then loses one block only */
-        if (count == 1 || !read_run(set, source, b, index, s, 1))
-            batch_states(b, s)[index] = BLOCK_MISSING;
-}
-
-/* Reads the blocks of shard `index` for `count` stripes of a batch, from stripe `first` on, and
- * sets the states of the blocks. If a block is not intact in the best source, the other sources of
- * the shard are tried. A missing block is filled with zeros. */
-static void read_blocks(const shard_set *set, batch *b, size_t index, size_t first, size_t count) {
-    shard_source *source = set->shards[index];
-    if (source != NULL)
-        read_from(set, source, b, index, first, count);
-    for (size_t s = first; s < first + count; s++) {
-        block_state *state = &batch_states(b, s)[index];
-        if (source == NULL)
-            *state = BLOCK_MISSING;
-        for (shard_source *other = source == NULL ? NULL : source->next;
-             other != NULL && *state < BLOCK_ELSEWHERE; other = other->next) {
-            read_from(set, other, b, index, s, 1);
-            if (*state == BLOCK_GOOD)
-                *state = BLOCK_ELSEWHERE;
-        }
-        if (*state == BLOCK_MISSING)
-            memset(batch_block(b, s, index), 0, b->stripes[s].bytes);
-    }
-}
-
-/* The number of blocks of a stripe whose state is `least` or better. */
-static size_t count_states(const batch *b, size_t stripe, block_state least) {
-    size_t count = 0;
-    for (size_t i = 0; i < b->n; i++)
-        count += batch_states(b, stripe)[i] >= least;
-    return count;
-}
 
 /* Reads shards, data shards first, until every stripe of the batch has k intact blocks. A thorough
  * pass reads all shards. */
@@ -113,8 +43,7 @@ static void read_batch(const restore *r, batch *b) {
             enough = count_states(b, s, BLOCK_ELSEWHERE) >= b->k;
         if (enough)
             return;
-        if (!r->options->trial || !is_forged(r, index))
-            read_blocks(r->set, b, index, 0, stripes);
+        read_blocks(r->set, b, index, 0, stripes);
     }
 }
 
@@ -167,19 +96,14 @@ static void give_reason(const restore *r, const batch *b, size_t stripe) {
                                 (unsigned long long)(b->first + stripe), path_name(r->set->base));
     if (length < 0 || length >= REASON_BYTES)
         return;
-    const size_t needed = good < b->k ? b->k - good : 0;
-    if (needed == 0)
-        snprintf(reason + length, REASON_BYTES - (size_t)length,
-                 "%zu blocks fit their checksums, but not each other", good);
-    else
-        snprintf(
-            reason + length, REASON_BYTES - (size_t)length,
-            "%zu %s intact, %zu %s needed. Damaged there: %s %s; missing or unreadable: %s %s; "
-            "%s of %zu of them %s needed",
-            good, good == 1 ? "block is" : "blocks are", b->k, b->k == 1 ? "is" : "are",
-            damaged.count == 1 ? "shard" : "shards", damaged.count == 0 ? "none" : damaged.text,
-            missing.count == 1 ? "shard" : "shards", missing.count == 0 ? "none" : missing.text,
-            needed == 1 ? "an intact copy" : "intact copies", needed, needed == 1 ? "is" : "are");
+    const size_t needed = b->k - good;
+    snprintf(reason + length, REASON_BYTES - (size_t)length,
+             "%zu %s intact, %zu %s needed. Damaged there: %s %s; missing or unreadable: %s %s; "
+             "%s of %zu of them %s needed",
+             good, good == 1 ? "block is" : "blocks are", b->k, b->k == 1 ? "is" : "are",
+             damaged.count == 1 ? "shard" : "shards", damaged.count == 0 ? "none" : damaged.text,
+             missing.count == 1 ? "shard" : "shards", missing.count == 0 ? "none" : missing.text,
+             needed == 1 ? "an intact copy" : "intact copies", needed, needed == 1 ? "is" : "are");
 }
 
 /* ---- one stripe ----------------------------------------------------------------------------- */
@@ -202,24 +126,11 @@ static int rebuild(restore *r, batch *b, size_t stripe, size_t count, block_stat
 /* Reads the blocks of a stripe again, because an attempt to restore the stripe changed blocks. */
 static void read_again(restore *r, batch *b, size_t stripe) {
     for (size_t i = 0; i < b->n; i++)
-        if (!is_forged(r, i))
-            read_blocks(r->set, b, i, stripe, 1);
+        read_blocks(r->set, b, i, stripe, 1);
 }
 
-/* Compares the blocks of a stripe by the code. */
-static int compare(restore *r, batch *b, size_t stripe, bool *matches) {
-    const int code = coder_verify(r->coder, b->stripes + stripe, matches);
-    if (code == 0 && !*matches && !r->result->contradiction) {
-        r->result->contradiction = true;
-        r->result->contradictory_stripe = b->first + stripe;
-    }
-    return code;
-}
-
-/* Locates and corrects wrong symbols by the code, unless the forged shards are known. */
+/* Locates and corrects wrong symbols by the code. */
 static int correct(restore *r, batch *b, size_t stripe, bool *done) {
-    if (r->options->forged != NULL)
-        return 0;
     read_again(r, b, stripe);
     const int code = coder_correct(r->coder, b->stripes + stripe, done, r->counts);
     for (size_t i = 0; i < b->n && code == 0 && *done; i++) {
@@ -238,10 +149,12 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     const size_t usable = count_states(b, stripe, BLOCK_UNKNOWN);
     int code = 0;
     *done = false;
+    if (count_states(b, stripe, BLOCK_DAMAGED) < b->k) /* zeros instead of blocks fit each other */
+        return 0;
     if (usable > b->k) { /* the code can check the result against the extra block */
         code = rebuild(r, b, stripe, 1, BLOCK_UNKNOWN, true);
         if (code == 0)
-            code = compare(r, b, stripe, done);
+            code = coder_verify(r->coder, b->stripes + stripe, done);
     }
     if (code == 0 && !*done)
         code = correct(r, b, stripe, done);
@@ -253,55 +166,199 @@ static int bring_back(restore *r, batch *b, size_t stripe, bool *done) {
     return code;
 }
 
-/* Checks by the code a stripe that has k or more blocks with correct checksums. */
-static int check(restore *r, batch *b, size_t stripe, bool *done) {
-    int code = compare(r, b, stripe, done);
-    if (code == 0 && !*done)
-        code = correct(r, b, stripe, done);
+/* ---- stripes whose intact blocks do not fit together ---------------------------------------- */
+
+static int set_aside(restore *r, const batch *b, size_t stripe, size_t first) {
+    if (r->aside == NULL) {
+        r->aside = calloc(b->n, sizeof(void *));
+        for (size_t i = 0; i < b->n && r->aside != NULL; i++)
+            if (posix_memalign(&r->aside[i], BLOCK_UNIT, b->block_bytes) != 0)
+                return no_memory();
+    }
+    if (r->aside == NULL)
+        return no_memory();
+    for (size_t i = first; i < b->n; i++)
+        memcpy(r->aside[i], batch_block(b, stripe, i), b->stripes[stripe].bytes);
+    return 0;
+}
+
+/* Finds out, for the message, in which shards the code locates wrong symbols. */
+static int suspect(restore *r, const batch *b, size_t stripe) {
+    bool located = false;
+    int code = set_aside(r, b, stripe, 0);
+    if (code == 0)
+        code = coder_correct(r->coder, &(coder_stripe){r->aside, b->stripes[stripe].bytes},
+                             &located, r->counts);
+    for (size_t i = 0; i < b->n && code == 0 && located; i++)
+        r->suspected[i] = r->counts[i] != 0 && batch_states(b, stripe)[i] >= BLOCK_ELSEWHERE;
     return code;
 }
 
-/* ---- forged shards -------------------------------------------------------------------------- */
+/* The padding of a rebuilt block is not zero if a block that it was rebuilt from is wrong. */
+static bool clear_padding(const restore *r, const batch *b, size_t stripe) {
+    bool cleared = false;
+    const bool last = b->first + stripe + 1 == stripe_count(&r->set->header);
+    for (size_t i = 0; i < b->k && last; i++) {
+        uint8_t *block = batch_block(b, stripe, i);
+        const size_t used = block_file_bytes(&r->set->header, b->first + stripe, i);
+        const size_t padding = b->stripes[stripe].bytes - used;
+        cleared = cleared || !is_zero(block + used, padding);
+        memset(block + used, 0, padding);
+    }
+    return cleared;
+}
 
-/* Copies the blocks of the forged shards, which are then rebuilt like damaged blocks. */
-static void set_aside(restore *r, batch *b, size_t stripe) {
+/* Makes the parity of the data. A parity block that differs is taken as wrong; at the end the
+ * file's hash tells whether the data are right. */
+static int trust_data(restore *r, batch *b, size_t stripe) {
     const size_t bytes = b->stripes[stripe].bytes;
-    uint8_t *copy = r->aside;
-    for (size_t i = 0; i < b->n; i++) {
-        if (!is_forged(r, i))
+    int code = 0;
+    if (r->contradictions++ == 0) {
+        r->contradictory = b->first + stripe;
+        code = suspect(r, b, stripe);
+    }
+    if (code == 0)
+        code = set_aside(r, b, stripe, b->k);
+    if (code == 0)
+        code = coder_encode(r->coder, b->stripes + stripe, 1);
+    for (size_t i = b->k; i < b->n && code == 0; i++) {
+        block_state *state = &batch_states(b, stripe)[i];
+        if (*state < BLOCK_ELSEWHERE || memcmp(r->aside[i], batch_block(b, stripe, i), bytes) == 0)
             continue;
-        memcpy(copy, batch_block(b, stripe, i), bytes);
-        copy += bytes;
-        r->states[i] = batch_states(b, stripe)[i];
-        batch_states(b, stripe)[i] = BLOCK_DAMAGED;
+        *state = BLOCK_DAMAGED;
+        r->result->corrected[i]++;
+    }
+    return code;
+}
+
+/* Checks by the code a stripe that has k or more blocks with correct checksums. */
+static int check(restore *r, batch *b, size_t stripe) {
+    bool matches = false;
+    const bool cleared = clear_padding(r, b, stripe);
+    const int code = coder_verify(r->coder, b->stripes + stripe, &matches);
+    return code == 0 && (cleared || !matches) ? trust_data(r, b, stripe) : code;
+}
+
+/* Adds the shards to use for example: those that are not suspected or, if there is no suspicion,
+ * all but the first. */
+static void add_choice(const restore *r, char *text, size_t room) {
+    const shard_set *set = r->set;
+    size_t suspects = 0, length = strlen(text);
+    for (size_t i = 0; i < set->count; i++)
+        suspects += r->suspected[i];
+    bool first = suspects == 0 && shard_set_present(set) > set->header.k;
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->shards[i] == NULL || r->suspected[i] || first) {
+            first = first && set->shards[i] == NULL;
+            continue;
+        }
+        const int more = snprintf(text + length, room - length, " %s", set->shards[i]->path);
+        if (more < 0 || (size_t)more + sizeof " ..." >= room - length) {
+            strcpy(text + length, " ...");
+            return;
+        }
+        length += (size_t)more;
     }
 }
 
-/* Compares the blocks that were set aside with the rebuilt blocks: not every block of a forged
- * shard is wrong. */
-static void judge(restore *r, batch *b, size_t stripe) {
-    const size_t bytes = b->stripes[stripe].bytes;
-    const uint8_t *copy = r->aside;
-    for (size_t i = 0; i < b->n; i++) {
-        if (!is_forged(r, i))
-            continue;
-        const bool wrong = memcmp(copy, batch_block(b, stripe, i), bytes) != 0;
-        copy += bytes;
-        batch_states(b, stripe)[i] =
-            wrong && r->states[i] >= BLOCK_ELSEWHERE ? BLOCK_DAMAGED : r->states[i];
-        r->result->corrected[i] += wrong && r->states[i] >= BLOCK_ELSEWHERE;
+static void explain_disagreement(const restore *r) {
+    const shard_set *set = r->set;
+    shard_list all = {"", 0, 0}, wrong = {"", 0, 0};
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->shards[i] != NULL)
+            list_add(&all, i);
+        if (r->suspected[i])
+            list_add(&wrong, i);
     }
+    char *reason = r->result->reason;
+    snprintf(reason, REASON_BYTES,
+             "the shards of %s disagree: in %llu stripe%s, first in stripe %llu, the blocks fit "
+             "their checksums but not each other, and the data are not the file that was encoded. "
+             "The shards are %s%s%s. Choose %u or more of the shards, such as: gfk decode",
+             path_name(set->base), (unsigned long long)r->contradictions, plural(r->contradictions),
+             (unsigned long long)r->contradictory, all.text,
+             wrong.count == 0 ? "" : "; by the code, wrong may be ", wrong.text, set->header.k);
+    add_choice(r, reason, REASON_BYTES);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
+/* Adds bytes of the file to those that are missing. */
+static int miss(restore *r, uint64_t offset, uint64_t bytes) {
+    restore_result *result = r->result;
+    byte_range *last =
+        result->missing_count == 0 ? NULL : &result->missing[result->missing_count - 1];
+    if (bytes == 0)
+        return 0;
+    if (last != NULL && last->offset + last->bytes == offset) {
+        last->bytes += bytes;
+        return 0;
+    }
+    if ((result->missing_count & (result->missing_count - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
+        const size_t room = result->missing_count == 0 ? 1 : 2 * result->missing_count;
+        byte_range *grown = realloc(result->missing, room * sizeof *grown);
+        if (grown == NULL)
+            return no_memory();
+        result->missing = grown;
+    }
+    result->missing[result->missing_count++] = (byte_range){offset, bytes};
+    return 0;
+}
+
+/* Keeps the intact data blocks of a stripe that is lost, and fills the others with zeros. */
+static int keep_intact(restore *r, batch *b, size_t stripe) {
+    const shard_header *header = &r->set->header;
+    const uint64_t number = b->first + stripe, start = number * header->k * header->block_bytes;
+    const size_t bytes = b->stripes[stripe].bytes;
+    int code = 0;
+    for (size_t i = 0; i < b->k && code == 0; i++) {
+        if (batch_states(b, stripe)[i] >= BLOCK_ELSEWHERE)
+            continue;
+        memset(batch_block(b, stripe, i), 0, bytes);
+        code = miss(r, start + i * bytes, block_file_bytes(header, number, i));
+    }
+    return code;
+}
+
+/* Counts the stripes that were not read, before `end`, as lost. */
+static int skip(restore *r, uint64_t end) {
+    restore_result *result = r->result;
+    const shard_header *header = &r->set->header;
+    const uint64_t count = end - r->coded, stripe_bytes = header->k * header->block_bytes;
+    if (count == 0)
+        return 0;
+    if (r->options->partial) {
+        const uint64_t first = r->coded * stripe_bytes, left = header->file_bytes - first;
+        const int code = miss(r, first, count < left / stripe_bytes ? count * stripe_bytes : left);
+        if (code != 0)
+            return code;
+    }
+    if (result->lost_stripes == 0)
+        snprintf(
+            result->reason, REASON_BYTES,
+            "%s: %llu of %llu stripe%s, from stripe %llu on, cannot be restored: fewer than %u "
+            "shard%s contents there",
+            path_name(r->set->base), (unsigned long long)count,
+            (unsigned long long)stripe_count(&r->set->header),
+            plural(stripe_count(&r->set->header)), (unsigned long long)r->coded, r->set->header.k,
+            r->set->header.k == 1 ? " has" : "s have");
+    result->lost_stripes += count;
+    result->damaged_stripes += count;
+    for (size_t i = 0; i < r->set->count; i++)
+        result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : count;
+    r->coded = end;
+    return r->options->keep_going ? 0 : TOOL_UNRECOVERABLE;
+}
+
 static int read_step(batch *b, void *context) {
     restore *r = context;
     const shard_header *header = &r->set->header;
-    if (r->next == r->stripes)
-        return BATCH_END;
+    const uint64_t stripes = stripe_count(header);
     size_t bytes = 0, count = 0;
-    for (; count < b->capacity && r->next + count < r->stripes; count++)
+    r->next = finder_next(&r->finder, r->next, r->options->partial ? 1 : r->set->header.k);
+    if (r->next == stripes)
+        return BATCH_END;
+    for (; count < b->capacity && r->next + count < stripes; count++)
         bytes += stripe_file_bytes(header, r->next + count);
     batch_assign(b, r->next, bytes);
     r->next += count;
@@ -335,21 +392,24 @@ static void count_damage(restore *r, const batch *b, size_t stripe) {
 static int code_step(batch *b, void *context) {
     restore *r = context;
     const size_t stripes = batch_stripes(b);
-    const bool thorough = r->options->thorough, aside = r->aside != NULL;
+    const bool thorough = r->options->thorough;
+    const int skipped = skip(r, b->first);
+    if (skipped != 0)
+        return skipped;
+    r->coded += stripes;
     for (size_t stripe = 0, count; stripe < stripes; stripe += count) {
-        if (aside)
-            set_aside(r, b, stripe);
-        count = aside ? 1 : alike(b, stripe, stripes);
+        count = alike(b, stripe, stripes);
         const bool enough = count_states(b, stripe, BLOCK_ELSEWHERE) >= b->k;
         int code = enough ? rebuild(r, b, stripe, count, BLOCK_ELSEWHERE, thorough) : 0;
         for (size_t s = stripe; s < stripe + count && code == 0; s++) {
             bool done = true;
-            if (!enough)
+            if (!enough && r->options->partial) {
+                done = false;
+                code = keep_intact(r, b, s);
+            } else if (!enough)
                 code = bring_back(r, b, s, &done);
             else if (thorough)
-                code = check(r, b, s, &done);
-            if (aside && done)
-                judge(r, b, s);
+                code = check(r, b, s);
             count_damage(r, b, s);
             if (code == 0 && !done) {
                 if (r->result->lost_stripes++ == 0)
@@ -373,72 +433,37 @@ static int write_step(batch *b, void *context) {
 
 /* ---- the pass ------------------------------------------------------------------------------- */
 
-/* The number of stripes that the longest copy of a shard reaches; the last may be partial. */
-static uint64_t reach(const shard_header *header, const shard_source *source) {
-    uint64_t bytes = 0;
-    for (; source != NULL; source = source->next)
-        bytes = source->bytes > bytes ? source->bytes : bytes;
-    const uint64_t first = block_offset(header, 0), all = stripe_count(header);
-    if (bytes <= first || all == 0)
-        return 0;
-    const uint64_t each = BLOCK_HEADER_BYTES + header->block_bytes;
-    const uint64_t count = (bytes - first - 1) / each + 1;
-    return count < all ? count : all;
-}
-
-static int by_reach(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x < y) - (x > y);
-}
-
-/* Finds the end of the stripes that at least k shards reach. Later stripes are lost. A header may
- * claim any number of stripes, so the pass does not read the lost stripes one by one. */
-static void find_end(restore *r) {
-    const shard_header *header = &r->set->header;
-    for (size_t i = 0; i < r->set->count; i++)
-        r->counts[i] =
-            r->set->shards[i] == NULL || is_forged(r, i) ? 0 : reach(header, r->set->shards[i]);
-    qsort(r->counts, r->set->count, sizeof *r->counts, by_reach);
-    r->stripes = r->counts[header->k - 1];
-    const uint64_t behind = stripe_count(header) - r->stripes;
-    if (behind == 0)
-        return;
-    r->result->lost_stripes = r->result->damaged_stripes = behind;
-    for (size_t i = 0; i < r->set->count; i++)
-        r->result->bad_blocks[i] += r->set->shards[i] == NULL ? 0 : behind;
-    snprintf(r->result->reason, REASON_BYTES,
-             "%s: the last %llu of %llu stripe%s cannot be restored: fewer than %u shard%s long "
-             "enough",
-             path_name(r->set->base), (unsigned long long)behind,
-             (unsigned long long)stripe_count(header), plural(stripe_count(header)), header->k,
-             header->k == 1 ? " is" : "s are");
-}
-
 static int restore_stripes(restore *r) {
     const shard_header *header = &r->set->header;
     const restore_options *o = r->options;
     int code = 0;
-    find_end(r);
-    const bool too_short = r->result->lost_stripes != 0;
-    uint64_t bytes = header->file_bytes;
-    if (o->stripe != NULL && !too_short) {
-        r->next = *o->stripe;
-        r->stripes = *o->stripe + 1;
-        bytes = stripe_file_bytes(header, *o->stripe);
-    }
-    if (!too_short || o->keep_going)
-        code = batch_run(r->coder, header, bytes, o->memory, o->what,
+    const uint64_t stripes = stripe_count(header);
+    r->next = finder_next(&r->finder, r->next, r->options->partial ? 1 : r->set->header.k);
+    if (r->next < stripes)
+        code = batch_run(r->coder, header, header->file_bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);
+    if (code == 0)
+        code = skip(r, stripes);
     if (code != 0 && (code != TOOL_UNRECOVERABLE || r->result->lost_stripes == 0))
         return code;
     const XXH128_hash_t hash = XXH3_128bits_digest(r->hash);
-    r->result->hash_matches = r->result->lost_stripes == 0 && hash.low64 == header->hash_low &&
-                              hash.high64 == header->hash_high;
-    if (too_short) /* no subset of the shards is longer */
-        r->result->contradiction = false;
-    if (!r->result->hash_matches && r->result->lost_stripes == 0)
+    const bool whole =
+        r->result->lost_stripes == 0 || (o->partial && r->result->missing_count == 0);
+    r->result->hash_matches =
+        whole && hash.low64 == header->hash_low && hash.high64 == header->hash_high;
+    if (r->result->hash_matches)
+        return 0;
+    for (size_t i = 0; i < r->set->count; i++) { /* without the hash, no shard is to blame */
+        r->result->bad_blocks[i] -= r->result->corrected[i];
+        r->result->corrected[i] = 0;
+    }
+    r->result->disagree = r->result->lost_stripes == 0 && r->contradictions != 0;
+    if (r->result->disagree)
+        explain_disagreement(r);
+    else if (r->result->lost_stripes == 0)
         snprintf(r->result->reason, REASON_BYTES,
-                 "what these shards make is not the file that was encoded");
+                 "what these shards of %s make is not the file that was encoded",
+                 path_name(r->set->base));
     return 0;
 }
 
@@ -456,27 +481,25 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                  .lost = calloc(set->count, sizeof(size_t)),
                  .wanted = calloc(set->count, sizeof(size_t)),
                  .counts = calloc(set->count, sizeof(uint64_t)),
-                 .states = calloc(set->count, sizeof(block_state))};
-    const bool aside = options->forged != NULL && !options->trial;
-    size_t forged = 0;
-    for (size_t i = 0; i < set->count; i++)
-        forged += is_forged(&r, i);
-    if (aside)
-        r.aside = malloc(forged * (size_t)set->header.block_bytes);
+                 .suspected = calloc(set->count, sizeof(bool))};
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
-        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.states == NULL ||
-        (aside && r.aside == NULL)) {
-        code = fail(TOOL_INTERNAL, "out of memory");
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL) {
+        code = no_memory();
     } else {
         XXH3_128bits_reset(r.hash);
-        code = restore_stripes(&r);
+        code = finder_open(&r.finder, set);
+        if (code == 0)
+            code = restore_stripes(&r);
     }
     XXH3_freeState(r.hash);
     free(r.lost);
     free(r.wanted);
     free(r.counts);
-    free(r.states);
+    free(r.suspected);
+    finder_close(&r.finder);
+    for (size_t i = 0; i < set->count && r.aside != NULL; i++)
+        free(r.aside[i]);
     free(r.aside);
     return code;
 }
@@ -484,18 +507,25 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
 void restore_result_free(restore_result *result) {
     free(result->bad_blocks);
     free(result->corrected);
+    free(result->missing);
     *result = (restore_result){0};
 }
 
-int restore_open_coder(coder **c, const shard_set *set, const coder_options *options) {
+int restore_open_coder(coder **c, const shard_set *set, const coder_options *options,
+                       bool partial) {
     gfk_field field;
     const shard_header *h = &set->header;
-    if (!restore_is_possible(set))
+    if (!restore_is_possible(set) && !partial)
         return restore_fail_for_shards(set);
+    if (stripe_count(h) == 0) /* nothing to compute */
+        return 0;
+    int code = coder_check_memory(h->k, h->m, options->memory);
+    if (code != 0)
+        return code;
     const gfk_status status = gfk_field_init(&field, h->w, h->polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_UNRECOVERABLE, "the shards name a field that is none: %s",
                     status_text(status));
-    const int code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
+    code = coder_open(c, options, &field, (gfk_rs_matrix)h->matrix, h->k, h->m);
     return code == TOOL_USAGE ? TOOL_UNRECOVERABLE : code; /* the shards hold wrong values */
 }

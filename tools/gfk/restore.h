@@ -13,28 +13,31 @@
 
 enum { REASON_BYTES = 1536 };
 
+/* Bytes of the file. */
+typedef struct byte_range {
+    uint64_t offset, bytes;
+} byte_range;
+
 /* The result of a pass. */
 typedef struct restore_result {
-    uint64_t *bad_blocks; /* missing or damaged blocks of each shard that has a source */
-    uint64_t *corrected;  /* bad blocks of each shard that match the checksum but not the code */
-    uint64_t damaged_stripes;      /* stripes with at least one bad block */
-    uint64_t lost_stripes;         /* stripes that cannot be restored */
-    bool hash_matches;             /* the restored file has the hash of the header */
-    bool contradiction;            /* in a stripe, more than k blocks do not fit together */
-    uint64_t contradictory_stripe; /* the first such stripe */
-    char reason[REASON_BYTES];     /* why the hash does not match, for a message */
+    uint64_t *bad_blocks;     /* missing or damaged blocks of each shard that has a source */
+    uint64_t *corrected;      /* bad blocks of each shard whose checksums hide that they are bad */
+    uint64_t damaged_stripes; /* stripes with at least one bad block */
+    uint64_t lost_stripes;    /* stripes that cannot be restored */
+    bool hash_matches;        /* the restored file has the hash of the header */
+    bool disagree;            /* no hash that matches, and intact blocks do not fit together */
+    byte_range *missing;      /* of a partial pass: bytes that could not be restored, ascending */
+    size_t missing_count;
+    char reason[REASON_BYTES]; /* why the hash does not match, for a message */
 } restore_result;
 
 typedef struct restore_options {
     bool thorough;    /* read all shards, check every stripe by the code, and rebuild parity too;
                          otherwise read k shards and trust the checksums of the blocks */
+    bool partial;     /* trust only intact blocks, and write zeros for what they do not give */
     bool keep_going;  /* count lost stripes instead of ending at the first */
     uint64_t memory;  /* bytes for batches */
-    uint64_t search;  /* bytes that restore_find_forged may restore */
     const char *what; /* name in the progress line; NULL: the caller has a line */
-    bool *forged;     /* n flags: no block of these shards is trusted; NULL: no such shards */
-    bool trial;       /* do not read the forged shards, and end at the first contradiction */
-    const uint64_t *stripe; /* a trial of this stripe only; NULL: of all stripes */
 } restore_options;
 
 /* Takes a restored batch: the data blocks are correct, and all blocks in a thorough pass. Returns
@@ -48,23 +51,11 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                 void *context, restore_result *result);
 void restore_result_free(restore_result *result);
 
-/* Searches for forged shards after a pass that found a contradiction: leaves out one shard, then
- * two shards and so on, until the remaining shards make a file with the right hash. No try begins
- * after options->search bytes were restored; each try counts for LEAST_TRIAL_BYTES or more. On
- * success sets options->forged, which the caller frees; otherwise adds the outcome to
- * result->reason. Returns 0, or an exit code after a message. */
-enum { LEAST_TRIAL_BYTES = 1 << 20 };
-int restore_find_forged(const shard_set *set, coder *c, restore_options *options,
-                        restore_result *result);
-
-/* A thorough pass without a sink and, if necessary, a search for forged shards and another pass. */
-int restore_examine(const shard_set *set, coder *c, restore_options *options,
-                    restore_result *result);
-
 /* True if enough shards can be read to try. */
 bool restore_is_possible(const shard_set *set);
-/* Opens the coder for a set, or calls restore_fail_for_shards. */
-int restore_open_coder(coder **c, const shard_set *set, const coder_options *options);
+/* Opens the coder for a set, or calls restore_fail_for_shards, unless a part of the
+ * file is enough. */
+int restore_open_coder(coder **c, const shard_set *set, const coder_options *options, bool partial);
 
 /* Reports the number of readable shards and the missing shards. Returns TOOL_UNRECOVERABLE. */
 int restore_fail_for_shards(const shard_set *set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shards of a file as found: in one folder or several, under expected or other names, in
- * several copies, damaged, beside the shards of another file, or left behind by a killed run. */
+ * several copies, damaged, among the shards of another file, or left by a killed run. */
 #ifndef GFK_TOOL_SHARD_SET_H
 #define GFK_TOOL_SHARD_SET_H
 
@@ -10,91 +10,136 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "files.h"
+#include "folder.h"
 #include "format.h"
-
-/* Where the shards of a set are looked for. A base is the path of shards without .gfk.000. */
-typedef struct shard_places {
-    char *name;      /* the base that messages name */
-    path_list bases; /* each base's folder is searched, and may receive new shards */
-    path_list files; /* files that are read too, under any name */
-    bool listed;     /* `files` has all shards of the folders that have other names */
-    bool known;      /* set_id tells which set is meant if the places hold several */
-    uint8_t set_id[SET_ID_BYTES];
-    const struct shard_places *sets; /* of all sets that have places of their own */
-    size_t set_count;
-} shard_places;
-
-void shard_places_free(shard_places *places);
 
 /* A file that holds a shard, or the remainder of a shard. */
 typedef struct shard_source {
-    int fd;
-    char *path;
+    int fd; /* -1: not open */
+    folder *in;
+    char *path; /* in messages; ends in the name in the folder */
     dev_t device;
     ino_t inode;
-    uint64_t bytes;      /* bytes of the file */
-    size_t base;         /* the base whose search found the file; SIZE_MAX: none */
-    bool head, tail;     /* the first header is intact; the second header is intact */
-    bool identified;     /* a header identifies the shard; otherwise only the name does */
-    bool magic;          /* a header, intact or not, begins with the number of the format */
-    bool named;          /* the name is that of a shard with an index */
-    uint32_t name_index; /* the index in the name */
-    bool temp;           /* a temporary file that a killed run left */
-    bool other;          /* the file belongs to another set or to none */
-    bool unreadable;  /* the file has a shard's name and cannot be opened: only path, error, index,
-                            base and, where known, device and inode are set */
+    uint64_t bytes;          /* bytes of the file */
+    struct timespec changed; /* the last change of the inode */
+    bool head, tail;         /* the first header is intact; the second header is intact */
+    bool identified;         /* a header identifies the shard; otherwise only the name does */
+    bool magic;              /* a header, intact or not, begins with the number of the format */
+    bool named;              /* the name is that of a shard with an index */
+    uint32_t name_index;     /* the index in the name */
+    bool temp;               /* a temporary file that a killed run left */
+    bool unreadable;  /* the file cannot be opened: only the members of its name, error and, where
+                            known, device and inode are set */
     atomic_int error; /* error of a failed open or read; 0: none */
     shard_header header; /* complete if head or tail; otherwise only set_id and index, if known */
     struct shard_source *next; /* another source of the same shard */
+
+    size_t order;                      /* number of the file in the order of the search */
+    struct shard_item *item;           /* through which the file was found */
+    struct shard_source *next_of_item; /* another file of the item */
+    struct shard_set *set;             /* whose shard the file holds; NULL: no set's */
+    struct shard_source *next_of_set;  /* another file of the set */
 } shard_source;
 
+/* The path of shards without .gfk.000, and its folder, where new shards may be. */
+typedef struct shard_base {
+    folder *in;
+    char *path;
+} shard_base;
+
+typedef struct shard_bases {
+    shard_base *all;
+    size_t count;
+} shard_bases;
+
+/* Takes the path in any case. A base that the list has is not added again. Returns 0, or an exit
+ * code after a message. */
+int shard_bases_add(shard_bases *bases, folder *in, char *path);
+void shard_bases_free(shard_bases *bases);
+
+/* What an argument names, or what a folder holds under one name. */
+typedef struct shard_item {
+    size_t number;   /* in the order of the search */
+    char *name;      /* the base that messages name */
+    size_t relative; /* where the part of the name begins that is not the folder of the argument */
+    bool listed;     /* found in the list of a folder */
+    folder *home;    /* the folder of the name; NULL: it is not there */
+    bool is_file;    /* only files that are arguments count */
+    bool failed;     /* a message says what could not be looked at */
+    shard_bases bases;          /* where shards with the expected names are */
+    shard_source *files, *last; /* the files found through the item */
+    path_list absent;           /* messages: folders and files that are not there */
+    struct shard_set **sets; /* the sets that have files in the item, or that the item joined; the
+                                   first is the strongest */
+    size_t set_count;
+    const uint8_t *wanted; /* the id of the set that comes first, if it is there; NULL: any */
+    bool lacks;            /* a set of the item lacks shards */
+} shard_item;
+
 typedef struct shard_set {
-    shard_header header;   /* header of the set; index is 0 */
-    char *base;            /* the base that messages name */
-    path_list bases;       /* where new shards may be; never empty */
-    bool searched;         /* the folders of the bases were searched: sources are complete */
-    size_t count;          /* k + m */
-    shard_source **shards; /* best source of each shard; NULL: missing */
-    shard_source *sources; /* all sources found, used or not */
-    size_t source_count;
+    shard_header header;    /* header of the set; index is 0 */
+    char *base;             /* the base that messages name */
+    size_t relative;        /* as in the item */
+    folder *home;           /* as in the item */
+    shard_bases bases;      /* where new shards may be */
+    bool searched;          /* the folders of the bases were searched */
+    size_t count;           /* k + m; 0: no file of the item has an intact header */
+    size_t present, placed; /* shards with a source; shards with a source under the expected name */
+    shard_source *members;  /* the sources of the set, the shards in order */
+    shard_source *last;
+    shard_item **items; /* the items that have sources of the set, or joined it */
+    size_t item_count;
+    size_t first;                   /* number of the first file in the order of the search */
+    shard_item *namer;              /* the item that gives the set its name */
+    bool kept;                      /* a command works on the set */
+    struct inventory *all;          /* all files that the command found */
+    const struct shard_set *warned; /* the set whose user was warned of this one */
+    shard_source **shards; /* while the set is open: the best source of each shard; NULL: missing */
+    shard_source **closed; /* while the set is open: the file of each shard that cannot be read */
 } shard_set;
 
-/* Finds the shards of one set in the places. If there are several sets and none of them is meant, the
- * one with k shards or more that has the newest file is taken; a warning names the others. Without bases no file is read except places->files. Returns 0, or an exit code after a message.
- */
-int shard_set_open(shard_set *set, const shard_places *places);
+/* Opens the files of a set, and assigns them to the shards. Returns 0, or an exit code after a
+ * message, or RUN_AGAIN if a file is no longer what was found. */
+int shard_set_open(shard_set *set);
 void shard_set_close(shard_set *set);
-/* Adds the files that are named like shards of set->bases to the sources, and does nothing else.
- * The caller holds the folders' locks if renames must not interfere. */
-int shard_set_search(shard_set *set);
+void shard_set_free(shard_set *set);
+enum { RUN_AGAIN = -2 };
 
 /* True if both headers are intact and the file has the length that the headers give. */
 bool shard_source_is_whole(const shard_set *set, const shard_source *source);
 
-/* How many shards a set with this header has among the sources. */
-int shard_set_count(const shard_set *set, const shard_header *header, size_t *present);
-
-size_t shard_set_present(const shard_set *set); /* number of shards with a source */
-
-/* The source at a path, by the file and not by the name; NULL if there is none. */
-const shard_source *shard_set_source(const shard_set *set, const char *path);
+size_t shard_set_present(const shard_set *set); /* number of shards with an open source */
+/* The first base of the set in a folder; NULL if there is none. */
+const shard_base *shard_set_base_in(const shard_set *set, const folder *in);
 /* The unreadable file of a shard without a readable source; NULL if there is none. */
 const shard_source *shard_set_unreadable(const shard_set *set, size_t index);
 
-/* Opens a file as a source and identifies the shard. A symbolic link is not followed. False if the
- * file cannot be opened: source->error is then the reason, after a warning, or 0 if the file does
- * not exist. */
-bool shard_source_open(shard_source *source, const char *path);
+/* Reads the headers of a file of a folder and identifies the shard. The file may stay open. A link
+ * is not followed. Returns 0, or an exit code after a message; source->error is the reason if the
+ * file cannot be read. The caller frees source->path. */
+int shard_source_read(shard_source *source, folder *in, const char *name,
+                      const struct stat *status);
+/* Opens the file, unless it is open. Returns 0, or the system's error; ESTALE: the name has another
+ * file or none. */
+int shard_source_open(shard_source *source);
 void shard_source_close(shard_source *source);
+int shard_source_fail_for_limit(void); /* the message about too many open files */
 const char *shard_error_text(int error);
-/* True if the set's id is in the place of any header. Identifies the shard by an intact block header;
- * without one the shard is the one of the file's name. */
+/* The first byte from an offset on that is not in a hole of the file; source->bytes if there is
+ * none. The file is open. No header is in a hole, because a hole holds zeros. */
+uint64_t shard_source_data(const shard_source *source, uint64_t offset);
+/* The first hole from an offset on, or source->bytes. */
+uint64_t shard_source_hole(const shard_source *source, uint64_t offset);
+/* True if the set's id is in the place of any header. Identifies the shard by an intact block
+ * header; without one the shard is the one of the file's name. The file is open. */
 bool shard_source_search(shard_source *source, const shard_header *header);
-/* True if the file holds nothing but zeros, or cannot be read. */
+/* True if the file holds nothing but zeros, or cannot be read. The file is open. */
 bool shard_source_is_blank(shard_source *source);
-/* True if the file is empty, or holds only the beginning of the shard's header. */
+/* True if the file is empty, or holds only the beginning of the shard's header. The file is
+ * open. */
 bool shard_source_is_beginning(shard_source *source, const shard_header *header);
 
 /* ---- names of shards: BASE.gfk.000, BASE.gfk.001, ... --------------------------------------- */
@@ -107,12 +152,8 @@ char *shard_path(const char *base, uint32_t index);
  * index. */
 bool shard_name_parse(const char *name, size_t length, size_t *base_length, uint32_t *index);
 
-/* True if the name is that of a shard of `base`, which is a name and not a path. *index then
- * receives the index. */
-bool shard_name_of(const char *name, size_t length, const char *base, uint32_t *index);
-
-/* True if an entry of a folder has the name of a shard of `base`, or of a shard's temporary file.
- */
-bool shard_entry_of(const char *entry, const char *base);
+/* The same for the name of a shard or of a shard's temporary file. *base receives the beginning of
+ * BASE in the name. */
+bool shard_entry_parse(const char *name, const char **base, size_t *base_length, uint32_t *index);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,20 +44,17 @@ bool shard_name_parse(const char *name, size_t length, size_t *base_length, uint
     return true;
 }
 
-bool shard_name_of(const char *name, size_t length, const char *base, uint32_t *index) {
-    size_t base_length = 0;
-    return shard_name_parse(name, length, &base_length, index) && strlen(base) == base_length &&
-           memcmp(name, base, base_length) == 0;
-}
-
-bool shard_entry_of(const char *entry, const char *base) {
-    uint32_t index = 0;
-    const size_t temp = temp_name_length(entry);
-    return shard_name_of(temp != 0 ? entry + 1 : entry, temp != 0 ? temp : strlen(entry), base,
-                         &index);
+bool shard_entry_parse(const char *name, const char **base, size_t *base_length, uint32_t *index) {
+    const size_t temp = temp_name_length(name);
+    *base = temp != 0 ? name + 1 : name;
+    return shard_name_parse(*base, temp != 0 ? temp : strlen(name), base_length, index);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
+
+int shard_source_fail_for_limit(void) {
+    return fail(TOOL_IO, "the limit on open files is too low for so many shards");
+}
 
 static bool read_exactly(shard_source *source, uint8_t *bytes, size_t count, uint64_t offset) {
     struct iovec buffer = {bytes, count};
@@ -98,7 +96,7 @@ static void identify(shard_source *source) {
         source->tail = read_header(source, source->bytes - HEADER_BYTES, &tail);
     if (source->tail && source->head) {
         source->tail =
-            shard_header_same_set(&source->header, &tail) && source->header.index == tail.index;
+            shard_header_compare(&source->header, &tail) == 0 && source->header.index == tail.index;
     } else if (source->tail) {
         source->header = tail;
     }
@@ -112,6 +110,22 @@ static bool holds_id(shard_source *source, const shard_header *header, uint64_t 
            memcmp(id, header->set_id, SET_ID_BYTES) == 0;
 }
 
+static uint64_t seek(const shard_source *source, uint64_t offset, int what) {
+    const off_t found = lseek(source->fd, (off_t)offset, what);
+    if (found >= 0)
+        return (uint64_t)found < source->bytes ? (uint64_t)found : source->bytes;
+    const bool unknown = errno != ENXIO; /* ENXIO: there are no more data */
+    return what == SEEK_DATA && unknown && offset < source->bytes ? offset : source->bytes;
+}
+
+uint64_t shard_source_data(const shard_source *source, uint64_t offset) {
+    return seek(source, offset, SEEK_DATA);
+}
+
+uint64_t shard_source_hole(const shard_source *source, uint64_t offset) {
+    return seek(source, offset, SEEK_HOLE);
+}
+
 bool shard_source_search(shard_source *source, const shard_header *header) {
     enum { ID_OF_SHARD = 16, ID_OF_BLOCK = 8 };
     const uint64_t stripes = stripe_count(header);
@@ -120,7 +134,8 @@ bool shard_source_search(shard_source *source, const shard_header *header) {
                  (source->bytes >= HEADER_BYTES &&
                   holds_id(source, header, source->bytes - HEADER_BYTES + ID_OF_SHARD));
     for (uint64_t t = 0; t < stripes && block_offset(header, t) < source->bytes; t++) {
-        if (!holds_id(source, header, block_offset(header, t) + ID_OF_BLOCK))
+        t = stripe_at(header, shard_source_data(source, block_offset(header, t)));
+        if (t == stripes || !holds_id(source, header, block_offset(header, t) + ID_OF_BLOCK))
             continue;
         found = true;
         if (read_block_identity(source, block_offset(header, t)))
@@ -133,7 +148,8 @@ bool shard_source_search(shard_source *source, const shard_header *header) {
 bool shard_source_is_blank(shard_source *source) {
     static const uint8_t zeros[1 << 14];
     uint8_t bytes[sizeof zeros];
-    for (uint64_t at = 0; at < source->bytes; at += sizeof bytes) {
+    for (uint64_t at = 0; (at = shard_source_data(source, at)) < source->bytes;
+         at += sizeof bytes) {
         const uint64_t left = source->bytes - at;
         const size_t count = left < sizeof bytes ? (size_t)left : sizeof bytes;
         if (!read_exactly(source, bytes, count, at))
@@ -161,43 +177,79 @@ const char *shard_error_text(int error) {
                                 : strerror(error);
 }
 
-bool shard_source_open(shard_source *source, const char *path) {
-    *source = (shard_source){.fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+static size_t open_sources;
+
+/* True if a file may stay open between the look and the work: a limited number does, so that small
+ * runs open each file once. */
+static bool may_stay_open(void) {
+    enum { MOST = 512 };
+    static size_t most;
+    if (most == 0) {
+        const size_t part = allow_open_files(MAX_SHARDS) / 8;
+        most = part < MOST ? part + 1 : MOST;
+    }
+    return open_sources <= most;
+}
+
+int shard_source_open(shard_source *source) {
     struct stat status;
-    int error = 0;
-    if (source->fd < 0 || fstat(source->fd, &status) != 0)
-        error = errno;
-    else if (!S_ISREG(status.st_mode))
-        error = NOT_REGULAR;
-    if (error != 0) {
-        if (source->fd >= 0)
-            close(source->fd);
-        *source = (shard_source){.fd = -1, .error = error == ENOENT ? 0 : error};
-        if (source->error != 0)
-            warn("cannot open %s: %s", path, shard_error_text(error));
-        return false;
-    }
-    source->device = status.st_dev;
-    source->inode = status.st_ino;
-    source->bytes = (uint64_t)status.st_size;
-    source->path = strdup(path);
-    if (source->path == NULL) {
-        fail(TOOL_INTERNAL, "out of memory");
-        close(source->fd);
-        return false;
-    }
-    identify(source);
-    const char *name = path_name(path);
+    if (source->fd >= 0)
+        return 0;
+    const int in = folder_fd(source->in);
+    if (in < 0)
+        return errno;
+    source->fd =
+        openat(in, path_name(source->path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int error = source->fd < 0 || fstat(source->fd, &status) != 0 ? errno : 0;
+    if (error == 0 &&
+        (status.st_dev != source->device || status.st_ino != source->inode ||
+         (uint64_t)status.st_size != source->bytes ||
+         status.st_ctim.tv_sec != source->changed.tv_sec || /* an inode may be used again */
+         status.st_ctim.tv_nsec != source->changed.tv_nsec))
+        error = ESTALE;
+    /* A temporary file with the lock of a live run is incomplete. */
+    if (error == 0 && source->temp && flock(source->fd, LOCK_SH | LOCK_NB) != 0)
+        error = ESTALE;
+    open_sources += source->fd >= 0;
+    if (error != 0)
+        shard_source_close(source);
+    return error == ENOENT ? ESTALE : error;
+}
+
+int shard_source_read(shard_source *source, folder *in, const char *name,
+                      const struct stat *status) {
+    const char *base = NULL;
     size_t base_length = 0;
-    source->named = shard_name_parse(name, strlen(name), &base_length, &source->name_index);
+    *source = (shard_source){.fd = -1,
+                             .in = in,
+                             .path = path_join(in->path, name),
+                             .device = status->st_dev,
+                             .inode = status->st_ino,
+                             .bytes = (uint64_t)status->st_size,
+                             .changed = status->st_ctim,
+                             .temp = temp_name_length(name) != 0};
+    if (source->path == NULL)
+        return no_memory();
+    source->named = shard_entry_parse(name, &base, &base_length, &source->name_index);
+    source->error = S_ISREG(status->st_mode)   ? shard_source_open(source)
+                    : S_ISLNK(status->st_mode) ? ELOOP
+                                               : NOT_REGULAR;
+    source->unreadable = source->error != 0;
+    if (source->error == EMFILE || source->error == ENFILE)
+        return shard_source_fail_for_limit();
+    if (!source->unreadable)
+        identify(source);
+    if (!source->identified || !may_stay_open())
+        shard_source_close(source);
     if (source->named && !source->identified)
         source->header.index = source->name_index;
-    return true;
+    return 0;
 }
 
 void shard_source_close(shard_source *source) {
-    if (source->fd >= 0)
-        close(source->fd);
-    free(source->path);
-    *source = (shard_source){.fd = -1};
+    if (source->fd < 0)
+        return;
+    close(source->fd);
+    source->fd = -1;
+    open_sources--;
 }

@@ -8,27 +8,26 @@
 #include <unistd.h>
 
 #include "report.h"
-#include "shard_set.h"
 
 int shard_writer_open(shard_writer *writer, size_t count) {
     *writer = (shard_writer){.indices = calloc(count, sizeof *writer->indices),
                              .temps = calloc(count, sizeof *writer->temps),
-                             .paths = calloc(count, sizeof *writer->paths),
+                             .places = calloc(count, sizeof *writer->places),
                              .offset = HEADER_BYTES};
-    if (writer->indices != NULL && writer->temps != NULL && writer->paths != NULL)
+    if (writer->indices != NULL && writer->temps != NULL && writer->places != NULL)
         return 0;
     shard_writer_close(writer);
-    return fail(TOOL_INTERNAL, "out of memory");
+    return no_memory();
 }
 
-int shard_writer_add(shard_writer *writer, size_t index, char *path) {
+int shard_writer_add(shard_writer *writer, size_t index, folder *in, char *path) {
     if (path == NULL)
-        return fail(TOOL_INTERNAL, "out of memory");
+        return no_memory();
     const size_t i = writer->count++;
     writer->indices[i] = index;
-    writer->paths[i] = path;
+    writer->places[i] = (file_place){in, path};
     writer->temps[i] = (temp_file)TEMP_FILE_NONE;
-    return temp_create(&writer->temps[i], path);
+    return temp_create(&writer->temps[i], &writer->places[i]);
 }
 
 static int failed(const char *path) {
@@ -41,7 +40,7 @@ int shard_writer_write(shard_writer *writer, const batch *b) {
     for (size_t i = 0; i < writer->count; i++) {
         batch_buffers(b, writer->indices[i], 0, stripes, buffers);
         if (!write_buffers(writer->temps[i].fd, buffers, 2 * stripes, writer->offset))
-            return failed(writer->paths[i]);
+            return failed(writer->places[i].path);
     }
     for (size_t s = 0; s < stripes; s++)
         writer->offset += BLOCK_HEADER_BYTES + b->stripes[s].bytes;
@@ -61,9 +60,9 @@ int shard_writer_finish(shard_writer *writer, const shard_header *header) {
         shard_header_write(&mine, bytes);
         const int fd = writer->temps[i].fd;
         if (!write_header(fd, bytes, writer->offset) || !write_header(fd, bytes, 0))
-            return failed(writer->paths[i]);
+            return failed(writer->places[i].path);
         /* Users who may not read the file must not be able to read a shard. */
-        const int code = temp_sync(&writer->temps[i], writer->paths[i], header->mode & 0666);
+        const int code = temp_sync(&writer->temps[i], &writer->places[i], header->mode & 0666);
         if (code != 0)
             return code;
     }
@@ -73,11 +72,11 @@ int shard_writer_finish(shard_writer *writer, const shard_header *header) {
 void shard_writer_close(shard_writer *writer) {
     for (size_t i = 0; i < writer->count; i++) {
         temp_discard(&writer->temps[i]);
-        free(writer->paths[i]);
+        free(writer->places[i].path);
     }
     free(writer->indices);
     free(writer->temps);
-    free(writer->paths);
+    free(writer->places);
     *writer = (shard_writer){0};
 }
 
@@ -90,97 +89,134 @@ static bool same_content(const shard_header *a, const shard_header *b, bool hash
            (!hash_too || (a->hash_low == b->hash_low && a->hash_high == b->hash_high));
 }
 
-static int check(const shard_set *there, const shard_header *header, bool complete) {
-    for (size_t i = 0; i < there->source_count; i++) {
-        const shard_source *s = &there->sources[i];
-        if (s->temp || s->unreadable ||
-            ((s->head || s->tail) && same_content(&s->header, header, complete)))
-            continue;
-        return fail(TOOL_EXISTS, "%s exists and has other contents; --force replaces it", s->path);
+static int by_identity(const void *a, const void *b) {
+    const file_identity *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+void input_files_sort(input_files *inputs) {
+    qsort(inputs->all, inputs->count, sizeof *inputs->all, by_identity);
+}
+
+static bool has_identity(const input_files *inputs, file_identity id) {
+    return by_identity(&id, &inputs->present) == 0 ||
+           bsearch(&id, inputs->all, inputs->count, sizeof id, by_identity) != NULL;
+}
+
+/* True if the file, or the file to which it leads as a link, is an input. */
+static bool is_input(const input_files *inputs, const shard_source *s) {
+    struct stat status;
+    if (has_identity(inputs, (file_identity){s->device, s->inode}))
+        return true;
+    const int in = s->unreadable ? folder_fd(s->in) : -1;
+    return in >= 0 && fstatat(in, path_name(s->path), &status, 0) == 0 &&
+           has_identity(inputs, (file_identity){status.st_dev, status.st_ino});
+}
+
+int check_replaceable(const shard_item *there, const input_files *inputs,
+                      const shard_header *header, bool complete, bool force) {
+    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item) {
+        const bool known = s->head || s->tail;
+        if (is_input(inputs, s))
+            return fail(TOOL_EXISTS, "%s is a file to encode: no shard replaces it", s->path);
+        if (inputs->shard != NULL && s->identified &&
+            memcmp(inputs->shard->set_id, s->header.set_id, SET_ID_BYTES) == 0)
+            return fail(TOOL_EXISTS,
+                        "%s is a shard of the same set as the file to encode: no shard replaces it",
+                        s->path);
+        if (!force && !s->temp && !s->unreadable &&
+            !(known && same_content(&s->header, header, complete)))
+            return fail(TOOL_EXISTS, "%s exists and has other contents; --force replaces it",
+                        s->path);
     }
     return 0;
-}
-
-/* Finds the existing shards of the bases. The caller closes the set. */
-static int find_there(shard_set *there, const path_list *bases) {
-    *there = (shard_set){0};
-    int code = 0;
-    for (size_t i = 0; i < bases->count && code == 0; i++)
-        code = path_list_add(&there->bases, strdup(bases->paths[i]));
-    return code == 0 ? shard_set_search(there) : code;
-}
-
-int check_replaceable(const path_list *bases, const shard_header *header, bool complete) {
-    shard_set there;
-    int code = find_there(&there, bases);
-    if (code == 0)
-        code = check(&there, header, complete);
-    shard_set_close(&there);
-    return code;
 }
 
 /* Removes the shards of the replaced set whose places the new set does not use: more shards than
  * the new set has, or the same shards in another of the folders. */
-static void remove_rest(const shard_set *there, size_t count) {
-    for (size_t i = 0; i < there->source_count; i++) {
-        const shard_source *s = &there->sources[i];
-        if (!s->temp && s->identified &&
-            (s->name_index >= count || s->name_index % there->bases.count != s->base))
-            unlink(s->path);
-    }
+static void remove_rest(const shard_item *there, const shard_bases *bases, size_t count) {
+    for (const shard_source *s = there->files; s != NULL; s = s->next_of_item)
+        if (!s->temp && s->named && s->identified &&
+            (s->name_index >= count || bases->all[s->name_index % bases->count].in != s->in))
+            unlinkat(folder_fd(s->in), path_name(s->path), 0);
 }
 
 /* Finds every foreseeable obstacle before the first rename. Without --force, a file that could not
  * be read is not replaced. */
-static int check_places(const shard_writer *writer, const shard_set *there, bool force) {
+static int check_places(const shard_writer *writer, const inventory *now, bool force) {
     struct stat status;
     for (size_t i = 0; i < writer->count; i++) {
-        const int error = path_look(writer->paths[i], &status);
+        const file_place *const place = &writer->places[i];
+        const int error = place_look(place, &status);
         if (error == ENOENT)
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
-            return fail(TOOL_IO, "%s is not a regular file", writer->paths[i]);
-        const shard_source *s = error == 0 ? shard_set_source(there, writer->paths[i]) : NULL;
+            return fail(TOOL_IO, "%s is not a regular file", place->path);
+        const shard_source *const s =
+            error == 0 ? inventory_find(now, place->in, path_name(place->path)) : NULL;
         if (!force && (s == NULL || s->unreadable))
             return fail(TOOL_EXISTS, "%s exists and cannot be read; --force replaces it",
-                        writer->paths[i]);
+                        place->path);
     }
     return 0;
 }
 
-static int replace(shard_writer *writer, const path_list *bases, const folder_locks *locks,
-                   const shard_header *header, bool force) {
-    shard_set there;
-    int code = find_there(&there, bases);
+/* Looks again at the names of the shards, after the folders were locked. The headers of shards that
+ * another run wrote meanwhile say how many shards there are. */
+static int look_again(inventory *now, const shard_item *seen, size_t count, shard_item **there) {
+    enum { MOST_NAMES = 1 << 16 };
+    const shard_bases *const bases = &seen->bases;
+    shard_source *found = NULL;
+    int code = inventory_add_item(now, strdup(seen->name), there);
+    for (size_t i = 0; i < count && code == 0; i++)
+        for (size_t j = 0; j < bases->count && code == 0; j++) {
+            const shard_base *const base = &bases->all[j];
+            char *const path = shard_path(path_name(base->path), (uint32_t)i);
+            code = path == NULL ? no_memory() : inventory_read(now, base->in, path, *there, &found);
+            free(path);
+            const size_t all = found != NULL && (found->head || found->tail)
+                                   ? (size_t)found->header.k + found->header.m
+                                   : 0;
+            if (all > count && all * bases->count <= MOST_NAMES)
+                count = all;
+        }
+    for (const shard_source *s = seen->files; s != NULL && code == 0; s = s->next_of_item)
+        code = inventory_read(now, s->in, path_name(s->path), *there, &found);
+    return code == 0 ? now->code : code;
+}
+
+static int replace(shard_writer *writer, const shard_item *seen, const input_files *inputs,
+                   const folder_locks *locks, const shard_header *header, bool force) {
+    inventory now = {0};
+    shard_item *there = NULL;
+    int code = look_again(&now, seen, writer->count, &there);
     if (code == 0)
-        code = check_places(writer, &there, force);
-    if (code == 0 && !force)
-        code = check(&there, header, true);
+        code = check_places(writer, &now, force);
     if (code == 0)
-        code = temp_commit(writer->temps, writer->count, writer->paths, locks);
+        code = check_replaceable(there, inputs, header, true, force);
     if (code == 0)
-        remove_rest(&there, writer->count);
-    shard_set_close(&there);
+        code = temp_commit(writer->temps, writer->count, writer->places, locks);
+    if (code == 0)
+        remove_rest(there, &seen->bases, writer->count);
+    inventory_free(&now);
     return code;
 }
 
-int replace_set(shard_writer *writer, const path_list *bases, const shard_header *header,
-                bool force) {
-    folder_locks locks;
-    int code = folders_lock(&locks, bases->paths, bases->count, true);
+int replace_set(shard_writer *writer, const shard_item *seen, const input_files *inputs,
+                const shard_header *header, bool force) {
+    const shard_bases *const bases = &seen->bases;
+    folder_locks locks = {0};
+    folder **const in = calloc(bases->count + 1, sizeof *in);
+    if (in == NULL)
+        return no_memory();
+    for (size_t i = 0; i < bases->count; i++)
+        in[i] = bases->all[i].in;
+    int code = folders_lock(&locks, in, bases->count, true);
     if (code == 0)
-        code = replace(writer, bases, &locks, header, force);
+        code = replace(writer, seen, inputs, &locks, header, force);
     folders_unlock(&locks);
-    for (size_t i = 0; i < bases->count && code == 0; i++)
-        clean_shards(bases->paths[i]);
+    free(in);
     return code;
-}
-
-static bool is_of_base(const char *name, size_t length, void *base) {
-    uint32_t index = 0;
-    return shard_name_of(name, length, base, &index);
-}
-
-void clean_shards(const char *base) {
-    temp_clean(base, is_of_base, (void *)path_name(base));
 }

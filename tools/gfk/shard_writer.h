@@ -8,39 +8,54 @@
 #include "batch.h"
 #include "files.h"
 #include "format.h"
+#include "inventory.h"
 
 typedef struct shard_writer {
-    size_t count;     /* number of shards to write */
-    size_t *indices;  /* indices of the shards */
-    temp_file *temps; /* temporary file of each shard */
-    char **paths;     /* final path of each shard */
-    uint64_t offset;  /* offset of the next block header in every shard */
+    size_t count;       /* number of shards to write */
+    size_t *indices;    /* indices of the shards */
+    temp_file *temps;   /* temporary file of each shard */
+    file_place *places; /* final place of each shard */
+    uint64_t offset;    /* offset of the next block header in every shard */
 } shard_writer;
 
 /* Functions that return int return 0, or an exit code after a message. */
 int shard_writer_open(shard_writer *writer, size_t count); /* makes room for `count` shards */
 /* Creates the temporary file of a shard. The writer owns the path, even after an error. A NULL
  * path is reported as out of memory. */
-int shard_writer_add(shard_writer *writer, size_t index, char *path);
+int shard_writer_add(shard_writer *writer, size_t index, folder *in, char *path);
 /* Writes the sealed blocks of a batch that belong to the writer's shards. */
 int shard_writer_write(shard_writer *writer, const batch *b);
 /* Writes the second and then the first header of each shard, and syncs the shards to the disk. */
 int shard_writer_finish(shard_writer *writer, const shard_header *header);
 void shard_writer_close(shard_writer *writer); /* removes files without a final name */
 
-/* Checks that the existing shards of the bases have the same code, block size and file size as
- * `header`, as after a killed run, so that new shards may replace the existing shards. The hash of
- * the file is compared only if `complete`. Returns 0, or an exit code after a message. */
-int check_replaceable(const path_list *bases, const shard_header *header, bool complete);
+/* The files that encode reads; it never replaces or removes these. */
+typedef struct file_identity {
+    dev_t device;
+    ino_t inode;
+} file_identity;
+
+typedef struct input_files {
+    file_identity *all; /* sorted */
+    size_t count;
+    file_identity present;     /* the file that is open now */
+    const shard_header *shard; /* the present input is a shard with this header; NULL: no shard */
+} input_files;
+
+void input_files_sort(input_files *inputs);
+
+/* Checks that new shards of `header` may replace the files of an item: that none of them is an
+ * input or a shard of the set of the input and, without `force`, that the shards have the same
+ * code, block size and file size, as after a killed run. The hash of the file is compared only if
+ * `complete`. Returns 0, or an exit code after a message. */
+int check_replaceable(const shard_item *there, const input_files *inputs,
+                      const shard_header *header, bool complete, bool force);
 
 /* Renames finished shards to their final names unless a check refuses, then removes the remaining
- * shards of the replaced set from the folders of the bases, and the temporary files of killed runs. All new shards are complete
- * on the disk before the first rename. If a kill interrupts the renames, shard_set_open finds new
- * shards under final and under temporary names. */
-int replace_set(shard_writer *writer, const path_list *bases, const shard_header *header,
-                bool force);
-
-/* Removes the temporary files that killed runs left for shards of `base`. */
-void clean_shards(const char *base);
+ * shards of the replaced set from the folders of the bases of `seen`, which has the files that were
+ * there at the beginning. All new shards are complete on the disk before the first rename. If a
+ * kill interrupts the renames, later runs find new shards under final and under temporary names. */
+int replace_set(shard_writer *writer, const shard_item *seen, const input_files *inputs,
+                const shard_header *header, bool force);
 
 #endif

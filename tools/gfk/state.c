@@ -1,24 +1,87 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
 
-int run_on_set(const shard_places *places, const tool_options *o, set_work *work,
+/* The next set of the same name that can be restored, by the time of the file; NULL if there is
+ * none. */
+static shard_set *next_set(const shard_set *set) {
+    const shard_item *const item = set->namer;
+    size_t i = 0;
+    while (i < item->set_count && item->sets[i] != set)
+        i++;
+    for (i++; i < item->set_count; i++)
+        if (item->sets[i]->present >= item->sets[i]->header.k)
+            return item->sets[i];
+    return NULL;
+}
+
+/* Says that shards of the same name were not read, because only other files were named. */
+static void warn_of_unnamed(const shard_set *set) {
+    const int in = set->searched || set->home == NULL ? -1 : folder_fd(set->home);
+    struct stat status;
+    bool found = false;
+    for (size_t i = 0; i < set->count && in >= 0 && !found; i++) {
+        char *const path = set->shards[i] == NULL ? shard_path(set->base, (uint32_t)i) : NULL;
+        found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0;
+        if (found)
+            warn("only the named file%s read, and not %s; gfk %s %s reads all shards of %s",
+                 shard_set_present(set) == 1 ? " was" : "s were", path, set->all->command,
+                 set->base, path_name(set->base));
+        free(path);
+    }
+}
+
+/* Opens a set and works on it. With try_next, a set that cannot be restored is followed by the
+ * next. */
+static int work_on(shard_set *set, bool opened, const tool_options *o, set_work *work,
+                   bool try_next, set_outcome *outcome) {
+    int code = opened ? 0 : shard_set_open(set);
+    if (code != 0)
+        return code;
+    code = work(set, o, outcome);
+    if (code != 0 && code != RUN_AGAIN)
+        warn_of_unnamed(set);
+    shard_set_close(set);
+    shard_set *const next =
+        try_next && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE) ? next_set(set) : NULL;
+    if (next == NULL)
+        return code;
+    char time[TIME_BYTES];
+    shard_header_time(&next->header, time);
+    warn("trying the next set of %s: that of %s, %s%s", set->base, next->members->path,
+         time[0] == '\0' ? "without a time" : "changed ", time);
+    return work_on(next, false, o, work, true, outcome);
+}
+
+int run_on_set(shard_set *set, const tool_options *o, set_work *work, bool try_next,
                set_outcome *outcome) {
     enum { ATTEMPTS = 5 };
-    int code = RUN_AGAIN;
-    for (int attempt = 0; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
-        shard_set set;
-        code = shard_set_open(&set, places);
+    set_list list = {0};
+    int code = work_on(set, false, o, work, try_next, outcome);
+    for (int attempt = 1; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
+        set_list again;
+        code = find_again(&again, set);
+        if (code == RUN_AGAIN) {
+            set_list_free(&again);
+            continue;
+        }
+        set_list_free(&list);
+        list = again;
         if (code != 0)
-            return code;
-        code = work(&set, o, outcome);
-        shard_set_close(&set);
+            break;
+        set = list.sets[0];
+        code = work_on(set, true, o, work, try_next, outcome);
+        if (code != RUN_AGAIN)
+            code = worse(code, list.all.code);
     }
+    set_list_free(&list);
     if (code == RUN_AGAIN)
         return fail(TOOL_EXISTS, "what is in the place of a shard keeps changing");
     return code;
@@ -36,19 +99,17 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
     const bool to_stdout = o.output != NULL && strcmp(o.output, "-") == 0;
     if (command == COMMAND_DECODE || command == COMMAND_REPAIR)
         signals_begin();
-    code = check_folders(&o.to);
-    if (code == 0)
-        code = find_sets(&list, &o, name, false);
+    code = find_sets(&list, &o, name, false);
     if (code == 0 && o.output != NULL && list.count > 1)
         code = fail(TOOL_USAGE, "--output is for one file, but these are the shards of %zu",
                     list.count);
     if (code == 0) {
-        code = list.code;
+        code = list.all.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
-            const int one = run_on_set(&list.sets[i], &o, work, NULL);
-            json_end(to_stdout ? stderr : stdout, one);
-            code = worse(code, one);
+            const int one = run_on_set(list.sets[i], &o, work,
+                                       command == COMMAND_DECODE && !to_stdout && !o.partial, NULL);
+            code = worse(code, json_end(to_stdout ? stderr : stdout, one));
         }
     }
     set_list_free(&list);
@@ -71,7 +132,8 @@ size_t count_bad_shards(const shard_set *set, const restore_result *result) {
 void describe_intact(const set_outcome *outcome, char text[INTACT_BYTES]) {
     const size_t intact = outcome->count - outcome->bad;
     snprintf(text, INTACT_BYTES, "%zu of %zu shards %s intact%s", intact, outcome->count,
-             intact == 1 ? "is" : "are", outcome->forged ? " by their checksums" : "");
+             intact == 1 ? "is" : "are",
+             outcome->disagree ? " by their checksums, but the shards disagree" : "");
 }
 
 static void note(char *text, size_t room, const char *format, ...)

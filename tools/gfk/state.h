@@ -14,7 +14,7 @@
 /* The result of the work on a set, in numbers of shards. */
 typedef struct set_outcome {
     size_t count, bad; /* k + m; shards that were missing or damaged before the work */
-    bool forged; /* lost, and shards that are intact by their checksums contradict each other */
+    bool disagree;     /* lost: shards that are intact by their checksums disagree */
 } set_outcome;
 
 /* The work of a command on one set. Returns an exit code. Without an outcome the work says what it
@@ -27,11 +27,11 @@ set_work verify_set, repair_set;
  * and the report then goes to standard error. Returns the worst exit code. */
 int run_on_sets(unsigned command, const char *name, const command_help *help, set_work *work,
                 int argc, char **argv);
-/* Opens one set and calls `work`. If `work` returns RUN_AGAIN, which means that a file appeared in
- * the place of a shard, the set is opened again. */
-int run_on_set(const shard_places *places, const tool_options *options, set_work *work,
+/* Opens one set and calls `work`. If a file changed since the search, or `work` returns RUN_AGAIN,
+ * which means that a file appeared in the place of a shard, the set is looked for again. With
+ * try_next, a set that cannot be restored is followed by the next older set in the same places. */
+int run_on_set(shard_set *set, const tool_options *options, set_work *work, bool try_next,
                set_outcome *outcome);
-enum { RUN_AGAIN = -2 };
 
 /* Says how many shards are intact: "7 of 8 shards are intact". */
 enum { INTACT_BYTES = 96 };

@@ -17,18 +17,18 @@ static const command_help verify_help = {
 int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
     const bool enough = restore_is_possible(set);
     restore_result result = {0};
-    restore_options options = {
-        .keep_going = true, .memory = o->coder.memory, .search = o->search, .what = set->base};
+    const restore_options options = {
+        .thorough = true, .keep_going = true, .memory = o->coder.memory, .what = set->base};
     coder *c = NULL;
-    int code = enough ? restore_open_coder(&c, set, &o->coder) : 0;
+    int code = enough ? restore_open_coder(&c, set, &o->coder, false) : 0;
     if (code == 0 && enough)
-        code = restore_examine(set, c, &options, &result);
+        code = restore_run(set, c, &options, NULL, NULL, &result);
     coder_close(c);
     if (code == 0) {
         const restore_result *known = enough ? &result : NULL;
         const size_t bad = count_bad_shards(set, known);
         const bool lost = !enough || !result.hash_matches;
-        const set_outcome found = {set->count, bad, lost && result.contradiction};
+        const set_outcome found = {set->count, bad, result.disagree};
         char intact[INTACT_BYTES];
         describe_intact(&found, intact);
         report_set(set);
@@ -36,13 +36,15 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
         json_number("damaged_stripes", result.damaged_stripes);
         json_number("lost_stripes", result.lost_stripes);
         json_bool("recoverable", !lost);
+        json_bool("disagree", result.disagree);
         if (outcome != NULL)
             *outcome = found;
         else
             say("%s: %s%s", set->base, intact,
-                lost      ? "; the file cannot be restored"
-                : bad > 0 ? "; the file can be restored"
-                          : "");
+                result.disagree ? ""
+                : lost          ? "; the file cannot be restored"
+                : bad > 0       ? "; the file can be restored"
+                                : "");
         if (outcome == NULL || report_as_json)
             report_shards(set, known, false);
         if (!enough)
@@ -53,7 +55,6 @@ int verify_set(shard_set *set, const tool_options *o, set_outcome *outcome) {
             code = bad > 0 ? TOOL_DAMAGED : 0;
     }
     restore_result_free(&result);
-    free(options.forged);
     return code;
 }
 
@@ -87,10 +88,10 @@ static verdict judge(const set_outcome *outcome, int code) {
                                         : VERDICT_FAILED;
 }
 
-static verdict scrub_one(const shard_places *places, const tool_options *o, int *code) {
+static verdict scrub_one(shard_set *set, const tool_options *o, int *code) {
     set_outcome outcome = {0};
     json_begin("scrub");
-    *code = run_on_set(places, o, o->repair ? repair_set : verify_set, &outcome);
+    *code = run_on_set(set, o, o->repair ? repair_set : verify_set, false, &outcome);
     const verdict found = judge(&outcome, *code);
     json_string("verdict", verdict_words[found]);
     char shards[INTACT_BYTES] = "the message on standard error says why";
@@ -99,10 +100,10 @@ static verdict scrub_one(const shard_places *places, const tool_options *o, int 
     else if (outcome.count != 0)
         describe_intact(&outcome, shards);
     if (*code != 0 && report_quiet)
-        fail(*code, "%s %s: %s", verdict_words[found], places->name, shards);
+        fail(*code, "%s %s: %s", verdict_words[found], set->base, shards);
     else
-        say("%-8s %s: %s", verdict_words[found], places->name, shards);
-    json_end(stdout, *code);
+        say("%-8s %s: %s", verdict_words[found], set->base, shards);
+    *code = json_end(stdout, *code);
     return found;
 }
 
@@ -118,10 +119,11 @@ int command_scrub(int argc, char **argv) {
     signals_begin();
     code = find_sets(&list, &o, "scrub", true);
     if (code == 0) {
-        code = list.code;
+        code = list.all.code;
+        counts[VERDICT_FAILED] = list.all.failed;
         for (size_t i = 0; i < list.count; i++) {
             int one = 0;
-            counts[scrub_one(&list.sets[i], &o, &one)]++;
+            counts[scrub_one(list.sets[i], &o, &one)]++;
             code = worse(code, one);
         }
         if (list.count != 0)

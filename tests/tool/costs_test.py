@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small inputs never cost much: headers that promise large codes and long files, holes instead of
+contents, a pipe in the place of a file."""
+
+import os
+import resource
+import struct
+import time
+
+import harness
+import xxh3
+from harness import BLOCK_HEADER, HEADER, Folder, check, shard
+
+SETS = ("verify", "info", "decode", "repair", "scrub")
+
+
+def promise(content, **values):
+    """The header of a shard with other values, and a checksum that fits."""
+    header = bytearray(content[:HEADER])
+    for name, value in values.items():
+        form, place = {"w": ("<I", 32), "polynomial": ("<Q", 40), "k": ("<I", 48), "m": ("<I", 52),
+                       "index": ("<I", 56), "block": ("<Q", 64), "size": ("<Q", 72)}[name]
+        struct.pack_into(form, header, place, value)
+    struct.pack_into("<Q", header, HEADER - 8, xxh3.hash64(bytes(header[:HEADER - 8])))
+    return bytes(header)
+
+
+def small(arguments, folder, expect, seconds=5, **more):
+    """Runs the tool with 2 GiB of memory and a limit on the time."""
+    def limit():
+        if not harness.options.reduced:  # the sanitizers reserve much more
+            resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+    start = time.monotonic()
+    run = folder.gfk(*arguments, expect=expect, preexec_fn=limit, **more)
+    taken = time.monotonic() - start
+    check(taken < seconds * (20 if harness.options.reduced else 1), f"{arguments}: {taken} s")
+    return run
+
+
+def an_empty_file_in_a_large_code():
+    with Folder() as folder:
+        folder.write("f", b"")
+        folder.gfk("encode", "-k1", "-m1", "f")
+        os.unlink(folder / "f")
+        header = promise(folder.read(shard("f", 0)), k=32768, m=32768, w=16, polynomial=0x1100b)
+        folder.write(shard("f", 0), 2 * header)
+        os.unlink(folder / shard("f", 1))
+        run = small(("verify", "--json", "f"), folder, harness.DAMAGED).json()
+        check(run["recoverable"] and run["bad_shards"] == 65535, run["bad_shards"])
+        run = small(("decode", "--json", "f"), folder, harness.OK).json()
+        check(folder.read("f") == b"" and run["engine"] == "none", run)
+        folder.write("g", b"x")
+        for more in ((), ("--memory", "1G")):
+            run = small(("encode", "-w16", "-k32768", "-m32768", *more, "g"), folder, harness.USAGE)
+            check("needs --memory 8589934592 or more" in run.err, run.err)
+        check(folder.shards("g") == [], "shards of a code that is too large")
+
+
+def a_large_code_in_many_small_files():
+    """k shards are there, so that somebody could restore the file, in 8 GiB of memory."""
+    k, m = 600, 64000
+    with Folder() as folder:
+        folder.write("f", b"x")
+        folder.gfk("encode", "-k1", "-m1", "--block-size", "64", "f")
+        first = folder.read(shard("f", 0))
+        for index in range(k):
+            header = promise(first, k=k, m=m, w=16, polynomial=0x1100b, index=index)
+            folder.write(shard("f", index), header + first[HEADER:-HEADER] + header)
+        for command in ("verify", "decode", "repair"):
+            run = small((command, "-o", "out", "f") if command == "decode" else (command, "f"), folder,
+                        harness.USAGE)
+            check(f"a code with k = {k} and m = {m} needs --memory 307200000 or more" in run.err, run.err)
+
+
+def sparse(folder, block, size, k=1, m=1, **islands):
+    """Shards with two headers, and nothing between them but some blocks."""
+    folder.write("f", harness.rng.randbytes(3 * block))
+    folder.gfk("encode", f"-k{k}", f"-m{m}", "--block-size", block, "f")
+    os.unlink(folder / "f")
+    stripes = -(-size // (k * block))
+    length = 2 * HEADER + stripes * (BLOCK_HEADER + block)
+    for index in range(k + m):
+        header = promise(folder.read(shard("f", index)), size=size)
+        with open(folder / shard("f", index), "wb") as file:
+            file.write(header)
+            for place in islands.get("at", ()):
+                file.seek(HEADER + place * (BLOCK_HEADER + block))
+                file.write(b"island")
+            file.truncate(length)
+            file.seek(length - HEADER)
+            file.write(header)
+    return stripes
+
+
+def holes():
+    """Blocks in holes are damaged, unread, however many a header promises."""
+    for block, size, k, m, at in ((64, 1 << 30, 1, 1, ()), (64, 1 << 40, 2, 1, ()), (4096, 1 << 40, 3, 2, ()),
+                                  (64, 1 << 36, 1, 2, (10**5, 10**8)), (1 << 20, 1 << 42, 2, 2, (1, 1000))):
+        with Folder() as folder:
+            stripes = sparse(folder, block, size, k, m, at=at)
+            check(os.stat(folder / shard("f", 0)).st_blocks < 200, "the file system has no holes")
+            for command in SETS:
+                run = small((command, "." if command == "scrub" else "f"), folder,
+                            harness.OK if command == "info" else harness.UNRECOVERABLE)
+                check(command == "info" or "cannot be restored" in run.err, run.err)
+            run = small(("verify", "--json", "f"), folder, harness.UNRECOVERABLE).json()
+            check(stripes - 1000 * (len(at) + 2) <= run["lost_stripes"] <= stripes, run)
+            check(folder.shards("f") == folder.names(), folder.names())
+
+
+def holes_in_one_shard():
+    """Contents in the other shards restore the blocks that are in holes, and repair fills the holes."""
+    with Folder() as folder:
+        content = harness.rng.randbytes(2 << 20)
+        folder.write("f", content)
+        folder.gfk("encode", "-k2", "-m2", "--block-size", "4K", "f")
+        whole = folder.contents("f.gfk.")
+        os.unlink(folder / "f")
+        for index, begin, end in ((0, 100000, 600000), (2, 50000, 700000), (3, 700000, 1000000)):
+            with open(folder / shard("f", index), "wb") as file:
+                name = shard("f", index)
+                file.write(whole[name][:begin])
+                file.seek(end)
+                file.write(whole[name][end:])
+        run = folder.gfk("verify", "--json", "f", expect=harness.DAMAGED).json()
+        check(run["lost_stripes"] == 0 and run["bad_shards"] == 3, run)
+        folder.gfk("decode", "f")
+        check(folder.read("f") == content, "decode")
+        os.unlink(folder / "f")
+        folder.gfk("repair", "f")
+        check(folder.contents() == whole, "repair")
+
+
+def shards_without_headers():
+    """Long holes under the name of a shard: the search for what is left of headers skips them."""
+    with Folder() as folder:
+        folder.write("f", b"x" * 5000)
+        folder.gfk("encode", "-k2", "-m2", "--block-size", "64", "f")
+        header = promise(folder.read(shard("f", 1)), size=1 << 40)
+        for index in range(4):
+            with open(folder / shard("f", index), "wb") as file:
+                file.write(header if index == 1 else bytes(100))
+                file.truncate(2 * HEADER + (1 << 33) * (BLOCK_HEADER + 64))
+        for command in SETS:
+            small((command, "." if command == "scrub" else "f"), folder, None)
+
+
+def a_pipe_as_calibration():
+    with Folder() as folder:
+        harness.encoded(folder)
+        os.makedirs(folder / "cache/gfk")
+        os.mkfifo(folder / "cache/gfk/calibration")
+        cache = dict(os.environ, XDG_CACHE_HOME=folder / "cache")
+        small(("verify", "f"), folder, harness.OK, env=cache)
+        run = small(("advise",), folder, harness.IO, env=cache)
+        check("is not a regular file" in run.err, run.err)
+
+
+harness.main(an_empty_file_in_a_large_code, a_large_code_in_many_small_files, holes, holes_in_one_shard,
+             shards_without_headers, a_pipe_as_calibration)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Preloaded into the tool: writes down how it looks at files and folders, lets a look fail, and
+ * replaces a folder by a link between two calls. LOOK_LOG is a file for lines "open NAME", "list",
+ * "look NAME", "rename NAME", "unlink NAME". FAIL_CALL is the call that fails, for the file or
+ * folder FAIL_NAME (list: for all), with the error FAIL_ERROR. Before call number SWAP_AT, the
+ * folder SWAP_FOLDER gets the name SWAP_FOLDER.away, and a link to SWAP_TO takes its place. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEXT(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+}
+
+static void swap(const char *at) {
+    static atomic_int calls;
+    char away[4096];
+    const char *folder = getenv("SWAP_FOLDER");
+    if (atomic_fetch_add(&calls, 1) + 1 != atoi(at))
+        return;
+    snprintf(away, sizeof away, "%s.away", folder);
+    if (NEXT(rename)(folder, away) != 0 || symlink(getenv("SWAP_TO"), folder) != 0)
+        abort();
+}
+
+/* Notes a call. True if the call fails; errno is then set. */
+static bool note(const char *call, const char *path) {
+    const char *log = getenv("LOOK_LOG"), *fails = getenv("FAIL_CALL"), *at = getenv("SWAP_AT");
+    const char *name = name_of(path), *wanted = getenv("FAIL_NAME");
+    if (at != NULL)
+        swap(at);
+    if (log != NULL) {
+        char line[512];
+        const int length = snprintf(line, sizeof line, "%s %s\n", call, name);
+        const int fd = NEXT(open)(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+        if (fd < 0 || (size_t)length >= sizeof line || write(fd, line, (size_t)length) != length)
+            abort();
+        close(fd);
+    }
+    if (fails == NULL || strcmp(fails, call) != 0 ||
+        (wanted != NULL && *name != '\0' && strcmp(wanted, name) != 0))
+        return false;
+    errno = atoi(getenv("FAIL_ERROR"));
+    return true;
+}
+
+#define MODE_OF(flags)                                                                             \
+    mode_t mode = 0;                                                                               \
+    if (((flags) & O_CREAT) != 0) {                                                                \
+        va_list arguments;                                                                         \
+        va_start(arguments, flags);                                                                \
+        mode = va_arg(arguments, mode_t);                                                          \
+        va_end(arguments);                                                                         \
+    }
+
+int open(const char *path, int flags, ...) {
+    MODE_OF(flags)
+    return note("open", path) ? -1 : NEXT(open)(path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+    MODE_OF(flags)
+    return note("open", path) ? -1 : NEXT(openat)(folder, path, flags, mode);
+}
+
+DIR *opendir(const char *path) {
+    note("list", "");
+    return NEXT(opendir)(path);
+}
+
+DIR *fdopendir(int fd) {
+    note("list", "");
+    return NEXT(fdopendir)(fd);
+}
+
+struct dirent *readdir(DIR *entries) {
+    const char *fails = getenv("FAIL_CALL");
+    if (fails == NULL || strcmp(fails, "readdir") != 0)
+        return NEXT(readdir)(entries);
+    static atomic_int calls; /* three entries, and then the error */
+    if (atomic_fetch_add(&calls, 1) < 3)
+        return NEXT(readdir)(entries);
+    errno = atoi(getenv("FAIL_ERROR"));
+    return NULL;
+}
+
+int stat(const char *path, struct stat *status) {
+    return note("look", path) ? -1 : NEXT(stat)(path, status);
+}
+
+int lstat(const char *path, struct stat *status) {
+    return note("look", path) ? -1 : NEXT(lstat)(path, status);
+}
+
+int fstatat(int folder, const char *path, struct stat *status, int flags) {
+    return note("look", path) ? -1 : NEXT(fstatat)(folder, path, status, flags);
+}
+
+int rename(const char *from, const char *to) {
+    return note("rename", to) ? -1 : NEXT(rename)(from, to);
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    return note("rename", to) ? -1 : NEXT(renameat)(from_folder, from, to_folder, to);
+}
+
+int unlink(const char *path) {
+    return note("unlink", path) ? -1 : NEXT(unlink)(path);
+}
+
+int unlinkat(int folder, const char *path, int flags) {
+    return note("unlink", path) ? -1 : NEXT(unlinkat)(folder, path, flags);
+}

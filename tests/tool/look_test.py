@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tool looks once at each folder and each file, says where it could not look, and writes where it
+looked. Needs the library look_at as its last argument."""
+
+import collections
+import errno
+import fcntl
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+import harness
+from harness import Folder, check, command, shard
+
+harness.parser.add_argument("look_at", help="the library that watches and disturbs")
+
+
+def environment(**more):
+    return dict(os.environ, LD_PRELOAD=harness.options.look_at, **more)
+
+
+class Sets(Folder):
+    """A folder with files and their shards."""
+
+    def __init__(self, count, k=1, m=1):
+        self.files = [f"f{i:05}" for i in range(count)]
+        self.code = (f"-k{k}", f"-m{m}")
+
+    def __enter__(self):
+        super().__enter__()
+        work = self / "work"
+        os.mkdir(work)
+        for first in range(0, len(self.files), 100):  # small folders, for a tool that lists often
+            part = self.files[first:first + 100]
+            for name in part:
+                self.write(f"work/{name}", os.urandom(500))
+            harness.gfk("encode", "-q", *self.code, *part, cwd=work)
+            for name in os.listdir(work):
+                os.rename(f"{work}/{name}", self / name)
+        os.rmdir(work)
+        return self
+
+    def watched(self, *arguments, **more):
+        """Runs the tool; its calls, and the process."""
+        log = self.path + ".log"
+        run = self.gfk(*arguments, env=environment(LOOK_LOG=log), **more)
+        with open(log, encoding="utf-8") as file:
+            calls = [line.rstrip("\n").split(" ", 1) for line in file]
+        os.unlink(log)
+        return calls, run
+
+
+def opened(calls):
+    return collections.Counter(name for call, name in calls if call == "open" and ".gfk." in name and
+                               ".gfk-tmp-" not in name)
+
+
+def listed(calls):
+    return sum(call == "list" for call, _ in calls)
+
+
+# ---- how often ------------------------------------------------------------------------------------
+
+
+def each_file_and_folder_once():
+    with Sets(50, 3, 2) as s:
+        shards = {name for name in s.names() if ".gfk." in name}
+        for arguments in (("verify", "."), ("info", "."), ("scrub", "."), ("repair", "."),
+                          ("decode", "-f", "."), ("verify", *s.files), ("info", *s.files),
+                          ("repair", *s.files), ("decode", "-f", *s.files), ("scrub", "--repair", "."),
+                          ("verify", "--in", ".", *s.files), ("verify", "--in", "."),
+                          ("verify", *sorted(shards))):
+            calls, _ = s.watched(*arguments)
+            opens = opened(calls)
+            what = f"{arguments[:2]}: {listed(calls)} lists, {sum(opens.values())} opens"
+            check(set(opens) == shards and max(opens.values()) == 1, what)
+            check(listed(calls) <= 1, what)
+        for name in s.files[::7]:  # some shards are missing, renamed, or damaged
+            os.unlink(s / shard(name, 1))
+            os.rename(s / shard(name, 2), s / f"renamed {name}")
+            harness.flip(s / shard(name, 3), 700)
+        calls, _ = s.watched("verify", *s.files, expect=harness.DAMAGED)
+        check(max(opened(calls).values()) == 1 and listed(calls) == 1, opened(calls))
+        calls, run = s.watched("repair", *s.files)
+        check(max(opened(calls).values()) <= 2 and listed(calls) == 1, opened(calls))
+        check(run.text.count("restored") == len(s.files[::7]), run.text)
+        s.gfk("verify", ".")
+
+
+def encode_lists_once():
+    with Sets(40, 2, 1) as s:
+        for arguments in ((s.files[0],), s.files):
+            calls, _ = s.watched("encode", "-k2", "-m1", *arguments)
+            check(listed(calls) == 1, f"{listed(calls)} lists for {len(arguments)} files")
+            check(max(opened(calls).values()) <= 2, "before the work, and under the lock")
+        os.mkdir(s / "d")
+        calls, _ = s.watched("encode", "-k2", "-m1", "--to", "d,.", *s.files, expect=harness.OK)
+        check(listed(calls) == 2, f"{listed(calls)} lists of two folders")
+        s.gfk("verify", "--in", ".,d", *s.files)
+        check(sum(".gfk." in n for n in s.names() + os.listdir(s / "d")) == 3 * 40, "the rest is gone")
+
+
+def calls_grow_with_the_sets():
+    """Ten times the sets need ten times the calls."""
+    counts = {}
+    for number in (40, 400):
+        with Sets(number) as s:
+            for name in s.files[::5]:
+                os.unlink(s / shard(name, 0))
+            for arguments in (("verify", "."), ("scrub", "."), ("info", *s.files), ("decode", "-f", "."),
+                              ("decode", "-f", *s.files), ("verify", *s.files), ("repair", *s.files),
+                              ("encode", "-k1", "-m1", *s.files)):
+                calls, _ = s.watched(*arguments, expect=None)
+                counts.setdefault(arguments[:3], []).append(len(calls))
+    for arguments, (few, many) in counts.items():
+        check(many <= 11 * few, f"{arguments}: {few} and {many} calls")
+
+
+def processor_time():
+    """At most 2 ms for each set, in a folder that the earlier searches made slow."""
+    if harness.options.reduced:
+        return
+    count = 2000
+    with Sets(count) as s:
+        for arguments in (("info", "."), ("verify", "."), ("scrub", "."), ("repair", "."),
+                          ("decode", "-f", "."), ("verify", *s.files), ("repair", *s.files),
+                          ("decode", "-f", *s.files), ("encode", "-k1", "-m1", *s.files)):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            s.gfk(*arguments)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            check(seconds <= 2e-3 * count, f"{arguments[:2]}: {1e3 * seconds / count:.2f} ms for each set")
+
+
+def few_descriptors():
+    """Many sets need no more open files than one set."""
+    def set_limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    with Sets(120) as s:
+        for name in s.files[:40]:
+            os.makedirs(s / f"d/{name}")
+            os.rename(s / shard(name, 0), s / f"d/{name}/{shard(name, 0)}")
+        for arguments in (("scrub", "."), ("scrub", "--repair", "."), ("verify", *s.files[40:]),
+                          ("decode", "-f", *s.files[40:])):
+            run = s.gfk(*arguments, preexec_fn=set_limit)
+            check(run.err == "", run.err)
+
+
+# ---- what cannot be looked at ---------------------------------------------------------------------
+
+
+def is_said(folder, arguments, words, env=None, **more):
+    """A line, the verdict failed, and exit code 4."""
+    run = folder.gfk(*arguments, env=env, expect=harness.IO, **more)
+    check(words in run.err, f"{arguments}: {run.err}")
+    if arguments[0] == "scrub":
+        check("failed   " in run.text and " 0 failed" not in run.text, run.text)
+        run = folder.gfk("scrub", "--json", *arguments[1:], env=env, expect=harness.IO, **more)
+        found = [json.loads(line) for line in run.text.splitlines()]
+        check(any(r.get("verdict") == "failed" and r["exit"] == harness.IO and
+                  any(words in m for m in r["messages"]) for r in found), run.text)
+
+
+def places_that_fail():
+    with Sets(3, 2, 1) as s:
+        os.makedirs(s / "d/e")
+        for name in s.files[1:]:
+            for index in range(3):
+                os.rename(s / shard(name, index), s / f"d/{shard(name, index)}")
+        eio = str(errno.EIO)
+        for arguments in (("scrub", "."), ("scrub", "--repair", ".")):
+            is_said(s, arguments, "cannot read the folder d: Input/output error",
+                    environment(FAIL_CALL="open", FAIL_NAME="d", FAIL_ERROR=eio))
+            is_said(s, arguments, "Input/output error", environment(FAIL_CALL="readdir", FAIL_ERROR=eio))
+            is_said(s, arguments, f"cannot look at d/{shard(s.files[1], 0)}: Input/output error",
+                    environment(FAIL_CALL="look", FAIL_NAME=shard(s.files[1], 0), FAIL_ERROR=eio))
+        for name in ("verify", "info", "repair", "decode"):
+            is_said(s, (name, "d"), "Input/output error", environment(FAIL_CALL="readdir", FAIL_ERROR=eio))
+            is_said(s, (name, f"d/{s.files[1]}"), "cannot read the folder d: Input/output error",
+                    environment(FAIL_CALL="readdir", FAIL_ERROR=eio))
+        is_said(s, ("encode", "-k2", "-m1", s.files[0]), "cannot read the folder .: Input/output error",
+                environment(FAIL_CALL="readdir", FAIL_ERROR=eio))
+        os.rename(s / f"d/{shard(s.files[1], 1)}", s / "d/renamed")
+        is_said(s, ("scrub", "."), "cannot open d/renamed: Input/output error",
+                environment(FAIL_CALL="open", FAIL_NAME="renamed", FAIL_ERROR=eio))
+        s.gfk("scrub", ".", env=environment(FAIL_CALL="open", FAIL_NAME="renamed",
+                                            FAIL_ERROR=str(errno.ENOENT)), expect=harness.DAMAGED)
+
+
+def folders_that_may_be_read_but_not_entered():
+    more = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with Sets(2) as s:
+        os.mkdir(s / "d")
+        for index in range(2):
+            os.rename(s / shard(s.files[1], index), s / f"d/{shard(s.files[1], index)}")
+        os.chmod(s.path, 0o755)
+        os.chmod(s / "d", 0o444)
+        try:
+            if subprocess.run(command("--version"), capture_output=True, **more).returncode != 0:
+                raise OSError
+        except OSError:
+            print("skipped: root, and nobody may not run the tool")
+            return
+        is_said(s, ("scrub", "."), "cannot read the folder d: Permission denied", **more)
+        for name in ("verify", "info", "decode", "repair"):
+            is_said(s, (name, "d"), "Permission denied", **more)
+            is_said(s, (name, f"d/{s.files[1]}"), "Permission denied", **more)
+        is_said(s, ("verify", "--in", "d,.", s.files[0]), "Permission denied", **more)
+
+
+def long_paths():
+    """Folders below the longest path that the system takes at once."""
+    with Sets(1) as s:
+        deep = os.open(s.path, os.O_RDONLY)
+        for _ in range(30):
+            os.mkdir("n" * 200, dir_fd=deep)
+            below = os.open("n" * 200, os.O_RDONLY, dir_fd=deep)
+            os.close(deep)
+            deep = below
+        for index in range(2):
+            os.rename(s / shard(s.files[0], index), shard(s.files[0], index), dst_dir_fd=deep)
+        run = s.gfk("scrub", ".")
+        check("1 set: 1 ok" in run.text, run.text)
+        os.unlink(shard(s.files[0], 1), dir_fd=deep)
+        s.gfk("scrub", ".", expect=harness.DAMAGED)
+        run = s.gfk("scrub", "--repair", ".")
+        check("1 repaired" in run.text and len(os.listdir(deep)) == 2, run.text)
+        os.close(deep)
+
+
+# ---- inputs and folders that stay what they are ---------------------------------------------------
+
+
+def inputs_are_not_replaced():
+    def refused(s, *arguments, **more):
+        before = {n: c for n, c in s.contents().items() if "gfk.002.gfk" not in n}
+        run = s.gfk("encode", *arguments, expect=harness.EXISTS, **more)
+        check("no shard replaces it" in run.err and before.items() <= s.contents().items(),
+              f"{arguments}: {run.err}")
+
+    with Folder() as s:
+        content = harness.encoded(s)
+        code = ("-k3", "-m2", "--block-size", "1K")
+        for force in ((), ("-f",)):
+            refused(s, *force, "-k3", "-m2", "-o", "f", shard("f", 3))       # one of the places
+            refused(s, *force, "-k1", "-m1", "-o", "f", shard("f", 4))       # one of those to be removed
+            refused(s, *force, *code, "f", shard("f", 2))                    # another input
+            with open(s / shard("f", 1), "rb") as file:
+                process = subprocess.run(command("encode", *force, *code, "-o", "f", "-"), cwd=s.path,
+                                         stdin=file, capture_output=True, check=False)
+            check(process.returncode == harness.EXISTS and b"no shard replaces it" in process.stderr,
+                  process.stderr)
+        shutil.copy(s / shard("f", 0), s / "copy")
+        refused(s, "-f", *code, "-o", "f", "copy")  # a copy of one of its shards
+        os.link(s / "f", s / shard("g", 0))
+        refused(s, "-f", *code, "-o", "g", "f")
+        os.unlink(s / shard("g", 0))
+        os.symlink("f", s / shard("g", 1))
+        refused(s, "-f", *code, "-o", "g", shard("g", 1))
+        os.unlink(s / shard("g", 1))
+        s.write(shard("x", 3), content)  # a file of the user
+        refused(s, "-f", *code, "-o", "x", shard("x", 3))
+        os.mkdir(s / "d")
+        os.rename(s / shard("x", 3), s / f"d/{shard('x', 1)}")
+        run = s.gfk("encode", "-f", *code, "--to", ".,d", "-o", "x", f"d/{shard('x', 1)}",
+                    expect=harness.EXISTS)
+        check(s.read(f"d/{shard('x', 1)}") == content and not s.shards("x"), run.err)
+        s.gfk("verify", "f")
+        s.gfk("encode", "-f", *code, "-o", "y", shard("f", 2))  # a shard is a file like others
+        run = s.gfk("decode", "-f", "-o", shard("f", 2), "f", expect=harness.EXISTS)
+        check("is a shard" in run.err, run.err)
+        s.gfk("verify", "f", "y")
+
+
+def a_folder_becomes_a_link():
+    """At any moment after the look: nothing is written, renamed or removed where the link leads."""
+    def prepare(s, arguments):
+        os.mkdir(s / "d")
+        content = harness.rng.randbytes(5000)
+        s.write("d/f", content)
+        s.gfk("encode", "-k3", "-m2", "--block-size", "1K", "d/f")
+        s.write("original", content)
+        if arguments[0] != "encode":
+            harness.flip(s / f"d/{shard('f', 1)}", 700)
+            os.unlink(s / f"d/{shard('f', 2)}")
+            os.unlink(s / "d/f")
+
+    def calls_until_the_look(times, arguments):
+        """An argument that is a link from the beginning stands for its target."""
+        with Folder() as s:
+            prepare(s, arguments)
+            log = s.path + ".log"
+            s.gfk(*arguments, env=environment(LOOK_LOG=log))
+            with open(log, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            os.unlink(log)
+            return [i for i, line in enumerate(lines, 1) if line == "open d"][times - 1], len(lines)
+
+    for times, arguments in ((1, ("repair", "d/f")), (1, ("repair", "d")), (1, ("scrub", "--repair", ".")),
+                             (1, ("decode", "d/f")), (1, ("decode", "d")),
+                             (2, ("decode", "-f", "-o", "d/out", "d/f")),
+                             (1, ("encode", "-f", "-k2", "-m1", "d/f")),
+                             (1, ("encode", "-f", "-k2", "-m1", "--to", "d", "-o", "f", "original"))):
+        looks, calls = calls_until_the_look(times, arguments)
+        check(calls >= looks + 4, f"{calls} calls, {looks} before the look")
+        for number in range(looks + 1, calls + 1):
+            with Folder() as s, Folder() as elsewhere:
+                prepare(s, arguments)
+                for name in os.listdir(s / "d"):  # what a wrong run would replace or remove
+                    shutil.copy(s / f"d/{name}", elsewhere / name)
+                harness.flip(elsewhere / shard("f", 0), 700)
+                elsewhere.write(".f.gfk.000.gfk-tmp-0123456789ab", b"left")
+                before = elsewhere.contents()
+                env = environment(SWAP_AT=str(number), SWAP_FOLDER=s / "d", SWAP_TO=elsewhere.path)
+                run = s.gfk(*arguments, env=env, expect=None)
+                check(elsewhere.contents() == before, f"{arguments}, call {number}: {run.err}")
+                check(run.code in (0, 1, 3, 4, 5) and os.path.islink(s / "d"), f"{run.code}: {run.err}")
+
+
+# ---- what waits -----------------------------------------------------------------------------------
+
+
+def a_lock_of_somebody_else():
+    """Reading goes on without the lock; writing waits. Both say so."""
+    with Folder() as s:
+        harness.encoded(s)
+        held = os.open(s.path, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        start = time.monotonic()
+        run = s.gfk("verify", "f")
+        check("holds the lock on the folder ." in run.err and "without the lock" in run.err, run.err)
+        check(time.monotonic() - start < 20, "for ever")
+        process = subprocess.Popen(command("decode", "-o", "out", "f"), cwd=s.path,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(8)
+        check(process.poll() is None and "out" not in s.names(), "decode waits")
+        fcntl.flock(held, fcntl.LOCK_UN)
+        err = process.communicate(timeout=30)[1].decode()
+        check(process.returncode == 0 and err.count("holds the lock") == 2, err)
+        check(s.read("out") == s.read("f"), "and goes on")
+        os.close(held)
+
+
+def pipes_do_not_hang():
+    def quick(s, *arguments, expect, env=None):
+        process = subprocess.run(command(*arguments), cwd=s.path, stdin=subprocess.DEVNULL,
+                                 capture_output=True, timeout=60, check=False, env=env)
+        check(process.returncode in expect, f"{arguments}: {process.returncode} {process.stderr}")
+        return process.stderr.decode()
+
+    with Folder() as s:
+        content = harness.encoded(s)
+        os.mkdir(s / "gfk")
+        os.mkfifo(s / "gfk/calibration")
+        cache = dict(os.environ, XDG_CACHE_HOME=s.path)
+        for arguments in (("advise",), ("verify", "f"), ("decode", "-f", "f"), ("repair", "f"),
+                          ("encode", "-f", "-w16", "-k3", "-m2", "-o", "g", "f")):
+            quick(s, *arguments, expect=(harness.OK, harness.IO), env=cache)
+        shutil.rmtree(s / "gfk")
+        os.mkfifo(s / shard("f", 7))
+        os.mkfifo(s / "pipe")
+        for name in ("verify", "info", "repair", "decode"):
+            quick(s, name, ".", expect=(0, 1, 5))
+            quick(s, name, "pipe", expect=(3,))
+            quick(s, name, shard("f", 7), expect=(3,))
+        quick(s, "scrub", ".", expect=(0,))
+        quick(s, "decode", "-f", "-o", "pipe", "f", expect=(4,))
+        quick(s, "scrub", "pipe", expect=(4,))
+        process = subprocess.Popen(command("encode", "-k2", "-m1", "-o", "p", "pipe"), cwd=s.path,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        line = []
+        reader = threading.Thread(target=lambda: line.append(process.stderr.readline().decode()))
+        reader.start()
+        reader.join(20)
+        check(line and "nobody writes to the pipe pipe; gfk waits" in line[0], line)
+        with open(s / "pipe", "wb") as pipe:
+            pipe.write(content)
+        process.stderr.close()
+        check(process.wait(30) == 0 and s.gfk("decode", "-o", "-", "p").out == content, "what was written")
+
+
+harness.main(each_file_and_folder_once, encode_lists_once, calls_grow_with_the_sets, processor_time,
+             few_descriptors, places_that_fail, folders_that_may_be_read_but_not_entered, long_paths,
+             inputs_are_not_replaced, a_folder_becomes_a_link, a_lock_of_somebody_else, pipes_do_not_hang)

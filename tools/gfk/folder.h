@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Folders by descriptor. Everything that the tool opens, creates, renames or removes is named
+ * relative to the descriptor of its folder, so that a folder that somebody replaces by a symbolic
+ * link during a run is never entered, and the depth of a folder does not matter. */
+#ifndef GFK_TOOL_FOLDER_H
+#define GFK_TOOL_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* A folder, once for each device and inode; the process keeps it until folders_close. */
+typedef struct folder {
+    char *path; /* in messages */
+    dev_t device;
+    ino_t inode;
+    struct folder *parent; /* the folder in which this one was found; NULL: opened by its path */
+    int fd;                /* -1: not open; folder_fd opens it again */
+    unsigned users;        /* the descriptor stays open while there are users */
+    unsigned long used;    /* when the descriptor was used last */
+} folder;
+
+/* These functions return 0 or the system's error. */
+int folder_open(folder **opened, const char *path);
+int folder_of(folder **opened, const char *path); /* the folder of a file */
+/* Opens a folder below `in` by its name, or by names with slashes between them. Links are not
+ * followed. */
+int folder_enter(folder **opened, folder *in, const char *names);
+
+/* The descriptor, or -1 with errno. A limited number of descriptors stays open. If another one was
+ * closed and the folder is no longer where it was, errno is ESTALE. */
+int folder_fd(folder *f);
+void folder_hold(folder *f); /* keeps the descriptor of folder_fd open */
+void folder_release(folder *f);
+void folders_close(void); /* at the end of the process */
+
+/* A name in a folder. */
+typedef struct folder_entry {
+    char *name;
+    unsigned char type;         /* DT_REG, DT_DIR, ..., or DT_UNKNOWN */
+    struct shard_source *found; /* the file, once its headers are read */
+} folder_entry;
+
+typedef struct folder_entries {
+    folder_entry *entries;
+    size_t count;
+} folder_entries;
+
+/* Lists a folder, without "." and "..", sorted by bytes: choices and messages do not depend on the
+ * file system. Returns 0 or the system's error; the caller frees the list in any case. */
+int folder_read(folder *f, folder_entries *list);
+void folder_entries_free(folder_entries *list);
+/* The first entry whose name is not less than `name`. */
+size_t folder_entries_find(const folder_entries *list, const char *name);
+
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+typedef struct folder_locks {
+    folder **folders;
+    size_t count;
+} folder_locks;
+
+/* Locks folders against other runs of this tool, in an order that is the same in every run. Anybody
+ * who may read a folder can lock it, so the wait has a bound: then a shared lock is left out with a
+ * warning, and an exclusive lock fails. Returns 0, or an exit code after a message; the caller
+ * unlocks in any case. */
+int folders_lock(folder_locks *locks, folder *const *folders, size_t count, bool exclusive);
+void folders_unlock(folder_locks *locks);
+/* Flushes the names in the locked folders to the disk. Returns NULL, or the folder that failed. */
+const folder *folders_sync(const folder_locks *locks);
+
+#endif
