@@ -133,7 +133,7 @@ set(gfk_minimums
   "tool.fake_backends 900 480"
   "tool.round_trip 1795 536"
   "tool.costs 140 140"
-  "tool.memory 100000 14000"
+  "tool.memory 60000 14000"
   "tool.damage 2250 1300"
   "tool.sets 1160 640"
   "tool.format 27900 27900"

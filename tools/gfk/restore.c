@@ -8,13 +8,8 @@
 #include <xxhash.h>
 
 #include "files.h"
+#include "reader.h"
 #include "report.h"
-
-/* Stripes in which a shard may have blocks: those from `first` on, before `end`. Before `first` the files
- * of the shard have holes. */
-typedef struct extent {
-    uint64_t first, end;
-} extent;
 
 typedef struct restore {
     const shard_set *set;
@@ -24,8 +19,7 @@ typedef struct restore {
     void *context;
     restore_result *result;
     uint64_t next;         /* next stripe to read */
-    extent *extents;       /* where each shard has data next */
-    uint64_t *firsts;      /* the first stripes of the extents */
+    stripe_finder finder;  /* where the shards have contents */
     uint64_t coded;        /* next stripe to restore */
     XXH3_state_t *hash;    /* hash of the bytes restored so far */
     size_t *lost, *wanted; /* lists of block indices for one call of the coder */
@@ -38,80 +32,6 @@ typedef struct restore {
 } restore;
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-static block_state check_block(const shard_set *set, const batch *b, size_t stripe, size_t index) {
-    block_header header;
-    const size_t bytes = b->stripes[stripe].bytes;
-    if (block_header_read(&header, batch_header(b, stripe, index)) != FORMAT_OK)
-        return BLOCK_UNKNOWN;
-    if (memcmp(header.set_id, set->header.set_id, SET_ID_BYTES) != 0 || header.index != index ||
-        header.stripe != b->first + stripe || header.bytes != bytes)
-        return BLOCK_DAMAGED;
-    const uint8_t *block = batch_block(b, stripe, index);
-    if (XXH3_64bits(block, bytes) != header.checksum)
-        return BLOCK_DAMAGED;
-    const size_t used = index < b->k ? block_file_bytes(&set->header, header.stripe, index) : bytes;
-    return is_zero(block + used, bytes - used) ? BLOCK_GOOD : BLOCK_DAMAGED;
-}
-
-/* Reads the blocks of all `count` stripes with one call; false if the system reports an error. */
-static bool read_run(const shard_set *set, shard_source *source, batch *b, size_t index,
-                     size_t first, size_t count) {
-    struct iovec buffers[2 * MOST_STRIPES];
-    batch_buffers(b, index, first, count, buffers);
-    const ssize_t got =
-        read_buffers(source->fd, buffers, 2 * count, block_offset(&set->header, b->first + first));
-    if (got < 0) {
-        source->error = errno;
-        return false;
-    }
-    size_t end = 0;
-    for (size_t s = first; s < first + count; s++) {
-        end += BLOCK_HEADER_BYTES + b->stripes[s].bytes;
-        batch_states(b, s)[index] =
-            end <= (size_t)got ? check_block(set, b, s, index) : BLOCK_MISSING;
-    }
-    return true;
-}
-
-static void read_from(const shard_set *set, shard_source *source, batch *b, size_t index,
-                      size_t first, size_t count) {
-    if (read_run(set, source, b, index, first, count))
-        return;
-    for (size_t s = first; s < first + count; s++) /* a bad sector then loses one block only */
-        if (count == 1 || !read_run(set, source, b, index, s, 1))
-            batch_states(b, s)[index] = BLOCK_MISSING;
-}
-
-/* Reads the blocks of shard `index` for `count` stripes of a batch, from stripe `first` on, and
- * sets the states of the blocks. If a block is not intact in the best source, the other sources of
- * the shard are tried. A missing block is filled with zeros. */
-static void read_blocks(const shard_set *set, batch *b, size_t index, size_t first, size_t count) {
-    shard_source *source = set->shards[index];
-    if (source != NULL)
-        read_from(set, source, b, index, first, count);
-    for (size_t s = first; s < first + count; s++) {
-        block_state *state = &batch_states(b, s)[index];
-        if (source == NULL)
-            *state = BLOCK_MISSING;
-        for (shard_source *other = source == NULL ? NULL : source->next;
-             other != NULL && *state < BLOCK_ELSEWHERE; other = other->next) {
-            read_from(set, other, b, index, s, 1);
-            if (*state == BLOCK_GOOD)
-                *state = BLOCK_ELSEWHERE;
-        }
-        if (*state == BLOCK_MISSING)
-            memset(batch_block(b, s, index), 0, b->stripes[s].bytes);
-    }
-}
-
-/* The number of blocks of a stripe whose state is `least` or better. */
-static size_t count_states(const batch *b, size_t stripe, block_state least) {
-    size_t count = 0;
-    for (size_t i = 0; i < b->n; i++)
-        count += batch_states(b, stripe)[i] >= least;
-    return count;
-}
 
 /* Reads shards, data shards first, until every stripe of the batch has k intact blocks. A thorough
  * pass reads all shards. */
@@ -363,41 +283,6 @@ static void explain_disagreement(const restore *r) {
 
 /* ---- the steps ------------------------------------------------------------------------------ */
 
-/* Finds the next stripes in which the files of a shard have data. */
-static extent find_extent(const shard_header *header, const shard_source *source, uint64_t next) {
-    const uint64_t all = stripe_count(header), offset = block_offset(header, next);
-    extent found = {all, all};
-    for (; source != NULL; source = source->next) {
-        const uint64_t data =
-            offset < source->bytes ? shard_source_data(source, offset) : source->bytes;
-        const uint64_t first = data < source->bytes ? stripe_at(header, data) : all;
-        if (first >= found.first)
-            continue;
-        found.first = first;
-        found.end = stripe_at(header, shard_source_hole(source, data)) + 1;
-    }
-    return found;
-}
-
-static int by_number(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The first stripe, from the next one on, in which at least k shards have data. A header may claim any
- * number of stripes, so the stripes before this one are not read. */
-static uint64_t next_possible(restore *r) {
-    const shard_header *header = &r->set->header;
-    for (size_t i = 0; i < r->set->count; i++) {
-        if (r->next >= r->extents[i].end)
-            r->extents[i] = find_extent(header, r->set->shards[i], r->next);
-        r->firsts[i] = r->extents[i].first;
-    }
-    qsort(r->firsts, r->set->count, sizeof *r->firsts, by_number);
-    const uint64_t possible = r->firsts[r->options->partial ? 0 : header->k - 1];
-    return possible > r->next ? possible : r->next;
-}
-
 /* Adds bytes of the file to those that are missing. */
 static int miss(restore *r, uint64_t offset, uint64_t bytes) {
     restore_result *result = r->result;
@@ -413,7 +298,7 @@ static int miss(restore *r, uint64_t offset, uint64_t bytes) {
         const size_t room = result->missing_count == 0 ? 1 : 2 * result->missing_count;
         byte_range *grown = realloc(result->missing, room * sizeof *grown);
         if (grown == NULL)
-            return fail(TOOL_INTERNAL, "out of memory");
+            return no_memory();
         result->missing = grown;
     }
     result->missing[result->missing_count++] = (byte_range){offset, bytes};
@@ -470,7 +355,7 @@ static int read_step(batch *b, void *context) {
     const shard_header *header = &r->set->header;
     const uint64_t stripes = stripe_count(header);
     size_t bytes = 0, count = 0;
-    r->next = next_possible(r);
+    r->next = finder_next(&r->finder, r->next, r->options->partial ? 1 : r->set->header.k);
     if (r->next == stripes)
         return BATCH_END;
     for (; count < b->capacity && r->next + count < stripes; count++)
@@ -553,7 +438,7 @@ static int restore_stripes(restore *r) {
     const restore_options *o = r->options;
     int code = 0;
     const uint64_t stripes = stripe_count(header);
-    r->next = next_possible(r);
+    r->next = finder_next(&r->finder, r->next, r->options->partial ? 1 : r->set->header.k);
     if (r->next < stripes)
         code = batch_run(r->coder, header, header->file_bytes, o->memory, o->what,
                          (batch_step *const[]){read_step, code_step, write_step}, r);
@@ -596,25 +481,23 @@ int restore_run(const shard_set *set, coder *c, const restore_options *options, 
                  .lost = calloc(set->count, sizeof(size_t)),
                  .wanted = calloc(set->count, sizeof(size_t)),
                  .counts = calloc(set->count, sizeof(uint64_t)),
-                 .suspected = calloc(set->count, sizeof(bool)),
-                 .extents = calloc(set->count, sizeof(extent)),
-                 .firsts = calloc(set->count, sizeof(uint64_t))};
+                 .suspected = calloc(set->count, sizeof(bool))};
     int code;
     if (result->bad_blocks == NULL || result->corrected == NULL || r.hash == NULL ||
-        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL ||
-        r.extents == NULL || r.firsts == NULL) {
+        r.lost == NULL || r.wanted == NULL || r.counts == NULL || r.suspected == NULL) {
         code = no_memory();
     } else {
         XXH3_128bits_reset(r.hash);
-        code = restore_stripes(&r);
+        code = finder_open(&r.finder, set);
+        if (code == 0)
+            code = restore_stripes(&r);
     }
     XXH3_freeState(r.hash);
     free(r.lost);
     free(r.wanted);
     free(r.counts);
     free(r.suspected);
-    free(r.extents);
-    free(r.firsts);
+    finder_close(&r.finder);
     for (size_t i = 0; i < set->count && r.aside != NULL; i++)
         free(r.aside[i]);
     free(r.aside);
