@@ -293,7 +293,7 @@ __global__ __launch_bounds__(K::threads,
     extern __shared__ uint4 clmad_shared[];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned threads = blockDim.x * blockDim.y;
-    const unsigned panel = __shfl_sync(0xffffffff, threadIdx.y, 0);
+    const unsigned panel = threadIdx.y;
     const unsigned count = blockDim.y * K::outputs * job.cols;
     uint64_t *const all = (uint64_t *)clmad_shared;
     for (unsigned i = thread; i < count; i += threads)
