@@ -52,8 +52,9 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
     job.barrett = gfk_barrett_of(K::width, product->info.field.polynomial);
     for (size_t i = 0; i < part.cols; i++)
         job.in[i] = gfk_region_address(call->in, part.col + i) - vectors.phase;
-    for (size_t j = 0; j < part.rows; j++)
-        job.out[j] = gfk_region_address(call->out, part.row + j) - vectors.phase;
+    for (size_t j = 0; j < panels * K::outputs; j++)
+        job.out[j] =
+            j < part.rows ? gfk_region_address(call->out, part.row + j) - vectors.phase : NULL;
     fill_coefficients(job, product, part, panels);
     /* A panel takes whole warps of the block. */
     const unsigned width = K::threads / panels / 32 * 32, threads = width * panels;

@@ -55,7 +55,7 @@ template <class K>
 struct Job : Extent {
     gfk_barrett barrett;
     const uint8_t *in[K::Room::inputs];
-    uint8_t *out[K::Room::outputs];
+    uint8_t *out[K::Room::outputs + K::outputs]; /* NULL beyond the last one */
     /* Panel by panel, in a panel input by input; zero where the last panel has no output. */
     uint32_t coefficients[K::Room::coefficients];
 };
@@ -88,18 +88,17 @@ __device__ inline void cut_vector(const uint32_t (&a)[4], const uint32_t (&b)[4]
 __device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool mine) {
     const unsigned phase = (unsigned)((uintptr_t)p % 16), lane = threadIdx.x % 32;
     const unsigned lanes = __ballot_sync(0xffffffff, mine);
-    if (phase == 0) {
-        if (mine)
-            store_vector<true>(p, x);
-        return;
-    }
     uint32_t before[4], piece[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
         before[i] = __shfl_up_sync(0xffffffff, x[i], 1);
-    cut_vector(before, x, 16 - phase, piece);
     if (!mine)
         return;
+    if (phase == 0) {
+        store_vector<true>(p, x);
+        return;
+    }
+    cut_vector(before, x, 16 - phase, piece);
     if (lane != 0 && (lanes >> (lane - 1) & 1))
         store_vector<true>(p - phase, piece);
     else
@@ -267,22 +266,22 @@ __device__ inline void finish_outputs(const Job<K> &job, const Place<K> &place, 
                                       const uint64_t (&sums)[K::outputs][K::words]) {
 #pragma unroll
     for (int j = 0; j < K::outputs; j++) {
-        if (first + j >= job.rows)
+        if (K::aligned && first + j >= job.rows)
             break;
+        const bool mine = place.mine && first + j < job.rows; /* all lanes call store_window */
         uint32_t y[K::words], any = 0;
 #pragma unroll
         for (int k = 0; k < K::words; k++)
             any |= y[k] = reduce_sums<K::width>(sums[j][k], job.barrett);
-        if (job.epilogue.mismatch_map) {
-            if (any && place.mine)
-                job.epilogue.report(place.offset - job.phase, 4 * K::words);
-            continue;
-        }
         uint8_t *p = job.out[first + j] + place.offset;
-        if constexpr (!K::aligned)
-            store_window(p, y, place.mine);
-        else if (place.mine)
-            store_vector<true>(p, y);
+        if (!job.epilogue.mismatch_map) {
+            if constexpr (!K::aligned)
+                store_window(p, y, mine);
+            else if (mine)
+                store_vector<true>(p, y);
+        } else if (any && mine) {
+            job.epilogue.report(place.offset - job.phase, 4 * K::words);
+        }
     }
 }
 
