@@ -114,7 +114,7 @@ def test_errors(file):
         files.encode(file, 0, 1)
     with pytest.raises(gfk.InvalidArgument, match="--matrix"):
         files.encode(file, 2, 1, matrix="none")
-    with pytest.raises(gfk.InvalidArgument, match="comma"):
+    with pytest.raises(gfk.Io, match="a,b"): # one folder, which is not there
         files.encode(file, 2, 1, to=["a,b"])
     with pytest.raises(TypeError):
         files.encode(3, 2, 1)

@@ -25,7 +25,8 @@ def run(folder, arguments, number, left=False):
     process = subprocess.run(
         command(*arguments), cwd=folder.path, input=b"text" * 99, capture_output=True, check=False,
         env=dict(os.environ, LD_PRELOAD=harness.options.no_memory, NO_MEMORY=str(number),
-                 NO_MEMORY_LEFT=str(int(left)), COUNT_FILE=counts, XDG_CACHE_HOME=folder / "cache"))
+                 NO_MEMORY_LEFT=str(int(left)), COUNT_FILE=counts, XDG_CACHE_HOME=folder / "cache",
+                 CUDA_VISIBLE_DEVICES=""))  # the driver's allocations are not the tool's
     with open(counts, encoding="ascii") as file:
         count = int(file.read())
     os.unlink(counts)

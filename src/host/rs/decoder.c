@@ -10,7 +10,7 @@
 #include "host/base/sizes.h"
 #include "host/device/device.h"
 
-enum { INS = 1024, OUTS = 512 };
+enum { INS = 512, OUTS = 256 };
 
 struct gfk_rs_decoder {
     size_t k, symbol;
