@@ -176,7 +176,9 @@ static int find_output(const shard_set *set, const tool_options *o, file_place *
                                                 : NULL;
     free(in);
     int error = place->path == NULL ? ENOMEM : 0;
-    if (error == 0 && o->output != NULL)
+    if (error == 0 && o->output_in != NULL)
+        place->in = o->output_in;
+    else if (error == 0 && o->output != NULL)
         error = strcmp(o->output, "-") == 0 ? 0 : folder_of(&place->in, o->output);
     else if (error == 0 && set->home == NULL)
         error = ENOENT;

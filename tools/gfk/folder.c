@@ -200,7 +200,7 @@ int folder_read(folder *f, folder_entries *list) {
         errno = 0;
         e = readdir(stream);
         if (e == NULL) {
-            error = errno;
+            error = errno == EBADF ? EACCES : errno;
             break;
         }
         error = add_entry(list, &room, e);

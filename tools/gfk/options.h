@@ -34,8 +34,10 @@ typedef struct tool_options {
     uint32_t k, m, w;
     uint64_t polynomial; /* 0: the default */
     gfk_rs_matrix matrix;
-    uint64_t block_bytes; /* 0: the default for k and m */
-    const char *output;   /* NULL: none given */
+    uint64_t block_bytes;     /* 0: the default for k and m */
+    const char *output;       /* NULL: none given */
+    struct folder *output_in; /* the folder of the output, opened before the tool looks at anything;
+                                 NULL: none, or it cannot be opened */
     folder_list to, in;
     bool force, repair, partial, json, quiet;
     coder_options coder;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,6 +100,8 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
     const bool to_stdout = o.output != NULL && strcmp(o.output, "-") == 0;
     if (command == COMMAND_DECODE || command == COMMAND_REPAIR)
         signals_begin();
+    if (o.output != NULL && !to_stdout && folder_of(&o.output_in, o.output) == ENOMEM)
+        return no_memory();
     code = find_sets(&list, &o, name, false);
     if (code == 0 && o.output != NULL && list.count > 1)
         code = fail(TOOL_USAGE, "--output is for one file, but these are the shards of %zu",
