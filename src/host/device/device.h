@@ -28,6 +28,14 @@ static inline bool gfk_device_allows(int requested, bool on_host, bool named) {
     return requested >= GFK_CURRENT_DEVICE &&
            (on_host ? named || requested == GFK_CPU : requested != GFK_CPU);
 }
+/* Why a row of the lists of kernels and engines has no functions. For the files that know what the
+ * build has: in one with CUDA, only the rows with the newest instruction have none. */
+#ifdef GFK_HAVE_CUDA
+#define GFK_NOT_BUILT "built without CLMAD: needs nvcc 13.3"
+#else
+#define GFK_NOT_BUILT "this build of the library has no CUDA kernels"
+#endif
+
 /* Sets *device to the device that such a number, other than GFK_CPU, means. On an error *reason
  * says why. SUCCESS, NO_DEVICE or CUDA. */
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason);

@@ -86,20 +86,13 @@ const gfk_engine *gfk_engine_of(const gfk_engine_info *info) {
     return NULL;
 }
 
-/* Why a row has no functions: with CUDA, only those of the newest instruction are missing. */
-#ifdef GFK_HAVE_CUDA
-#define NOT_BUILT "built without CLMAD: needs nvcc 13.3"
-#else
-#define NOT_BUILT "this build of the library has no CUDA kernels"
-#endif
-
 gfk_status gfk_engine_check(const gfk_engine *engine, int requested, int *device,
                             const char **reason) {
     *device = GFK_CPU;
     *reason = NULL;
     const gfk_engine_info *info = &engine->info;
     if (engine->run == NULL) {
-        *reason = NOT_BUILT;
+        *reason = GFK_NOT_BUILT;
         return GFK_STATUS_NOT_SUPPORTED;
     }
     if (gfk_engine_family_on_cpu(info->family))

@@ -71,13 +71,6 @@ const gfk_kernel *gfk_kernel_of(const gfk_kernel_info *info) {
     return NULL;
 }
 
-/* Why a row has no functions: in a build with CUDA, nvcc did not know the instruction. */
-#ifdef GFK_HAVE_CUDA
-#define NOT_BUILT "built without CLMAD: needs nvcc 13.3"
-#else
-#define NOT_BUILT "this build of the library has no CUDA kernels"
-#endif
-
 gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device,
                             const char **reason) {
     const gfk_kernel_info *info = &kernel->info;
@@ -86,7 +79,7 @@ gfk_status gfk_kernel_check(const gfk_kernel *kernel, int requested, int *device
     if (info->implementation == GFK_IMPLEMENTATION_HOST)
         return GFK_STATUS_SUCCESS;
     if (kernel->multiply == NULL) {
-        *reason = NOT_BUILT;
+        *reason = GFK_NOT_BUILT;
         return GFK_STATUS_NOT_SUPPORTED;
     }
     RETURN_IF_ERROR(gfk_device_resolve(requested, device, reason));
