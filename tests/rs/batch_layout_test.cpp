@@ -213,17 +213,8 @@ void check(unsigned w, const gfk_batch_kernel &kernel, Task task, const Choice &
     image.job = gfk_batch_job_at(&image, copy);
     EXPECT_EQ(image.job.index == nullptr,
               c.same_length || c.most_bytes <= 16 * kernel.task_vectors);
-    const auto cells = static_cast<uint32_t>(kernel.task_vectors);
-    Place walked = find(image.job, 0, cells);
-    for (uint32_t i = 0; i < image.job.tasks; i++) {
+    for (uint32_t i = 0; i < image.job.tasks; i++)
         task(b, image, i);
-        const Place found = find(image.job, i, cells);
-        const unsigned char *before = walked.in_image;
-        const bool turned = i != 0 && advance(image.job, i, cells, walked);
-        EXPECT_EQ(turned, before != found.in_image);
-        EXPECT_EQ(walked.in_image, found.in_image);
-        EXPECT_EQ(walked.vector, found.vector);
-    }
     std::free(image.data);
     const size_t at = first_difference(b.expected.data(), b.memory.data(), b.memory.size());
     EXPECT_EQ(at, b.memory.size());
@@ -272,7 +263,6 @@ TEST(BatchLayout, W8) {
     check_bits<Layout<8, 2>, 1>(8, 4);
     check_bits<Layout<8, 3>, 2, Pack::fma>(10, 4);
     check_bits<gfk::bmma::Layout<8, 2, 5>, 1, Pack::fma>(10, 4);
-    check_bits<Layout<8, 3>, 32, Pack::fma>(10, 4); // the pieces of `staged`
     check_bits<Layout<8, 4>, 2, Pack::fma>(13, 6);
     check_bits<Layout<8, 6>, 1>(17, 9);
     check_bits<Layout<8, 8>, 1>(32, 3);
@@ -298,26 +288,22 @@ TEST(BatchLayout, Words) {
     check_words<32>();
 }
 
-TEST(BatchLayout, Pieces) {
+TEST(BatchLayout, Whole) {
     Random random;
-    const size_t piece = 16 * GFK_BATCH_STAGE;
     for (unsigned w : {8, 16, 32})
         for (Shape shape : {Shape::ALIGNED, Shape::MISALIGNED, Shape::ONE})
-            for (size_t bytes : {piece, 2 * piece, piece - w / 8, piece + 16, piece / 2,
-                                 piece / 96 * 80 + 16, piece / 96 * 80 - 16}) {
+            for (size_t bytes : {size_t(16), size_t(4096), size_t(4096 - w / 8), size_t(4112)}) {
                 Batch b = make_batch(w, {10, 4, 5, bytes, true, shape}, random);
                 const gfk_batch_plan plan = b.plan();
-                EXPECT_EQ(shape == Shape::ALIGNED && bytes % 16 == 0 &&
-                              6 * bytes >= 5 * round_up(bytes, piece),
-                          gfk_batch_fills_stages(&plan))
+                EXPECT_EQ(shape == Shape::ALIGNED && bytes % 16 == 0, gfk_batch_is_whole(&plan))
                     << bytes;
                 count_checked();
             }
-    Batch b = make_batch(8, {10, 4, 5, piece, true, Shape::ALIGNED}, random);
+    Batch b = make_batch(8, {10, 4, 5, 4096, true, Shape::ALIGNED}, random);
     for (void *&address : b.addresses) // all regions at another phase
         address = static_cast<uint8_t *>(address) + 4;
     const gfk_batch_plan plan = b.plan();
-    EXPECT_FALSE(gfk_batch_fills_stages(&plan));
+    EXPECT_FALSE(gfk_batch_is_whole(&plan));
 }
 
 // The division of find, for every number of tasks that a stripe may have.

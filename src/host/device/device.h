@@ -48,6 +48,12 @@ gfk_status gfk_device_processors(int device, int *processors);
 gfk_status gfk_device_capability(int device, int *cc); /* 10 * major + minor */
 /* How many operations in float the device does in the time of one in double. */
 gfk_status gfk_device_double_ratio(int device, int *ratio);
+/* Is the FP64 unit, which executes the carry-less multiply-add, a large one? The ratio is 2 on data
+ * center devices and 32 or 64 on others, where nobody has measured the instruction. */
+static inline bool gfk_device_prefers_clmad(int device) {
+    int ratio;
+    return gfk_device_double_ratio(device, &ratio) == GFK_STATUS_SUCCESS && ratio <= 4;
+}
 
 /* SUCCESS if the device is the calling thread's current device, else WRONG_DEVICE. */
 gfk_status gfk_device_require_current(int device);

@@ -97,21 +97,25 @@ static gfk_status list_named_engine(search *s) {
     return GFK_STATUS_SUCCESS;
 }
 
-/* The engines on the carry-less multiply-add come first where they are the fastest ones: for long
- * regions, on devices whose FP64 unit, which executes the instruction, is a large one. Elsewhere
- * binary tensor cores are faster, because there are many products for each byte, or PRMT, at w = 8
- * with few inputs. */
+/* The engines on the carry-less multiply-add come first where they are the fastest ones, on devices
+ * that execute the instruction fast. Elsewhere binary tensor cores are faster, because there are many
+ * products for each byte. */
 static bool prefers_clmad(const search *s) {
-    enum { MOST_ROWS = 32, MOST_COLS = 256, SHORT_BYTES = 4 << 20, MOST_RATIO = 4 };
-    const unsigned w = s->field->w;
-    const size_t most_cols = w == 32 || s->rows <= 4 ? MOST_COLS : s->rows <= 8 ? 32 : 12;
-    const size_t least_cols = w == 8 ? 4 : 1;
-    int device, ratio;
+    enum {
+        MOST_ROWS = 32,
+        MOST_COLS = 256,
+        SHORT_BYTES = 4 << 20,
+        SHORT_ROWS = 8,
+        SHORT_COLS = 20
+    };
+    const size_t most_cols = s->field->w == 32 || s->rows <= 4 ? MOST_COLS : s->rows <= 8 ? 32 : 12;
+    const bool is_short = s->desc->bytes != 0 && s->desc->bytes <= SHORT_BYTES;
+    int device;
     const char *reason;
-    return (s->desc->bytes == 0 || s->desc->bytes > SHORT_BYTES) && s->rows <= MOST_ROWS &&
-           s->cols >= least_cols && s->cols <= most_cols && s->desc->device != GFK_CPU &&
+    return s->rows <= (is_short ? SHORT_ROWS : MOST_ROWS) &&
+           s->cols <= (is_short ? SHORT_COLS : most_cols) && s->desc->device != GFK_CPU &&
            gfk_device_resolve(s->desc->device, &device, &reason) == GFK_STATUS_SUCCESS &&
-           gfk_device_double_ratio(device, &ratio) == GFK_STATUS_SUCCESS && ratio <= MOST_RATIO;
+           gfk_device_prefers_clmad(device);
 }
 
 static void list_engines(search *s) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The batch kernels: the one without tensor cores, all launches, and the choice among them. */
+/* The batch kernels that do not need clmad: the one without tensor cores, the launches, and the choice
+ * among all. */
 #include "batch_direct.cuh"
-#include "batch_ring.cuh"
 #include "host/product/engine.h"
 #include "kernels/product/bmma/operand.h"
 
@@ -63,36 +63,16 @@ __global__ __launch_bounds__(K::threads) void multiples(const __grid_constant__ 
 /* ---- launches ------------------------------------------------------------------------------- */
 
 template <class K>
-gfk_status launch_multiples(const gfk_batch_job *job, int, gfk_stream_t stream) {
+gfk_status launch_multiples(const gfk_batch_job *job, gfk_stream_t stream) {
     return launch(multiples<K>, bmma::divide_up(job->tasks, K::threads / 32), K::threads, 0, stream,
                   *job);
 }
 
-/* A warp for each task, or as many blocks as there is room for. */
+/* A warp for each task. */
 template <class K>
-gfk_status launch_direct(const gfk_batch_job *job, int processors, gfk_stream_t stream) {
-    const uint64_t room =
-        K::schedule == bmma::Schedule::one_tile ? UINT64_MAX : (uint64_t)processors * K::blocks;
-    const uint64_t wanted = bmma::divide_up(job->tasks, K::threads / 32);
-    return launch(bmma::registers<K, gfk_batch_job>, wanted < room ? wanted : room, K::threads, 0,
-                  stream, *job);
-}
-
-template <class K>
-gfk_status launch_ring(const gfk_batch_job *job, int processors, gfk_stream_t stream) {
-    const uint64_t blocks = job->tasks < (uint32_t)processors ? job->tasks : (uint32_t)processors;
-    return launch(ring<K>, blocks, K::threads, sizeof(SharedStages<K>), stream, *job);
-}
-
-/* Does the present device run this kernel? A library without code for compute capability 9.0 has an
- * empty one, which the driver may have compiled. */
-template <class K>
-bool ring_available() {
-    static_assert(sizeof(SharedStages<K>) <= 227 * 1024, "");
-    cudaFuncAttributes attributes;
-    return status_of(cudaFuncGetAttributes(&attributes, ring<K>)) == GFK_STATUS_SUCCESS &&
-           attributes.ptxVersion >= 90 &&
-           allow_shared(ring<K>, sizeof(SharedStages<K>)) == GFK_STATUS_SUCCESS;
+gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
+    return launch(bmma::registers<K, gfk_batch_job>, bmma::divide_up(job->tasks, K::threads / 32),
+                  K::threads, 0, stream, *job);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -105,48 +85,36 @@ static void copy_coefficients(uint32_t *to, uint64_t, size_t rows, size_t cols,
     memcpy(to, coefficients, sizeof *to * rows * cols);
 }
 
-/* What the host knows of a compiled kernel. */
-struct Compiled {
-    gfk_batch_kernel kernel;
-    bool (*available)() = NULL; /* on the present device; NULL: yes */
-};
-
 template <class K>
-constexpr Compiled compiled(const char *id) {
+constexpr gfk_batch_kernel compiled(const char *id) {
     if constexpr (K::mainloop == Mainloop::multiples) {
-        return {{id, 0, 1, K::vectors, coefficient_words, copy_coefficients, launch_multiples<K>}};
+        return {id, 0, 1, K::vectors, coefficient_words, copy_coefficients, launch_multiples<K>};
     } else {
         using T = typename K::T;
-        Compiled c = {{id, (size_t)T::inputs, (size_t)T::outputs, K::vectors, bmma::matrix_words<T>,
-                       bmma::build_matrix<T>, NULL}};
-        if constexpr (K::mainloop == Mainloop::ring) {
-            c.kernel.launch = launch_ring<K>;
-            c.available = ring_available<K>;
-        } else {
-            c.kernel.launch = launch_direct<K>;
-        }
-        return c;
+        return {id,
+                (size_t)T::inputs,
+                (size_t)T::outputs,
+                K::vectors,
+                bmma::matrix_words<T>,
+                bmma::build_matrix<T>,
+                launch_tasks<K>};
     }
 }
 
-enum Stripes : unsigned { ANY, WHOLE };
-
 static const struct Row {
     unsigned w;
-    gfk_engine_kernel_info bounds; /* labels: Stripes */
-    Compiled compiled;
+    gfk_engine_kernel_info bounds;
+    gfk_batch_kernel kernel;
 
-    bool takes(unsigned width, size_t inputs, size_t outputs, unsigned cc, bool whole) const {
+    bool takes(unsigned width, size_t inputs, size_t outputs, unsigned cc) const {
         return (w == 0 || w == width) && gfk_engine_kernel_takes(&bounds, inputs, outputs) &&
-               (bounds.labels == ANY || whole) && cc >= bounds.cc_min &&
-               (bounds.cc_max == 0 || cc <= bounds.cc_max) &&
-               (compiled.available == NULL || compiled.available());
+               cc >= bounds.cc_min && (bounds.cc_max == 0 || cc <= bounds.cc_max);
     }
 } rows[] = {
 #define GFK_BATCH_KERNEL(widths, kernel, w, min_inputs, max_inputs, min_outputs, max_outputs,      \
-                         stripes, cc_min, cc_max, ...)                                             \
+                         cc_min, cc_max, ...)                                                      \
     {w,                                                                                            \
-     {NULL, min_inputs, max_inputs, min_outputs, max_outputs, stripes, cc_min, cc_max},            \
+     {NULL, min_inputs, max_inputs, min_outputs, max_outputs, 0, cc_min, cc_max},                  \
      compiled<widths##_##kernel>(#widths "/" #kernel)},
 #include "batch_shapes.def"
 #undef GFK_BATCH_KERNEL
@@ -156,11 +124,21 @@ static const struct Row {
 } // namespace gfk
 
 extern "C" gfk_batch_kernel gfk_batch_choose(unsigned w, size_t inputs, size_t outputs, int cc,
-                                             bool whole) {
+                                             bool clmad, bool whole) {
+    gfk_batch_kernel kernel;
+#ifdef GFK_HAVE_CLMAD
+    if (clmad && gfk_batch_choose_clmad(w, inputs, outputs, whole, &kernel)) {
+        kernel.inputs = inputs;
+        return kernel;
+    }
+#else
+    (void)clmad;
+    (void)whole;
+#endif
     const gfk::batch::Row *row = gfk::batch::rows; /* the last one takes everything */
-    while (!row->takes(w, inputs, outputs, (unsigned)cc, whole))
+    while (!row->takes(w, inputs, outputs, (unsigned)cc))
         row++;
-    gfk_batch_kernel kernel = row->compiled.kernel;
+    kernel = row->kernel;
     if (kernel.inputs == 0)
         kernel.inputs = inputs;
     return kernel;

@@ -5,10 +5,8 @@
  *
  * The kernel is `registers` of the BMMA engine; a batch is its other problem besides a product.
  *
- * tasks: up to 32 inputs, four lanes to a vector. A warp does one task. The matrix operand comes
- * through L1, panel by panel of outputs.
- * runs: few inputs and outputs. A warp does a run of neighbouring tasks and loads the next task's
- * data while it computes.
+ * Up to 32 inputs, four lanes to a vector. A warp does one task. The matrix operand comes through L1,
+ * panel by panel of outputs.
  *
  * The same warps take the vectors that a region's ends cut short, and stripes that are not aligned:
  * only loads and stores differ. */
@@ -126,95 +124,11 @@ class TaskWalk : public bmma::WalkDefaults {
     }
 };
 
-/* A run of neighbouring tasks. Addresses and matrix operand stay in registers from one task of a
- * stripe to the next. */
-template <class K>
-class RunWalk : public bmma::WalkDefaults {
-    using T = typename K::T;
-    const unsigned lane;
-    uint32_t task, end; /* task is the one whose data were loaded last */
-    Place place;
-    const uint8_t *in[T::slots];
-    uint8_t *out[K::panels];
-    unsigned rows = 0;
-    bool other_stripe = false; /* another stripe than that of the task before */
-    /* The task that is computed: its number, the lane's vector, the stripe's last vector. */
-    uint32_t present, vector, last;
-    bool simple;
-
-    __device__ void load(uint32_t (&x)[K::tiles][T::slots][4]) {
-        batch::load<K>(place, place.simple(K::vectors), lane, in, x);
-        __syncwarp(); /* MMAs want the lanes together */
-    }
-    __device__ void find_inputs() {
-#pragma unroll
-        for (int s = 0; s < T::slots; s++)
-            in[s] = load_address(place.in_image, s * T::lanes + lane % T::lanes);
-    }
-    /* Loads the record again, rather than keep it. */
-    __device__ void find_outputs(const gfk_batch_job &job, bmma::Operand<K> &b) {
-        const gfk_batch_record record = load_record(place.in_image);
-        rows = record.rows;
-        const uint32_t *panel = job.matrices + record.matrix;
-#pragma unroll
-        for (int j = 0; j < K::panels; j++, panel += T::panel_registers * 32)
-            if (j * T::outputs < rows) {
-                out[j] = load_address(place.in_image, T::inputs + j * T::outputs + lane % T::lanes);
-                bmma::load_panel<T>(panel, lane, b[j]);
-            }
-    }
-
-  public:
-    __device__ RunWalk(const gfk_batch_job &job, unsigned lane) : lane(lane) {
-        const uint64_t warp = (blockIdx.x * (uint64_t)K::threads + threadIdx.x) / 32;
-        const uint64_t warps = gridDim.x * (uint64_t)K::threads / 32;
-        task = (uint32_t)(warp * job.tasks / warps);
-        end = (uint32_t)((warp + 1) * job.tasks / warps);
-    }
-    __device__ bool more(const gfk_batch_job &) const { return task < end; }
-    __device__ void begin(const gfk_batch_job &job, uint32_t (&x)[K::tiles][T::slots][4],
-                          bmma::Operand<K> &b) {
-        place = find(job, task, K::vectors);
-        find_inputs();
-        load(x);
-        find_outputs(job, b);
-    }
-    __device__ void load_next(const gfk_batch_job &job, uint32_t (&x)[K::tiles][T::slots][4]) {
-        present = task;
-        vector = place.vector + lane / T::lanes;
-        last = place.record.vectors - 1;
-        simple = place.simple(K::vectors);
-        other_stripe = false;
-        if (++task >= end)
-            return;
-        other_stripe = advance(job, task, K::vectors, place);
-        if (other_stripe)
-            find_inputs();
-        load(x);
-    }
-    __device__ bool has_panel(int panel) const { return panel * T::outputs < rows; }
-    __device__ void store(const gfk_batch_job &job, int panel, int,
-                          const uint32_t (&words)[T::words]) const {
-        if (vector <= last && panel * T::outputs + lane % T::lanes < rows)
-            batch::store<K>(job, present, simple, vector, lane, out[panel], words);
-    }
-    __device__ bool next(const gfk_batch_job &job, bmma::Operand<K> &b) {
-        if (other_stripe)
-            find_outputs(job, b);
-        return task < end;
-    }
-};
-
-/* A warp of a batch does one task, or a run of them. */
-template <class K>
-using BatchWalk =
-    std::conditional_t<K::schedule == bmma::Schedule::one_tile, TaskWalk<K>, RunWalk<K>>;
-
 } // namespace batch
 
 template <class K>
-class bmma::Walk<K, gfk_batch_job> : public batch::BatchWalk<K> {
-    using batch::BatchWalk<K>::BatchWalk;
+class bmma::Walk<K, gfk_batch_job> : public batch::TaskWalk<K> {
+    using batch::TaskWalk<K>::TaskWalk;
 };
 
 } // namespace gfk

@@ -88,16 +88,6 @@ GFK_BOTH Place find(const gfk_batch_job &job, uint32_t task, uint32_t task_vecto
     return place;
 }
 
-/* From the task before to `task`. Is it another stripe's? */
-GFK_BOTH bool advance(const gfk_batch_job &job, uint32_t task, uint32_t task_vectors,
-                      Place &place) {
-    place.vector += task_vectors;
-    if (place.vector < place.record.vectors)
-        return false;
-    place = find(job, task, task_vectors);
-    return true;
-}
-
 /* Adds c * x to the sum, for every symbol of the words: c * 2^b where bit b is set. A symbol that
  * is 0 or 1, times c, stays inside its symbol. */
 template <int W>

@@ -18,8 +18,7 @@ struct gfk_rs_batch {
     /* On a device. */
     void *memory; /* the image; NULL: there is nothing to do */
     gfk_batch_job job;
-    gfk_status (*launch)(const gfk_batch_job *job, int processors, gfk_stream_t stream);
-    int processors;
+    gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
     /* On the CPU. */
     gfk_product_t *products; /* one for each pattern */
     size_t product_count;
@@ -211,19 +210,19 @@ static gfk_status add_stripe(gfk_rs_batch_t batch, pattern_table *patterns, size
 
 /* ---- on a device ---------------------------------------------------------------------------- */
 
-static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int cc) {
+static gfk_batch_kernel kernel_for(const gfk_batch_plan *plan, int device, int cc) {
     size_t rows = 0;
     for (size_t i = 0; i < plan->pattern_count; i++)
         rows = plan->patterns[i].rows > rows ? plan->patterns[i].rows : rows;
-    return gfk_batch_choose(plan->field.w, plan->k, rows, cc, gfk_batch_fills_stages(plan));
+    return gfk_batch_choose(plan->field.w, plan->k, rows, cc, gfk_device_prefers_clmad(device),
+                            gfk_batch_is_whole(plan));
 }
 
 static gfk_status upload(gfk_rs_batch_t batch) {
     int cc = 0;
     gfk_batch_image image;
     RETURN_IF_ERROR(gfk_device_capability(batch->device, &cc));
-    RETURN_IF_ERROR(gfk_device_processors(batch->device, &batch->processors));
-    const gfk_batch_kernel kernel = kernel_for(&batch->plan, cc);
+    const gfk_batch_kernel kernel = kernel_for(&batch->plan, batch->device, cc);
     RETURN_IF_ERROR(gfk_batch_image_build(&batch->plan, &kernel, &image));
     gfk_status status = gfk_device_alloc(&batch->memory, image.bytes);
     if (status == GFK_STATUS_SUCCESS)
@@ -348,7 +347,7 @@ gfk_status gfk_rs_batch_run(gfk_rs_batch_t batch, gfk_stream_t stream) {
         return GFK_STATUS_INVALID_ARGUMENT;
     RETURN_IF_ERROR(gfk_device_check_stream(batch->device, stream));
     if (batch->memory != NULL)
-        return batch->launch(&batch->job, batch->processors, stream);
+        return batch->launch(&batch->job, stream);
     if (batch->device < 0 && batch->plan.stripe_count != 0)
         gfk_pool_run(batch->plan.pool, GFK_ALL_THREADS, batch->plan.stripe_count, run_stripe,
                      batch);

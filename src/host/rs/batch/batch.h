@@ -78,7 +78,7 @@ typedef struct gfk_batch_job {
     uint32_t w;
 } gfk_batch_job;
 
-/* A compiled kernel (src/kernels/rs/batch_shapes.def), and what it wants to find in the image. */
+/* A compiled kernel (src/kernels/rs), and what it wants to find in the image. */
 typedef struct gfk_batch_kernel {
     const char *id;
     size_t inputs;       /* in a record, k or more; those beyond k repeat others */
@@ -87,12 +87,16 @@ typedef struct gfk_batch_kernel {
     size_t (*matrix_words)(size_t rows, size_t cols);
     void (*build)(uint32_t *matrix, uint64_t polynomial, size_t rows, size_t cols,
                   const uint32_t *coefficients);
-    gfk_status (*launch)(const gfk_batch_job *job, int processors, gfk_stream_t stream);
+    gfk_status (*launch)(const gfk_batch_job *job, gfk_stream_t stream);
 } gfk_batch_kernel;
 
 /* The kernel for k inputs and up to `rows` outputs on the current device, of compute capability cc
- * (10 * major + minor). fills_stages: the stripes suit the ring kernels. */
-gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool fills_stages);
+ * (10 * major + minor). clmad: the device multiplies fast without carries. whole: gfk_batch_is_whole. */
+gfk_batch_kernel gfk_batch_choose(unsigned w, size_t k, size_t rows, int cc, bool clmad,
+                                  bool whole);
+/* The kernel on the carry-less multiply-add; false if none takes so many inputs. */
+bool gfk_batch_choose_clmad(unsigned w, size_t k, size_t rows, bool whole,
+                            gfk_batch_kernel *kernel);
 
 typedef struct gfk_batch_image {
     unsigned char *data; /* owned */
@@ -100,11 +104,8 @@ typedef struct gfk_batch_image {
     gfk_batch_job job; /* for the image where it is */
 } gfk_batch_image;
 
-/* Vectors of a stage of the ring kernels. */
-#define GFK_BATCH_STAGE 256
-/* Do the stripes suit the ring kernels? A ring kernel takes only aligned vectors without cut ones,
- * and a stage that is partly filled takes as long as a full stage. */
-bool gfk_batch_fills_stages(const gfk_batch_plan *plan);
+/* Are all stripes aligned, and whole vectors? */
+bool gfk_batch_is_whole(const gfk_batch_plan *plan);
 /* Builds the image of a plan with a stripe at least. INVALID_SIZE, if there are 2^31 tasks or more,
  * or OUT_OF_MEMORY. */
 gfk_status gfk_batch_image_build(const gfk_batch_plan *plan, const gfk_batch_kernel *kernel,

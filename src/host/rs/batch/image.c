@@ -69,17 +69,13 @@ static gfk_batch_record cut(const gfk_batch_plan *plan, const gfk_batch_stripe *
     return record;
 }
 
-/* If stages are five sixths full, the other kernels are as fast (docs/rs/batch.md). */
-bool gfk_batch_fills_stages(const gfk_batch_plan *plan) {
-    uint64_t vectors = 0, room = 0;
+bool gfk_batch_is_whole(const gfk_batch_plan *plan) {
     for (size_t i = 0; i < plan->stripe_count; i++) {
         const gfk_batch_record record = cut(plan, &plan->stripes[i]);
         if (!record.aligned || record.whole_begin != 0 || record.whole_end != record.vectors)
             return false;
-        vectors += record.vectors;
-        room += gfk_round_up(record.vectors, GFK_BATCH_STAGE);
     }
-    return 6 * vectors >= 5 * room;
+    return true;
 }
 
 static uint32_t tasks_of(const gfk_batch_record *record, const gfk_batch_kernel *kernel) {

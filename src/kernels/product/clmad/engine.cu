@@ -4,7 +4,7 @@
  * no state. A matrix with more coefficients than one launch holds takes several launches: first for
  * groups of outputs, then for groups of inputs, whose products are added to the outputs. */
 #include "host/base/sizes.h"
-#include "kernel.cuh"
+#include "short.cuh"
 
 using namespace gfk;
 using namespace gfk::clmad_engine;
@@ -12,6 +12,11 @@ using namespace gfk::clmad_engine;
 namespace {
 
 constexpr unsigned aligned = GFK_ENGINE_KERNEL_ALIGNED, is_short = GFK_ENGINE_KERNEL_SHORT;
+
+template <class K>
+constexpr bool is_short_kernel = false;
+template <int W, int Inputs, int Words>
+constexpr bool is_short_kernel<Short<W, Inputs, Words>> = true;
 
 /* What one launch computes: outputs [row, row + rows) from inputs [col, col + cols). */
 struct Part {
@@ -28,47 +33,80 @@ unsigned panels_of(size_t rows, unsigned panel_outputs) {
     return (unsigned)((rows + panel_outputs - 1) / panel_outputs);
 }
 
-template <class K>
-void fill_coefficients(Job<K> &job, const gfk_product_t product, const Part &part,
-                       unsigned panels) {
-    uint32_t *c = job.coefficients;
-    for (size_t first = 0; first < panels * K::outputs; first += K::outputs)
-        for (size_t i = 0; i < part.cols; i++)
-            for (size_t j = first; j < first + K::outputs; j++)
-                *c++ = j < part.rows
-                           ? product->matrix[(part.row + j) * product->info.cols + part.col + i]
-                           : 0;
-}
-
-template <class K>
-gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
-    const gfk_product_t product = call->product;
-    const unsigned panels = panels_of(part.rows, K::outputs);
-    Job<K> job;
+/* What all kernels' parameters have in common, but for the coefficients. */
+template <class J>
+void describe(J &job, const gfk_product_call *call, const Vectors &vectors, const Part &part) {
+    const gfk_product_info &info = call->product->info;
     make_extent(job, call, vectors);
     job.epilogue.accumulate |= part.col != 0;
     job.rows = (uint32_t)part.rows;
     job.cols = (uint32_t)part.cols;
-    job.barrett = gfk_barrett_of(K::width, product->info.field.polynomial);
+    job.barrett = gfk_barrett_of(info.field.w, info.field.polynomial);
     for (size_t i = 0; i < part.cols; i++)
         job.in[i] = gfk_region_address(call->in, part.col + i) - vectors.phase;
-    for (size_t j = 0; j < panels * K::outputs; j++)
+    const size_t outputs = sizeof job.out / sizeof *job.out;
+    for (size_t j = 0; j < outputs; j++)
         job.out[j] =
             j < part.rows ? gfk_region_address(call->out, part.row + j) - vectors.phase : NULL;
-    fill_coefficients(job, product, part, panels);
+}
+
+uint32_t coefficient_of(const gfk_product_t product, const Part &part, size_t j, size_t i) {
+    return j < part.rows ? product->matrix[(part.row + j) * product->info.cols + part.col + i] : 0;
+}
+
+/* Threads of a block's panel, and blocks, for so many parts of the regions. */
+template <class K, class J>
+gfk_status launch_panels(void (*kernel)(const J), const J &job, unsigned panels, uint64_t parts,
+                         unsigned coefficients, const gfk_product_call *call) {
     /* A panel takes whole warps of the block. */
     const unsigned width = K::threads / panels / 32 * 32, threads = width * panels;
-    const uint64_t whole = gfk_divide_up(K::parts * job.count, width);
+    uint64_t whole = gfk_divide_up(parts, width);
+    if constexpr (!K::aligned)
+        whole = gfk_divide_up(parts, width / 32 * K::stride);
     const uint64_t cut = gfk_divide_up(partial_threads(job, K::width), threads);
-    const unsigned shared = shared_bytes<K>(panels * K::outputs * job.cols, threads);
-    return launch_maybe_early(product->cc >= 90, multiply<K>, whole > cut ? whole : cut,
+    unsigned shared = 0;
+    if constexpr (!is_short_kernel<K>)
+        shared = shared_bytes<K>(coefficients, threads);
+    return launch_maybe_early(call->product->cc >= 90, kernel, whole > cut ? whole : cut,
                               dim3(width, panels), shared, call->stream, job);
+}
+
+template <class K>
+gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Part &part) {
+    const unsigned panels = panels_of(part.rows, K::outputs);
+    std::conditional_t<is_short_kernel<K>, ShortJob<K>, Job<K>> job;
+    describe(job, call, vectors, part);
+    if constexpr (is_short_kernel<K>) {
+        for (size_t i = part.cols; i < K::inputs; i++)
+            job.in[i] = job.in[0];
+        memset(job.coefficients, 0, sizeof job.coefficients);
+        for (size_t i = 0; i < part.cols; i++)
+            for (size_t j = 0; j < part.rows; j++) {
+                const size_t bit = j % K::outputs * K::width;
+                job.coefficients[j / K::outputs][i][bit / 32] |=
+                    coefficient_of(call->product, part, j, i) << bit % 32;
+            }
+        return launch_panels<K>(multiply_short<K>, job, panels, K::parts * job.count, 0, call);
+    } else {
+        uint32_t *c = job.coefficients;
+        for (size_t first = 0; first < panels * K::outputs; first += K::outputs)
+            for (size_t i = 0; i < part.cols; i++)
+                for (size_t j = first; j < first + K::outputs; j++)
+                    *c++ = coefficient_of(call->product, part, j, i);
+        return launch_panels<K>(multiply<K>, job, panels, gfk_divide_up(job.count, K::vectors),
+                                panels * K::outputs * job.cols, call);
+    }
 }
 
 template <class K, unsigned Labels>
 constexpr Compiled compiled() {
     static_assert(K::aligned == ((Labels & aligned) != 0), "");
-    return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
+    static_assert(is_short_kernel<K> == ((Labels & is_short) != 0), "");
+    if constexpr (is_short_kernel<K>)
+        return {K::outputs, K::inputs, K::panels * K::outputs, K::inputs * K::panels * K::outputs,
+                start<K>};
+    else
+        return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
 }
 
 const Compiled kernels[] = {
@@ -106,8 +144,8 @@ const gfk_engine_kernel_info *choose(const gfk_product_t product, const Vectors 
     if (product->named != NULL)
         return vectors.aligned || !(product->named->labels & aligned) ? product->named : NULL;
     const gfk_engine_kernel_info *row = NULL;
-    /* Regions that keep each multiprocessor busy for a few microseconds. */
-    if (vectors.aligned && vectors.count < 600 * (uint64_t)product->processors)
+    /* Regions of up to 4 MiB on a device with 132 multiprocessors. */
+    if (vectors.aligned && vectors.count < 2000 * (uint64_t)product->processors)
         row = find(product->info, aligned | is_short, check);
     if (vectors.aligned && row == NULL)
         row = find(product->info, aligned, check);

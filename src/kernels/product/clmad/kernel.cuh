@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of the engine clmad: a thread computes a panel of outputs at one place of the regions.
+/* The kernels of clmad: a thread computes a panel of outputs for one or two vectors of every region.
  * The inputs come by asynchronous copies through a ring in shared memory that is the thread's own,
- * so that several of them are on their way while one is multiplied, whatever the registers hold. A
- * product and its sum take one instruction per coefficient and symbols of 64 bits; each sum is
- * reduced once, at the end. A block may hold several panels for the same place: the inputs of all
- * but the first one come from the L1 cache. */
+ * so that several of them are on their way while one is multiplied, whatever the registers hold; few
+ * inputs come into registers all together. A product and its sum take one instruction per coefficient
+ * and symbols of 64 bits; each sum is reduced once, at the end.
+ *
+ * Where the regions are is a view's answer: ProductView here, and BatchView of the batches of stripes
+ * (kernels/rs/batch_clmad.cuh). */
 #pragma once
 
 #include "kernels/common/clmad.cuh"
@@ -15,7 +17,7 @@ namespace gfk {
 namespace clmad_engine {
 
 /* How many regions and coefficients the parameters of a launch hold. A launch copies its
- * parameters, so short regions need few of them; the caller's stack holds them, too. */
+ * parameters, so most shapes have kernels with few of them; the caller's stack holds them, too. */
 template <unsigned Inputs, unsigned Outputs, unsigned Coefficients>
 struct Room {
     static constexpr unsigned inputs = Inputs, outputs = Outputs, coefficients = Coefficients;
@@ -26,29 +28,30 @@ using Many = Room<256, 32, 1024>;
 /* One compiled kernel.
  *
  * Outputs  of a panel
- * Words    of a region that a thread takes: 2 or 4
+ * Vectors  of a region that a thread takes, a block's width apart
  * Depth    inputs in the ring, a power of two; 0: no ring, the inputs of a turn of the loop come
- *          into registers, which takes the least time where there are few vectors
+ *          into registers
  * Unroll   inputs in one turn of the loop
  * Blocks   of 128 threads that a multiprocessor holds
  * Aligned  all regions have one phase modulo 16 that does not cut a symbol */
-template <int Width, int Outputs, int Words, int Depth, int Unroll, int Blocks, class R,
+template <int Width, int Outputs, int Vectors, int Depth, int Unroll, int Blocks, class R = Few,
           bool Aligned = true>
 struct Kernel {
-    static constexpr int width = Width, outputs = Outputs, words = Words;
+    static constexpr int width = Width, outputs = Outputs, vectors = Vectors;
     static constexpr int depth = Depth, unroll = Unroll, blocks = Blocks, threads = 128;
     static constexpr bool aligned = Aligned;
-    static constexpr unsigned parts = 4 / Words; /* of a vector */
-    static constexpr unsigned slot_bytes = Aligned ? 4 * Words : 32;
+    static constexpr bool past_l1 = Outputs > 4; /* copies; which is faster was measured */
+    /* Vectors of a warp that no other warp stores, and vectors that it copies of an input. */
+    static constexpr unsigned stride = Aligned ? 32 : 31, copied = Aligned ? 32 * Vectors : 33;
     using Room = R;
     static_assert((Depth & (Depth - 1)) == 0 && (Depth != 0 || Aligned), "");
-    static_assert(Aligned || Words == 4, "unaligned kernels take whole vectors");
+    static_assert(Aligned || Vectors == 1, "unaligned kernels exchange neighbouring vectors");
 };
 
 /* Shared memory of a block: the coefficients as 64-bit operands, then the rings. */
 template <class K>
 __host__ __device__ constexpr unsigned shared_bytes(unsigned coefficients, unsigned threads) {
-    return (coefficients * 8 + 15) / 16 * 16 + K::depth * K::slot_bytes * threads;
+    return (coefficients * 8 + 15) / 16 * 16 + K::depth * K::copied * 16 * (threads / 32);
 }
 
 template <class K>
@@ -59,6 +62,10 @@ struct Job : Extent {
     /* Panel by panel, in a panel input by input; zero where the last panel has no output. */
     uint32_t coefficients[K::Room::coefficients];
 };
+
+/* The sums of a thread: of a vector, of an output, of a word. */
+template <class K>
+using Sums = uint64_t[K::vectors][K::outputs][4];
 
 /* ---- vectors at any address ----------------------------------------------------------------- */
 
@@ -83,11 +90,14 @@ __device__ inline void cut_vector(const uint32_t (&a)[4], const uint32_t (&b)[4]
         x[i] = funnel(y[i], y[i + 1], 8 * (skip & 3));
 }
 
-/* Stores neighbouring vectors of a warp at any address, in aligned pieces where two lanes hold the
- * bytes of one. All lanes of the warp call this; `mine` says whether the lane has a vector. */
-__device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool mine) {
-    const unsigned phase = (unsigned)((uintptr_t)p % 16), lane = threadIdx.x % 32;
-    const unsigned lanes = __ballot_sync(0xffffffff, mine);
+/* Stores neighbouring vectors of a warp at any address, as the aligned vectors that two lanes hold the
+ * bytes of. All lanes of the warp call this; `mine` says whether the lane has a vector. The first lane's
+ * vector is the last one of the warp before, which has stored its part, unless it is the `first` one of
+ * the region. The ends of the region are stored as bytes. */
+__device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool mine, bool first,
+                                    bool last) {
+    const unsigned phase = (unsigned)((uintptr_t)p % 16);
+    const bool inner = threadIdx.x % 32 != 0;
     uint32_t before[4], piece[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -95,23 +105,252 @@ __device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool min
     if (!mine)
         return;
     if (phase == 0) {
-        store_vector<true>(p, x);
+        if (inner || first)
+            store_vector<true>(p, x);
         return;
     }
     cut_vector(before, x, 16 - phase, piece);
-    if (lane != 0 && (lanes >> (lane - 1) & 1))
+    if (inner && !first)
         store_vector<true>(p - phase, piece);
-    else
+    else if (first)
         store_partial(p - phase, phase, 16, 0, piece);
-    if (lane == 31 || !(lanes >> (lane + 1) & 1)) {
-        uint32_t tail[4];
+    if (last) {
         const uint32_t zero[4] = {};
-        cut_vector(x, zero, 16 - phase, tail);
-        store_partial(p - phase + 16, 0, phase, 0, tail);
+        cut_vector(x, zero, 16 - phase, piece);
+        store_partial(p - phase + 16, 0, phase, 0, piece);
     }
 }
 
-/* ---- what a thread does --------------------------------------------------------------------- */
+/* ---- where a thread's vectors are ------------------------------------------------------------ */
+
+/* A view answers: cols; has(j), is there an output j of the panel; in(i) and out(j), where the thread's
+ * first vector is; mine(v), is there a vector v; pitch, from a vector to the next, in bytes. Unaligned,
+ * the warps' vectors overlap by one: first() and last() say whether the vector is the region's first or last whole
+ * one, behind_last() whether it is the next one. */
+template <class K>
+class ProductView {
+    const Job<K> &job;
+    const unsigned panel;
+    const uint64_t vector; /* of the whole ones */
+    const uint64_t offset; /* in bytes, from where vector 0 of a region would begin */
+    bool present[K::vectors];
+
+    __device__ static uint64_t number() {
+        if constexpr (K::aligned)
+            return (uint64_t)blockIdx.x * (K::vectors * blockDim.x) + threadIdx.x;
+        else
+            return (blockIdx.x * (uint64_t)(blockDim.x / 32) + threadIdx.x / 32) * K::stride +
+                   threadIdx.x % 32;
+    }
+
+  public:
+    __device__ ProductView(const Job<K> &of_job, unsigned of_panel)
+        : job(of_job), panel(of_panel), vector(number()), offset(16 * (of_job.first + vector)) {
+#pragma unroll
+        for (int v = 0; v < K::vectors; v++)
+            present[v] = vector + v * blockDim.x < job.count;
+    }
+    __device__ unsigned cols() const { return job.cols; }
+    __device__ bool has(int j) const { return panel * K::outputs + j < job.rows; }
+    __device__ bool mine(int v) const { return present[v]; }
+    __device__ bool first() const { return vector == 0; }
+    __device__ bool last() const { return vector + 1 == job.count; }
+    __device__ bool behind_last() const { return vector == job.count; }
+    __device__ unsigned pitch() const { return 16 * blockDim.x; }
+    __device__ const uint8_t *in(unsigned i) const { return job.in[i] + offset; }
+    __device__ uint8_t *out(int j) const { return job.out[panel * K::outputs + j] + offset; }
+    __device__ void report(int v) const {
+        job.epilogue.report(offset + v * pitch() - job.phase, 16);
+    }
+};
+
+/* ---- what a thread does ---------------------------------------------------------------------- */
+
+/* Adds the products of an input. */
+template <class K>
+__device__ inline void add_products(const uint32_t (&x)[K::vectors][4],
+                                    const uint64_t *coefficients, Sums<K> &sums) {
+#pragma unroll
+    for (int v = 0; v < K::vectors; v++)
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const uint64_t symbols = spread_symbols<K::width>(x[v][k]);
+#pragma unroll
+            for (int j = 0; j < K::outputs; j++)
+                sums[v][j][k] = clmad(symbols, coefficients[j], sums[v][j][k]);
+        }
+}
+
+/* A ring of inputs in shared memory: a thread's own, or, unaligned, that of a warp, whose lanes copy
+ * the aligned vectors that hold the lanes' bytes, one more than there are lanes. */
+template <class K, class View>
+class Ring {
+    static constexpr uint32_t half = 16 * 32; /* from a thread's vector to its next one */
+    const View &view;
+    uint32_t mine, slot; /* the thread's place in the first slot; bytes of a slot */
+
+  public:
+    __device__ Ring(const View &of_view, uint32_t rings, unsigned thread, unsigned threads)
+        : view(of_view), mine(rings + 16 * (thread / 32 * K::copied + thread % 32)),
+          slot(16 * K::copied * (threads / 32)) {}
+    /* Starts to copy input i, if there is one. */
+    __device__ void fetch(unsigned i) const {
+        const uint32_t to = mine + i % K::depth * slot;
+        if constexpr (!K::aligned) {
+            if (i < view.cols()) {
+                const uint8_t *const from = view.in(i);
+                const unsigned phase = (unsigned)((uintptr_t)from % 16);
+                if (view.mine(0) || (phase != 0 && view.behind_last()))
+                    copy_cached<16>(to, from - phase);
+                if (phase != 0 && view.mine(0) && threadIdx.x % 32 == 31)
+                    copy_cached<16>(to + 16, from - phase + 16);
+            }
+        } else if (i < view.cols()) {
+#pragma unroll
+            for (int v = 0; v < K::vectors; v++)
+                if (view.mine(v)) {
+                    if constexpr (K::past_l1)
+                        copy_16(to + v * half, view.in(i) + v * view.pitch());
+                    else
+                        copy_cached<16>(to + v * half, view.in(i) + v * view.pitch());
+                }
+        }
+        copies_end_group();
+    }
+    /* The words of input i, after which input i + depth - 1 is fetched. */
+    __device__ void take(unsigned i, uint32_t (&x)[K::vectors][4]) const {
+        const uint32_t at = mine + i % K::depth * slot;
+        if constexpr (K::aligned) {
+            fetch(i + K::depth - 1);
+            copies_wait_for_group<K::depth - 1>();
+#pragma unroll
+            for (int v = 0; v < K::vectors; v++)
+                load_shared(at + v * half, x[v]);
+        } else {
+            copies_wait_for_group<K::depth - 2>();
+            __syncwarp(); /* the lanes' copies are there, and the input before is no more needed */
+            fetch(i + K::depth - 1);
+            const unsigned phase = (unsigned)((uintptr_t)view.in(i) % 16);
+            uint32_t a[4], b[4];
+            load_shared(at, a);
+            load_shared(at + 16, b);
+            cut_vector(a, b, phase, x[0]);
+        }
+    }
+};
+
+/* Adds the products of the inputs, the first depth - 1 of which are on their way. */
+template <class K, class View>
+__device__ inline void add_ring(const View &view, const Ring<K, View> &ring,
+                                const uint64_t *coefficients, Sums<K> &sums) {
+#pragma unroll K::unroll
+    for (unsigned i = 0; i < view.cols(); i++) {
+        uint32_t x[K::vectors][4];
+        ring.take(i, x);
+        add_products<K>(x, coefficients + i * K::outputs, sums);
+    }
+}
+
+/* Adds the products of the inputs from registers. */
+template <class K, class View>
+__device__ inline void add_registers(const View &view, const uint64_t *coefficients,
+                                     Sums<K> &sums) {
+    for (unsigned first = 0; first < view.cols(); first += K::unroll) {
+        uint32_t x[K::unroll][K::vectors][4];
+#pragma unroll
+        for (int i = 0; i < K::unroll; i++)
+#pragma unroll
+            for (int v = 0; v < K::vectors; v++)
+                if (first + i < view.cols() && view.mine(v))
+                    load_vector<true, Load::early>(view.in(first + i) + v * view.pitch(), x[i][v]);
+        if (first == 0)
+            __syncthreads(); /* for the coefficients */
+#pragma unroll
+        for (int i = 0; i < K::unroll; i++)
+            if (first + i < view.cols())
+                add_products<K>(x[i], coefficients + (first + i) * K::outputs, sums);
+    }
+}
+
+/* Begins the sums with what the outputs hold: then they are added to, or, if they are right, the
+ * sums become zero. */
+template <class K, class View>
+__device__ inline void load_outputs(const View &view, Sums<K> &sums) {
+    uint32_t x[K::vectors][K::outputs][4];
+#pragma unroll
+    for (int v = 0; v < K::vectors; v++)
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++) {
+            if (!view.has(j) || !view.mine(v))
+                continue;
+            const uint8_t *p = view.out(j) + v * view.pitch();
+            if constexpr (K::aligned) {
+                load_vector<true, Load::early>(p, x[v][j]);
+            } else {
+                const unsigned phase = (unsigned)((uintptr_t)p % 16);
+                uint32_t a[4], b[4] = {};
+                load_vector<true, Load::early>(p - phase, a);
+                if (phase != 0)
+                    load_vector<true, Load::early>(p - phase + 16, b);
+                cut_vector(a, b, phase, x[v][j]);
+            }
+        }
+#pragma unroll
+    for (int v = 0; v < K::vectors; v++)
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++)
+            if (view.has(j) && view.mine(v))
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    sums[v][j][k] = spread_symbols<K::width>(x[v][j][k]);
+}
+
+/* Reduces the sums of an output. */
+template <int W>
+__device__ inline void reduce_vector(const uint64_t (&sums)[4], const gfk_barrett &barrett,
+                                     uint32_t (&y)[4]) {
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        y[k] = reduce_sums<W>(sums[k], barrett);
+}
+
+template <class K, class View>
+__device__ inline void store_outputs(const View &view, const gfk_barrett &barrett,
+                                     const Sums<K> &sums) {
+#pragma unroll
+    for (int j = 0; j < K::outputs; j++) {
+        if (!view.has(j))
+            break;
+#pragma unroll
+        for (int v = 0; v < K::vectors; v++) {
+            uint32_t y[4];
+            reduce_vector<K::width>(sums[v][j], barrett, y);
+            uint8_t *p = view.out(j) + v * view.pitch();
+            if constexpr (!K::aligned) /* all lanes of the warp */
+                store_window(p, y, view.mine(v), view.first(), view.last());
+            else if (view.mine(v))
+                store_vector<true>(p, y);
+        }
+    }
+}
+
+/* Reports the vectors whose sums, which began with the outputs, are not zero. */
+template <class K>
+__device__ inline void check_outputs(const Job<K> &job, const ProductView<K> &view,
+                                     const Sums<K> &sums) {
+#pragma unroll
+    for (int v = 0; v < K::vectors; v++) {
+        uint32_t any = 0;
+#pragma unroll
+        for (int j = 0; j < K::outputs; j++) {
+            uint32_t y[4];
+            reduce_vector<K::width>(sums[v][j], job.barrett, y);
+            any |= view.has(j) ? y[0] | y[1] | y[2] | y[3] : 0;
+        }
+        if (any && view.mine(v))
+            view.report(v);
+    }
+}
 
 /* A symbol of an output, in a vector that a region's end cuts. */
 template <class K>
@@ -125,164 +364,14 @@ __device__ uint32_t sum_of_symbol(const Job<K> &job, unsigned j, uint64_t at) {
     return reduce_sums<K::width>(sum, job.barrett) & (0xffffffff >> (32 - K::width));
 }
 
-/* The part of the regions that a thread takes. */
-template <class K>
-struct Place {
-    uint64_t offset; /* in bytes, from where vector 0 of a region would begin */
-    bool mine;       /* the thread has a part */
-
-    __device__ explicit Place(const Job<K> &job) {
-        const uint64_t part = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-        offset = 16 * job.first + 4 * K::words * part;
-        mine = part < K::parts * job.count;
-    }
-};
-
-/* A thread's own ring of inputs in shared memory. */
-template <class K>
-class Ring {
-    const Job<K> &job;
-    const Place<K> &place;
-    uint32_t first, half, slot; /* address of the first slot; bytes from one part to the next */
-
-    __device__ const uint8_t *input(unsigned i) const { return job.in[i] + place.offset; }
-
-  public:
-    __device__ Ring(const Job<K> &of_job, const Place<K> &of_place, uint32_t rings, unsigned thread,
-                    unsigned threads)
-        : job(of_job), place(of_place) {
-        half = 4 * K::words * threads;
-        slot = K::slot_bytes * threads;
-        first = rings + 4 * K::words * thread;
-    }
-    /* Starts to copy input i, if there is one. Unaligned: the two aligned vectors that hold it, which
-     * lie within one vector before and one after it. */
-    __device__ void fetch(unsigned i) const {
-        if (i < job.cols && place.mine) {
-            const uint8_t *from = input(i);
-            const uint32_t to = first + i % K::depth * slot;
-            if constexpr (K::aligned) {
-                copy_cached<4 * K::words>(to, from);
-            } else {
-                from -= (uintptr_t)from % 16;
-                copy_cached<16>(to, from);
-                copy_cached<16>(to + half, from + 16);
-            }
-        }
-        copies_end_group();
-    }
-    /* The words of input i, which has arrived. */
-    __device__ void take(unsigned i, uint32_t (&x)[K::words]) const {
-        const uint32_t at = first + i % K::depth * slot;
-        if constexpr (K::aligned) {
-            load_shared(at, x);
-        } else {
-            uint32_t a[4], b[4];
-            load_shared(at, a);
-            load_shared(at + half, b);
-            cut_vector(a, b, (unsigned)((uintptr_t)input(i) % 16), x);
-        }
-    }
-};
-
-/* Adds the products of an input. */
-template <class K>
-__device__ inline void add_products(const uint32_t (&x)[K::words], const uint64_t *coefficients,
-                                    uint64_t (&sums)[K::outputs][K::words]) {
-#pragma unroll
-    for (int k = 0; k < K::words; k++) {
-        const uint64_t symbols = spread_symbols<K::width>(x[k]);
-#pragma unroll
-        for (int j = 0; j < K::outputs; j++)
-            sums[j][k] = clmad(symbols, coefficients[j], sums[j][k]);
-    }
-}
-
-/* Adds the products of the inputs, the first depth - 1 of which are on their way. */
-template <class K>
-__device__ inline void add_ring(const Job<K> &job, const Ring<K> &ring,
-                                const uint64_t *coefficients,
-                                uint64_t (&sums)[K::outputs][K::words]) {
-#pragma unroll K::unroll
-    for (unsigned i = 0; i < job.cols; i++) {
-        ring.fetch(i + K::depth - 1);
-        copies_wait_for_group<K::depth - 1>();
-        uint32_t x[K::words];
-        ring.take(i, x);
-        add_products<K>(x, coefficients + i * K::outputs, sums);
-    }
-}
-
-/* Adds the products of the inputs from registers. */
-template <class K>
-__device__ inline void add_registers(const Job<K> &job, const Place<K> &place,
-                                     const uint64_t *coefficients,
-                                     uint64_t (&sums)[K::outputs][K::words]) {
-    for (unsigned first = 0; first < job.cols; first += K::unroll) {
-        uint32_t x[K::unroll][K::words];
-#pragma unroll
-        for (int i = 0; i < K::unroll; i++)
-            if (first + i < job.cols && place.mine)
-                load_vector<true, Load::early>(job.in[first + i] + place.offset, x[i]);
-        if (first == 0)
-            __syncthreads(); /* for the coefficients */
-#pragma unroll
-        for (int i = 0; i < K::unroll; i++)
-            if (first + i < job.cols)
-                add_products<K>(x[i], coefficients + (first + i) * K::outputs, sums);
-    }
-}
-
-/* Begins the sums with what the outputs hold: then they are added to, or, if they are right, the
- * sums become zero. */
-template <class K>
-__device__ inline void load_outputs(const Job<K> &job, const Place<K> &place, unsigned first,
-                                    uint64_t (&sums)[K::outputs][K::words]) {
-    uint32_t x[K::outputs][K::words];
-#pragma unroll
-    for (int j = 0; j < K::outputs; j++) {
-        if (first + j >= job.rows || !place.mine)
-            continue;
-        const uint8_t *p = job.out[first + j] + place.offset;
-        if constexpr (K::aligned) {
-            load_vector<true, Load::early>(p, x[j]);
-        } else {
-            uint32_t a[4], b[4];
-            load_vector<true, Load::early>(p - (uintptr_t)p % 16, a);
-            load_vector<true, Load::early>(p - (uintptr_t)p % 16 + 16, b);
-            cut_vector(a, b, (unsigned)((uintptr_t)p % 16), x[j]);
-        }
-    }
-#pragma unroll
-    for (int j = 0; j < K::outputs; j++)
-        if (first + j < job.rows && place.mine)
-#pragma unroll
-            for (int k = 0; k < K::words; k++)
-                sums[j][k] = spread_symbols<K::width>(x[j][k]);
-}
-
-template <class K>
-__device__ inline void finish_outputs(const Job<K> &job, const Place<K> &place, unsigned first,
-                                      const uint64_t (&sums)[K::outputs][K::words]) {
-#pragma unroll
-    for (int j = 0; j < K::outputs; j++) {
-        if (K::aligned && first + j >= job.rows)
-            break;
-        const bool mine = place.mine && first + j < job.rows; /* all lanes call store_window */
-        uint32_t y[K::words], any = 0;
-#pragma unroll
-        for (int k = 0; k < K::words; k++)
-            any |= y[k] = reduce_sums<K::width>(sums[j][k], job.barrett);
-        uint8_t *p = job.out[first + j] + place.offset;
-        if (!job.epilogue.mismatch_map) {
-            if constexpr (!K::aligned)
-                store_window(p, y, mine);
-            else if (mine)
-                store_vector<true>(p, y);
-        } else if (any && mine) {
-            job.epilogue.report(place.offset - job.phase, 4 * K::words);
-        }
-    }
+/* The vectors that the regions' ends cut, by the last blocks: there the grid may have threads without
+ * a whole vector. 32 bits divide without a call. */
+template <int W, class J, class Sum>
+__device__ inline void finish_ends(const J &job, unsigned thread, unsigned threads,
+                                   const Sum &sum) {
+    const unsigned block = gridDim.x - 1 - blockIdx.x, blocks = min(gridDim.x, 64u);
+    if (job.partial_head + job.partial_tail && block < blocks)
+        multiply_partial<W>(job, block * threads + thread, blocks * threads, sum);
 }
 
 /* blockDim.y panels of outputs, each of blockDim.x threads, a multiple of 32. */
@@ -292,42 +381,38 @@ __global__ __launch_bounds__(K::threads,
     extern __shared__ uint4 clmad_shared[];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned threads = blockDim.x * blockDim.y;
-    const unsigned panel = threadIdx.y;
     const unsigned count = blockDim.y * K::outputs * job.cols;
     uint64_t *const all = (uint64_t *)clmad_shared;
     for (unsigned i = thread; i < count; i += threads)
         all[i] = job.coefficients[i];
-    const uint64_t *const coefficients = all + panel * K::outputs * job.cols;
-    const Place<K> place(job);
-    uint64_t sums[K::outputs][K::words] = {};
+    const uint64_t *const coefficients = all + threadIdx.y * K::outputs * job.cols;
+    const ProductView<K> view(job, threadIdx.y);
+    Sums<K> sums = {};
     begin_early();
     if (job.epilogue.unwanted())
         return;
     if constexpr (K::depth == 0) {
         if (job.epilogue.reads())
-            load_outputs<K>(job, place, panel * K::outputs, sums);
-        add_registers<K>(job, place, coefficients, sums);
+            load_outputs<K>(view, sums);
+        add_registers<K>(view, coefficients, sums);
     } else {
-        const Ring<K> ring(job, place,
-                           (uint32_t)__cvta_generic_to_shared(clmad_shared) +
-                               shared_bytes<K>(count, 0),
-                           thread, threads);
+        const uint32_t rings =
+            (uint32_t)__cvta_generic_to_shared(clmad_shared) + shared_bytes<K>(count, 0);
+        const Ring<K, ProductView<K>> ring(view, rings, thread, threads);
 #pragma unroll
         for (int i = 0; i < K::depth - 1; i++)
             ring.fetch(i);
         if (job.epilogue.reads())
-            load_outputs<K>(job, place, panel * K::outputs, sums);
-        __syncthreads();
-        add_ring<K>(job, ring, coefficients, sums);
+            load_outputs<K>(view, sums);
+        __syncthreads(); /* for the coefficients */
+        add_ring<K>(view, ring, coefficients, sums);
     }
-    finish_outputs<K>(job, place, panel * K::outputs, sums);
-    /* The last blocks: there the grid may have threads without a vector. 32 bits divide without a
-     * call. */
-    const unsigned block = gridDim.x - 1 - blockIdx.x, blocks = min(gridDim.x, 64u);
-    if (job.partial_head + job.partial_tail && block < blocks)
-        multiply_partial<K::width>(
-            job, block * threads + thread, blocks * threads,
-            [&](unsigned j, uint64_t at) { return sum_of_symbol<K>(job, j, at); });
+    if (job.epilogue.mismatch_map)
+        check_outputs<K>(job, view, sums);
+    else
+        store_outputs<K>(view, job.barrett, sums);
+    finish_ends<K::width>(job, thread, threads,
+                          [&](unsigned j, uint64_t at) { return sum_of_symbol(job, j, at); });
 }
 
 } // namespace clmad_engine

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The batch kernels on the carry-less multiply-add: those of the engine clmad, whose view of the regions
+ * is a stripe's record. A block does one task, so that all its threads have one matrix, which comes to
+ * shared memory while the first inputs are on their way. Blocks wait for records and addresses, but
+ * there are many blocks on a multiprocessor, and their copies need no registers. */
+#include "batch_layout.h"
+#include "host/base/sizes.h"
+#include "kernels/common/launch.cuh"
+#include "kernels/product/clmad/kernel.cuh"
+
+namespace gfk {
+namespace batch {
+namespace {
+
+using namespace clmad_engine;
+
+/* One compiled kernel, for panels of so many outputs. Whole: all stripes are aligned, whole vectors.
+ * One: no stripe has more outputs than a panel, so that there is no loop, which takes registers. */
+template <int Width, int Outputs, int Blocks, bool Whole, bool One>
+struct Clmad : Kernel<Width, Outputs, 1, 8, 2, Blocks, Few, Whole> {
+    static constexpr bool one = One;
+};
+
+/* Vectors of a task. */
+template <class K>
+constexpr unsigned task_vectors = K::threads / 32 * K::stride;
+
+/* The outputs of a stripe from number `first_output` on. */
+template <class K>
+class BatchView {
+    const gfk_batch_job &job;
+    const unsigned char *const in_image;
+    const unsigned first_output, left; /* outputs from it on */
+
+    __device__ static unsigned number() { return threadIdx.x / 32 * K::stride + threadIdx.x % 32; }
+
+  public:
+    const uint32_t vector;
+
+  private:
+    const bool whole, is_first, is_last, is_behind;
+
+  public:
+    __device__ BatchView(const gfk_batch_job &of_job, const Place &place, unsigned of_output)
+        : job(of_job), in_image(place.in_image), first_output(of_output),
+          left(place.record.rows - of_output), vector(place.vector + number()),
+          whole(K::aligned ? vector < place.record.vectors : place.whole(vector)),
+          is_first(vector == place.record.whole_begin),
+          is_last(vector + 1 == place.record.whole_end),
+          is_behind(vector == place.record.whole_end) {}
+    __device__ unsigned cols() const { return job.cols; }
+    __device__ bool has(int j) const { return j < left; }
+    __device__ bool mine(int) const { return whole; }
+    __device__ bool first() const { return is_first; }
+    __device__ bool last() const { return is_last; }
+    __device__ bool behind_last() const { return is_behind; }
+    __device__ unsigned pitch() const { return 0; }
+    __device__ const uint8_t *in(unsigned i) const {
+        return load_address(in_image, i) + 16 * (uint64_t)vector;
+    }
+    __device__ uint8_t *out(int j) const {
+        return load_address(in_image, job.cols + first_output + j) + 16 * (uint64_t)vector;
+    }
+};
+
+/* A vector that the ends of the regions cut, or that cannot be loaded by words. */
+template <class K>
+__device__ inline void multiply_cut(const Place &place, const BatchView<K> &view,
+                                    const uint64_t *coefficients, const gfk_barrett &barrett) {
+    const unsigned first = place.first(view.vector), last = place.last(view.vector);
+    Sums<K> sums = {};
+    for (unsigned i = 0; i < view.cols(); i++) {
+        uint32_t x[1][4];
+        load_partial(view.in(i), first, last, x[0]);
+        add_products<K>(x, coefficients + i * K::outputs, sums);
+    }
+#pragma unroll
+    for (int j = 0; j < K::outputs; j++)
+        if (view.has(j)) {
+            uint32_t y[4];
+            reduce_vector<K::width>(sums[0][j], barrett, y);
+            store_partial(view.out(j), first, last, 0, y);
+        }
+}
+
+template <class K>
+__global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
+    const __grid_constant__ gfk_batch_job job, const __grid_constant__ gfk_barrett barrett) {
+    extern __shared__ uint4 batch_shared[];
+    uint64_t *const coefficients = (uint64_t *)batch_shared;
+    const Place place = find(job, blockIdx.x, task_vectors<K>);
+    const unsigned count = job.cols * K::outputs;
+    const uint32_t *matrix = job.matrices + place.record.matrix;
+    const uint32_t rings =
+        (uint32_t)__cvta_generic_to_shared(batch_shared) + shared_bytes<K>(count, 0);
+    for (unsigned first = 0; first < (K::one ? 1 : place.record.rows);
+         first += K::outputs, matrix += count) {
+        const BatchView<K> view(job, place, first);
+        const Ring<K, BatchView<K>> ring(view, rings, threadIdx.x, K::threads);
+#pragma unroll
+        for (int i = 0; i < K::depth - 1; i++)
+            ring.fetch(i);
+        if (first != 0)
+            __syncthreads(); /* until the panel before needs its coefficients no more */
+        for (unsigned i = threadIdx.x; i < count; i += K::threads)
+            coefficients[i] = load_index(matrix + i);
+        __syncthreads();
+        Sums<K> sums = {};
+        add_ring<K>(view, ring, coefficients, sums);
+        store_outputs<K>(view, barrett, sums);
+        if (!K::aligned && !view.mine(0) && view.vector < place.record.vectors)
+            multiply_cut<K>(place, view, coefficients, barrett);
+    }
+}
+
+/* ---- on the host ------------------------------------------------------------------------------ */
+
+constexpr size_t most_inputs = 256;
+
+template <class K>
+size_t matrix_words(size_t rows, size_t cols) {
+    return gfk_round_up(rows, K::outputs) * cols;
+}
+/* Panel by panel, in a panel input by input. */
+template <class K>
+void build(uint32_t *to, uint64_t, size_t rows, size_t cols, const uint32_t *coefficients) {
+    for (size_t first = 0; first < rows; first += K::outputs)
+        for (size_t i = 0; i < cols; i++)
+            for (size_t j = first; j < first + K::outputs; j++)
+                *to++ = j < rows ? coefficients[j * cols + i] : 0;
+}
+template <class K>
+gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
+    static_assert(shared_bytes<K>(most_inputs * K::outputs, K::threads) <= 48 * 1024, "");
+    return launch(multiply_task<K>, job->tasks, K::threads,
+                  shared_bytes<K>(job->cols * K::outputs, K::threads), stream, *job,
+                  gfk_barrett_of(job->w, job->polynomial));
+}
+
+template <class K>
+constexpr gfk_batch_kernel kernel(const char *id) {
+    return {id, 0, 1, task_vectors<K>, matrix_words<K>, build<K>, launch_tasks<K>};
+}
+
+template <int W>
+gfk_batch_kernel choose(size_t outputs, bool whole) {
+    return !whole         ? kernel<Clmad<W, 4, 4, false, false>>("clmad_any")
+           : outputs <= 4 ? kernel<Clmad<W, 4, 8, true, true>>("clmad_4")
+                          : kernel<Clmad<W, 8, 4, true, false>>("clmad_8");
+}
+
+} // namespace
+} // namespace batch
+} // namespace gfk
+
+extern "C" bool gfk_batch_choose_clmad(unsigned w, size_t inputs, size_t outputs, bool whole,
+                                       gfk_batch_kernel *kernel) {
+    if (inputs > gfk::batch::most_inputs)
+        return false;
+    *kernel = w == 8    ? gfk::batch::choose<8>(outputs, whole)
+              : w == 16 ? gfk::batch::choose<16>(outputs, whole)
+                        : gfk::batch::choose<32>(outputs, whole);
+    return true;
+}
