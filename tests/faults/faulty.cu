@@ -13,6 +13,8 @@ gfk_engine_create_fn gfk_perop_split_w8_create, gfk_perop_split_w16_create,
     gfk_perop_split_w32_create;
 gfk_engine_destroy_fn gfk_perop_split_w8_destroy;
 gfk_engine_run_fn gfk_perop_split_w8_run, gfk_perop_split_w16_run, gfk_perop_split_w32_run;
+gfk_engine_accepts_fn gfk_clmad_w8_accepts, gfk_clmad_w16_accepts, gfk_clmad_w32_accepts;
+gfk_engine_run_fn gfk_clmad_w8_run, gfk_clmad_w16_run, gfk_clmad_w32_run;
 }
 
 namespace {
@@ -66,4 +68,31 @@ FAULTY(32)
 FAULTY_ROW(carry_free_w8_naive)
 FAULTY_ROW(carry_free_w16_naive)
 FAULTY_ROW(carry_free_w32_naive)
+
+/* The engine's compiled kernels are those of its id, so the right engine is asked in its own name. */
+#define FAULTY_CLMAD(w)                                                                            \
+    extern "C" gfk_status gfk_clmad_w##w##_faulty_accepts(gfk_product_info *info,                  \
+                                                          const char **reason) {                   \
+        gfk_product_info right = *info;                                                            \
+        right.engine = gfk_engine_find("clmad_w" #w);                                              \
+        return gfk_clmad_w##w##_accepts(&right, reason);                                           \
+    }                                                                                              \
+    extern "C" gfk_status gfk_clmad_w##w##_faulty_create(gfk_product_t,                            \
+                                                         const gfk_product_desc *) {               \
+        return GFK_STATUS_SUCCESS;                                                                 \
+    }                                                                                              \
+    extern "C" void gfk_clmad_w##w##_faulty_destroy(gfk_product_t) {}                              \
+    static gfk_status run_right_clmad_w##w(const gfk_product_call *call) {                         \
+        struct gfk_product right = *call->product;                                                 \
+        gfk_product_call same = *call;                                                             \
+        right.info.engine = gfk_engine_find("clmad_w" #w);                                         \
+        same.product = &right;                                                                     \
+        return gfk_clmad_w##w##_run(&same);                                                        \
+    }                                                                                              \
+    extern "C" gfk_status gfk_clmad_w##w##_faulty_run(const gfk_product_call *call) {              \
+        return run(run_right_clmad_w##w, call);                                                    \
+    }
+FAULTY_CLMAD(8)
+FAULTY_CLMAD(16)
+FAULTY_CLMAD(32)
 #endif

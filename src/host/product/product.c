@@ -121,7 +121,8 @@ static bool prefers_clmad(const search *s) {
 static void list_engines(search *s) {
     const bool clmad = prefers_clmad(s);
     for (size_t i = 0; clmad && i < gfk_engine_count(); i++)
-        if (gfk_engines[i].info.family == GFK_ENGINE_CLMAD)
+        if (gfk_engines[i].info.family == GFK_ENGINE_CLMAD &&
+            !(gfk_engines[i].info.labels & GFK_ENGINE_ABLATION))
             add(s, &gfk_engines[i]);
     for (size_t i = 0; i < sizeof preferences / sizeof preferences[0]; i++)
         if (prefers(&preferences[i], s))

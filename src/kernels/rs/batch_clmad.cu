@@ -32,6 +32,11 @@ class BatchView {
     const unsigned char *const in_image;
     const unsigned first_output, left; /* outputs from it on */
 
+    /* Not volatile as load_address: several of them are to be on their way. */
+    __device__ uint8_t *address(unsigned i) const {
+        return (uint8_t *)__ldg((const unsigned long long *)(in_image + sizeof(gfk_batch_record)) +
+                                i);
+    }
     __device__ static unsigned number() { return threadIdx.x / 32 * K::stride + threadIdx.x % 32; }
 
   public:
@@ -55,11 +60,9 @@ class BatchView {
     __device__ bool last() const { return is_last; }
     __device__ bool behind_last() const { return is_behind; }
     __device__ unsigned pitch() const { return 0; }
-    __device__ const uint8_t *in(unsigned i) const {
-        return load_address(in_image, i) + 16 * (uint64_t)vector;
-    }
+    __device__ const uint8_t *in(unsigned i) const { return address(i) + 16 * (uint64_t)vector; }
     __device__ uint8_t *out(int j) const {
-        return load_address(in_image, job.cols + first_output + j) + 16 * (uint64_t)vector;
+        return address(job.cols + first_output + j) + 16 * (uint64_t)vector;
     }
 };
 
@@ -89,7 +92,7 @@ __global__ __launch_bounds__(K::threads, K::blocks) void multiply_task(
     extern __shared__ uint4 batch_shared[];
     uint64_t *const coefficients = (uint64_t *)batch_shared;
     const Place place = find(job, blockIdx.x, task_vectors<K>);
-    const unsigned count = job.cols * K::outputs;
+    const unsigned count = panel_coefficients<K>(job.cols);
     const uint32_t *matrix = job.matrices + place.record.matrix;
     const uint32_t rings =
         (uint32_t)__cvta_generic_to_shared(batch_shared) + shared_bytes<K>(count, 0);
@@ -119,21 +122,22 @@ constexpr size_t most_inputs = 256;
 
 template <class K>
 size_t matrix_words(size_t rows, size_t cols) {
-    return gfk_round_up(rows, K::outputs) * cols;
+    return gfk_divide_up(rows, K::outputs) * panel_coefficients<K>((unsigned)cols);
 }
-/* Panel by panel, in a panel input by input. */
+/* Panel by panel, in a panel input by input; zero behind the last input. */
 template <class K>
 void build(uint32_t *to, uint64_t, size_t rows, size_t cols, const uint32_t *coefficients) {
+    const size_t turns = panel_coefficients<K>((unsigned)cols) / K::outputs;
     for (size_t first = 0; first < rows; first += K::outputs)
-        for (size_t i = 0; i < cols; i++)
+        for (size_t i = 0; i < turns; i++)
             for (size_t j = first; j < first + K::outputs; j++)
-                *to++ = j < rows ? coefficients[j * cols + i] : 0;
+                *to++ = j < rows && i < cols ? coefficients[j * cols + i] : 0;
 }
 template <class K>
 gfk_status launch_tasks(const gfk_batch_job *job, gfk_stream_t stream) {
     static_assert(shared_bytes<K>(most_inputs * K::outputs, K::threads) <= 48 * 1024, "");
     return launch(multiply_task<K>, job->tasks, K::threads,
-                  shared_bytes<K>(job->cols * K::outputs, K::threads), stream, *job,
+                  shared_bytes<K>(panel_coefficients<K>(job->cols), K::threads), stream, *job,
                   gfk_barrett_of(job->w, job->polynomial));
 }
 

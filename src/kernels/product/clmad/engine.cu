@@ -26,6 +26,7 @@ struct Part {
 /* A row of shapes.def on the host: what a launch holds, and the launch. */
 struct Compiled {
     unsigned panel_outputs, inputs, outputs, coefficients;
+    bool only_stores; /* slow where outputs are read */
     gfk_status (*start)(const gfk_product_call *call, const Vectors &vectors, const Part &part);
 };
 
@@ -94,7 +95,7 @@ gfk_status start(const gfk_product_call *call, const Vectors &vectors, const Par
                 for (size_t j = first; j < first + K::outputs; j++)
                     *c++ = coefficient_of(call->product, part, j, i);
         return launch_panels<K>(multiply<K>, job, panels, gfk_divide_up(job.count, K::vectors),
-                                panels * K::outputs * job.cols, call);
+                                panels * panel_coefficients<K>(job.cols), call);
     }
 }
 
@@ -104,9 +105,14 @@ constexpr Compiled compiled() {
     static_assert(is_short_kernel<K> == ((Labels & is_short) != 0), "");
     if constexpr (is_short_kernel<K>)
         return {K::outputs, K::inputs, K::panels * K::outputs, K::inputs * K::panels * K::outputs,
-                start<K>};
+                false,      start<K>};
     else
-        return {K::outputs, K::Room::inputs, K::Room::outputs, K::Room::coefficients, start<K>};
+        return {K::outputs,
+                K::Room::inputs,
+                K::Room::outputs,
+                K::Room::coefficients,
+                K::depth == 0 && K::outputs > 2,
+                start<K>};
 }
 
 const Compiled kernels[] = {
@@ -123,33 +129,43 @@ const gfk_engine_kernel_info *first_row() {
 }
 
 /* The first row with these labels that takes the shape; with `whole`, the first one whose launch also
- * holds the coefficients of all inputs. The last row takes any shape. */
-const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole) {
+ * holds the coefficients of all inputs; with `reads`, which does so before the products. The last row
+ * takes any shape. */
+const gfk_engine_kernel_info *find(const gfk_product_info &info, unsigned labels, bool whole,
+                                   bool reads) {
     size_t count;
     const gfk_engine_kernel_info *rows = gfk_engine_kernels(info.engine, &count);
     for (size_t i = 0; i < count; i++) {
         const Compiled &kernel = kernels[&rows[i] - first_row()];
         if ((rows[i].labels & (aligned | is_short)) == labels &&
             gfk_engine_kernel_takes(&rows[i], info.cols, info.rows) &&
-            (!whole || info.cols * kernel.panel_outputs <= kernel.coefficients))
+            (!whole || info.cols * kernel.panel_outputs <= kernel.coefficients) &&
+            (!reads || !kernel.only_stores))
             return &rows[i];
     }
     return NULL;
 }
 
+/* Regions for the short kernels: of up to 4 MiB with one panel, 128 KiB with two, on a device with 132
+ * multiprocessors. */
+bool are_short(const gfk_product_t product, const Vectors &vectors) {
+    const uint64_t most = product->info.rows <= 4 ? 2000 : 62;
+    return vectors.count < most * (uint64_t)product->processors;
+}
+
 /* The row for a call's regions; NULL: the kernel that the descriptor names does not take them. A check
  * has no sums in its outputs, so one launch must take all inputs. */
-const gfk_engine_kernel_info *choose(const gfk_product_t product, const Vectors &vectors,
-                                     bool check) {
+const gfk_engine_kernel_info *choose(const gfk_product_call *call, const Vectors &vectors) {
+    const gfk_product_t product = call->product;
+    const bool check = call->mismatch_map != NULL, reads = reads_outputs(call);
     if (product->named != NULL)
         return vectors.aligned || !(product->named->labels & aligned) ? product->named : NULL;
     const gfk_engine_kernel_info *row = NULL;
-    /* Regions of up to 4 MiB on a device with 132 multiprocessors. */
-    if (vectors.aligned && vectors.count < 2000 * (uint64_t)product->processors)
-        row = find(product->info, aligned | is_short, check);
+    if (vectors.aligned && are_short(product, vectors))
+        row = find(product->info, aligned | is_short, check, reads);
     if (vectors.aligned && row == NULL)
-        row = find(product->info, aligned, check);
-    return row != NULL ? row : find(product->info, 0, check);
+        row = find(product->info, aligned, check, reads);
+    return row != NULL ? row : find(product->info, 0, check, reads);
 }
 
 size_t least(size_t a, size_t b) {
@@ -174,14 +190,14 @@ gfk_status accepts(gfk_product_info *info, const char **reason) {
         return GFK_STATUS_NOT_SUPPORTED;
     }
     if (info->kernel == NULL)
-        info->kernel = find(*info, aligned, false);
+        info->kernel = find(*info, aligned, false, false);
     return GFK_STATUS_SUCCESS;
 }
 
 gfk_status run(const gfk_product_call *call) {
     const gfk_product_info &info = call->product->info;
     const Vectors vectors = vectors_of(call);
-    const gfk_engine_kernel_info *row = choose(call->product, vectors, call->mismatch_map != NULL);
+    const gfk_engine_kernel_info *row = choose(call, vectors);
     if (row == NULL)
         return GFK_STATUS_NOT_SUPPORTED;
     const Compiled &kernel = kernels[row - first_row()];

@@ -40,13 +40,19 @@ struct Kernel {
     static constexpr int width = Width, outputs = Outputs, vectors = Vectors;
     static constexpr int depth = Depth, unroll = Unroll, blocks = Blocks, threads = 128;
     static constexpr bool aligned = Aligned;
-    static constexpr bool past_l1 = Outputs > 4; /* copies; which is faster was measured */
+    static constexpr bool past_l1 = Outputs > 6; /* copies; which is faster was measured */
     /* Vectors of a warp that no other warp stores, and vectors that it copies of an input. */
     static constexpr unsigned stride = Aligned ? 32 : 31, copied = Aligned ? 32 * Vectors : 33;
     using Room = R;
     static_assert((Depth & (Depth - 1)) == 0 && (Depth != 0 || Aligned), "");
     static_assert(Aligned || Vectors == 1, "unaligned kernels exchange neighbouring vectors");
 };
+
+/* Coefficients of a panel: those of whole turns of the loop. */
+template <class K>
+__host__ __device__ constexpr unsigned panel_coefficients(unsigned cols) {
+    return (cols + K::unroll - 1) / K::unroll * K::unroll * K::outputs;
+}
 
 /* Shared memory of a block: the coefficients as 64-bit operands, then the rings. */
 template <class K>
@@ -239,16 +245,18 @@ class Ring {
     }
 };
 
-/* Adds the products of the inputs, the first depth - 1 of which are on their way. */
+/* Adds the products of the inputs, the first depth - 1 of which are on their way. Inputs behind the last
+ * one are what the ring holds, times zero. */
 template <class K, class View>
 __device__ inline void add_ring(const View &view, const Ring<K, View> &ring,
                                 const uint64_t *coefficients, Sums<K> &sums) {
-#pragma unroll K::unroll
-    for (unsigned i = 0; i < view.cols(); i++) {
-        uint32_t x[K::vectors][4];
-        ring.take(i, x);
-        add_products<K>(x, coefficients + i * K::outputs, sums);
-    }
+    for (unsigned first = 0; first < view.cols(); first += K::unroll)
+#pragma unroll
+        for (unsigned i = first; i < first + K::unroll; i++) {
+            uint32_t x[K::vectors][4];
+            ring.take(i, x);
+            add_products<K>(x, coefficients + i * K::outputs, sums);
+        }
 }
 
 /* Adds the products of the inputs from registers. */
@@ -381,11 +389,13 @@ __global__ __launch_bounds__(K::threads,
     extern __shared__ uint4 clmad_shared[];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     const unsigned threads = blockDim.x * blockDim.y;
-    const unsigned count = blockDim.y * K::outputs * job.cols;
+    const unsigned each = panel_coefficients<K>(job.cols), count = blockDim.y * each;
     uint64_t *const all = (uint64_t *)clmad_shared;
-    for (unsigned i = thread; i < count; i += threads)
-        all[i] = job.coefficients[i];
-    const uint64_t *const coefficients = all + threadIdx.y * K::outputs * job.cols;
+    for (unsigned i = thread; i < each; i += threads)
+        for (unsigned panel = 0; panel < blockDim.y; panel++)
+            all[panel * each + i] =
+                i < K::outputs * job.cols ? job.coefficients[panel * K::outputs * job.cols + i] : 0;
+    const uint64_t *const coefficients = all + threadIdx.y * each;
     const ProductView<K> view(job, threadIdx.y);
     Sums<K> sums = {};
     begin_early();

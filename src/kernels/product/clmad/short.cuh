@@ -93,6 +93,16 @@ __device__ inline void multiply_part(const ShortJob<K> &job, uint64_t offset) {
         }
 }
 
+/* Loads the parameters' cache lines, which otherwise are waited for one after the other. */
+template <class J>
+__device__ inline void touch(const J &job) {
+    uint32_t any = 0;
+#pragma unroll
+    for (unsigned at = 0; at < sizeof job; at += 64)
+        any |= ((const uint32_t *)&job)[at / 4];
+    asm volatile("" : : "r"(any));
+}
+
 /* blockDim.y panels of outputs, each of blockDim.x threads. */
 template <class K>
 __global__
@@ -100,6 +110,7 @@ __launch_bounds__(K::threads,
                   K::blocks) void multiply_short(const __grid_constant__ ShortJob<K> job) {
     const uint64_t part = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const uint64_t offset = 16 * job.first + 4 * K::words * part;
+    touch(job);
     begin_early();
     if (job.epilogue.unwanted())
         return;
