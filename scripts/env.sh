@@ -163,7 +163,7 @@ pip() {
 
 # pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes.
 pip_install() {
-    python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
+    "${python:-python3}" -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
     echo "pip installs ${*:2} in $1"
     pip install --upgrade --root-user-action=ignore --target "$@"
 }
