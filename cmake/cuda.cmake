@@ -52,8 +52,8 @@ if(NOT gfk_cuda STREQUAL "OFF")
       if(GFK_CLMAD STREQUAL "AUTO" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.3)
         message(WARNING
           "gfk: built without CLMAD, the fastest kernels for most codes: nvcc is "
-          "${CMAKE_CUDA_COMPILER_VERSION} and they need 13.3. PyPI has a newer nvcc, which needs no root: "
-          "docs/engines/clmad.md, \"The compiler\"")
+          "${CMAKE_CUDA_COMPILER_VERSION} and they need 13.3. scripts/nvcc.sh fetches one from PyPI, without root, for "
+          "CUDACXX=$(scripts/nvcc.sh) cmake ... in a new build folder")
       elseif(NOT GFK_CLMAD STREQUAL "OFF")
         set(GFK_HAVE_CLMAD ON)
       endif()
