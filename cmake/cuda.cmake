@@ -41,13 +41,19 @@ if(NOT gfk_cuda STREQUAL "OFF")
       set(too_old "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is older than 12.8")
     else()
       set(GFK_HAVE_CUDA ON)
+      # PyPI's toolkit has no libcudart.so, by which FindCUDAToolkit finds the toolkit's other libraries.
+      file(GLOB runtime ${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}/lib/libcudart.so.*)
+      if(runtime AND NOT EXISTS ${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}/lib/libcudart.so)
+        list(GET runtime 0 runtime)
+        set(CUDA_CUDART ${runtime} CACHE FILEPATH "The CUDA runtime of the compiler's toolkit")
+      endif()
       find_package(CUDAToolkit REQUIRED)
       set(CMAKE_CUDA_STANDARD 17)
       if(GFK_CLMAD STREQUAL "AUTO" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.3)
         message(WARNING
           "gfk: built without CLMAD, the fastest kernels for most codes: nvcc is "
-          "${CMAKE_CUDA_COMPILER_VERSION} and they need 13.3. PyPI has a newer nvcc, which needs no root: "
-          "docs/engines/clmad.md, \"The compiler\"")
+          "${CMAKE_CUDA_COMPILER_VERSION} and they need 13.3. scripts/nvcc.sh fetches one from PyPI, without root, for "
+          "CUDACXX=$(scripts/nvcc.sh) cmake ... in a new build folder")
       elseif(NOT GFK_CLMAD STREQUAL "OFF")
         set(GFK_HAVE_CLMAD ON)
       endif()

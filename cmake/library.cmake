@@ -13,7 +13,7 @@ function(gfk_library_settings target)
                CUDA_VISIBILITY_PRESET hidden
                CUDA_RUNTIME_LIBRARY Static
                POSITION_INDEPENDENT_CODE ON)
-  # A quarter of the size for five architectures. Drivers of CUDA 13 read it; an nvcc of CUDA 12 may
+  # A quarter of the size for four architectures. Drivers of CUDA 13 read it; an nvcc of CUDA 12 may
   # meet an older one.
   if(GFK_HAVE_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)

@@ -25,6 +25,17 @@ elseif(NOT GFK_CUDA)
   set(why "GFK_CUDA is OFF")
 endif()
 
+# nvcc as scripts/quickstart.sh takes it: the system's, or that of PyPI in build. pip hides its modules from a build.
+get_filename_component(repository .. ABSOLUTE)
+if(NOT "${GFK_CUDA}" STREQUAL "OFF" AND NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=PYTHONPATH python=${Python_EXECUTABLE}
+                          bash ${repository}/scripts/nvcc.sh
+                  OUTPUT_VARIABLE nvcc OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(nvcc)
+    set(ENV{CUDACXX} ${nvcc})
+  endif()
+endif()
+
 # ---- nothing of this machine in what is built -------------------------------------------------------
 # The engines on the CPU load ISA-L and GF-Complete where the loader finds them, not where they are here.
 # So one wheel uses them wherever they are installed, with whatever the machine had that built it.
@@ -34,7 +45,6 @@ foreach(library IN ITEMS ISAL=libisal.so.2 GFCOMPLETE=libgf_complete.so.1)
     set(GFK_${CMAKE_MATCH_1}_LIBRARY ${CMAKE_MATCH_2}) # hides the path of cmake/cpu_libraries.cmake
   endif()
 endforeach()
-get_filename_component(repository .. ABSOLUTE)
 foreach(folder IN ITEMS "${CMAKE_BINARY_DIR}=build" "${repository}=." "${nanobind_ROOT}=nanobind")
   add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${folder}>
                       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffile-prefix-map=${folder}>)
@@ -51,6 +61,7 @@ endif()
 add_subdirectory(.. gfk EXCLUDE_FROM_ALL)
 get_directory_property(GFK_HAVE_CUDA DIRECTORY .. DEFINITION GFK_HAVE_CUDA)
 if(GFK_HAVE_CUDA)
+  get_directory_property(CUDAToolkit_ROOT DIRECTORY .. DEFINITION CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
   find_package(CUDAToolkit REQUIRED)
   get_directory_property(architectures DIRECTORY .. DEFINITION CMAKE_CUDA_ARCHITECTURES)
   message(NOTICE "*** gfk: with kernels for ${architectures}")

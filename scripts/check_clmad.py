@@ -4,11 +4,13 @@
 
   check_clmad.py NVCC
 
-NVCC is the compiler, 13.3 or newer, with cuobjdump and nvdisasm in the same folder. Every kernel must have CLMAD, no call and no
-local memory. The last line is the number of kernels for each architecture.
+NVCC is the compiler, 13.3 or newer, with cuobjdump and nvdisasm in the same folder. The files are those that include
+src/kernels/common/clmad.cuh, also by way of another file. Every kernel of theirs must have CLMAD, no call and no local memory.
+The last lines are the number of kernels for each architecture.
 """
 
 import concurrent.futures
+import json
 import os
 import re
 import subprocess
@@ -16,10 +18,38 @@ import sys
 import tempfile
 
 TREE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDERS = ("src/kernels/product/clmad", "src/kernels/region/carry_free")
-ARCHITECTURES = (80, 90, 100, 120)
+HEADER = f"{TREE}/src/kernels/common/clmad.cuh"
 # RET: a function is called. CALL alone may be a jump out of a loop, on sm_80.
 FOREIGN = re.compile(r"\b(RET|LDL|STL)\b")
+
+
+def architectures_of_release():
+    with open(f"{TREE}/CMakePresets.json", encoding="utf-8") as file:
+        presets = {preset["name"]: preset for preset in json.load(file)["configurePresets"]}
+    return [int(n) for n in re.findall(r"\d+", presets["release"]["cacheVariables"]["CMAKE_CUDA_ARCHITECTURES"])]
+
+
+def included(path):
+    """The files of src that a file includes."""
+    with open(path, encoding="utf-8") as file:
+        names = re.findall(r'^#\s*include "(.*)"', file.read(), re.MULTILINE)
+    for name in names:
+        candidates = [os.path.normpath(f"{folder}/{name}") for folder in (os.path.dirname(path), f"{TREE}/src")]
+        yield from [c for c in candidates if os.path.exists(c)][:1]
+
+
+def users():
+    """The .cu files that include HEADER, directly or not."""
+    kernels = [f"{folder}/{name}" for folder, _, names in os.walk(f"{TREE}/src/kernels") for name in names if name.endswith(".cu")]
+    for kernel in sorted(kernels):
+        seen, left = set(), [kernel]
+        while left:
+            path = left.pop()
+            if path not in seen:
+                seen.add(path)
+                left += included(path)
+        if HEADER in seen:
+            yield kernel
 
 
 def compile_file(nvcc, path, architecture, cubin):
@@ -50,13 +80,15 @@ def faults_of(nvcc, path, architecture):
 
 
 def main(nvcc):
-    paths = sorted(f"{TREE}/{folder}/{name}" for folder in FOLDERS for name in os.listdir(f"{TREE}/{folder}") if name.endswith(".cu"))
-    tasks = [(nvcc, path, architecture) for architecture in ARCHITECTURES for path in paths]
+    paths = list(users())
+    print("\n".join(os.path.relpath(path, TREE) for path in paths))
+    architectures = architectures_of_release()
+    tasks = [(nvcc, path, architecture) for architecture in architectures for path in paths]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda task: faults_of(*task), tasks))
     for _, faults in results:
         print("\n".join(faults), end="\n" if faults else "")
-    for architecture in ARCHITECTURES:
+    for architecture in architectures:
         count = sum(n for (n, _), task in zip(results, tasks) if task[2] == architecture)
         print(f"sm_{architecture}: {count} kernels with CLMAD")
     return any(faults for _, faults in results)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by the other scripts, in the repository root: what is unpacked under .deps/usr, nvcc and the
-# GPUs of this machine. Sets nvcc, nvcc_version and capabilities, each empty if there is none.
+# GPUs of this machine. Sets nvcc, nvcc_version, capabilities and driver, each empty if there is none.
 # shellcheck shell=bash disable=SC2034
 
 if [ -d .deps/usr ]; then
@@ -18,23 +18,73 @@ if have ccache && [ -d "$(ccache --get-config cache_dir)/0" ]; then
     export CMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER=ccache
 fi
 
-# The first nvcc of 12.8 or newer; nvcc_version stays that of an older one if there is no other.
-nvcc='' nvcc_version=''
-for candidate in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
-    [ -z "$nvcc" ] && [ -x "$candidate" ] || continue
-    nvcc_version=$("$candidate" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p' || true)
-    if [ "$(printf '%s\n' 12.8 "${nvcc_version:-0}" | sort -V | head -n 1)" = 12.8 ]; then
-        nvcc=$candidate
-    fi
-done
+# Compute capabilities as CMake writes architectures: "90", or "89;90"; and the version of the driver.
+cards=$(nvidia-smi --query-gpu=compute_cap,driver_version --format=csv,noheader 2>/dev/null | grep '^[0-9]' || true)
+capabilities=$(sed -n 's/^\([0-9]*\)\.\([0-9]*\),.*/\1\2/p' <<<"$cards" | sort -u | paste -sd ';')
+driver=$(sed -n '1s/.*, *//p' <<<"$cards")
 
-# Compute capabilities as CMake writes architectures: "90", or "89;90".
-capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-    sed -n 's/^\([0-9]*\)\.\([0-9]*\)$/\1\2/p' | sort -u | paste -sd ';' || true)
+# ---- nvcc --------------------------------------------------------------------------------------
+at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; } # LEAST VERSION
+version_of() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p' || true; }
+pypi_nvcc=$PWD/build/nvcc-$(sed -n 's/^nvidia-cuda-nvcc==//p' scripts/nvcc.txt)/nvidia/cu13/bin/nvcc
+
+# The system's nvcc if it is 13.3 or newer, which CLMAD needs; else the one of PyPI, if fetch_nvcc has fetched it and
+# the driver runs its code; else the system's of 12.8 or newer. nvcc_version stays that of an older one if there is no
+# other.
+find_nvcc() {
+    local candidate version
+    nvcc='' nvcc_version=''
+    for candidate in "$(command -v nvcc || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" "$pypi_nvcc"; do
+        [ -x "$candidate" ] || continue
+        version=$(version_of "$candidate")
+        [ "$candidate" != "$pypi_nvcc" ] || at_least 580 "${driver:-580}" || continue
+        if at_least 13.3 "${version:-0}"; then
+            nvcc=$candidate nvcc_version=$version
+            return
+        elif [ -z "$nvcc" ]; then
+            nvcc_version=$version
+            ! at_least 12.8 "${version:-0}" || nvcc=$candidate
+        fi
+    done
+}
+find_nvcc
+
+# fetch_nvcc: finds an nvcc of 13.3 or newer, from PyPI if it must. False if there is none; $why has reason and
+# remedy.
+fetch_nvcc() {
+    local folder=${pypi_nvcc%/nvidia/*}
+    ! at_least 13.3 "${nvcc_version:-0}" || return 0
+    if ! at_least 580 "${driver:-580}"; then
+        why="the code of a newer one needs driver 580 or newer: update the driver, which is $driver"
+        return 1
+    fi
+    mkdir -p build
+    if ! (
+        flock 8 # another goal may be fetching it
+        [ -x "$pypi_nvcc" ] || {
+            rm -rf "$folder.part"
+            pip_install "$folder.part" --no-compile -r scripts/nvcc.txt && mv "$folder.part" "$folder"
+        }
+    ) 8>"$folder.lock"; then
+        why="PyPI gives no newer one ($(reason '^ *(ERROR|E:)')): connect PyPI, or put nvcc 13.3 or newer into PATH"
+        return 1
+    fi
+    find_nvcc
+    at_least 13.3 "${nvcc_version:-0}"
+}
+
+# forget_nvcc FOLDER...: of build folders that have another nvcc. CMake would take this one and forget all other options.
+forget_nvcc() {
+    local folder was
+    for folder in "$@"; do
+        was=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$folder/CMakeCache.txt" 2>/dev/null || true)
+        [ -z "$was" ] || [ "$was" = "$nvcc" ] || rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
+    done
+}
 
 # count_instructions BUILD FILE: of the kernels that the papers name. No file if they cannot be counted.
 count_instructions() {
-    python3 bench/sass.py "$1/src/libgfk.so" "$1/bench/gfk_bench" >"$1/sass.part" && mv "$1/sass.part" "$2"
+    PATH=${nvcc:+${nvcc%/*}:}$PATH python3 bench/sass.py "$1/src/libgfk.so" "$1/bench/gfk_bench" >"$1/sass.part" && mv "$1/sass.part" "$2"
 }
 
 # The generator to configure a build folder with: what it has already, else ninja if there is one.
@@ -113,7 +163,7 @@ pip() {
 
 # pip_install FOLDER PACKAGE...: into a folder for PYTHONPATH; nothing of the system's changes.
 pip_install() {
-    python3 -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
+    "${python:-python3}" -m pip --version >/dev/null 2>&1 || apt_install python3-pip || return 1
     echo "pip installs ${*:2} in $1"
     pip install --upgrade --root-user-action=ignore --target "$@"
 }

@@ -98,6 +98,7 @@ left() { echo $((deadline - SECONDS > 1 ? deadline - SECONDS : 1)); }
 
 # ---- the programs ----------------------------------------------------------------------------------
 configure_and_build() { # ARCHITECTURES
+    forget_nvcc "$build"
     cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release -DGFK_REQUIRE_ALL=ON \
         -DGFK_CUDA=ON "-DGFK_CLMAD=${GFK_CLMAD:-AUTO}" "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=$1" \
         -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DGFK_TOOL=ON \

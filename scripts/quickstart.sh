@@ -17,10 +17,12 @@
 # or the example: "bench --preset product", "test -R rs". Each goal builds in a folder of its own,
 # build/quickstart-GOAL; that of python and of ranks is a virtual environment.
 #
-# CUDA is never installed: an nvcc of 12.8 or newer is used if there is one, else the build has the
-# CPU's rows only. Where there is no GPU, tool, bench, python and ranks leave the kernels out and say so;
-# test compiles them. CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked, and
-# python and ranks ask pip for nothing where the packages are installed.
+# No CUDA toolkit is needed, and none is installed: on a machine with a GPU the build takes an nvcc of 13.3 or
+# newer if there is one, else that of PyPI, which comes to build/nvcc-VERSION (130 MB; driver 580), else an nvcc of
+# 12.8 or newer, else the CPU's rows only. Where there is no GPU, tool, bench, python and ranks leave the kernels
+# out and say so; test compiles them if there is an nvcc; -DGFK_CUDA=ON asks for them, and for nvcc as above.
+# CMAKE_PREFIX_PATH and .deps/usr are searched for libraries before apt is asked, and python and ranks ask pip for
+# nothing else where the packages are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
@@ -40,7 +42,7 @@ test | install)
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
 help | -h | --help)
-    sed -n '3,23s/^# \{0,1\}//p' "$0"
+    sed -n '3,25s/^# \{0,1\}//p' "$0"
     exit
     ;;
 *)
@@ -129,17 +131,32 @@ fi
 [ "$goal" != install ] || exit 0
 
 # ---- build -------------------------------------------------------------------------------------
-if [ -z "$nvcc" ]; then
-    echo "host rows only: there is no nvcc of 12.8 or newer (found: ${nvcc_version:-none})"
-    cuda=(-DGFK_CUDA=OFF)
-elif [ -z "$capabilities" ] && [ "$goal" != test ] && [[ " ${options[*]} " != *" -DGFK_CUDA=ON "* ]]; then
+asked=$capabilities given='' why=''
+for option in "${options[@]}"; do
+    case $option in
+    -DGFK_CUDA=*) asked=${option#*=} ;;
+    -DCMAKE_CUDA_COMPILER=*) given=${option#*=} ;;
+    esac
+done
+if [ -n "$given" ]; then
+    nvcc=$given nvcc_version=$(version_of "$given")
+elif [[ -n $asked && $asked != OFF ]] && ! fetch_nvcc && [ -n "$nvcc" ]; then
+    note="*** WITHOUT CLMAD, the fastest kernels for most codes: nvcc $nvcc_version is older than 13.3; $why"
+    echo "$note"
+fi
+if [ -z "$capabilities" ] && [ "$goal" != test ] && [ "$asked" != ON ]; then
     note="*** NO KERNELS: there is no GPU here, so this build is for the CPU only.
 *** To compile the kernels all the same, which takes minutes: scripts/quickstart.sh $goal -DGFK_CUDA=ON"
+    echo "$note"
+    cuda=(-DGFK_CUDA=OFF)
+elif [ -z "$nvcc" ]; then
+    note="*** NO KERNELS: there is no nvcc of 12.8 or newer (found: ${nvcc_version:-none})${why:+; $why}"
     echo "$note"
     cuda=(-DGFK_CUDA=OFF)
 else
     echo "CUDA $nvcc_version: $nvcc"
     cuda=(-DGFK_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DCMAKE_CUDA_ARCHITECTURES=${capabilities:-90}")
+    forget_nvcc "$build" build/python-*
 fi
 
 # ---- python ------------------------------------------------------------------------------------
@@ -191,7 +208,7 @@ needs() {
 # For the pages of the papers; report finds the counts beside the results.
 count_for_papers() {
     rm -f "$build/results/sass.csv"
-    PATH=$PATH:${nvcc%/*}
+    PATH=${nvcc%/*}:$PATH
     if ! have cuobjdump || ! install_pandas || ! count_instructions "$build" "$build/results/sass.csv"; then
         echo "instructions: not counted, there is no cuobjdump or it failed; the pages say what is missing"
     fi

@@ -21,7 +21,7 @@ typedef enum gfk_status {
     GFK_STATUS_WORKSPACE_TOO_SMALL,  /* the workspace is missing or too short */
     GFK_STATUS_TABLE_LIMIT,          /* tables and workspace would exceed table_limit */
     GFK_STATUS_OUT_OF_MEMORY,        /* an allocation failed, on the host or on the device */
-    GFK_STATUS_NO_DEVICE,            /* no CUDA device, or none of this number */
+    GFK_STATUS_NO_DEVICE,            /* no CUDA device, none of this number, an old driver */
     GFK_STATUS_WRONG_DEVICE,         /* the current CUDA device, or (check_pointers) the memory
                                         of a pointer, is not the object's */
     GFK_STATUS_SINGULAR,             /* a matrix has no inverse; sources are not determined */

@@ -16,7 +16,7 @@ static const struct {
     ENTRY(WORKSPACE_TOO_SMALL, "The workspace is missing or shorter than the kernel needs."),
     ENTRY(TABLE_LIMIT, "The tables and the workspace would need more bytes than table_limit."),
     ENTRY(OUT_OF_MEMORY, "Memory could not be allocated."),
-    ENTRY(NO_DEVICE, "There is no CUDA device, or none of that number."),
+    ENTRY(NO_DEVICE, "There is no CUDA device, none of that number, or its driver is too old."),
     ENTRY(WRONG_DEVICE,
           "The current CUDA device, or the memory of a pointer, is not the one of the object."),
     ENTRY(SINGULAR, "The matrix has no inverse, or the packets do not determine all sources."),

@@ -35,11 +35,24 @@ gfk_status gfk_device_status(int error) {
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
+/* The runtime says the same where there is no driver and where the driver is too old. */
+static const char *why_no_device(cudaError_t error) {
+    int driver = 0;
+    forget(cudaDriverGetVersion(&driver));
+    if (error != cudaErrorInsufficientDriver || driver == 0)
+        return "there is no CUDA driver or no CUDA device";
+    return CUDART_VERSION >= 13000
+               ? "the driver is too old for this build of the library: it needs 580 or newer"
+               : "the driver is too old for this build of the library: it needs 525 or newer";
+}
+
 gfk_status gfk_device_resolve(int requested, int *device, const char **reason) {
     int count = 0;
-    *reason = "there is no CUDA driver or no CUDA device";
-    if (status_of(cudaGetDeviceCount(&count)) != GFK_STATUS_SUCCESS || count == 0)
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (status_of(error) != GFK_STATUS_SUCCESS || count == 0) {
+        *reason = why_no_device(error);
         return GFK_STATUS_NO_DEVICE;
+    }
     *reason = "there is no CUDA device of this number";
     if (requested >= count)
         return GFK_STATUS_NO_DEVICE;
