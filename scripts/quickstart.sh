@@ -15,7 +15,8 @@
 #
 # Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py, pytest
 # or the example: "bench --preset product", "test -R rs". Each goal builds in a folder of its own,
-# build/quickstart-GOAL; that of python and of ranks is a virtual environment.
+# build/quickstart-GOAL; that of python and of ranks is a virtual environment. What cmake and the compilers
+# print is in configure.log and build.log there.
 #
 # CUDA is never installed: an nvcc of 12.8 or newer is used if there is one, else the build has the
 # CPU's rows only. Where there is no GPU, tool, bench, python and ranks leave the kernels out and say so;
@@ -40,7 +41,7 @@ test | install)
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
 help | -h | --help)
-    sed -n '3,23s/^# \{0,1\}//p' "$0"
+    sed -n '3,24s/^# \{0,1\}//p' "$0"
     exit
     ;;
 *)
@@ -177,9 +178,9 @@ tool) parts+=(-DGFK_TOOL=ON) ;;
 bench) parts+=(-DGFK_BENCH=ON) ;;
 test) parts+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_TOOL=ON) ;;
 esac
-cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" "${parts[@]}" \
-    "${options[@]}"
-cmake --build "$build" -j "$(nproc)"
+stage configure cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" \
+    "${parts[@]}" "${options[@]}"
+stage build cmake --build "$build" -j "$(nproc)"
 echo "${note:-}"
 # needs PROGRAM LIBRARY: the goal is nothing without both.
 needs() {
