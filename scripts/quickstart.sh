@@ -67,13 +67,13 @@ install_pandas() {
 
 # ---- report ------------------------------------------------------------------------------------
 if [ "$goal" = report ]; then
-    have python3 || apt_install python3
-    install_pandas matplotlib
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
     if [ "${arguments[0]}" = "build/quickstart-bench/results/*.json" ]; then
         echo "nothing was measured yet: scripts/quickstart.sh bench comes first" >&2
         exit 1
     fi
+    have python3 || apt_install python3
+    install_pandas matplotlib
     exec python3 bench/report.py "${arguments[@]}"
 fi
 

@@ -28,6 +28,9 @@ done
 expect "wrong goal" 2 "quickstart.sh: there is no goal 'quite-wrong'; the goals are tool, *" \
     scripts/quickstart.sh quite-wrong
 expect "no goal" 2 "quickstart.sh: there is no goal ''; *" scripts/quickstart.sh
+cp -r scripts "$build"
+expect "report before bench" 1 "nothing was measured yet: scripts/quickstart.sh bench comes first" \
+    "$build/scripts/quickstart.sh" report
 
 . scripts/env.sh
 made() { printf '%s\n' '-- The C compiler' '-- gfk: no M4RIE' '[1/4] one' '[2/4] two' '[4/4] three'; }
