@@ -38,6 +38,25 @@ def _dtype(like):
     return numpy.dtype(f"{kind}{view.itemsize}")
 
 
+def advice(array):
+    """What to pass in place of a tensor without an address; empty if there is nothing to say."""
+    if _framework(array) != "torch":
+        return ""
+    torch = sys.modules["torch"]
+    try:
+        if torch._C._functorch.is_functorch_wrapped_tensor(array):
+            return "; gfk's calls belong outside of torch.vmap, torch.func.grad and the like"
+        if array.is_quantized:
+            return "; pass x.int_repr(), the integers of the quantized tensor"
+        if array.is_nested:
+            return "; pass the parts of the nested tensor (x.unbind())"
+        if array.layout is not torch.strided:
+            return "; pass x.to_dense(), or the dense parts of the tensor"
+    except Exception:  # a subclass may refuse any question
+        pass
+    return ""
+
+
 def remedy(array):
     """What to do with an array that has elements and no memory."""
     if hasattr(array, "to_local"):
@@ -54,6 +73,8 @@ def remedy(array):
     if getattr(array, "_is_zerotensor", bool)():
         return "it stands for zeros: pass torch.zeros(x.shape, dtype=x.dtype)"
     torch = sys.modules["torch"]
+    if torch._is_functional_tensor(array):
+        return "torch traces it (torch.func.functionalize): call gfk outside of the traced function"
     if type(array) is not torch.Tensor and not isinstance(array, torch.nn.Parameter):
         return f"{type(array).__name__} wraps another tensor: pass that one"
     return ("its storage was freed or is too short (FSDP frees parameters between uses): pass it while its storage is "
@@ -66,6 +87,8 @@ def empty(like, shape, dtype=None):
     framework = _framework(like)
     if framework == "torch":
         torch = sys.modules["torch"]
+        if torch.jit.is_tracing():
+            raise TypeError("out: torch.jit.trace does not see what gfk writes: call gfk outside of the traced function")
         return torch.empty(shape, dtype=getattr(torch, dtype) if dtype else like.dtype, device=like.device)
     if framework == "cupy":
         cupy = sys.modules["cupy"]
