@@ -99,7 +99,7 @@ def lazy(torch):
 
 MISSING = {null: "NULL", freed: "storage was freed", freed_view: "storage was freed", short: "too short",
            freed_parameter: "storage was freed", fake: "FakeTensor", zero: "zeros", wrapper: r"\(x.inner\)",
-           opaque: "wraps another tensor", functional: "traces it", quantized: r"x.int_repr\(\)",
+           opaque: "wraps another tensor", functional: "outside of that function", quantized: r"x.int_repr\(\)",
            sparse: r"x.to_dense\(\)", nested: r"x.unbind\(\)", lazy: "uninitialized parameter"}
 
 
@@ -207,8 +207,10 @@ def test_traced_functions():
             transform(lambda row: gfk.multiply(3, x[0], out=row))(x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(TypeError, match="^out: torch.jit.trace .*outside of"):
-            torch.jit.trace(lambda rows: gfk.multiply(3, rows), x)
+        from torch.fx.experimental.proxy_tensor import make_fx
+        for trace in (lambda function: torch.jit.trace(function, x), lambda function: make_fx(function)(x)):
+            with pytest.raises(TypeError, match="^out: torch.jit.trace .*outside of"):
+                trace(lambda rows: gfk.multiply(3, rows))
 
 
 def test_a_matrix_that_numpy_cannot_read():
