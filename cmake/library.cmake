@@ -19,9 +19,9 @@ function(gfk_library_settings target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
   endif()
   gfk_warnings(${target})
-  # Every call runs on a stack of 64 KiB (tests/stack): no function takes more than half of that.
+  # Every call runs on a stack of 64 KiB (tests/stack): no function takes more than 28 KiB.
   if(NOT GFK_SANITIZE)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-Wframe-larger-than=33792>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-Wframe-larger-than=28672>)
   endif()
 endfunction()
 

@@ -98,6 +98,28 @@ generator_of() {
     fi
 }
 
+# stage NAME COMMAND...: one line that grows with every 10 % of the steps of make or ninja, and all output in
+# $build/NAME.log. What the project's CMake files say and warnings follow; where the command fails, the log's end.
+stage() {
+    local log=$build/$1.log next=10 percent line begin=$SECONDS
+    mkdir -p "$build"
+    printf '%s (%s):' "$1" "$log"
+    if "${@:2}" 2>&1 | tee "$log" | while IFS= read -r line; do
+        [[ $line =~ ^\[\ *([0-9]+)(/([0-9]+)|%)\] ]] || continue
+        percent=$((BASH_REMATCH[3] ? 100 * BASH_REMATCH[1] / BASH_REMATCH[3] : BASH_REMATCH[1]))
+        ((percent < next)) || printf " %d%%" "$percent"
+        ((percent < next)) || next=$((percent / 10 * 10 + 10))
+    done; then
+        echo " done in $((SECONDS - begin)) s"
+        sed -n 's/^-- gfk: /  /p' "$log"
+        grep -iE -A 4 '(CMake|:|ptxas|nvcc) ?warning\b' "$log" || true
+    else
+        printf ' FAILED; the end of %s:\n' "$log"
+        tail -n 60 "$log"
+        return 1
+    fi
+}
+
 # show PATTERN COMMAND...: prints the lines that match as they come, so that one sees that the command works, and
 # keeps all lines in $shown. In a condition only.
 show() {

@@ -15,7 +15,8 @@
 #
 # Options of the form -DNAME=VALUE go to cmake, the others to gfk_bench, ctest, bench/report.py, pytest
 # or the example: "bench --preset product", "test -R rs". Each goal builds in a folder of its own,
-# build/quickstart-GOAL; that of python and of ranks is a virtual environment.
+# build/quickstart-GOAL; that of python and of ranks is a virtual environment. What cmake and the compilers
+# print is in configure.log and build.log there.
 #
 # No CUDA toolkit is needed, and none is installed: on a machine with a GPU the build takes an nvcc of 13.3 or
 # newer if there is one, else that of PyPI, which comes to build/nvcc-VERSION (130 MB; driver 580), else an nvcc of
@@ -42,7 +43,7 @@ test | install)
 python | ranks) items="$xxhash;$isal" ;;
 report) items="" ;;
 help | -h | --help)
-    sed -n '3,25s/^# \{0,1\}//p' "$0"
+    sed -n '3,26s/^# \{0,1\}//p' "$0"
     exit
     ;;
 *)
@@ -68,13 +69,13 @@ install_pandas() {
 
 # ---- report ------------------------------------------------------------------------------------
 if [ "$goal" = report ]; then
-    have python3 || apt_install python3
-    install_pandas matplotlib
     [ ${#arguments[@]} -gt 0 ] || arguments=(build/quickstart-bench/results/*.json)
     if [ "${arguments[0]}" = "build/quickstart-bench/results/*.json" ]; then
         echo "nothing was measured yet: scripts/quickstart.sh bench comes first" >&2
         exit 1
     fi
+    have python3 || apt_install python3
+    install_pandas matplotlib
     exec python3 bench/report.py "${arguments[@]}"
 fi
 
@@ -194,9 +195,9 @@ tool) parts+=(-DGFK_TOOL=ON) ;;
 bench) parts+=(-DGFK_BENCH=ON) ;;
 test) parts+=(-DGFK_TESTS=ON -DGFK_EXAMPLES=ON -DGFK_TOOL=ON) ;;
 esac
-cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" "${parts[@]}" \
-    "${options[@]}"
-cmake --build "$build" -j "$(nproc)"
+stage configure cmake -S . -B "$build" -G "$(generator_of "$build")" -DCMAKE_BUILD_TYPE=Release "${cuda[@]}" \
+    "${parts[@]}" "${options[@]}"
+stage build cmake --build "$build" -j "$(nproc)"
 echo "${note:-}"
 # needs PROGRAM LIBRARY: the goal is nothing without both.
 needs() {

@@ -38,6 +38,31 @@ def _dtype(like):
     return numpy.dtype(f"{kind}{view.itemsize}")
 
 
+def is_traced(tensor):
+    """Does a tensor of torch stand for others in torch.vmap, torch.func, or functionalization?"""
+    torch = sys.modules["torch"]
+    return torch._is_functional_tensor(tensor) or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def advice(array):
+    """What to pass in place of a tensor without an address; empty if there is nothing to say."""
+    if _framework(array) != "torch":
+        return ""
+    torch = sys.modules["torch"]
+    try:
+        if is_traced(array):
+            return "; call gfk outside of functions of torch.func and torch.vmap"
+        if array.is_quantized:
+            return "; pass x.int_repr(), the integers of the quantized tensor"
+        if array.is_nested:
+            return "; pass the parts of the nested tensor (x.unbind())"
+        if array.layout is not torch.strided:
+            return "; pass x.to_dense(), or the dense parts of the tensor"
+    except Exception:  # a subclass may refuse any question
+        pass
+    return ""
+
+
 def remedy(array):
     """What to do with an array that has elements and no memory."""
     if hasattr(array, "to_local"):
@@ -49,15 +74,27 @@ def remedy(array):
     if hasattr(array, "__tensor_flatten__"):
         names = ", ".join(f"x.{name}" for name in array.__tensor_flatten__()[0])
         return f"{type(array).__name__} wraps other tensors: pass those ({names}), or their values in a plain tensor"
+    if _framework(array) == "torch" and sys.modules["torch"].nn.parameter.is_lazy(array):
+        return "a parameter of a lazy module has no contents before the module's first call"
     if _framework(array) != "torch":
         return "its address is NULL: pass an array with contents"
     if getattr(array, "_is_zerotensor", bool)():
         return "it stands for zeros: pass torch.zeros(x.shape, dtype=x.dtype)"
     torch = sys.modules["torch"]
+    if is_traced(array):
+        return "a function of torch.func, torch.vmap or a compiler has it: call gfk outside of that function"
     if type(array) is not torch.Tensor and not isinstance(array, torch.nn.Parameter):
         return f"{type(array).__name__} wraps another tensor: pass that one"
     return ("its storage was freed or is too short (FSDP frees parameters between uses): pass it while its storage is "
             "there, or a copy (x.clone()) that was made then")
+
+
+def _is_recorded(torch):
+    """Does torch record its calls, to repeat them without gfk's?"""
+    core = torch._C
+    if core._len_torch_dispatch_stack() == 0:  # the fast way
+        return core._is_tracing()
+    return core._is_tracing() or core._get_dispatch_mode(core._TorchDispatchModeKey.PROXY) is not None
 
 
 def empty(like, shape, dtype=None):
@@ -66,6 +103,9 @@ def empty(like, shape, dtype=None):
     framework = _framework(like)
     if framework == "torch":
         torch = sys.modules["torch"]
+        if _is_recorded(torch):
+            raise TypeError("out: torch.jit.trace and make_fx see nothing of what gfk writes: call gfk outside of the "
+                            "traced function")
         return torch.empty(shape, dtype=getattr(torch, dtype) if dtype else like.dtype, device=like.device)
     if framework == "cupy":
         cupy = sys.modules["cupy"]

@@ -219,12 +219,15 @@ nb::object Call::empty(const std::vector<size_t> &shape, const char *dtype, nb::
 // ---- one array ----------------------------------------------------------------------------------
 
 // The framework's refusal to show an array's memory (a sparse array, one that is traced, ...) as a TypeError.
-[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error) {
+[[noreturn]] static void raise_unreachable(const char *name, nb::python_error &error,
+                                           nb::handle object) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError))
         throw error;
     const std::string text = nb::cast<std::string>(nb::str(error.value()));
-    raise_type("%s: the array has no memory that gfk can reach (%s)", name,
-               text.substr(0, text.find('\n')).c_str());
+    const auto advice =
+        nb::cast<std::string>(nb::module_::import_("gfk._arrays").attr("advice")(object));
+    raise_type("%s: the array has no memory that gfk can reach (%s)%s", name,
+               text.substr(0, text.find('\n')).c_str(), advice.c_str());
 }
 
 // An array that has elements and no address: a null pointer means something else to the library.
@@ -258,7 +261,7 @@ void Array::check_storage(nb::handle tensor) const {
         there = nb::cast<size_t>(call(call(tensor, untyped_storage), nbytes));
         first = nb::cast<size_t>(call(tensor, storage_offset));
     } catch (nb::python_error &error) {
-        raise_unreachable(name_, error);
+        raise_unreachable(name_, error, tensor);
     }
     for (size_t i = 0; i < shape_.size(); i++)
         last += static_cast<size_t>(shape_[i] - 1) * static_cast<size_t>(strides_[i]);
@@ -324,7 +327,7 @@ Array::Array(Call &call, nb::handle object, Use use, const char *name) : name_(n
     try {
         call.keep_memory_of(object);
     } catch (nb::python_error &error) {
-        raise_unreachable(name, error);
+        raise_unreachable(name, error, object);
     }
 }
 
@@ -333,7 +336,7 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
         nb::dlpack::dltensor tensor;
         if (type.exchange->tensor_from_object(object.ptr(), &tensor) != 0) {
             nb::python_error error;
-            raise_unreachable(name_, error);
+            raise_unreachable(name_, error, object);
         }
         take_tensor(tensor);
         owner_ = nb::borrow(object); // the table's tensors own nothing
@@ -348,7 +351,7 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
             kind = nb::cast<int>(place[0]);
             number = nb::cast<int>(place[1]);
         } catch (nb::python_error &error) {
-            raise_unreachable(name_, error);
+            raise_unreachable(name_, error, object);
         }
     }
     if (type.is_buffer && kind == DL_CPU) {
@@ -375,8 +378,10 @@ void Array::take(Call &call, nb::handle object, Use use, const ArrayType &type) 
 void Array::refuse_lazy_view(nb::handle tensor) const {
     static PyObject *const is_neg = PyUnicode_InternFromString("is_neg");
     const nb::object negated = nb::steal(PyObject_CallMethodNoArgs(tensor.ptr(), is_neg));
-    if (!negated.is_valid())
-        throw nb::python_error();
+    if (!negated.is_valid()) { // a parameter of a lazy module
+        nb::python_error error;
+        raise_unreachable(name_, error, tensor);
+    }
     if (negated.ptr() == Py_True)
         raise_value("%s: the tensor is a view that negates its elements when they are read; pass "
                     "x.resolve_neg()",

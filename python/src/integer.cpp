@@ -12,9 +12,13 @@ nb::object integer_of(nb::handle object, const char *name) {
         raise_type("%s: an integer is needed, not %s", name, Py_TYPE(object.ptr())->tp_name);
     check_memory(object, name);
     nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-    if (!index.is_valid())
-        throw nb::python_error();
-    return index;
+    if (index.is_valid())
+        return index;
+    nb::python_error error;
+    if (!error.matches(PyExc_TypeError))
+        throw error;
+    raise_type("%s: an integer is needed, not this %s (%s)", name, Py_TYPE(object.ptr())->tp_name,
+               nb::str(error.value()).c_str());
 }
 
 // "2^64 - 1", or the digits of a smaller number.

@@ -158,9 +158,11 @@ nb::object integers_of(nb::handle object, uint64_t most, const char *dtype, gfk_
     try {
         array = numpy("asarray")(object);
     } catch (nb::python_error &error) {
-        if (!error.matches(PyExc_ValueError))
+        if (error.matches(PyExc_ValueError))
+            raise_value("%s: no array (%.200s)", name, nb::str(error.value()).c_str());
+        if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_RuntimeError))
             throw;
-        raise_value("%s: no array (%.200s)", name, nb::str(error.value()).c_str());
+        raise_type("%s: no array of integers (%.200s)", name, nb::str(error.value()).c_str());
     }
     if (nb::cast<size_t>(array.attr("size")) != 0) {
         const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));

@@ -17,7 +17,7 @@ void bind_rlnc(nb::module_ &module);
 void bind_rs(nb::module_ &module);
 } // namespace gfk
 
-NB_MODULE(_core, module) {
+NB_MODULE(core_of_main, module) {
     module.doc() = "Galois-field arithmetic on arrays; gfk has everything of this module.";
     module.attr("__version__") =
         nanobind::str("%d.%d.%d")
@@ -35,4 +35,13 @@ NB_MODULE(_core, module) {
     gfk::bind_rs(module);
     gfk::bind_host(module); // takes an RS
     gfk::bind_again(module);
+}
+
+// The module is gfk._core. nanobind keeps one set of types for a process, and those of a second interpreter take the
+// place of the first one's as soon as nanobind begins.
+extern "C" NB_EXPORT PyObject *PyInit__core() {
+    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+        return PyInit_core_of_main();
+    PyErr_SetString(PyExc_ImportError, "gfk works in the main interpreter of a process only");
+    return nullptr;
 }

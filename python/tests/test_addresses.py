@@ -81,9 +81,26 @@ def functional(torch):
     return torch._to_functional_tensor(torch.zeros(4, 16, dtype=torch.uint8))
 
 
+def quantized(torch):
+    return torch.quantize_per_tensor(torch.ones(4, 16), 0.1, 0, torch.quint8)
+
+
+def sparse(torch):
+    return torch.eye(16, dtype=torch.uint8)[:4].to_sparse()
+
+
+def nested(torch):
+    return torch.nested.nested_tensor([torch.zeros(16, dtype=torch.uint8)] * 4)
+
+
+def lazy(torch):
+    return torch.nn.UninitializedParameter(dtype=torch.uint8, requires_grad=False)
+
+
 MISSING = {null: "NULL", freed: "storage was freed", freed_view: "storage was freed", short: "too short",
            freed_parameter: "storage was freed", fake: "FakeTensor", zero: "zeros", wrapper: r"\(x.inner\)",
-           opaque: "wraps another tensor", functional: ""}
+           opaque: "wraps another tensor", functional: "outside of that function", quantized: r"x.int_repr\(\)",
+           sparse: r"x.to_dense\(\)", nested: r"x.unbind\(\)", lazy: "uninitialized parameter"}
 
 
 @pytest.fixture(params=MISSING, ids=lambda make: make.__name__)
@@ -177,6 +194,32 @@ def test_integers_without_memory_are_refused():
                        ("matrix", lambda: gfk.Product([[number, 1]]))):
         with pytest.raises(TypeError, match=f"^{name}: .*no memory"):
             call()
+
+
+def test_traced_functions():
+    """A trace of torch sees no call of gfk: the trace would return memory that nobody wrote."""
+    torch = pytest.importorskip("torch")
+    x = torch.arange(64, dtype=torch.uint8).view(4, 16)
+    for transform in (torch.vmap, torch.func.functionalize):
+        with pytest.raises(TypeError, match="^x: .*no memory.*outside of"):
+            transform(lambda row: gfk.multiply(3, row))(x)
+        with pytest.raises(TypeError, match="^out: .*no memory.*outside of"):
+            transform(lambda row: gfk.multiply(3, x[0], out=row))(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.fx.experimental.proxy_tensor import make_fx
+        for trace in (lambda function: torch.jit.trace(function, x), lambda function: make_fx(function)(x)):
+            with pytest.raises(TypeError, match="^out: torch.jit.trace .*outside of"):
+                trace(lambda rows: gfk.multiply(3, rows))
+
+
+def test_a_matrix_that_numpy_cannot_read():
+    torch = pytest.importorskip("torch")
+    for values in (torch.ones(2, 2, requires_grad=True), torch.ones(2, 2, dtype=torch.bfloat16)):
+        for name, call in (("matrix", lambda: gfk.Product(values)), ("matrix", lambda: gfk.RS(2, 2, matrix=values)),
+                           ("row_points", lambda: gfk.Matrix.cauchy(2, 2, row_points=values[0]))):
+            with pytest.raises(TypeError, match=f"^{name}: no array of integers"):
+                call()
 
 
 def test_dtensor():

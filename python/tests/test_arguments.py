@@ -115,6 +115,9 @@ def test_integers_of_numpy_are_taken():
     (lambda: gfk.pinned_empty(2**80), ValueError, "^shape: "),
     (lambda: gfk.advise({}, 1, 1, 1), KeyError, "devices"),
     (lambda: gfk.RS(2, 1).decode(DATA[:2], DATA[:1], 1), TypeError, "^lost: a list of integers is needed, not int"),
+    (lambda: gfk.RS(DATA[0, :1], 1), TypeError, "^k: an integer is needed, not this numpy.ndarray"),
+    (lambda: gfk.multiply(DATA, DATA), TypeError, "^c: an integer is needed, not this numpy.ndarray"),
+    (lambda: gfk.RS(2, 1).updater(DATA[0, :2]), TypeError, "^index: an integer is needed, not this numpy.ndarray"),
 ])
 def test_messages(call, error, message):
     with pytest.raises(error, match=message):

@@ -112,6 +112,28 @@ def test_fork_while_threads_are_in_calls():
     subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=100)
 
 
+SECOND = """
+import gfk
+import _xxsubinterpreters as interpreters
+
+second = interpreters.create(isolated=False)
+try:
+    interpreters.run_string(second, "import gfk")
+except interpreters.RunFailedError as error:
+    print(error)
+interpreters.destroy(second)
+print(gfk.RS(4, 2))
+"""
+
+
+def test_a_second_interpreter_does_no_harm():
+    """nanobind's types belong to one interpreter: those of a second one would take their place."""
+    pytest.importorskip("_xxsubinterpreters")
+    run = subprocess.run([sys.executable, "-c", SECOND], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "main interpreter" in run.stdout and run.stdout.splitlines()[-1].startswith("gfk.RS(4, 2")
+
+
 # ---- the examples of the documents --------------------------------------------------------------------
 def examples_of(path):
     """The blocks of Python in a document, each with its line."""

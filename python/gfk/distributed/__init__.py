@@ -13,14 +13,14 @@ import json
 import operator
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 import torch.distributed as dist
 
 import gfk
 
-from .._arrays import remedy
+from .._arrays import is_traced, remedy
 from ._exchange import Exchange, RankLost, Wire, default_piece
 from ._layout import Layout, Plan, Step, encode_plan, pieces, rebuild_decoders, rebuild_steps
 from ._store import (DTYPES, MOST_BYTES, MOST_MANIFEST_BYTES, MOST_VERSION, Damaged, FolderStore, Manifest, MemoryStore,
@@ -91,17 +91,23 @@ class ParityGroup:
         self._wire = Wire(group, torch.device("cuda", torch.cuda.current_device()) if nccl
                           else torch.device("cpu"), timeout)
         piece = default_piece(self.size, self._wire.device.type) if piece is None else piece
-        self.m, self.piece, self._w, self._matrix = operator.index(m), operator.index(piece), operator.index(w), matrix
+        self.m, self.piece, self._w = _integer(m, "m"), _integer(piece, "piece"), _integer(w, "w")
+        self._matrix = matrix
         if self.piece < 256 or self.piece % 256 != 0:
             raise ValueError("piece is a multiple of 256 bytes")
         if not isinstance(matrix, str):
             raise TypeError("matrix is the name of a matrix")
         k = Layout(self.size, self.m).k
         self._codes = {(self.size, self.m, self._w, matrix): gfk.RS(k, self.m, self._w, matrix=matrix)}
+        if not isinstance(store, (MemoryStore, FolderStore, type(None))):
+            raise TypeError(f"store is a MemoryStore or a FolderStore, not {type(store).__name__}")
         self.store = MemoryStore() if store is None else store
         self._token = self.store.token = object()
         self._manifest = None  # of the current version
         self.report = None
+
+    def __reduce__(self):
+        raise TypeError("cannot pickle or copy a ParityGroup: of several groups with one store the newest has it")
 
     @property
     def rank(self):
@@ -485,6 +491,8 @@ class ParityGroup:
         entries, facts = [], []
 
         def look():
+            if lost is not None and (isinstance(lost, (str, bytes)) or not isinstance(lost, Iterable)):
+                raise TypeError(f"lost is a list of positions, not {type(lost).__name__}")
             facts.append(None if lost is None else sorted({_index(p, "position") for p in lost}))
             facts.append(sorted((_index(p, "position"), _index(r, "rank", self.size))
                                 for p, r in dict(holders or {}).items()))
@@ -562,6 +570,8 @@ class ParityGroup:
 
 
 def _named(tensors):
+    if isinstance(tensors, torch.Tensor) or not isinstance(tensors, Iterable):
+        raise TypeError(f"tensors are a list of tensors, or a dict of tensors with names, not {type(tensors).__name__}")
     named = dict(tensors) if isinstance(tensors, Mapping) else {str(i): t for i, t in enumerate(tensors)}
     for name, tensor in named.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
@@ -577,6 +587,8 @@ def _is_memory(tensor):
     """Is the tensor its elements in memory, and nothing else? Tensors that wrap others, such as quantized ones, are
     not: copying one computes values of another type. Memory is missing where its storage was freed."""
     kind = type(tensor)
+    if is_traced(tensor) or torch.nn.parameter.is_lazy(tensor):
+        return False
     if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ or hasattr(tensor, "__tensor_flatten__"):
         return False
     if getattr(kind.__torch_function__, "__func__", kind.__torch_function__) not in (
@@ -658,9 +670,16 @@ def _next_key(answers):
     return f"{answers[0][1]:016x}", version
 
 
+def _integer(value, what):
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: an integer is needed, not {type(value).__name__}") from None
+
+
 def _index(value, what, end=1 << 63):
     """A position or a rank that the caller gave."""
-    number = operator.index(value)
+    number = _integer(value, what)
     if not 0 <= number < end:
         raise ValueError(f"{what} {number} does not exist" + (f": there are {end}" if end < 1 << 63 else ""))
     return number

@@ -3,6 +3,7 @@
 
 import collections
 import datetime
+import numbers
 import time
 
 import torch
@@ -39,6 +40,8 @@ class Wire:
     """The collectives of one process group. `device` is where its buffers are."""
 
     def __init__(self, group, device, timeout):
+        if not isinstance(timeout, (numbers.Real, type(None))):
+            raise TypeError(f"timeout is a number of seconds, not {type(timeout).__name__}")
         if timeout is not None and not 0.001 <= timeout <= 1e8:
             raise ValueError(f"timeout is a number of seconds from 0.001 to 1e8, not {timeout}")
         self.group, self.device = group, device

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tensors a group protects, and what restore gives: dtypes, strides, and kinds that are refused."""
 
+import copy
 import json
 import os
+import pickle
 import re
 import zlib
 
@@ -90,6 +92,8 @@ REFUSED = {
     "DTensor": (distributed, r"to_local\(\)"),
     "quantized by torch": (lambda: torch.quantize_per_tensor(torch.ones(8), 0.1, 0, torch.quint8),
                            "cannot be protected"),
+    "functional": (lambda: torch._to_functional_tensor(torch.zeros(8)), "outside of that function"),
+    "lazy": (torch.nn.UninitializedParameter, "lazy module"),
     "sparse": (lambda: torch.ones(8).to_sparse(), "cannot be protected"),
 }
 
@@ -112,6 +116,32 @@ def refuse(rank):
 
 def test_tensors_that_are_not_their_memory_are_refused():
     ranks.run(3, refuse)
+
+
+def wrong_arguments(rank):
+    make = {"m": (1.0, None, "1"), "piece": (256.0, "256"), "w": (8.0, "8"), "timeout": ("5", [5]),
+            "store": ("x", 5, dict)}
+    for name, values in make.items():
+        for value in values:
+            with pytest.raises(TypeError, match=f"^{name}(:| is) .*not {type(value).__name__}$"):
+                ParityGroup(**{"m": 1, name: value})
+    group = ParityGroup(m=1)
+    for wrong in (None, 5, torch.nn.Linear(1, 1), torch.zeros(3)):
+        with pytest.raises(NotPrepared, match=f"TypeError: tensors are a list .*not {type(wrong).__name__}"):
+            group.encode(wrong)
+    group.encode({"x": torch.zeros(8)})
+    for wrong in (5, "01", b"1"):
+        with pytest.raises(NotPrepared, match=f"TypeError: lost is a list .*not {type(wrong).__name__}"):
+            group.rebuild(lost=wrong)
+    with pytest.raises(NotPrepared, match="TypeError: position: an integer is needed, not float"):
+        group.rebuild(lost=[1.0])
+    for call in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot pickle or copy a ParityGroup"):
+            call(group)
+
+
+def test_messages_name_the_argument():
+    ranks.run(2, wrong_arguments)
 
 
 # ---- dtypes and strides ---------------------------------------------------------------------------------

@@ -91,6 +91,7 @@ typedef struct meter {
     gfk_pipeline_t pipeline;
     unsigned char *memory;
     size_t bytes;
+    uint32_t *matrix;    /* SIDE * SIDE elements, at the end of the memory: not on the stack */
     gfk_field fields[4]; /* in the order of gfk_calibration.cpu */
     gfk_status status;   /* of the first failure, after which nothing is measured */
 } meter;
@@ -119,15 +120,14 @@ static void open_path(meter *t, gfk_path path) {
 /* Seconds of one product of k inputs and m outputs with `bytes` bytes each. Where a device fails
  * the CPU takes its place, and the time says nothing about the device. */
 static double run_once(meter *t, const gfk_field *field, size_t k, size_t m, size_t bytes) {
-    uint32_t matrix[SIDE * SIDE];
     const gfk_regions in = {NULL, t->memory, bytes}, out = {NULL, t->memory + k * bytes, bytes};
     gfk_pipeline_report report;
     if (t->status != GFK_STATUS_SUCCESS)
         return 1;
-    (void)gfk_cauchy_matrix(field, k, m, matrix); /* the field has enough elements */
+    (void)gfk_cauchy_matrix(field, k, m, t->matrix); /* the field has enough elements */
     const double begin = gfk_now();
     t->status =
-        gfk_product_host(t->pipeline, field, m, k, matrix, &in, &out, bytes, GFK_SET, &report);
+        gfk_product_host(t->pipeline, field, m, k, t->matrix, &in, &out, bytes, GFK_SET, &report);
     const double seconds = gfk_now() - begin;
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = report.device_status;
@@ -185,14 +185,13 @@ static double run_kernel(meter *t, gfk_product_t product, unsigned char *memory,
 
 static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_field *field) {
     const gfk_stream_t stream = worker->stages[0].stream;
-    uint32_t matrix[SIDE * SIDE];
     gfk_product_t product = NULL;
     gfk_product_desc desc = GFK_PRODUCT_DESC_INIT;
     desc.device = worker->device;
     void *memory = NULL;
     double seconds = 1;
-    (void)gfk_cauchy_matrix(field, SIDE, SIDE, matrix);
-    t->status = gfk_product_create(&product, field, SIDE, SIDE, matrix, &desc);
+    (void)gfk_cauchy_matrix(field, SIDE, SIDE, t->matrix);
+    t->status = gfk_product_create(&product, field, SIDE, SIDE, t->matrix, &desc);
     if (t->status == GFK_STATUS_SUCCESS)
         t->status = gfk_device_alloc(&memory, (size_t)2 * SIDE * KERNEL_BYTES);
     if (t->status == GFK_STATUS_SUCCESS)
@@ -202,7 +201,7 @@ static double kernel_rate(meter *t, const gfk_device_worker *worker, const gfk_f
         seconds = run_kernel(t, product, memory, stream);
     gfk_device_free(worker->device, memory);
     gfk_product_destroy(product);
-    return (double)SIDE * SIDE * KERNEL_BYTES / seconds;
+    return (double)((size_t)SIDE * SIDE * KERNEL_BYTES) / seconds;
 }
 
 /* Measures one device for all, which are assumed to be alike. */
@@ -291,9 +290,10 @@ gfk_status gfk_calibrate(const gfk_pipeline_desc *desc, const char *file,
     gfk_machine_describe(&c, &t.pipeline->info);
     for (size_t i = 0; i < 4; i++)
         (void)gfk_field_init(&t.fields[i], widths[i], polynomials[i]);
-    t.memory = aligned_alloc(4096, t.bytes);
+    t.memory = aligned_alloc(4096, t.bytes + sizeof(uint32_t[SIDE][SIDE]));
     gfk_status status = GFK_STATUS_OUT_OF_MEMORY;
     if (t.memory != NULL) {
+        t.matrix = (void *)(t.memory + t.bytes);
         gfk_parallel_for(t.bytes, fill, t.memory);
         status = measure(&t, &c);
     }

@@ -148,14 +148,14 @@ static void read_text(gfk_calibration *c, const char *at) {
 /* Accepts a text if the calibration read from the text is valid, and if writing that calibration
  * gives the same text, including the checksum. */
 gfk_status gfk_calibration_parse(gfk_calibration *calibration, const char *text, size_t length) {
-    char copy[MOST_BYTES + 1], again[MOST_BYTES];
+    char copy[MOST_BYTES + 1];
     gfk_calibration c = {.threads = 0};
     if (length > MOST_BYTES)
         return GFK_STATUS_CORRUPT;
     memcpy(copy, text, length);
     copy[length] = 0;
     read_text(&c, copy);
-    if (!can_be_written(&c) || write_text(&c, again) != length || memcmp(text, again, length) != 0)
+    if (!can_be_written(&c) || write_text(&c, copy) != length || memcmp(text, copy, length) != 0)
         return GFK_STATUS_CORRUPT;
     *calibration = c;
     return GFK_STATUS_SUCCESS;

@@ -200,7 +200,7 @@ static void assume_rates(const gfk_job *job, gfk_calibration *c) {
     static const double kernel[4] = {23e12, 23e12, 17e12, 8e12};
     const double devices = (double)devices_left(job), threads = job->pipeline->info.threads;
     const double tiles = job->tile ? (double)((job->bytes - 1) / job->tile + 1) : threads;
-    const double copying = smaller(threads, GFK_COPIERS * devices);
+    const double copying = smaller(threads, (double)GFK_COPIERS * devices);
     const double staged = 8.7e9 * copying / (1 + copying / 12);
     const double one_way = smaller(52e9 * devices, 140e9), both = smaller(92e9 * devices, 150e9);
     *c = (gfk_calibration){.device_count = 1,

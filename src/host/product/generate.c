@@ -11,7 +11,7 @@
 enum {
     PAR2_COLS = 32768, /* numbers below PAR2_ORDER that have no factor in common with it */
     PAR2_ORDER = 65535,
-    REPEATS_AT_ONCE = 4096,
+    REPEATS_AT_ONCE = 2048,
     POINTS_AT_ONCE = 256
 };
 

@@ -15,8 +15,8 @@ enum {
     LOOKUPS = 4,
     MOST_TABLES = 1 << 20, /* bytes that a product keeps: an L2 cache. Larger matrices have their
                               tables made anew for every block */
-    BLOCK =
-        1024, /* symbols of a region that are computed at a time: as many bytes as a step's tables */
+    BLOCK = 640, /* symbols of a region that are computed at a time. Their sums and a step's tables
+                    take 26 KiB of stack */
     TILE = 32768 /* bytes of a region that a thread takes; whole blocks of any width */
 };
 
@@ -56,6 +56,21 @@ FOR_WIDTH vector times_x(vector v, unsigned w, uint64_t polynomial) {
     }
 }
 
+/* All sums of the images, which are the products of a byte's bits. The sums of the high bits are
+ * taken in the order of a Gray code: the next one differs by one image. */
+FOR_WIDTH void fill_table(vector *table, const vector *images) {
+    vector low[16] = {{0}}, high = {0};
+    for (unsigned bit = 0; bit < 4; bit++)
+        for (unsigned v = 0; v < 1u << bit; v++)
+            low[(1u << bit) + v] = low[v] ^ images[bit];
+    for (unsigned i = 0; i < 16; i++) {
+        if (i != 0)
+            high ^= images[4 + (unsigned)__builtin_ctz(i)];
+        for (unsigned v = 0; v < 16; v++)
+            table[16 * (i ^ i >> 1) + v] = high ^ low[v];
+    }
+}
+
 /* Fills in the tables for the outputs from row on and the inputs from col on. */
 FOR_WIDTH void make_tables(tables *t, unsigned w, gfk_product_t product, size_t row, size_t col) {
     const gfk_product_info *info = &product->info;
@@ -69,12 +84,12 @@ FOR_WIDTH void make_tables(tables *t, unsigned w, gfk_product_t product, size_t 
             for (size_t j = 0; i < info->cols && j < left && j < panel; j++)
                 gfk_symbol_set(&image, j, w, product->matrix[(row + j) * info->cols + i]);
         }
-        t->products[l][0] = (vector){0};
+        vector images[8];
         for (unsigned bit = 0; bit < 8; bit++) {
-            for (unsigned v = 0; v < 1u << bit; v++)
-                t->products[l][(1u << bit) + v] = t->products[l][v] ^ image;
+            images[bit] = image;
             image = times_x(image, w, info->field.polynomial);
         }
+        fill_table(t->products[l], images);
     }
 }
 
@@ -153,10 +168,10 @@ FOR_WIDTH void multiply_block(const gfk_product_call *call, unsigned w, size_t o
 }
 
 FOR_WIDTH void multiply(const gfk_product_call *call, unsigned w, size_t offset, size_t length) {
-    for (size_t at = 0; at < length; at += BLOCK * (w / 8)) {
-        const size_t symbols = (length - at) / (w / 8);
-        multiply_block(call, w, offset + at, symbols < BLOCK ? symbols : BLOCK);
-    }
+    const size_t symbols = length / (w / 8);
+    const size_t blocks = gfk_divide_up(symbols, BLOCK), block = gfk_divide_up(symbols, blocks);
+    for (size_t at = 0; at < symbols; at += block)
+        multiply_block(call, w, offset + at * (w / 8), symbols - at < block ? symbols - at : block);
 }
 
 static void multiply_w8(const gfk_product_call *call, size_t offset, size_t length) {

@@ -7,7 +7,7 @@
 #include "code.h"
 #include "host/device/device.h"
 
-enum { MOST = 64, FEW = 256 /* numbers of a key that needs no allocation */ };
+enum { MOST = 64, FEW = 64 /* numbers of a key that needs no allocation */ };
 
 /* The key of an updater is UPDATER and its index. The key of a decoder is the number of lost
  * regions, the lost regions and the wanted regions, both in ascending order. */
