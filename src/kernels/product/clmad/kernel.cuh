@@ -98,28 +98,26 @@ __device__ inline void cut_vector(const uint32_t (&a)[4], const uint32_t (&b)[4]
 
 /* Stores neighbouring vectors of a warp at any address, as the aligned vectors that two lanes hold the
  * bytes of. All lanes of the warp call this; `mine` says whether the lane has a vector. The first lane's
- * vector is the last one of the warp before, which has stored its part, unless it is the `first` one of
- * the region. The ends of the region are stored as bytes. */
+ * vector is the last one of the warp before, which stores it, unless it is the `first` one of the region.
+ * The ends of the region are stored as bytes. */
 __device__ inline void store_window(uint8_t *p, const uint32_t (&x)[4], bool mine, bool first,
                                     bool last) {
     const unsigned phase = (unsigned)((uintptr_t)p % 16);
-    const bool inner = threadIdx.x % 32 != 0;
     uint32_t before[4], piece[4];
 #pragma unroll
     for (int i = 0; i < 4; i++)
         before[i] = __shfl_up_sync(0xffffffff, x[i], 1);
-    if (!mine)
+    if (!mine || (threadIdx.x % 32 == 0 && !first))
         return;
     if (phase == 0) {
-        if (inner || first)
-            store_vector<true>(p, x);
+        store_vector<true>(p, x);
         return;
     }
     cut_vector(before, x, 16 - phase, piece);
-    if (inner && !first)
-        store_vector<true>(p - phase, piece);
-    else if (first)
+    if (first)
         store_partial(p - phase, phase, 16, 0, piece);
+    else
+        store_vector<true>(p - phase, piece);
     if (last) {
         const uint32_t zero[4] = {};
         cut_vector(x, zero, 16 - phase, piece);
