@@ -5,6 +5,7 @@
 import os
 import resource
 import signal
+import socket
 import subprocess
 
 import harness
@@ -119,11 +120,12 @@ def shards_that_cannot_be_opened():
             check(not os.path.islink(folder / shard("f", 1)) and folder.read("f") == content, "-f")
         os.unlink(folder / shard("f", 4))
         os.unlink(folder / shard("f", 1))
-        os.mkdir(folder / shard("f", 1))
-        unreadable(folder, 1, "not a regular file")
-        folder.gfk("repair", "-f", "f", expect=harness.IO)
-        run = folder.gfk("info", shard("f", 1), expect=harness.UNRECOVERABLE)
-        check("no shards in the folder f.gfk.001" in run.err, run.err)
+        for make in (os.mkfifo, lambda path: os.symlink("/dev/null", path), unix_socket):
+            make(folder / shard("f", 1))
+            unreadable(folder, 1, "a symbolic link" if os.path.islink(folder / shard("f", 1)) else
+                       "not a regular file")
+            folder.gfk("repair", "-f", "f", expect=harness.IO)
+            os.unlink(folder / shard("f", 1))
         folder.gfk("decode", "-o", "out", "f")
         check(folder.read("out") == content, "without it")
     user = as_somebody()
@@ -142,6 +144,56 @@ def shards_that_cannot_be_opened():
         folder.gfk("repair", "-f", "f", **user)
         check(folder.read(shard("f", 1)) == whole and not folder.temps(), "made again")
         folder.gfk("verify", "f", **user)
+
+
+def unix_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path)
+
+
+def folders_named_like_shards():
+    """They are no shards: nothing is read there, nothing is written there, and a line says so."""
+    with Folder() as folder:
+        content = encoded(folder)
+        os.unlink(folder / shard("f", 2))
+        os.makedirs(folder / f"{shard('f', 2)}/below")
+        os.mkdir(folder / shard("f", 7))
+        folder.write(f"{shard('f', 2)}/text", b"a file of the user")
+        for arguments, code in (("info", harness.OK), ("verify", harness.DAMAGED)):
+            for what in ("f", "."):
+                run = folder.gfk(arguments, what, expect=code)
+                check("002 missing\n" in run.text and "unreadable" not in run.text, run.text)
+                check(run.err == "".join(f"gfk: warning: {shard('f', i)} is a folder, not a shard\n"
+                                         for i in (2, 7)), run.err)
+                run = folder.gfk(arguments, "--json", what, expect=code).json()
+                check([s["state"] for s in run["shards"]] == ["ok", "ok", "missing", "ok", "ok"], run)
+                check(run["messages"] == [f"{shard('f', i)} is a folder, not a shard" for i in (2, 7)], run)
+        folder.gfk("scrub", ".", expect=harness.DAMAGED)
+        before = sorted(os.walk(folder.path))
+        for arguments in (("repair", "f"), ("repair", "-f", "f"), ("repair", "."), ("scrub", "--repair", "."),
+                          ("scrub", "--repair", "-f", "."), ("encode", "-f", "-k3", "-m2", "f")):
+            run = folder.gfk(*arguments, expect=harness.IO)
+            check(f"{shard('f', 2)} is a folder: the shard cannot be written there" in run.err, run.err)
+        check(sorted(os.walk(folder.path)) == before, "something was written")
+        folder.gfk("decode", "-o", "out", "f")
+        check(folder.read("out") == content, "without it")
+        os.mkdir(folder / "other")
+        folder.gfk("repair", "--in", ".,other", "f")  # a folder with room
+        check(os.listdir(folder / "other") == [shard("f", 2)], os.listdir(folder / "other"))
+        run = folder.gfk("verify", shard("f", 2), expect=harness.UNRECOVERABLE)
+        check("no shards in the folder f.gfk.002" in run.err, run.err)
+        os.mkdir(folder / shard("g", 0))
+        for what in ("g", "--in=.,other g"):
+            run = folder.gfk("verify", *what.split(), expect=harness.UNRECOVERABLE)
+            check("there are no shards of g" in run.err and "g.gfk.000 is a folder" in run.err, run.err)
+        os.mkdir(folder / "g")  # the folder counts, where no file is named like a shard
+        os.rename(folder / shard("f", 0), folder / f"g/{shard('f', 0)}")
+        check("000 ok g/f.gfk.000" in folder.gfk("info", "g").text, "the folder g")
+        folder.gfk("encode", "-k1", "-m1", "-o", "h", "out")
+        os.unlink(folder / shard("h", 1))
+        os.mkdir(folder / shard("h", 1))
+        run = folder.gfk("decode", "-f", "-o", "out", shard("h", 0))  # no word about a shard that is not there
+        check(run.err == "", run.err)
 
 
 def shards_with_bad_sectors():
@@ -353,7 +405,7 @@ def an_input_that_changes():
     check(refused > 0, "no change came in time")
 
 
-harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened,
+harness.main(read_only_folder, no_permission, shards_that_cannot_be_opened, folders_named_like_shards,
              shards_with_bad_sectors, files_that_may_not_grow, too_few_open_files,
              full_disk, names_that_cannot_be_given, streams_that_are_closed, folders_in_the_way,
              nothing_is_replaced_unasked, an_input_that_changes)

@@ -76,7 +76,7 @@ static int add_bases(finder *f, shard_item *item, folder *in, const char *base) 
     for (size_t i = 0; i < f->all->to_count && code == 0; i++)
         code = shard_bases_add(&item->bases, f->all->to[i], path_join(f->all->to[i]->path, base));
     for (size_t i = 0; i < f->absent.count && code == 0; i++)
-        code = path_list_add(&item->absent, strdup(f->absent.paths[i]));
+        code = path_list_add(&item->notes, strdup(f->absent.paths[i]));
     return code;
 }
 
@@ -135,7 +135,7 @@ static int add_unnamed(finder *f, folder *in, folder_entry *entry, size_t relati
     return code;
 }
 
-/* Adds what a folder holds. Entries of an unknown type get their types. */
+/* Adds what a folder holds. */
 static int add_entries(finder *f, folder *in, folder_entries *list, size_t relative) {
     int code = 0;
     for (size_t i = 0; i < list->count && code == 0; i++) {
@@ -143,13 +143,8 @@ static int add_entries(finder *f, folder *in, folder_entries *list, size_t relat
         const char *base = NULL;
         size_t length = 0;
         uint32_t index = 0;
-        struct stat status;
-        if (entry->type == DT_UNKNOWN &&
-            fstatat(folder_fd(in), entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-            entry->type = S_ISDIR(status.st_mode)   ? DT_DIR
-                          : S_ISREG(status.st_mode) ? DT_REG
-                                                    : DT_LNK;
-        if (entry->type != DT_REG && entry->type != DT_UNKNOWN)
+        const unsigned char type = folder_entry_type(in, entry);
+        if (type != DT_REG && type != DT_UNKNOWN)
             continue;
         if (shard_entry_parse(entry->name, &base, &length, &index))
             code = add_listed_item(f, in, base, length, relative);
@@ -300,7 +295,7 @@ static int add_file(finder *f, folder *in, const char *path, shard_source *found
     if (code == 0 && item != NULL)
         code = inventory_read(f->all, in, name, item, &found);
     if (code == 0 && item != NULL && found == NULL && !item->failed)
-        code = add_message(&item->absent, "cannot open %s: %s", path, ENOENT);
+        code = add_message(&item->notes, "cannot open %s: %s", path, ENOENT);
     return code;
 }
 
@@ -345,7 +340,7 @@ static int add_argument(finder *f, const argument *a) {
     if (code == 0)
         code = add_bases(f, item, NULL, path_name(a->text));
     if (code == 0)
-        code = add_message(&item->absent, "cannot read the folder %s: %s", absent, a->error);
+        code = add_message(&item->notes, "cannot read the folder %s: %s", absent, a->error);
     free(absent);
     return code;
 }

@@ -230,6 +230,14 @@ size_t folder_entries_find(const folder_entries *list, const char *name) {
     return low;
 }
 
+unsigned char folder_entry_type(folder *f, folder_entry *entry) {
+    struct stat status;
+    const int at = entry->type == DT_UNKNOWN ? folder_fd(f) : -1;
+    if (at >= 0 && fstatat(at, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        entry->type = (unsigned char)IFTODT(status.st_mode);
+    return entry->type;
+}
+
 /* ---- locks ---------------------------------------------------------------------------------- */
 
 static int by_identity_of(const void *a, const void *b) {

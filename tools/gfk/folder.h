@@ -53,6 +53,9 @@ int folder_read(folder *f, folder_entries *list);
 void folder_entries_free(folder_entries *list);
 /* The first entry whose name is not less than `name`. */
 size_t folder_entries_find(const folder_entries *list, const char *name);
+/* The type of an entry. Some file systems do not list types: then the call looks at the file, and
+ * DT_UNKNOWN means that this failed. */
+unsigned char folder_entry_type(folder *f, folder_entry *entry);
 
 /* ---- locks ---------------------------------------------------------------------------------- */
 

@@ -241,6 +241,13 @@ static int look(inventory *all, folder *in, const char *name, shard_item *item, 
             item->failed = true;
         return 0;
     }
+    if (S_ISDIR(status.st_mode)) { /* a folder is no shard, whatever its name is */
+        char *const path = item == NULL ? NULL : path_join(in->path, name), *text = NULL;
+        if (path == NULL || asprintf(&text, "%s is a folder, not a shard", path) < 0)
+            text = NULL;
+        free(path);
+        return item == NULL ? 0 : path_list_add(&item->notes, text);
+    }
     *found = known(all, &status);
     if (*found != NULL)
         return attach(all, *found, item);
@@ -282,9 +289,8 @@ static int for_prefix(inventory *all, folder *in, char *prefix, entry_work *work
 typedef struct base_work {
     size_t length;    /* of the base */
     bool temp;        /* the names are temporary */
-    entry_work *work; /* for each entry that is named like a shard; NULL: for none */
-    shard_item *item;
-    size_t count; /* the entries */
+    entry_work *work; /* for each entry that is named like a shard */
+    void *context;
 } base_work;
 
 static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *context) {
@@ -295,8 +301,7 @@ static int work_on_shard(inventory *all, folder *in, folder_entry *entry, void *
     if (!shard_entry_parse(entry->name, &base, &length, &index) || length != b->length ||
         (b->temp != (base != entry->name)))
         return 0;
-    b->count++;
-    return b->work == NULL ? 0 : b->work(all, in, entry, b->item);
+    return b->work(all, in, entry, b->context);
 }
 
 /* Works on the entries of a folder that are named like shards of a base or, first, that have the
@@ -314,11 +319,16 @@ static int for_base(inventory *all, folder *in, const char *base, base_work *b) 
     return code;
 }
 
+static int note_file(inventory *all, folder *in, folder_entry *entry, void *has) {
+    (void)all;
+    *(bool *)has = *(bool *)has || folder_entry_type(in, entry) != DT_DIR;
+    return 0;
+}
+
 int inventory_has_base(inventory *all, folder *in, const char *base, bool *has) {
-    base_work b = {.work = NULL};
-    const int code = for_base(all, in, base, &b);
-    *has = b.count != 0;
-    return code;
+    base_work b = {.work = note_file, .context = has};
+    *has = false;
+    return for_base(all, in, base, &b);
 }
 
 static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
@@ -328,7 +338,7 @@ static int take(inventory *all, folder *in, folder_entry *entry, void *item) {
 int inventory_take_base(inventory *all, folder *in, const char *base, shard_item *item) {
     folder_entries *list = NULL;
     int error = 0;
-    base_work b = {.work = take, .item = item};
+    base_work b = {.work = take, .context = item};
     const int code = inventory_list(all, in, true, &list, &error);
     item->failed = item->failed || error != 0;
     return code == 0 ? for_base(all, in, base, &b) : code;
@@ -399,7 +409,7 @@ void inventory_free(inventory *all) {
         free(all->items[i]->name);
         free(all->items[i]->sets);
         shard_bases_free(&all->items[i]->bases);
-        path_list_free(&all->items[i]->absent);
+        path_list_free(&all->items[i]->notes);
         free(all->items[i]);
     }
     free(all->sets);

@@ -63,7 +63,7 @@ static int check_place(const file_place *place, void *context) {
     if (error != 0)
         return fail(TOOL_IO, "cannot look at %s: %s", place->path, strerror(error));
     if (!S_ISREG(status.st_mode))
-        return fail(TOOL_IO, "%s is not a regular file", place->path);
+        return fail_for_irregular(place, &status);
     const shard_source *there = inventory_find(r->set->all, place->in, path_name(place->path));
     if (there == NULL && r->set->searched)
         return RUN_AGAIN;
@@ -143,13 +143,17 @@ static void count_shard(disk *d, size_t index) {
         d->first = index;
 }
 
-/* Finds out whether the folder has a file that is not of this set in the place of a shard. */
+/* Finds out whether the folder has a file that is not of this set, or a folder, in the place of a
+ * shard. */
 static int find_taken(const repairing *r, const disk *d, size_t index, bool *taken) {
     char *const name = shard_path(path_name(d->base->path), (uint32_t)index);
     if (name == NULL)
         return no_memory();
+    struct stat status;
     const shard_source *const there = inventory_find(r->set->all, d->base->in, name);
-    *taken = there != NULL && there->set != r->set;
+    *taken = there != NULL ? there->set != r->set
+                           : place_look(&(file_place){d->base->in, name}, &status) == 0 &&
+                                 S_ISDIR(status.st_mode);
     free(name);
     return 0;
 }

@@ -110,8 +110,8 @@ static void warn_of_file(shard_set *set, const shard_item *item, const shard_sou
 static void warn_of_others(shard_set *set) {
     for (size_t i = 0; i < set->item_count; i++) {
         const shard_item *const item = set->items[i];
-        for (size_t j = 0; j < item->absent.count; j++)
-            warn_once("%s", item->absent.paths[j]);
+        for (size_t j = 0; j < item->notes.count; j++)
+            warn_once("%s", item->notes.paths[j]);
         for (const shard_source *s = item->files; s != NULL; s = s->next_of_item)
             warn_of_file(set, item, s);
     }
@@ -121,8 +121,8 @@ static void warn_of_others(shard_set *set) {
 static int fail_without_header(shard_set *set) {
     const shard_item *const item = set->items[0];
     bool readable = false;
-    for (size_t i = 0; i < item->absent.count; i++)
-        fail(TOOL_IO, "%s", item->absent.paths[i]);
+    for (size_t i = 0; i < item->notes.count; i++)
+        fail(TOOL_IO, "%s", item->notes.paths[i]);
     if (item->bases.count == 0 && !item->is_file)
         return TOOL_IO;
     for (const shard_source *s = item->files; s != NULL; s = s->next_of_item) {

@@ -71,7 +71,7 @@ typedef struct shard_item {
     bool failed;     /* a message says what could not be looked at */
     shard_bases bases;          /* where shards with the expected names are */
     shard_source *files, *last; /* the files found through the item */
-    path_list absent;           /* messages: folders and files that are not there */
+    path_list notes;            /* messages about what is not there, or is no file */
     struct shard_set **sets; /* the sets that have files in the item, or that the item joined; the
                                    first is the strongest */
     size_t set_count;

@@ -143,6 +143,13 @@ static void remove_rest(const shard_item *there, const shard_bases *bases, size_
             unlinkat(folder_fd(s->in), path_name(s->path), 0);
 }
 
+int fail_for_irregular(const file_place *place, const struct stat *status) {
+    return fail(TOOL_IO,
+                S_ISDIR(status->st_mode) ? "%s is a folder: the shard cannot be written there"
+                                         : "%s is not a regular file",
+                place->path);
+}
+
 /* Finds every foreseeable obstacle before the first rename. Without --force, a file that could not
  * be read is not replaced. */
 static int check_places(const shard_writer *writer, const inventory *now, bool force) {
@@ -153,7 +160,7 @@ static int check_places(const shard_writer *writer, const inventory *now, bool f
         if (error == ENOENT)
             continue;
         if (error == 0 && !S_ISREG(status.st_mode))
-            return fail(TOOL_IO, "%s is not a regular file", place->path);
+            return fail_for_irregular(place, &status);
         const shard_source *const s =
             error == 0 ? inventory_find(now, place->in, path_name(place->path)) : NULL;
         if (!force && (s == NULL || s->unreadable))

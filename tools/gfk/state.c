@@ -30,7 +30,8 @@ static void warn_of_unnamed(const shard_set *set) {
     bool found = false;
     for (size_t i = 0; i < set->count && in >= 0 && !found; i++) {
         char *const path = set->shards[i] == NULL ? shard_path(set->base, (uint32_t)i) : NULL;
-        found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0;
+        found = path != NULL && fstatat(in, path_name(path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISREG(status.st_mode);
         if (found)
             warn("only the named file%s read, and not %s; gfk %s %s reads all shards of %s",
                  shard_set_present(set) == 1 ? " was" : "s were", path, set->all->command,
