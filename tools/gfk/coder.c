@@ -222,6 +222,10 @@ static gfk_status make_workspace(coder *c, size_t bytes) {
     return GFK_STATUS_SUCCESS;
 }
 
+size_t coder_locatable(const coder *c) {
+    return c->info.locatable;
+}
+
 int coder_correct(coder *c, const coder_stripe *stripe, bool *corrected, uint64_t *counts) {
     *corrected = false;
     if (c->info.locatable == 0)

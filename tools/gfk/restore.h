@@ -11,7 +11,7 @@
 #include "coder.h"
 #include "shard_set.h"
 
-enum { REASON_BYTES = 1536 };
+enum { REASON_BYTES = 2560 };
 
 /* Bytes of the file. */
 typedef struct byte_range {
