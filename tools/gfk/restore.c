@@ -423,6 +423,7 @@ static int code_step(batch *b, void *context) {
             else if (thorough)
                 code = check(r, b, s);
             count_damage(r, b, s);
+            r->result->guessed_stripes += done && !enough;
             if (code == 0 && !done) {
                 if (r->result->lost_stripes++ == 0)
                     give_reason(r, b, s);

@@ -62,11 +62,26 @@ static int work_on(shard_set *set, bool opened, const tool_options *o, set_work 
     return work_on(next, false, o, work, true, outcome);
 }
 
+/* Works on the sets of the same name. With --partial, a complete file of an older set is better than
+ * a part of a newer one. */
+static int work_on_sets(shard_set *set, bool opened, const tool_options *o, set_work *work,
+                        bool try_next, set_outcome *outcome) {
+    tool_options whole = *o;
+    whole.whole = o->partial && try_next && next_set(set) != NULL;
+    int code = work_on(set, opened, &whole, work, try_next, outcome);
+    if (whole.whole && (code == TOOL_UNRECOVERABLE || code == TOOL_USAGE)) {
+        warn("no set of %s can be restored completely; writing a part of the newest set",
+             set->base);
+        code = work_on(set, false, o, work, true, outcome);
+    }
+    return code == RUN_PART ? TOOL_UNRECOVERABLE : code;
+}
+
 int run_on_set(shard_set *set, const tool_options *o, set_work *work, bool try_next,
                set_outcome *outcome) {
     enum { ATTEMPTS = 5 };
     set_list list = {0};
-    int code = work_on(set, false, o, work, try_next, outcome);
+    int code = work_on_sets(set, false, o, work, try_next, outcome);
     for (int attempt = 1; attempt < ATTEMPTS && code == RUN_AGAIN; attempt++) {
         set_list again;
         code = find_again(&again, set);
@@ -79,7 +94,7 @@ int run_on_set(shard_set *set, const tool_options *o, set_work *work, bool try_n
         if (code != 0)
             break;
         set = list.sets[0];
-        code = work_on(set, true, o, work, try_next, outcome);
+        code = work_on_sets(set, true, o, work, try_next, outcome);
         if (code != RUN_AGAIN)
             code = worse(code, list.all.code);
     }
@@ -111,8 +126,8 @@ int run_on_sets(unsigned command, const char *name, const command_help *help, se
         code = list.all.code;
         for (size_t i = 0; i < list.count; i++) {
             json_begin(name);
-            const int one = run_on_set(list.sets[i], &o, work,
-                                       command == COMMAND_DECODE && !to_stdout && !o.partial, NULL);
+            const int one =
+                run_on_set(list.sets[i], &o, work, command == COMMAND_DECODE && !to_stdout, NULL);
             code = worse(code, json_end(to_stdout ? stderr : stdout, one));
         }
     }
