@@ -552,19 +552,27 @@ def folders_named_like_shards():
 
 
 def names_with_commas():
-    """A backslash before a comma makes the comma a part of a name."""
+    """A backslash before a comma makes the comma a part of a name; two are a backslash."""
     with Folder() as s:
         for name in ("a,b", "c\\", "c\\,d", ",", "e"):
             os.mkdir(s / name)
         s.write("f", b"contents")
-        listed = r"a\,b,\,,c\\,d/,e"
+        listed = r"a\,b,\,,c\\\,d/,e"
         s.gfk("encode", "-k2", "-m2", "--to", listed, "f")
         for index, name in enumerate(("a,b", ",", "c\\,d", "e")):
             check(os.listdir(s / name) == [shard("f", index)], os.listdir(s / name))
         os.unlink(s / f"a,b/{shard('f', 0)}")
         s.gfk("repair", "--in", listed, "--in", "c\\", "--to", "c\\", "f")
         check(os.listdir(s / "c\\") == [shard("f", 0)], "a backslash at the end")
-        for wrong in ("", ",", "a,", ",a", "a,,b"):
+        names = ("\\", "\\,", "h\\\\", "i\\\\j", "k\\,,", "l/m\\")
+        for name in names:
+            os.makedirs(s / name)
+        listed = r"\\,\\\,,h\\\\,i\\j,k\\\,\,//,l/m\\,e"
+        s.gfk("encode", "-k2", "-m5", "--to", listed, "-o", "g", "f")
+        for index, name in enumerate((*names, "e")):
+            check(shard("g", index) in os.listdir(s / name), f"{name}: {os.listdir(s / name)}")
+        s.gfk("verify", "--in", listed, "g")
+        for wrong in ("", ",", "a,", ",a", "a,,b", "a\\\\,"):
             s.gfk("encode", "--to", wrong, "f", expect=harness.USAGE)
 
 

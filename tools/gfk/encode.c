@@ -351,6 +351,10 @@ int command_encode(int argc, char **argv) {
             "the polynomial 0x%llx lacks its leading term x^%u; with this term it is 0x%llx",
             (unsigned long long)o.polynomial, o.w,
             (unsigned long long)(o.polynomial | UINT64_C(1) << o.w));
+    if (o.polynomial >> o.w > 1)
+        return fail(TOOL_USAGE,
+                    "the polynomial 0x%llx has a term above x^%u, so it does not fit w = %u",
+                    (unsigned long long)o.polynomial, o.w, o.w);
     const gfk_status status = gfk_field_init(&field, o.w, o.polynomial);
     if (status != GFK_STATUS_SUCCESS)
         return fail(TOOL_USAGE, "no field with w = %u and the polynomial 0x%llx: %s", o.w,
