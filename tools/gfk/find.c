@@ -353,26 +353,34 @@ static int open_root(argument *a) {
     return error;
 }
 
-/* Follows the path of an argument. A link stands for what it leads to. */
+/* Opens the folder of an argument. A link stands for what it leads to. */
+static int follow_link(argument *a, struct stat *status) {
+    int error = folder_of(&a->in, a->text);
+    const int at = error == 0 ? folder_fd(a->in) : -1;
+    if (at < 0 || fstatat(at, path_name(a->text), status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISLNK(status->st_mode))
+        return error;
+    errno = 0;
+    a->target = realpath(a->text, NULL);
+    if (a->target == NULL)
+        return errno == ENOMEM ? ENOMEM : 0;
+    error = folder_of(&a->in, a->target);
+    return error != 0 || stat(a->target, status) == 0 ? error : errno;
+}
+
+/* Follows the path of an argument. */
 static void follow(argument *a) {
-    struct stat status;
+    struct stat status = {0};
     if (path_name(a->text)[0] == '\0') {
         a->error = open_root(a);
         return;
     }
-    const bool there = lstat(a->text, &status) == 0;
-    if (there && S_ISLNK(status.st_mode)) {
-        errno = 0;
-        a->target = realpath(a->text, NULL);
-        if (a->target == NULL && errno == ENOMEM)
-            a->error = ENOMEM;
-    }
-    if (a->error == 0)
-        a->error = folder_of(&a->in, a->target != NULL ? a->target : a->text);
-    if (a->error == 0 && there && (S_ISDIR(status.st_mode) || a->target != NULL)) {
-        const int error = open_root(a);
-        a->error = error == ENOTDIR || error == ENOENT ? 0 : error;
-    }
+    a->error = follow_link(a, &status);
+    if (a->error != 0 || !S_ISDIR(status.st_mode))
+        return;
+    a->error = open_root(a);
+    if (a->error == 0 && (a->itself->device != status.st_dev || a->itself->inode != status.st_ino))
+        a->error = ESTALE; /* another folder took the place of the one that was looked at */
 }
 
 /* Opens the folders of --in. A disk may be missing. */

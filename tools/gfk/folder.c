@@ -16,6 +16,13 @@
 
 enum { MOST_OPEN = 64 };
 
+/* A path that was followed. */
+typedef struct followed {
+    char *path;
+    folder *to;
+} followed;
+
+static void *paths;               /* paths that were followed, a tree of tsearch */
 static void *known;               /* the folders by identity, a tree of tsearch */
 static folder *opened[MOST_OPEN]; /* the folders whose descriptors are open and may be closed */
 static unsigned long uses;
@@ -27,6 +34,10 @@ static int by_identity(const void *a, const void *b) {
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
     return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const followed *)a)->path, ((const followed *)b)->path);
 }
 
 /* Remembers an open descriptor, and closes the one that was not used for the longest time. */
@@ -119,8 +130,23 @@ static int identify(folder **found, int fd, folder *parent, char *path) {
 }
 
 int folder_open(folder **found, const char *path) {
+    const followed key = {(char *)path, NULL};
+    followed **const node = tfind(&key, &paths, by_path);
+    if (node != NULL) {
+        *found = (*node)->to;
+        return 0;
+    }
     const int fd = open_in(AT_FDCWD, path, 0);
-    return fd < 0 ? errno : identify(found, fd, NULL, strdup(path));
+    const int error = fd < 0 ? errno : identify(found, fd, NULL, strdup(path));
+    followed *const made = error == 0 ? malloc(sizeof *made) : NULL;
+    if (made == NULL)
+        return error == 0 ? ENOMEM : error;
+    *made = (followed){strdup(path), *found};
+    if (made->path != NULL && tsearch(made, &paths, by_path) != NULL)
+        return 0;
+    free(made->path);
+    free(made);
+    return ENOMEM;
 }
 
 int folder_of(folder **found, const char *path) {
@@ -147,6 +173,12 @@ int folder_enter(folder **found, folder *in, const char *names) {
 }
 
 void folders_close(void) {
+    while (paths != NULL) {
+        followed *const node = *(followed **)paths;
+        tdelete(node, &paths, by_path);
+        free(node->path);
+        free(node);
+    }
     while (known != NULL) {
         folder *f = *(folder **)known;
         tdelete(f, &known, by_identity);

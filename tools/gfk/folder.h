@@ -22,8 +22,8 @@ typedef struct folder {
 } folder;
 
 /* These functions return 0 or the system's error. */
-int folder_open(folder **opened, const char *path);
-int folder_of(folder **opened, const char *path); /* the folder of a file */
+int folder_open(folder **opened, const char *path); /* follows each path once in a process */
+int folder_of(folder **opened, const char *path);   /* the folder of a file */
 /* Opens a folder below `in` by its name, or by names with slashes between them. Links are not
  * followed. */
 int folder_enter(folder **opened, folder *in, const char *names);
